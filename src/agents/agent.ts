@@ -1,0 +1,136 @@
+import type { Checkpointer } from '../storage/checkpointer.ts'
+
+/**
+ * Anything that turns an input into a stream of protocol events. `langgraph(graph)` and `defineAgent({ … })` make agents; the
+ * run engine is the only caller of `stream`.
+ */
+export interface Agent {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  /** A run whose process died may be continued from its last checkpoint by another process. */
+  readonly resumable: boolean
+  /** The agent's own saver. When absent it gets the server's. */
+  readonly checkpointer?: Checkpointer | undefined
+  /**
+   * One attempt of one run. Ends normally when the agent is done or waits at an interrupt, throws when it failed. Root
+   * `lifecycle` events are the engine's: an agent never yields them. Every `data` is plain JSON (see `toJson`).
+   */
+  stream(task: AgentTask): AsyncIterable<AgentEvent>
+  /** The state at a checkpoint, or undefined when there is none. */
+  getState(at: StateAddress, options?: { readonly subgraphs?: boolean }): Promise<StateSnapshot | undefined>
+  /** Snapshots newest first. */
+  getHistory(at: StateAddress, options?: HistoryOptions): AsyncIterable<StateSnapshot>
+  /** Writes a checkpoint (source `update`) and gives its id. Throws `AgentInputError` for values the state cannot take. */
+  updateState(at: StateAddress, update: StateUpdate): Promise<{ readonly checkpointId: string }>
+}
+
+export interface AgentTask {
+  readonly threadId: string
+  readonly runId: string
+  readonly assistantId: string
+  readonly start: RunInput
+  /** Start from this checkpoint instead of the newest: a fork, or the head that a rollback restored. Known to exist. */
+  readonly checkpointId?: string | undefined
+  readonly config: RunConfig
+  readonly checkpointer: Checkpointer
+  /** Aborted on cancel. Nothing the agent does afterwards is recorded. */
+  readonly signal: AbortSignal
+}
+
+export type RunInput =
+  /** `null` continues from the checkpoint. */
+  | { readonly kind: 'input'; readonly value: unknown }
+  | {
+      readonly kind: 'resume'
+      /** Answers by interrupt id. An id that is not answered stays pending. */
+      readonly answers: Readonly<Record<string, unknown>>
+      readonly update?: unknown
+      /** A node name, `{ node, input }`, or an array of both. */
+      readonly goto?: unknown
+    }
+
+export interface RunConfig {
+  readonly configurable: Readonly<Record<string, unknown>>
+  readonly recursionLimit?: number | undefined
+  readonly tags?: readonly string[] | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+export type AgentEventMethod =
+  | 'values'
+  | 'updates'
+  | 'messages'
+  | 'tools'
+  | 'lifecycle'
+  | 'input.requested'
+  | 'checkpoints'
+  | 'tasks'
+  | 'custom'
+
+/** An event of the Agent Streaming Protocol before the engine numbers it. `data` has the protocol's own shape. */
+export interface AgentEvent {
+  readonly method: AgentEventMethod
+  /** Path from the root, such as `['tools:<task id>', 'model_request:<task id>']`; `[]` is the root. */
+  readonly namespace: readonly string[]
+  readonly node?: string | undefined
+  readonly data: unknown
+}
+
+export interface StateAddress {
+  readonly threadId: string
+  readonly checkpointer: Checkpointer
+  readonly checkpointId?: string | undefined
+  /** Namespace segments joined by `|`; `''` is the root. */
+  readonly checkpointNs?: string | undefined
+}
+
+export interface HistoryOptions {
+  readonly limit?: number | undefined
+  /** Exclusive. */
+  readonly before?: string | undefined
+  /** Equality on checkpoint metadata. */
+  readonly filter?: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface StateUpdate {
+  readonly values: unknown
+  readonly asNode?: string | undefined
+}
+
+export interface CheckpointRef {
+  readonly threadId: string
+  readonly checkpointId: string
+  readonly checkpointNs: string
+  readonly checkpointMap: Readonly<Record<string, string>> | null
+}
+
+export interface PendingInterrupt {
+  readonly id: string
+  readonly value: unknown
+}
+
+export interface StateSnapshot {
+  /** The whole state of the namespace, as plain JSON. */
+  readonly values: Readonly<Record<string, unknown>>
+  /** Nodes that would run next; empty when idle. */
+  readonly next: readonly string[]
+  readonly tasks: readonly SnapshotTask[]
+  readonly metadata: Readonly<Record<string, unknown>>
+  /** ISO 8601. */
+  readonly createdAt: string | null
+  readonly checkpoint: CheckpointRef
+  readonly parentCheckpoint: CheckpointRef | null
+}
+
+export interface SnapshotTask {
+  readonly id: string
+  readonly name: string
+  readonly path: readonly unknown[]
+  readonly error: string | null
+  readonly interrupts: readonly PendingInterrupt[]
+  /** Where a subgraph of this task keeps its state. */
+  readonly checkpoint: CheckpointRef | null
+  /** That state, when it was asked for. */
+  readonly state: StateSnapshot | null
+  readonly result: unknown
+}

@@ -1,0 +1,9 @@
+import { AgentwireError } from '../errors.ts'
+
+/** The caller gave an agent values, a node or an answer it cannot take. The message names what and why. */
+export class AgentInputError extends AgentwireError {
+  static override readonly brand = 'AgentInputError'
+  constructor(message: string, options?: { readonly cause?: unknown }) {
+    super('invalid_argument', message, options)
+  }
+}

@@ -1,0 +1,31 @@
+const BRANDS = Symbol.for('agentwire.error')
+
+/**
+ * The root of every error this library throws on purpose. `code` is stable and machine-readable; `message` says what to do.
+ *
+ * Subclasses set their own `brand`: `instanceof` compares brands, not prototypes, because the ESM and CJS builds of this
+ * library may live in one process.
+ */
+export class AgentwireError extends Error {
+  static readonly brand: string = 'AgentwireError'
+  readonly code: string
+
+  constructor(code: string, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options)
+    this.code = code
+    this.name = new.target.brand
+    Object.defineProperty(this, BRANDS, { value: lineage(new.target) })
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (typeof value !== 'object' || value === null) return false
+    const brands = (value as { [BRANDS]?: readonly string[] })[BRANDS]
+    return brands?.includes(this.brand) ?? false
+  }
+}
+
+function lineage(type: typeof AgentwireError): readonly string[] {
+  const brands: string[] = []
+  for (let at = type; at?.brand; at = Object.getPrototypeOf(at)) brands.push(at.brand)
+  return brands
+}

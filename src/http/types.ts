@@ -1,0 +1,52 @@
+/** Who a request comes from. Threads, runs, state and streams belong to `tenant` when it is set, else to `id`. */
+export interface Principal {
+  readonly id: string
+  readonly tenant?: string | undefined
+  readonly [claim: string]: unknown
+}
+
+/** What a host already knows about a request: the optional second argument of `fetch` and `handle`. */
+export interface HandlerContext {
+  /** Fires when the client is gone or the host shuts down. Prefer it over `request.signal`, which Node 20 may lose. */
+  readonly signal?: AbortSignal | undefined
+  /** The JSON body, where a body parser ran before us. `undefined` means: read the request. */
+  readonly parsedBody?: unknown
+  /** The caller, where the host authenticated it. `authenticate` is then not asked. */
+  readonly principal?: Principal | undefined
+  /** The mount prefix the host has matched, such as `/api`. Overrides the handler's own `basePath`. */
+  readonly basePath?: string | undefined
+  /** Keeps a serverless instance alive until the promise settles. */
+  readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** One request as an endpoint sees it: matched, authenticated, its body not yet read. */
+export interface Call {
+  readonly request: Request
+  readonly url: URL
+  /** Decoded path parameters, in an object without a prototype. */
+  readonly params: Readonly<Record<string, string>>
+  readonly principal: Principal | null
+  /** Fires when the client is gone. Streams must rely on `cancel()` first and on this second. */
+  readonly signal: AbortSignal | undefined
+  readonly waitUntil: (work: Promise<unknown>) => void
+  /** Reads the JSON body once, within the byte and depth limits. An empty body is `undefined`. Throws `HttpError`. */
+  json(): Promise<unknown>
+}
+
+export type Endpoint = (call: Call) => Response | Promise<Response>
+
+/** One row of an endpoint group: method, pattern such as `/threads/:thread_id/state`, endpoint. */
+export type Route = readonly [method: Method, pattern: string, endpoint: Endpoint]
+
+/** The shape of everything mountable: an endpoint group, or several of them composed. */
+export interface WebHandler {
+  /** Answers every request; a path that no route matches gets a 404. Safe to destructure. */
+  readonly fetch: (request: Request, context?: HandlerContext) => Promise<Response>
+  /** Like `fetch`, but gives `undefined` where no route matches, so that a host can fall through. */
+  readonly handle: (request: Request, context?: HandlerContext) => Promise<Response | undefined>
+  readonly routes: readonly Route[]
+  /** Ends every stream and run of this handler. Later requests get 503. */
+  readonly close: () => Promise<void>
+}

@@ -1,0 +1,69 @@
+/**
+ * What keeps an agent's state: structurally the `BaseCheckpointSaver` of `@langchain/langgraph-checkpoint` 1.x, so that any
+ * LangGraph saver plugs in as it is and ours plug into LangGraph. Spelled out here so that nobody needs LangGraph installed.
+ */
+export interface Checkpointer {
+  /** The checkpoint that `configurable.checkpoint_id` names, else the newest of the namespace. */
+  getTuple(config: CheckpointConfig): Promise<CheckpointTuple | undefined>
+  /** Newest first. `options.before` is exclusive; `options.filter` matches metadata keys by equality. */
+  list(config: CheckpointConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple>
+  /** `config.configurable.checkpoint_id` names the parent. */
+  put(
+    config: CheckpointConfig,
+    checkpoint: Checkpoint,
+    metadata: CheckpointMetadata,
+    newVersions: Record<string, ChannelVersion>,
+  ): Promise<CheckpointConfig>
+  putWrites(config: CheckpointConfig, writes: [channel: string, value: unknown][], taskId: string): Promise<void>
+  /** Checkpoints and writes of every namespace of the thread. */
+  deleteThread(threadId: string): Promise<void>
+  /** Present on savers that must create tables first. */
+  setup?(): Promise<void>
+  end?(): Promise<void>
+  /**
+   * Present on savers that share a database with a `Store`: a view whose writes are refused, in the same transaction, once the
+   * lease of `partition` is no longer held with `token`.
+   */
+  withFence?(partition: string, token: number): Checkpointer
+}
+
+/** Structurally a LangChain `RunnableConfig`. */
+export interface CheckpointConfig {
+  // biome-ignore lint/suspicious/noExplicitAny: LangGraph types `configurable` as Record<string, any>; anything narrower is not assignable
+  configurable?: Record<string, any>
+}
+
+export interface Checkpoint {
+  v: number
+  /** uuid6: ids sort by time. */
+  id: string
+  ts: string
+  channel_values: Record<string, unknown>
+  channel_versions: Record<string, ChannelVersion>
+  versions_seen: Record<string, Record<string, ChannelVersion>>
+}
+
+export type ChannelVersion = number | string
+
+export type CheckpointMetadata = {
+  source: 'input' | 'loop' | 'update' | 'fork'
+  /** −1 for the first input checkpoint. */
+  step: number
+  parents: Record<string, string>
+  counters_since_delta_snapshot?: Record<string, [number, number]>
+}
+
+export interface CheckpointTuple {
+  config: CheckpointConfig
+  checkpoint: Checkpoint
+  metadata?: CheckpointMetadata
+  parentConfig?: CheckpointConfig
+  pendingWrites?: [taskId: string, channel: string, value: unknown][]
+}
+
+export interface CheckpointListOptions {
+  limit?: number
+  before?: CheckpointConfig
+  // biome-ignore lint/suspicious/noExplicitAny: as in LangGraph
+  filter?: Record<string, any>
+}

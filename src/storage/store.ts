@@ -1,0 +1,191 @@
+/**
+ * A `Store` keeps everything but checkpoints. It is divided into partitions (a thread, a deployment). A partition has
+ * documents, one numbered event log and one lease; `commit` changes all three at once or none of them.
+ *
+ * Backends implement these primitives and nothing of the domain, so that one conformance suite covers them all.
+ */
+export interface Store {
+  /** One document, or undefined when it is absent or expired. */
+  get(partition: string, collection: string, id: string): Promise<Doc | undefined>
+  /** Documents of one collection across partitions, ordered by an indexed field, with an opaque cursor. */
+  list(collection: string, query?: ListQuery): Promise<DocPage>
+  /** The only write: every guard holds and every op is done, or nothing is written and `ConflictError` / `FencedError` is thrown. */
+  commit(partition: string, change: Change): Promise<Committed>
+  /**
+   * Events of the partition's log after `after`, oldest first, in one batch. At the head it returns an empty batch at once.
+   * When `after + 1 < firstRetained` the batch starts at `firstRetained`: the caller must report the gap.
+   */
+  read(partition: string, query: ReadQuery): Promise<LogBatch>
+  /** What a writer must know before it commits: the lease, the log head and the store's clock, read together. */
+  inspect(partition: string): Promise<PartitionState>
+  /** Throws `FencedError` unless the partition's lease is held with this token and is not expired. */
+  assertFence(partition: string, token: number): Promise<void>
+  /**
+   * Rings after commits to the partition. A bell is a hint: it may be late, lost or spurious, so a reader also keeps a timer
+   * of at most one second. Returns the function that stops it.
+   */
+  watch(partition: string, bell: Bell): () => void
+  /** Leases whose time is over and that were not released, oldest first. */
+  expired(query?: { readonly limit?: number }): Promise<readonly LeaseRecord[]>
+  /** Drops old events of a log. Never called for the events of an unfinished run by this library. */
+  trim(partition: string, bound: TrimBound): Promise<void>
+  /** Purges what has expired. Safe to call from several processes. */
+  sweep(): Promise<void>
+  /** Creates or migrates what the backend needs. Safe to call twice, and from two processes at once. */
+  setup(): Promise<void>
+  close(): Promise<void>
+  readonly capabilities: StoreCapabilities
+}
+
+export interface StoreCapabilities {
+  /** A short name for messages: `memory`, `sqlite`, `postgres`, `redis`. */
+  readonly name: string
+  /** Other processes see what this one commits. */
+  readonly shared: boolean
+  /** What is committed survives the process. */
+  readonly durable: boolean
+  /** How long to gather events before one append, in milliseconds. 0 = the same turn of the event loop. */
+  readonly coalesceMs: number
+}
+
+/** A JSON value. Stores keep documents as JSON and give back a copy: changing a returned value changes nothing stored. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
+
+export interface Doc {
+  readonly partition: string
+  readonly id: string
+  readonly value: Json
+  /** Rises with each put of this id, also after a delete and re-create. */
+  readonly version: number
+  readonly index: DocIndex
+}
+
+/** Fields that `list` can match and order by. */
+export type DocIndex = Readonly<Record<string, string | number>>
+
+export interface ListQuery {
+  readonly partition?: string
+  /** Equality on index fields; all must match. */
+  readonly where?: DocIndex
+  /** The index field to order by; ties break by partition and id. Default: partition and id. Documents without the field are left out. */
+  readonly orderBy?: string
+  readonly descending?: boolean
+  /** Default 100, at most 1,000. */
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export interface DocPage {
+  readonly docs: readonly Doc[]
+  /** Pass it back for the next page; absent at the end. Stable under inserts. */
+  readonly cursor?: string
+}
+
+export interface Change {
+  readonly guards?: readonly Guard[]
+  readonly ops: readonly Op[]
+  readonly signal?: AbortSignal
+}
+
+export type Guard =
+  /** The document has this version. */
+  | { readonly guard: 'version'; readonly collection: string; readonly id: string; readonly version: number }
+  | { readonly guard: 'absent'; readonly collection: string; readonly id: string }
+  /** The lease is held with this token and is not expired. Throws `FencedError`, not `ConflictError`. */
+  | { readonly guard: 'fence'; readonly token: number }
+  /** Nobody holds the lease, or it has expired. */
+  | { readonly guard: 'free' }
+  /** The last sequence number of the log. */
+  | { readonly guard: 'head'; readonly seq: number }
+
+export type Op =
+  | {
+      readonly op: 'put'
+      readonly collection: string
+      readonly id: string
+      readonly value: Json
+      readonly index?: DocIndex
+      /** A lower bound: the document stays at least this long. Absent = for ever. */
+      readonly ttlMs?: number
+    }
+  | { readonly op: 'delete'; readonly collection: string; readonly id: string }
+  /** Numbered from head + 1 without holes. `token` is stored beside each event. */
+  | { readonly op: 'append'; readonly token: number; readonly events: readonly LogEvent[] }
+  /** Takes the lease with a token above every earlier one of this partition (`ConflictError` when it is not). */
+  | { readonly op: 'claim'; readonly owner: string; readonly token: number; readonly ttlMs: number }
+  | { readonly op: 'renew'; readonly token: number; readonly ttlMs: number }
+  | { readonly op: 'release'; readonly token: number }
+  /** Drops documents, log and lease of the partition; sequence numbers and tokens are never dealt again. */
+  | { readonly op: 'clear' }
+
+export interface LogEvent {
+  /** What a reader filters by, without opening `data`. Few distinct values: stores intern it. */
+  readonly topic: string
+  /** Opaque bytes. Never mutated after the commit, by either side. */
+  readonly data: Uint8Array
+}
+
+export interface Committed {
+  /** The log's last sequence number after the commit. */
+  readonly head: number
+  /** Versions of the documents put, in the order of the `put` ops. */
+  readonly versions: readonly number[]
+}
+
+export interface PartitionState {
+  readonly head: number
+  readonly firstRetained: number
+  /** The highest fencing token ever dealt in the partition; 0 before the first. */
+  readonly token: number
+  readonly lease: LeaseRecord | undefined
+  /** The store's clock, in milliseconds since 1970. */
+  readonly now: number
+}
+
+export interface LeaseRecord {
+  readonly partition: string
+  readonly owner: string
+  readonly token: number
+  /** By the store's clock, in milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+export interface ReadQuery {
+  /** Exclusive. 0 reads from the start. */
+  readonly after: number
+  /** Most events in the batch. Default 1,000. */
+  readonly limit?: number
+  /** Soft bound on the bytes of a batch; one event is always given. Default 64 KiB. */
+  readonly maxBytes?: number
+}
+
+/**
+ * A run of events in columns, so that a reader can hand one slice of bytes to a socket. Event `i` (0 ≤ i < count) has
+ * sequence number `first + i`, its data is `bytes[offsets[i] .. offsets[i + 1]]`, its origin `origins[originOf[i]]`.
+ */
+export interface LogBatch {
+  readonly first: number
+  readonly count: number
+  readonly bytes: Uint8Array
+  readonly offsets: Uint32Array
+  readonly origins: readonly LogOrigin[]
+  readonly originOf: Uint16Array
+  readonly head: number
+  readonly firstRetained: number
+}
+
+/** Topic and writer of an event. Events of one batch share origin objects; a store may share them between batches too. */
+export interface LogOrigin {
+  readonly topic: string
+  readonly token: number
+}
+
+export type TrimBound = { readonly keepLast: number } | { readonly olderThanMs: number }
+
+/** What changed in a partition: its log, its documents or lease, or both. */
+export interface Ring {
+  readonly log: boolean
+  readonly docs: boolean
+}
+
+export type Bell = (ring: Ring) => void
