@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import * as esbuild from 'esbuild'
+import { describe, expect, test } from 'vitest'
+import { entries, manifest, root } from './package.ts'
+
+/** The entries that speak to Node. All others must load in a browser, on Workers, Bun and Deno. */
+const NODE_ENTRIES = ['agentwire/node', 'agentwire/express', 'agentwire/fastify']
+
+/** KiB of minified, gzipped code that importing everything of an entry costs, dependencies apart. */
+const CEILINGS: Readonly<Record<string, number>> = {
+  agentwire: 20,
+  'agentwire/langgraph': 6,
+  'agentwire/messages': 3,
+  'agentwire/audit': 16,
+  'agentwire/node': 4,
+  'agentwire/express': 5,
+  'agentwire/fastify': 5,
+  'agentwire/hono': 1,
+  'agentwire/next': 1,
+}
+
+const allowed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)])
+
+describe.each(entries)('$specifier', ({ specifier, files }) => {
+  test('stays under its size ceiling', async () => {
+    const { bytes } = await bundle(files.esm.default)
+    expect(gzipSync(bytes).length / 1024).toBeLessThanOrEqual(CEILINGS[specifier] ?? 0)
+  })
+
+  test('loads only what package.json declares, and Node only where it may', async () => {
+    const { external } = await bundle(files.esm.default)
+    const packages = external.filter((name) => !isBuiltin(name)).map(packageName)
+    expect(packages.filter((name) => !allowed.has(name))).toEqual([])
+    if (!NODE_ENTRIES.includes(specifier)) expect(external.filter(isBuiltin)).toEqual([])
+  })
+
+  test('has types that need no package but its own dependencies', () => {
+    for (const file of [files.esm.types, files.cjs.types]) {
+      const text = readFileSync(join(root, file), 'utf8')
+      const specifiers = [...text.matchAll(/(?:from|import\()\s*['"]([^'".][^'"]*)['"]/g)].map(
+        ([, name]) => name!,
+      )
+      expect(specifiers.map(packageName).filter((name) => !(name in manifest.dependencies))).toEqual([])
+      expect(text).not.toContain('/// <reference')
+    }
+  })
+})
+
+async function bundle(file: string): Promise<{ bytes: Uint8Array; external: readonly string[] }> {
+  const result = await esbuild.build({
+    entryPoints: [join(root, file)],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    platform: 'neutral',
+    packages: 'external',
+    external: [...builtinModules],
+    metafile: true,
+    write: false,
+  })
+  const outputs = Object.values(result.metafile.outputs)
+  const external = outputs.flatMap(({ imports }) =>
+    imports.filter((one) => one.external).map(({ path }) => path),
+  )
+  return { bytes: result.outputFiles[0]!.contents, external: [...new Set(external)] }
+}
+
+function isBuiltin(name: string): boolean {
+  return name.startsWith('node:') || builtinModules.includes(name)
+}
+
+function packageName(specifier: string): string {
+  return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/')
+}

@@ -1,0 +1,27 @@
+// Run by plain node, so that no test runner resolves the imports: loads every entry both ways and prints what it saw.
+import { createRequire } from 'node:module'
+
+const require = createRequire(import.meta.url)
+const entries = {}
+const errors = []
+for (const specifier of process.argv.slice(2)) {
+  const esm = await import(specifier)
+  const cjs = require(specifier)
+  const names = (module) =>
+    Object.keys(module)
+      .filter((name) => name !== '__esModule')
+      .sort()
+  entries[specifier] = { esm: names(esm), cjs: names(cjs) }
+  for (const [name, type] of Object.entries(esm)) {
+    if (typeof type !== 'function' || !(type.prototype instanceof Error)) continue
+    const [a, b] = [new type('x', 'x', {}), new cjs[name]('x', 'x', {})]
+    errors.push({
+      name,
+      brand: Object.hasOwn(type, 'brand') ? type.brand : null,
+      separate: type !== cjs[name],
+      crossed: a instanceof cjs[name] && b instanceof type,
+      strangers: [new Error('x'), null, 'x', {}].some((value) => value instanceof type),
+    })
+  }
+}
+console.log(JSON.stringify({ entries, errors }))

@@ -1,0 +1,265 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { dirname, join, posix, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+
+/** What a part of the house may import: other parts, and packages at run time. Types of any package may be imported by all. */
+interface Room {
+  readonly parts: readonly string[]
+  readonly packages?: readonly string[]
+}
+
+const HOUSE: Readonly<Record<string, Room>> = {
+  'src/errors': { parts: [] },
+  'src/ids': { parts: [] },
+  'src/http': { parts: ['src/errors'] },
+  'src/messages': { parts: [] },
+  'src/formats': { parts: ['src/messages'], packages: ['eventsource-parser'] },
+  'src/tracing': { parts: ['src/messages', 'src/formats'] },
+  'src/storage': { parts: ['src/errors', 'src/ids'] },
+  'src/agents': {
+    parts: ['src/errors', 'src/ids', 'src/messages', 'src/formats', 'src/tracing', 'src/storage'],
+  },
+  'src/runs': { parts: ['src/errors', 'src/ids', 'src/messages', 'src/storage', 'src/agents'] },
+  'src/threads': {
+    parts: ['src/errors', 'src/ids', 'src/http', 'src/messages', 'src/storage', 'src/agents', 'src/runs'],
+    packages: ['zod'],
+  },
+  'src/a2a': {
+    parts: ['src/errors', 'src/ids', 'src/http', 'src/messages', 'src/storage', 'src/agents', 'src/runs'],
+    packages: ['zod', 'eventsource-parser'],
+  },
+  'src/control-plane': { parts: ['src/errors', 'src/ids', 'src/http', 'src/storage'], packages: ['zod'] },
+  'src/audit': {
+    parts: ['src/errors', 'src/http', 'src/messages', 'src/storage', 'src/agents'],
+    packages: ['eventsource-parser'],
+  },
+  'src/index': {
+    parts: [
+      'src/errors',
+      'src/http',
+      'src/messages',
+      'src/storage',
+      'src/agents',
+      'src/runs',
+      'src/threads',
+      'src/a2a',
+      'src/control-plane',
+    ],
+  },
+  adapters: { parts: ['src/errors', 'src/http'] },
+}
+
+/** The files that may speak to Node itself. */
+const NODE_FILES = [
+  /^adapters\/node(\.ts$|\/)/,
+  /^src\/storage\/(sqlite|postgres|redis)(\.ts$|\/)/,
+  /^src\/control-plane\/deployers\//,
+]
+
+const NODE_GLOBALS = new Set([
+  'process',
+  'Buffer',
+  'global',
+  '__dirname',
+  '__filename',
+  'require',
+  'module',
+  'setImmediate',
+])
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const files = ['src', 'adapters'].flatMap(sourceFiles).map(readSource)
+
+test('every file belongs to a room of the house', () => {
+  expect(files.filter((file) => HOUSE[file.part] === undefined).map((file) => file.path)).toEqual([])
+})
+
+test('no file imports a part above it or beside it', () => {
+  const crossed = files.flatMap((file) =>
+    file.imports
+      .filter(({ target }) => target !== undefined)
+      .filter(
+        ({ target }) => partOf(target!) !== file.part && !HOUSE[file.part]?.parts.includes(partOf(target!)),
+      )
+      .map(({ target }) => `${file.path} -> ${target}`),
+  )
+  expect(crossed).toEqual([])
+})
+
+test('the table of the house has no circle', () => {
+  expect(circles(new Map(Object.entries(HOUSE).map(([part, room]) => [part, room.parts])))).toEqual([])
+})
+
+test('the files have no circle of imports', () => {
+  const graph = new Map(
+    files.map((file) => [
+      file.path,
+      file.imports.flatMap(({ target }) => (target === undefined ? [] : [target])),
+    ]),
+  )
+  expect(circles(graph)).toEqual([])
+})
+
+test('at run time a part loads only the packages it is allowed', () => {
+  const loaded = files.flatMap((file) =>
+    file.imports
+      .filter(({ target, specifier, typeOnly }) => target === undefined && !typeOnly && !isBuiltin(specifier))
+      .filter(({ specifier }) => !HOUSE[file.part]?.packages?.includes(specifier))
+      .filter(() => !NODE_FILES.some((pattern) => pattern.test(file.path)))
+      .map(({ specifier }) => `${file.path} -> ${specifier}`),
+  )
+  expect(loaded).toEqual([])
+})
+
+test('node: modules and Node globals stay in the Node adapter, the storage backends and the deployers', () => {
+  const outside = files.filter((file) => !NODE_FILES.some((pattern) => pattern.test(file.path)))
+  const found = outside.flatMap((file) => [
+    ...file.imports
+      .filter(({ specifier }) => isBuiltin(specifier))
+      .map(({ specifier }) => `${file.path} -> ${specifier}`),
+    ...file.nodeGlobals.map((name) => `${file.path} uses ${name}`),
+  ])
+  expect(found).toEqual([])
+})
+
+test('relative imports name a file that exists, with its ending', () => {
+  const known = new Set(files.map((file) => file.path))
+  const broken = files.flatMap((file) =>
+    file.imports
+      .filter(({ target }) => target !== undefined && !known.has(target))
+      .map(({ specifier }) => `${file.path} -> ${specifier}`),
+  )
+  expect(broken).toEqual([])
+})
+
+test("a folder's index.ts only re-exports", () => {
+  const deciding = files.filter(
+    ({ path }) => /^src\/.+\/index\.ts$/.test(path) && !readSourceFile(path).statements.every(isReExport),
+  )
+  expect(deciding.map((file) => file.path)).toEqual([])
+})
+
+test('the walls notice what they forbid', () => {
+  const text =
+    "import { a } from '../adapters/x.ts'\nimport type { B } from 'zod'\nexport * from 'node:fs'\nvoid import('hono')\nBuffer.from(process.argv[0])"
+  const parsed = parse('src/runs/made-up.ts', text)
+  expect(parsed.imports).toEqual([
+    { specifier: '../adapters/x.ts', target: 'src/adapters/x.ts', typeOnly: false },
+    { specifier: 'zod', target: undefined, typeOnly: true },
+    { specifier: 'node:fs', target: undefined, typeOnly: false },
+    { specifier: 'hono', target: undefined, typeOnly: false },
+  ])
+  expect(parsed.nodeGlobals).toEqual(['Buffer', 'process'])
+  expect(
+    circles(
+      new Map([
+        ['a', ['b']],
+        ['b', ['c']],
+        ['c', ['a']],
+        ['d', ['a']],
+      ]),
+    ),
+  ).toEqual(['a -> b -> c -> a'])
+})
+
+interface Import {
+  readonly specifier: string
+  /** The path from the root, for a relative import. */
+  readonly target: string | undefined
+  readonly typeOnly: boolean
+}
+
+interface Source {
+  readonly path: string
+  readonly part: string
+  readonly imports: readonly Import[]
+  readonly nodeGlobals: readonly string[]
+}
+
+function sourceFiles(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map((entry) => relative(root, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+    .sort()
+}
+
+function readSource(path: string): Source {
+  return parse(path, readFileSync(join(root, path), 'utf8'))
+}
+
+function readSourceFile(path: string): ts.SourceFile {
+  return ts.createSourceFile(path, readFileSync(join(root, path), 'utf8'), ts.ScriptTarget.ES2022, true)
+}
+
+function parse(path: string, text: string): Source {
+  const imports: Import[] = []
+  const nodeGlobals = new Set<string>()
+  const declared = new Set<string>()
+  const add = (specifier: string, typeOnly: boolean) => {
+    const target = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined
+    imports.push({ specifier, target, typeOnly })
+  }
+  const visit = (node: ts.Node): void => {
+    if (ts.isImportDeclaration(node)) add((node.moduleSpecifier as ts.StringLiteral).text, isTypeOnly(node))
+    else if (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined)
+      add((node.moduleSpecifier as ts.StringLiteral).text, node.isTypeOnly)
+    else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+      add(node.arguments[0]!.getText().slice(1, -1), false)
+    else if (ts.isImportTypeNode(node)) add(node.argument.getText().slice(1, -1), true)
+    else if (ts.isBindingElement(node) || ts.isParameter(node)) declared.add(node.name.getText())
+    else if (ts.isIdentifier(node) && NODE_GLOBALS.has(node.text) && isFreeValue(node))
+      nodeGlobals.add(node.text)
+    ts.forEachChild(node, visit)
+  }
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true))
+  return {
+    path,
+    part: partOf(path),
+    imports,
+    nodeGlobals: [...nodeGlobals].filter((name) => !declared.has(name)),
+  }
+}
+
+function isTypeOnly({ importClause }: ts.ImportDeclaration): boolean {
+  return importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+}
+
+/** An identifier that reads a variable, not a property, a key or a name being declared. */
+function isFreeValue(node: ts.Identifier): boolean {
+  const { parent } = node
+  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node
+  if (ts.isPropertyAssignment(parent)) return parent.initializer === node
+  return ts.isExpression(parent) || ts.isStatement(parent) || ts.isShorthandPropertyAssignment(parent)
+}
+
+function isReExport(statement: ts.Statement): boolean {
+  return ts.isExportDeclaration(statement) && statement.moduleSpecifier !== undefined
+}
+
+/** `src/<folder>` for what lies in a folder, `src/<name>` for a file at the top; the adapters are one part. */
+function partOf(path: string): string {
+  const [top, second] = path.split('/')
+  return top === 'src' ? `src/${second!.replace(/\.ts$/, '')}` : top!
+}
+
+function isBuiltin(specifier: string): boolean {
+  return specifier.startsWith('node:') || builtinModules.includes(specifier)
+}
+
+/** Each circle once, written from its first node in order of discovery. */
+function circles(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const found: string[] = []
+  const done = new Set<string>()
+  const walk = (node: string, path: readonly string[]): void => {
+    const at = path.indexOf(node)
+    if (at >= 0) found.push([...path.slice(at), node].join(' -> '))
+    if (at >= 0 || done.has(node)) return
+    for (const next of graph.get(node) ?? []) walk(next, [...path, node])
+    done.add(node)
+  }
+  for (const node of graph.keys()) walk(node, [])
+  return found
+}

@@ -1,0 +1,22 @@
+import { defineConfig } from 'tsup'
+
+export default defineConfig({
+  entry: {
+    index: 'src/index.ts',
+    langgraph: 'src/agents/langgraph.ts',
+    messages: 'src/messages/index.ts',
+    audit: 'src/audit/index.ts',
+    node: 'adapters/node.ts',
+    express: 'adapters/express.ts',
+    fastify: 'adapters/fastify.ts',
+    hono: 'adapters/hono.ts',
+    next: 'adapters/next.ts',
+  },
+  format: ['esm', 'cjs'],
+  target: 'node20',
+  dts: true,
+  splitting: true,
+  sourcemap: true,
+  clean: true,
+  removeNodeProtocol: false,
+})
