@@ -1,0 +1,40 @@
+import { errorResponse } from './errors.ts'
+import { notFound } from './handler.ts'
+import type { HandlerContext, WebHandler } from './types.ts'
+
+/**
+ * One handler of many, asked in order. Where one knows the path but not the method (405, or the answer to OPTIONS), the others
+ * are asked too, and the `Allow` headers are joined when none of them has it.
+ */
+export function combine(handlers: readonly WebHandler[]): WebHandler {
+  const handle = async (request: Request, context?: HandlerContext): Promise<Response | undefined> => {
+    const refusals: Response[] = []
+    for (const handler of handlers) {
+      const response = await handler.handle(request, context)
+      if (response === undefined) continue
+      if (response.status !== 405 && request.method !== 'OPTIONS') return response
+      refusals.push(response)
+    }
+    return joinAllow(refusals)
+  }
+  return {
+    routes: handlers.flatMap((handler) => handler.routes),
+    handle,
+    fetch: async (request, context) => (await handle(request, context)) ?? errorResponse(notFound()),
+    close: () => closeAll(handlers),
+  }
+}
+
+function joinAllow([first, ...others]: readonly Response[]): Response | undefined {
+  if (first === undefined || others.length === 0) return first
+  const allow = [first, ...others].flatMap((refusal) => refusal.headers.get('allow')?.split(', ') ?? [])
+  const headers = new Headers(first.headers)
+  headers.set('allow', [...new Set(allow)].join(', '))
+  return new Response(first.body, { status: first.status, headers })
+}
+
+/** Closes them all, also when one fails, and throws the first failure. */
+async function closeAll(handlers: readonly WebHandler[]): Promise<void> {
+  const closed = await Promise.allSettled(handlers.map((handler) => handler.close()))
+  for (const result of closed) if (result.status === 'rejected') throw result.reason
+}

@@ -1,0 +1,69 @@
+import { AgentwireError } from '../errors.ts'
+import { json } from './respond.ts'
+
+export interface HttpErrorOptions {
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** For the log only: it never reaches a response. */
+  readonly cause?: unknown
+}
+
+/** A request that ends with this status. `code` and `message` are sent to the client: put no secret and no cause in them. */
+export class HttpError extends AgentwireError {
+  static override readonly brand: string = 'HttpError'
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>> | undefined
+
+  constructor(status: number, code: string, message: string, options: HttpErrorOptions = {}) {
+    super(code, message, 'cause' in options ? { cause: options.cause } : undefined)
+    this.status = status
+    this.headers = options.headers
+  }
+}
+
+export interface ErrorInfo {
+  /** The `id` of the response body, to find the error by. */
+  readonly id: string
+}
+
+/** Told of every error that is the server's fault. It can change nothing: what it throws is dropped. */
+export type OnError = (error: unknown, info: ErrorInfo) => unknown
+
+/**
+ * The response for an error, `{ "error": code, "message": … }`: an `HttpError` as it says, a storage that is away as 503 with
+ * `Retry-After`, anything else as 500 `internal_error` without details. With a status of 500 and more the body also has
+ * an `id`, and `onError` gets the error with the same id.
+ */
+export function errorResponse(error: unknown, onError?: OnError): Response {
+  const { status, code, message, headers } = toHttpError(error)
+  const body = { error: code, message }
+  return json(status < 500 ? body : { ...body, id: reportError(error, onError) }, { status, headers })
+}
+
+/** Hands an error to `onError` under a new id, and gives the id. Never throws. */
+export function reportError(error: unknown, onError: OnError | undefined): string {
+  const id = crypto.randomUUID()
+  const report = async () => onError?.(error, { id })
+  report().catch(() => {}) // A failing reporter has nobody left to report to.
+  return id
+}
+
+/** What a client may know of any error. */
+export function toHttpError(error: unknown): HttpError {
+  if (error instanceof HttpError) return error
+  const retryAfterMs = unavailableFor(error)
+  if (retryAfterMs === undefined) {
+    return new HttpError(500, 'internal_error', 'The server failed to answer this request.', { cause: error })
+  }
+  const headers = { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }
+  return new HttpError(503, 'unavailable', 'The storage is not available. Try again later.', {
+    headers,
+    cause: error,
+  })
+}
+
+// By shape: this folder does not know the storage's errors.
+function unavailableFor(error: unknown): number | undefined {
+  if (!(error instanceof AgentwireError) || error.code !== 'unavailable') return undefined
+  const { retryAfterMs } = error as { readonly retryAfterMs?: unknown }
+  return typeof retryAfterMs === 'number' ? retryAfterMs : undefined
+}

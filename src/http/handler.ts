@@ -1,0 +1,138 @@
+import { readJson } from './body.ts'
+import { errorResponse, HttpError, type OnError, reportError } from './errors.ts'
+import { empty } from './respond.ts'
+import { createRouter, stripBase } from './router.ts'
+import type { Call, HandlerContext, Principal, Route, WebHandler } from './types.ts'
+
+/**
+ * Who a request comes from. `null` is answered with 401, a `Response` is sent as it is, and a throw is an error like any other:
+ * 500 without details unless it is an `HttpError`.
+ */
+export type Authenticate = (
+  request: Request,
+) => Principal | Response | null | Promise<Principal | Response | null>
+
+/** An error in the shape of a protocol, or `undefined` for the default shape. `call` is absent before a route has matched. */
+export type EncodeError = (error: unknown, call: Call | undefined) => Response | undefined
+
+export interface HandlerOptions {
+  readonly routes: readonly Route[]
+  /** The prefix of every route, such as `/api`. The host's own (`context.basePath`) goes before it. Default none. */
+  readonly basePath?: string | undefined
+  /** Absent: every request is let in, with `principal: null`. Not asked where the host gives `context.principal`. */
+  readonly authenticate?: Authenticate | undefined
+  /** Default 4 MiB. */
+  readonly maxBodyBytes?: number | undefined
+  /**
+   * Gets every error, the handler's own too (404, 405, 401, 503: `HttpError`, whose `headers` belong into the response). Absent:
+   * `errorResponse`.
+   */
+  readonly encodeError?: EncodeError | undefined
+  readonly onError?: OnError | undefined
+  /** Runs once, at the first `close()`. */
+  readonly onClose?: (() => void | Promise<void>) | undefined
+}
+
+/** Serves a route table: match, authenticate, endpoint, and every error encoded. `fetch` and `handle` never throw or reject. */
+export function createHandler(options: HandlerOptions): WebHandler {
+  const { routes, onError } = options
+  const router = createRouter(routes)
+  let closing: Promise<void> | undefined
+
+  const handle = async (request: Request, context: HandlerContext = {}): Promise<Response | undefined> => {
+    let call: Call | undefined
+    try {
+      const url = new URL(request.url)
+      const pathname = stripBase(url.pathname, context.basePath || options.basePath || '')
+      if (pathname === undefined) return undefined
+      const match = router.match(request.method, pathname)
+      if (match.kind === 'none') return undefined
+      if (closing !== undefined) throw new HttpError(503, 'closed', 'This server is shutting down.')
+      if (match.kind === 'method') return refuseMethod(request.method, match.allow)
+      const principal = await identify(request, context, options.authenticate)
+      if (isResponse(principal)) return principal
+      call = createCall({ request, url, context, params: match.params, principal }, options)
+      const response = await match.endpoint(call)
+      return request.method === 'HEAD' ? withoutBody(response) : response
+    } catch (error) {
+      return encode(error, call)
+    }
+  }
+
+  const encode = (error: unknown, call?: Call): Response => {
+    try {
+      return options.encodeError?.(error, call) ?? errorResponse(error, onError)
+    } catch (cause) {
+      reportError(error, onError)
+      return errorResponse(new Error('An error could not be encoded.', { cause }), onError)
+    }
+  }
+
+  return {
+    routes,
+    handle,
+    fetch: async (request, context) => (await handle(request, context)) ?? encode(notFound()),
+    close: () => (closing ??= Promise.resolve().then(options.onClose)),
+  }
+}
+
+/** What a path without a route is answered with. */
+export function notFound(): HttpError {
+  return new HttpError(404, 'not_found', 'There is nothing at this path.')
+}
+
+function refuseMethod(method: string, allow: readonly string[]): Response {
+  const headers = { allow: allow.join(', ') }
+  if (method === 'OPTIONS') return empty(204, headers)
+  throw new HttpError(405, 'method_not_allowed', 'This path does not take this method.', { headers })
+}
+
+async function identify(
+  request: Request,
+  context: HandlerContext,
+  authenticate: Authenticate | undefined,
+): Promise<Principal | Response | null> {
+  if (context.principal === undefined && authenticate === undefined) return null
+  const principal = context.principal ?? (await authenticate?.(request)) ?? null
+  if (principal === null) {
+    const headers = { 'www-authenticate': 'Bearer' }
+    throw new HttpError(401, 'unauthorized', 'This request needs valid credentials.', { headers })
+  }
+  // What a principal owns is found by its id: without one, strangers would share.
+  if (!isResponse(principal) && (typeof principal.id !== 'string' || principal.id === '')) {
+    throw new TypeError('A principal must have an id, a non-empty string.')
+  }
+  return principal
+}
+
+// By its tag: a host may bring a Response class of its own.
+function isResponse(value: unknown): value is Response {
+  return Object.prototype.toString.call(value) === '[object Response]'
+}
+
+type Matched = Pick<Call, 'request' | 'url' | 'params' | 'principal'> & { readonly context: HandlerContext }
+
+function createCall({ context, ...matched }: Matched, { maxBodyBytes, onError }: HandlerOptions): Call {
+  const signal = context.signal ?? matched.request.signal
+  let body: Promise<unknown> | undefined
+  return {
+    ...matched,
+    signal,
+    json: () =>
+      (body ??= readJson(matched.request, {
+        maxBytes: maxBodyBytes,
+        parsedBody: context.parsedBody,
+        signal,
+      })),
+    waitUntil(work) {
+      const settled = work.catch((error) => reportError(error, onError))
+      context.waitUntil?.(settled)
+    },
+  }
+}
+
+/** The answer to HEAD. The body is cancelled unread, so that a stream lets go of its source. */
+function withoutBody(response: Response): Response {
+  response.body?.cancel().catch(() => {}) // Nobody waits for it.
+  return new Response(null, response)
+}

@@ -1,0 +1,24 @@
+export { DEFAULT_MAX_BODY_BYTES, DEFAULT_MAX_DEPTH, type ReadJsonOptions, readJson } from './body.ts'
+export { combine } from './combine.ts'
+export {
+  type ErrorInfo,
+  errorResponse,
+  HttpError,
+  type HttpErrorOptions,
+  type OnError,
+  reportError,
+} from './errors.ts'
+export { type Authenticate, createHandler, type EncodeError, type HandlerOptions } from './handler.ts'
+export { empty, json, knownBody, type ResponseOptions } from './respond.ts'
+export { createRouter, type Match, type Router, stripBase } from './router.ts'
+export {
+  encodeSse,
+  formatSse,
+  SSE_HEADERS,
+  type SseEvent,
+  type SseOptions,
+  type SseSource,
+  sseResponse,
+} from './sse.ts'
+export { createTicker, type Ticker } from './ticker.ts'
+export type { Call, Endpoint, HandlerContext, Method, Principal, Route, WebHandler } from './types.ts'

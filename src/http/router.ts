@@ -1,0 +1,134 @@
+import { AgentwireError } from '../errors.ts'
+import { HttpError } from './errors.ts'
+import type { Endpoint, Route } from './types.ts'
+
+export type Match =
+  | {
+      readonly kind: 'endpoint'
+      readonly endpoint: Endpoint
+      /** Decoded, in an object without a prototype: `__proto__` is an id like any other. */
+      readonly params: Readonly<Record<string, string>>
+    }
+  /** Routes of other methods have this path. `allow` lists what an `Allow` header must. */
+  | { readonly kind: 'method'; readonly allow: readonly string[] }
+  | { readonly kind: 'none' }
+
+export interface Router {
+  /** Takes the raw pathname of a URL, percent-escapes and all. Throws `HttpError` 400 when a parameter's escapes are malformed. */
+  match(method: string, pathname: string): Match
+}
+
+interface Leaf {
+  readonly endpoint: Endpoint
+  readonly names: readonly string[]
+}
+
+interface Node {
+  readonly children: Map<string, Node>
+  readonly leaves: Map<string, Leaf>
+  param: Node | undefined
+}
+
+/**
+ * A trie over the raw segments of a path. A static segment goes before a parameter, but where its end lacks the method a
+ * parameter's end that has it answers. A parameter takes one non-empty segment and is decoded once, so `a%2Fb` is an id. One
+ * trailing slash is tolerated. HEAD is answered by GET.
+ */
+export function createRouter(routes: readonly Route[]): Router {
+  const root = createNode()
+  for (const route of routes) insert(root, route)
+  return {
+    match(method, pathname) {
+      const segments = split(pathname)
+      const allow = new Set<string>()
+      const values: string[] = []
+      const leaf = find(root, method === 'HEAD' ? 'GET' : method, segments, values, allow)
+      if (leaf !== undefined)
+        return { kind: 'endpoint', endpoint: leaf.endpoint, params: decode(leaf.names, values) }
+      return allow.size === 0 ? { kind: 'none' } : { kind: 'method', allow: complete(allow) }
+    },
+  }
+}
+
+/** The pathname below a mount prefix, or undefined when it is not below it. `/api` holds `/api` and `/api/x`, not `/apis`. */
+export function stripBase(pathname: string, basePath: string): string | undefined {
+  const base = normalizeBase(basePath)
+  if (!pathname.startsWith(base)) return undefined
+  const rest = pathname.slice(base.length)
+  return rest === '' || rest.startsWith('/') ? rest : undefined
+}
+
+/** `api`, `/api` and `/api/` are the same prefix; `/` is none. */
+function normalizeBase(basePath: string): string {
+  const base = basePath.endsWith('/') ? basePath.slice(0, -1) : basePath
+  return base === '' || base.startsWith('/') ? base : `/${base}`
+}
+
+function createNode(): Node {
+  return { children: new Map(), leaves: new Map(), param: undefined }
+}
+
+function insert(root: Node, [method, pattern, endpoint]: Route): void {
+  if (!pattern.startsWith('/'))
+    throw new AgentwireError('invalid_route', `The pattern ${pattern} must begin with "/".`)
+  const names: string[] = []
+  let node = root
+  for (const segment of split(pattern)) {
+    if (segment.startsWith(':')) {
+      names.push(segment.slice(1))
+      node = node.param ??= createNode()
+    } else {
+      let child = node.children.get(segment)
+      if (child === undefined) node.children.set(segment, (child = createNode()))
+      node = child
+    }
+  }
+  if (node.leaves.has(method))
+    throw new AgentwireError('duplicate_route', `Two routes answer ${method} ${pattern}.`)
+  node.leaves.set(method, { endpoint, names })
+}
+
+/** Walks the trie, leaving in `values` what the leaf's parameters took and in `allow` the methods of the leaves it passed. */
+function find(
+  node: Node,
+  method: string,
+  segments: readonly string[],
+  values: string[],
+  allow: Set<string>,
+  depth = 0,
+): Leaf | undefined {
+  const segment = segments[depth]
+  if (segment === undefined) {
+    for (const other of node.leaves.keys()) allow.add(other)
+    return node.leaves.get(method)
+  }
+  const child = node.children.get(segment)
+  const leaf = child && find(child, method, segments, values, allow, depth + 1)
+  if (leaf !== undefined || node.param === undefined || segment === '') return leaf
+  values.push(segment)
+  const behind = find(node.param, method, segments, values, allow, depth + 1)
+  if (behind === undefined) values.pop()
+  return behind
+}
+
+function split(pathname: string): string[] {
+  const segments = pathname.split('/')
+  segments.shift()
+  if (segments.at(-1) === '') segments.pop()
+  return segments
+}
+
+function complete(allow: Set<string>): string[] {
+  if (allow.has('GET')) allow.add('HEAD')
+  return [...allow.add('OPTIONS')]
+}
+
+function decode(names: readonly string[], values: readonly string[]): Record<string, string> {
+  const params: Record<string, string> = Object.create(null)
+  try {
+    for (const [index, name] of names.entries()) params[name] = decodeURIComponent(values[index] ?? '')
+  } catch (cause) {
+    throw new HttpError(400, 'invalid_path', 'The path holds a malformed percent-escape.', { cause })
+  }
+  return params
+}

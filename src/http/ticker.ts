@@ -1,0 +1,40 @@
+/** One timer for many. */
+export interface Ticker {
+  /** Calls `beat` every interval, until the returned function is called or `beat` throws. */
+  add(beat: () => unknown): () => void
+}
+
+/** A ticker whose timer runs only while somebody listens, and keeps no process alive. */
+export function createTicker(intervalMs: number): Ticker {
+  const beats = new Set<() => unknown>()
+  let timer: ReturnType<typeof setInterval> | undefined
+
+  const remove = (beat: () => unknown) => {
+    if (beats.delete(beat) && beats.size === 0) clearInterval(timer)
+  }
+
+  const tick = () => {
+    for (const beat of beats) {
+      try {
+        beat()
+      } catch {
+        remove(beat) // Broken for good; the others must not miss theirs.
+      }
+    }
+  }
+
+  return {
+    add(beat) {
+      const own = () => beat() // The same function may be added twice.
+      beats.add(own)
+      if (beats.size === 1) timer = unref(setInterval(tick, intervalMs))
+      return () => remove(own)
+    },
+  }
+}
+
+function unref<T>(timer: T): T {
+  // Only some runtimes have it; elsewhere a timer is a number.
+  ;(timer as { unref?: () => void }).unref?.()
+  return timer
+}
