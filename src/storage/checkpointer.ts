@@ -14,7 +14,11 @@ export interface Checkpointer {
     metadata: CheckpointMetadata,
     newVersions: Record<string, ChannelVersion>,
   ): Promise<CheckpointConfig>
-  putWrites(config: CheckpointConfig, writes: [channel: string, value: unknown][], taskId: string): Promise<void>
+  putWrites(
+    config: CheckpointConfig,
+    writes: [channel: string, value: unknown][],
+    taskId: string,
+  ): Promise<void>
   /** Checkpoints and writes of every namespace of the thread. */
   deleteThread(threadId: string): Promise<void>
   /** Present on savers that must create tables first. */

@@ -22,7 +22,10 @@ export class UnavailableError extends AgentwireError {
   readonly written: 'no' | 'unknown'
   /** When another try makes sense, in milliseconds. */
   readonly retryAfterMs: number
-  constructor(message: string, options: { written: 'no' | 'unknown'; retryAfterMs?: number; cause?: unknown }) {
+  constructor(
+    message: string,
+    options: { written: 'no' | 'unknown'; retryAfterMs?: number; cause?: unknown },
+  ) {
     super('unavailable', message, options)
     this.written = options.written
     this.retryAfterMs = options.retryAfterMs ?? 1_000

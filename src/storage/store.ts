@@ -49,7 +49,13 @@ export interface StoreCapabilities {
 }
 
 /** A JSON value. Stores keep documents as JSON and give back a copy: changing a returned value changes nothing stored. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined }
+export type Json =
+  | null
+  | boolean
+  | number
+  | string
+  | readonly Json[]
+  | { readonly [key: string]: Json | undefined }
 
 export interface Doc {
   readonly partition: string

@@ -1,0 +1,36 @@
+export type {
+  ChannelVersion,
+  Checkpoint,
+  CheckpointConfig,
+  Checkpointer,
+  CheckpointListOptions,
+  CheckpointMetadata,
+  CheckpointTuple,
+} from './checkpointer.ts'
+export { ConflictError, FencedError, UnavailableError } from './errors.ts'
+export { fencedCheckpointer } from './fenced.ts'
+export { type DeltaHistory, type MemoryCheckpointer, memoryCheckpointer } from './memory-checkpointer.ts'
+export { type MemoryStoreOptions, memoryStore } from './memory-store.ts'
+export { jsonSerde, type Serde } from './serde.ts'
+export type {
+  Bell,
+  Change,
+  Committed,
+  Doc,
+  DocIndex,
+  DocPage,
+  Guard,
+  Json,
+  LeaseRecord,
+  ListQuery,
+  LogBatch,
+  LogEvent,
+  LogOrigin,
+  Op,
+  PartitionState,
+  ReadQuery,
+  Ring,
+  Store,
+  StoreCapabilities,
+  TrimBound,
+} from './store.ts'

@@ -1,0 +1,355 @@
+import { AgentwireError } from '../errors.ts'
+import { createDocuments, type Documents } from './documents.ts'
+import { ConflictError, FencedError, UnavailableError } from './errors.ts'
+import {
+  appendEvents,
+  createLog,
+  dropAll,
+  dropOlderThan,
+  dropOldestPage,
+  type EventLog,
+  emptyBatch,
+  keepLast,
+  readEvents,
+} from './log-pages.ts'
+import type {
+  Bell,
+  Change,
+  Committed,
+  DocIndex,
+  Guard,
+  LeaseRecord,
+  Op,
+  PartitionState,
+  Store,
+} from './store.ts'
+
+export interface MemoryStoreOptions {
+  /** Bound on the log of one partition, in bytes. Older events go first, by whole pages. Default 16 MiB. */
+  readonly maxThreadBytes?: number | undefined
+  /** Bound on all logs together, in bytes. The log that was longest without an append loses events first. Default 256 MiB. */
+  readonly maxTotalBytes?: number | undefined
+  /** The store's clock, in milliseconds since 1970. Default `Date.now`. */
+  readonly now?: (() => number) | undefined
+}
+
+interface Partition {
+  readonly log: EventLog
+  token: number
+  lease: LeaseRecord | undefined
+}
+
+/** What stays of a partition that has nothing left: its counters must not go backwards. */
+interface Tombstone {
+  readonly head: number
+  readonly token: number
+}
+
+const MAX_TOMBSTONES = 65_536
+
+/** A `Store` in this process's memory. Nothing survives the process, and no other process sees it. */
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  const maxThreadBytes = options.maxThreadBytes ?? 16 * 1024 * 1024
+  const maxTotalBytes = options.maxTotalBytes ?? 256 * 1024 * 1024
+  const now = options.now ?? Date.now
+  const partitions = new Map<string, Partition>()
+  const tombstones = new Map<string, Tombstone>()
+  const documents = createDocuments()
+  const bells = new Map<string, Set<Bell>>()
+  /** Partitions with events, the one longest without an append first. */
+  const byAppend = new Map<string, EventLog>()
+  const leased = new Map<string, Partition>()
+  let logBytes = 0
+  /** The highest token of the tombstones that were given up: no partition deals a token below it again. */
+  let tokenFloor = 0
+  let closed = false
+
+  function assertOpen(): void {
+    if (closed) throw new UnavailableError('The store is closed.', { written: 'no' })
+  }
+
+  function counters(id: string): Tombstone {
+    return tombstones.get(id) ?? { head: 0, token: tokenFloor }
+  }
+
+  function open(id: string): Partition {
+    let partition = partitions.get(id)
+    if (!partition) {
+      const { head, token } = counters(id)
+      partition = { log: createLog(head), token, lease: undefined }
+      partitions.set(id, partition)
+      tombstones.delete(id)
+    }
+    return partition
+  }
+
+  /** Runs a change of the log and keeps the books. */
+  function changeLog(id: string, log: EventLog, change: () => void): void {
+    logBytes -= log.bytes
+    change()
+    logBytes += log.bytes
+    if (log.pages.length === 0) byAppend.delete(id)
+  }
+
+  /** Forgets a partition with nothing left but its counters. */
+  function settle(id: string): void {
+    const partition = partitions.get(id)
+    if (!partition || partition.lease || partition.log.pages.length > 0 || documents.has(id)) return
+    partitions.delete(id)
+    const { token, log } = partition
+    if (log.head === 0 && token <= tokenFloor) return
+    tombstones.set(id, { head: log.head, token })
+    if (tombstones.size <= MAX_TOMBSTONES) return
+    const [oldest, given] = tombstones.entries().next().value!
+    tombstones.delete(oldest)
+    tokenFloor = Math.max(tokenFloor, given.token)
+  }
+
+  function evict(written: string): void {
+    while (logBytes > maxTotalBytes) {
+      const [id, log] = byAppend.entries().next().value!
+      if (id === written && log.pages.length === 1) return
+      changeLog(id, log, () => dropOldestPage(log))
+      if (log.pages.length === 0) settle(id)
+    }
+  }
+
+  function append(id: string, { log }: Partition, op: Op & { op: 'append' }, time: number): void {
+    if (op.events.length === 0) return
+    byAppend.delete(id)
+    byAppend.set(id, log)
+    changeLog(id, log, () => {
+      appendEvents(log, op.token, op.events, time)
+      while (log.bytes > maxThreadBytes && log.pages.length > 1) dropOldestPage(log)
+    })
+    evict(id)
+  }
+
+  function setLease(id: string, partition: Partition, lease: LeaseRecord | undefined): void {
+    partition.lease = lease
+    if (lease) leased.set(id, partition)
+    else leased.delete(id)
+  }
+
+  /** Cannot fail: everything was checked before. */
+  function apply(id: string, partition: Partition, ops: readonly PreparedOp[], time: number): number[] {
+    const versions: number[] = []
+    for (const op of ops) {
+      switch (op.op) {
+        case 'put': {
+          const { collection, id: docId, text, index } = op
+          const expiresAt = op.ttlMs === undefined ? Number.POSITIVE_INFINITY : time + op.ttlMs
+          versions.push(documents.put(collection, { partition: id, id: docId, text, index, expiresAt }, time))
+          break
+        }
+        case 'delete':
+          documents.remove(id, op.collection, op.id)
+          break
+        case 'append':
+          append(id, partition, op, time)
+          break
+        case 'claim':
+          partition.token = op.token
+          setLease(id, partition, leaseOf(id, op.owner, op.token, time + op.ttlMs))
+          break
+        case 'renew':
+          setLease(id, partition, leaseOf(id, partition.lease!.owner, op.token, time + op.ttlMs))
+          break
+        case 'release':
+          if (partition.lease?.token === op.token) setLease(id, partition, undefined)
+          break
+        case 'clear':
+          documents.clear(id)
+          changeLog(id, partition.log, () => dropAll(partition.log))
+          setLease(id, partition, undefined)
+          break
+      }
+    }
+    return versions
+  }
+
+  function ring(id: string, ops: readonly PreparedOp[]): void {
+    const watching = bells.get(id)
+    if (!watching) return
+    const log = ops.some(({ op }) => op === 'append' || op === 'clear')
+    const docs = ops.some(({ op }) => op !== 'append')
+    for (const bell of [...watching]) {
+      try {
+        bell({ log, docs })
+      } catch (error) {
+        console.error('agentwire: a bell of store.watch threw.', error)
+      }
+    }
+  }
+
+  return {
+    capabilities: { name: 'memory', shared: false, durable: false, coalesceMs: 0 },
+    async get(partition, collection, id) {
+      assertOpen()
+      return documents.get(partition, collection, id, now())
+    },
+    async list(collection, query = {}) {
+      assertOpen()
+      return documents.list(collection, query, now())
+    },
+    async commit(id, { guards = [], ops, signal }: Change): Promise<Committed> {
+      assertOpen()
+      if (signal?.aborted)
+        throw new UnavailableError('The commit was aborted.', { written: 'no', cause: signal.reason })
+      const prepared = ops.map(prepare)
+      const time = now()
+      const partition = open(id)
+      try {
+        for (const guard of guards) check(guard, id, partition, documents, time)
+        checkLease(prepared, id, partition)
+      } catch (error) {
+        settle(id)
+        throw error
+      }
+      const versions = apply(id, partition, prepared, time)
+      const { head } = partition.log
+      settle(id)
+      ring(id, prepared)
+      return { head, versions }
+    },
+    async read(id, query) {
+      assertOpen()
+      const log = partitions.get(id)?.log
+      if (log) return readEvents(log, query)
+      const { head } = counters(id)
+      return emptyBatch(Math.max(query.after, head) + 1, head, head + 1)
+    },
+    async inspect(id): Promise<PartitionState> {
+      assertOpen()
+      const partition = partitions.get(id)
+      if (partition) {
+        const { log, token, lease } = partition
+        return { head: log.head, firstRetained: log.firstRetained, token, lease, now: now() }
+      }
+      const { head, token } = counters(id)
+      return { head, firstRetained: head + 1, token, lease: undefined, now: now() }
+    },
+    async assertFence(id, token) {
+      assertOpen()
+      checkFence(token, id, partitions.get(id)?.lease, now())
+    },
+    watch(id, bell) {
+      assertOpen()
+      const watching = bells.get(id) ?? new Set()
+      bells.set(id, watching)
+      // A wrapper, so that one function may watch twice and each stop its own.
+      const own: Bell = (change) => bell(change)
+      watching.add(own)
+      return () => {
+        watching.delete(own)
+        if (watching.size === 0 && bells.get(id) === watching) bells.delete(id)
+      }
+    },
+    async expired({ limit = 100 } = {}) {
+      assertOpen()
+      const time = now()
+      return [...leased.values()]
+        .map(({ lease }) => lease!)
+        .filter(({ expiresAt }) => expiresAt <= time)
+        .sort((a, b) => a.expiresAt - b.expiresAt)
+        .slice(0, limit)
+    },
+    async trim(id, bound) {
+      assertOpen()
+      const log = partitions.get(id)?.log
+      if (!log) return
+      changeLog(id, log, () => {
+        if ('keepLast' in bound) keepLast(log, bound.keepLast)
+        else dropOlderThan(log, now() - bound.olderThanMs)
+      })
+      settle(id)
+    },
+    async sweep() {
+      assertOpen()
+      for (const id of documents.sweep(now())) settle(id)
+    },
+    async setup() {
+      assertOpen()
+    },
+    async close() {
+      closed = true
+      bells.clear()
+      partitions.clear()
+      byAppend.clear()
+      leased.clear()
+      tombstones.clear()
+    },
+  }
+}
+
+type PreparedOp =
+  | Exclude<Op, { op: 'put' }>
+  | (Omit<Op & { op: 'put' }, 'value' | 'index'> & { text: string; index: DocIndex })
+
+/** Everything about an op that could fail by itself, before anything is written. */
+function prepare(op: Op): PreparedOp {
+  if (op.op === 'put') {
+    const { value, index, ...rest } = op
+    const text = JSON.stringify(value)
+    if (text === undefined)
+      throw new AgentwireError('invalid_argument', `Document ${op.id} has no JSON value.`)
+    return { ...rest, text, index: Object.freeze({ ...index }) }
+  }
+  if (op.op === 'append') {
+    for (const { data } of op.events) {
+      if (!ArrayBuffer.isView(data))
+        throw new AgentwireError('invalid_argument', 'The data of an event must be bytes.')
+    }
+  }
+  return op
+}
+
+function check(guard: Guard, id: string, partition: Partition, documents: Documents, now: number): void {
+  switch (guard.guard) {
+    case 'version': {
+      const version = documents.version(id, guard.collection, guard.id, now)
+      if (version === guard.version) return
+      throw new ConflictError(
+        `${guard.collection} ${guard.id} has version ${version ?? 'none'}, not ${guard.version}.`,
+      )
+    }
+    case 'absent':
+      if (documents.version(id, guard.collection, guard.id, now) === undefined) return
+      throw new ConflictError(`${guard.collection} ${guard.id} exists.`)
+    case 'fence':
+      checkFence(guard.token, id, partition.lease, now)
+      return
+    case 'free':
+      if (!partition.lease || partition.lease.expiresAt <= now) return
+      throw new ConflictError(`The lease of ${id} is held by another.`)
+    case 'head':
+      if (partition.log.head === guard.seq) return
+      throw new ConflictError(`The log of ${id} ends at ${partition.log.head}, not ${guard.seq}.`)
+  }
+}
+
+function checkFence(token: number, id: string, lease: LeaseRecord | undefined, now: number): void {
+  if (lease?.token === token && lease.expiresAt > now) return
+  throw new FencedError(`The lease of ${id} is no longer held with this token.`)
+}
+
+/** Walks the lease through the ops, so that a commit that would fail half-way is refused whole. */
+function checkLease(ops: readonly PreparedOp[], id: string, partition: Partition): void {
+  let { token } = partition
+  let held = partition.lease?.token
+  for (const op of ops) {
+    if (op.op === 'claim') {
+      if (!(op.token > token))
+        throw new ConflictError(`${id} has dealt tokens up to ${token}; ${op.token} is not above.`)
+      held = token = op.token
+    } else if (op.op === 'renew') {
+      if (held !== op.token) throw new FencedError(`The lease of ${id} is no longer held with this token.`)
+    } else if (op.op === 'clear' || (op.op === 'release' && held === op.token)) {
+      held = undefined
+    }
+  }
+}
+
+function leaseOf(partition: string, owner: string, token: number, expiresAt: number): LeaseRecord {
+  return Object.freeze({ partition, owner, token, expiresAt })
+}

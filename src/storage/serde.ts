@@ -1,0 +1,112 @@
+/** How values become bytes: structurally LangGraph's `SerializerProtocol`. */
+export interface Serde {
+  // biome-ignore lint/suspicious/noExplicitAny: as in LangGraph; a saver's `serde` must be assignable both ways
+  dumpsTyped(data: any): Promise<[type: string, data: Uint8Array]>
+  // biome-ignore lint/suspicious/noExplicitAny: as in LangGraph
+  loadsTyped(type: string, data: Uint8Array | string): Promise<any>
+}
+
+/**
+ * JSON in the format of LangGraph's `JsonPlusSerializer`, so that either reads what the other wrote. Revives undefined, Set, Map,
+ * RegExp, Error, Uint8Array, `DeltaSnapshot` and, beyond LangGraph's, Date. LangChain objects are written whole but stay
+ * plain `lc: 1` records on reading: where they must come back as instances, use `JsonPlusSerializer` itself.
+ */
+export const jsonSerde: Serde = {
+  async dumpsTyped(data) {
+    if (data instanceof Uint8Array) return ['bytes', data]
+    return ['json', new TextEncoder().encode(JSON.stringify(data, encode))]
+  },
+  async loadsTyped(type, data) {
+    if (type === 'bytes') return typeof data === 'string' ? new TextEncoder().encode(data) : data
+    if (type !== 'json') throw new TypeError(`Unknown serialization type: ${type}`)
+    const text = typeof data === 'string' ? data : new TextDecoder().decode(data)
+    const value: unknown = JSON.parse(text)
+    return text.includes('"lc":2') ? revive(value) : value
+  },
+}
+
+/** A replacer. JSON.stringify calls `toJSON` before it, so a Date is looked up where it came from. */
+function encode(this: unknown, key: string, value: unknown): unknown {
+  if (value === undefined) return { lc: 2, type: 'undefined' }
+  const original = (this as Record<string, unknown>)[key]
+  if (original instanceof Date) return record('Date', [original.toISOString()])
+  if (typeof value !== 'object' || value === null) return value
+  if (value instanceof Set) return record('Set', [[...value]])
+  if (value instanceof Map) return record('Map', [[...value]])
+  if (value instanceof RegExp) return record('RegExp', [value.source, value.flags])
+  if (value instanceof Error) return record('Error', [value.message])
+  if (original instanceof Uint8Array) return record('Uint8Array', [Array.from(original)], 'from')
+  const { lg_name: name } = value as { lg_name?: unknown }
+  if (name === 'DeltaSnapshot')
+    return { lc: 2, type: 'delta_snapshot', value: (value as { value?: unknown }).value }
+  if (name === 'Send') {
+    const { node, args, timeout } = value as Record<string, unknown>
+    return timeout === undefined ? { node, args } : { node, args, timeout }
+  }
+  return value
+}
+
+interface Record2 {
+  readonly lc: 2
+  readonly type: string
+  readonly id?: unknown
+  readonly method?: unknown
+  readonly args?: unknown
+  readonly value?: unknown
+}
+
+function record(name: string, args: readonly unknown[], method: string | null = null): object {
+  return { lc: 2, type: 'constructor', id: [name], method, args, kwargs: {} }
+}
+
+/** Innermost first. Only the closed set that `encode` writes is revived; any other record stays the data it is. */
+function revive(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const node = value as Record<string, unknown>
+  for (const key of Object.keys(node)) {
+    const inner = node[key]
+    if (typeof inner === 'object' && inner !== null) node[key] = revive(inner)
+  }
+  return node.lc === 2 ? reviveRecord(node as unknown as Record2) : node
+}
+
+function reviveRecord(node: Record2): unknown {
+  if (node.type === 'undefined') return undefined
+  if (node.type === 'delta_snapshot' && Object.hasOwn(node, 'value')) {
+    return { lg_name: 'DeltaSnapshot', value: node.value }
+  }
+  if (
+    node.type !== 'constructor' ||
+    !Array.isArray(node.id) ||
+    node.id.length !== 1 ||
+    !Array.isArray(node.args)
+  ) {
+    return node
+  }
+  const [first, second] = node.args as unknown[]
+  const plain = node.method === null || node.method === undefined
+  switch (node.id[0]) {
+    case 'Set':
+      return plain && Array.isArray(first) ? new Set(first) : node
+    case 'Map':
+      return plain && isEntries(first) ? new Map(first) : node
+    case 'RegExp':
+      return plain && typeof first === 'string' && typeof second === 'string'
+        ? new RegExp(first, second)
+        : node
+    case 'Error':
+      return plain && typeof first === 'string' ? new Error(first) : node
+    case 'Date':
+      return plain && typeof first === 'string' ? new Date(first) : node
+    case 'Uint8Array':
+      return (plain || node.method === 'from') && Array.isArray(first)
+        ? Uint8Array.from(first as number[])
+        : node
+    default:
+      return node
+  }
+}
+
+function isEntries(value: unknown): value is [unknown, unknown][] {
+  return Array.isArray(value) && value.every((entry) => Array.isArray(entry) && entry.length === 2)
+}
