@@ -1,0 +1,5 @@
+export type { NodeListener, NodeOptions } from './node/listener.ts'
+export { toNode } from './node/listener.ts'
+export type { Served, ServeOptions } from './node/serve.ts'
+export { ListenError, serve } from './node/serve.ts'
+export type { NodeRequest, NodeResponse } from './node/types.ts'

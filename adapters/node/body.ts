@@ -1,0 +1,95 @@
+import { AgentwireError } from '../../src/errors.ts'
+import type { NodeRequest } from './types.ts'
+
+/** An upload that nobody reads is taken in up to these bounds, so that its sender can read the answer. */
+const DRAIN_BYTES = 16 * 1024 * 1024
+const DRAIN_MS = 1_000
+
+/** The request body, read from the socket only as fast as it is read here. */
+export function bodyStream(req: NodeRequest): ReadableStream<Uint8Array> {
+  let controller: ReadableStreamDefaultController<Uint8Array>
+  let started = false
+
+  function data(chunk: Uint8Array): void {
+    controller.enqueue(chunk)
+    req.pause()
+  }
+  function end(): void {
+    stop()
+    controller.close()
+  }
+  function fail(): void {
+    stop()
+    controller.error(
+      new DOMException('The client closed the connection before the body was complete.', 'AbortError'),
+    )
+  }
+  function stop(): void {
+    req.off('data', data)
+    req.off('end', end)
+    req.off('error', fail)
+    req.off('close', fail)
+  }
+
+  return new ReadableStream<Uint8Array>(
+    {
+      start(given) {
+        controller = given
+      },
+      pull() {
+        if (!started) {
+          started = true
+          if (req.readableEnded) return alreadyRead(req, controller)
+          if (req.destroyed) return fail()
+          req.on('data', data)
+          req.on('end', end)
+          req.on('error', fail)
+          req.on('close', fail)
+        }
+        req.resume()
+      },
+      cancel: stop,
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+/**
+ * Call before the response ends. What is left of an upload is discarded within bounds, then the connection is cut: left
+ * alone it would stall the keep-alive connection, or be taken in whole however long it is.
+ */
+export function discardUpload(req: NodeRequest): void {
+  if (req.readableEnded || req.destroyed || (req.complete && !req.readableDidRead)) return
+  let left = DRAIN_BYTES
+  const timer = setTimeout(cut, DRAIN_MS)
+  timer.unref()
+
+  function count(chunk: Uint8Array): void {
+    left -= chunk.byteLength
+    if (left < 0) cut()
+  }
+  function cut(): void {
+    stop()
+    req.destroy()
+  }
+  function stop(): void {
+    clearTimeout(timer)
+    req.off('data', count)
+    req.off('end', stop)
+    req.off('close', stop)
+  }
+  req.on('data', count)
+  req.on('end', stop)
+  req.on('close', stop)
+  req.resume()
+}
+
+function alreadyRead(req: NodeRequest, controller: ReadableStreamDefaultController<Uint8Array>): void {
+  const length = req.headers['content-length']
+  const empty = req.headers['transfer-encoding'] === undefined && (length === undefined || length === '0')
+  if (empty) controller.close()
+  else controller.error(new AgentwireError('body_already_read', ALREADY_READ))
+}
+
+const ALREADY_READ =
+  'Something before this handler has read the request body and left no `req.body`. Mount the handler before it, or use a body parser that sets `req.body`.'

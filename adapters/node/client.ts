@@ -1,0 +1,91 @@
+import type { NodeRequest, NodeResponse } from './types.ts'
+
+/** The other end of one exchange: whether it is still there, and who wants to know when it leaves. */
+export interface Client {
+  readonly gone: boolean
+  /** Made when first asked for: a signal costs more than the rest of a small request. */
+  readonly signal: AbortSignal
+  /** Calls back when the client leaves, at once where it has left. */
+  onGone(callback: (reason: DOMException) => void): void
+  /** The answer is complete: what happens to the connection from here on is no abort. */
+  finish(): void
+  /** The exchange is the host's again. */
+  handBack(): void
+}
+
+export function watchClient(req: NodeRequest, res: NodeResponse): Client {
+  const callbacks: ((reason: DOMException) => void)[] = []
+  let controller: AbortController | undefined
+  let reason: DOMException | undefined
+  let over = false
+
+  function leave(): void {
+    if (reason || over) return
+    reason = new DOMException('The client closed the connection.', 'AbortError')
+    controller?.abort(reason)
+    for (const callback of callbacks) callback(reason)
+  }
+  function finish(): void {
+    over = true
+    res.off('close', leave)
+    unwatchSocket?.()
+  }
+
+  // `res`, not `req`: a request closes as soon as its body is read.
+  res.on('close', leave)
+  // Without a listener a write that races with the disconnect would end the process.
+  res.on('error', leave)
+  // In a pipeline a response waits without a socket, and is not told when the connection closes.
+  const pipelined = req.httpVersionMajor < 2 && (res as { readonly socket?: unknown }).socket === null
+  const unwatchSocket = pipelined ? onSocketClose(req.socket as Socket, leave) : undefined
+  if (hasLeft(req, res)) leave()
+
+  return {
+    get gone() {
+      return reason !== undefined
+    },
+    get signal() {
+      if (!controller) {
+        controller = new AbortController()
+        if (reason) controller.abort(reason)
+      }
+      return controller.signal
+    },
+    onGone(callback) {
+      if (reason) callback(reason)
+      else callbacks.push(callback)
+    },
+    finish,
+    handBack() {
+      finish()
+      res.off('error', leave)
+    },
+  }
+}
+
+function hasLeft(req: NodeRequest, res: NodeResponse): boolean {
+  const { stream } = res as { readonly stream?: { readonly destroyed: boolean } }
+  const socket = req.socket as { readonly destroyed?: boolean } | null | undefined
+  return req.aborted || stream?.destroyed === true || socket?.destroyed === true
+}
+
+interface Socket {
+  on(event: 'close', listener: () => void): unknown
+}
+
+const waiting = new WeakMap<Socket, Set<() => void>>()
+
+/** One listener for each socket, however many requests a client pipelines. */
+function onSocketClose(socket: Socket, callback: () => void): () => void {
+  let callbacks = waiting.get(socket)
+  if (!callbacks) {
+    const all = new Set<() => void>()
+    waiting.set(socket, all)
+    socket.on('close', () => {
+      for (const each of all) each()
+    })
+    callbacks = all
+  }
+  callbacks.add(callback)
+  return () => callbacks.delete(callback)
+}

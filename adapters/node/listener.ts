@@ -1,0 +1,89 @@
+import { errorResponse, type OnError, reportError } from '../../src/http/errors.ts'
+import type { HandlerContext, WebHandler } from '../../src/http/types.ts'
+import { watchClient } from './client.ts'
+import { toRequest } from './request.ts'
+import { breakOff, sendResponse } from './response.ts'
+import { type Forwarded, forwardedHeaders } from './target.ts'
+import type { NodeRequest, NodeResponse } from './types.ts'
+
+export interface NodeOptions {
+  /** The path this handler is mounted at, such as `/agent`. Default: the handler's own. */
+  readonly basePath?: string | undefined
+  /** Believe `x-forwarded-proto` and `x-forwarded-host`. Only behind a proxy that sets them itself. Default false. */
+  readonly trustProxy?: boolean | undefined
+  /** Told of what fails beneath the handler: a handler that rejects, a stream that breaks. Default `console.error`. */
+  readonly onError?: OnError | undefined
+}
+
+export type NodeListener = (req: NodeRequest, res: NodeResponse, next?: (error?: unknown) => void) => void
+
+/**
+ * A listener for `http.createServer`, `https`, `http2` and Connect. Where there is a `next`, a path that no route
+ * matches is left to it; else it gets the handler's 404.
+ */
+export function toNode(handler: WebHandler, options: NodeOptions = {}): NodeListener {
+  const { basePath, trustProxy = false, onError } = options
+  return (req, res, next) => {
+    answer(req, res, {
+      ask: next ? handler.handle : handler.fetch,
+      basePath,
+      forwarded: trustProxy ? forwardedHeaders(req) : undefined,
+      onError,
+      next,
+    })
+  }
+}
+
+export interface Exchange {
+  readonly ask: (request: Request, context: HandlerContext) => Promise<Response | undefined>
+  readonly basePath: string | undefined
+  readonly forwarded: Forwarded | undefined
+  readonly onError: OnError | undefined
+  /** Where a request goes that `ask` has no answer for. */
+  readonly next?: (() => void) | undefined
+  /** Called right before we write. */
+  readonly takeOver?: (() => void) | undefined
+}
+
+/** One request and its answer. Never throws, and leaves no promise that rejects. */
+export function answer(req: NodeRequest, res: NodeResponse, exchange: Exchange): void {
+  const client = watchClient(req, res)
+  const onError: OnError = exchange.onError ?? ((error, { id }) => console.error(id, error))
+  const report = (error: unknown) => {
+    // A handler that stops because the client left has not failed.
+    if (!client.gone || !isAbort(error)) reportError(error, onError)
+  }
+  const send = (response: Response) => {
+    if (!client.gone) exchange.takeOver?.()
+    return sendResponse(response, req, res, client, report)
+  }
+  const respond = async () => {
+    const { request, parsedBody } = toRequest(req, exchange.forwarded, client)
+    const response = await exchange.ask(request, {
+      get signal() {
+        return client.signal
+      },
+      parsedBody,
+      basePath: exchange.basePath,
+    })
+    if (response) return send(response)
+    if (!exchange.next) throw new TypeError('The handler gave no Response.')
+    client.handBack()
+    if (!client.gone) exchange.next()
+  }
+  const fail = (error: unknown) => {
+    if (!client.gone && !res.headersSent) return send(errorResponse(error, onError))
+    report(error)
+    if (!client.gone) breakOff(req, res)
+  }
+  respond()
+    .catch(fail)
+    .catch((error) => {
+      report(error)
+      res.destroy()
+    })
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
+}

@@ -1,0 +1,88 @@
+import { HttpError } from '../../src/http/errors.ts'
+import { bodyStream } from './body.ts'
+import type { Client } from './client.ts'
+import { type Forwarded, header, requestUrl } from './target.ts'
+import type { NodeRequest } from './types.ts'
+
+export interface Incoming {
+  readonly request: Request
+  /** What a body parser before us made of the body. */
+  readonly parsedBody: unknown
+}
+
+const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
+
+/** Throws `HttpError` for what the Web platform has no `Request` for: 400 for a bad target or host, 405 for TRACE. */
+export function toRequest(req: NodeRequest, forwarded: Forwarded | undefined, client: Client): Incoming {
+  const url = requestUrl(req, forwarded)
+  if (url === undefined) {
+    throw new HttpError(400, 'invalid_target', 'The request target or the Host header is not valid.')
+  }
+  const method = req.method ?? 'GET'
+  if (/^(?:TRACE|TRACK|CONNECT)$/i.test(method)) {
+    throw new HttpError(405, 'method_not_allowed', 'This method is not supported.', {
+      headers: { allow: METHODS },
+    })
+  }
+  // A body parser that had nothing to do may set `body` too, and leave the stream unread.
+  const parsed = req.readableEnded && req.body !== undefined ? { value: req.body } : undefined
+  const init: RequestInit & { duplex?: 'half' } = { method, headers: toHeaders(req, parsed !== undefined) }
+  if (method !== 'GET' && method !== 'HEAD') {
+    init.body = parsed ? serialised(parsed.value, header(req, 'content-type')) : bodyStream(req)
+    init.duplex = 'half'
+  }
+  const request = new Request(url, init)
+  // Node 20 loses the signal of a `Request` that was collected (nodejs/node#55428). This one lives as long as the exchange.
+  Object.defineProperty(request, 'signal', { get: () => client.signal, configurable: true })
+  return { request, parsedBody: isRaw(parsed?.value) ? undefined : parsed?.value }
+}
+
+function toHeaders(req: NodeRequest, parsed: boolean): Headers {
+  const headers = new Headers()
+  const raw = req.rawHeaders
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = raw[at]!
+    if (name.startsWith(':')) continue
+    if (parsed && /^(?:content-length|content-encoding|transfer-encoding)$/i.test(name)) continue
+    headers.append(name, raw[at + 1]!)
+  }
+  // HTTP/2 may send a cookie in crumbs, which join with `; ` (RFC 9113 §8.2.3).
+  const cookie = header(req, 'cookie')
+  if (cookie) headers.set('cookie', cookie)
+  return headers
+}
+
+/** Written out only if the handler reads the body although it was given the parsed one. */
+function serialised(value: unknown, contentType: string | undefined): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const bytes = isRaw(value) ? toBytes(value) : new TextEncoder().encode(text(value, contentType))
+        if (bytes.byteLength > 0) controller.enqueue(bytes)
+        controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function text(value: unknown, contentType: string | undefined): string {
+  if (
+    contentType?.startsWith('application/x-www-form-urlencoded') &&
+    typeof value === 'object' &&
+    value !== null
+  ) {
+    const pairs = Object.entries(value).flatMap(([name, of]) => [of].flat().map((one) => [name, String(one)]))
+    return new URLSearchParams(pairs).toString()
+  }
+  return JSON.stringify(value)
+}
+
+/** `express.text()` and `express.raw()` leave the body as it came. */
+function isRaw(value: unknown): value is string | Uint8Array {
+  return typeof value === 'string' || value instanceof Uint8Array
+}
+
+function toBytes(value: string | Uint8Array): Uint8Array {
+  return typeof value === 'string' ? new TextEncoder().encode(value) : value
+}

@@ -1,0 +1,103 @@
+import { knownBody } from '../../src/http/respond.ts'
+import { discardUpload } from './body.ts'
+import type { Client } from './client.ts'
+import type { NodeRequest, NodeResponse } from './types.ts'
+
+type Report = (error: unknown) => void
+
+const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
+const HTTP2_INTERNAL_ERROR = 2
+
+/** Sends the response, at the pace of its reader. Resolves when all is handed over or the client has left. */
+export async function sendResponse(
+  response: Response,
+  req: NodeRequest,
+  res: NodeResponse,
+  client: Client,
+  report: Report,
+): Promise<void> {
+  const known = knownBody(response)
+  if (client.gone || req.method === 'HEAD' || response.body === null || known !== undefined) {
+    if (known === undefined) response.body?.cancel().catch(report)
+    if (client.gone) return
+    const body = req.method === 'HEAD' ? undefined : known
+    writeHead(response, req, res, known)
+    end(req, res, client, body)
+    return
+  }
+  const reader = response.body.getReader()
+  let wake: (() => void) | undefined
+  res.on('drain', () => wake?.())
+  client.onGone((reason) => {
+    reader.cancel(reason).catch(report)
+    wake?.()
+  })
+  try {
+    const first = reader.read()
+    const late = await Promise.race([first.then(() => false), nextTurn()])
+    if (client.gone) return
+    writeHead(response, req, res, undefined)
+    if (late) res.flushHeaders()
+    for (let read = await first; !read.done && !client.gone; read = await reader.read()) {
+      const room = res.write(read.value)
+      res.flush?.()
+      if (!room && !client.gone) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    }
+  } catch (error) {
+    // Where it was the source that failed, cancelling gives its error again.
+    reader.cancel(error).catch((again) => again !== error && report(again))
+    throw error
+  }
+  if (!client.gone) end(req, res, client)
+}
+
+/** A response that broke after its head must not look complete: the connection is cut. */
+export function breakOff(req: NodeRequest, res: NodeResponse): void {
+  const { stream } = res as { readonly stream?: { close(code: number): void } }
+  if (req.httpVersionMajor >= 2 && stream) stream.close(HTTP2_INTERNAL_ERROR)
+  else res.destroy()
+}
+
+function end(req: NodeRequest, res: NodeResponse, client: Client, body?: string | Uint8Array): void {
+  client.finish()
+  discardUpload(req)
+  if (body === undefined) res.end()
+  else res.end(body)
+}
+
+function writeHead(
+  response: Response,
+  req: NodeRequest,
+  res: NodeResponse,
+  known: string | Uint8Array | undefined,
+): void {
+  const http2 = req.httpVersionMajor >= 2
+  const headers: Record<string, string | string[]> = {}
+  for (const [name, value] of response.headers) {
+    if (name !== 'set-cookie' && !(http2 && HOP_BY_HOP.has(name))) headers[name] = value
+  }
+  const cookies = [res.getHeader('set-cookie') ?? [], response.headers.getSetCookie()].flat().map(String)
+  if (cookies.length > 0) headers['set-cookie'] = cookies
+  // A middleware before us may vary on what we do not know of, as `cors` does on the origin.
+  const vary = [res.getHeader('vary') ?? [], headers.vary ?? []].flat()
+  if (vary.length > 0) headers.vary = vary.join(', ')
+  if (known !== undefined) headers['content-length'] ??= String(Buffer.byteLength(known))
+  try {
+    if (!http2 && response.statusText !== '') res.statusMessage = response.statusText
+    res.writeHead(response.status, headers)
+  } catch (error) {
+    if (!http2) res.statusMessage = ''
+    for (const name of Object.keys(headers)) res.removeHeader(name)
+    throw error
+  }
+}
+
+function nextTurn(): Promise<true> {
+  return new Promise((resolve) => {
+    setImmediate(resolve, true)
+  })
+}

@@ -1,0 +1,84 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { AgentwireError } from '../../src/errors.ts'
+import type { WebHandler } from '../../src/http/types.ts'
+import { type NodeOptions, toNode } from './listener.ts'
+
+export interface ServeOptions extends NodeOptions {
+  /** 0 lets the system choose. */
+  readonly port: number
+  /** The address to listen on. @default every address of the machine */
+  readonly host?: string | undefined
+  /** Milliseconds that requests in flight get when the server closes; then they are cut. @default 5000 */
+  readonly closeTimeout?: number | undefined
+}
+
+export interface Served {
+  readonly port: number
+  /** Such as `http://localhost:3000`. */
+  readonly origin: string
+  /** Takes no more connections, closes the handler and its streams, then the server. Safe to call twice. */
+  readonly close: () => Promise<void>
+}
+
+/** The server could not listen. `code` is `port_in_use`, `port_not_allowed` or `listen_failed`. */
+export class ListenError extends AgentwireError {
+  static override readonly brand = 'ListenError'
+}
+
+/** Serves a handler over plain HTTP on Node. Rejects with `ListenError`. */
+export async function serve(handler: WebHandler, options: ServeOptions): Promise<Served> {
+  const { host, closeTimeout = 5_000 } = options
+  const server = createServer(toNode(handler, options))
+  // Longer than load balancers keep idle connections, so that they never send into one we are closing.
+  server.keepAliveTimeout = 65_000
+  server.headersTimeout = 66_000
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(listenError(error, options.port, host)))
+    server.listen({ port: options.port, host }, resolve)
+  })
+
+  let closed: Promise<void> | undefined
+  async function close(): Promise<void> {
+    const ended = new Promise<void>((resolve) => {
+      server.close(() => resolve())
+    })
+    server.on('request', (_req, res) => res.setHeader('connection', 'close'))
+    const sweep = setInterval(() => server.closeIdleConnections(), 50)
+    const cut = setTimeout(() => server.closeAllConnections(), closeTimeout)
+    try {
+      await handler.close()
+    } finally {
+      await ended
+      clearInterval(sweep)
+      clearTimeout(cut)
+    }
+  }
+
+  const { port } = server.address() as AddressInfo
+  return {
+    port,
+    origin: `http://${originHost(host)}:${port}`,
+    close: () => (closed ??= close()),
+  }
+}
+
+function originHost(host: string | undefined): string {
+  if (!host || host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function listenError(error: NodeJS.ErrnoException, port: number, host: string | undefined): ListenError {
+  const options = { cause: error }
+  if (error.code === 'EADDRINUSE') {
+    const message = `Port ${port} is already in use. Stop the process that listens there, or choose another port (0 takes any free one).`
+    return new ListenError('port_in_use', message, options)
+  }
+  if (error.code === 'EACCES') {
+    const message = `This process may not listen on port ${port}. Choose a port above 1023.`
+    return new ListenError('port_not_allowed', message, options)
+  }
+  const at = host === undefined ? `port ${port}` : `${host}, port ${port}`
+  return new ListenError('listen_failed', `Cannot listen on ${at}: ${error.message}`, options)
+}
