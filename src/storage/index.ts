@@ -9,7 +9,8 @@ export type {
 } from './checkpointer.ts'
 export { ConflictError, FencedError, UnavailableError } from './errors.ts'
 export { fencedCheckpointer } from './fenced.ts'
-export { type DeltaHistory, type MemoryCheckpointer, memoryCheckpointer } from './memory-checkpointer.ts'
+export { type MemoryCheckpointer, memoryCheckpointer } from './memory-checkpointer.ts'
+export type { DeltaHistory } from './memory-checkpoints.ts'
 export { type MemoryStoreOptions, memoryStore } from './memory-store.ts'
 export { jsonSerde, type Serde } from './serde.ts'
 export type {

@@ -30,7 +30,8 @@ interface Page {
 
 interface Interned {
   readonly origin: LogOrigin
-  page: Page
+  /** The first event of the page that `at` counts in. Not the page itself, which must be free to go. */
+  page: number
   at: number
 }
 
@@ -174,14 +175,14 @@ function growColumns(log: EventLog, page: Page): void {
 
 function originAt(log: EventLog, page: Page, topic: string, token: number): number {
   const known = log.topics.get(topic)
-  if (known?.page === page) return known.at
+  if (known?.page === page.first) return known.at
   const origin = known?.origin ?? { topic, token }
   const at = page.origins.push(origin) - 1
   if (known) {
-    known.page = page
+    known.page = page.first
     known.at = at
   } else {
-    log.topics.set(topic, { origin, page, at })
+    log.topics.set(topic, { origin, page: page.first, at })
   }
   return at
 }

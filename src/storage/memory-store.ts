@@ -1,6 +1,6 @@
-import { AgentwireError } from '../errors.ts'
-import { createDocuments, type Documents } from './documents.ts'
-import { ConflictError, FencedError, UnavailableError } from './errors.ts'
+import { checkFence, checkGuard, checkLease, leaseOf, type PreparedOp, prepare } from './commit.ts'
+import { createDocuments } from './documents.ts'
+import { UnavailableError } from './errors.ts'
 import {
   appendEvents,
   createLog,
@@ -12,17 +12,7 @@ import {
   keepLast,
   readEvents,
 } from './log-pages.ts'
-import type {
-  Bell,
-  Change,
-  Committed,
-  DocIndex,
-  Guard,
-  LeaseRecord,
-  Op,
-  PartitionState,
-  Store,
-} from './store.ts'
+import type { Bell, Change, Committed, LeaseRecord, Op, PartitionState, Store } from './store.ts'
 
 export interface MemoryStoreOptions {
   /** Bound on the log of one partition, in bytes. Older events go first, by whole pages. Default 16 MiB. */
@@ -200,8 +190,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       const time = now()
       const partition = open(id)
       try {
-        for (const guard of guards) check(guard, id, partition, documents, time)
-        checkLease(prepared, id, partition)
+        const current = {
+          now: time,
+          head: partition.log.head,
+          token: partition.token,
+          lease: partition.lease,
+          version: (collection: string, docId: string) => documents.version(id, collection, docId, time),
+        }
+        for (const guard of guards) checkGuard(id, guard, current)
+        checkLease(id, prepared, current)
       } catch (error) {
         settle(id)
         throw error
@@ -231,7 +228,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     },
     async assertFence(id, token) {
       assertOpen()
-      checkFence(token, id, partitions.get(id)?.lease, now())
+      checkFence(id, token, partitions.get(id)?.lease, now())
     },
     watch(id, bell) {
       assertOpen()
@@ -280,76 +277,4 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       tombstones.clear()
     },
   }
-}
-
-type PreparedOp =
-  | Exclude<Op, { op: 'put' }>
-  | (Omit<Op & { op: 'put' }, 'value' | 'index'> & { text: string; index: DocIndex })
-
-/** Everything about an op that could fail by itself, before anything is written. */
-function prepare(op: Op): PreparedOp {
-  if (op.op === 'put') {
-    const { value, index, ...rest } = op
-    const text = JSON.stringify(value)
-    if (text === undefined)
-      throw new AgentwireError('invalid_argument', `Document ${op.id} has no JSON value.`)
-    return { ...rest, text, index: Object.freeze({ ...index }) }
-  }
-  if (op.op === 'append') {
-    for (const { data } of op.events) {
-      if (!ArrayBuffer.isView(data))
-        throw new AgentwireError('invalid_argument', 'The data of an event must be bytes.')
-    }
-  }
-  return op
-}
-
-function check(guard: Guard, id: string, partition: Partition, documents: Documents, now: number): void {
-  switch (guard.guard) {
-    case 'version': {
-      const version = documents.version(id, guard.collection, guard.id, now)
-      if (version === guard.version) return
-      throw new ConflictError(
-        `${guard.collection} ${guard.id} has version ${version ?? 'none'}, not ${guard.version}.`,
-      )
-    }
-    case 'absent':
-      if (documents.version(id, guard.collection, guard.id, now) === undefined) return
-      throw new ConflictError(`${guard.collection} ${guard.id} exists.`)
-    case 'fence':
-      checkFence(guard.token, id, partition.lease, now)
-      return
-    case 'free':
-      if (!partition.lease || partition.lease.expiresAt <= now) return
-      throw new ConflictError(`The lease of ${id} is held by another.`)
-    case 'head':
-      if (partition.log.head === guard.seq) return
-      throw new ConflictError(`The log of ${id} ends at ${partition.log.head}, not ${guard.seq}.`)
-  }
-}
-
-function checkFence(token: number, id: string, lease: LeaseRecord | undefined, now: number): void {
-  if (lease?.token === token && lease.expiresAt > now) return
-  throw new FencedError(`The lease of ${id} is no longer held with this token.`)
-}
-
-/** Walks the lease through the ops, so that a commit that would fail half-way is refused whole. */
-function checkLease(ops: readonly PreparedOp[], id: string, partition: Partition): void {
-  let { token } = partition
-  let held = partition.lease?.token
-  for (const op of ops) {
-    if (op.op === 'claim') {
-      if (!(op.token > token))
-        throw new ConflictError(`${id} has dealt tokens up to ${token}; ${op.token} is not above.`)
-      held = token = op.token
-    } else if (op.op === 'renew') {
-      if (held !== op.token) throw new FencedError(`The lease of ${id} is no longer held with this token.`)
-    } else if (op.op === 'clear' || (op.op === 'release' && held === op.token)) {
-      held = undefined
-    }
-  }
-}
-
-function leaseOf(partition: string, owner: string, token: number, expiresAt: number): LeaseRecord {
-  return Object.freeze({ partition, owner, token, expiresAt })
 }
