@@ -37,7 +37,7 @@ export async function sendResponse(
     const late = await Promise.race([first.then(() => false), nextTurn()])
     if (client.gone) return
     writeHead(response, req, res, undefined)
-    if (late) res.flushHeaders()
+    if (late) res.flushHeaders?.()
     for (let read = await first; !read.done && !client.gone; read = await reader.read()) {
       const room = res.write(read.value)
       res.flush?.()

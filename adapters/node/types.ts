@@ -37,7 +37,7 @@ export interface NodeResponse {
   setHeader(name: string, value: string | string[]): unknown
   removeHeader(name: string): void
   writeHead(status: number, headers: Record<string, string | string[]>): unknown
-  flushHeaders(): void
+  flushHeaders?(): void
   write(chunk: Uint8Array): boolean
   end(body?: string | Uint8Array): unknown
   destroy(): unknown

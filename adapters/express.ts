@@ -1,0 +1,50 @@
+import type { OnError } from '../src/http/errors.ts'
+import type { WebHandler } from '../src/http/types.ts'
+import { answer } from './node/listener.ts'
+import { type Forwarded, first, header } from './node/target.ts'
+import type { NodeRequest, NodeResponse } from './node/types.ts'
+
+/** What we use of the requests of Express 4 and 5. */
+export interface ExpressRequest extends NodeRequest {
+  /** The mount path, `''` at the root. */
+  readonly baseUrl: string
+  readonly protocol: string
+  readonly hostname: string
+  readonly app: { get(setting: string): unknown }
+}
+
+export interface ExpressOptions {
+  /** Told of what fails beneath the handler: a handler that rejects, a stream that breaks. Default `console.error`. */
+  readonly onError?: OnError | undefined
+}
+
+export type ExpressMiddleware = (
+  req: ExpressRequest,
+  res: NodeResponse,
+  next: (error?: unknown) => void,
+) => void
+
+/**
+ * Middleware for Express 4 and 5, before or after `express.json()`. `app.use('/agent', toExpress(handler))` makes `/agent` the
+ * base path, and a path beneath it that no route matches gets the handler's 404. `app.use(toExpress(handler))` leaves such a
+ * path to the rest of the app. Forwarded headers count where the app's `trust proxy` says so.
+ */
+export function toExpress(handler: WebHandler, { onError }: ExpressOptions = {}): ExpressMiddleware {
+  return (req, res, next) => {
+    const mounted = req.baseUrl !== ''
+    answer(req, res, {
+      ask: mounted ? handler.fetch : handler.handle,
+      basePath: mounted ? req.baseUrl : undefined,
+      forwarded: req.app.get('trust proxy') ? forwarded(req) : undefined,
+      onError,
+      next: () => next(),
+    })
+  }
+}
+
+/** Express decides whom to trust. Its `hostname` has no port: that is in the header it came from. */
+function forwarded(req: ExpressRequest): Forwarded {
+  const { protocol, hostname } = req
+  const hosts = [first(header(req, 'x-forwarded-host')), header(req, 'host')]
+  return { protocol, host: hosts.find((host) => host?.replace(/:\d*$/, '') === hostname) ?? hostname }
+}

@@ -1,0 +1,91 @@
+import type { OnError } from '../src/http/errors.ts'
+import type { WebHandler } from '../src/http/types.ts'
+import { answer } from './node/listener.ts'
+import { type Forwarded, header } from './node/target.ts'
+import type { NodeRequest, NodeResponse } from './node/types.ts'
+
+/** What we use of a Fastify request, over HTTP/1 or HTTP/2. */
+export interface FastifyRequest {
+  readonly raw: NodeRequest
+  readonly protocol: string
+  readonly host: string
+  readonly log: { error(details: object, message: string): void }
+}
+
+/** What we use of a Fastify reply. */
+export interface FastifyReply {
+  readonly raw: NodeResponse
+  getHeaders(): Record<string, number | string | string[] | undefined>
+  hijack(): unknown
+  callNotFound(): unknown
+}
+
+/** What we use of a Fastify 5 instance. */
+export interface FastifyInstance {
+  readonly prefix: string
+  removeAllContentTypeParsers(): void
+  addContentTypeParser(
+    contentType: string,
+    parser: (request: never, payload: never, done: (error: Error | null) => void) => void,
+  ): unknown
+  addHook(name: 'preClose', hook: () => Promise<void>): unknown
+  hasRoute(route: { method: string; url: string }): boolean
+  route(route: {
+    method: string[]
+    url: string
+    handler: (request: FastifyRequest, reply: FastifyReply) => unknown
+  }): unknown
+}
+
+export interface FastifyOptions {
+  /** Told of what fails beneath the handler. Default: the request's log. */
+  readonly onError?: OnError | undefined
+}
+
+export type FastifyPlugin = (instance: FastifyInstance) => Promise<void>
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/**
+ * A plugin for Fastify 5: `app.register(toFastify(handler), { prefix: '/agent' })`. The prefix is the base path, and a path
+ * beneath it that no route matches gets the handler's 404; without a prefix such a path goes to the app's not-found handler.
+ * Bodies are read by the handler, within its own limits. Hooks before the handler run, and headers they set are sent;
+ * `onSend` does not run. Closing the app closes the handler first, so that open streams do not keep the app from closing.
+ */
+export function toFastify(handler: WebHandler, { onError }: FastifyOptions = {}): FastifyPlugin {
+  return async (instance) => {
+    const { prefix } = instance
+    const mounted = prefix !== '' && prefix !== '/'
+
+    const serve = (request: FastifyRequest, reply: FastifyReply): void => {
+      answer(request.raw, reply.raw, {
+        ask: mounted ? handler.fetch : handler.handle,
+        basePath: mounted ? prefix : undefined,
+        forwarded: forwarded(request),
+        onError: onError ?? ((error, { id }) => request.log.error({ err: error, id }, 'a request failed')),
+        next: () => reply.callNotFound(),
+        takeOver() {
+          reply.hijack()
+          for (const [name, value] of Object.entries(reply.getHeaders())) {
+            if (value !== undefined) reply.raw.setHeader(name, Array.isArray(value) ? value : String(value))
+          }
+        },
+      })
+    }
+
+    instance.removeAllContentTypeParsers()
+    instance.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    instance.addHook('preClose', () => handler.close())
+    for (const url of mounted ? ['/', '/*'] : ['/*']) {
+      // `@fastify/cors` may have taken every OPTIONS.
+      const method = METHODS.filter((name) => !instance.hasRoute({ method: name, url: prefix + url }))
+      instance.route({ method, url, handler: serve })
+    }
+  }
+}
+
+/** Fastify decides whom to trust. Where it believes nobody, the request itself says more than `host`. */
+function forwarded({ protocol, host, raw }: FastifyRequest): Forwarded {
+  const own = header(raw, ':authority') ?? header(raw, 'host') ?? ''
+  return { protocol, host: host === own ? undefined : host }
+}

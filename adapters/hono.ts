@@ -1,0 +1,37 @@
+import { type Context, Hono } from 'hono'
+import { basePath } from 'hono/route'
+import type { WebHandler } from '../src/http/types.ts'
+
+/**
+ * A Hono app to mount: `app.route('/agent', toHono(handler))` makes `/agent` the base path, and a path beneath it that no
+ * route matches gets the handler's 404. With `app.route('/', toHono(handler))` such a path is left to the rest of the app.
+ * The handler's `Response` is returned as it is. On Workers, `request.signal` needs the flag `enable_request_signal`;
+ * streams do without.
+ */
+export function toHono(handler: WebHandler): Hono {
+  return new Hono().all('*', async (c, next) => {
+    const mount = basePath(c).replace(/\/+$/, '')
+    const request = await unread(c)
+    const context = { basePath: mount === '' ? undefined : mount, waitUntil: waitUntil(c) }
+    const response = await (mount === '' ? handler.handle : handler.fetch)(request, context)
+    if (response) return response
+    await next()
+  })
+}
+
+/** Never made anew while it can be read: that would cost it its stream and its signal. */
+async function unread(c: Context): Promise<Request> {
+  const { raw } = c.req
+  if (!raw.bodyUsed) return raw
+  const { method, headers, signal } = raw
+  return new Request(raw.url, { method, headers, signal, body: await c.req.arrayBuffer() })
+}
+
+function waitUntil(c: Context): ((work: Promise<unknown>) => void) | undefined {
+  try {
+    const { executionCtx } = c
+    return (work) => executionCtx.waitUntil(work)
+  } catch {
+    return undefined // Hono throws where the runtime has none.
+  }
+}

@@ -1,0 +1,27 @@
+import type { WebHandler } from '../src/http/types.ts'
+
+export interface NextOptions {
+  /** The folder of the route, such as `/agent` for `app/agent/[[...path]]/route.ts`. Default: the handler's own. */
+  readonly basePath?: string | undefined
+}
+
+export type NextRoute = (request: Request) => Promise<Response>
+
+export interface NextRoutes {
+  readonly GET: NextRoute
+  readonly POST: NextRoute
+  readonly PUT: NextRoute
+  readonly PATCH: NextRoute
+  readonly DELETE: NextRoute
+  readonly OPTIONS: NextRoute
+}
+
+/**
+ * The exports of a route file of Next 15 and 16: `export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = toNext(handler)`.
+ * Next answers HEAD through `GET`. `runtime`, `dynamic` and `maxDuration` must be literals in the route file itself.
+ * There `request.url` names the machine and not the public host, so give the handler its public URL where it has to know it.
+ */
+export function toNext(handler: WebHandler, { basePath }: NextOptions = {}): NextRoutes {
+  const route: NextRoute = (request) => handler.fetch(request, { basePath })
+  return { GET: route, POST: route, PUT: route, PATCH: route, DELETE: route, OPTIONS: route }
+}
