@@ -1,7 +1,7 @@
 import { HttpError } from './errors.ts'
 
-export const DEFAULT_MAX_BODY_BYTES = 4 * 1024 * 1024
-export const DEFAULT_MAX_DEPTH = 100
+const DEFAULT_MAX_BODY_BYTES = 4 * 1024 * 1024
+const DEFAULT_MAX_DEPTH = 100
 
 export interface ReadJsonOptions {
   /** Default 4 MiB, counted while reading. */

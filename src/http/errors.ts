@@ -9,7 +9,7 @@ export interface HttpErrorOptions {
 
 /** A request that ends with this status. `code` and `message` are sent to the client: put no secret and no cause in them. */
 export class HttpError extends AgentwireError {
-  static override readonly brand: string = 'HttpError'
+  static override readonly brand = 'HttpError'
   readonly status: number
   readonly headers: Readonly<Record<string, string>> | undefined
 

@@ -1,4 +1,4 @@
-export { DEFAULT_MAX_BODY_BYTES, DEFAULT_MAX_DEPTH, type ReadJsonOptions, readJson } from './body.ts'
+export { type ReadJsonOptions, readJson } from './body.ts'
 export { combine } from './combine.ts'
 export {
   type ErrorInfo,
@@ -7,6 +7,8 @@ export {
   type HttpErrorOptions,
   type OnError,
   reportError,
+  toHttpError,
+  toHttpError,
 } from './errors.ts'
 export { type Authenticate, createHandler, type EncodeError, type HandlerOptions } from './handler.ts'
 export { empty, json, knownBody, type ResponseOptions } from './respond.ts'

@@ -7,6 +7,7 @@ const BODY = Symbol.for('agentwire.body')
 export interface ResponseOptions {
   /** Default 200. */
   readonly status?: number | undefined
+  /** Names in lower case. They go before those set here. */
   readonly headers?: Readonly<Record<string, string>> | undefined
 }
 

@@ -73,36 +73,40 @@ export interface SseOptions {
  */
 export function sseResponse(source: SseSource, options: SseOptions = {}): Response {
   const { signal, ticker = heartbeats } = options
+  let controller: ReadableStreamDefaultController<Uint8Array>
+  let stopBeating: (() => void) | undefined
   let ended = false
-  let stopBeating = () => {}
-  let onAbort = () => {}
 
   const end = () => {
     if (ended) return
     ended = true
-    stopBeating()
-    signal?.removeEventListener('abort', onAbort)
+    stopBeating?.()
+    signal?.removeEventListener('abort', abort)
     source.cancel()
   }
 
+  const abort = () => {
+    try {
+      end()
+      controller.error(signal?.reason)
+    } catch (error) {
+      controller.error(error)
+    }
+  }
+
+  // Below zero, bytes wait in the queue: the reader has stalled and needs no more of them.
+  const beat = () => controller.desiredSize === 0 && controller.enqueue(HEARTBEAT)
+
   const body = new ReadableStream<Uint8Array>(
     {
-      start(controller) {
+      start(own) {
+        controller = own
         controller.enqueue(OPENING)
-        onAbort = () => {
-          try {
-            end()
-            controller.error(signal?.reason)
-          } catch (error) {
-            controller.error(error)
-          }
-        }
-        if (signal?.aborted) return onAbort()
-        signal?.addEventListener('abort', onAbort)
-        // Below zero, bytes wait in the queue: the reader has stalled and needs no more of them.
-        stopBeating = ticker.add(() => controller.desiredSize === 0 && controller.enqueue(HEARTBEAT))
+        if (signal?.aborted) abort()
+        else signal?.addEventListener('abort', abort)
       },
-      async pull(controller) {
+      async pull() {
+        stopBeating ??= ticker.add(beat) // Not before: a response that nobody reads must be held by nothing.
         try {
           const bytes = await source.next()
           if (ended) return
