@@ -1,0 +1,95 @@
+/** Fields of a provider that the normal form has no name for, kept as they came. Plain JSON. */
+export type Extras = Readonly<Record<string, unknown>>
+
+interface BlockFields {
+  readonly id?: string
+  readonly extras?: Extras
+}
+
+export interface TextBlock extends BlockFields {
+  readonly type: 'text'
+  readonly text: string
+  readonly annotations?: readonly Annotation[]
+}
+
+/** What a model thought. Signatures and encrypted forms lie in `extras`. */
+export interface ReasoningBlock extends BlockFields {
+  readonly type: 'reasoning'
+  readonly text: string
+}
+
+export type MediaType = 'image' | 'audio' | 'video' | 'file'
+
+/** Media from one source: a URL, base64 data or the id of a stored file. */
+export interface MediaBlock extends BlockFields {
+  readonly type: MediaType
+  readonly url?: string
+  readonly base64?: string
+  readonly fileId?: string
+  readonly mimeType?: string
+}
+
+export interface ToolCallBlock extends BlockFields {
+  readonly type: 'toolCall'
+  readonly name: string
+  readonly args: Readonly<Record<string, unknown>>
+}
+
+/** A tool call whose arguments are no JSON object, kept as the model wrote them. Never repaired. */
+export interface InvalidToolCallBlock extends BlockFields {
+  readonly type: 'invalidToolCall'
+  readonly name?: string
+  /** The raw text. */
+  readonly args: string
+  readonly error: string
+}
+
+/** A tool that the provider runs itself, such as web search. */
+export interface ServerToolCallBlock extends BlockFields {
+  readonly type: 'serverToolCall'
+  readonly name: string
+  readonly args: Readonly<Record<string, unknown>>
+}
+
+export interface ServerToolResultBlock extends BlockFields {
+  readonly type: 'serverToolResult'
+  readonly toolCallId: string
+  readonly status: 'success' | 'error'
+  readonly output?: unknown
+}
+
+/** A block of a kind that the normal form does not know: `value` is the whole of it. */
+export interface NonStandardBlock extends BlockFields {
+  readonly type: 'nonStandard'
+  readonly value: unknown
+}
+
+export type ContentBlock =
+  | TextBlock
+  | ReasoningBlock
+  | MediaBlock
+  | ToolCallBlock
+  | InvalidToolCallBlock
+  | ServerToolCallBlock
+  | ServerToolResultBlock
+  | NonStandardBlock
+
+export interface Citation {
+  readonly type: 'citation'
+  readonly id?: string
+  readonly url?: string
+  readonly title?: string
+  /** Where in the block's text the citation stands, in UTF-16 code units; the end is exclusive. */
+  readonly startIndex?: number
+  readonly endIndex?: number
+  readonly citedText?: string
+  readonly extras?: Extras
+}
+
+export interface NonStandardAnnotation {
+  readonly type: 'nonStandard'
+  readonly id?: string
+  readonly value: unknown
+}
+
+export type Annotation = Citation | NonStandardAnnotation

@@ -1,0 +1,94 @@
+import type { Annotation, ContentBlock, Extras } from './content.ts'
+import type { FinishReason, Role } from './message.ts'
+import type { Usage } from './usage.ts'
+
+/**
+ * A message as it is written: one start, any number of blocks, one finish. Blocks have indexes that order them and may
+ * interleave. A stream of several choices numbers them in `choice`; absent is 0.
+ */
+export type MessageEvent =
+  | MessageStart
+  | BlockStart
+  | BlockDelta
+  | BlockFinish
+  | UsageReport
+  | MessageFinish
+  | MessageError
+
+interface EventFields {
+  readonly choice?: number
+}
+
+export interface MessageStart extends EventFields {
+  readonly type: 'messageStart'
+  /** Default `assistant`. */
+  readonly role?: Role
+  readonly id?: string
+  readonly name?: string
+  readonly toolCallId?: string
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+/** A tool call may start with empty `name` and `args`: `fields` and `args` deltas fill them in. */
+export interface BlockStart extends EventFields {
+  readonly type: 'blockStart'
+  readonly index: number
+  readonly block: ContentBlock
+}
+
+export interface BlockDelta extends EventFields {
+  readonly type: 'blockDelta'
+  readonly index: number
+  readonly delta: Delta
+}
+
+export type Delta =
+  /** Appends to the text of a text or reasoning block. */
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string }
+  /** Appends to the raw JSON of a tool call's arguments, which is parsed once, at the end. */
+  | { readonly type: 'args'; readonly args: string }
+  /** Appends base64. Each piece but the last has a length divisible by four and no padding. */
+  | { readonly type: 'data'; readonly base64: string }
+  | { readonly type: 'annotation'; readonly annotation: Annotation }
+  /** Sets fields of the block; `extras` are merged key by key. */
+  | { readonly type: 'fields'; readonly fields: BlockPatch }
+
+export interface BlockPatch {
+  readonly id?: string
+  readonly name?: string
+  readonly args?: Readonly<Record<string, unknown>>
+  readonly url?: string
+  readonly fileId?: string
+  readonly mimeType?: string
+  readonly status?: 'success' | 'error'
+  readonly output?: unknown
+  readonly extras?: Extras
+}
+
+export interface BlockFinish extends EventFields {
+  readonly type: 'blockFinish'
+  readonly index: number
+  /** The whole block, where the provider repeats it: takes the place of what was accumulated. */
+  readonly block?: ContentBlock
+}
+
+/** Counts up to now. The newest report replaces the earlier ones. */
+export interface UsageReport extends EventFields {
+  readonly type: 'usage'
+  readonly usage: Usage
+}
+
+export interface MessageFinish extends EventFields {
+  readonly type: 'messageFinish'
+  readonly reason?: FinishReason
+  readonly usage?: Usage
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+/** The model call failed in the middle of the message. */
+export interface MessageError extends EventFields {
+  readonly type: 'error'
+  readonly message: string
+  readonly code?: string
+}

@@ -1,0 +1,31 @@
+import type { ContentBlock, Extras } from './content.ts'
+import type { Usage } from './usage.ts'
+
+export type Role = 'system' | 'user' | 'assistant' | 'tool' | 'reasoning'
+
+/** Why a model stopped, in one spelling for all providers. The provider's own word belongs in `metadata`. */
+export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'contentFilter' | 'pause' | 'error' | 'other'
+
+/** A message in the normal form: what every provider, the streaming protocol and the trace format are read into. */
+export interface Message {
+  readonly role: Role
+  readonly id?: string
+  readonly name?: string
+  readonly content: readonly ContentBlock[]
+  /** Of a `tool` message: the call it answers. */
+  readonly toolCallId?: string
+  /** Of a `tool` message. */
+  readonly status?: 'success' | 'error'
+  readonly finishReason?: FinishReason
+  readonly usage?: Usage
+  /** About the response: model, provider, the raw finish reason. Plain JSON. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly extras?: Extras
+}
+
+/** The text of a message: its text blocks, joined. */
+export function textOf({ content }: Pick<Message, 'content'>): string {
+  let text = ''
+  for (const block of content) if (block.type === 'text') text += block.text
+  return text
+}

@@ -1,0 +1,40 @@
+import type { InvalidToolCallBlock, ServerToolCallBlock, ToolCallBlock } from './content.ts'
+
+export type Parsed =
+  | { readonly args: Readonly<Record<string, unknown>> }
+  | { readonly args: string; readonly error: string }
+
+/** Reads the raw arguments of a tool call. No text at all means no arguments; anything but a JSON object is an error. */
+export function parseToolArgs(raw: string): Parsed {
+  if (raw.trim() === '') return { args: {} }
+  try {
+    const value: unknown = JSON.parse(raw)
+    if (isRecord(value)) return { args: value }
+    return { args: raw, error: 'The arguments are not a JSON object.' }
+  } catch (error) {
+    return { args: raw, error: (error as SyntaxError).message }
+  }
+}
+
+/** The call with the arguments that `raw` spells, or the invalid call that keeps them as text. */
+export function withRawArgs<Call extends ToolCallBlock | ServerToolCallBlock>(
+  call: Call,
+  raw: string,
+): Call | InvalidToolCallBlock {
+  const parsed = parseToolArgs(raw)
+  if (!('error' in parsed)) return { ...call, args: parsed.args }
+  const { id, name, extras } = call
+  const server =
+    call.type === 'serverToolCall' ? { extras: { ...extras, server: true } } : extras && { extras }
+  return {
+    type: 'invalidToolCall',
+    ...(id !== undefined && { id }),
+    ...(name && { name }),
+    ...parsed,
+    ...server,
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

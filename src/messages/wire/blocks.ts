@@ -1,0 +1,229 @@
+import type { Annotation, Citation, ContentBlock, Extras, MediaBlock, MediaType } from '../content.ts'
+import { isRecord, parseToolArgs } from '../tool-args.ts'
+import { given } from './given.ts'
+
+/**
+ * Content blocks as the streaming protocol and LangChain's messages spell them (`ContentBlock` of the protocol; standard
+ * content v1). Fields that the normal form does not know lie flat on the block and become `extras`.
+ */
+export interface WireBlock {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** Fields that mean something on one kind of block, and therefore cannot hold an extra of that name. */
+const OWN_FIELDS: Readonly<Record<ContentBlock['type'], readonly string[]>> = {
+  text: ['text', 'annotations'],
+  reasoning: ['reasoning'],
+  image: ['url', 'data', 'base64', 'file_id', 'fileId', 'mime_type', 'mimeType'],
+  audio: ['url', 'data', 'base64', 'file_id', 'fileId', 'mime_type', 'mimeType'],
+  video: ['url', 'data', 'base64', 'file_id', 'fileId', 'mime_type', 'mimeType'],
+  file: ['url', 'data', 'base64', 'file_id', 'fileId', 'mime_type', 'mimeType'],
+  toolCall: ['name', 'args'],
+  invalidToolCall: ['name', 'args', 'error'],
+  serverToolCall: ['name', 'args'],
+  serverToolResult: ['tool_call_id', 'toolCallId', 'status', 'output'],
+  nonStandard: ['value'],
+}
+const CITATION_FIELDS = [
+  'url',
+  'title',
+  'start_index',
+  'startIndex',
+  'end_index',
+  'endIndex',
+  'cited_text',
+  'citedText',
+]
+
+/** `data` for base64, as the JavaScript client reads it. */
+export function encodeBlock(block: ContentBlock): WireBlock {
+  return {
+    ...flatExtras(block.extras, OWN_FIELDS[block.type]),
+    ...encodeFields(block),
+    ...given('id', block.id),
+  }
+}
+
+function encodeFields(block: ContentBlock): WireBlock {
+  switch (block.type) {
+    case 'text':
+      return {
+        type: 'text',
+        text: block.text,
+        ...given('annotations', block.annotations?.map(encodeAnnotation)),
+      }
+    case 'reasoning':
+      return { type: 'reasoning', reasoning: block.text }
+    case 'toolCall':
+      return { type: 'tool_call', id: null, name: block.name, args: block.args }
+    case 'invalidToolCall':
+      return {
+        type: 'invalid_tool_call',
+        id: null,
+        name: block.name ?? null,
+        args: block.args,
+        error: block.error,
+      }
+    case 'serverToolCall':
+      return { type: 'server_tool_call', name: block.name, args: block.args }
+    case 'serverToolResult': {
+      const { toolCallId, status, output } = block
+      return { type: 'server_tool_result', tool_call_id: toolCallId, status, ...given('output', output) }
+    }
+    case 'nonStandard':
+      return { type: 'non_standard', value: block.value }
+    default:
+      return {
+        type: block.type,
+        ...given('url', block.url),
+        ...given('data', block.base64),
+        ...given('file_id', block.fileId),
+        ...given('mime_type', block.mimeType),
+      }
+  }
+}
+
+/** Reads a block in the snake_case or the camelCase of LangChain, or OpenAI's `image_url`. Unknown kinds are kept whole. */
+export function decodeBlock(wire: unknown): ContentBlock {
+  if (typeof wire === 'string') return { type: 'text', text: wire }
+  if (!isRecord(wire)) return { type: 'nonStandard', value: wire }
+  return knownBlock(wire) ?? { type: 'nonStandard', value: wire }
+}
+
+function knownBlock(wire: Record<string, unknown>): ContentBlock | undefined {
+  switch (wire.type) {
+    case 'text': {
+      if (typeof wire.text !== 'string') return undefined
+      const annotations = Array.isArray(wire.annotations) && wire.annotations.map(decodeAnnotation)
+      return { type: 'text', text: wire.text, ...(annotations && { annotations }), ...rest(wire, 'text') }
+    }
+    case 'reasoning': {
+      const text = wire.reasoning ?? ''
+      return typeof text === 'string' ? { type: 'reasoning', text, ...rest(wire, 'reasoning') } : undefined
+    }
+    case 'tool_call':
+      return isRecord(wire.args)
+        ? { type: 'toolCall', ...call(wire), args: wire.args, ...rest(wire, 'toolCall') }
+        : undefined
+    case 'tool_call_chunk': {
+      const parsed = parseToolArgs(String(wire.args ?? ''))
+      if ('error' in parsed)
+        return { type: 'invalidToolCall', ...call(wire), ...parsed, ...rest(wire, 'invalidToolCall') }
+      return { type: 'toolCall', ...call(wire), args: parsed.args, ...rest(wire, 'toolCall') }
+    }
+    case 'invalid_tool_call': {
+      const [args, error] = [String(wire.args ?? ''), String(wire.error ?? '')]
+      const name = wire.name ? { name: String(wire.name) } : undefined
+      return { type: 'invalidToolCall', ...name, args, error, ...rest(wire, 'invalidToolCall') }
+    }
+    case 'server_tool_call':
+      if (!isRecord(wire.args)) return undefined
+      return { type: 'serverToolCall', ...call(wire), args: wire.args, ...rest(wire, 'serverToolCall') }
+    case 'server_tool_result':
+    case 'server_tool_call_result': {
+      const toolCallId = wire.tool_call_id ?? wire.toolCallId
+      if (typeof toolCallId !== 'string') return undefined
+      const status = wire.status === 'error' ? 'error' : 'success'
+      const output = given('output', wire.output)
+      return { type: 'serverToolResult', toolCallId, status, ...output, ...rest(wire, 'serverToolResult') }
+    }
+    case 'image':
+    case 'audio':
+    case 'video':
+    case 'file':
+      return decodeMedia(wire, wire.type)
+    case 'image_url':
+      return decodeImageUrl(wire)
+    case 'non_standard':
+      return { type: 'nonStandard', value: wire.value, ...rest(wire, 'nonStandard') }
+    default:
+      return undefined
+  }
+}
+
+function decodeMedia(wire: Record<string, unknown>, type: MediaType): MediaBlock | undefined {
+  const base64 = wire.data ?? wire.base64
+  const fileId = wire.file_id ?? wire.fileId
+  const mimeType = wire.mime_type ?? wire.mimeType
+  const fields = {
+    ...given('url', wire.url),
+    ...given('base64', base64),
+    ...given('fileId', fileId),
+    ...given('mimeType', mimeType),
+  }
+  if (Object.values(fields).some((value) => typeof value !== 'string')) return undefined
+  // Anthropic's `source` and the like: not ours to read.
+  if (wire.source !== undefined || (type === 'file' && isRecord(wire.file))) return undefined
+  return { type, ...(fields as Omit<MediaBlock, 'type'>), ...rest(wire, type) }
+}
+
+function decodeImageUrl(wire: Record<string, unknown>): MediaBlock | undefined {
+  const { image_url: image, type: _, ...others } = wire
+  const url = isRecord(image) ? image.url : image
+  if (typeof url !== 'string') return undefined
+  const inline = /^data:([^;,]+);base64,(.*)$/s.exec(url)
+  const source = inline ? { base64: inline[2]!, mimeType: inline[1]! } : { url }
+  const { url: __, ...detail } = isRecord(image) ? image : {}
+  return { type: 'image', ...source, ...rest({ ...others, ...detail }, 'image') }
+}
+
+function encodeAnnotation(annotation: Annotation): Record<string, unknown> {
+  const { id } = annotation
+  if (annotation.type === 'nonStandard') {
+    return { type: 'non_standard_annotation', ...given('id', id), value: annotation.value }
+  }
+  return {
+    ...flatExtras(annotation.extras, CITATION_FIELDS),
+    type: 'citation',
+    ...given('id', id),
+    ...given('url', annotation.url),
+    ...given('title', annotation.title),
+    ...given('start_index', annotation.startIndex),
+    ...given('end_index', annotation.endIndex),
+    ...given('cited_text', annotation.citedText),
+  }
+}
+
+function decodeAnnotation(wire: unknown): Annotation {
+  if (!isRecord(wire)) return { type: 'nonStandard', value: wire }
+  const { id } = wire
+  if (wire.type === 'non_standard_annotation') {
+    return { type: 'nonStandard', ...(typeof id === 'string' && { id }), value: wire.value }
+  }
+  if (wire.type !== 'citation') return { type: 'nonStandard', value: wire }
+  const fields = {
+    ...given('url', wire.url),
+    ...given('title', wire.title),
+    ...given('startIndex', wire.start_index ?? wire.startIndex),
+    ...given('endIndex', wire.end_index ?? wire.endIndex),
+    ...given('citedText', wire.cited_text ?? wire.citedText),
+  }
+  return { type: 'citation', ...(fields as Omit<Citation, 'type'>), ...unknownFields(wire, CITATION_FIELDS) }
+}
+
+const call = ({ name }: Record<string, unknown>) => ({ name: typeof name === 'string' ? name : '' })
+
+/** `id` and `extras` of a block. */
+function rest(wire: Record<string, unknown>, type: ContentBlock['type']): { id?: string; extras?: Extras } {
+  return unknownFields(wire, OWN_FIELDS[type])
+}
+
+function unknownFields(
+  wire: Record<string, unknown>,
+  own: readonly string[],
+): { id?: string; extras?: Extras } {
+  const { type: _, id, extras: nested, ...others } = wire
+  const extras = Object.fromEntries(Object.entries(others).filter(([key]) => !own.includes(key)))
+  const all = isRecord(nested) ? { ...extras, ...nested } : { ...extras, ...given('extras', nested) }
+  return { ...(typeof id === 'string' && { id }), ...(Object.keys(all).length > 0 && { extras: all }) }
+}
+
+/** Extras lie flat beside the block's own fields; those whose name is taken, under `extras`. */
+function flatExtras(extras: Extras | undefined, own: readonly string[]): Record<string, unknown> | undefined {
+  if (!extras) return undefined
+  const taken = (key: string) => key === 'type' || key === 'id' || key === 'extras' || own.includes(key)
+  const nested = Object.fromEntries(Object.entries(extras).filter(([key]) => taken(key)))
+  const flat = Object.fromEntries(Object.entries(extras).filter(([key]) => !taken(key)))
+  return Object.keys(nested).length > 0 ? { ...flat, extras: nested } : flat
+}

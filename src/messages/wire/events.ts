@@ -1,0 +1,181 @@
+import { blockOf, createMessageDraft, type Slot } from '../accumulator.ts'
+import type { ContentBlock } from '../content.ts'
+import type { Delta, MessageEvent, MessageStart } from '../events.ts'
+import type { FinishReason, Message, Role } from '../message.ts'
+import { encodeBlock, type WireBlock } from './blocks.ts'
+import { given } from './given.ts'
+import { encodeUsage } from './usage.ts'
+
+/** `data` of an event of the protocol's `messages` channel. */
+export interface WireMessageEvent {
+  readonly event:
+    | 'message-start'
+    | 'content-block-start'
+    | 'content-block-delta'
+    | 'content-block-finish'
+    | 'usage'
+    | 'message-finish'
+    | 'error'
+  readonly [field: string]: unknown
+}
+
+export interface MessageEncoder {
+  /** Events of other choices than the first are left out: the channel carries one message. */
+  push(event: MessageEvent): void
+  /** The message as far as it is written. */
+  message(): Message
+}
+
+export const WIRE_ROLES: Readonly<Record<Role, string>> = {
+  system: 'system',
+  user: 'human',
+  assistant: 'ai',
+  tool: 'tool',
+  reasoning: 'ai',
+}
+
+export const WIRE_REASONS: Readonly<Record<FinishReason, string>> = {
+  stop: 'stop',
+  length: 'length',
+  toolCalls: 'tool_calls',
+  contentFilter: 'content_filter',
+  pause: 'pause',
+  error: 'error',
+  other: 'other',
+}
+
+/** What deltas append to, as the wire names it. */
+const APPENDED = ['text', 'reasoning', 'data', 'args']
+
+/**
+ * Writes message events as `data` of the `messages` channel. The arguments of a tool call go out accumulated in each delta
+ * (the client replaces what it has), and therefore only when they have grown by a sixteenth: the bytes stay linear.
+ *
+ * @param emit Takes each event at once, in order.
+ * @param id The message's id, whatever the stream says.
+ */
+export function createMessageEncoder(emit: (data: WireMessageEvent) => void, id?: string): MessageEncoder {
+  const draft = createMessageDraft()
+  const open = new Map<number, Slot>()
+  const sentArgs = new Map<number, number>()
+  let started = false
+
+  function startMessage(event: MessageStart): void {
+    const named = id === undefined ? event : { ...event, id }
+    draft.push(named)
+    if (started) return
+    started = true
+    const { role = 'assistant', name, toolCallId, metadata } = named
+    emit({
+      event: 'message-start',
+      role: WIRE_ROLES[role],
+      ...given('id', named.id),
+      ...given('name', name),
+      ...given('tool_call_id', toolCallId),
+      ...given('metadata', metadata && scalars(metadata)),
+    })
+  }
+
+  function startBlock(slot: Slot, block: ContentBlock): void {
+    open.set(slot.key, slot)
+    emit({ event: 'content-block-start', index: slot.index, content: asChunk(block) })
+  }
+
+  function sendDelta(slot: Slot, delta: Delta): void {
+    if (!open.has(slot.key)) startBlock(slot, slot.draft.block)
+    const wire = encodeDelta(slot, delta)
+    if (wire) emit({ event: 'content-block-delta', index: slot.index, delta: wire })
+  }
+
+  function encodeDelta(slot: Slot, delta: Delta): WireBlock | undefined {
+    switch (delta.type) {
+      case 'text':
+        return { type: 'text-delta', text: delta.text }
+      case 'reasoning':
+        return { type: 'reasoning-delta', reasoning: delta.text }
+      case 'data':
+        return { type: 'data-delta', data: delta.base64, encoding: 'base64' }
+      case 'args': {
+        const args = slot.draft.args ?? ''
+        const sent = sentArgs.get(slot.key) ?? 0
+        if (args.length - sent < sent / 16) return undefined
+        sentArgs.set(slot.key, args.length)
+        return { type: 'block-delta', fields: { type: asChunk(slot.draft.block).type, args } }
+      }
+      case 'annotation': {
+        const { type, annotations } = encodeBlock(blockOf(slot))
+        return { type: 'block-delta', fields: { type, annotations } }
+      }
+      case 'fields': {
+        const fields = Object.entries(asChunk(slot.draft.block))
+        const kept = fields.filter(
+          ([key]) => !APPENDED.includes(key) || (key === 'args' && delta.fields.args),
+        )
+        return { type: 'block-delta', fields: Object.fromEntries(kept) }
+      }
+    }
+  }
+
+  function finishBlock(slot: Slot): void {
+    open.delete(slot.key)
+    emit({ event: 'content-block-finish', index: slot.index, content: encodeBlock(blockOf(slot)) })
+  }
+
+  function push(event: MessageEvent): void {
+    if (event.choice) return
+    if (event.type === 'messageStart') {
+      startMessage(event)
+      return
+    }
+    if (!started) startMessage({ type: 'messageStart' })
+    draft.push(event)
+    switch (event.type) {
+      case 'blockStart':
+        startBlock(draft.slot(event.index)!, event.block)
+        break
+      case 'blockDelta':
+        sendDelta(draft.slot(event.index)!, event.delta)
+        break
+      case 'blockFinish': {
+        const slot = draft.slot(event.index)
+        if (!slot) break
+        if (!open.has(slot.key)) startBlock(slot, blockOf(slot))
+        finishBlock(slot)
+        break
+      }
+      case 'usage':
+        emit({ event: 'usage', usage: encodeUsage(event.usage) })
+        break
+      case 'messageFinish': {
+        for (const slot of [...open.values()].sort((a, b) => a.key - b.key)) finishBlock(slot)
+        const { usage, finishReason, metadata } = draft.message()
+        emit({
+          event: 'message-finish',
+          ...given('reason', finishReason && WIRE_REASONS[finishReason]),
+          ...given('usage', usage && encodeUsage(usage)),
+          ...given('responseMetadata', metadata),
+        })
+        break
+      }
+      case 'error':
+        emit({ event: 'error', message: event.message, ...given('code', event.code) })
+    }
+  }
+
+  return { push, message: draft.message }
+}
+
+/** A tool call on its way has its arguments as text. */
+function asChunk(block: ContentBlock): WireBlock {
+  const wire = encodeBlock(block)
+  if (block.type !== 'toolCall' && block.type !== 'serverToolCall') return wire
+  const args = Object.keys(block.args).length > 0 ? JSON.stringify(block.args) : ''
+  return { ...wire, type: `${wire.type}_chunk`, args }
+}
+
+/** The protocol's message metadata is flat. */
+function scalars(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(metadata).filter(([, value]) => value === null || typeof value !== 'object'),
+  )
+}

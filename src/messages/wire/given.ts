@@ -1,0 +1,7 @@
+/** `{ [key]: value }`, or nothing when there is no value. */
+export function given<Key extends string, Value>(
+  key: Key,
+  value: Value | undefined,
+): { [K in Key]?: Value } | undefined {
+  return value === undefined ? undefined : ({ [key]: value } as { [K in Key]?: Value })
+}

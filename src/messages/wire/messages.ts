@@ -1,0 +1,228 @@
+import type { ContentBlock, InvalidToolCallBlock, ToolCallBlock } from '../content.ts'
+import type { FinishReason, Message, Role } from '../message.ts'
+import { isRecord, parseToolArgs } from '../tool-args.ts'
+import { decodeBlock, encodeBlock } from './blocks.ts'
+import { WIRE_REASONS, WIRE_ROLES } from './events.ts'
+import { given } from './given.ts'
+import { decodeUsage, encodeUsage } from './usage.ts'
+
+/** A message as state, history and clients carry it: LangChain's flat form, never its constructor envelope. */
+export interface WireMessage {
+  readonly type: string
+  readonly id?: string
+  readonly content: unknown
+  readonly additional_kwargs?: Readonly<Record<string, unknown>>
+  readonly response_metadata?: Readonly<Record<string, unknown>>
+  readonly [field: string]: unknown
+}
+
+const V1 = 'v1'
+
+/** Content is a string where it is one plain text and nothing else, standard content blocks otherwise. */
+export function encodeMessage(message: Message): WireMessage {
+  const { role, content, metadata, finishReason, usage } = message
+  const { artifact, ...extras } = message.extras ?? {}
+  const plain = plainText(content)
+  const assistant = role === 'assistant' || role === 'reasoning'
+  return {
+    type: WIRE_ROLES[role],
+    ...given('id', message.id),
+    ...given('name', message.name),
+    content: plain ?? content.map(encodeBlock),
+    additional_kwargs: artifact === undefined || role === 'tool' ? extras : { ...extras, artifact },
+    response_metadata: {
+      ...metadata,
+      ...given('finish_reason', finishReason && WIRE_REASONS[finishReason]),
+      ...(assistant && plain === undefined && { output_version: V1 }),
+    },
+    ...(assistant && {
+      tool_calls: content.filter((block) => block.type === 'toolCall').map(encodeToolCall),
+      invalid_tool_calls: content
+        .filter((block) => block.type === 'invalidToolCall')
+        .map(encodeInvalidToolCall),
+      ...given('usage_metadata', usage && encodeUsage(usage)),
+    }),
+    ...(role === 'tool' && {
+      tool_call_id: message.toolCallId ?? '',
+      ...given('status', message.status),
+      ...given('artifact', artifact),
+    }),
+  }
+}
+
+/** Reads a message in any spelling that `toWireMessage` takes, or gives undefined. */
+export function decodeMessage(value: unknown): Message | undefined {
+  const wire = toWireMessage(value)
+  const role = wire && ROLES.get(wire.type)
+  if (!wire || !role) return undefined
+  const {
+    finish_reason: reason,
+    output_version: version,
+    ...metadata
+  }: Record<string, unknown> = wire.response_metadata ?? {}
+  const finishReason = REASONS.get(reason)
+  if (!finishReason && reason !== undefined) metadata.finish_reason = reason
+  if (version !== undefined && version !== V1) metadata.output_version = version
+  const usage = decodeUsage(wire.usage_metadata)
+  const extras = { ...wire.additional_kwargs, ...unknownFields(wire) }
+  return {
+    role,
+    ...(wire.id !== undefined && { id: wire.id }),
+    ...(typeof wire.name === 'string' && { name: wire.name }),
+    content: decodeContent(wire),
+    ...(role === 'tool' && { toolCallId: String(wire.tool_call_id ?? '') }),
+    ...(wire.status === 'error' || wire.status === 'success' ? { status: wire.status } : undefined),
+    ...(finishReason && { finishReason }),
+    ...(usage && { usage }),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
+    ...(Object.keys(extras).length > 0 && { extras }),
+  }
+}
+
+/**
+ * The flat form of a message in whatever spelling a client or a developer uses: `{ type, content }`, `{ role, content }`,
+ * `[role, content]`, `{ type, data }`, a bare string (a user's text), a LangChain message object or its constructor envelope.
+ * Fields it does not know are kept. Gives undefined for what is no message.
+ */
+export function toWireMessage(value: unknown): WireMessage | undefined {
+  if (typeof value === 'string') return flat('human', { content: value })
+  if (Array.isArray(value)) {
+    const [role, content] = value
+    return value.length === 2 && typeof role === 'string' ? toWireMessage({ role, content }) : undefined
+  }
+  if (!isRecord(value)) return undefined
+  if (typeof value.toJSON === 'function') return toWireMessage(value.toJSON())
+  if (value.lc === 1 && isRecord(value.kwargs)) {
+    const name = Array.isArray(value.id) ? String(value.id.at(-1)) : ''
+    const type = CLASSES.get(name.replace(/Chunk$/, ''))
+    return type === undefined ? undefined : flat(type, value.kwargs)
+  }
+  const type = TYPES.get(value.type) ?? TYPES.get(value.role)
+  if (!type) return undefined
+  const { role: _, ...fields } = isRecord(value.data) && value.content === undefined ? value.data : value
+  return flat(type, fields)
+}
+
+function flat(type: string, fields: Record<string, unknown>): WireMessage | undefined {
+  const { id, content = '', additional_kwargs, response_metadata, ...others } = fields
+  if (content !== null && typeof content !== 'string' && !Array.isArray(content)) return undefined
+  return {
+    ...others,
+    type,
+    ...(typeof id === 'string' && id !== '' && { id }),
+    content: content ?? '',
+    additional_kwargs: isRecord(additional_kwargs) ? additional_kwargs : {},
+    response_metadata: isRecord(response_metadata) ? response_metadata : {},
+    ...(type === 'ai' && toolCallFields(fields)),
+  }
+}
+
+/** LangChain's tool calls, read from OpenAI's where a message carries those. */
+function toolCallFields({
+  tool_calls,
+  invalid_tool_calls,
+}: Record<string, unknown>): Record<string, unknown> {
+  const calls: unknown[] = []
+  const invalid: unknown[] = Array.isArray(invalid_tool_calls) ? [...invalid_tool_calls] : []
+  for (const call of Array.isArray(tool_calls) ? tool_calls : []) {
+    if (!isRecord(call) || !isRecord(call.function)) {
+      calls.push(call)
+      continue
+    }
+    const { name } = call.function
+    const { id = null } = call
+    const parsed = parseToolArgs(String(call.function.arguments ?? ''))
+    if ('error' in parsed) invalid.push({ id, name, ...parsed, type: 'invalid_tool_call' })
+    else calls.push({ id, name, ...parsed, type: 'tool_call' })
+  }
+  return { tool_calls: calls, invalid_tool_calls: invalid }
+}
+
+function decodeContent(wire: WireMessage): ContentBlock[] {
+  const blocks: ContentBlock[] = []
+  if (Array.isArray(wire.content)) blocks.push(...wire.content.map(decodeBlock))
+  else if (wire.content !== '') blocks.push({ type: 'text', text: String(wire.content) })
+  for (const field of [wire.tool_calls, wire.invalid_tool_calls]) {
+    for (const call of Array.isArray(field) ? field : []) {
+      const type = field === wire.tool_calls ? 'tool_call' : 'invalid_tool_call'
+      const block = decodeBlock({ ...call, type }) as ToolCallBlock | InvalidToolCallBlock
+      if (!blocks.some((known) => isSameCall(known, block))) blocks.push(block)
+    }
+  }
+  return blocks
+}
+
+/** Providers' own tool blocks in the content (`tool_use` and the like) repeat what `tool_calls` says. */
+function isSameCall(block: ContentBlock, call: ToolCallBlock | InvalidToolCallBlock): boolean {
+  if (block.type === 'nonStandard')
+    return isRecord(block.value) && call.id !== undefined && block.value.id === call.id
+  if (block.type !== call.type) return false
+  return call.id === undefined ? JSON.stringify(block) === JSON.stringify(call) : block.id === call.id
+}
+
+function encodeToolCall({ id, name, args }: ToolCallBlock): Record<string, unknown> {
+  return { id: id ?? null, name, args, type: 'tool_call' }
+}
+
+function encodeInvalidToolCall({ id, name, args, error }: InvalidToolCallBlock): Record<string, unknown> {
+  return { id: id ?? null, name: name ?? null, args, error, type: 'invalid_tool_call' }
+}
+
+function plainText(content: readonly ContentBlock[]): string | undefined {
+  if (content.length === 0) return ''
+  const [block] = content
+  if (content.length > 1 || block?.type !== 'text' || block.text === '') return undefined
+  return block.id === undefined && !block.annotations && !block.extras ? block.text : undefined
+}
+
+const KNOWN_FIELDS = new Set([
+  'type',
+  'id',
+  'name',
+  'content',
+  'additional_kwargs',
+  'response_metadata',
+  'tool_calls',
+  'invalid_tool_calls',
+  'usage_metadata',
+  'tool_call_id',
+  'status',
+])
+
+function unknownFields(wire: WireMessage): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(wire).filter(([key]) => !KNOWN_FIELDS.has(key)))
+}
+
+const ROLES = new Map<string, Role>([
+  ['human', 'user'],
+  ['ai', 'assistant'],
+  ['system', 'system'],
+  ['tool', 'tool'],
+])
+
+const TYPES = new Map<unknown, string>([
+  ['human', 'human'],
+  ['user', 'human'],
+  ['ai', 'ai'],
+  ['assistant', 'ai'],
+  ['AIMessageChunk', 'ai'],
+  ['HumanMessageChunk', 'human'],
+  ['system', 'system'],
+  ['developer', 'system'],
+  ['tool', 'tool'],
+  ['function', 'tool'],
+  ['remove', 'remove'],
+])
+
+const CLASSES = new Map([
+  ['HumanMessage', 'human'],
+  ['AIMessage', 'ai'],
+  ['SystemMessage', 'system'],
+  ['ToolMessage', 'tool'],
+  ['FunctionMessage', 'tool'],
+  ['RemoveMessage', 'remove'],
+])
+
+const REASONS = new Map<unknown, FinishReason>(
+  Object.entries(WIRE_REASONS).map(([reason, wire]) => [wire, reason as FinishReason]),
+)
