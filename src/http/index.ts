@@ -8,7 +8,6 @@ export {
   type OnError,
   reportError,
   toHttpError,
-  toHttpError,
 } from './errors.ts'
 export { type Authenticate, createHandler, type EncodeError, type HandlerOptions } from './handler.ts'
 export { empty, json, knownBody, type ResponseOptions } from './respond.ts'
