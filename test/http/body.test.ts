@@ -258,6 +258,12 @@ describe('a client that leaves', () => {
     await expect(readJson(post(broken))).rejects.toMatchObject({ status: 400, code: 'incomplete_body' })
   })
 
+  test('leaves a bridge free to say why itself', async () => {
+    const late = new HttpError(408, 'timeout', 'Too slow.')
+    const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(late) })
+    await expect(readJson(post(broken))).rejects.toBe(late)
+  })
+
   test('leaves no listener behind', async () => {
     const { signal } = new AbortController()
     const remove = vi.spyOn(signal, 'removeEventListener')
