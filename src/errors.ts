@@ -20,6 +20,7 @@ export class AgentwireError extends Error {
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (typeof value !== 'object' || value === null) return false
     const brands = (value as { [BRANDS]?: readonly string[] })[BRANDS]
+    // biome-ignore lint/complexity/noThisInStatic: each subclass asks for its own brand
     return brands?.includes(this.brand) ?? false
   }
 }

@@ -1,0 +1,40 @@
+export type {
+  Agent,
+  AgentEvent,
+  AgentTask,
+  CheckpointRef,
+  HistoryOptions,
+  PendingInterrupt,
+  RunConfig,
+  RunInput,
+  SnapshotTask,
+  StateAddress,
+  StateSnapshot,
+  StateUpdate,
+} from './agents/agent.ts'
+export { AgentInputError } from './agents/errors.ts'
+export { AgentwireError } from './errors.ts'
+export {
+  type Authenticate,
+  combine,
+  type HandlerContext,
+  HttpError,
+  type OnError,
+  type Principal,
+  type Route,
+  type WebHandler,
+} from './http/index.ts'
+export { RunError } from './runs/index.ts'
+export {
+  createAgentServer,
+  createThreadsHandler,
+  type HttpOptions,
+  type ServerOptions,
+  type ThreadsOptions,
+} from './server.ts'
+export type { Checkpointer } from './storage/checkpointer.ts'
+export { ConflictError, FencedError, UnavailableError } from './storage/errors.ts'
+export { memoryCheckpointer } from './storage/memory-checkpointer.ts'
+export { memoryStore } from './storage/memory-store.ts'
+export type { Store } from './storage/store.ts'
+export { type Authorize, ProtocolError, type ThreadAction, type ThreadResource } from './threads/index.ts'

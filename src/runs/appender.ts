@@ -1,0 +1,117 @@
+import type { AgentEvent } from '../agents/agent.ts'
+import type { Guard, Op, Store } from '../storage/store.ts'
+import { encodeFrame, type PendingEvent } from './frame.ts'
+
+/** Writes one run's events to the thread's log, in order, under the run's fencing token. */
+export interface Appender {
+  /**
+   * Takes an event. The first one after a pause is written at once, for the sake of the first token; those that follow are
+   * gathered. Gives a promise when the agent is ahead of the store and must wait. Throws what an earlier write failed with.
+   */
+  push(event: AgentEvent): Promise<void> | undefined
+  /** Settles when all that was pushed is written. */
+  flush(): Promise<void>
+  /** Writes one last event in one commit with `ops`, under `guards`. Call after `flush`. */
+  commit(event: AgentEvent, guards: readonly Guard[], ops: readonly Op[]): Promise<void>
+}
+
+interface AppenderOptions {
+  readonly store: Store
+  readonly threadId: string
+  readonly runId: string
+  readonly token: number
+  /** The log's last sequence number. */
+  readonly head: number
+}
+
+/** Events an agent may be ahead of the store by. */
+const MAX_QUEUED = 1_000
+/** Events written without waiting for more to come: somebody acts on them. */
+const URGENT = new Set(['lifecycle', 'input.requested', 'checkpoints'])
+
+export function createAppender(options: AppenderOptions): Appender {
+  const { store, threadId, runId, token } = options
+  const { coalesceMs } = store.capabilities
+  let head = options.head
+  let queue: PendingEvent[] = []
+  let draining: Promise<void> | undefined
+  let failure: { readonly error: unknown } | undefined
+  let hurry: (() => void) | undefined
+
+  const pending = (event: AgentEvent): PendingEvent => ({ event, runId, timestamp: Date.now() })
+
+  async function write(
+    events: readonly PendingEvent[],
+    guards: readonly Guard[] = [],
+    ops: readonly Op[] = [],
+  ) {
+    const frames = events.map((event, i) => encodeFrame(event, token, head + 1 + i))
+    const committed = await store.commit(threadId, {
+      guards: [{ guard: 'fence', token }, { guard: 'head', seq: head }, ...guards],
+      ops: [{ op: 'append', token, events: frames }, ...ops],
+    })
+    head = committed.head
+  }
+
+  async function drain(): Promise<void> {
+    try {
+      while (queue.length > 0) {
+        const events = queue
+        queue = []
+        await write(events)
+        await pause()
+      }
+    } catch (error) {
+      failure = { error }
+      throw error
+    } finally {
+      draining = undefined
+    }
+  }
+
+  async function pause(): Promise<void> {
+    if (coalesceMs === 0) return nextTurn()
+    if (queue.some(isUrgent)) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, coalesceMs)
+      hurry = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    hurry = undefined
+  }
+
+  return {
+    push(event) {
+      if (failure) throw failure.error
+      const item = pending(event)
+      queue.push(item)
+      if (isUrgent(item)) hurry?.()
+      if (!draining) {
+        draining = drain()
+        // Reported by the next push or flush.
+        draining.catch(() => {})
+      }
+      return queue.length >= MAX_QUEUED ? draining : undefined
+    },
+    async flush() {
+      while (draining) {
+        hurry?.()
+        await draining
+      }
+      if (failure) throw failure.error
+    },
+    commit: (event, guards, ops) => write([pending(event)], guards, ops),
+  }
+}
+
+const isUrgent = ({ event }: PendingEvent): boolean => URGENT.has(event.method)
+
+/** The end of this turn of the event loop: long enough to gather what a burst brings, too short to be seen. */
+const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => void }
+    if (setImmediate) setImmediate(resolve)
+    else setTimeout(resolve, 0)
+  })

@@ -1,0 +1,56 @@
+import type { Agent } from '../agents/agent.ts'
+import type { Checkpointer } from '../storage/checkpointer.ts'
+import type { Store } from '../storage/store.ts'
+import { RunError } from './errors.ts'
+import type { CancelAction } from './records.ts'
+import type { Tails } from './tail.ts'
+
+/** What every part of the engine shares. One per server. */
+export interface RunContext {
+  readonly store: Store
+  readonly checkpointer: Checkpointer
+  readonly agents: ReadonlyMap<string, Agent>
+  /** The assistant that reads the state of a thread that names none. */
+  readonly defaultAgent: string
+  /** This process, in the leases it holds. */
+  readonly instance: string
+  readonly leaseTtlMs: number
+  /** How long a cancelled agent may take to stop before it is left behind. */
+  readonly cancelGraceMs: number
+  readonly tails: Tails
+  /** Runs that execute in this process, by thread. */
+  readonly active: Map<string, ActiveRun>
+  readonly report: ErrorReporter
+  /** Fires when the server closes. */
+  readonly closing: AbortController
+}
+
+/** Told of failures that no caller can be told of. Must not throw. */
+export type ErrorReporter = (
+  error: unknown,
+  info: { readonly threadId: string; readonly runId?: string },
+) => void
+
+export interface ActiveRun {
+  readonly runId: string
+  readonly token: number
+  /** Asks the agent to stop. Idempotent. */
+  stop(reason: StopReason): void
+  /** Settles after the terminal event. Never rejects. */
+  readonly done: Promise<void>
+}
+
+export type StopReason = CancelAction | 'close' | 'fenced'
+
+export function agentOf(context: RunContext, assistantId: string): Agent {
+  const agent = context.agents.get(assistantId)
+  if (agent) return agent
+  const known = [...context.agents.keys()].map((name) => JSON.stringify(name)).join(', ')
+  throw new RunError(
+    'invalid_argument',
+    `Unknown assistant ${JSON.stringify(assistantId)}. This server has: ${known}.`,
+  )
+}
+
+export const checkpointerOf = (context: RunContext, agent: Agent): Checkpointer =>
+  agent.checkpointer ?? context.checkpointer

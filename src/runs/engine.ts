@@ -1,0 +1,123 @@
+import type { Agent, HistoryOptions, StateSnapshot } from '../agents/agent.ts'
+import { uuid7 } from '../ids.ts'
+import type { Checkpointer } from '../storage/checkpointer.ts'
+import type { Store } from '../storage/store.ts'
+import { cancelRun } from './cancel.ts'
+import type { ErrorReporter, RunContext } from './context.ts'
+import { RunError } from './errors.ts'
+import type { CancelAction, ThreadRecord } from './records.ts'
+import { type Started, type StartRequest, startRun } from './start.ts'
+import { readHistory, readState, type StateQuery, type StateWrite, writeState } from './state.ts'
+import { waitForEnd } from './stop.ts'
+import { type SubscribeRequest, type Subscription, subscribe } from './subscribe.ts'
+import { createTails } from './tail.ts'
+import {
+  createThread,
+  deleteThread,
+  findThread,
+  listThreads,
+  type NewThread,
+  patchThread,
+  type ThreadListQuery,
+} from './threads.ts'
+import { type RunTree, readTree } from './tree.ts'
+
+export interface RunEngineOptions {
+  readonly agents: ReadonlyMap<string, Agent>
+  /** The assistant of a thread that names none. Default: the only agent, if there is one only. */
+  readonly defaultAgent?: string | undefined
+  readonly store: Store
+  readonly checkpointer: Checkpointer
+  /** How long a silent process keeps its runs, in milliseconds. Default: 15,000. Without effect on a store of one process. */
+  readonly leaseTtlMs?: number | undefined
+  /** How long a cancelled agent may take to stop before it is left behind, in milliseconds. Default: 1,000. */
+  readonly cancelGraceMs?: number | undefined
+  /** Told of failures that no caller can be told of. */
+  readonly onError?: ErrorReporter | undefined
+}
+
+/** The only place where runs start, wait, stop and end. Every face of the server stands on it. */
+export interface RunEngine {
+  readonly agents: ReadonlyMap<string, Agent>
+  /** The assistant of a thread that names none; undefined when there are several and none was chosen. */
+  readonly defaultAgent: string | undefined
+  start(request: StartRequest): Promise<Started>
+  cancel(threadId: string, runId: string, action: CancelAction): Promise<void>
+  subscribe(request: SubscribeRequest): Subscription
+  readState(thread: ThreadRecord, query?: StateQuery): Promise<StateSnapshot | undefined>
+  readHistory(thread: ThreadRecord, query: StateQuery, options: HistoryOptions): AsyncIterable<StateSnapshot>
+  writeState(write: StateWrite): Promise<StateSnapshot>
+  findThread(threadId: string, owner: string | null): Promise<ThreadRecord | undefined>
+  createThread(thread: NewThread): Promise<ThreadRecord | undefined>
+  patchThread(
+    threadId: string,
+    owner: string | null,
+    metadata: Readonly<Record<string, unknown>>,
+  ): Promise<ThreadRecord>
+  listThreads(query: ThreadListQuery): AsyncIterable<ThreadRecord>
+  deleteThread(threadId: string, owner: string | null): Promise<boolean>
+  /** Undefined when the log knows nothing of the run. */
+  readTree(threadId: string, runId: string): Promise<RunTree | undefined>
+  /** Settles when the run has ended. */
+  ended(threadId: string, runId: string): Promise<void>
+  /** The last sequence number of the thread's log. */
+  head(threadId: string): Promise<number>
+  /** Stops the runs of this process, waits for their terminal events, and ends every subscription. */
+  close(): Promise<void>
+}
+
+/** A lease that nobody else can see never has to expire. */
+const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
+
+export function createRunEngine(options: RunEngineOptions): RunEngine {
+  const { agents, store, checkpointer } = options
+  const [firstAgent] = agents.keys()
+  if (firstAgent === undefined) throw new RunError('invalid_argument', 'Give the server at least one agent.')
+  const defaultAgent = options.defaultAgent ?? (agents.size === 1 ? firstAgent : undefined)
+  if (defaultAgent !== undefined && !agents.has(defaultAgent)) {
+    throw new RunError(
+      'invalid_argument',
+      `defaultAgent ${JSON.stringify(defaultAgent)} is not one of the agents.`,
+    )
+  }
+  const context: RunContext = {
+    store,
+    checkpointer,
+    agents,
+    defaultAgent: defaultAgent ?? firstAgent,
+    instance: uuid7(),
+    leaseTtlMs: store.capabilities.shared ? (options.leaseTtlMs ?? 15_000) : NO_EXPIRY_MS,
+    cancelGraceMs: options.cancelGraceMs ?? 1_000,
+    tails: createTails(store),
+    active: new Map(),
+    report: options.onError ?? ((error) => console.error('agentwire: a run could not be recorded', error)),
+    closing: new AbortController(),
+  }
+  return {
+    agents,
+    defaultAgent,
+    start: (request) => startRun(context, request),
+    cancel: (threadId, runId, action) => cancelRun(context, threadId, runId, action),
+    subscribe: (request) => subscribe(context, request),
+    readState: (thread, query) => readState(context, thread, query),
+    readHistory: (thread, query, history) => readHistory(context, thread, query, history),
+    writeState: (write) => writeState(context, write),
+    findThread: (threadId, owner) => findThread(context, threadId, owner),
+    createThread: (thread) => createThread(context, thread),
+    patchThread: (threadId, owner, metadata) => patchThread(context, threadId, owner, metadata),
+    listThreads: (query) => listThreads(context, query),
+    deleteThread: (threadId, owner) => deleteThread(context, threadId, owner),
+    readTree: (threadId, runId) => readTree(context, threadId, runId),
+    ended: (threadId, runId) => waitForEnd(context, threadId, runId),
+    head: async (threadId) => (await store.inspect(threadId)).head,
+    close: () => close(context),
+  }
+}
+
+async function close(context: RunContext): Promise<void> {
+  context.closing.abort()
+  const active = [...context.active.values()]
+  for (const run of active) run.stop('close')
+  await Promise.all(active.map(({ done }) => done))
+  context.tails.close(new RunError('closing', 'The server is shutting down.'))
+}

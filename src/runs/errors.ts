@@ -1,0 +1,21 @@
+import { AgentwireError } from '../errors.ts'
+
+export type RunErrorCode =
+  | 'invalid_argument'
+  | 'no_such_thread'
+  | 'no_such_run'
+  | 'no_such_checkpoint'
+  | 'no_such_interrupt'
+  /** The thread has a run in progress and the caller asked not to wait for it. */
+  | 'thread_busy'
+  | 'not_supported'
+  | 'closing'
+
+/** A request the run engine refuses. No state was changed. */
+export class RunError extends AgentwireError {
+  static override readonly brand = 'RunError'
+  declare readonly code: RunErrorCode
+  constructor(code: RunErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(code, message, options)
+  }
+}

@@ -1,0 +1,164 @@
+import type { Agent, AgentEvent, AgentTask } from '../agents/agent.ts'
+import { FencedError } from '../storage/errors.ts'
+import { fencedCheckpointer } from '../storage/fenced.ts'
+import { type Appender, createAppender } from './appender.ts'
+import { type ActiveRun, agentOf, checkpointerOf, type RunContext, type StopReason } from './context.ts'
+import { finish } from './finish.ts'
+import { interruptIdOf } from './frame.ts'
+import type { Launched } from './launch.ts'
+import { keepLease } from './lease.ts'
+import { launchNext } from './queue.ts'
+import type { OpenInterrupt } from './records.ts'
+import { updateThread } from './update-thread.ts'
+
+/** How an attempt came to its end. */
+export type Outcome =
+  | { readonly end: 'done' }
+  | { readonly end: 'failed'; readonly error: unknown }
+  | { readonly end: 'stopped'; readonly reason: StopReason }
+
+/**
+ * Runs an agent to its end (events into the log, one terminal event), then the runs that wait behind it, one after the
+ * other. Never rejects.
+ */
+export async function execute(context: RunContext, launched: Launched): Promise<void> {
+  const { threadId } = launched.run
+  for (let next: Launched | undefined = launched; next; next = await launchNext(context, threadId)) {
+    const stop = new AbortController()
+    const done = attempt(context, next, stop.signal)
+    const active: ActiveRun = {
+      runId: next.run.runId,
+      token: next.token,
+      stop: (reason) => stop.abort(reason),
+      done,
+    }
+    context.active.set(threadId, active)
+    await done
+    if (context.active.get(threadId) === active) context.active.delete(threadId)
+  }
+}
+
+async function attempt(context: RunContext, launched: Launched, signal: AbortSignal): Promise<void> {
+  const { threadId, runId } = launched.run
+  try {
+    await perform(context, launched, signal)
+  } catch (error) {
+    // A fenced writer has lost the thread to another one, which tells the subscribers: it goes silently.
+    if (!(error instanceof FencedError)) context.report(error, { threadId, runId })
+  }
+}
+
+async function perform(context: RunContext, launched: Launched, signal: AbortSignal): Promise<void> {
+  const { store } = context
+  const { run, token, head } = launched
+  const { threadId, runId } = run
+  const appender = createAppender({ store, threadId, runId, token, head })
+  const lost = new AbortController()
+  const stopped = AbortSignal.any([signal, lost.signal])
+  const release = keepLease(context, launched, (reason) => lost.abort(reason))
+  try {
+    const recorder = createRecorder(context, launched, appender)
+    const outcome = await drive(context, launched, stopped, recorder.record)
+    await appender.flush()
+    if (outcome.end === 'stopped' && outcome.reason === 'fenced') return
+    await finish(context, launched, appender, outcome, recorder.interrupts())
+  } finally {
+    release()
+  }
+}
+
+/** Iterates the agent until it ends, throws or is stopped. */
+async function drive(
+  context: RunContext,
+  { run, token, thread }: Launched,
+  signal: AbortSignal,
+  record: (event: AgentEvent) => Promise<void> | undefined,
+): Promise<Outcome> {
+  const { threadId, runId, assistantId } = run
+  const agent = agentOf(context, assistantId)
+  const task: AgentTask = {
+    threadId,
+    runId,
+    assistantId,
+    start: run.start,
+    checkpointId: run.checkpointId ?? thread.head ?? undefined,
+    config: run.config,
+    checkpointer: fencedCheckpointer(checkpointerOf(context, agent), context.store, threadId, token),
+    signal,
+  }
+  const steps = interruptible(agent, task, context.cancelGraceMs)
+  try {
+    for (;;) {
+      const step = await steps.next()
+      if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
+      if (step.done) return { end: 'done' }
+      const wait = record(step.value)
+      if (wait) await wait
+    }
+  } catch (error) {
+    if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
+    if (error instanceof FencedError) throw error
+    return { end: 'failed', error }
+  } finally {
+    steps.leave()
+  }
+}
+
+/**
+ * The agent's events, without ever waiting for an agent that ignores its signal: after a stop, `next` gives it a grace time
+ * to settle (its last checkpoint may still be on its way) and then comes back without it.
+ */
+function interruptible(agent: Agent, task: AgentTask, graceMs: number) {
+  const iterator = agent.stream(task)[Symbol.asyncIterator]()
+  const END = { done: true, value: undefined } as const
+  let giveUp: (() => void) | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  task.signal.addEventListener('abort', () => {
+    timer = setTimeout(() => giveUp?.(), graceMs)
+  })
+  return {
+    next: () =>
+      new Promise<IteratorResult<AgentEvent>>((resolve, reject) => {
+        giveUp = () => resolve(END)
+        iterator.next().then(resolve, reject)
+      }),
+    leave() {
+      clearTimeout(timer)
+      // Not awaited: the agent may never answer. What it does from here on is fenced off.
+      iterator.return?.()?.then(undefined, () => {})
+    },
+  }
+}
+
+/** Passes an attempt's events on to the log, and keeps account of the interrupts they announce. */
+function createRecorder(context: RunContext, { run, token, thread }: Launched, appender: Appender) {
+  const announced = new Map(thread.interrupts.map((interrupt) => [interrupt.id, interrupt]))
+  const raised = new Map<string, OpenInterrupt>()
+  let restoredHead = thread.head !== null
+
+  function record(event: AgentEvent): Promise<void> | undefined {
+    if (event.namespace.length === 0 && event.method === 'lifecycle') return undefined
+    if (restoredHead && event.method === 'checkpoints') {
+      restoredHead = false
+      return forgetHead(event)
+    }
+    const id = event.method === 'input.requested' ? interruptIdOf(event) : undefined
+    if (id === undefined) return appender.push(event)
+    const before = announced.get(id)
+    raised.set(id, before ?? { id, runId: run.runId, namespace: event.namespace, value: payloadOf(event) })
+    // A client that has seen it would list it twice.
+    return before ? undefined : appender.push(event)
+  }
+
+  /** The run has written a checkpoint: from here on the newest one is the head again. */
+  async function forgetHead(event: AgentEvent): Promise<void> {
+    await updateThread(context, run.threadId, (now) => ({ ...now, head: null }), {
+      guards: [{ guard: 'fence', token }],
+    })
+    await appender.push(event)
+  }
+
+  return { record, interrupts: (): readonly OpenInterrupt[] => [...raised.values()] }
+}
+
+const payloadOf = (event: AgentEvent): unknown => (event.data as { readonly payload?: unknown }).payload

@@ -1,0 +1,139 @@
+import type { AgentEvent } from '../agents/agent.ts'
+import type { Op } from '../storage/store.ts'
+import type { Appender } from './appender.ts'
+import { agentOf, checkpointerOf, type RunContext } from './context.ts'
+import type { Outcome } from './execute.ts'
+import { type Launched, rootLifecycle } from './launch.ts'
+import {
+  guardThread,
+  loadRun,
+  loadThread,
+  type OpenInterrupt,
+  putRun,
+  putThread,
+  type RunRecord,
+  type RunStatus,
+  type ThreadRecord,
+} from './records.ts'
+import { retryConflicts } from './update-thread.ts'
+
+/** What a run leaves behind: its terminal event and the state of its thread. */
+export interface Ending {
+  readonly event: AgentEvent
+  readonly status: RunStatus
+  readonly error: string | null
+  readonly threadStatus: ThreadRecord['status']
+  readonly interrupts: readonly OpenInterrupt[]
+}
+
+/** Ends a run: terminal event, records and the release of the lease, in one commit. */
+export async function finish(
+  context: RunContext,
+  { run, token }: Launched,
+  appender: Appender,
+  outcome: Outcome,
+  raised: readonly OpenInterrupt[],
+): Promise<void> {
+  const { store } = context
+  const { threadId, runId } = run
+  await retryConflicts(async () => {
+    const [thread, current] = await Promise.all([
+      loadThread(store, threadId),
+      loadRun(store, threadId, runId),
+    ])
+    if (!thread || !current) return
+    const cancel = current.record.cancel
+    // A cancel that arrived after the agent's last event still counts: its caller was told so.
+    const settled: Outcome = cancel ? { end: 'stopped', reason: cancel } : outcome
+    const ending = endingOf(
+      run,
+      settled,
+      settled.end === 'done' ? raised : union(raised, thread.record.interrupts),
+    )
+    const { end, head } =
+      cancel === 'rollback' ? await rollback(context, run, ending) : { end: ending, head: thread.record.head }
+    await appender.commit(
+      end.event,
+      [
+        guardThread(threadId, thread),
+        { guard: 'version', collection: 'runs', id: runId, version: current.version },
+      ],
+      [...endOps(thread.record, current.record, end, head), { op: 'release', token }],
+    )
+  })
+}
+
+/** The records of an ended run and its thread. */
+export const endOps = (
+  thread: ThreadRecord,
+  run: RunRecord,
+  ending: Ending,
+  head: string | null,
+): readonly Op[] => [
+  putRun({ ...run, status: ending.status, error: ending.error }),
+  putThread({
+    ...thread,
+    activeRunId: null,
+    status: ending.threadStatus,
+    error: ending.error,
+    interrupts: ending.interrupts,
+    head,
+    updatedAt: Date.now(),
+  }),
+]
+
+/** Undoes a run: back to the checkpoint and the interrupts it found, or to no state at all. */
+async function rollback(
+  context: RunContext,
+  run: RunRecord,
+  ending: Ending,
+): Promise<{ end: Ending; head: string | null }> {
+  const { checkpointId = null, interrupts = [] } = run.base ?? {}
+  if (checkpointId === null) {
+    await checkpointerOf(context, agentOf(context, run.assistantId)).deleteThread(run.threadId)
+  }
+  const threadStatus = interrupts.length > 0 ? 'interrupted' : 'idle'
+  return { end: { ...ending, interrupts, threadStatus }, head: checkpointId }
+}
+
+/** A run that did not come to its end leaves open what it was not asked about. */
+function union(raised: readonly OpenInterrupt[], kept: readonly OpenInterrupt[]): readonly OpenInterrupt[] {
+  const ids = new Set(raised.map(({ id }) => id))
+  return [...raised, ...kept.filter(({ id }) => !ids.has(id))]
+}
+
+export function endingOf(run: RunRecord, outcome: Outcome, raised: readonly OpenInterrupt[]): Ending {
+  if (outcome.end === 'failed') {
+    const error = errorText(outcome.error)
+    return {
+      event: rootLifecycle(run, 'failed', error),
+      status: 'error',
+      error,
+      threadStatus: 'error',
+      interrupts: raised,
+    }
+  }
+  if (outcome.end === 'stopped') {
+    return {
+      event: rootLifecycle(run, 'interrupted'),
+      status: 'interrupted',
+      error: null,
+      threadStatus: raised.length > 0 ? 'interrupted' : 'idle',
+      interrupts: raised,
+    }
+  }
+  const interrupted = raised.length > 0
+  return {
+    event: rootLifecycle(run, interrupted ? 'interrupted' : 'completed'),
+    status: interrupted ? 'interrupted' : 'success',
+    error: null,
+    threadStatus: interrupted ? 'interrupted' : 'idle',
+    interrupts: raised,
+  }
+}
+
+/** What the user is shown of a failure: its message, never its stack. */
+function errorText(error: unknown): string {
+  const message = error instanceof Error ? error.message : typeof error === 'string' ? error : ''
+  return message === '' ? 'The agent failed without a message.' : message.slice(0, 2_000)
+}

@@ -1,0 +1,58 @@
+import type { AgentEvent } from '../agents/agent.ts'
+import type { LogEvent } from '../storage/store.ts'
+import { formatTopic } from './topic.ts'
+
+/** An event as it waits for its number. */
+export interface PendingEvent {
+  readonly event: AgentEvent
+  readonly runId: string
+  /** Milliseconds since 1970. */
+  readonly timestamp: number
+}
+
+const encoder = new TextEncoder()
+
+/** The event's stable id: unique on the thread for ever, because tokens rise with every writer and seqs with every event. */
+export const eventId = (token: number, seq: number): string => `${token}-${seq}`
+
+/** The inverse of `eventId`, or undefined for ids that are not ours. */
+export function parseEventId(id: string): { readonly token: number; readonly seq: number } | undefined {
+  const match = /^(\d{1,15})-(\d{1,15})$/.exec(id)
+  return match ? { token: Number(match[1]), seq: Number(match[2]) } : undefined
+}
+
+/**
+ * Encodes an event as the SSE frame that every subscriber is sent. The `data` line is one line because `JSON.stringify`
+ * escapes line breaks, and it is the whole event, so other transports can cut it out of the frame (see `frameData`).
+ */
+export function encodeFrame(pending: PendingEvent, token: number, seq: number): LogEvent {
+  const { event, runId, timestamp } = pending
+  const { method } = event
+  const id = eventId(token, seq)
+  const namespace = JSON.stringify(event.namespace)
+  const node = event.node === undefined ? '' : `"node":${JSON.stringify(event.node)},`
+  const data = JSON.stringify(event.data) ?? 'null'
+  const frame =
+    `id: ${id}\nevent: ${method}\ndata: {"type":"event","event_id":"${id}","seq":${seq},"method":"${method}",` +
+    `"params":{"namespace":${namespace},"timestamp":${timestamp},${node}"data":${data}}}\n\n`
+  return {
+    topic: formatTopic({ method, namespace: event.namespace, runId, detail: detailOf(event) }),
+    data: encoder.encode(frame),
+  }
+}
+
+/** The name of a custom event or the id of an interrupt. */
+function detailOf(event: AgentEvent): string | undefined {
+  if (event.method === 'custom') return stringField(event.data, 'name')
+  if (event.method === 'input.requested') return interruptIdOf(event)
+  return undefined
+}
+
+export const interruptIdOf = (event: AgentEvent): string | undefined =>
+  stringField(event.data, 'interrupt_id')
+
+function stringField(data: unknown, key: string): string | undefined {
+  if (typeof data !== 'object' || data === null) return undefined
+  const value = (data as Record<string, unknown>)[key]
+  return typeof value === 'string' ? value : undefined
+}

@@ -1,0 +1,86 @@
+import type { AgentEvent } from '../agents/agent.ts'
+import type { PartitionState } from '../storage/store.ts'
+import { agentOf, checkpointerOf, type RunContext } from './context.ts'
+import { encodeFrame } from './frame.ts'
+import {
+  guardThread,
+  putRun,
+  putThread,
+  type RunBase,
+  type RunRecord,
+  type ThreadRecord,
+  type Versioned,
+} from './records.ts'
+
+export interface Launch {
+  readonly read: Versioned<ThreadRecord> | undefined
+  readonly thread: ThreadRecord
+  readonly run: RunRecord
+  readonly state: PartitionState
+}
+
+export interface Launched {
+  readonly thread: ThreadRecord
+  readonly run: RunRecord
+  readonly token: number
+  readonly head: number
+}
+
+/** Gives a run the thread: lease, records and its `running` event, in one commit. Throws `ConflictError` when another was first. */
+export async function prepareLaunch(
+  context: RunContext,
+  { read, thread, run, state }: Launch,
+): Promise<Launched> {
+  const { threadId } = run
+  const token = Math.max(state.token + 1, state.now)
+  const running: RunRecord = { ...run, status: 'running', base: await baseOf(context, thread, run) }
+  const busy: ThreadRecord = {
+    ...thread,
+    status: 'busy',
+    error: null,
+    updatedAt: state.now,
+    activeRunId: run.runId,
+    lastRunId: run.runId,
+    queue: thread.queue.filter(({ runId }) => runId !== run.runId),
+    interrupts: stillOpen(thread, run),
+  }
+  const event = rootLifecycle(run, 'running')
+  const frame = encodeFrame({ event, runId: run.runId, timestamp: Date.now() }, token, state.head + 1)
+  const { head } = await context.store.commit(threadId, {
+    guards: [guardThread(threadId, read), { guard: 'free' }, { guard: 'head', seq: state.head }],
+    ops: [
+      { op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs },
+      putRun(running),
+      putThread(busy),
+      { op: 'append', token, events: [frame] },
+    ],
+  })
+  return { thread: busy, run: running, token, head }
+}
+
+/** A resume leaves the interrupts it does not answer; a run that goes on without input leaves all; any other one drops them. */
+function stillOpen(
+  { interrupts }: ThreadRecord,
+  { start, checkpointId }: RunRecord,
+): ThreadRecord['interrupts'] {
+  if (checkpointId !== null) return []
+  if (start.kind === 'resume') return interrupts.filter(({ id }) => !(id in start.answers))
+  return start.value === null ? interrupts : []
+}
+
+async function baseOf(context: RunContext, thread: ThreadRecord, run: RunRecord): Promise<RunBase> {
+  const { threadId, interrupts, head } = thread
+  if (head !== null) return { checkpointId: head, interrupts }
+  const checkpointer = checkpointerOf(context, agentOf(context, run.assistantId))
+  const tuple = await checkpointer.getTuple({ configurable: { thread_id: threadId, checkpoint_ns: '' } })
+  return { checkpointId: tuple?.checkpoint.id ?? null, interrupts }
+}
+
+type RootState = 'running' | 'completed' | 'failed' | 'interrupted'
+
+/** The events that only the engine may send: the state of a run as a whole. */
+export const rootLifecycle = (run: RunRecord, event: RootState, error?: string): AgentEvent => ({
+  method: 'lifecycle',
+  namespace: [],
+  data: { event, graph_name: run.assistantId, run_id: run.runId, ...(error !== undefined && { error }) },
+})

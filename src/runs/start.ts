@@ -1,0 +1,222 @@
+import type { RunInput } from '../agents/agent.ts'
+import { uuid7 } from '../ids.ts'
+import { agentOf, checkpointerOf, type RunContext } from './context.ts'
+import { RunError } from './errors.ts'
+import { execute } from './execute.ts'
+import { prepareLaunch } from './launch.ts'
+import { isHeld } from './lease.ts'
+import {
+  guardThread,
+  loadRun,
+  loadThread,
+  type MultitaskStrategy,
+  newThread,
+  putRun,
+  putThread,
+  type RunRecord,
+  type StoredConfig,
+  type ThreadRecord,
+  type Versioned,
+} from './records.ts'
+import { recover } from './recover.ts'
+import { retryConflicts } from './update-thread.ts'
+
+export interface StartRequest {
+  readonly threadId: string
+  readonly owner: string | null
+  readonly assistantId: string
+  readonly start: RunInput
+  /** Default: enqueue. */
+  readonly multitaskStrategy?: MultitaskStrategy | undefined
+  /** Fork from here. */
+  readonly checkpointId?: string | undefined
+  readonly config?: StoredConfig | undefined
+  /** Kept when the thread has none yet. */
+  readonly title?: string | undefined
+}
+
+export interface Started {
+  readonly runId: string
+  /** The last sequence number of the thread before the run's first event. */
+  readonly appliedThroughSeq: number
+}
+
+/** Waiting runs of one thread. More than a person could have meant. */
+const MAX_QUEUED_RUNS = 1_000
+
+/**
+ * Accepts a run: starts it at once when the thread is free, else does what the strategy says. Returns when the run is
+ * recorded, not when it ends. Throws `RunError`; a refused run changes nothing.
+ */
+export async function startRun(context: RunContext, request: StartRequest): Promise<Started> {
+  if (context.closing.signal.aborted) throw new RunError('closing', 'The server is shutting down. Try again.')
+  await requireCheckpoint(context, request)
+  return retryConflicts(() => admit(context, request))
+}
+
+async function admit(context: RunContext, request: StartRequest): Promise<Started> {
+  const { store } = context
+  const { threadId } = request
+  const state = await store.inspect(threadId)
+  const read = await loadThread(store, threadId)
+  const thread = requireUsable(read?.record, request) ?? newThread(threadId, request.owner, state.now)
+  const held = isHeld(state)
+  if (!held && thread.activeRunId !== null) {
+    await recover(context, threadId)
+    return admit(context, request)
+  }
+
+  const start = held ? request.start : answerWithInput(thread, request)
+  const answers = requireOpen(thread, start)
+  const run = newRun(request, start, state.now)
+  const changed: ThreadRecord = {
+    ...thread,
+    assistantId: request.assistantId,
+    title: thread.title ?? request.title ?? null,
+    updatedAt: state.now,
+  }
+  if (!held) {
+    const launched = await prepareLaunch(context, { read, thread: changed, run, state })
+    void execute(context, launched)
+  } else {
+    await enqueue(context, { read, thread: changed, run, answers })
+  }
+  return { runId: run.runId, appliedThroughSeq: state.head }
+}
+
+interface Enqueue {
+  readonly read: Versioned<ThreadRecord> | undefined
+  readonly thread: ThreadRecord
+  readonly run: RunRecord
+  readonly answers: readonly string[]
+}
+
+/**
+ * Another run holds the thread. `interrupt` and `rollback` stop it and drop the runs that wait behind it, as the reference
+ * server does; the new run starts when the old one has ended.
+ */
+async function enqueue(context: RunContext, { read, thread, run, answers }: Enqueue): Promise<void> {
+  const { store } = context
+  const strategy = run.multitaskStrategy
+  if (strategy === 'reject') {
+    throw new RunError(
+      'thread_busy',
+      'The thread has a run in progress. Wait for it, cancel it, or start with another multitaskStrategy.',
+    )
+  }
+  if (thread.queue.length >= MAX_QUEUED_RUNS)
+    throw new RunError('thread_busy', 'Too many runs wait on this thread.')
+  const entry = { runId: run.runId, answers }
+  if (strategy === 'enqueue') {
+    await store.commit(thread.threadId, {
+      guards: [guardThread(thread.threadId, read)],
+      ops: [putRun(run), putThread({ ...thread, queue: [...thread.queue, entry] })],
+    })
+    return
+  }
+  const active =
+    thread.activeRunId === null ? undefined : await loadRun(store, thread.threadId, thread.activeRunId)
+  const waiting = await Promise.all(thread.queue.map(({ runId }) => loadRun(store, thread.threadId, runId)))
+  await store.commit(thread.threadId, {
+    guards: [
+      guardThread(thread.threadId, read),
+      ...(active
+        ? [
+            {
+              guard: 'version',
+              collection: 'runs',
+              id: active.record.runId,
+              version: active.version,
+            } as const,
+          ]
+        : []),
+    ],
+    ops: [
+      ...(active ? [putRun({ ...active.record, cancel: strategy })] : []),
+      ...waiting.flatMap((item) => (item ? [putRun({ ...item.record, status: 'interrupted' })] : [])),
+      putRun(run),
+      putThread({ ...thread, queue: [entry] }),
+    ],
+  })
+  const local = context.active.get(thread.threadId)
+  if (local && local.runId === active?.record.runId) local.stop(strategy)
+}
+
+const newRun = (request: StartRequest, start: RunInput, now: number): RunRecord => ({
+  runId: uuid7(),
+  threadId: request.threadId,
+  assistantId: request.assistantId,
+  status: 'pending',
+  start,
+  checkpointId: request.checkpointId ?? null,
+  config: request.config ?? { configurable: {} },
+  multitaskStrategy: request.multitaskStrategy ?? 'enqueue',
+  createdAt: now,
+  cancel: null,
+  base: null,
+  error: null,
+})
+
+function requireUsable(thread: ThreadRecord | undefined, request: StartRequest): ThreadRecord | undefined {
+  if (!thread) {
+    if (request.start.kind === 'resume') throw noSuchThread(request.threadId)
+    return undefined
+  }
+  if (thread.owner !== request.owner) throw noSuchThread(request.threadId)
+  if (thread.deleting) throw new RunError('thread_busy', 'The thread is being deleted.')
+  if (thread.assistantId !== null && thread.assistantId !== request.assistantId) {
+    throw new RunError(
+      'invalid_argument',
+      `The thread is bound to assistant ${JSON.stringify(thread.assistantId)}. Use that one, or start a new thread.`,
+    )
+  }
+  return thread
+}
+
+export const noSuchThread = (threadId: string): RunError =>
+  new RunError('no_such_thread', `Thread ${JSON.stringify(threadId)} not found.`)
+
+/** An unknown checkpoint does not fail inside LangGraph: it starts from an empty state. So it is refused here. */
+async function requireCheckpoint(context: RunContext, request: StartRequest): Promise<void> {
+  const agent = agentOf(context, request.assistantId)
+  if (request.checkpointId === undefined) return
+  const tuple = await checkpointerOf(context, agent).getTuple({
+    configurable: { thread_id: request.threadId, checkpoint_ns: '', checkpoint_id: request.checkpointId },
+  })
+  if (tuple) return
+  throw new RunError(
+    'no_such_checkpoint',
+    `Checkpoint ${JSON.stringify(request.checkpointId)} not found on this thread.`,
+  )
+}
+
+/** On an interrupted thread a new input is the answer, as the protocol has it. */
+function answerWithInput(thread: ThreadRecord, { start, checkpointId }: StartRequest): RunInput {
+  if (start.kind !== 'input' || start.value === null || checkpointId !== undefined) return start
+  const [first, ...others] = thread.interrupts
+  if (!first) return start
+  if (others.length > 0) {
+    throw new RunError(
+      'invalid_argument',
+      'Several interrupts wait for an answer. Answer them by id with input.respond.',
+    )
+  }
+  return { kind: 'resume', answers: { [first.id]: start.value } }
+}
+
+/** The interrupts a resume answers, each open and not yet answered by a run that waits. */
+function requireOpen(thread: ThreadRecord, start: RunInput): readonly string[] {
+  if (start.kind !== 'resume') return []
+  const answers = Object.keys(start.answers)
+  const open = new Set(thread.interrupts.map(({ id }) => id))
+  for (const queued of thread.queue) for (const id of queued.answers) open.delete(id)
+  for (const id of answers) {
+    if (!open.has(id)) {
+      throw new RunError(
+        'no_such_interrupt',
+        `Interrupt ${JSON.stringify(id)} does not wait for an answer on this thread.`,
+      )
+    }
+  }
+  return answers
+}

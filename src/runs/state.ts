@@ -1,0 +1,168 @@
+import type { HistoryOptions, StateAddress, StateSnapshot, StateUpdate } from '../agents/agent.ts'
+import { fencedCheckpointer } from '../storage/fenced.ts'
+import { agentOf, checkpointerOf, type RunContext } from './context.ts'
+import { RunError } from './errors.ts'
+import { execute } from './execute.ts'
+import { isHeld } from './lease.ts'
+import { launchNext } from './queue.ts'
+import {
+  guardThread,
+  loadThread,
+  newThread,
+  type OpenInterrupt,
+  putThread,
+  type ThreadRecord,
+} from './records.ts'
+import { recover } from './recover.ts'
+import { noSuchThread } from './start.ts'
+import { retryConflicts } from './update-thread.ts'
+
+export interface StateQuery {
+  /** Default: the thread's head. */
+  readonly checkpointId?: string | undefined
+  /** Namespace segments joined by `|`. Default: the root. */
+  readonly checkpointNs?: string | undefined
+  readonly subgraphs?: boolean | undefined
+}
+
+/** The thread's state, or undefined before its first checkpoint. */
+export function readState(
+  context: RunContext,
+  thread: ThreadRecord,
+  query: StateQuery = {},
+): Promise<StateSnapshot | undefined> {
+  const agent = agentOf(context, assistantOf(context, thread))
+  return agent.getState(addressOf(context, thread, query), { subgraphs: query.subgraphs ?? false })
+}
+
+/** Snapshots newest first. */
+export function readHistory(
+  context: RunContext,
+  thread: ThreadRecord,
+  query: StateQuery,
+  options: HistoryOptions,
+): AsyncIterable<StateSnapshot> {
+  const agent = agentOf(context, assistantOf(context, thread))
+  return agent.getHistory(addressOf(context, thread, query), options)
+}
+
+export const assistantOf = (context: RunContext, { assistantId }: ThreadRecord): string =>
+  assistantId ?? context.defaultAgent
+
+function addressOf(
+  context: RunContext,
+  thread: ThreadRecord,
+  { checkpointId, checkpointNs }: StateQuery,
+): StateAddress {
+  const agent = agentOf(context, assistantOf(context, thread))
+  return {
+    threadId: thread.threadId,
+    checkpointer: checkpointerOf(context, agent),
+    checkpointNs,
+    checkpointId: checkpointId ?? (checkpointNs ? undefined : (thread.head ?? undefined)),
+  }
+}
+
+export interface StateWrite extends StateUpdate {
+  readonly threadId: string
+  readonly owner: string | null
+  /** Write on top of this checkpoint: a fork. Default: the thread's head. */
+  readonly checkpointId?: string | undefined
+  readonly checkpointNs?: string | undefined
+  /** The assistant of a thread that this write creates. */
+  readonly assistantId?: string | undefined
+  readonly title?: string | undefined
+}
+
+/**
+ * Writes a checkpoint from outside a run, creating the thread when there is none. It holds the thread's lease meanwhile, so
+ * no run can start under it. Throws `thread_busy` while a run is in progress.
+ */
+export async function writeState(context: RunContext, write: StateWrite): Promise<StateSnapshot> {
+  const { store } = context
+  const { threadId } = write
+  const { thread, token } = await retryConflicts(() => hold(context, write))
+  try {
+    const agent = agentOf(context, assistantOf(context, thread))
+    const address = addressOf(context, thread, write)
+    const checkpointer = fencedCheckpointer(address.checkpointer, store, threadId, token)
+    const { checkpointId } = await agent.updateState({ ...address, checkpointer }, write)
+    const snapshot = await agent.getState({ ...address, checkpointId })
+    if (!snapshot) throw new RunError('no_such_checkpoint', 'The written checkpoint could not be read back.')
+    await retryConflicts(() => settle(context, write, thread, snapshot, token))
+    return snapshot
+  } catch (error) {
+    await store.commit(threadId, { ops: [{ op: 'release', token }] })
+    throw error
+  } finally {
+    const next = await launchNext(context, threadId)
+    if (next) void execute(context, next)
+  }
+}
+
+/** Takes a free thread's lease. The record is not written yet: a refused update must not leave a thread behind. */
+async function hold(
+  context: RunContext,
+  write: StateWrite,
+): Promise<{ thread: ThreadRecord; token: number }> {
+  const { store } = context
+  const { threadId, owner } = write
+  const state = await store.inspect(threadId)
+  const read = await loadThread(store, threadId)
+  const thread = read?.record ?? {
+    ...newThread(threadId, owner, state.now),
+    assistantId: write.assistantId ?? null,
+  }
+  if (thread.owner !== owner) throw noSuchThread(threadId)
+  if (thread.deleting || isHeld(state)) {
+    throw new RunError(
+      'thread_busy',
+      'The thread has a run in progress. Wait for it or cancel it, then write the state.',
+    )
+  }
+  if (thread.activeRunId !== null) {
+    await recover(context, threadId)
+    return hold(context, write)
+  }
+  const token = Math.max(state.token + 1, state.now)
+  await store.commit(threadId, {
+    guards: [guardThread(threadId, read), { guard: 'free' }],
+    ops: [{ op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs }],
+  })
+  return { thread, token }
+}
+
+async function settle(
+  context: RunContext,
+  write: StateWrite,
+  held: ThreadRecord,
+  snapshot: StateSnapshot,
+  token: number,
+): Promise<void> {
+  const { store } = context
+  const { threadId } = write
+  const read = await loadThread(store, threadId)
+  const thread = read?.record ?? held
+  const interrupts = openInterrupts(snapshot, thread.interrupts)
+  const changed: ThreadRecord = {
+    ...thread,
+    title: thread.title ?? write.title ?? null,
+    interrupts,
+    status: interrupts.length > 0 ? 'interrupted' : 'idle',
+    head: null,
+    updatedAt: Date.now(),
+  }
+  await store.commit(threadId, {
+    guards: [guardThread(threadId, read), { guard: 'fence', token }],
+    ops: [putThread(changed), { op: 'release', token }],
+  })
+}
+
+/** What a state asks its user, keeping account of who announced it. */
+function openInterrupts(snapshot: StateSnapshot, known: readonly OpenInterrupt[]): readonly OpenInterrupt[] {
+  return snapshot.tasks.flatMap(({ interrupts }) =>
+    interrupts.map(
+      ({ id, value }) => known.find((open) => open.id === id) ?? { id, value, runId: '', namespace: [] },
+    ),
+  )
+}

@@ -1,0 +1,98 @@
+import type { Store } from '../storage/store.ts'
+
+/** The readers of this process: one watch on the store for each thread that is read, one timer for all of them. */
+export interface Tails {
+  /** `onDrop` is told when the server ends the reader. */
+  open(threadId: string, onDrop: (reason: Error) => void): Tail
+  /** Ends every reader of a thread. */
+  drop(threadId: string, reason: Error): void
+  close(reason: Error): void
+}
+
+export interface Tail {
+  /** Counts rings. Take it before a read: when it has moved by the time of `wait`, the read may have missed something. */
+  rings(): number
+  /** Settles at the next ring after `seen`, or when the tail is closed. */
+  wait(seen: number): Promise<void>
+  close(): void
+}
+
+/** Bells of a shared store may be lost: nobody waits longer than this for what is in the log. */
+const RECHECK_MS = 1_000
+
+interface Shared {
+  rings: number
+  readonly waiters: Set<() => void>
+  readonly readers: Set<(reason: Error) => void>
+  readonly off: () => void
+}
+
+export function createTails(store: Store): Tails {
+  const threads = new Map<string, Shared>()
+  let timer: ReturnType<typeof setInterval> | undefined
+
+  function join(threadId: string): Shared {
+    const known = threads.get(threadId)
+    if (known) return known
+    const shared: Shared = {
+      rings: 0,
+      waiters: new Set(),
+      readers: new Set(),
+      off: store.watch(threadId, () => ring(shared)),
+    }
+    threads.set(threadId, shared)
+    if (store.capabilities.shared) timer ??= setInterval(() => threads.forEach(ring), RECHECK_MS)
+    return shared
+  }
+
+  function leave(threadId: string, shared: Shared): void {
+    if (shared.readers.size > 0 || threads.get(threadId) !== shared) return
+    shared.off()
+    threads.delete(threadId)
+    if (threads.size > 0) return
+    clearInterval(timer)
+    timer = undefined
+  }
+
+  function drop(threadId: string, reason: Error): void {
+    for (const onDrop of [...(threads.get(threadId)?.readers ?? [])]) onDrop(reason)
+  }
+
+  return {
+    open(threadId, onDrop) {
+      const shared = join(threadId)
+      // A function of its own, so that two readers with one callback stay two.
+      const reader = (reason: Error) => onDrop(reason)
+      shared.readers.add(reader)
+      let wake = () => {}
+      let closed = false
+      return {
+        rings: () => shared.rings,
+        wait: (seen) =>
+          new Promise((resolve) => {
+            if (closed || shared.rings !== seen) return resolve()
+            wake = resolve
+            shared.waiters.add(resolve)
+          }),
+        close() {
+          closed = true
+          shared.waiters.delete(wake)
+          wake()
+          shared.readers.delete(reader)
+          leave(threadId, shared)
+        },
+      }
+    },
+    drop,
+    close(reason) {
+      for (const threadId of [...threads.keys()]) drop(threadId, reason)
+    },
+  }
+}
+
+function ring(shared: Shared): void {
+  shared.rings++
+  const waiters = [...shared.waiters]
+  shared.waiters.clear()
+  for (const wake of waiters) wake()
+}

@@ -1,0 +1,126 @@
+import { ConflictError } from '../storage/errors.ts'
+import type { DocIndex } from '../storage/store.ts'
+import { agentOf, checkpointerOf, type RunContext } from './context.ts'
+import { RunError } from './errors.ts'
+import { loadThread, newThread, ownerIndex, putThread, type ThreadRecord } from './records.ts'
+import { noSuchThread } from './start.ts'
+import { assistantOf } from './state.ts'
+import { stopRun } from './stop.ts'
+import { updateThread } from './update-thread.ts'
+
+/**
+ * The thread, or undefined where the owner has none of this id. On a server without authentication a thread that only the
+ * checkpointer knows (made by other software on the same database) counts too.
+ */
+export async function findThread(
+  context: RunContext,
+  threadId: string,
+  owner: string | null,
+): Promise<ThreadRecord | undefined> {
+  const thread = (await loadThread(context.store, threadId))?.record
+  if (thread) return thread.owner === owner && !thread.deleting ? thread : undefined
+  if (owner !== null) return undefined
+  const checkpointer = checkpointerOf(context, agentOf(context, context.defaultAgent))
+  const tuple = await checkpointer.getTuple({ configurable: { thread_id: threadId, checkpoint_ns: '' } })
+  if (!tuple) return undefined
+  const at = Date.parse(tuple.checkpoint.ts) || 0
+  return newThread(threadId, null, at)
+}
+
+export interface NewThread {
+  readonly threadId: string
+  readonly owner: string | null
+  readonly assistantId?: string | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Makes an empty thread. Undefined when the id is taken, whoever has it. */
+export async function createThread(
+  context: RunContext,
+  request: NewThread,
+): Promise<ThreadRecord | undefined> {
+  const { store } = context
+  const { threadId, owner, assistantId = null, metadata = {} } = request
+  const { now } = await store.inspect(threadId)
+  const thread: ThreadRecord = { ...newThread(threadId, owner, now), assistantId, metadata }
+  try {
+    await store.commit(threadId, {
+      guards: [{ guard: 'absent', collection: 'threads', id: threadId }],
+      ops: [putThread(thread)],
+    })
+    return thread
+  } catch (error) {
+    if (error instanceof ConflictError) return undefined
+    throw error
+  }
+}
+
+/** Merges keys into a thread's metadata. */
+export async function patchThread(
+  context: RunContext,
+  threadId: string,
+  owner: string | null,
+  metadata: Readonly<Record<string, unknown>>,
+): Promise<ThreadRecord> {
+  const thread = await updateThread(context, threadId, (now) =>
+    now.owner === owner && !now.deleting
+      ? { ...now, metadata: { ...now.metadata, ...metadata }, updatedAt: Date.now() }
+      : undefined,
+  )
+  if (!thread || thread.owner !== owner || thread.deleting) throw noSuchThread(threadId)
+  return thread
+}
+
+export interface ThreadListQuery {
+  readonly owner: string | null
+  readonly status?: ThreadRecord['status'] | undefined
+  readonly orderBy?: 'createdAt' | 'updatedAt' | undefined
+  readonly ascending?: boolean | undefined
+}
+
+/** An owner's threads, newest first unless asked otherwise. */
+export async function* listThreads(
+  { store }: RunContext,
+  query: ThreadListQuery,
+): AsyncGenerator<ThreadRecord> {
+  const where: DocIndex = {
+    owner: ownerIndex(query.owner),
+    deleting: 0,
+    ...(query.status !== undefined && { status: query.status }),
+  }
+  let cursor: string | undefined
+  do {
+    const page = await store.list('threads', {
+      where,
+      orderBy: query.orderBy ?? 'updatedAt',
+      descending: !query.ascending,
+      ...(cursor !== undefined && { cursor }),
+    })
+    for (const doc of page.docs) yield doc.value as unknown as ThreadRecord
+    cursor = page.cursor
+  } while (cursor !== undefined)
+}
+
+/**
+ * Removes a thread: refuses new runs, stops the one in progress and waits for its end, then drops checkpoints, records and
+ * log. Undefined when the owner has no such thread. A deletion that was cut short is finished by the next one.
+ */
+export async function deleteThread(
+  context: RunContext,
+  threadId: string,
+  owner: string | null,
+): Promise<boolean> {
+  const { store } = context
+  const found = await findThread(context, threadId, owner)
+  const record = (await loadThread(store, threadId))?.record
+  const halfDeleted = record?.deleting === true && record.owner === owner
+  if (!found && !halfDeleted) return false
+  await updateThread(context, threadId, (now) => ({ ...now, deleting: true, queue: [] }))
+  await stopRun(context, threadId)
+  const thread = record ?? found
+  if (thread)
+    await checkpointerOf(context, agentOf(context, assistantOf(context, thread))).deleteThread(threadId)
+  await store.commit(threadId, { ops: [{ op: 'clear' }] })
+  context.tails.drop(threadId, new RunError('no_such_thread', 'The thread was deleted.'))
+  return true
+}

@@ -1,0 +1,66 @@
+import type { RunTree } from '../../runs/index.ts'
+import { ProtocolError } from '../errors.ts'
+import { getTreeSchema, listCheckpointsSchema, stateGetSchema } from '../wire.ts'
+import { type Command, type CommandResult, namespaceKey, parse, requireThread } from './command.ts'
+
+/** `state.get`: the values of a namespace, all or the named ones. */
+export async function stateGet(command: Command): Promise<CommandResult> {
+  const { namespace, keys } = parse(stateGetSchema, command.params)
+  await command.permit('threads:read')
+  const thread = await requireThread(command)
+  const checkpointNs = namespaceKey(namespace)
+  const snapshot = await command.engine.readState(thread, { checkpointNs })
+  if (!snapshot) {
+    if (checkpointNs === '') return { result: { values: {} } }
+    throw new ProtocolError(
+      'no_such_namespace',
+      `Namespace ${JSON.stringify(namespace)} has no state on this thread.`,
+    )
+  }
+  const values = keys
+    ? Object.fromEntries(Object.entries(snapshot.values).filter(([key]) => keys.includes(key)))
+    : snapshot.values
+  const { checkpointId: id, checkpointNs: ns } = snapshot.checkpoint
+  return { result: { values, checkpoint: { id, ns } } }
+}
+
+/** `state.listCheckpoints`: newest first. */
+export async function listCheckpoints(command: Command): Promise<CommandResult> {
+  const { namespace, limit = 100, before } = parse(listCheckpointsSchema, command.params)
+  await command.permit('threads:read')
+  const thread = await requireThread(command)
+  const checkpoints: unknown[] = []
+  const history = command.engine.readHistory(
+    thread,
+    { checkpointNs: namespaceKey(namespace) },
+    { limit, before },
+  )
+  for await (const { checkpoint, createdAt, metadata, next } of history) {
+    checkpoints.push({
+      id: checkpoint.checkpointId,
+      timestamp: createdAt,
+      step: metadata.step,
+      ...(next[0] !== undefined && { node_name: next[0] }),
+      metadata,
+    })
+  }
+  return { result: { checkpoints } }
+}
+
+/** `agent.getTree`: the agents of a run, the newest one unless named. */
+export async function getTree(command: Command): Promise<CommandResult> {
+  const { run_id } = parse(getTreeSchema, command.params)
+  await command.permit('threads:read')
+  const thread = await requireThread(command)
+  const runId = run_id ?? thread.lastRunId
+  const tree = runId === null ? undefined : await command.engine.readTree(thread.threadId, runId)
+  if (!tree) throw new ProtocolError('no_such_run', 'No such run is known on this thread.')
+  return { result: { tree: presentTree(tree) } }
+}
+
+const presentTree = ({ namespace, status, graphName, children }: RunTree): Record<string, unknown> => ({
+  namespace,
+  status,
+  graph_name: graphName,
+  ...(children.length > 0 && { children: children.map(presentTree) }),
+})

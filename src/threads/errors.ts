@@ -1,0 +1,114 @@
+import { AgentInputError } from '../agents/errors.ts'
+import { AgentwireError } from '../errors.ts'
+import { HttpError, json, type OnError, reportError, toHttpError } from '../http/index.ts'
+import { RunError, type RunErrorCode } from '../runs/index.ts'
+
+/** The error codes of the protocol. */
+export type ProtocolErrorCode =
+  | 'invalid_argument'
+  | 'unknown_command'
+  | 'unknown_error'
+  | 'no_such_run'
+  | 'no_such_subscription'
+  | 'no_such_namespace'
+  | 'no_such_interrupt'
+  | 'no_such_checkpoint'
+  | 'permission_denied'
+  | 'not_supported'
+
+/** A command the protocol refuses. Sent with HTTP 200, because clients repeat what fails with 5xx. */
+export class ProtocolError extends AgentwireError {
+  static override readonly brand = 'ProtocolError'
+  declare readonly code: ProtocolErrorCode
+  constructor(code: ProtocolErrorCode, message: string) {
+    super(code, message)
+  }
+}
+
+const PROTOCOL_CODES: Readonly<Record<RunErrorCode, ProtocolErrorCode | undefined>> = {
+  invalid_argument: 'invalid_argument',
+  no_such_thread: 'no_such_run',
+  no_such_run: 'no_such_run',
+  no_such_checkpoint: 'no_such_checkpoint',
+  no_such_interrupt: 'no_such_interrupt',
+  thread_busy: 'invalid_argument',
+  not_supported: 'not_supported',
+  // Nothing was done and another server may do it: clients should try again.
+  closing: undefined,
+}
+
+const HTTP_STATUS: Readonly<Record<RunErrorCode, number>> = {
+  invalid_argument: 400,
+  no_such_thread: 404,
+  no_such_run: 404,
+  no_such_checkpoint: 404,
+  no_such_interrupt: 404,
+  thread_busy: 409,
+  not_supported: 422,
+  closing: 503,
+}
+
+export interface CommandFailure {
+  readonly type: 'error'
+  readonly id: number | string | null
+  readonly error: ProtocolErrorCode
+  readonly message: string
+}
+
+export const failure = (
+  id: CommandFailure['id'],
+  error: ProtocolErrorCode,
+  message: string,
+): CommandFailure => ({
+  type: 'error',
+  id,
+  error,
+  message,
+})
+
+/** An error as the protocol's answer to a command, or undefined for one that must be an HTTP error. */
+export function commandFailure(id: CommandFailure['id'], error: unknown): CommandFailure | undefined {
+  if (error instanceof ProtocolError) return failure(id, error.code, error.message)
+  if (error instanceof AgentInputError) return failure(id, 'invalid_argument', error.message)
+  if (error instanceof RunError) {
+    const code = PROTOCOL_CODES[error.code]
+    return code && failure(id, code, error.message)
+  }
+  if (error instanceof HttpError && error.status === 403)
+    return failure(id, 'permission_denied', error.message)
+  return undefined
+}
+
+/** The answer to a failed command: HTTP 200 for what the protocol has a code for, an HTTP error for what a client should repeat or mend. */
+export function encodeCommandError(
+  id: CommandFailure['id'],
+  error: unknown,
+  onError: OnError | undefined,
+): Response {
+  const refused = commandFailure(id, error)
+  if (refused) return json(refused)
+  const response = encodeThreadsError(error) ?? toHttpError(error)
+  if (response instanceof Response) return response
+  const { status, message, headers = {} } = response
+  if (status === 500) {
+    const reference = reportError(error, onError)
+    return json(failure(id, 'unknown_error', `${message} Reference: ${reference}.`))
+  }
+  return json(failure(id, 'invalid_argument', message), { status, headers })
+}
+
+/** Errors of this group outside commands: `{ error, message }` with a status. */
+export function encodeThreadsError(error: unknown): Response | undefined {
+  if (error instanceof RunError) {
+    const headers: Record<string, string> = error.code === 'closing' ? { 'retry-after': '1' } : {}
+    return json(
+      { error: httpCode(error.code), message: error.message },
+      { status: HTTP_STATUS[error.code], headers },
+    )
+  }
+  if (error instanceof AgentInputError)
+    return json({ error: error.code, message: error.message }, { status: 422 })
+  return undefined
+}
+
+const httpCode = (code: RunErrorCode): string => (code.startsWith('no_such') ? 'not_found' : code)

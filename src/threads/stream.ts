@@ -1,0 +1,24 @@
+import { type Call, sseResponse } from '../http/index.ts'
+import { ownerOf, permit, threadIdOf } from './access.ts'
+import { bodyOf } from './body.ts'
+import type { ThreadsContext } from './context.ts'
+import { streamSchema } from './wire.ts'
+
+/**
+ * `POST …/stream` and `…/stream/events`: the thread's events that match the filter, those that were and those to come, for
+ * all its runs. The stream never ends by itself: clients take an end for the end of everything. A thread that does not exist
+ * yet is waited for.
+ */
+export async function postStream({ engine, authorize }: ThreadsContext, call: Call): Promise<Response> {
+  const threadId = threadIdOf(call.params.thread_id)
+  const { channels, namespaces, depth, since, since_event_id } = await bodyOf(streamSchema, call)
+  await permit(authorize, call, 'threads:stream', { threadId })
+  const subscription = engine.subscribe({
+    threadId,
+    owner: ownerOf(call.principal),
+    filter: { channels, namespaces, depth },
+    since,
+    lastEventId: call.request.headers.get('last-event-id') ?? since_event_id,
+  })
+  return sseResponse(subscription, { signal: call.signal })
+}
