@@ -36,8 +36,22 @@ const HOUSE: Readonly<Record<string, Room>> = {
     parts: ['src/errors', 'src/http', 'src/messages', 'src/storage', 'src/agents'],
     packages: ['eventsource-parser'],
   },
+  // Composes the groups over one engine; src/index only names what is public.
+  'src/server': {
+    parts: [
+      'src/errors',
+      'src/http',
+      'src/storage',
+      'src/agents',
+      'src/runs',
+      'src/threads',
+      'src/a2a',
+      'src/control-plane',
+    ],
+  },
   'src/index': {
     parts: [
+      'src/server',
       'src/errors',
       'src/http',
       'src/messages',

@@ -7,15 +7,10 @@ import { finish } from './finish.ts'
 import { interruptIdOf } from './frame.ts'
 import type { Launched } from './launch.ts'
 import { keepLease } from './lease.ts'
+import type { Outcome } from './outcome.ts'
 import { launchNext } from './queue.ts'
 import type { OpenInterrupt } from './records.ts'
 import { updateThread } from './update-thread.ts'
-
-/** How an attempt came to its end. */
-export type Outcome =
-  | { readonly end: 'done' }
-  | { readonly end: 'failed'; readonly error: unknown }
-  | { readonly end: 'stopped'; readonly reason: StopReason }
 
 /**
  * Runs an agent to its end (events into the log, one terminal event), then the runs that wait behind it, one after the

@@ -2,8 +2,8 @@ import type { AgentEvent } from '../agents/agent.ts'
 import type { Op } from '../storage/store.ts'
 import type { Appender } from './appender.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
-import type { Outcome } from './execute.ts'
 import { type Launched, rootLifecycle } from './launch.ts'
+import type { Outcome } from './outcome.ts'
 import {
   guardThread,
   loadRun,

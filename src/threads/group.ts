@@ -9,7 +9,7 @@ import {
 } from '../http/index.ts'
 import type { RunEngine } from '../runs/index.ts'
 import type { Authorize } from './access.ts'
-import { postCommand } from './commands/index.ts'
+import { postCommand } from './commands/dispatch.ts'
 import type { ThreadsContext } from './context.ts'
 import { encodeThreadsError } from './errors.ts'
 import {

@@ -65,7 +65,11 @@ export const runStartSchema = params({
   multitask_strategy: z.unknown().optional(),
 })
 
-const answer = params({ namespace: optional(namespace), interrupt_id: z.string(), response: z.unknown().optional() })
+const answer = params({
+  namespace: optional(namespace),
+  interrupt_id: z.string(),
+  response: z.unknown().optional(),
+})
 
 export const inputRespondSchema = params({
   interrupt_id: optional(z.string()),
