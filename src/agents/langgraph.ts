@@ -1,0 +1,42 @@
+import type { Checkpointer } from '../storage/checkpointer.ts'
+import type { Agent } from './agent.ts'
+import { graphOf, type LangGraphAgent, withCheckpointer } from './langgraph/graph.ts'
+import { streamGraph } from './langgraph/run.ts'
+import { stateOf } from './langgraph/state.ts'
+
+export type { CompiledGraphLike, LangGraphAgent } from './langgraph/graph.ts'
+
+export interface LangGraphOptions {
+  /** Default: the name that the graph was compiled with. */
+  readonly name?: string
+  /** Default: the description that the graph was compiled with. */
+  readonly description?: string
+}
+
+/**
+ * An agent from a LangGraph graph: a compiled `StateGraph`, or what `createAgent` and `createDeepAgent` give. Needs
+ * `@langchain/langgraph` 1.4 or later.
+ *
+ * A graph that was compiled with a checkpointer keeps it, one with `checkpointer: false` keeps no state, and any other one
+ * gets the server's. The graph itself is never changed.
+ *
+ * Throws `AgentwireError` (`invalid_agent`) for anything that is no compiled graph.
+ */
+export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {}): Agent {
+  const graph = graphOf(agent)
+  return {
+    name: options.name ?? givenName(graph.name),
+    description: options.description ?? graph.description,
+    resumable: true,
+    get checkpointer() {
+      const own = graph.checkpointer
+      return typeof own === 'object' && own !== null ? (own as Checkpointer) : undefined
+    },
+    stream: (task) =>
+      streamGraph(graph.checkpointer === false ? graph : withCheckpointer(graph, task.checkpointer), task),
+    ...stateOf(graph),
+  }
+}
+
+/** LangGraph calls a graph that nobody named `LangGraph`. */
+const givenName = (name: string | undefined) => (name === 'LangGraph' ? undefined : name)

@@ -1,0 +1,131 @@
+import { AgentwireError } from '../../errors.ts'
+import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer.ts'
+import type { Agent, HistoryOptions, StateAddress, StateSnapshot, StateUpdate } from '../agent.ts'
+import { AgentInputError } from '../errors.ts'
+import { type Graph, throughMembers, withCheckpointer } from './graph.ts'
+import { messageOf, toSnapshot } from './snapshot.ts'
+import { readUnknownGraph } from './unknown-graph.ts'
+
+/** Reads and writes the state of a graph, whose own `checkpointer` may be `false`. */
+export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | 'updateState'> {
+  const keepsNone = () => graph.checkpointer === false
+
+  async function getState(
+    at: StateAddress,
+    options: { readonly subgraphs?: boolean } = {},
+  ): Promise<StateSnapshot | undefined> {
+    if (keepsNone()) return undefined
+    const target = await find(graph, at)
+    if (target)
+      return toSnapshot(await target.getState(configOf(at), { subgraphs: options.subgraphs ?? false }))
+    const tuple = await at.checkpointer.getTuple(configOf(at))
+    return tuple && readUnknownGraph(tuple)
+  }
+
+  async function* getHistory(at: StateAddress, options: HistoryOptions = {}): AsyncGenerator<StateSnapshot> {
+    if (keepsNone() || options.limit === 0) return
+    const { checkpointId, ...place } = at
+    const { limit, before, filter } = options
+    const config = configOf(place)
+    // Only the newer ones are skipped here, so the saver may count only when there are none to skip.
+    const query = {
+      ...(limit !== undefined && checkpointId === undefined && { limit }),
+      ...(before !== undefined && { before: configOf({ ...place, checkpointId: before }) }),
+      ...(filter !== undefined && { filter: { ...filter } }),
+    }
+    const target = await find(graph, at)
+    const snapshots = target
+      ? map(target.getStateHistory(config, query), toSnapshot)
+      : map(at.checkpointer.list(config, query), readUnknownGraph)
+    let given = 0
+    for await (const snapshot of snapshots) {
+      if (snapshot === undefined) continue
+      if (checkpointId !== undefined && snapshot.checkpoint.checkpointId > checkpointId) continue
+      yield snapshot
+      if (++given === limit) return
+    }
+  }
+
+  async function updateState(at: StateAddress, { values, asNode }: StateUpdate) {
+    if (keepsNone()) throw new AgentInputError('This agent keeps no state.')
+    const { checkpointer, failures } = watched(at.checkpointer)
+    const target = await find(graph, { ...at, checkpointer })
+    if (!target) throw new AgentInputError(`No graph of this agent can be updated at ${at.checkpointNs}.`)
+    try {
+      const node = asNode ?? (await defaultNode(target, at, values))
+      const config = await target.updateState(configOf({ ...at, checkpointer }), values, node)
+      return { checkpointId: String(config.configurable?.checkpoint_id) }
+    } catch (error) {
+      if (error instanceof AgentwireError || failures.has(error)) throw error
+      throw new AgentInputError(messageOf(error), { cause: error })
+    }
+  }
+
+  return { getState, getHistory, updateState }
+}
+
+/** The graph that keeps its state at this namespace, over the checkpointer of the address. */
+async function find(
+  graph: Graph,
+  { checkpointer, checkpointNs = '' }: StateAddress,
+): Promise<Graph | undefined> {
+  if (checkpointNs === '') return withCheckpointer(graph, checkpointer)
+  const path = checkpointNs
+    .split('|')
+    .filter((segment) => !/^\d+$/.test(segment))
+    .map((segment) => segment.split(':', 1)[0])
+    .join('|')
+  for await (const [name, subgraph] of graph.getSubgraphsAsync(path, true)) {
+    if (name === path) return withCheckpointer(subgraph, checkpointer)
+  }
+  return undefined
+}
+
+function configOf({
+  threadId,
+  checkpointer,
+  checkpointId,
+  checkpointNs = '',
+}: StateAddress): CheckpointConfig {
+  return {
+    configurable: {
+      thread_id: threadId,
+      checkpoint_ns: checkpointNs,
+      ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
+      // Tells the engine that this graph is the one the namespace belongs to.
+      __pregel_checkpointer: checkpointer,
+    },
+  }
+}
+
+/**
+ * Without `asNode`, the first update of a thread is its input, and messages come from the model of an agent
+ * (facts/streaming-protocol.md §6.3). Else LangGraph takes the node that wrote last.
+ */
+async function defaultNode(graph: Graph, at: StateAddress, values: unknown): Promise<string | undefined> {
+  if (values === null || values === undefined) return undefined
+  if (!(await at.checkpointer.getTuple(configOf(at))))
+    return '__start__' in graph.nodes ? '__start__' : undefined
+  const { messages } = values as { readonly messages?: unknown }
+  return 'model_request' in graph.nodes && Array.isArray(messages) && messages.length > 0
+    ? 'model_request'
+    : undefined
+}
+
+/** Remembers what a saver failed with, to tell it from what the values did wrong. */
+function watched(inner: Checkpointer) {
+  const failures = new Set<unknown>()
+  const checkpointer = throughMembers(inner, (_, member) => {
+    if (typeof member !== 'function') return member
+    return (...args: unknown[]) => {
+      const result: unknown = member(...args)
+      if (result instanceof Promise) result.catch((error: unknown) => failures.add(error))
+      return result
+    }
+  })
+  return { checkpointer, failures }
+}
+
+async function* map<T, R>(items: AsyncIterable<T>, change: (item: T) => R): AsyncGenerator<R> {
+  for await (const item of items) yield change(item)
+}

@@ -1,0 +1,77 @@
+import type { Checkpoint, CheckpointTuple } from '../../storage/checkpointer.ts'
+import type { SnapshotTask, StateSnapshot } from '../agent.ts'
+import { toJson } from '../to-json.ts'
+import type { GraphInterrupt } from './graph.ts'
+import { messageOf, toRef, toValues } from './snapshot.ts'
+
+/**
+ * A snapshot of a namespace whose graph cannot be found from the root, because a tool runs it, as the subagents of a deep
+ * agent are. It is read from the checkpoint alone: values and next nodes are complete, of tasks only those that ask or failed
+ * are known, by id.
+ */
+export function readUnknownGraph(tuple: CheckpointTuple): StateSnapshot {
+  const { checkpoint, config, metadata, parentConfig } = tuple
+  const next = nextNodes(checkpoint)
+  return {
+    values: toValues(stateOf(checkpoint.channel_values)),
+    next,
+    tasks: stoppedTasks(tuple, next),
+    metadata: toJson({ ...metadata, thread_id: config.configurable?.thread_id }) as Record<string, unknown>,
+    createdAt: checkpoint.ts,
+    checkpoint: toRef(config),
+    parentCheckpoint: parentConfig ? toRef(parentConfig) : null,
+  }
+}
+
+const ROOT = '__root__'
+const TASKS = '__pregel_tasks'
+const BRANCH = 'branch:to:'
+
+/** Leaves out the channels that the engine keeps for itself. */
+function stateOf(channels: Readonly<Record<string, unknown>>): unknown {
+  if (ROOT in channels) return channels[ROOT]
+  return Object.fromEntries(
+    Object.entries(channels).filter(
+      ([name]) => !name.startsWith('__') && !name.startsWith(BRANCH) && !name.startsWith('join:'),
+    ),
+  )
+}
+
+/** Nodes whose trigger was written and not yet seen by them, and nodes that something was sent to. */
+function nextNodes({ channel_values, channel_versions, versions_seen }: Checkpoint): readonly string[] {
+  const triggered = Object.keys(channel_values)
+    .filter((channel) => channel.startsWith(BRANCH))
+    .filter((channel) => {
+      const seen = versions_seen[channel.slice(BRANCH.length)]?.[channel]
+      const written = channel_versions[channel]
+      return written !== undefined && (seen === undefined || written > seen)
+    })
+    .map((channel) => channel.slice(BRANCH.length))
+  const sends = channel_values[TASKS]
+  const sent = Array.isArray(sends)
+    ? sends.map((send: { readonly node?: unknown }) => String(send?.node))
+    : []
+  return [...triggered, ...sent]
+}
+
+function stoppedTasks({ pendingWrites = [] }: CheckpointTuple, next: readonly string[]): SnapshotTask[] {
+  const ids = new Set(pendingWrites.map(([taskId]) => taskId))
+  return [...ids].flatMap((id) => {
+    const writes = pendingWrites.filter(([taskId]) => taskId === id)
+    const interrupts = writes
+      .filter(([, channel]) => channel === '__interrupt__')
+      .flatMap(([, , value]) => value as GraphInterrupt | GraphInterrupt[])
+    const error = writes.find(([, channel]) => channel === '__error__')?.[2]
+    if (interrupts.length === 0 && error === undefined) return []
+    return {
+      id,
+      name: next.length === 1 ? next[0]! : '',
+      path: [],
+      error: error === undefined ? null : messageOf(error),
+      interrupts: interrupts.map((one) => ({ id: one.id ?? '', value: toJson(one.value) })),
+      checkpoint: null,
+      state: null,
+      result: null,
+    }
+  })
+}

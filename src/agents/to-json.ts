@@ -1,0 +1,213 @@
+/**
+ * Turns any value into plain JSON, and never throws. What is plain JSON already is given back as it is, not copied.
+ *
+ * - LangChain messages become flat objects, `{ type, content, id, … }`, also where they are in their serialized envelope.
+ * - `undefined`, functions and symbols are left out of objects and `null` in arrays; `NaN` and infinities are `null`.
+ * - Dates and all that have `toJSON` give its result; errors `{ name, message }`; `BigInt` its digits; maps objects (lists
+ *   of pairs when a key is no string); sets lists; bytes base64.
+ * - A cycle is `'[circular]'`, what throws when it is read `'[unreadable]'`, what is nested too deep `'[too deep]'`.
+ *
+ * A message is converted once and remembered as long as it lives, because every step of an agent shows all earlier ones.
+ */
+export function toJson(value: unknown): unknown {
+  const json = convert(value, [])
+  return json === undefined ? null : json
+}
+
+type Fields = Record<string, unknown>
+
+/** Far beyond any real state, and far below the limits of the stack and of `JSON.stringify`. */
+const MAX_DEPTH = 500
+const UNREADABLE = '[unreadable]'
+
+/** `undefined` means: there is no JSON for it. `path` holds the objects that `value` is inside of. */
+function convert(value: unknown, path: object[]): unknown {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return value
+    case 'number':
+      return Number.isFinite(value) ? value : null
+    case 'bigint':
+      return String(value)
+    case 'object':
+      return value === null ? null : convertObject(value, path)
+    default:
+      return undefined
+  }
+}
+
+function convertObject(value: object, path: object[]): unknown {
+  if (path.includes(value)) return '[circular]'
+  if (path.length === MAX_DEPTH) return '[too deep]'
+  path.push(value)
+  try {
+    if (Array.isArray(value)) return convertArray(value, path)
+    const prototype: unknown = Object.getPrototypeOf(value)
+    return prototype === Object.prototype || prototype === null
+      ? convertPlain(value as Fields, path)
+      : convertInstance(value, path)
+  } catch {
+    return UNREADABLE
+  } finally {
+    path.pop()
+  }
+}
+
+function convertArray(value: readonly unknown[], path: object[]): readonly unknown[] {
+  let copy: unknown[] | undefined
+  for (let at = 0; at < value.length; at++) {
+    const item = value[at]
+    const json = convert(item, path) ?? null
+    if (copy === undefined && json !== item) copy = value.slice(0, at)
+    copy?.push(json)
+  }
+  return copy ?? value
+}
+
+function convertPlain(value: Fields, path: object[]): unknown {
+  if (value.lc === 1 && value.type === 'constructor') return convertEnvelope(value, path)
+  if (typeof value.toJSON === 'function') return convertInstance(value, path)
+  const keys = Object.keys(value)
+  let copy: Fields | undefined
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at]!
+    const item = read(value, key)
+    if (item === UNREADABLE) return convertOwn(value, path)
+    const json = convert(item, path)
+    if (copy === undefined && (json === undefined || json !== item)) {
+      copy = {}
+      for (const before of keys.slice(0, at)) set(copy, before, value[before])
+    }
+    if (copy !== undefined && json !== undefined) set(copy, key, json)
+  }
+  return copy ?? value
+}
+
+function convertInstance(value: object, path: object[]): unknown {
+  if (isMessage(value)) return convertMessage(value, path)
+  if (value instanceof Error) return { name: value.name, message: value.message }
+  if (value instanceof Map) return convertMap(value, path)
+  if (value instanceof Set) return convertArray([...value], path)
+  if (value instanceof ArrayBuffer) return base64(new Uint8Array(value))
+  if (value instanceof Uint8Array) return base64(value)
+  if (ArrayBuffer.isView(value)) {
+    return value instanceof DataView
+      ? base64(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
+      : convertArray([...(value as Iterable<number> & ArrayBufferView)], path)
+  }
+  if (value instanceof RegExp) return String(value)
+  if (value instanceof String || value instanceof Number || value instanceof Boolean)
+    return convert(value.valueOf(), path)
+  const { toJSON } = value as { readonly toJSON?: unknown }
+  if (typeof toJSON === 'function') {
+    try {
+      return convert(toJSON.call(value), path)
+    } catch {
+      return convertOwn(value as Fields, path)
+    }
+  }
+  return convertOwn(value as Fields, path)
+}
+
+function convertOwn(value: Fields, path: object[]): Fields {
+  const copy: Fields = {}
+  for (const key of Object.keys(value)) {
+    const json = convert(read(value, key), path)
+    if (json !== undefined) set(copy, key, json)
+  }
+  return copy
+}
+
+function convertMap(value: ReadonlyMap<unknown, unknown>, path: object[]): unknown {
+  const keys = [...value.keys()]
+  if (!keys.every((key) => typeof key === 'string')) return convertArray([...value], path)
+  const copy: Fields = {}
+  for (const [key, item] of value) {
+    const json = convert(item, path)
+    if (json !== undefined) set(copy, key as string, json)
+  }
+  return copy
+}
+
+/** What LangChain messages of every version have in common. */
+interface Message extends Fields {
+  getType?(): string
+  _getType?(): string
+  toDict(): { readonly type: string; readonly data: Fields }
+}
+
+const isMessage = (value: object): value is Message => {
+  const { toDict, getType, _getType } = value as Fields
+  return typeof toDict === 'function' && (typeof getType === 'function' || typeof _getType === 'function')
+}
+
+/** Fields that may be set after construction, which `toDict` then does not know. A change of one of them makes a message new. */
+const LATE_FIELDS = [
+  'content',
+  'id',
+  'name',
+  'additional_kwargs',
+  'response_metadata',
+  'usage_metadata',
+  'tool_calls',
+] as const
+
+const flattened = new WeakMap<object, { readonly seen: readonly unknown[]; readonly json: unknown }>()
+
+function convertMessage(message: Message, path: object[]): unknown {
+  const known = flattened.get(message)
+  if (known?.seen.every((value, at) => value === message[LATE_FIELDS[at]!])) return known.json
+  const { type, data } = message.toDict()
+  const fields: Fields = {}
+  // `toDict` escapes what looks like an envelope in its data: read the message itself where it can be read.
+  for (const key of Object.keys(data)) set(fields, key, key in message ? message[key] : data[key])
+  for (const key of LATE_FIELDS) fields[key] ??= message[key]
+  fields.type = type
+  const json = convertPlain(fields, path)
+  flattened.set(message, { seen: LATE_FIELDS.map((key) => message[key]), json })
+  return json
+}
+
+const MESSAGE_TYPES: Readonly<Record<string, string>> = {
+  HumanMessage: 'human',
+  AIMessage: 'ai',
+  SystemMessage: 'system',
+  ToolMessage: 'tool',
+  FunctionMessage: 'function',
+  RemoveMessage: 'remove',
+}
+
+/** `{ lc: 1, type: 'constructor', id: […, 'HumanMessage'], kwargs }`: what `JSON.stringify` makes of a message. */
+function convertEnvelope(value: Fields, path: object[]): unknown {
+  const name = Array.isArray(value.id) ? String(value.id.at(-1)).replace(/Chunk$/, '') : ''
+  const type = Object.hasOwn(MESSAGE_TYPES, name) ? MESSAGE_TYPES[name] : undefined
+  if (type === undefined || typeof value.kwargs !== 'object' || value.kwargs === null)
+    return convertOwn(value, path)
+  return convertOwn({ ...value.kwargs, type }, path)
+}
+
+function read(value: Fields, key: string): unknown {
+  try {
+    return value[key]
+  } catch {
+    return UNREADABLE
+  }
+}
+
+/** Assigns a key of its own, also one named `__proto__`. */
+function set(target: Fields, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
+  } else {
+    target[key] = value
+  }
+}
+
+function base64(bytes: Uint8Array): string {
+  let binary = ''
+  for (let at = 0; at < bytes.length; at += 0x8000) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000))
+  }
+  return btoa(binary)
+}
