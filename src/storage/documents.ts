@@ -77,8 +77,7 @@ export function createDocuments(): Documents {
       return false
     },
     list(collection, query, now) {
-      const partitions = collections.get(collection)
-      return partitions ? listCollection(partitions, query, now) : { docs: [] }
+      return listCollection(collections.get(collection) ?? new Map(), query, now)
     },
     sweep(now) {
       const touched = new Set<string>()

@@ -1,0 +1,100 @@
+import type { Store } from '../storage/store.ts'
+import { eventually, settled } from './store/claims.ts'
+import { commitRules, sharedRules } from './store/commits.ts'
+import { documentRules } from './store/documents.ts'
+import { leaseRules } from './store/leases.ts'
+import { listRules } from './store/lists.ts'
+import { logRules } from './store/log.ts'
+import type { Step } from './store/model.ts'
+import { seeded } from './store/random.ts'
+import type { Scene, StoreRule } from './store/rule.ts'
+import { compareWithModel, randomSteps } from './store/sequences.ts'
+import type { Audit } from './types.ts'
+
+export interface StoreAuditOptions {
+  /** Opens the store. Other data may be in it: the audits use names of their own. Every audit closes what it opened. */
+  readonly create: () => Store | Promise<Store>
+  /** `create` opens the same data each time: then handles are audited against each other and across closing. Default false. */
+  readonly reopens?: boolean | undefined
+  /** Moves the store's clock on. Where absent, the audits that need time wait for it, some tens of milliseconds each. */
+  readonly advance?: ((ms: number) => void | Promise<void>) | undefined
+  /** How many random sequences of operations are compared with a model. Default 20. */
+  readonly sequences?: number | undefined
+  /** The first seed of them. Default 1. */
+  readonly seed?: number | undefined
+}
+
+const STEPS = 40
+
+/** What every `Store` must do, as named checks for any test runner. */
+export function storeAudits(options: StoreAuditOptions): Audit[] {
+  const { reopens = false, sequences = 20, seed = 1 } = options
+  const rules = [
+    ...documentRules,
+    ...listRules,
+    ...logRules,
+    ...leaseRules,
+    ...commitRules,
+    ...(reopens ? sharedRules : []),
+    ...Array.from({ length: sequences }, (_, i) => sequenceRule(seed + i, options.advance !== undefined)),
+  ]
+  return rules.map(({ id, name, check }) => ({
+    id: `store/${id}`,
+    name,
+    source: 'src/storage/store.ts',
+    fn: () => onStage(options, check),
+  }))
+}
+
+function sequenceRule(seed: number, clock: boolean): StoreRule {
+  return {
+    id: `sequence/${seed}`,
+    name: `does what the model does in a random sequence of operations (seed ${seed})`,
+    async check(scene) {
+      const steps = randomSteps(seeded(seed), STEPS, clock)
+      const [error] = await settled(compareWithModel(scene, steps))
+      if (error !== undefined) throw await cutDown(scene, steps, error)
+    },
+  }
+}
+
+/** Leaves out every step that the failure does not need. */
+async function cutDown(scene: Scene, steps: readonly Step[], error: unknown): Promise<Error> {
+  let left = [...steps]
+  let cause = error
+  for (let i = left.length - 1; i >= 0; i--) {
+    const fewer = left.filter((_, at) => at !== i)
+    const [still] = await settled(compareWithModel(scene, fewer))
+    if (still === undefined) continue
+    left = fewer
+    cause = still
+  }
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new Error(`${message}\nafter ${JSON.stringify(left)}`, { cause })
+}
+
+async function onStage({ create, advance }: StoreAuditOptions, check: StoreRule['check']): Promise<void> {
+  const opened: Store[] = []
+  const unique = () => `audit-${crypto.randomUUID()}`
+  const open = async () => {
+    const store = await create()
+    opened.push(store)
+    await store.setup()
+    return store
+  }
+  try {
+    const store = await open()
+    const partition = unique()
+    const pass = async (ms: number) => {
+      if (advance) return advance(ms)
+      const end = (await store.inspect(partition)).now + ms
+      await eventually(
+        async () => (await store.inspect(partition)).now >= end,
+        `${ms} ms by the store's clock`,
+      )
+    }
+    await check({ store, partition, unique, open, pass })
+  } finally {
+    await Promise.all(opened.map((store) => store.close()))
+  }
+}

@@ -1,0 +1,170 @@
+import type { Doc, ListQuery, Store } from '../../storage/store.ts'
+import { claim, same } from './claims.ts'
+import { put, type Scene, type StoreRule } from './rule.ts'
+
+export const listRules: readonly StoreRule[] = [
+  {
+    id: 'list/where',
+    name: 'matches index fields by equality of value and type, all of them',
+    async check({ store, partition, unique }) {
+      const collection = unique()
+      const rows = { a: { n: 1, s: 'x' }, b: { n: 1, s: 'y' }, c: { n: '1' }, d: { n: 0, s: '' }, e: {} }
+      for (const [id, index] of Object.entries(rows)) {
+        await store.commit(partition, { ops: [put(collection, id, id, { index })] })
+      }
+      const ids = async (query: ListQuery) => (await store.list(collection, query)).docs.map((doc) => doc.id)
+      same(await ids({}), ['a', 'b', 'c', 'd', 'e'], 'no filter')
+      same(await ids({ where: {} }), ['a', 'b', 'c', 'd', 'e'], 'an empty filter')
+      same(await ids({ where: { n: 1 } }), ['a', 'b'], 'a number')
+      same(await ids({ where: { n: '1' } }), ['c'], 'a string')
+      same(await ids({ where: { n: 1, s: 'y' } }), ['b'], 'two fields')
+      same(await ids({ where: { s: '' } }), ['d'], 'an empty string')
+      same(await ids({ where: { toString: 1 } as never }), [], 'a field nobody has')
+      same(await ids({ partition: unique() }), [], 'another partition')
+      same((await store.list(unique())).docs, [], 'another collection')
+      await store.commit(partition, { ops: [put(collection, 'a', 'a', { index: { n: 2 } })] })
+      same(await ids({ where: { n: 1 } }), ['b'], 'after the index of a document changed')
+    },
+  },
+  {
+    id: 'list/order',
+    name: 'orders by an index field, numbers by value, ties by partition and id, both ways',
+    async check(scene) {
+      const { store, collection, partitions } = await someDocs(scene)
+      const ids = async (query: ListQuery) =>
+        (await store.list(collection, query)).docs.map((doc) => doc.id + partitions.indexOf(doc.partition))
+      const byKey = ['c0', 'c1', 'b0', 'b1', 'a0', 'a1', 'd0', 'd1']
+      same(await ids({ orderBy: 'k' }), byKey, 'ascending')
+      same(await ids({ orderBy: 'k', descending: true }), [...byKey].reverse(), 'descending')
+      const byPlace = ['a0', 'b0', 'c0', 'd0', 'none0', 'a1', 'b1', 'c1', 'd1', 'none1']
+      same(await ids({}), byPlace, 'by partition and id')
+      same(await ids({ descending: true }), [...byPlace].reverse(), 'by partition and id, descending')
+      same(
+        await ids({ partition: partitions[1]!, orderBy: 'k' }),
+        ['c1', 'b1', 'a1', 'd1'],
+        'of one partition',
+      )
+    },
+  },
+  {
+    id: 'list/pages',
+    name: 'pages through every document once, in order, whatever the page size',
+    async check(scene) {
+      const { store, collection } = await someDocs(scene)
+      for (const query of [
+        {},
+        { orderBy: 'k' },
+        { orderBy: 'k', descending: true },
+        { where: { even: 1 } },
+      ]) {
+        const whole = (await store.list(collection, query)).docs.map(place)
+        for (const limit of [1, 3, 4, whole.length, 1000]) {
+          same(await pages(store, collection, { ...query, limit }), whole, `pages of ${limit}`)
+        }
+      }
+    },
+  },
+  {
+    id: 'list/cursor-stable',
+    name: 'keeps a cursor right while documents come and go',
+    async check({ store, partition, unique }) {
+      const collection = unique()
+      const add = (id: string, k: number) =>
+        store.commit(partition, { ops: [put(collection, id, null, { index: { k } })] })
+      for (const [i, id] of ['a', 'b', 'c', 'd', 'e'].entries()) await add(id, i * 10)
+      const query = { orderBy: 'k', limit: 2 }
+      const first = await store.list(collection, query)
+      await add('before', -1)
+      await add('before too', -1)
+      await add('between', 15)
+      await store.commit(partition, { ops: [{ op: 'delete', collection, id: 'b' }] })
+      const second = await store.list(collection, { ...query, cursor: first.cursor! })
+      await add('tie', 20)
+      const third = await store.list(collection, { ...query, limit: 10, cursor: second.cursor! })
+      const seen = [first, second, third].map((page) => page.docs.map((doc) => doc.id))
+      same(
+        seen,
+        [
+          ['a', 'b'],
+          ['between', 'c'],
+          ['tie', 'd', 'e'],
+        ],
+        'the three pages',
+      )
+      same(third.cursor, undefined, 'the last cursor')
+    },
+  },
+  {
+    id: 'list/limits',
+    name: 'gives 100 documents where no limit is set, and at most 1,000',
+    async check({ store, partition, unique }) {
+      const collection = unique()
+      const ids = Array.from({ length: 1001 }, (_, i) => `d${String(i).padStart(4, '0')}`)
+      await store.commit(partition, { ops: ids.map((id) => put(collection, id)) })
+      const page = await store.list(collection)
+      same([page.docs.length, typeof page.cursor], [100, 'string'], 'the default page')
+      const most = await store.list(collection, { limit: 5000 })
+      same([most.docs.length, typeof most.cursor], [1000, 'string'], 'the largest page')
+    },
+  },
+  {
+    id: 'list/bad-cursor',
+    name: 'refuses a cursor it never gave',
+    async check({ store, unique }) {
+      for (const cursor of ['x', '', 'e30', '%%%', 'W10']) {
+        const outcome = await store.list(unique(), { cursor }).then(
+          () => 'accepted',
+          (error: { code?: unknown }) => error.code,
+        )
+        same(outcome, 'invalid_argument', `cursor ${JSON.stringify(cursor)}`)
+      }
+    },
+  },
+  {
+    id: 'list/reads-own-writes',
+    name: 'lists what a commit wrote as soon as the commit is done',
+    async check({ store, partition, unique }) {
+      const collection = unique()
+      for (let i = 0; i < 10; i++) {
+        await store.commit(partition, { ops: [put(collection, 'a', i, { index: { i } })] })
+        same(
+          (await store.list(collection, { where: { i } })).docs.map((doc) => doc.value),
+          [i],
+          'the value',
+        )
+      }
+    },
+  },
+]
+
+async function someDocs({ store, unique }: Scene) {
+  const collection = unique()
+  const partitions = [unique(), unique()].sort()
+  const keys = { a: 10, b: 9, c: -3, d: 'text' }
+  for (const partition of partitions) {
+    for (const [id, k] of Object.entries(keys)) {
+      await store.commit(partition, {
+        ops: [put(collection, id, id, { index: { k, even: id < 'c' ? 1 : 0 } })],
+      })
+    }
+    await store.commit(partition, { ops: [put(collection, 'none')] })
+  }
+  return { store, collection, partitions }
+}
+
+async function pages(store: Store, collection: string, query: ListQuery): Promise<string[]> {
+  const seen: string[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.list(collection, cursor === undefined ? query : { ...query, cursor })
+    claim(page.docs.length <= query.limit!, 'a page is no longer than its limit')
+    seen.push(...page.docs.map(place))
+    claim(seen.length <= 100, 'the pages end')
+    cursor = page.cursor
+  } while (cursor !== undefined)
+  return seen
+}
+
+function place(doc: Doc): string {
+  return `${doc.partition} ${doc.id}`
+}

@@ -1,0 +1,128 @@
+import type { DocIndex, Json, LeaseRecord } from '../../storage/store.ts'
+
+/** A step of a random sequence, as plain data, so that a failing one can be shown and cut down. */
+export type Step =
+  | {
+      readonly step: 'commit'
+      readonly partition: number
+      readonly guards: readonly ModelGuard[]
+      readonly ops: readonly ModelOp[]
+    }
+  | { readonly step: 'trim'; readonly partition: number; readonly keepLast: number }
+  | { readonly step: 'pass'; readonly ms: number }
+  | { readonly step: 'sweep' }
+
+export type ModelGuard =
+  /** `off` is the distance from the version the document has, or had last. */
+  | { readonly guard: 'version'; readonly collection: number; readonly id: string; readonly off: number }
+  | { readonly guard: 'absent'; readonly collection: number; readonly id: string }
+  | { readonly guard: 'fence'; readonly token: number }
+  | { readonly guard: 'free' }
+  | { readonly guard: 'head'; readonly off: number }
+
+export type ModelOp =
+  | {
+      readonly op: 'put'
+      readonly collection: number
+      readonly id: string
+      readonly value: Json
+      readonly index: DocIndex
+      readonly ttlMs?: number
+    }
+  | { readonly op: 'delete'; readonly collection: number; readonly id: string }
+  | { readonly op: 'append'; readonly token: number; readonly texts: readonly string[] }
+  | { readonly op: 'claim'; readonly owner: string; readonly token: number; readonly ttlMs: number }
+  | { readonly op: 'renew'; readonly token: number; readonly ttlMs: number }
+  | { readonly op: 'release'; readonly token: number }
+  | { readonly op: 'clear' }
+
+export interface ModelDoc {
+  readonly collection: number
+  readonly id: string
+  readonly value: Json
+  readonly index: DocIndex
+  readonly expiresAt: number
+}
+
+/** What a partition is meant to hold: the simplest thing that could be right. */
+export interface Model {
+  readonly docs: readonly ModelDoc[]
+  /** Event `i` has number `i + 1`; dropped ones stay here. */
+  readonly events: readonly { readonly text: string; readonly token: number }[]
+  readonly firstRetained: number
+  readonly token: number
+  readonly lease: Omit<LeaseRecord, 'partition'> | undefined
+}
+
+export const EMPTY: Model = { docs: [], events: [], firstRetained: 1, token: 0, lease: undefined }
+
+/** The model after a commit, or the errors one of which the commit must be refused with. */
+export function applyCommit(
+  model: Model,
+  step: Step & { step: 'commit' },
+  now: number,
+): Model | ReadonlySet<string> {
+  const errors = new Set(step.guards.flatMap((guard) => failure(model, guard, now)))
+  let next = model
+  for (const op of step.ops) {
+    const after = applyOp(next, op, now)
+    if (typeof after === 'string') errors.add(after)
+    else next = after
+  }
+  return errors.size > 0 ? errors : next
+}
+
+export function trimModel(model: Model, keepLast: number): Model {
+  return { ...model, firstRetained: Math.max(model.firstRetained, model.events.length - keepLast + 1) }
+}
+
+export function findDoc(model: Model, collection: number, id: string, now: number): ModelDoc | undefined {
+  return liveDocs(model, collection, now).find((doc) => doc.id === id)
+}
+
+export function liveDocs(model: Model, collection: number, now: number): ModelDoc[] {
+  return model.docs.filter((doc) => doc.collection === collection && doc.expiresAt > now)
+}
+
+function failure(model: Model, guard: ModelGuard, now: number): string[] {
+  switch (guard.guard) {
+    case 'version':
+      return guard.off === 0 && findDoc(model, guard.collection, guard.id, now) ? [] : ['ConflictError']
+    case 'absent':
+      return findDoc(model, guard.collection, guard.id, now) ? ['ConflictError'] : []
+    case 'fence':
+      return model.lease?.token === guard.token && model.lease.expiresAt > now ? [] : ['FencedError']
+    case 'free':
+      return model.lease && model.lease.expiresAt > now ? ['ConflictError'] : []
+    case 'head':
+      return guard.off === 0 ? [] : ['ConflictError']
+  }
+}
+
+function applyOp(model: Model, op: ModelOp, now: number): Model | string {
+  const others = (collection: number, id: string) =>
+    model.docs.filter((doc) => doc.collection !== collection || doc.id !== id)
+  switch (op.op) {
+    case 'put': {
+      const { collection, id, value, index, ttlMs = Number.POSITIVE_INFINITY } = op
+      const doc = { collection, id, value, index, expiresAt: now + ttlMs }
+      return { ...model, docs: [...others(collection, id), doc] }
+    }
+    case 'delete':
+      return { ...model, docs: others(op.collection, op.id) }
+    case 'append':
+      return { ...model, events: [...model.events, ...op.texts.map((text) => ({ text, token: op.token }))] }
+    case 'claim': {
+      if (op.token <= model.token) return 'ConflictError'
+      const { owner, token, ttlMs } = op
+      return { ...model, token, lease: { owner, token, expiresAt: now + ttlMs } }
+    }
+    case 'renew':
+      if (model.lease?.token !== op.token) return 'FencedError'
+      return { ...model, lease: { ...model.lease, expiresAt: now + op.ttlMs } }
+    case 'release':
+      return model.lease?.token === op.token ? { ...model, lease: undefined } : model
+    case 'clear':
+      return { ...model, docs: [], firstRetained: model.events.length + 1, lease: undefined }
+  }
+}

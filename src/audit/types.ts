@@ -1,0 +1,10 @@
+/** One thing that must hold. Run it with any test runner: `for (const audit of audits) test(audit.name, audit.fn)`. */
+export interface Audit {
+  /** Stable, such as `adapter.abort.idle`. */
+  readonly id: string
+  readonly name: string
+  /** Where it is required or was first seen to fail: a specification or an issue. */
+  readonly source?: string | undefined
+  /** Rejects with `AuditError` where it does not hold. */
+  readonly fn: () => Promise<void>
+}
