@@ -1,6 +1,7 @@
 import type { Store } from '../storage/store.ts'
-import { eventually, settled } from './store/claims.ts'
-import { commitRules, sharedRules } from './store/commits.ts'
+import { eventually } from './check.ts'
+import { outcome } from './store/claims.ts'
+import { commitRules } from './store/commits.ts'
 import { documentRules } from './store/documents.ts'
 import { leaseRules } from './store/leases.ts'
 import { listRules } from './store/lists.ts'
@@ -9,6 +10,8 @@ import type { Step } from './store/model.ts'
 import { seeded } from './store/random.ts'
 import type { Scene, StoreRule } from './store/rule.ts'
 import { compareWithModel, randomSteps } from './store/sequences.ts'
+import { sharedRules } from './store/shared.ts'
+import { watchRules } from './store/watch.ts'
 import type { Audit } from './types.ts'
 
 export interface StoreAuditOptions {
@@ -35,11 +38,12 @@ export function storeAudits(options: StoreAuditOptions): Audit[] {
     ...logRules,
     ...leaseRules,
     ...commitRules,
+    ...watchRules,
     ...(reopens ? sharedRules : []),
     ...Array.from({ length: sequences }, (_, i) => sequenceRule(seed + i, options.advance !== undefined)),
   ]
   return rules.map(({ id, name, check }) => ({
-    id: `store/${id}`,
+    id: `store.${id}`,
     name,
     source: 'src/storage/store.ts',
     fn: () => onStage(options, check),
@@ -48,11 +52,11 @@ export function storeAudits(options: StoreAuditOptions): Audit[] {
 
 function sequenceRule(seed: number, clock: boolean): StoreRule {
   return {
-    id: `sequence/${seed}`,
+    id: `sequence.${seed}`,
     name: `does what the model does in a random sequence of operations (seed ${seed})`,
     async check(scene) {
       const steps = randomSteps(seeded(seed), STEPS, clock)
-      const [error] = await settled(compareWithModel(scene, steps))
+      const [error] = await outcome(compareWithModel(scene, steps))
       if (error !== undefined) throw await cutDown(scene, steps, error)
     },
   }
@@ -64,7 +68,7 @@ async function cutDown(scene: Scene, steps: readonly Step[], error: unknown): Pr
   let cause = error
   for (let i = left.length - 1; i >= 0; i--) {
     const fewer = left.filter((_, at) => at !== i)
-    const [still] = await settled(compareWithModel(scene, fewer))
+    const [still] = await outcome(compareWithModel(scene, fewer))
     if (still === undefined) continue
     left = fewer
     cause = still
@@ -87,11 +91,9 @@ async function onStage({ create, advance }: StoreAuditOptions, check: StoreRule[
     const partition = unique()
     const pass = async (ms: number) => {
       if (advance) return advance(ms)
-      const end = (await store.inspect(partition)).now + ms
-      await eventually(
-        async () => (await store.inspect(partition)).now >= end,
-        `${ms} ms by the store's clock`,
-      )
+      const clock = async () => (await store.inspect(partition)).now
+      const end = (await clock()) + ms
+      await eventually(`${ms} ms by the store's clock`, clock, (now) => now >= end)
     }
     await check({ store, partition, unique, open, pass })
   } finally {

@@ -12,7 +12,7 @@ const create = () => memoryStore({ now: () => time })
 /** A correct store with one fault. The named audit must find it. */
 const faults: Record<string, [audit: string, fault: (store: Store) => Partial<Store>]> = {
   'deals versions by document, from 1': [
-    'documents/versions-rise',
+    'documents.versions-rise',
     (store) => {
       const counts = new Map<string, number>()
       return {
@@ -28,7 +28,7 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
     },
   ],
   'hands out the value it keeps': [
-    'documents/isolated',
+    'documents.isolated',
     (store) => {
       const kept = new Map<string, Doc>()
       return {
@@ -42,11 +42,11 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
     },
   ],
   'forgets the time to live': [
-    'documents/ttl',
+    'documents.ttl',
     (store) => ({ commit: mapOps(store, (op: object) => ({ ...op, ttlMs: undefined })) }),
   ],
   'pages by offset': [
-    'list/cursor-stable',
+    'list.cursor-stable',
     (store) => ({
       async list(collection, { cursor, limit = 100, ...query } = {}) {
         const from = Number(cursor ?? 0)
@@ -57,7 +57,7 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
     }),
   ],
   'skips the first event of a batch': [
-    'log/numbered',
+    'log.numbered',
     (store) => ({
       async read(partition, query) {
         const batch = await store.read(partition, query)
@@ -66,24 +66,24 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
     }),
   ],
   'reads events again': [
-    'log/batches',
+    'log.batches',
     (store) => ({
       read: (partition, query) =>
         store.read(partition, { ...query, after: query.after === 17 ? 18 : query.after }),
     }),
   ],
   'hides the gap': [
-    'log/trim-keep-last',
+    'log.trim-keep-last',
     (store) => ({
       read: async (partition, query) => ({ ...(await store.read(partition, query)), firstRetained: 1 }),
     }),
   ],
   'keeps one token for all events': [
-    'log/numbered',
+    'log.numbered',
     (store) => ({ commit: mapOps(store, (op: Op) => (op.op === 'append' ? { ...op, token: 1 } : op)) }),
   ],
   'commits in two steps': [
-    'commit/atomic',
+    'commit.atomic',
     (store) => ({
       async commit(partition, { guards = [], ops }) {
         const puts = ops.filter(({ op }) => op === 'put')
@@ -94,7 +94,7 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
     }),
   ],
   'checks the guards before the commit': [
-    'commit/counters',
+    'commit.counters',
     (store) => ({
       async commit(partition, { guards = [], ops }) {
         await store.commit(partition, { guards, ops: [] })
@@ -104,7 +104,7 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
     }),
   ],
   'ignores the end of a lease': [
-    'lease/expiry',
+    'lease.expiry',
     (store) => ({
       async assertFence(partition, token) {
         const { lease } = await store.inspect(partition)
@@ -113,7 +113,7 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
     }),
   ],
   'calls a lost lease a conflict': [
-    'lease/renew',
+    'lease.renew',
     (store) => ({
       commit: (partition, change) =>
         store.commit(partition, change).catch((error) => {
@@ -122,7 +122,7 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
     }),
   ],
   'lets a released token be dealt again': [
-    'lease/release',
+    'lease.release',
     (store) => ({
       commit: (partition, change) =>
         store.commit(partition, change).catch((error): Committed => {
@@ -131,9 +131,9 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
         }),
     }),
   ],
-  'never rings': ['watch/rings', () => ({ watch: () => () => {} })],
+  'never rings': ['watch.rings', () => ({ watch: () => () => {} })],
   'rings those who stopped': [
-    'watch/rings',
+    'watch.rings',
     (store) => ({
       watch(partition, bell) {
         store.watch(partition, bell)
@@ -141,9 +141,9 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
       },
     }),
   ],
-  'stays open when closed': ['store/close', (store) => ({ close: async () => void (await store.sweep()) })],
+  'stays open when closed': ['store.close', (store) => ({ close: async () => void (await store.sweep()) })],
   'takes a write although it was aborted': [
-    'commit/aborted',
+    'commit.aborted',
     (store) => ({ commit: (partition, { signal: _, ...change }: Change) => store.commit(partition, change) }),
   ],
 }
@@ -155,7 +155,7 @@ for (const [fault, [audit, replace]] of Object.entries(faults)) {
       return { ...store, ...replace(store) }
     }
     const audits = storeAudits({ create: faulty, advance: (ms) => void (time += ms), sequences: 0 })
-    const found = audits.find(({ id }) => id === `store/${audit}`)!
+    const found = audits.find(({ id }) => id === `store.${audit}`)!
     await expect(found.fn()).rejects.toThrow()
   })
 }
@@ -181,7 +181,7 @@ test('the random sequences find faults, and show the steps that are needed', asy
   const audits = storeAudits({ create: faulty, advance: (ms) => void (time += ms), sequences: 30 })
   const failures: string[] = []
   for (const { id, fn } of audits) {
-    if (id.startsWith('store/sequence/')) await fn().catch((error: Error) => failures.push(error.message))
+    if (id.startsWith('store.sequence.')) await fn().catch((error: Error) => failures.push(error.message))
   }
   expect(failures.length).toBeGreaterThan(0)
   for (const message of failures) {

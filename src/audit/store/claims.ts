@@ -1,34 +1,22 @@
-export function claim(holds: boolean, message: string): asserts holds {
-  if (!holds) throw new Error(message)
+import { AuditError, rejection } from '../check.ts'
+
+export function claim(holds: boolean, what: string): asserts holds {
+  if (!holds) throw new AuditError(what, true, false)
 }
 
-export function same(actual: unknown, expected: unknown, what: string): void {
-  const [found, wanted] = [show(actual), show(expected)]
-  claim(found === wanted, `${what}: expected ${cut(wanted)}, found ${cut(found)}`)
+/** Compares values and structure, in which `undefined`, bytes, Map and Set count as what they are. */
+export function same(seen: unknown, expected: unknown, what: string): void {
+  const [found, wanted] = [show(seen), show(expected)]
+  if (found !== wanted) throw new AuditError(what, cut(wanted), cut(found))
 }
 
 /** Resolves where `work` rejects with an error of this name. */
 export async function refused(work: Promise<unknown>, errorName: string, what: string): Promise<void> {
-  const [error] = await settled(work)
-  claim(error !== undefined, `${what}: expected ${errorName}, but it was accepted`)
-  same(nameOf(error), errorName, what)
-}
-
-/** Waits for a condition, at most `timeoutMs` of real time. */
-export async function eventually(
-  condition: () => boolean | Promise<boolean>,
-  what: string,
-  timeoutMs = 5_000,
-): Promise<void> {
-  const end = Date.now() + timeoutMs
-  while (!(await condition())) {
-    claim(Date.now() < end, `${what}: not within ${timeoutMs} ms`)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+  same(nameOf(await rejection(what, work)), errorName, what)
 }
 
 /** `[undefined, value]` or `[error]`. */
-export async function settled<T>(work: Promise<T>): Promise<[error: unknown, value?: T]> {
+export async function outcome<T>(work: Promise<T>): Promise<[error: unknown, value?: T]> {
   try {
     return [undefined, await work]
   } catch (error) {
@@ -48,8 +36,9 @@ function cut(text: string): string {
 function show(value: unknown): string {
   return JSON.stringify(value, (_, inner: unknown) => {
     if (inner === undefined) return '<undefined>'
-    if (typeof inner === 'bigint' || typeof inner === 'function' || typeof inner === 'symbol')
+    if (typeof inner === 'bigint' || typeof inner === 'function' || typeof inner === 'symbol') {
       return String(inner)
+    }
     if (inner instanceof Uint8Array) return `<bytes ${[...inner].join(' ')}>`
     if (inner instanceof Map) return { '<map>': [...inner] }
     if (inner instanceof Set) return { '<set>': [...inner] }

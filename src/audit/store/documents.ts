@@ -32,7 +32,7 @@ const VALUES: readonly Json[] = [
 
 export const documentRules: readonly StoreRule[] = [
   {
-    id: 'documents/round-trip',
+    id: 'documents.round-trip',
     name: 'gives back every JSON value as it was put',
     async check({ store, partition }) {
       for (const [i, value] of VALUES.entries()) {
@@ -45,7 +45,7 @@ export const documentRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'documents/absent',
+    id: 'documents.absent',
     name: 'gives undefined for a document that is not there',
     async check({ store, partition, unique }) {
       await store.commit(partition, { ops: [put('c', 'a')] })
@@ -55,7 +55,7 @@ export const documentRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'documents/odd-ids',
+    id: 'documents.odd-ids',
     name: 'takes any string as partition, collection and id',
     async check({ store, partition, unique }) {
       const collection = `${unique()} ${ODD_IDS[7]}`
@@ -75,7 +75,7 @@ export const documentRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'documents/isolated',
+    id: 'documents.isolated',
     name: 'keeps a copy: neither what was put nor what was given back reaches it',
     async check({ store, partition, unique }) {
       const collection = unique()
@@ -98,7 +98,7 @@ export const documentRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'documents/versions-rise',
+    id: 'documents.versions-rise',
     name: 'raises the version with each put, also after delete, clear and expiry',
     async check({ store, partition, pass }) {
       const versions: number[] = []
@@ -131,7 +131,7 @@ export const documentRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'documents/ttl',
+    id: 'documents.ttl',
     name: 'keeps a document for its time to live, and no document after it',
     async check({ store, partition, pass, unique }) {
       const collection = unique()
@@ -163,7 +163,7 @@ export const documentRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'documents/not-json',
+    id: 'documents.not-json',
     name: 'refuses what is no JSON, and writes nothing of that commit',
     async check({ store, partition }) {
       const circular: Record<string, unknown> = {}
@@ -172,18 +172,18 @@ export const documentRules: readonly StoreRule[] = [
         const change = {
           ops: [put('c', 'a', 1), append1(), { ...put('c', 'b'), value: value as Json } as Op],
         }
-        const outcome = await store.commit(partition, change).then(
+        const answer = await store.commit(partition, change).then(
           () => 'accepted',
           () => 'refused',
         )
-        same(outcome, 'refused', 'the commit')
+        same(answer, 'refused', 'the commit')
       }
       same(await store.get(partition, 'c', 'a'), undefined, 'the document before it')
       same((await store.inspect(partition)).head, 0, 'the log')
     },
   },
   {
-    id: 'documents/compare-and-set',
+    id: 'documents.compare-and-set',
     name: 'holds a version guard only for that version, and an absence guard only for absence',
     async check({ store, partition }) {
       const change = (guard: 'absent' | number) => ({

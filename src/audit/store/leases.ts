@@ -13,7 +13,7 @@ const fence = (token: number) => ({ guard: 'fence', token }) as const
 
 export const leaseRules: readonly StoreRule[] = [
   {
-    id: 'lease/claim',
+    id: 'lease.claim',
     name: 'gives the lease with a token above all earlier ones, and to nobody else while it is held',
     async check({ store, partition }) {
       const before = await store.inspect(partition)
@@ -39,7 +39,7 @@ export const leaseRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'lease/race',
+    id: 'lease.race',
     name: 'lets one of eight concurrent claims win',
     async check({ store, partition }) {
       const base = (await store.inspect(partition)).token
@@ -57,7 +57,7 @@ export const leaseRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'lease/fence',
+    id: 'lease.fence',
     name: 'lets only the holder write under a fence, until a higher token takes over',
     async check({ store, partition }) {
       const write = (token: number) =>
@@ -82,7 +82,7 @@ export const leaseRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'lease/expiry',
+    id: 'lease.expiry',
     name: "ends a lease by the store's clock: fenced, free, listed as expired, and taken once",
     async check({ store, partition, pass }) {
       await store.commit(partition, { ops: [take(10, SHORT)] })
@@ -103,7 +103,7 @@ export const leaseRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'lease/expired-order',
+    id: 'lease.expired-order',
     name: 'lists expired leases oldest first, up to the limit, without those held or released',
     async check({ store, unique, pass }) {
       const [a, b, c, held, released] = [unique(), unique(), unique(), unique(), unique()]
@@ -125,7 +125,7 @@ export const leaseRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'lease/renew',
+    id: 'lease.renew',
     name: 'renews for the holder, also late, but never once another took over',
     async check({ store, partition, pass }) {
       const renew = (token: number, ttlMs = LONG) =>
@@ -152,7 +152,7 @@ export const leaseRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'lease/release',
+    id: 'lease.release',
     name: 'frees the lease for the holder only, and keeps the token',
     async check({ store, partition }) {
       const release = (token: number) => store.commit(partition, { ops: [{ op: 'release', token }] })
@@ -171,7 +171,7 @@ export const leaseRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'lease/in-one-commit',
+    id: 'lease.in-one-commit',
     name: 'does the lease ops of a commit in order',
     async check({ store, partition }) {
       await store.commit(partition, {
@@ -197,7 +197,7 @@ export const leaseRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'lease/clock',
+    id: 'lease.clock',
     name: "tells the store's clock, which moves on",
     async check({ store, partition, pass }) {
       const { now } = await store.inspect(partition)

@@ -4,7 +4,7 @@ import { put, type Scene, type StoreRule } from './rule.ts'
 
 export const listRules: readonly StoreRule[] = [
   {
-    id: 'list/where',
+    id: 'list.where',
     name: 'matches index fields by equality of value and type, all of them',
     async check({ store, partition, unique }) {
       const collection = unique()
@@ -27,7 +27,7 @@ export const listRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'list/order',
+    id: 'list.order',
     name: 'orders by an index field, numbers by value, ties by partition and id, both ways',
     async check(scene) {
       const { store, collection, partitions } = await someDocs(scene)
@@ -47,7 +47,7 @@ export const listRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'list/pages',
+    id: 'list.pages',
     name: 'pages through every document once, in order, whatever the page size',
     async check(scene) {
       const { store, collection } = await someDocs(scene)
@@ -65,7 +65,7 @@ export const listRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'list/cursor-stable',
+    id: 'list.cursor-stable',
     name: 'keeps a cursor right while documents come and go',
     async check({ store, partition, unique }) {
       const collection = unique()
@@ -95,7 +95,7 @@ export const listRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'list/limits',
+    id: 'list.limits',
     name: 'gives 100 documents where no limit is set, and at most 1,000',
     async check({ store, partition, unique }) {
       const collection = unique()
@@ -108,20 +108,20 @@ export const listRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'list/bad-cursor',
+    id: 'list.bad-cursor',
     name: 'refuses a cursor it never gave',
     async check({ store, unique }) {
       for (const cursor of ['x', '', 'e30', '%%%', 'W10']) {
-        const outcome = await store.list(unique(), { cursor }).then(
+        const answer = await store.list(unique(), { cursor }).then(
           () => 'accepted',
           (error: { code?: unknown }) => error.code,
         )
-        same(outcome, 'invalid_argument', `cursor ${JSON.stringify(cursor)}`)
+        same(answer, 'invalid_argument', `cursor ${JSON.stringify(cursor)}`)
       }
     },
   },
   {
-    id: 'list/reads-own-writes',
+    id: 'list.reads-own-writes',
     name: 'lists what a commit wrote as soon as the commit is done',
     async check({ store, partition, unique }) {
       const collection = unique()

@@ -5,7 +5,7 @@ const numbers = (from: number, to: number) => Array.from({ length: to - from + 1
 
 export const logRules: readonly StoreRule[] = [
   {
-    id: 'log/numbered',
+    id: 'log.numbered',
     name: 'numbers events from 1 without holes, and keeps bytes, topic and token of each',
     async check({ store, partition }) {
       const commits = [
@@ -29,7 +29,7 @@ export const logRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'log/bytes',
+    id: 'log.bytes',
     name: 'keeps every byte value, and copies what it was given or never changes it',
     async check({ store, partition }) {
       const data = Uint8Array.from(numbers(0, 255))
@@ -49,7 +49,7 @@ export const logRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'log/batches',
+    id: 'log.batches',
     name: 'reads from any place, in batches of any size, always the same events',
     async check({ store, partition }) {
       const texts = numbers(1, 300).map((n) => `${n} ${'x'.repeat((n * 37) % 900)}`)
@@ -82,7 +82,7 @@ export const logRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'log/batch-bounds',
+    id: 'log.batch-bounds',
     name: 'keeps to the limits of a batch, but always gives one event',
     async check({ store, partition }) {
       await store.commit(partition, {
@@ -98,7 +98,7 @@ export const logRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'log/at-the-head',
+    id: 'log.at-the-head',
     name: 'gives an empty batch at the head, beyond it and in a log that never was',
     async check({ store, partition, unique }) {
       await store.commit(partition, { ops: [append(1, 'a', 'b')] })
@@ -114,7 +114,7 @@ export const logRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'log/concurrent',
+    id: 'log.concurrent',
     name: 'gives concurrent appends whole, each a run of its own, with no number twice and none left out',
     async check({ store, partition }) {
       const batches = numbers(1, 20).map((n) => numbers(1, 5).map((i) => `${n}.${i}`))
@@ -137,7 +137,7 @@ export const logRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'log/reader-behind-writer',
+    id: 'log.reader-behind-writer',
     name: 'shows a reader beside a writer every event once and in order',
     async check({ store, partition }) {
       const writing = (async () => {
@@ -159,7 +159,7 @@ export const logRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'log/head-guard',
+    id: 'log.head-guard',
     name: 'holds a head guard only for the last number, and lets one of several win',
     async check({ store, partition }) {
       const at = (seq: number, text: string) =>
@@ -173,7 +173,7 @@ export const logRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'log/trim-keep-last',
+    id: 'log.trim-keep-last',
     name: 'keeps the last events in a trim by count, and shows the gap',
     async check({ store, partition }) {
       await store.commit(partition, { ops: [append(1, ...numbers(1, 50).map(String)), put('c', 'doc')] })
@@ -201,7 +201,7 @@ export const logRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'log/trim-older-than',
+    id: 'log.trim-older-than',
     name: 'drops only events older than asked in a trim by age',
     async check({ store, partition, pass }) {
       await store.commit(partition, { ops: [append(1, ...numbers(1, 20).map(() => 'x'.repeat(1000)))] })
@@ -215,7 +215,7 @@ export const logRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'log/clear',
+    id: 'log.clear',
     name: 'drops documents, log and lease in a clear, but never deals a number or token again',
     async check({ store, partition, unique }) {
       const collection = unique()
@@ -254,7 +254,7 @@ export const logRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'log/many-topics',
+    id: 'log.many-topics',
     name: 'keeps thousands of distinct topics apart',
     async check({ store, partition }) {
       const events = numbers(1, 5000).map((n) => event(`${n}`, `topic ${n}`))

@@ -1,5 +1,5 @@
 import type { Doc, Guard, ListQuery, Op, Store } from '../../storage/store.ts'
-import { claim, nameOf, same, settled } from './claims.ts'
+import { claim, nameOf, outcome, same } from './claims.ts'
 import {
   applyCommit,
   EMPTY,
@@ -98,7 +98,7 @@ export async function compareWithModel(scene: Scene, steps: readonly Step[]): Pr
         ),
         ops: step.ops.map((op) => toOp(op, collections)),
       }
-      const [error, done] = await settled(store.commit(partitions[step.partition]!, change))
+      const [error, done] = await outcome(store.commit(partitions[step.partition]!, change))
       if (expected instanceof Set) {
         claim(
           expected.has(nameOf(error)),
