@@ -1,0 +1,94 @@
+import { equal, eventually, within } from '../check.ts'
+import { type Http1, openHttp1 } from './http1.ts'
+import { adapterProbe, type Echo } from './probe.ts'
+import type { SourceState } from './sources.ts'
+import type { AdapterCapability, AdapterTarget, StartOptions } from './target.ts'
+
+/** What one check of an adapter needs, and does. */
+export interface Check {
+  readonly needs?: readonly (AdapterCapability | 'connect' | 'collect')[] | undefined
+  readonly start?: StartOptions | undefined
+  readonly run: (bench: Bench) => Promise<void>
+}
+
+/** A started target, seen from a client. Paths go below the mount. */
+export interface Bench {
+  /** Such as `http://127.0.0.1:3000`. */
+  readonly origin: string
+  /** Such as `127.0.0.1:3000`. */
+  readonly host: string
+  /** Names the streams of this check. */
+  readonly key: string
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  /** A response that is still open, and a way to leave. */
+  open(path: string, init?: RequestInit): Promise<{ readonly response: Response; leave(): void }>
+  echo(path?: string, init?: RequestInit): Promise<Echo>
+  state(): Promise<SourceState>
+  /** Waits for what the streams of this check come to. */
+  reach(what: string, holds: (state: SourceState) => boolean): Promise<SourceState>
+  release(): Promise<void>
+  connect(): Http1
+  /** Ends the target. */
+  close(): Promise<void>
+  readonly collect: () => void
+}
+
+/** Runs a check against a target of its own, and sees to it that nothing stays behind. */
+export async function runCheck(target: AdapterTarget, { start = {}, run }: Check): Promise<void> {
+  const started = await target.start(adapterProbe(), start)
+  const connections: Http1[] = []
+  const fetching = started.fetch ?? fetch
+  const { host, hostname, port } = new URL(started.origin)
+  const base = started.origin + (start.mount ?? '')
+  const key = crypto.randomUUID()
+  let closed = false
+
+  const get: Bench['fetch'] = (path, init) => within(`an answer to ${path}`, fetching(base + path, init))
+  const state = async (): Promise<SourceState> => (await get(`/probe/state/${key}`)).json()
+
+  const bench: Bench = {
+    origin: started.origin,
+    host,
+    key,
+    fetch: get,
+    async open(path, init) {
+      const leaving = new AbortController()
+      const response = await get(path, { ...init, signal: leaving.signal })
+      return { response, leave: () => leaving.abort() }
+    },
+    async echo(path = '/probe/echo', init) {
+      const response = await get(path, init)
+      equal(`the status of ${path}`, response.status, 200)
+      return response.json()
+    },
+    state,
+    reach: (what, holds) => eventually(what, state, holds),
+    async release() {
+      await (await get(`/probe/release/${key}`)).text()
+    },
+    connect() {
+      const connection = openHttp1(target.connect!({ hostname, port: Number(port) }))
+      connections.push(connection)
+      return connection
+    },
+    async close() {
+      closed = true
+      await within('the end of the server', started.close())
+    },
+    collect: () => target.collect!(),
+  }
+
+  try {
+    await run(bench)
+    if (closed) return
+    // Whatever a check is about, every stream it opened must be let go of.
+    await bench.reach('every stream let go of', isReleased)
+  } finally {
+    for (const connection of connections) await connection.cut()
+    if (!closed) await within('the end of the server', started.close())
+  }
+}
+
+function isReleased({ opened, cancelled, ended }: SourceState): boolean {
+  return opened === cancelled + ended
+}

@@ -1,0 +1,96 @@
+import { AuditError, within } from '../check.ts'
+import type { RawSocket } from './target.ts'
+
+/** HTTP/1.1 as it stands on the wire (RFC 9112). */
+export interface Http1 {
+  send(...parts: readonly (string | Uint8Array)[]): Promise<void>
+  /** The next response, its body left unread. */
+  head(): Promise<Head>
+  /** The body of a response, by its length or its chunks. */
+  body(head: Head): Promise<string>
+  /** Resolves when the other side has closed. What it still sends is dropped. */
+  closed(): Promise<void>
+  cut(): Promise<void>
+}
+
+export interface Head {
+  readonly status: number
+  readonly headers: Headers
+}
+
+const encoder = new TextEncoder()
+
+export function openHttp1(socket: RawSocket): Http1 {
+  const reader = socket.readable.getReader()
+  const writer = socket.writable.getWriter()
+  let buffered = new Uint8Array()
+
+  async function fill(): Promise<boolean> {
+    const { done, value } = await within('the next bytes of the response', reader.read())
+    if (done) return false
+    const joined = new Uint8Array(buffered.byteLength + value.byteLength)
+    joined.set(buffered)
+    joined.set(value, buffered.byteLength)
+    buffered = joined
+    return true
+  }
+  function take(length: number): Uint8Array {
+    const taken = buffered.subarray(0, length)
+    buffered = buffered.subarray(length)
+    return taken
+  }
+  async function through(end: string): Promise<string> {
+    for (;;) {
+      // Latin-1: one character for each byte.
+      const at = new TextDecoder('latin1').decode(buffered).indexOf(end)
+      if (at >= 0) return new TextDecoder('latin1').decode(take(at + end.length)).slice(0, -end.length)
+      if (!(await fill())) throw new AuditError('a response', 'more bytes', 'the end of the connection')
+    }
+  }
+  async function exactly(length: number): Promise<Uint8Array> {
+    while (buffered.byteLength < length) {
+      if (!(await fill())) throw new AuditError('a response body', `${length} bytes`, buffered.byteLength)
+    }
+    return take(length)
+  }
+
+  return {
+    async send(...parts) {
+      for (const part of parts) await writer.write(typeof part === 'string' ? encoder.encode(part) : part)
+    },
+    async head() {
+      const [line = '', ...fields] = (await through('\r\n\r\n')).split('\r\n')
+      const headers = new Headers()
+      for (const field of fields) {
+        const colon = field.indexOf(':')
+        headers.append(field.slice(0, colon), field.slice(colon + 1).trim())
+      }
+      return { status: Number(line.split(' ')[1]), headers }
+    },
+    async body({ headers }) {
+      const decoder = new TextDecoder()
+      const length = headers.get('content-length')
+      if (length !== null) return decoder.decode(await exactly(Number(length)))
+      let text = ''
+      if (headers.get('transfer-encoding') !== 'chunked') return text
+      for (;;) {
+        const size = Number.parseInt(await through('\r\n'), 16)
+        text += decoder.decode(await exactly(size), { stream: true })
+        await through('\r\n')
+        if (size === 0) return text
+      }
+    },
+    async closed() {
+      // A reset is an end too.
+      while (await fill().catch(ended)) buffered = new Uint8Array()
+    },
+    async cut() {
+      await socket.close()
+    },
+  }
+}
+
+function ended(error: unknown): false {
+  if (error instanceof AuditError) throw error
+  return false
+}

@@ -1,0 +1,199 @@
+import { createHandler } from '../../http/handler.ts'
+import { json } from '../../http/respond.ts'
+import { encodeSse, SSE_HEADERS, sseResponse } from '../../http/sse.ts'
+import { createTicker } from '../../http/ticker.ts'
+import type { Call, HandlerContext, WebHandler } from '../../http/types.ts'
+import { createSources, type Source, type Sources } from './sources.ts'
+
+/** In every error the probe throws. It must not reach a client. */
+export const SECRET = 'the-secret-of-the-probe'
+
+/** What `/probe/echo` answers. */
+export interface Echo {
+  readonly method: string
+  readonly url: string
+  readonly headers: readonly (readonly [string, string])[]
+  readonly text: string
+  readonly bodyIsNull: boolean
+  readonly parsedBody: unknown
+  readonly parsedType: string
+  readonly basePath: string | null
+}
+
+type Special = (request: Request, context: HandlerContext, source: Source) => Response | Promise<Response>
+
+/**
+ * The handler that adapters are audited with. Its state is kept per key and told by `/probe/state/:key`, so that it may
+ * live in another process than the audits.
+ */
+export function adapterProbe(): WebHandler {
+  const sources = createSources()
+  const core = createHandler({
+    maxBodyBytes: 1_000_000,
+    routes: [
+      ['GET', '/probe/fields', () => json({ ok: true })],
+      ['POST', '/probe/fields', async (call) => json({ value: await call.json() })],
+      ['GET', '/probe/unsafe', () => sse(encodeSse({ event: 'a\nb', data: 'one\rtwo\r\nthree\nfour' }))],
+      ['GET', '/probe/unsafe-id', () => sse(encodeSse({ id: 'a\nb', data: 'x' }))],
+      ['GET', '/probe/beating/:key', (call) => events(call, sources, 5)],
+      ['GET', '/probe/stuck/:key', (call) => events(call, sources)],
+    ],
+  })
+  // Not async: one of the specials throws before there is a promise.
+  const handle = (request: Request, context: HandlerContext = {}): Promise<Response | undefined> => {
+    const found = /\/probe\/([a-z-]+)(?:\/([^/]*))?$/.exec(new URL(request.url).pathname)
+    const special = SPECIALS.get(found?.[1] ?? '')
+    if (!special) return core.handle(request, context)
+    return Promise.resolve(special(request, context, sources.of(found?.[2] ?? '')))
+  }
+  return {
+    routes: core.routes,
+    handle,
+    fetch: (request, context) =>
+      handle(request, context).then((response) => response ?? core.fetch(request, context)),
+    async close() {
+      sources.close()
+      await core.close()
+    },
+  }
+}
+
+const SPECIALS = new Map<string, Special>([
+  ['echo', echo],
+  ['state', (_request, _context, source) => json(source.state)],
+  ['release', (_request, _context, source) => json(source.release())],
+  [
+    'throw',
+    async () => {
+      throw new Error(SECRET)
+    },
+  ],
+  [
+    'throw-at-once',
+    () => {
+      throw new Error(SECRET)
+    },
+  ],
+  ['bad-response', () => Response.error()],
+  ['no-content', () => new Response(null, { status: 204 })],
+  ['cookies', cookies],
+  [
+    'hop-by-hop',
+    () => new Response('sent', { headers: { connection: 'keep-alive', 'keep-alive': 'timeout=5' } }),
+  ],
+  ['refuse', () => json({ error: 'payload_too_large' }, { status: 413 })],
+  ['refuse-midway', refuseMidway],
+  ['upload', upload],
+  // No word of a signal: the stream must be cancelled.
+  ['idle', (_request, _context, source) => sse(source.stream({ opening: ': ok\n\n' }))],
+  ['watched', watched],
+  ['watched-request', watchedRequest],
+  ['gated-response', gatedResponse],
+  ['gated-body', (_request, _context, source) => sse(source.stream({ gated: ['data: 1\n\n'] }))],
+  [
+    'gated-event',
+    (_request, _context, source) => sse(source.stream({ opening: 'data: 1\n\n', gated: ['data: 2\n\n'] })),
+  ],
+  [
+    'compressible',
+    (_request, _context, source) =>
+      new Response(source.stream({ opening: 'data: 1\n\n', gated: ['data: 2\n\n'] }), {
+        headers: { 'content-type': 'text/event-stream' },
+      }),
+  ],
+  ['endless', (_request, _context, source) => sse(source.stream({ endless: true }))],
+  [
+    'bytes',
+    (request, _context, source) =>
+      new Response(source.stream({ bytes: Number(new URL(request.url).searchParams.get('count')) })),
+  ],
+  [
+    'break',
+    (_request, _context, source) => new Response(source.stream({ opening: 'begun', broken: SECRET })),
+  ],
+  ['break-first', (_request, _context, source) => new Response(source.stream({ broken: SECRET }))],
+])
+
+async function echo(request: Request, { parsedBody, basePath }: HandlerContext): Promise<Response> {
+  const { method, url, headers, body } = request
+  return json({
+    method,
+    url,
+    headers: [...headers],
+    bodyIsNull: body === null,
+    text: await request.text(),
+    parsedBody,
+    parsedType: typeof parsedBody,
+    basePath: basePath ?? null,
+  } satisfies Echo)
+}
+
+function cookies(): Response {
+  const headers = new Headers({ 'content-type': 'text/plain' })
+  headers.append('set-cookie', 'a=1; Path=/')
+  headers.append('set-cookie', 'b=2; Path=/')
+  return new Response('cookies', { headers })
+}
+
+async function refuseMidway(request: Request): Promise<Response> {
+  const reader = request.body!.getReader()
+  await reader.read()
+  await reader.cancel()
+  return json({ error: 'payload_too_large' }, { status: 413 })
+}
+
+async function upload(request: Request, _context: HandlerContext, source: Source): Promise<Response> {
+  source.state.started = true
+  try {
+    const bytes = new Uint8Array(await request.arrayBuffer())
+    return json({ length: bytes.byteLength })
+  } catch (error) {
+    source.state.bodyError = String(error)
+    return json({ error: 'incomplete_body' }, { status: 400 })
+  }
+}
+
+/** Reads the body first: a request whose body is read closes early, and that is no disconnect. */
+async function watched(request: Request, context: HandlerContext, source: Source): Promise<Response> {
+  await request.text()
+  const signal = context.signal ?? request.signal
+  signal.addEventListener('abort', () => source.state.aborted++)
+  return sse(source.stream({ opening: ': ok\n\n', gated: [] }))
+}
+
+/** Keeps nothing but a listener on the request's own signal. */
+function watchedRequest(request: Request, _context: HandlerContext, source: Source): Response {
+  request.signal.addEventListener('abort', () => source.state.aborted++)
+  return sse(source.stream({ opening: ': ok\n\n' }))
+}
+
+async function gatedResponse(_request: Request, _context: HandlerContext, source: Source): Promise<Response> {
+  source.state.started = true
+  await source.gate
+  return sse(source.stream({ opening: ': ok\n\n' }))
+}
+
+/** An idle event stream of the library's own, with a heartbeat of its own when `beatMs` is given. */
+function events({ params, signal }: Call, sources: Sources, beatMs?: number): Response {
+  const source = sources.of(params.key!)
+  const ticker = beatMs === undefined ? undefined : createTicker(beatMs)
+  source.state.opened++
+  let end = () => {}
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const cancel = () => {
+    source.state.cancelled++
+    end()
+  }
+  // Gives an event after it was cancelled: a stream that enqueues it fails.
+  const next = async () => {
+    await ended
+    return encodeSse({ data: 'too late' })
+  }
+  return sseResponse({ next, cancel }, { signal, ticker })
+}
+
+function sse(body: ReadableStream<Uint8Array> | Uint8Array): Response {
+  return new Response(body as BodyInit, { headers: SSE_HEADERS })
+}

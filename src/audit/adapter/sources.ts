@@ -1,0 +1,126 @@
+/** What became of the streams under one key. */
+export interface SourceState {
+  started: boolean
+  opened: number
+  /** Let go of by their reader. */
+  cancelled: number
+  /** Ended by themselves. */
+  ended: number
+  pulls: number
+  aborted: number
+  bodyError: string | null
+}
+
+/** What a stream gives, in this order. One that names no end is idle until it is cancelled. */
+export interface StreamPlan {
+  /** There at once. */
+  readonly opening?: string | undefined
+  /** Each after the gate has opened; then the end. */
+  readonly gated?: readonly string[] | undefined
+  /** So many bytes, then the end. */
+  readonly bytes?: number | undefined
+  readonly endless?: boolean | undefined
+  /** The message of the error that breaks the stream. */
+  readonly broken?: string | undefined
+}
+
+export interface Source {
+  readonly state: SourceState
+  readonly gate: Promise<void>
+  release(): SourceState
+  stream(plan: StreamPlan): ReadableStream<Uint8Array>
+}
+
+export interface Sources {
+  of(key: string): Source
+  /** Ends every open stream. */
+  close(): void
+}
+
+export const CHUNK_BYTES = 65_536
+const encoder = new TextEncoder()
+
+export function createSources(): Sources {
+  const sources = new Map<string, Source>()
+  const open = new Set<() => void>()
+  return {
+    of(key) {
+      const source = sources.get(key) ?? createSource(open)
+      sources.set(key, source)
+      return source
+    },
+    close() {
+      for (const end of open) end()
+    },
+  }
+}
+
+function createSource(open: Set<() => void>): Source {
+  const state: SourceState = {
+    started: false,
+    opened: 0,
+    cancelled: 0,
+    ended: 0,
+    pulls: 0,
+    aborted: 0,
+    bodyError: null,
+  }
+  let pass = () => {}
+  const gate = new Promise<void>((resolve) => {
+    pass = resolve
+  })
+
+  function stream(plan: StreamPlan): ReadableStream<Uint8Array> {
+    const gated = [...(plan.gated ?? [])]
+    let left = plan.bytes ?? 0
+    let end = () => {}
+    state.opened++
+    return new ReadableStream<Uint8Array>(
+      {
+        start(controller) {
+          end = () => {
+            if (!open.delete(end)) return
+            state.ended++
+            controller.close()
+          }
+          open.add(end)
+          if (plan.opening !== undefined) controller.enqueue(encoder.encode(plan.opening))
+        },
+        async pull(controller) {
+          state.pulls++
+          if (plan.broken !== undefined) {
+            open.delete(end)
+            state.ended++
+            throw new Error(plan.broken)
+          }
+          if (plan.endless) return controller.enqueue(new Uint8Array(CHUNK_BYTES))
+          if (plan.bytes !== undefined) {
+            controller.enqueue(new Uint8Array(Math.min(left, CHUNK_BYTES)))
+            left -= CHUNK_BYTES
+            if (left <= 0) end()
+          }
+          if (!plan.gated) return
+          await gate
+          const next = gated.shift()
+          if (!open.has(end)) return
+          if (next === undefined) end()
+          else controller.enqueue(encoder.encode(next))
+        },
+        cancel() {
+          if (open.delete(end)) state.cancelled++
+        },
+      },
+      { highWaterMark: 0 },
+    )
+  }
+
+  return {
+    state,
+    gate,
+    stream,
+    release() {
+      pass()
+      return state
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import type { WebHandler } from '../../http/types.ts'
+
+/** An adapter under audit: a way to put a handler behind a server. */
+export interface AdapterTarget {
+  readonly name: string
+  /** Serves `handler` until `close`. A server in another process may ignore it and serve `adapterProbe()` of its own. */
+  readonly start: (handler: WebHandler, options: StartOptions) => Promise<StartedTarget>
+  /** What applies to this adapter. A check that needs something else is left out. */
+  readonly can: readonly AdapterCapability[]
+  /**
+   * Opens a TCP connection, in the shape of the WinterTC sockets API, for what `fetch` cannot say: HTTP/1.1 byte by byte.
+   * `close` must cut the connection. Absent: checks that need it are left out.
+   */
+  readonly connect?: ((address: { hostname: string; port: number }) => RawSocket) | undefined
+  /** Runs a full garbage collection. Absent: the check that needs it is left out. */
+  readonly collect?: (() => void) | undefined
+}
+
+export interface StartOptions {
+  /** Mount the handler at this path, such as `/agent`. Absent: at the root, before a host's own `GET /host` that says `host`. */
+  readonly mount?: string | undefined
+  /** Let the host believe `x-forwarded-*`. */
+  readonly trustProxy?: boolean | undefined
+  /** Headers that the host sets on each response before the handler runs. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+export interface StartedTarget {
+  /** Such as `http://127.0.0.1:3000`. */
+  readonly origin: string
+  /** Where the global one will not do, as for HTTP/2. Its `signal` must disconnect. */
+  readonly fetch?: typeof fetch | undefined
+  /** Ends the handler, then the server. */
+  readonly close: () => Promise<void>
+}
+
+export type AdapterCapability =
+  /** A client that leaves is seen. */
+  | 'disconnect'
+  /** The abort of `context.signal` or `request.signal` follows it. */
+  | 'signal'
+  /** A slow reader slows the source down. */
+  | 'backpressure'
+  /** Headers leave before the first byte of the body. */
+  | 'early-headers'
+  /** A handler that throws, and a stream that breaks, are the adapter's to answer. */
+  | 'errors'
+  /** No body parser of the host comes before the handler. */
+  | 'own-bodies'
+  /** What is left of a refused upload is taken in within bounds. */
+  | 'bounded-drain'
+  /** `request.url` is made from the target and the host of the request. */
+  | 'own-url'
+  /** OPTIONS reaches the handler. */
+  | 'options'
+  | 'mount'
+  | 'fall-through'
+  | 'trust-proxy'
+  | 'host-headers'
+  /** `close` of the started target closes the handler in this process. */
+  | 'shutdown'
+
+export interface RawSocket {
+  readonly readable: ReadableStream<Uint8Array>
+  readonly writable: WritableStream<Uint8Array>
+  close(): Promise<void>
+}

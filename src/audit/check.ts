@@ -1,0 +1,89 @@
+import { AgentwireError } from '../errors.ts'
+
+/** Something that must hold does not. The message says what was looked at, what was expected and what was seen. */
+export class AuditError extends AgentwireError {
+  static override readonly brand = 'AuditError'
+  readonly expected: unknown
+  readonly seen: unknown
+
+  constructor(what: string, expected: unknown, seen: unknown, options?: { readonly cause?: unknown }) {
+    super('audit_failed', `${what}: expected ${show(expected)}, saw ${show(seen)}`, options)
+    this.expected = expected
+    this.seen = seen
+  }
+}
+
+const DEADLINE_MS = 5_000
+const POLL_MS = 10
+
+/** Compares as JSON does. */
+export function equal(what: string, seen: unknown, expected: unknown): void {
+  if (JSON.stringify(seen) !== JSON.stringify(expected)) throw new AuditError(what, expected, seen)
+}
+
+export function hold(what: string, holds: boolean, expected: string, seen: unknown): asserts holds {
+  if (!holds) throw new AuditError(what, expected, seen)
+}
+
+/** The value of a promise that must settle. */
+export async function within<T>(what: string, promise: Promise<T>, ms = DEADLINE_MS): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new AuditError(what, `an end within ${ms} ms`, 'none')), ms)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Waits for a condition on what `look` sees, and gives what it saw then. */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T>,
+  holds: (seen: T) => boolean,
+  ms = DEADLINE_MS,
+): Promise<T> {
+  const end = Date.now() + ms
+  for (;;) {
+    const seen = await look()
+    if (holds(seen)) return seen
+    if (Date.now() > end) throw new AuditError(what, `it within ${ms} ms`, seen)
+    await pause()
+  }
+}
+
+/** Waits until `look` sees the same many times over, and gives it. */
+export async function settled(what: string, look: () => Promise<number>): Promise<number> {
+  const TIMES = 10
+  let last = Number.NaN
+  let same = 0
+  return eventually(what, look, (seen) => {
+    same = seen === last ? same + 1 : 0
+    last = seen
+    return same >= TIMES
+  })
+}
+
+/** The error a promise rejects with. */
+export async function rejection(what: string, promise: Promise<unknown>): Promise<unknown> {
+  let value: unknown
+  try {
+    value = await within(what, promise)
+  } catch (error) {
+    if (error instanceof AuditError) throw error
+    return error
+  }
+  throw new AuditError(what, 'an error', value)
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, POLL_MS)
+  })
+}
+
+function show(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? String(value))
+}

@@ -1,0 +1,12 @@
+export { adapterProbe } from './adapter/probe.ts'
+export type {
+  AdapterCapability,
+  AdapterTarget,
+  RawSocket,
+  StartedTarget,
+  StartOptions,
+} from './adapter/target.ts'
+export { adapterAudits } from './adapter.ts'
+export { AuditError } from './check.ts'
+export { type StoreAuditOptions, storeAudits } from './store.ts'
+export type { Audit } from './types.ts'
