@@ -6,7 +6,7 @@ import { type ActiveRun, agentOf, checkpointerOf, type RunContext, type StopReas
 import { finish } from './finish.ts'
 import { interruptIdOf } from './frame.ts'
 import type { Launched } from './launch.ts'
-import { keepLease } from './lease.ts'
+import { attend } from './lease.ts'
 import type { Outcome } from './outcome.ts'
 import { launchNext } from './queue.ts'
 import type { OpenInterrupt } from './records.ts'
@@ -20,7 +20,7 @@ export async function execute(context: RunContext, launched: Launched): Promise<
   const { threadId } = launched.run
   for (let next: Launched | undefined = launched; next; next = await launchNext(context, threadId)) {
     const stop = new AbortController()
-    const done = attempt(context, next, stop.signal)
+    const done = attempt(context, next, stop)
     const active: ActiveRun = {
       runId: next.run.runId,
       token: next.token,
@@ -33,32 +33,30 @@ export async function execute(context: RunContext, launched: Launched): Promise<
   }
 }
 
-async function attempt(context: RunContext, launched: Launched, signal: AbortSignal): Promise<void> {
+async function attempt(context: RunContext, launched: Launched, stop: AbortController): Promise<void> {
   const { threadId, runId } = launched.run
   try {
-    await perform(context, launched, signal)
+    await perform(context, launched, stop)
   } catch (error) {
     // A fenced writer has lost the thread to another one, which tells the subscribers: it goes silently.
     if (!(error instanceof FencedError)) context.report(error, { threadId, runId })
   }
 }
 
-async function perform(context: RunContext, launched: Launched, signal: AbortSignal): Promise<void> {
+async function perform(context: RunContext, launched: Launched, stop: AbortController): Promise<void> {
   const { store } = context
   const { run, token, head } = launched
   const { threadId, runId } = run
   const appender = createAppender({ store, threadId, runId, token, head })
-  const lost = new AbortController()
-  const stopped = AbortSignal.any([signal, lost.signal])
-  const release = keepLease(context, launched, (reason) => lost.abort(reason))
+  const leave = attend(context, launched, (reason) => stop.abort(reason))
   try {
     const recorder = createRecorder(context, launched, appender)
-    const outcome = await drive(context, launched, stopped, recorder.record)
+    const outcome = await drive(context, launched, stop.signal, recorder.record)
     await appender.flush()
     if (outcome.end === 'stopped' && outcome.reason === 'fenced') return
     await finish(context, launched, appender, outcome, recorder.interrupts())
   } finally {
-    release()
+    leave()
   }
 }
 
@@ -89,6 +87,7 @@ async function drive(
       if (step.done) return { end: 'done' }
       const wait = record(step.value)
       if (wait) await wait
+      if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
     }
   } catch (error) {
     if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }

@@ -8,21 +8,20 @@ export const isHeld = ({ lease, now }: PartitionState): boolean =>
   lease !== undefined && lease.expiresAt > now
 
 /**
- * Keeps a run's lease alive and listens for a cancel from another process. A store that no other process sees needs
- * neither. Returns the function that ends it.
+ * Listens for a cancel of the run and, where other processes share the store, keeps the lease alive. Returns the function
+ * that ends it.
  */
-export function keepLease(
+export function attend(
   context: RunContext,
   { run, token }: Launched,
   stop: (reason: StopReason) => void,
 ): () => void {
   const { store, leaseTtlMs } = context
   const { threadId, runId } = run
-  if (!store.capabilities.shared) return () => {}
 
   const check = async (): Promise<void> => {
-    const read = await loadRun(store, threadId, runId)
-    if (read?.record.cancel) stop(read.record.cancel)
+    const cancel = (await loadRun(store, threadId, runId))?.record.cancel
+    if (cancel) stop(cancel)
   }
   const renew = async (): Promise<void> => {
     await store.commit(threadId, {
@@ -37,6 +36,9 @@ export function keepLease(
       else context.report(error, { threadId, runId })
     })
   }
+  // A cancel may have come between the start of the run and now. Later ones in this process come to `ActiveRun.stop`.
+  settle(check())
+  if (!store.capabilities.shared) return () => {}
   const timer = setInterval(() => settle(renew()), leaseTtlMs / 3)
   const off = store.watch(threadId, ({ docs }) => {
     if (docs) settle(check())

@@ -10,7 +10,6 @@ export interface ThreadRecord {
   readonly assistantId: string | null
   readonly title: string | null
   readonly metadata: Readonly<Record<string, unknown>>
-  readonly config: Readonly<Record<string, unknown>>
   readonly status: 'idle' | 'busy' | 'interrupted' | 'error'
   /** Milliseconds since 1970. */
   readonly createdAt: number
@@ -139,7 +138,6 @@ export const newThread = (threadId: string, owner: string | null, now: number): 
   assistantId: null,
   title: null,
   metadata: {},
-  config: {},
   status: 'idle',
   createdAt: now,
   updatedAt: now,

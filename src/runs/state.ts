@@ -69,8 +69,6 @@ export interface StateWrite extends StateUpdate {
   /** Write on top of this checkpoint: a fork. Default: the thread's head. */
   readonly checkpointId?: string | undefined
   readonly checkpointNs?: string | undefined
-  /** The assistant of a thread that this write creates. */
-  readonly assistantId?: string | undefined
   readonly title?: string | undefined
 }
 
@@ -109,10 +107,7 @@ async function hold(
   const { threadId, owner } = write
   const state = await store.inspect(threadId)
   const read = await loadThread(store, threadId)
-  const thread = read?.record ?? {
-    ...newThread(threadId, owner, state.now),
-    assistantId: write.assistantId ?? null,
-  }
+  const thread = read?.record ?? newThread(threadId, owner, state.now)
   if (thread.owner !== owner) throw noSuchThread(threadId)
   if (thread.deleting || isHeld(state)) {
     throw new RunError(

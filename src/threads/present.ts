@@ -70,7 +70,7 @@ export const presentThread = (thread: ThreadRecord) => ({
   status: thread.status,
   values: null,
   interrupts: presentInterrupts(thread),
-  config: thread.config,
+  config: {},
   error: thread.error,
 })
 

@@ -50,7 +50,6 @@ export async function postState({ engine, authorize }: ThreadsContext, call: Cal
     asNode: as_node,
     checkpointId: checkpoint_id ?? checkpoint?.checkpoint_id,
     checkpointNs: checkpoint?.checkpoint_ns,
-    assistantId: engine.defaultAgent,
     title: titleOf(values),
   })
   const state = presentState(snapshot)
