@@ -17,7 +17,7 @@ export function scriptedModels(delayMs?: number): Models {
   const model = (script: typeof coordinate) =>
     new ScriptedModel({ script, ...(delayMs !== undefined && { delayMs }) })
   return {
-    label: 'a scripted model (offline). Set OPENAI_API_KEY or ANTHROPIC_API_KEY for a real one',
+    label: 'a scripted model (offline)',
     coordinator: model(coordinate),
     researcher: model(research),
     mathWhiz: model(compute),

@@ -77,18 +77,18 @@ function lastTurn(messages: readonly BaseMessage[]): Turn {
   }
 }
 
-/** The arithmetic and the question of a request. A question has a question word and something to look up. */
+/** The arithmetic of a request, and its question: what is left that has a question word and something to look up. */
 function split(request: string): { readonly expression?: string; readonly question?: string } {
   const found = findArithmetic(request)
-  const rest = (found?.rest ?? request).replace(/[\s,;.?!]+/g, ' ').trim()
+  const clauses = (found?.rest ?? request)
+    .split(/[,;.?!]|\band\b/)
+    .map((clause) => clause.replace(/\s+/g, ' ').trim())
+  const question = clauses.filter((clause) => stems(clause).length > 0).join(' and ')
   const asks =
     /\b(?:what|who|why|how|when|where|which|explain|research|tell me|look up|find|search|describe)\b/i.test(
-      rest,
+      question,
     )
-  return {
-    ...(found && { expression: found.expression }),
-    ...(asks && stems(rest).length > 0 && { question: rest }),
-  }
+  return { ...(found && { expression: found.expression }), ...(asks && { question }) }
 }
 
 const GREETING =

@@ -1,0 +1,52 @@
+import { ListenError, serve } from '../../adapters/node.ts'
+import { chooseModels } from './models.ts'
+import { createDemo } from './server.ts'
+
+const { PORT = '3000', HOST = '127.0.0.1' } = process.env
+const port = Number(PORT)
+if (!/^\d+$/.test(PORT) || port > 65_535) stop(`PORT must be a number from 0 to 65535, not “${PORT}”.`)
+
+const models = await chooseModels(process.env)
+const served = await serve(createDemo(models), { port, host: HOST }).catch((error) => {
+  if (error instanceof ListenError) stop(`${error.message} Such as: PORT=${port + 1} npm run demo`)
+  throw error
+})
+
+const { origin } = served
+const post = (path: string, body: object) =>
+  `curl -sN ${origin}${path} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`
+const start = {
+  id: 1,
+  method: 'run.start',
+  params: { assistant_id: 'agent', input: { messages: [{ role: 'user', content: 'What is 6 * 7?' }] } },
+}
+console.log(`
+The demo runs with ${models.label}. OPENAI_API_KEY or ANTHROPIC_API_KEY choose a provider's model.
+
+  The chat page    ${origin}/
+  Is it up?        ${origin}/ok
+  All threads      ${origin}/threads
+
+Try it from another terminal: start a run, watch its events (Ctrl-C ends that), read the state.
+
+${post('/threads/hello/commands', start)}
+${post('/threads/hello/stream', { channels: ['lifecycle', 'tools', 'messages'] })}
+curl -s ${origin}/threads/hello/state
+
+Ctrl-C stops the demo.
+`)
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    served.close().then(() => process.exit(0), fail)
+  })
+
+function stop(message: string): never {
+  console.error(message)
+  process.exit(1)
+}
+
+function fail(error: unknown): never {
+  console.error(error)
+  process.exit(1)
+}
