@@ -141,7 +141,7 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
       },
     }),
   ],
-  'stays open when closed': ['store.close', (store) => ({ close: async () => void (await store.sweep()) })],
+  'stays open when closed': ['handle.close', (store) => ({ close: async () => void (await store.sweep()) })],
   'takes a write although it was aborted': [
     'commit.aborted',
     (store) => ({ commit: (partition, { signal: _, ...change }: Change) => store.commit(partition, change) }),

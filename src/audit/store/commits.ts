@@ -1,5 +1,5 @@
 import type { Guard, Op } from '../../storage/store.ts'
-import { claim, outcome, refused, same } from './claims.ts'
+import { outcome, refused, same } from './claims.ts'
 import { append, LONG, put, readAll, type Scene, type StoreRule } from './rule.ts'
 
 export const commitRules: readonly StoreRule[] = [

@@ -67,7 +67,7 @@ export const watchRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'store.close',
+    id: 'handle.close',
     name: 'refuses every call after close, and lets it be closed twice',
     async check({ open }) {
       const store = await open()

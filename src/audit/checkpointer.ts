@@ -1,0 +1,49 @@
+import type { Checkpointer } from '../storage/checkpointer.ts'
+import { memoryStore } from '../storage/memory-store.ts'
+import type { Store } from '../storage/store.ts'
+import { fenceRules } from './checkpointer/fence.ts'
+import type { CheckpointerRule } from './checkpointer/rule.ts'
+import { threadRules } from './checkpointer/threads.ts'
+import { valueRules } from './checkpointer/values.ts'
+import type { Audit } from './types.ts'
+
+export interface CheckpointerAuditOptions {
+  /**
+   * Opens the saver, with the store whose leases fence it (default: one in memory). Other data may be in it: the audits use
+   * names of their own. Every audit closes what it opened.
+   */
+  readonly create: () => CheckpointerUnderAudit | Promise<CheckpointerUnderAudit>
+}
+
+export interface CheckpointerUnderAudit {
+  readonly checkpointer: Checkpointer
+  readonly store?: Store | undefined
+}
+
+/**
+ * What every `Checkpointer` must do beyond `@langchain/langgraph-checkpoint-validation`: run that suite too.
+ */
+export function checkpointerAudits(options: CheckpointerAuditOptions): Audit[] {
+  return [...valueRules, ...threadRules, ...fenceRules].map(({ id, name, check }) => ({
+    id: `checkpointer.${id}`,
+    name,
+    source: 'src/storage/checkpointer.ts',
+    fn: () => onStage(options, check),
+  }))
+}
+
+async function onStage(
+  { create }: CheckpointerAuditOptions,
+  check: CheckpointerRule['check'],
+): Promise<void> {
+  const { checkpointer, store = memoryStore() } = await create()
+  const unique = () => `audit-${crypto.randomUUID()}`
+  try {
+    await store.setup()
+    await checkpointer.setup?.()
+    await check({ checkpointer, store, threadId: unique(), unique })
+  } finally {
+    await checkpointer.end?.()
+    await store.close()
+  }
+}
