@@ -1,6 +1,6 @@
 import type { Checkpointer } from '../storage/checkpointer.ts'
 import type { Agent } from './agent.ts'
-import { graphOf, type LangGraphAgent, withCheckpointer } from './langgraph/graph.ts'
+import { graphOf, type LangGraphAgent } from './langgraph/graph.ts'
 import { streamGraph } from './langgraph/run.ts'
 import { stateOf } from './langgraph/state.ts'
 
@@ -32,8 +32,7 @@ export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {})
       const own = graph.checkpointer
       return typeof own === 'object' && own !== null ? (own as Checkpointer) : undefined
     },
-    stream: (task) =>
-      streamGraph(graph.checkpointer === false ? graph : withCheckpointer(graph, task.checkpointer), task),
+    stream: (task) => streamGraph(graph, task),
     ...stateOf(graph),
   }
 }

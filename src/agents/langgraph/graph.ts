@@ -8,6 +8,7 @@ export interface Graph {
   readonly description?: string | undefined
   /** `false`: never keeps a checkpoint. */
   readonly checkpointer?: unknown
+  readonly config?: { readonly recursionLimit?: number } | undefined
   streamEvents(input: unknown, options: RunOptions): EventStream | Promise<EventStream>
   getState(config: CheckpointConfig, options?: { readonly subgraphs?: boolean }): Promise<GraphState>
   getStateHistory(

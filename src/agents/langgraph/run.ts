@@ -1,9 +1,13 @@
 import type { AgentEvent, AgentTask } from '../agent.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
-import type { EventStream, Graph, Projections, RunOptions } from './graph.ts'
+import { type EventStream, type Graph, type Projections, type RunOptions, withCheckpointer } from './graph.ts'
+import { lingering } from './linger.ts'
 
-/** One attempt of one run over `graph`, which already has the run's checkpointer. */
+/** LangGraph's own. */
+const DEFAULT_RECURSION_LIMIT = 25
+
+/** One attempt of one run. */
 export async function* streamGraph(
   graph: Graph,
   task: AgentTask,
@@ -14,10 +18,11 @@ export async function* streamGraph(
   const abort = () => stop.abort(signal.reason)
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort)
+  const runnable = graph.checkpointer === false ? graph : withCheckpointer(graph, lingeringFor(graph, task))
   let ended = false
   try {
     const input = start.kind === 'input' ? (start.value ?? null) : await commandFor(start, graph)
-    const run = await outsideOfAnyRun(() => graph.streamEvents(input, runOptions(task, stop.signal)))
+    const run = await outsideOfAnyRun(() => runnable.streamEvents(input, runOptions(task, stop.signal)))
     consume(run)
     const { translate, rest } = createTranslator()
     for await (const event of run) for (const translated of translate(event)) yield translated
@@ -28,6 +33,9 @@ export async function* streamGraph(
     if (!ended) stop.abort()
   }
 }
+
+const lingeringFor = (graph: Graph, { checkpointer, config }: AgentTask) =>
+  lingering(checkpointer, config.recursionLimit ?? graph.config?.recursionLimit ?? DEFAULT_RECURSION_LIMIT)
 
 function runOptions(task: AgentTask, signal: AbortSignal): RunOptions {
   const { recursionLimit, tags, metadata, configurable } = task.config

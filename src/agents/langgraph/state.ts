@@ -2,6 +2,7 @@ import { AgentwireError } from '../../errors.ts'
 import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer.ts'
 import type { Agent, HistoryOptions, StateAddress, StateSnapshot, StateUpdate } from '../agent.ts'
 import { AgentInputError } from '../errors.ts'
+import { withoutAnswered } from './answered.ts'
 import { type Graph, throughMembers, withCheckpointer } from './graph.ts'
 import { messageOf, toSnapshot } from './snapshot.ts'
 import { readUnknownGraph } from './unknown-graph.ts'
@@ -16,8 +17,11 @@ export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | '
   ): Promise<StateSnapshot | undefined> {
     if (keepsNone()) return undefined
     const target = await find(graph, at)
-    if (target)
-      return toSnapshot(await target.getState(configOf(at), { subgraphs: options.subgraphs ?? false }))
+    if (target) {
+      const subgraphs = options.subgraphs ?? false
+      const snapshot = toSnapshot(await target.getState(ownConfig(target, at), { subgraphs }))
+      return snapshot && withoutAnswered(snapshot, at.checkpointer)
+    }
     const tuple = await at.checkpointer.getTuple(configOf(at))
     return tuple && readUnknownGraph(tuple)
   }
@@ -26,7 +30,6 @@ export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | '
     if (keepsNone() || options.limit === 0) return
     const { checkpointId, ...place } = at
     const { limit, before, filter } = options
-    const config = configOf(place)
     // Only the newer ones are skipped here, so the saver may count only when there are none to skip.
     const query = {
       ...(limit !== undefined && checkpointId === undefined && { limit }),
@@ -35,8 +38,8 @@ export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | '
     }
     const target = await find(graph, at)
     const snapshots = target
-      ? map(target.getStateHistory(config, query), toSnapshot)
-      : map(at.checkpointer.list(config, query), readUnknownGraph)
+      ? map(target.getStateHistory(ownConfig(target, place), query), toSnapshot)
+      : map(at.checkpointer.list(configOf(place), query), readUnknownGraph)
     let given = 0
     for await (const snapshot of snapshots) {
       if (snapshot === undefined) continue
@@ -49,11 +52,12 @@ export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | '
   async function updateState(at: StateAddress, { values, asNode }: StateUpdate) {
     if (keepsNone()) throw new AgentInputError('This agent keeps no state.')
     const { checkpointer, failures } = watched(at.checkpointer)
-    const target = await find(graph, { ...at, checkpointer })
+    const place = { ...at, checkpointer }
+    const target = await find(graph, place)
     if (!target) throw new AgentInputError(`No graph of this agent can be updated at ${at.checkpointNs}.`)
     try {
-      const node = asNode ?? (await defaultNode(target, at, values))
-      const config = await target.updateState(configOf({ ...at, checkpointer }), values, node)
+      const node = asNode ?? (await defaultNode(target, place, values))
+      const config = await target.updateState(ownConfig(target, place), values, node)
       return { checkpointId: String(config.configurable?.checkpoint_id) }
     } catch (error) {
       if (error instanceof AgentwireError || failures.has(error)) throw error
@@ -81,22 +85,20 @@ async function find(
   return undefined
 }
 
-function configOf({
-  threadId,
-  checkpointer,
-  checkpointId,
-  checkpointNs = '',
-}: StateAddress): CheckpointConfig {
+function configOf({ threadId, checkpointId, checkpointNs = '' }: StateAddress): CheckpointConfig {
   return {
     configurable: {
       thread_id: threadId,
       checkpoint_ns: checkpointNs,
       ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
-      // Tells the engine that this graph is the one the namespace belongs to.
-      __pregel_checkpointer: checkpointer,
     },
   }
 }
+
+/** Says to the engine that `target` is the graph that the namespace belongs to, so that it does not look for it. */
+const ownConfig = (target: Graph, at: StateAddress): CheckpointConfig => ({
+  configurable: { ...configOf(at).configurable, __pregel_checkpointer: target.checkpointer },
+})
 
 /**
  * Without `asNode`, the first update of a thread is its input, and messages come from the model of an agent

@@ -1,6 +1,7 @@
 import type { Checkpoint, CheckpointTuple } from '../../storage/checkpointer.ts'
 import type { SnapshotTask, StateSnapshot } from '../agent.ts'
 import { toJson } from '../to-json.ts'
+import { answeredTasks } from './answered.ts'
 import type { GraphInterrupt } from './graph.ts'
 import { messageOf, toRef, toValues } from './snapshot.ts'
 
@@ -56,10 +57,11 @@ function nextNodes({ channel_values, channel_versions, versions_seen }: Checkpoi
 
 function stoppedTasks({ pendingWrites = [] }: CheckpointTuple, next: readonly string[]): SnapshotTask[] {
   const ids = new Set(pendingWrites.map(([taskId]) => taskId))
+  const answered = answeredTasks(pendingWrites)
   return [...ids].flatMap((id) => {
     const writes = pendingWrites.filter(([taskId]) => taskId === id)
     const interrupts = writes
-      .filter(([, channel]) => channel === '__interrupt__')
+      .filter(([, channel]) => channel === '__interrupt__' && !answered.has(id))
       .flatMap(([, , value]) => value as GraphInterrupt | GraphInterrupt[])
     const error = writes.find(([, channel]) => channel === '__error__')?.[2]
     if (interrupts.length === 0 && error === undefined) return []
