@@ -10,6 +10,8 @@ export interface EventLog {
   /** What the log occupies, slack and bookkeeping included. */
   bytes: number
   readonly pages: Page[]
+  /** The size that pages grow to. */
+  readonly pageBytes: number
   /** Where each topic of the current writer stands in the origins of the page it was last used in. */
   readonly topics: Map<string, Interned>
   token: number
@@ -42,8 +44,10 @@ const PAGE_EVENTS = 4096
 const PAGE_OVERHEAD = 640
 const INTERNED_TOPICS = 1024
 
-export function createLog(head: number): EventLog {
-  return { head, firstRetained: head + 1, bytes: 0, pages: [], topics: new Map(), token: 0 }
+/** Pages grow to 64 KiB, but to no more than an eighth of `maxBytes`: the log loses its events by whole pages. */
+export function createLog(head: number, maxBytes: number): EventLog {
+  const pageBytes = Math.max(FIRST_PAGE_BYTES, Math.min(PAGE_BYTES, maxBytes >> 3))
+  return { head, firstRetained: head + 1, bytes: 0, pages: [], pageBytes, topics: new Map(), token: 0 }
 }
 
 export function appendEvents(log: EventLog, token: number, events: readonly LogEvent[], now: number): void {
@@ -136,7 +140,7 @@ function pageFor(log: EventLog, size: number): Page {
     first: log.head + 1,
     count: 0,
     used: 0,
-    bytes: new Uint8Array(Math.max(size, open ? nextSize(open) : FIRST_PAGE_BYTES)),
+    bytes: new Uint8Array(Math.max(size, open ? nextSize(log, open) : FIRST_PAGE_BYTES)),
     offsets: new Uint32Array(9),
     originOf: new Uint16Array(8),
     origins: [],
@@ -147,10 +151,10 @@ function pageFor(log: EventLog, size: number): Page {
   return page
 }
 
-function nextSize(before: Page): number {
+function nextSize({ pageBytes }: EventLog, before: Page): number {
   let size = FIRST_PAGE_BYTES
-  while (size <= before.used && size < PAGE_BYTES) size *= 2
-  return Math.min(size * 2, PAGE_BYTES)
+  while (size <= before.used && size < pageBytes) size *= 2
+  return Math.min(size * 2, pageBytes)
 }
 
 /** Gives back what a full page does not use. Views handed out before keep the old arrays. */

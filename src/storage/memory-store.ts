@@ -66,7 +66,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     let partition = partitions.get(id)
     if (!partition) {
       const { head, token } = counters(id)
-      partition = { log: createLog(head), token, lease: undefined }
+      partition = { log: createLog(head, maxThreadBytes), token, lease: undefined }
       partitions.set(id, partition)
       tombstones.delete(id)
     }
