@@ -1,3 +1,5 @@
+import { isRecord } from './record.ts'
+
 /** Fields of a provider that the normal form has no name for, kept as they came. Plain JSON. */
 export type Extras = Readonly<Record<string, unknown>>
 
@@ -93,3 +95,31 @@ export interface NonStandardAnnotation {
 }
 
 export type Annotation = Citation | NonStandardAnnotation
+
+const MEDIA_FIELDS = ['url', 'base64', 'fileId', 'mimeType']
+const FIELDS = new Map<unknown, readonly string[]>([
+  ['text', ['text', 'annotations']],
+  ['reasoning', ['text']],
+  ['image', MEDIA_FIELDS],
+  ['audio', MEDIA_FIELDS],
+  ['video', MEDIA_FIELDS],
+  ['file', MEDIA_FIELDS],
+  ['toolCall', ['name', 'args']],
+  ['invalidToolCall', ['name', 'args', 'error']],
+  ['serverToolCall', ['name', 'args']],
+  ['serverToolResult', ['toolCallId', 'status', 'output']],
+  ['nonStandard', ['value']],
+])
+
+/** Whether a value is a block of the normal form and nothing more. */
+export function isContentBlock(value: unknown): value is ContentBlock {
+  if (!isRecord(value)) return false
+  const fields = FIELDS.get(value.type)
+  if (
+    !fields ||
+    !Object.keys(value).every((key) => ['type', 'id', 'extras'].includes(key) || fields.includes(key))
+  )
+    return false
+  if (fields.includes('text')) return typeof value.text === 'string'
+  return value.type === 'invalidToolCall' || !fields.includes('args') || isRecord(value.args)
+}

@@ -27,7 +27,7 @@ export type {
   MessageStart,
   UsageReport,
 } from './events.ts'
-export { type FinishReason, type Message, type Role, textOf } from './message.ts'
+export { type FinishReason, isMessage, type Message, type Role, textOf } from './message.ts'
 export type { Usage, UsageDetails } from './usage.ts'
 export { decodeBlock, encodeBlock, type WireBlock } from './wire/blocks.ts'
 export { createMessageEncoder, type MessageEncoder, type WireMessageEvent } from './wire/events.ts'

@@ -1,4 +1,5 @@
-import type { ContentBlock, Extras } from './content.ts'
+import { type ContentBlock, type Extras, isContentBlock } from './content.ts'
+import { isRecord } from './record.ts'
 import type { Usage } from './usage.ts'
 
 export type Role = 'system' | 'user' | 'assistant' | 'tool' | 'reasoning'
@@ -28,4 +29,24 @@ export function textOf({ content }: Pick<Message, 'content'>): string {
   let text = ''
   for (const block of content) if (block.type === 'text') text += block.text
   return text
+}
+
+const ROLES = new Set<unknown>(['system', 'user', 'assistant', 'tool', 'reasoning'])
+const FIELDS = new Set([
+  'role',
+  'id',
+  'name',
+  'content',
+  'toolCallId',
+  'status',
+  'finishReason',
+  'usage',
+  'metadata',
+  'extras',
+])
+
+/** Whether a value is a message of the normal form and nothing more: other spellings share `role` and `content` with it. */
+export function isMessage(value: unknown): value is Message {
+  if (!isRecord(value) || !ROLES.has(value.role) || !Array.isArray(value.content)) return false
+  return Object.keys(value).every((key) => FIELDS.has(key)) && value.content.every(isContentBlock)
 }

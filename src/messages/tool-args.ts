@@ -1,4 +1,5 @@
 import type { InvalidToolCallBlock, ServerToolCallBlock, ToolCallBlock } from './content.ts'
+import { isRecord } from './record.ts'
 
 export type Parsed =
   | { readonly args: Readonly<Record<string, unknown>> }
@@ -33,8 +34,4 @@ export function withRawArgs<Call extends ToolCallBlock | ServerToolCallBlock>(
     ...parsed,
     ...server,
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

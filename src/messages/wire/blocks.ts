@@ -1,5 +1,6 @@
 import type { Annotation, Citation, ContentBlock, Extras, MediaBlock, MediaType } from '../content.ts'
-import { isRecord, parseToolArgs } from '../tool-args.ts'
+import { isRecord } from '../record.ts'
+import { parseToolArgs } from '../tool-args.ts'
 import { given } from './given.ts'
 
 /**

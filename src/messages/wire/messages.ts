@@ -1,6 +1,7 @@
 import type { ContentBlock, InvalidToolCallBlock, ToolCallBlock } from '../content.ts'
-import type { FinishReason, Message, Role } from '../message.ts'
-import { isRecord, parseToolArgs } from '../tool-args.ts'
+import { type FinishReason, isMessage, type Message, type Role } from '../message.ts'
+import { isRecord } from '../record.ts'
+import { parseToolArgs } from '../tool-args.ts'
 import { decodeBlock, encodeBlock } from './blocks.ts'
 import { WIRE_REASONS, WIRE_ROLES } from './events.ts'
 import { given } from './given.ts'
@@ -81,7 +82,8 @@ export function decodeMessage(value: unknown): Message | undefined {
 
 /**
  * The flat form of a message in whatever spelling a client or a developer uses: `{ type, content }`, `{ role, content }`,
- * `[role, content]`, `{ type, data }`, a bare string (a user's text), a LangChain message object or its constructor envelope.
+ * `[role, content]`, `{ type, data }`, a bare string (a user's text), a LangChain message object or its constructor envelope, or
+ * the normal form.
  * Fields it does not know are kept. Gives undefined for what is no message.
  */
 export function toWireMessage(value: unknown): WireMessage | undefined {
@@ -91,6 +93,7 @@ export function toWireMessage(value: unknown): WireMessage | undefined {
     return value.length === 2 && typeof role === 'string' ? toWireMessage({ role, content }) : undefined
   }
   if (!isRecord(value)) return undefined
+  if (isMessage(value)) return encodeMessage(value)
   if (typeof value.toJSON === 'function') return toWireMessage(value.toJSON())
   if (value.lc === 1 && isRecord(value.kwargs)) {
     const name = Array.isArray(value.id) ? String(value.id.at(-1)) : ''

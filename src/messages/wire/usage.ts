@@ -1,4 +1,4 @@
-import { isRecord } from '../tool-args.ts'
+import { isRecord } from '../record.ts'
 import type { Usage, UsageDetails } from '../usage.ts'
 import { given } from './given.ts'
 

@@ -1,0 +1,56 @@
+import { uuid7 } from '../ids.ts'
+import type { Agent } from './agent.ts'
+import { attempt } from './function/attempt.ts'
+import { changeOf, readInput } from './function/input.ts'
+import { reduce } from './function/state.ts'
+import { threadState } from './function/thread-state.ts'
+import type { AgentDefinition } from './function/types.ts'
+
+export type {
+  AgentContext,
+  AgentDefinition,
+  CallOptions,
+  MessageEnd,
+  MessageOptions,
+  MessageWriter,
+  StateChange,
+  SubagentResult,
+  ToolCallRequest,
+  ToolContext,
+  Writer,
+} from './function/types.ts'
+
+export interface FunctionAgent extends Agent {
+  /** Throws `AgentInputError`, naming the path, for an input that a run of this agent would refuse. */
+  validateInput(input: unknown): Promise<void>
+}
+
+/**
+ * Makes an agent of a function. It keeps its state like a LangGraph thread does, with checkpoints, history and forks, and needs
+ * no LangGraph.
+ *
+ * ```ts
+ * const echo = defineAgent({
+ *   async run({ messages, message }) {
+ *     await message(`You said: ${textOf(messages.at(-1)!)}`)
+ *   },
+ * })
+ * ```
+ */
+export function defineAgent<Input = Readonly<Record<string, unknown>>>(
+  definition: AgentDefinition<Input>,
+): FunctionAgent {
+  const { name, description, resumable = false, checkpointer, input } = definition
+  return {
+    name,
+    description,
+    resumable,
+    checkpointer,
+    stream: (task) => attempt(definition, task),
+    async validateInput(value) {
+      await readInput(input, value)
+      reduce({}, changeOf(value), uuid7)
+    },
+    ...threadState,
+  }
+}

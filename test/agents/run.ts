@@ -1,0 +1,72 @@
+import type { Agent, AgentEvent, AgentTask, RunInput, StateSnapshot } from '../../src/agents/agent.ts'
+import type { Checkpointer } from '../../src/storage/checkpointer.ts'
+import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
+
+export interface Thread {
+  readonly threadId: string
+  readonly checkpointer: Checkpointer
+}
+
+let threads = 0
+let runs = 0
+
+export const newThread = (checkpointer: Checkpointer = memoryCheckpointer()): Thread => ({
+  threadId: `thread-${++threads}`,
+  checkpointer,
+})
+
+export function taskOf(thread: Thread, start: RunInput, details: Partial<AgentTask> = {}): AgentTask {
+  return {
+    ...thread,
+    runId: `run-${++runs}`,
+    assistantId: 'agent',
+    start,
+    config: { configurable: { thread_id: thread.threadId } },
+    signal: new AbortController().signal,
+    ...details,
+  }
+}
+
+export const input = (value: unknown): RunInput => ({ kind: 'input', value })
+export const answers = (given: Readonly<Record<string, unknown>>): RunInput => ({
+  kind: 'resume',
+  answers: given,
+})
+
+/** Runs an agent to its end. */
+export async function run(
+  agent: Agent,
+  thread: Thread,
+  start: RunInput,
+  details?: Partial<AgentTask>,
+): Promise<readonly AgentEvent[]> {
+  const events: AgentEvent[] = []
+  for await (const event of agent.stream(taskOf(thread, start, details))) events.push(event)
+  return events
+}
+
+export async function stateOf(agent: Agent, thread: Thread): Promise<StateSnapshot> {
+  const state = await agent.getState(thread)
+  if (!state) throw new Error('The thread has no state.')
+  return state
+}
+
+/** One line per event: method, namespace (segments cut at `:`), and what tells it apart. */
+export function outline(events: readonly AgentEvent[]): readonly string[] {
+  return events.map(({ method, namespace, data }) => {
+    const { event, source, node } = data as Readonly<Record<string, unknown>>
+    const where = namespace.map((segment) => segment.split(':')[0]).join('|')
+    return [method, `[${where}]`, event ?? source ?? node].filter(Boolean).join(' ')
+  })
+}
+
+export interface FlatMessage {
+  readonly type: string
+  readonly id: string
+  readonly content: unknown
+  readonly tool_calls?: readonly { readonly id: string; readonly name: string; readonly args: unknown }[]
+  readonly [field: string]: unknown
+}
+
+export const messagesIn = (values: unknown): readonly FlatMessage[] =>
+  (values as { readonly messages?: readonly FlatMessage[] }).messages ?? []
