@@ -1,17 +1,18 @@
 import type { AgentEvent } from '../agents/agent.ts'
 import type { Guard, Op, Store } from '../storage/store.ts'
-import { encodeFrame, type PendingEvent } from './frame.ts'
+import { encodeFrame, type PendingEvent, pendingEvent } from './frame.ts'
 
 /** Writes one run's events to the thread's log, in order, under the run's fencing token. */
 export interface Appender {
   /**
    * Takes an event. The first one after a pause is written at once, for the sake of the first token; those that follow are
-   * gathered. Gives a promise when the agent is ahead of the store and must wait. Throws what an earlier write failed with.
+   * gathered. Gives a promise when the agent is ahead of the store and must wait. Throws what an earlier write failed with,
+   * and for data that is not JSON.
    */
   push(event: AgentEvent): Promise<void> | undefined
   /** Settles when all that was pushed is written. */
   flush(): Promise<void>
-  /** Writes one last event in one commit with `ops`, under `guards`. Call after `flush`. */
+  /** Writes one last event in one commit with `ops`, under `guards`. Call after `flush`, also after one that failed. */
   commit(event: AgentEvent, guards: readonly Guard[], ops: readonly Op[]): Promise<void>
 }
 
@@ -37,8 +38,6 @@ export function createAppender(options: AppenderOptions): Appender {
   let draining: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
   let hurry: (() => void) | undefined
-
-  const pending = (event: AgentEvent): PendingEvent => ({ event, runId, timestamp: Date.now() })
 
   async function write(
     events: readonly PendingEvent[],
@@ -85,7 +84,7 @@ export function createAppender(options: AppenderOptions): Appender {
   return {
     push(event) {
       if (failure) throw failure.error
-      const item = pending(event)
+      const item = pendingEvent(event, runId)
       queue.push(item)
       if (isUrgent(item)) hurry?.()
       if (!draining) {
@@ -102,11 +101,15 @@ export function createAppender(options: AppenderOptions): Appender {
       }
       if (failure) throw failure.error
     },
-    commit: (event, guards, ops) => write([pending(event)], guards, ops),
+    async commit(event, guards, ops) {
+      // What failed may have been written all the same.
+      if (failure) head = (await store.inspect(threadId)).head
+      await write([pendingEvent(event, runId)], guards, ops)
+    },
   }
 }
 
-const isUrgent = ({ event }: PendingEvent): boolean => URGENT.has(event.method)
+const isUrgent = ({ method }: PendingEvent): boolean => URGENT.has(method)
 
 /** The end of this turn of the event loop: long enough to gather what a burst brings, too short to be seen. */
 const nextTurn = (): Promise<void> =>

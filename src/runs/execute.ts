@@ -51,8 +51,7 @@ async function perform(context: RunContext, launched: Launched, stop: AbortContr
   const leave = attend(context, launched, (reason) => stop.abort(reason))
   try {
     const recorder = createRecorder(context, launched, appender)
-    const outcome = await drive(context, launched, stop.signal, recorder.record)
-    await appender.flush()
+    const outcome = await written(appender, await drive(context, launched, stop.signal, recorder.record))
     if (outcome.end === 'stopped' && outcome.reason === 'fenced') return
     await finish(context, launched, appender, outcome, recorder.interrupts())
   } finally {
@@ -60,27 +59,27 @@ async function perform(context: RunContext, launched: Launched, stop: AbortContr
   }
 }
 
+/** The outcome once all events are in the log: an agent that has not been heard to its end is not done. */
+async function written(appender: Appender, outcome: Outcome): Promise<Outcome> {
+  try {
+    await appender.flush()
+    return outcome
+  } catch (error) {
+    if (error instanceof FencedError) throw error
+    return outcome.end === 'done' ? { end: 'failed', error } : outcome
+  }
+}
+
 /** Iterates the agent until it ends, throws or is stopped. */
 async function drive(
   context: RunContext,
-  { run, token, thread }: Launched,
+  launched: Launched,
   signal: AbortSignal,
   record: (event: AgentEvent) => Promise<void> | undefined,
 ): Promise<Outcome> {
-  const { threadId, runId, assistantId } = run
-  const agent = agentOf(context, assistantId)
-  const task: AgentTask = {
-    threadId,
-    runId,
-    assistantId,
-    start: run.start,
-    checkpointId: run.checkpointId ?? thread.head ?? undefined,
-    config: run.config,
-    checkpointer: fencedCheckpointer(checkpointerOf(context, agent), context.store, threadId, token),
-    signal,
-  }
-  const steps = interruptible(agent, task, context.cancelGraceMs)
+  let steps: Steps | undefined
   try {
+    steps = begin(context, launched, signal)
     for (;;) {
       const step = await steps.next()
       if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
@@ -94,15 +93,36 @@ async function drive(
     if (error instanceof FencedError) throw error
     return { end: 'failed', error }
   } finally {
-    steps.leave()
+    steps?.leave()
   }
+}
+
+interface Steps {
+  next(): Promise<IteratorResult<AgentEvent>>
+  leave(): void
+}
+
+function begin(context: RunContext, { run, token, thread }: Launched, signal: AbortSignal): Steps {
+  const { threadId, runId, assistantId } = run
+  const agent = agentOf(context, assistantId)
+  const task: AgentTask = {
+    threadId,
+    runId,
+    assistantId,
+    start: run.start,
+    checkpointId: run.checkpointId ?? thread.head ?? undefined,
+    config: run.config,
+    checkpointer: fencedCheckpointer(checkpointerOf(context, agent), context.store, threadId, token),
+    signal,
+  }
+  return interruptible(agent, task, context.cancelGraceMs)
 }
 
 /**
  * The agent's events, without ever waiting for an agent that ignores its signal: after a stop, `next` gives it a grace time
  * to settle (its last checkpoint may still be on its way) and then comes back without it.
  */
-function interruptible(agent: Agent, task: AgentTask, graceMs: number) {
+function interruptible(agent: Agent, task: AgentTask, graceMs: number): Steps {
   const iterator = agent.stream(task)[Symbol.asyncIterator]()
   const END = { done: true, value: undefined } as const
   let giveUp: (() => void) | undefined
@@ -119,7 +139,8 @@ function interruptible(agent: Agent, task: AgentTask, graceMs: number) {
     leave() {
       clearTimeout(timer)
       // Not awaited: the agent may never answer. What it does from here on is fenced off.
-      iterator.return?.()?.then(undefined, () => {})
+      const close = async () => iterator.return?.()
+      close().catch(() => {})
     },
   }
 }

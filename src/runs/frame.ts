@@ -4,10 +4,10 @@ import { formatTopic } from './topic.ts'
 
 /** An event as it waits for its number. */
 export interface PendingEvent {
-  readonly event: AgentEvent
-  readonly runId: string
-  /** Milliseconds since 1970. */
-  readonly timestamp: number
+  readonly method: string
+  readonly topic: string
+  /** `params` as JSON. */
+  readonly params: string
 }
 
 const encoder = new TextEncoder()
@@ -21,24 +21,29 @@ export function parseEventId(id: string): { readonly token: number; readonly seq
   return match ? { token: Number(match[1]), seq: Number(match[2]) } : undefined
 }
 
-/**
- * Encodes an event as the SSE frame that every subscriber is sent. The `data` line is one line because `JSON.stringify`
- * escapes line breaks, and it is the whole event, so other transports can cut it out of the frame (see `frameData`).
- */
-export function encodeFrame(pending: PendingEvent, token: number, seq: number): LogEvent {
-  const { event, runId, timestamp } = pending
+/** Writes an event down as it is now. Throws what `JSON.stringify` throws for data that is not JSON. */
+export function pendingEvent(event: AgentEvent, runId: string): PendingEvent {
   const { method } = event
-  const id = eventId(token, seq)
   const namespace = JSON.stringify(event.namespace)
   const node = event.node === undefined ? '' : `"node":${JSON.stringify(event.node)},`
   const data = JSON.stringify(event.data) ?? 'null'
+  return {
+    method,
+    topic: formatTopic({ method, namespace: event.namespace, runId, detail: detailOf(event) }),
+    params: `{"namespace":${namespace},"timestamp":${Date.now()},${node}"data":${data}}`,
+  }
+}
+
+/**
+ * Encodes an event as the SSE frame that every subscriber is sent. The `data` line is one line because `JSON.stringify`
+ * escapes line breaks, and it is the whole event, so other transports can cut it out of the frame.
+ */
+export function encodeFrame({ method, topic, params }: PendingEvent, token: number, seq: number): LogEvent {
+  const id = eventId(token, seq)
   const frame =
     `id: ${id}\nevent: ${method}\ndata: {"type":"event","event_id":"${id}","seq":${seq},"method":"${method}",` +
-    `"params":{"namespace":${namespace},"timestamp":${timestamp},${node}"data":${data}}}\n\n`
-  return {
-    topic: formatTopic({ method, namespace: event.namespace, runId, detail: detailOf(event) }),
-    data: encoder.encode(frame),
-  }
+    `"params":${params}}\n\n`
+  return { topic, data: encoder.encode(frame) }
 }
 
 /** The name of a custom event or the id of an interrupt. */

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../agents/agent.ts'
 import type { PartitionState } from '../storage/store.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
-import { encodeFrame } from './frame.ts'
+import { encodeFrame, pendingEvent } from './frame.ts'
 import {
   guardThread,
   putRun,
@@ -44,8 +44,7 @@ export async function prepareLaunch(
     queue: thread.queue.filter(({ runId }) => runId !== run.runId),
     interrupts: stillOpen(thread, run),
   }
-  const event = rootLifecycle(run, 'running')
-  const frame = encodeFrame({ event, runId: run.runId, timestamp: Date.now() }, token, state.head + 1)
+  const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, state.head + 1)
   const { head } = await context.store.commit(threadId, {
     guards: [guardThread(threadId, read), { guard: 'free' }, { guard: 'head', seq: state.head }],
     ops: [

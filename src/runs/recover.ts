@@ -1,7 +1,7 @@
 import { ConflictError } from '../storage/errors.ts'
 import type { RunContext } from './context.ts'
 import { endingOf, endOps } from './finish.ts'
-import { encodeFrame } from './frame.ts'
+import { encodeFrame, pendingEvent } from './frame.ts'
 import { isHeld } from './lease.ts'
 import { guardThread, loadRun, loadThread } from './records.ts'
 
@@ -23,11 +23,7 @@ export async function recover(context: RunContext, threadId: string): Promise<vo
     thread.record.interrupts,
   )
   const token = Math.max(state.token + 1, state.now)
-  const frame = encodeFrame(
-    { event: ending.event, runId: run.record.runId, timestamp: Date.now() },
-    token,
-    state.head + 1,
-  )
+  const frame = encodeFrame(pendingEvent(ending.event, run.record.runId), token, state.head + 1)
   const head = cancel === 'rollback' ? (run.record.base?.checkpointId ?? null) : thread.record.head
   try {
     await store.commit(threadId, {

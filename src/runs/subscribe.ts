@@ -4,6 +4,7 @@ import { createMatcher, type EventFilter, type Matcher } from './filter.ts'
 import { parseEventId } from './frame.ts'
 import { loadThread, type ThreadRecord } from './records.ts'
 import { selectBytes } from './select.ts'
+import type { ReaderEnd } from './tail.ts'
 
 export interface SubscribeRequest {
   readonly threadId: string
@@ -17,7 +18,7 @@ export interface SubscribeRequest {
 
 /**
  * A subscriber: a place in a thread's log. It pulls, nobody pushes, so one that stops reading costs its place and nothing
- * more. The thread may not exist yet; another owner's thread stays silent for ever.
+ * more. The thread may not exist yet, and another owner's looks like one that does not.
  */
 export interface Subscription {
   /**
@@ -41,34 +42,52 @@ interface Start {
 export function subscribe(context: RunContext, request: SubscribeRequest): Subscription {
   const { store, tails } = context
   const { threadId } = request
-  const tail = tails.open(threadId, (error) => end({ error }))
+  const tail = tails.open(threadId, end)
   const filter = createMatcher(request.filter)
   let start: Start | undefined
   let after = 0
-  let ended: { readonly error?: Error } | undefined
+  let outdated = false
+  let ended: ReaderEnd | undefined
+  let cancelled = false
 
-  function end(how: { readonly error?: Error }): void {
-    if (ended) return
-    ended = how
+  function end(how: ReaderEnd): void {
+    if (!start && how.at === 'once') {
+      // It has seen nothing of the thread that is gone, and goes on waiting for one of its own.
+      outdated = true
+      return
+    }
+    ended ??= how
+    tail.close()
+  }
+
+  function cancel(): void {
+    cancelled = true
     tail.close()
   }
 
   async function next(): Promise<Uint8Array | undefined> {
-    while (!ended) {
+    while (!cancelled) {
       const seen = tail.rings()
+      // Taken before the read, which then gives all that was written before the end.
+      const last = ended
       const bytes = start ? await read(start) : await begin()
-      if (ended) break
+      if (cancelled) break
+      if (ended?.at === 'once') throw ended.reason
       if (bytes) return bytes
-      if (bytes === undefined) await tail.wait(seen)
+      if (bytes === null) continue
+      if (last) throw last.reason
+      await tail.wait(seen)
     }
-    if (ended.error) throw ended.error
     return undefined
   }
 
   /** Undefined: nothing yet, wait. Null: look again at once. */
   async function begin(): Promise<Uint8Array | undefined | null> {
-    start = await locate(context, request, filter)
-    if (!start) return undefined
+    outdated = false
+    const found = await locate(context, request, filter)
+    if (outdated) return null
+    if (!found) return undefined
+    start = found
     after = start.after
     return start.prologue ?? null
   }
@@ -86,10 +105,10 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
     return missed ? concat(bytes ? [missed, bytes] : [missed]) : (bytes ?? null)
   }
 
-  return { next, cancel: () => end({}) }
+  return { next, cancel }
 }
 
-/** Where a subscriber begins, or undefined while its thread does not exist. */
+/** Where a subscriber begins, or undefined while its owner has no such thread. */
 async function locate(
   context: RunContext,
   request: SubscribeRequest,
@@ -100,10 +119,7 @@ async function locate(
   // The log before the record: a run that starts in between is then newer than the replay, never missing from it.
   const { head, firstRetained } = await store.inspect(threadId)
   const thread = (await loadThread(store, threadId))?.record
-  if (!thread) return undefined
-  // Somebody else's thread looks like one on which nothing happens.
-  if (thread.owner !== owner)
-    return { after: head, prologue: undefined, until: head, replay: NOTHING, live: NOTHING }
+  if (!thread || thread.owner !== owner) return undefined
   const cursor = await cursorOf(context, request, head)
   if (cursor !== undefined && cursor + 1 >= firstRetained) {
     return { after: cursor, prologue: undefined, until: head, replay: filter, live: filter }
@@ -153,7 +169,6 @@ function currentOnly({ lastRunId, interrupts }: ThreadRecord): Matcher {
   }
 }
 
-const NOTHING: Matcher = () => false
 /** Events read at once. The store bounds the bytes. */
 const MAX_BATCH = 1_000
 

@@ -2,11 +2,17 @@ import type { Store } from '../storage/store.ts'
 
 /** The readers of this process: one watch on the store for each thread that is read, one timer for all of them. */
 export interface Tails {
-  /** `onDrop` is told when the server ends the reader. */
-  open(threadId: string, onDrop: (reason: Error) => void): Tail
-  /** Ends every reader of a thread. */
+  /** `onEnd` is told when the server ends the reader. */
+  open(threadId: string, onEnd: (how: ReaderEnd) => void): Tail
+  /** Ends every reader of a thread at once. */
   drop(threadId: string, reason: Error): void
+  /** Ends every reader once it has read what is in the log. */
   close(reason: Error): void
+}
+
+export interface ReaderEnd {
+  readonly reason: Error
+  readonly at: 'once' | 'head'
 }
 
 export interface Tail {
@@ -23,7 +29,7 @@ const RECHECK_MS = 1_000
 interface Shared {
   rings: number
   readonly waiters: Set<() => void>
-  readonly readers: Set<(reason: Error) => void>
+  readonly readers: Set<(how: ReaderEnd) => void>
   readonly off: () => void
 }
 
@@ -54,15 +60,15 @@ export function createTails(store: Store): Tails {
     timer = undefined
   }
 
-  function drop(threadId: string, reason: Error): void {
-    for (const onDrop of [...(threads.get(threadId)?.readers ?? [])]) onDrop(reason)
+  function end(threadId: string, how: ReaderEnd): void {
+    for (const onEnd of [...(threads.get(threadId)?.readers ?? [])]) onEnd(how)
   }
 
   return {
-    open(threadId, onDrop) {
+    open(threadId, onEnd) {
       const shared = join(threadId)
       // A function of its own, so that two readers with one callback stay two.
-      const reader = (reason: Error) => onDrop(reason)
+      const reader = (how: ReaderEnd) => onEnd(how)
       shared.readers.add(reader)
       let wake = () => {}
       let closed = false
@@ -83,9 +89,9 @@ export function createTails(store: Store): Tails {
         },
       }
     },
-    drop,
+    drop: (threadId, reason) => end(threadId, { reason, at: 'once' }),
     close(reason) {
-      for (const threadId of [...threads.keys()]) drop(threadId, reason)
+      for (const threadId of [...threads.keys()]) end(threadId, { reason, at: 'head' })
     },
   }
 }
