@@ -1,0 +1,209 @@
+import { describe, expect, test } from 'vitest'
+import { createTranslator } from '../../src/agents/langgraph/events.ts'
+import type { EngineEvent } from '../../src/agents/langgraph/graph.ts'
+import { lines } from '../fixtures/tasks.ts'
+
+const event = (method: string, data: unknown, params: Partial<EngineEvent['params']> = {}): EngineEvent => ({
+  method,
+  params: { namespace: [], data, ...params },
+})
+
+const translateAll = (...events: EngineEvent[]) => {
+  const { translate, rest } = createTranslator()
+  return [...events.flatMap((one) => translate(one)), ...rest()]
+}
+
+const message = (data: object) => event('messages', data, { namespace: ['m:1'], node: 'model' })
+
+describe('messages', () => {
+  test.each([
+    [
+      'base64 media',
+      { type: 'image', base64: 'AAA=', mimeType: 'image/png' },
+      { type: 'image', data: 'AAA=', mime_type: 'image/png' },
+    ],
+    [
+      'bytes',
+      { type: 'video', data: new Uint8Array([0, 0]), mimeType: 'video/mp4' },
+      { type: 'video', data: 'AAA=', mime_type: 'video/mp4' },
+    ],
+    [
+      'links',
+      { type: 'file', url: 'http://a.test', fileId: 'f1' },
+      { type: 'file', url: 'http://a.test', file_id: 'f1' },
+    ],
+    [
+      'spelled as on the wire',
+      { type: 'audio', data: 'A', mime_type: 'a/b' },
+      { type: 'audio', data: 'A', mime_type: 'a/b' },
+    ],
+    [
+      'other blocks',
+      { type: 'custom', base64: 'A', mimeType: 'x' },
+      { type: 'custom', base64: 'A', mimeType: 'x' },
+    ],
+  ])('%s in finished blocks', (_, content, expected) => {
+    expect(translateAll(message({ event: 'content-block-finish', index: 2, content, run_id: 'r' }))).toEqual([
+      {
+        method: 'messages',
+        namespace: ['m:1'],
+        node: 'model',
+        data: { event: 'content-block-finish', index: 2, content: expected, run_id: 'r' },
+      },
+    ])
+  })
+
+  test('blocks that the engine goes on filling start empty', () => {
+    const start = (content: object) => message({ event: 'content-block-start', index: 0, content })
+    const started = translateAll(
+      start({ type: 'tool_call_chunk', id: 'c', name: 'add', args: '{"a":1}' }),
+      start({ type: 'audio', data: 'AAAA', mimeType: 'audio/wav' }),
+      start({ type: 'audio', url: 'http://a.test' }),
+      start({ type: 'text', text: '' }),
+      start({ type: 'image', data: 'AAAA' }),
+    ).map(({ data }) => (data as { content: unknown }).content)
+    expect(started).toEqual([
+      { type: 'tool_call_chunk', id: 'c', name: 'add', args: '' },
+      { type: 'audio', data: '', mime_type: 'audio/wav' },
+      { type: 'audio', url: 'http://a.test' },
+      { type: 'text', text: '' },
+      { type: 'image', data: 'AAAA' },
+    ])
+  })
+
+  test('deltas are passed on without a copy; malformed blocks are passed on too', () => {
+    const delta = {
+      event: 'content-block-delta',
+      index: 0,
+      delta: { type: 'text-delta', text: 'a' },
+      run_id: 'r',
+    }
+    expect(translateAll(message(delta))[0]!.data).toBe(delta)
+    const odd = { event: 'content-block-start', index: 0, content: null }
+    expect(translateAll(message(odd))[0]!.data).toEqual(odd)
+  })
+
+  test('raw events of providers are left out', () => {
+    expect(translateAll(message({ event: 'provider', provider: 'p', name: 'n', payload: {} }))).toEqual([])
+  })
+})
+
+describe('lifecycle', () => {
+  test('of the root is left to the engine of runs, that of children kept', () => {
+    expect(
+      translateAll(
+        event('lifecycle', { event: 'running', graph_name: 'root' }),
+        event('lifecycle', { event: 'started', graph_name: 'sub' }, { namespace: ['sub:1'] }),
+        event('lifecycle', { event: 'completed', graph_name: 'sub' }, { namespace: ['sub:1'] }),
+        event('lifecycle', { event: 'completed', graph_name: 'root' }),
+      ),
+    ).toEqual([
+      { method: 'lifecycle', namespace: ['sub:1'], data: { event: 'started', graph_name: 'sub' } },
+      { method: 'lifecycle', namespace: ['sub:1'], data: { event: 'completed', graph_name: 'sub' } },
+    ])
+  })
+
+  test('only the namespace of the task that asks is interrupted', () => {
+    const result = (id: string, interrupts: object[]) =>
+      event('tasks', { id, name: 'sub', result: {}, interrupts }, { namespace: ['a:0'] })
+    const completed = (id: string) =>
+      event('lifecycle', { event: 'completed' }, { namespace: ['a:0', `sub:${id}`] })
+    expect(
+      lines(
+        translateAll(result('1', [{ id: 'x', value: 1 }]), result('2', []), completed('1'), completed('2')),
+      ),
+    ).toEqual([
+      'tasks [a:A] sub result',
+      'tasks [a:A] sub result',
+      'lifecycle [a:A|sub:B] interrupted',
+      'lifecycle [a:A|sub:C] completed',
+    ])
+  })
+})
+
+describe('interrupts', () => {
+  const asked = [{ id: 'i1', value: { at: new Date(0) } }]
+
+  test('are requested where they are seen first, once, and are no values or updates', () => {
+    expect(
+      translateAll(
+        event(
+          'updates',
+          { node: '__interrupt__', values: asked },
+          { namespace: ['sub:1'], node: '__interrupt__' },
+        ),
+        event('values', { __interrupt__: asked }, { namespace: ['sub:1'] }),
+        event('updates', { node: '__interrupt__', values: asked }, { node: '__interrupt__' }),
+        event('values', { __interrupt__: [...asked, { id: 'i2' }] }),
+      ),
+    ).toEqual([
+      {
+        method: 'input.requested',
+        namespace: ['sub:1'],
+        data: {
+          interrupt_id: 'i1',
+          payload: { at: '1970-01-01T00:00:00.000Z' },
+          value: { at: '1970-01-01T00:00:00.000Z' },
+        },
+      },
+      { method: 'input.requested', namespace: [], data: { interrupt_id: 'i2', payload: null, value: null } },
+    ])
+  })
+
+  test('a static breakpoint asks nothing', () => {
+    expect(
+      translateAll(event('updates', { node: '__interrupt__', values: [] }, { node: '__interrupt__' })),
+    ).toEqual([])
+  })
+
+  test('a tool error is dropped only when it is made of interrupts', () => {
+    const error = (message: string) => event('tools', { event: 'tool-error', tool_call_id: 'c', message })
+    const id = '0'.repeat(32)
+    expect(translateAll(error(JSON.stringify([{ id, value: 1 }])))).toEqual([])
+    for (const real of [
+      'no',
+      '[',
+      '[]',
+      '[1]',
+      '[{"value":1}]',
+      `[{"id":"${id}"}]`,
+      '[{"id":"x","value":1}]',
+    ]) {
+      expect(translateAll(error(real))).toHaveLength(1)
+    }
+  })
+})
+
+describe('checkpoints', () => {
+  const checkpoint = (step: number, namespace: string[] = []) =>
+    event('checkpoints', { id: `c${step}`, step }, { namespace })
+  const values = (namespace: string[] = []) => event('values', { a: 1 }, { namespace })
+  const custom = event('custom:x', 1)
+
+  test('stay directly before their values', () => {
+    expect(lines(translateAll(checkpoint(1), custom, custom, values(), checkpoint(2), values()))).toEqual([
+      'custom [] x',
+      'custom [] x',
+      'checkpoints [] step1',
+      'values []',
+      'checkpoints [] step2',
+      'values []',
+    ])
+  })
+
+  test('are not lost without values', () => {
+    expect(
+      lines(translateAll(checkpoint(1), checkpoint(2, ['a:1']), values(['a:1']), checkpoint(3))),
+    ).toEqual(['checkpoints [] step1', 'checkpoints [a:A] step2', 'values [a:A]', 'checkpoints [] step3'])
+  })
+})
+
+test('channels of stream transformers become custom events, what is unknown is left out', () => {
+  expect(
+    translateAll(
+      event('custom:my:channel', new Set([1]), { namespace: ['a:1'] }),
+      event('debug', {}),
+      event('input', {}),
+    ),
+  ).toEqual([{ method: 'custom', namespace: ['a:1'], data: { name: 'my:channel', payload: [1] } }])
+})
