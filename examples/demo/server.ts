@@ -1,5 +1,6 @@
 import { langgraph } from '../../src/agents/langgraph.ts'
 import { createAgentServer, type WebHandler } from '../../src/index.ts'
+import { echoAgent } from './echo.ts'
 import { approvalAgent, deepAgent } from './graphs.ts'
 import type { Models } from './models.ts'
 import { site } from './site.ts'
@@ -16,12 +17,21 @@ const AGENTS = [
     description: 'An agent that writes letters and asks you before it sends one.',
     examples: ['Email ada@example.com that lunch is at noon'],
   },
+  {
+    id: 'echo',
+    description: 'A plain function that repeats what you say, and asks you when you tell it to.',
+    examples: ['Hello, echo', 'Ask me'],
+  },
 ]
 
 /** The demo as one handler: the agents first, and the page where no route of theirs matches. */
 export function createDemo(models: Models): WebHandler {
   const server = createAgentServer({
-    agents: { agent: langgraph(deepAgent(models)), approval: langgraph(approvalAgent(models)) },
+    agents: {
+      agent: langgraph(deepAgent(models)),
+      approval: langgraph(approvalAgent(models)),
+      echo: echoAgent(),
+    },
     defaultAgent: 'agent',
   })
   const page = site({ model: models.label, agents: AGENTS })

@@ -56,6 +56,17 @@ test('a second question goes on in the same thread', async () => {
   ])
 })
 
+test('a function streams, asks, and goes on with the answer', async () => {
+  const said = await converse('echo', 'echo', 'Hello out there')
+  expect(shown(said).map(({ text }) => text)).toEqual(['Hello out there', 'Hello out there'])
+  const { questions } = await converse('echo', 'echo', 'Ask me')
+  expect(questions.map(({ payload }) => payload)).toEqual([{ question: 'What shall I say?' }])
+  await command('echo', 'input.respond', { namespace: [], interrupt_id: questions[0]!.id, response: 'Boo!' })
+  const after = await follow('echo')
+  expect(shown(after).at(-1)).toMatchObject({ role: 'ai', text: 'Boo!' })
+  expect(shown(after)).toEqual(shown(await saved('echo')))
+})
+
 test('what the state does not know yet keeps its place', () => {
   const conversation = emptyConversation()
   const values = (...ids: string[]) =>

@@ -65,14 +65,14 @@ function bindAgent(agent) {
 async function send(text) {
   const id = crypto.randomUUID()
   addHuman(conversation, id, text)
+  bindAgent(agentPicker.value)
+  history.replaceState(null, '', `#${encodeURIComponent(threadId)}`)
   await start(() =>
     command(threadId, 'run.start', {
       assistant_id: agentPicker.value,
       input: { messages: [{ type: 'human', id, content: text }] },
     }),
   )
-  bindAgent(agentPicker.value)
-  history.replaceState(null, '', `#${encodeURIComponent(threadId)}`)
   await drawThreads()
 }
 
@@ -86,14 +86,15 @@ async function respond(question, response) {
 
 /** Starts a run and remembers its id, so that it can be stopped after a reload too. @param {() => Promise<{ run_id?: string }>} begin */
 async function start(begin) {
-  conversation.running = true
-  conversation.error = undefined
+  const [thread, current] = [threadId, conversation]
+  current.running = true
+  current.error = undefined
   draw()
   try {
     const { run_id } = await begin()
-    if (run_id !== undefined) sessionStorage.setItem(`run of ${threadId}`, run_id)
+    if (run_id !== undefined) sessionStorage.setItem(`run of ${thread}`, run_id)
   } catch (error) {
-    conversation.running = false
+    current.running = false
     showProblem(error)
   }
   draw()
@@ -114,8 +115,10 @@ async function drawThreads() {
 function threadRow({ id, title, updatedAt }) {
   const name = title || 'Untitled'
   const remove = async () => {
+    const open = id === threadId
+    if (open) stopFollowing.abort()
     await deleteThread(id)
-    if (id === threadId) location.hash = ''
+    if (open) location.hash = ''
     await drawThreads()
   }
   const when =

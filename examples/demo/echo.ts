@@ -1,0 +1,24 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { defineAgent } from '../../src/agents/define-agent.ts'
+import { textOf } from '../../src/messages/index.ts'
+
+/** An agent without a model or a graph: a function that repeats what it hears, and asks when it is told to. */
+export function echoAgent(delayMs = 15) {
+  return defineAgent({
+    name: 'echo',
+    description: 'Repeats what it hears, word by word.',
+    async run({ messages, message, interrupt, signal }) {
+      const last = messages.findLast(({ role }) => role === 'user')
+      const heard = last === undefined ? '' : textOf(last)
+      const said = /\bask me\b/i.test(heard)
+        ? await interrupt<string>({ question: 'What shall I say?' })
+        : heard
+      const answer = message()
+      for (const word of (said || 'I heard nothing.').match(/\s*\S+/g) ?? []) {
+        await pause(delayMs, undefined, { signal })
+        await answer.text(word)
+      }
+      await answer.end()
+    },
+  })
+}
