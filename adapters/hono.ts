@@ -1,6 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { basePath } from 'hono/route'
 import type { WebHandler } from '../src/http/types.ts'
+import { withoutBody } from './head.ts'
 
 /**
  * A Hono app to mount: `app.route('/agent', toHono(handler))` makes `/agent` the base path, and a path beneath it that no
@@ -14,7 +15,7 @@ export function toHono(handler: WebHandler): Hono {
     const request = await unread(c)
     const context = { basePath: mount === '' ? undefined : mount, waitUntil: waitUntil(c) }
     const response = await (mount === '' ? handler.handle : handler.fetch)(request, context)
-    if (response) return response
+    if (response) return request.method === 'HEAD' ? withoutBody(response) : response
     await next()
   })
 }

@@ -1,4 +1,5 @@
 import type { WebHandler } from '../src/http/types.ts'
+import { withoutBody } from './head.ts'
 
 export interface NextOptions {
   /** The folder of the route, such as `/agent` for `app/agent/[[...path]]/route.ts`. Default: the handler's own. */
@@ -22,6 +23,9 @@ export interface NextRoutes {
  * There `request.url` names the machine and not the public host, so give the handler its public URL where it has to know it.
  */
 export function toNext(handler: WebHandler, { basePath }: NextOptions = {}): NextRoutes {
-  const route: NextRoute = (request) => handler.fetch(request, { basePath })
+  const route: NextRoute = async (request) => {
+    const response = await handler.fetch(request, { basePath })
+    return request.method === 'HEAD' ? withoutBody(response) : response
+  }
   return { GET: route, POST: route, PUT: route, PATCH: route, DELETE: route, OPTIONS: route }
 }

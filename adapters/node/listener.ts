@@ -71,10 +71,10 @@ export function answer(req: NodeRequest, res: NodeResponse, exchange: Exchange):
     client.handBack()
     if (!client.gone) exchange.next()
   }
-  const fail = (error: unknown) => {
+  const fail = async (error: unknown) => {
     if (!client.gone && !res.headersSent) return send(errorResponse(error, onError))
     report(error)
-    if (!client.gone) breakOff(req, res)
+    if (!client.gone) await breakOff(req, res)
   }
   respond()
     .catch(fail)

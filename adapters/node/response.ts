@@ -55,8 +55,9 @@ export async function sendResponse(
   if (!client.gone) end(req, res, client)
 }
 
-/** A response that broke after its head must not look complete: the connection is cut. */
-export function breakOff(req: NodeRequest, res: NodeResponse): void {
+/** A response that broke after its head must not look complete: the connection is cut, after what was written has left. */
+export async function breakOff(req: NodeRequest, res: NodeResponse): Promise<void> {
+  await nextTurn()
   const { stream } = res as { readonly stream?: { close(code: number): void } }
   if (req.httpVersionMajor >= 2 && stream) stream.close(HTTP2_INTERNAL_ERROR)
   else res.destroy()
@@ -87,6 +88,8 @@ function writeHead(
   if (vary.length > 0) headers.vary = vary.join(', ')
   if (known !== undefined) headers['content-length'] ??= String(Buffer.byteLength(known))
   try {
+    // `Response.error()`, which HTTP/2 would send as 200.
+    if (response.status === 0) throw new TypeError('The handler gave an error response, which has no status.')
     if (!http2 && response.statusText !== '') res.statusMessage = response.statusText
     res.writeHead(response.status, headers)
   } catch (error) {

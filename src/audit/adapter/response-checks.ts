@@ -56,6 +56,7 @@ export const responseChecks = {
     },
   },
   'adapter.length': {
+    needs: ['length'],
     async run(bench) {
       const response = await bench.fetch('/probe/fields')
       const text = await response.text()
@@ -63,7 +64,7 @@ export const responseChecks = {
     },
   },
   'adapter.error.midway': {
-    needs: ['errors'],
+    needs: ['broken-streams'],
     async run(bench) {
       const response = await bench.fetch(`/probe/break/${bench.key}`)
       await broken(response)
@@ -71,7 +72,7 @@ export const responseChecks = {
     },
   },
   'adapter.error.first': {
-    needs: ['errors'],
+    needs: ['broken-streams'],
     async run(bench) {
       const response = await bench.fetch(`/probe/break-first/${bench.key}`).catch(() => undefined)
       if (response?.status === 500) await withoutSecret(response)

@@ -66,7 +66,7 @@ export const streamChecks = {
     },
   },
   'adapter.abort.pipelined': {
-    needs: ['connect', 'disconnect'],
+    needs: ['connect', 'disconnect', 'pipelining'],
     async run(bench) {
       const http = bench.connect()
       const second = head(bench, 'POST', `/probe/watched/${bench.key}`, { 'content-length': '1' })

@@ -43,14 +43,20 @@ export type AdapterCapability =
   | 'backpressure'
   /** Headers leave before the first byte of the body. */
   | 'early-headers'
-  /** A handler that throws, and a stream that breaks, are the adapter's to answer. */
+  /** A client that leaves is seen by each request that waits on its connection. */
+  | 'pipelining'
+  /** A handler that throws is answered. */
   | 'errors'
+  /** A stream that breaks is broken off. */
+  | 'broken-streams'
   /** No body parser of the host comes before the handler. */
   | 'own-bodies'
   /** What is left of a refused upload is taken in within bounds. */
   | 'bounded-drain'
   /** `request.url` is made from the target and the host of the request. */
   | 'own-url'
+  /** The `content-length` of a response reaches the client. */
+  | 'length'
   /** OPTIONS reaches the handler. */
   | 'options'
   | 'mount'

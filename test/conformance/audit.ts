@@ -1,0 +1,10 @@
+import { describe, test } from 'vitest'
+import { type AdapterTarget, adapterAudits } from '../../src/audit/index.ts'
+import { unharmed } from './unharmed.ts'
+
+/** Every audit that applies to a target, as a test of its own. */
+export function audit(target: AdapterTarget): void {
+  describe(target.name, () => {
+    for (const { id, name, fn } of adapterAudits(target)) test(`${id}: ${name}`, () => unharmed(fn))
+  })
+}

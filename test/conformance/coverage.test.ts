@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { requirements } from '../../src/audit/adapter/requirements.ts'
+import { adapterAudits } from '../../src/audit/index.ts'
+import { targets } from './targets/index.ts'
+
+// `collected.test.ts` runs what needs `collect`.
+const audited = new Set(
+  targets.flatMap((target) => adapterAudits({ ...target, collect() {} }).map(({ id }) => id)),
+)
+
+test('every requirement is audited on a target', () => {
+  expect(Object.keys(requirements).filter((id) => !audited.has(id))).toEqual([])
+})
+
+test('every audit stands for a requirement', () => {
+  expect([...audited].filter((id) => !(id in requirements))).toEqual([])
+})
+
+test('every requirement says what must hold, and where that comes from', () => {
+  for (const { behaviour, source } of Object.values(requirements)) {
+    expect(behaviour).toMatch(/^[`A-Z].+[^.]$/)
+    expect(new URL(source).protocol).toBe('https:')
+  }
+})

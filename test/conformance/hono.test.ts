@@ -1,0 +1,4 @@
+import { audit } from './audit.ts'
+import { hono } from './targets/hono.ts'
+
+audit(hono)

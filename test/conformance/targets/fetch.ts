@@ -1,0 +1,42 @@
+import { withoutBody } from '../../../adapters/head.ts'
+import type { AdapterTarget } from '../../../src/audit/index.ts'
+
+/** No adapter and no socket: what a handler on Workers, Bun and Deno sees, and a check of the audits themselves. */
+export const inProcess: AdapterTarget = {
+  name: 'fetch',
+  can: ['own-bodies', 'own-url', 'length', 'options', 'disconnect', 'early-headers'],
+  async start(handler) {
+    return {
+      origin: 'http://in-process.example',
+      async fetch(input, init) {
+        const request = new Request(input, init)
+        const answer = handler.fetch(request)
+        if (request.method === 'HEAD') return withoutBody(await answer)
+        return init?.signal ? leavable(answer, init.signal) : answer
+      },
+      close: handler.close,
+    }
+  },
+}
+
+/** What a server does for a client that leaves: the answer is not waited for, and its body is cancelled. */
+function leavable(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    let leave = () => reject(signal.reason)
+    signal.addEventListener('abort', () => leave())
+    answer.then((response) => {
+      const reader = response.body!.getReader()
+      // A handler that watches the signal has broken its stream by then.
+      leave = () => void reader.cancel(signal.reason).catch(() => {})
+      if (signal.aborted) return leave()
+      const body = new ReadableStream({
+        async pull(controller) {
+          const { done, value } = await reader.read()
+          if (done) controller.close()
+          else controller.enqueue(value)
+        },
+      })
+      resolve(new Response(body, response))
+    }, reject)
+  })
+}

@@ -1,0 +1,32 @@
+import { expect } from 'vitest'
+
+const GLOBALS = [
+  'Request',
+  'Response',
+  'Headers',
+  'fetch',
+  'ReadableStream',
+  'AbortController',
+  'URL',
+] as const
+
+/** Runs a check, and asserts that it left no mark on the process: no stray rejection, no warning, no replaced global. */
+export async function unharmed(run: () => Promise<void>): Promise<void> {
+  const before = GLOBALS.map((name) => globalThis[name])
+  const marks: string[] = []
+  const mark = (error: unknown) => marks.push(String(error))
+  process.on('unhandledRejection', mark)
+  process.on('uncaughtException', mark)
+  process.on('warning', mark)
+  try {
+    await run()
+    // Rejections and warnings are told one turn later.
+    await new Promise((resolve) => setImmediate(resolve))
+  } finally {
+    process.off('unhandledRejection', mark)
+    process.off('uncaughtException', mark)
+    process.off('warning', mark)
+  }
+  expect(marks).toEqual([])
+  expect(GLOBALS.filter((name, at) => globalThis[name] !== before[at])).toEqual([])
+}
