@@ -5,7 +5,7 @@ import type { DocIndex, Guard, LeaseRecord, Op } from './store.ts'
 /** An op whose own faults are ruled out: the document of a `put` is JSON text. */
 export type PreparedOp = Exclude<Op, { op: 'put' }> | PreparedPut
 
-export interface PreparedPut {
+interface PreparedPut {
   readonly op: 'put'
   readonly collection: string
   readonly id: string
@@ -38,7 +38,9 @@ export function prepare(op: Op): PreparedOp {
     }
     case 'append':
       for (const { data } of op.events) {
-        if (!ArrayBuffer.isView(data)) throw invalid('The data of an event must be bytes.')
+        // Not instanceof: the bytes may come from another realm.
+        if (ArrayBuffer.isView(data) && data.length === data.byteLength) continue
+        throw invalid('The data of an event must be a Uint8Array.')
       }
       return op
     case 'claim':
@@ -82,7 +84,10 @@ export function checkFence(
   if (lease?.token !== token || lease.expiresAt <= now) throw fenced(partition)
 }
 
-/** Walks the lease through the ops, so that a commit that would fail half-way is refused whole. */
+/**
+ * Walks the lease through the ops, so that a commit that would fail half-way is refused whole. A renewal needs the lease to be
+ * held with its token, be it expired: nobody else took it. A release with another token does nothing.
+ */
 export function checkLease(partition: string, ops: readonly PreparedOp[], current: Current): void {
   let { token } = current
   let held = current.lease?.token

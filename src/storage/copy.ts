@@ -45,7 +45,10 @@ function copyAt(value: unknown, previous: unknown, depth: number): unknown {
     const members = copyArray([...value], before, depth)
     return members === before ? previous : new Set(members)
   }
-  if (value instanceof Uint8Array) return sameBytes(value, previous) ? previous : value.slice()
+  if (value instanceof Uint8Array) {
+    // Not value.slice(): that of a Node Buffer shares its memory.
+    return sameBytes(value, previous) ? previous : Uint8Array.prototype.slice.call(value)
+  }
   if (value instanceof Date) {
     return previous instanceof Date && Object.is(previous.getTime(), value.getTime())
       ? previous

@@ -30,7 +30,7 @@ export function fencedCheckpointer(
   })
 }
 
-export function sharesDatabase(a: object, b: object): boolean {
+function sharesDatabase(a: object, b: object): boolean {
   const database = (a as { [DATABASE]?: unknown })[DATABASE]
   return database !== undefined && database === (b as { [DATABASE]?: unknown })[DATABASE]
 }

@@ -9,7 +9,7 @@ export interface Serde {
 /**
  * JSON in the format of LangGraph's `JsonPlusSerializer`, so that either reads what the other wrote. Revives undefined, Set, Map,
  * RegExp, Error, Uint8Array, `DeltaSnapshot` and, beyond LangGraph's, Date. LangChain objects are written whole but stay
- * plain `lc: 1` records on reading: where they must come back as instances, use `JsonPlusSerializer` itself.
+ * plain `lc: 1` records on reading: where they must come back as instances, use LangGraph's own, `new MemorySaver().serde`.
  */
 export const jsonSerde: Serde = {
   async dumpsTyped(data) {
@@ -29,7 +29,8 @@ export const jsonSerde: Serde = {
 function encode(this: unknown, key: string, value: unknown): unknown {
   if (value === undefined) return { lc: 2, type: 'undefined' }
   const original = (this as Record<string, unknown>)[key]
-  if (original instanceof Date) return record('Date', [original.toISOString()])
+  // JSON has null for an invalid one.
+  if (original instanceof Date && value !== null) return record('Date', [value])
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Set) return record('Set', [[...value]])
   if (value instanceof Map) return record('Map', [[...value]])
@@ -46,7 +47,7 @@ function encode(this: unknown, key: string, value: unknown): unknown {
   return value
 }
 
-interface Record2 {
+interface LcRecord {
   readonly lc: 2
   readonly type: string
   readonly id?: unknown
@@ -67,10 +68,10 @@ function revive(value: unknown): unknown {
     const inner = node[key]
     if (typeof inner === 'object' && inner !== null) node[key] = revive(inner)
   }
-  return node.lc === 2 ? reviveRecord(node as unknown as Record2) : node
+  return node.lc === 2 ? reviveRecord(node as unknown as LcRecord) : node
 }
 
-function reviveRecord(node: Record2): unknown {
+function reviveRecord(node: LcRecord): unknown {
   if (node.type === 'undefined') return undefined
   if (node.type === 'delta_snapshot' && Object.hasOwn(node, 'value')) {
     return { lg_name: 'DeltaSnapshot', value: node.value }
@@ -84,27 +85,30 @@ function reviveRecord(node: Record2): unknown {
     return node
   }
   const [first, second] = node.args as unknown[]
-  const plain = node.method === null || node.method === undefined
-  switch (node.id[0]) {
-    case 'Set':
-      return plain && Array.isArray(first) ? new Set(first) : node
-    case 'Map':
-      return plain && isEntries(first) ? new Map(first) : node
-    case 'RegExp':
-      return plain && typeof first === 'string' && typeof second === 'string'
-        ? new RegExp(first, second)
-        : node
-    case 'Error':
-      return plain && typeof first === 'string' ? new Error(first) : node
-    case 'Date':
-      return plain && typeof first === 'string' ? new Date(first) : node
-    case 'Uint8Array':
-      return (plain || node.method === 'from') && Array.isArray(first)
-        ? Uint8Array.from(first as number[])
-        : node
-    default:
-      return node
+  const name: unknown = node.id[0]
+  if (name === 'Uint8Array' && node.method === 'from') return isBytes(first) ? Uint8Array.from(first) : node
+  if (node.method !== null && node.method !== undefined) return node
+  if (name === 'Set' && Array.isArray(first)) return new Set(first)
+  if (name === 'Map' && isEntries(first)) return new Map(first)
+  if (name === 'Error' && typeof first === 'string') return new Error(first)
+  if (name === 'Date' && typeof first === 'string' && !Number.isNaN(Date.parse(first))) return new Date(first)
+  if (name === 'RegExp' && typeof first === 'string' && typeof second === 'string') {
+    return toRegExp(first, second) ?? node
   }
+  return node
+}
+
+function toRegExp(source: string, flags: string): RegExp | undefined {
+  try {
+    return new RegExp(source, flags)
+  } catch {
+    // Not a record that `encode` wrote.
+    return undefined
+  }
+}
+
+function isBytes(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every((byte) => Number.isInteger(byte) && byte >= 0 && byte <= 255)
 }
 
 function isEntries(value: unknown): value is [unknown, unknown][] {

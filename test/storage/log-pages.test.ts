@@ -10,6 +10,8 @@ import {
 } from '../../src/storage/log-pages.ts'
 import type { LogEvent } from '../../src/storage/store.ts'
 
+fc.configureGlobal({ seed: 1 })
+
 const encoder = new TextEncoder()
 
 interface Seen {

@@ -128,6 +128,20 @@ test('keeps little of a cleared partition, of many only so much, and deals no to
   await expect(store.commit('thread-1', { ops: [claim] })).rejects.toMatchObject({ code: 'conflict' })
 })
 
+test('refuses an event that is no bytes, and writes nothing of that commit', async () => {
+  const store = memoryStore()
+  for (const data of ['text', undefined, new DataView(new ArrayBuffer(4)), new Uint16Array(2)]) {
+    const bad = [...events(1, 1), { topic: 't', data: data as never }]
+    const work = store.commit('p', { ops: [{ op: 'append', token: 1, events: bad }] })
+    await expect(work).rejects.toMatchObject({ code: 'invalid_argument' })
+  }
+  for (const index of [{ k: Number.NaN }, { k: null as never }]) {
+    const work = store.commit('p', { ops: [{ op: 'put', collection: 'c', id: 'a', value: 1, index }] })
+    await expect(work).rejects.toMatchObject({ code: 'invalid_argument' })
+  }
+  expect((await store.inspect('p')).head).toBe(0)
+})
+
 test('names itself and what it can', () => {
   expect(memoryStore().capabilities).toEqual({ name: 'memory', shared: false, durable: false, coalesceMs: 0 })
 })
