@@ -2,6 +2,7 @@ import type { AgentEvent } from '../agents/agent.ts'
 import type { Op } from '../storage/store.ts'
 import type { Appender } from './appender.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
+import { openInterrupts } from './interrupts.ts'
 import { type Launched, rootLifecycle } from './launch.ts'
 import type { Outcome } from './outcome.ts'
 import {
@@ -45,11 +46,8 @@ export async function finish(
     const cancel = current.record.cancel
     // A cancel that arrived after the agent's last event still counts: its caller was told so.
     const settled: Outcome = cancel ? { end: 'stopped', reason: cancel } : outcome
-    const ending = endingOf(
-      run,
-      settled,
-      settled.end === 'done' ? raised : union(raised, thread.record.interrupts),
-    )
+    const open = settled.end === 'done' ? raised : await leftOpen(context, run, thread.record, raised)
+    const ending = endingOf(run, settled, open)
     const { end, head } =
       cancel === 'rollback' ? await rollback(context, run, ending) : { end: ending, head: thread.record.head }
     await appender.commit(
@@ -96,10 +94,31 @@ async function rollback(
   return { end: { ...ending, interrupts, threadStatus }, head: checkpointId }
 }
 
-/** A run that did not come to its end leaves open what it was not asked about. */
-function union(raised: readonly OpenInterrupt[], kept: readonly OpenInterrupt[]): readonly OpenInterrupt[] {
-  const ids = new Set(raised.map(({ id }) => id))
-  return [...raised, ...kept.filter(({ id }) => !ids.has(id))]
+/**
+ * A run that did not come to its end leaves open what it raised and what it had no answers for. Whether it took the answers
+ * it had, only the state knows.
+ */
+async function leftOpen(
+  context: RunContext,
+  run: RunRecord,
+  { threadId, interrupts }: ThreadRecord,
+  raised: readonly OpenInterrupt[],
+): Promise<readonly OpenInterrupt[]> {
+  const kept = union(raised, interrupts)
+  if (run.start.kind !== 'resume') return kept
+  try {
+    const agent = agentOf(context, run.assistantId)
+    const snapshot = await agent.getState({ threadId, checkpointer: checkpointerOf(context, agent) })
+    return snapshot ? openInterrupts(snapshot, union(kept, run.base?.interrupts ?? [])) : kept
+  } catch (error) {
+    context.report(error, { threadId, runId: run.runId })
+    return kept
+  }
+}
+
+function union(first: readonly OpenInterrupt[], second: readonly OpenInterrupt[]): readonly OpenInterrupt[] {
+  const ids = new Set(first.map(({ id }) => id))
+  return [...first, ...second.filter(({ id }) => !ids.has(id))]
 }
 
 export function endingOf(run: RunRecord, outcome: Outcome, raised: readonly OpenInterrupt[]): Ending {

@@ -3,16 +3,10 @@ import { fencedCheckpointer } from '../storage/fenced.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 import { execute } from './execute.ts'
+import { openInterrupts } from './interrupts.ts'
 import { isHeld } from './lease.ts'
 import { launchNext } from './queue.ts'
-import {
-  guardThread,
-  loadThread,
-  newThread,
-  type OpenInterrupt,
-  putThread,
-  type ThreadRecord,
-} from './records.ts'
+import { guardThread, loadThread, newThread, putThread, type ThreadRecord } from './records.ts'
 import { recover } from './recover.ts'
 import { noSuchThread } from './start.ts'
 import { retryConflicts } from './update-thread.ts'
@@ -151,13 +145,4 @@ async function settle(
     guards: [guardThread(threadId, read), { guard: 'fence', token }],
     ops: [putThread(changed), { op: 'release', token }],
   })
-}
-
-/** What a state asks its user, keeping account of who announced it. */
-function openInterrupts(snapshot: StateSnapshot, known: readonly OpenInterrupt[]): readonly OpenInterrupt[] {
-  return snapshot.tasks.flatMap(({ interrupts }) =>
-    interrupts.map(
-      ({ id, value }) => known.find((open) => open.id === id) ?? { id, value, runId: '', namespace: [] },
-    ),
-  )
 }
