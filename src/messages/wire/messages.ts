@@ -148,19 +148,29 @@ function decodeContent(wire: WireMessage): ContentBlock[] {
   for (const field of [wire.tool_calls, wire.invalid_tool_calls]) {
     for (const call of Array.isArray(field) ? field : []) {
       const type = field === wire.tool_calls ? 'tool_call' : 'invalid_tool_call'
-      const block = decodeBlock({ ...call, type }) as ToolCallBlock | InvalidToolCallBlock
-      if (!blocks.some((known) => isSameCall(known, block))) blocks.push(block)
+      addCall(blocks, decodeBlock({ ...call, type }))
     }
   }
   return blocks
 }
 
-/** Providers' own tool blocks in the content (`tool_use` and the like) repeat what `tool_calls` says. */
+/** Standard content repeats `tool_calls`; so do providers' own blocks (`tool_use` and the like), which the call replaces. */
+function addCall(blocks: ContentBlock[], call: ContentBlock): void {
+  if (call.type !== 'toolCall' && call.type !== 'invalidToolCall') return
+  const place = blocks.findIndex((block) => isSameCall(block, call))
+  if (place < 0) blocks.push(call)
+  else if (blocks[place]?.type === 'nonStandard') blocks[place] = call
+}
+
 function isSameCall(block: ContentBlock, call: ToolCallBlock | InvalidToolCallBlock): boolean {
-  if (block.type === 'nonStandard')
+  if (block.type === 'nonStandard') {
     return isRecord(block.value) && call.id !== undefined && block.value.id === call.id
-  if (block.type !== call.type) return false
-  return call.id === undefined ? JSON.stringify(block) === JSON.stringify(call) : block.id === call.id
+  }
+  if (block.type !== call.type || block.id !== call.id) return false
+  return (
+    call.id !== undefined ||
+    (block.name === call.name && JSON.stringify(block.args) === JSON.stringify(call.args))
+  )
 }
 
 function encodeToolCall({ id, name, args }: ToolCallBlock): Record<string, unknown> {
