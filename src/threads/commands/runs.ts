@@ -59,7 +59,7 @@ export async function inputRespond(command: Command): Promise<CommandResult> {
   return { result: { run_id: started.runId }, appliedThroughSeq: started.appliedThroughSeq }
 }
 
-/** `input.inject`: a message into an idle thread's state, or behind the run in progress. */
+/** `input.inject`: a message into an idle thread's state, or behind the run in progress. Not beside an open question. */
 export async function inputInject(command: Command): Promise<CommandResult> {
   const { message } = parse(inputInjectSchema, command.params)
   const { engine, threadId, owner } = command
@@ -78,6 +78,12 @@ export async function inputInject(command: Command): Promise<CommandResult> {
     return { result: { run_id: started.runId }, appliedThroughSeq: started.appliedThroughSeq }
   }
   await command.permit('threads:update')
+  if (thread.status === 'interrupted') {
+    throw new ProtocolError(
+      'not_supported',
+      'The thread waits for an answer, which a message would take away. Answer with input.respond, and give the message as update.',
+    )
+  }
   await engine.writeState({ threadId, owner, values: { messages } })
   return { result: {}, appliedThroughSeq: await engine.head(threadId) }
 }
