@@ -8,5 +8,10 @@ export type {
 } from './adapter/target.ts'
 export { adapterAudits } from './adapter.ts'
 export { AuditError } from './check.ts'
+export {
+  type CheckpointerAuditOptions,
+  type CheckpointerUnderAudit,
+  checkpointerAudits,
+} from './checkpointer.ts'
 export { type StoreAuditOptions, storeAudits } from './store.ts'
 export type { Audit } from './types.ts'
