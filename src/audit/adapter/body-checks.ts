@@ -46,7 +46,7 @@ export const bodyChecks = {
     },
   },
   'adapter.body.limit': {
-    needs: ['own-bodies'],
+    needs: ['own-bodies', 'drain'],
     async run(bench) {
       let left = 20
       const body = new ReadableStream<Uint8Array>({
@@ -68,8 +68,8 @@ export const bodyChecks = {
       await http.send(head(bench, 'GET', '/probe/echo', { 'content-length': '5' }), 'hello')
       const echo = await readEcho(http)
       equal('the body', [echo.text, echo.bodyIsNull], ['', true])
-      await http.send(head(bench, 'GET', '/probe/echo?second'))
-      equal('the second request', new URL((await readEcho(http)).url).search, '?second')
+      await http.send(head(bench, 'GET', '/probe/echo?second='))
+      equal('the second request', new URL((await readEcho(http)).url).search, '?second=')
     },
   },
   'adapter.body.refused': {
@@ -77,11 +77,11 @@ export const bodyChecks = {
     run: (bench) => refused(bench, '/probe/refuse'),
   },
   'adapter.body.refused-midway': {
-    needs: ['connect'],
+    needs: ['connect', 'drain'],
     run: (bench) => refused(bench, '/probe/refuse-midway'),
   },
   'adapter.body.endless': {
-    needs: ['connect', 'bounded-drain'],
+    needs: ['connect', 'drain'],
     async run(bench) {
       const http = bench.connect()
       const chunk = new Uint8Array(MEGABYTE)
@@ -102,7 +102,7 @@ export const bodyChecks = {
     },
   },
   'adapter.body.stalled': {
-    needs: ['connect', 'bounded-drain'],
+    needs: ['connect', 'drain'],
     async run(bench) {
       const http = bench.connect()
       await http.send(head(bench, 'POST', '/probe/refuse', { 'content-length': '5000' }), 'only this')

@@ -51,9 +51,9 @@ export type AdapterCapability =
   | 'broken-streams'
   /** No body parser of the host comes before the handler. */
   | 'own-bodies'
-  /** What is left of a refused upload is taken in within bounds. */
-  | 'bounded-drain'
-  /** `request.url` is made from the target and the host of the request. */
+  /** What is left of a refused upload is taken in, within bounds. */
+  | 'drain'
+  /** `request.url` is made of the target and the host of the request. */
   | 'own-url'
   /** The `content-length` of a response reaches the client. */
   | 'length'

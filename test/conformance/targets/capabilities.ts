@@ -9,7 +9,7 @@ const table: Readonly<Record<AdapterCapability, true>> = {
   errors: true,
   'broken-streams': true,
   'own-bodies': true,
-  'bounded-drain': true,
+  drain: true,
   'own-url': true,
   length: true,
   options: true,

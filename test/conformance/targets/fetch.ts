@@ -4,7 +4,7 @@ import type { AdapterTarget } from '../../../src/audit/index.ts'
 /** No adapter and no socket: what a handler on Workers, Bun and Deno sees, and a check of the audits themselves. */
 export const inProcess: AdapterTarget = {
   name: 'fetch',
-  can: ['own-bodies', 'own-url', 'length', 'options', 'disconnect', 'early-headers'],
+  can: ['own-bodies', 'drain', 'own-url', 'length', 'options', 'disconnect', 'early-headers'],
   async start(handler) {
     return {
       origin: 'http://in-process.example',

@@ -1,0 +1,3 @@
+import { adapterProbe, toNext } from '../../../../.tmp/agentwire.mjs'
+
+export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = toNext(adapterProbe(), { basePath: '/deep/agent' })
