@@ -12,6 +12,15 @@ export type {
   StateSnapshot,
   StateUpdate,
 } from './agents/agent.ts'
+export {
+  type AgentContext,
+  type AgentDefinition,
+  defineAgent,
+  type FunctionAgent,
+  type MessageWriter,
+  type ToolContext,
+  type Writer,
+} from './agents/define-agent.ts'
 export { AgentInputError } from './agents/errors.ts'
 export { AgentwireError } from './errors.ts'
 export {
@@ -24,6 +33,7 @@ export {
   type Route,
   type WebHandler,
 } from './http/index.ts'
+export { type ContentBlock, type Message, type MessageEvent, textOf, type Usage } from './messages/index.ts'
 export { RunError } from './runs/index.ts'
 export {
   createAgentServer,

@@ -11,6 +11,8 @@ export interface Agent {
   readonly resumable: boolean
   /** The agent's own saver. When absent it gets the server's. */
   readonly checkpointer?: Checkpointer | undefined
+  /** Throws `AgentInputError` for an input that every run would refuse. Asked before a run is accepted. */
+  validateInput?(input: unknown): void | Promise<void>
   /**
    * One attempt of one run. Ends normally when the agent is done or waits at an interrupt, throws when it failed. Root
    * `lifecycle` events are the engine's: an agent never yields them. Every `data` is plain JSON (see `toJson`).

@@ -28,7 +28,7 @@ export interface RunContext {
 /** Told of failures that no caller can be told of. Must not throw. */
 export type ErrorReporter = (
   error: unknown,
-  info: { readonly threadId: string; readonly runId?: string },
+  info: { readonly threadId?: string; readonly runId?: string },
 ) => void
 
 export interface ActiveRun {

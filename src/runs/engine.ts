@@ -93,6 +93,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     report: options.onError ?? ((error) => console.error('agentwire: a run could not be recorded', error)),
     closing: new AbortController(),
   }
+  sweepRegularly(context)
   return {
     agents,
     defaultAgent,
@@ -112,6 +113,18 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     head: async (threadId) => (await store.inspect(threadId)).head,
     close: () => close(context),
   }
+}
+
+const SWEEP_MS = 60_000
+
+/** Drops what has expired, until the engine closes. Does not keep the process alive. */
+function sweepRegularly({ store, closing, report }: RunContext): void {
+  const timer: unknown = setInterval(() => {
+    store.sweep().catch((error) => report(error, {}))
+  }, SWEEP_MS)
+  // A number where the runtime is not Node.
+  ;(timer as { unref?: () => void }).unref?.()
+  closing.signal.addEventListener('abort', () => clearInterval(timer as number))
 }
 
 async function close(context: RunContext): Promise<void> {

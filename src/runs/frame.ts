@@ -48,16 +48,16 @@ export function encodeFrame({ method, topic, params }: PendingEvent, token: numb
 
 /** The name of a custom event or the id of an interrupt. */
 function detailOf(event: AgentEvent): string | undefined {
-  if (event.method === 'custom') return stringField(event.data, 'name')
   if (event.method === 'input.requested') return interruptIdOf(event)
-  return undefined
+  const name = event.method === 'custom' ? fieldOf(event.data, 'name') : undefined
+  // Clients make a channel of any name that is not null.
+  return name === undefined || name === null ? undefined : String(name)
 }
 
-export const interruptIdOf = (event: AgentEvent): string | undefined =>
-  stringField(event.data, 'interrupt_id')
-
-function stringField(data: unknown, key: string): string | undefined {
-  if (typeof data !== 'object' || data === null) return undefined
-  const value = (data as Record<string, unknown>)[key]
-  return typeof value === 'string' ? value : undefined
+export function interruptIdOf(event: AgentEvent): string | undefined {
+  const id = fieldOf(event.data, 'interrupt_id')
+  return typeof id === 'string' ? id : undefined
 }
+
+const fieldOf = (data: unknown, key: string): unknown =>
+  typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[key] : undefined

@@ -67,6 +67,9 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   }
 
   const start = held ? request.start : answerWithInput(thread, request)
+  if (start.kind === 'input' && start.value !== null) {
+    await agentOf(context, request.assistantId).validateInput?.(start.value)
+  }
   const answers = requireOpen(thread, start)
   const run = newRun(request, start, state.now)
   const changed: ThreadRecord = {

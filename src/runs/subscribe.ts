@@ -2,9 +2,10 @@ import { baselineFrames, gapFrame } from './baseline.ts'
 import type { RunContext } from './context.ts'
 import { createMatcher, type EventFilter, type Matcher } from './filter.ts'
 import { parseEventId } from './frame.ts'
-import { loadThread, type ThreadRecord } from './records.ts'
+import type { ThreadRecord } from './records.ts'
 import { selectBytes } from './select.ts'
 import type { ReaderEnd } from './tail.ts'
+import { findThread } from './threads.ts'
 
 export interface SubscribeRequest {
   readonly threadId: string
@@ -99,10 +100,17 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
       history ? { after, limit: Math.min(until - after, MAX_BATCH) } : { after },
     )
     if (batch.count === 0) return undefined
-    const missed = batch.first > after + 1 ? gapFrame(after, batch.first) : undefined
+    if (batch.first > after + 1) return overtaken(batch.first)
     after = batch.first + batch.count - 1
-    const bytes = selectBytes(batch, history ? replay : live)
-    return missed ? concat(bytes ? [missed, bytes] : [missed]) : (bytes ?? null)
+    return selectBytes(batch, history ? replay : live) ?? null
+  }
+
+  /** The log has dropped what this reader did not take in time. */
+  async function overtaken(first: number): Promise<Uint8Array> {
+    const gap = gapFrame(after, first)
+    after = first - 1
+    const thread = await findThread(context, threadId, request.owner)
+    return concat(thread ? [gap, ...(await baselineFrames(context, thread, filter, after))] : [gap])
   }
 
   return { next, cancel }
@@ -118,8 +126,8 @@ async function locate(
   const { threadId, owner } = request
   // The log before the record: a run that starts in between is then newer than the replay, never missing from it.
   const { head, firstRetained } = await store.inspect(threadId)
-  const thread = (await loadThread(store, threadId))?.record
-  if (!thread || thread.owner !== owner) return undefined
+  const thread = await findThread(context, threadId, owner)
+  if (!thread) return undefined
   const cursor = await cursorOf(context, request, head)
   if (cursor !== undefined && cursor + 1 >= firstRetained) {
     return { after: cursor, prologue: undefined, until: head, replay: filter, live: filter }
