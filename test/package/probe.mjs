@@ -2,15 +2,17 @@
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)
+/** @type {Record<string, { esm: string[], cjs: string[] }>} */
 const entries = {}
 const errors = []
+/** @param {object} module */
+const names = (module) =>
+  Object.keys(module)
+    .filter((name) => name !== '__esModule')
+    .sort()
 for (const specifier of process.argv.slice(2)) {
   const esm = await import(specifier)
   const cjs = require(specifier)
-  const names = (module) =>
-    Object.keys(module)
-      .filter((name) => name !== '__esModule')
-      .sort()
   entries[specifier] = { esm: names(esm), cjs: names(cjs) }
   for (const [name, type] of Object.entries(esm)) {
     if (typeof type !== 'function' || !(type.prototype instanceof Error)) continue

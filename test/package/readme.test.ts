@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+import { root } from './package.ts'
+
+/** What each example takes for granted, by a word it contains. */
+const GIVEN: Readonly<Record<string, string>> = {
+  './graph.ts': 'declare function userOf(request: Request): Promise<string>',
+  'agentwire/express': `declare const server: import('agentwire').WebHandler
+    declare const app: { use(path: string, handler: (req: never, res: never, next: () => void) => void): void }`,
+  'agentwire/fastify': `declare const server: import('agentwire').WebHandler
+    declare const app: import('fastify').FastifyInstance`,
+  'agentwire/hono': `declare const server: import('agentwire').WebHandler
+    declare const app: import('hono').Hono`,
+  'agentwire/next': `declare const server: import('agentwire').WebHandler`,
+  'agentwire/node': `declare const server: import('agentwire').WebHandler`,
+  'langgraph-sdk': '',
+}
+
+test('every example of the README has the types it needs, from the built package', {
+  timeout: 60_000,
+}, () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!)
+  expect(examples.length).toBe(Object.keys(GIVEN).length)
+  const graph = "declare const graph: import('langchain').ReactAgent\nexport { graph }"
+  const sources = new Map(
+    examples.map((code, at) => [join(root, `readme-example-${at}.ts`), `${code}\n${given(code)}\nexport {}`]),
+  )
+  expect(problems(new Map([...sources, [join(root, 'graph.ts'), graph]]))).toEqual([])
+})
+
+function given(code: string): string {
+  const [, declarations] = Object.entries(GIVEN).find(([word]) => code.includes(word)) ?? []
+  if (declarations === undefined) throw new Error(`No example of this kind is known:\n${code}`)
+  return declarations
+}
+
+/** What the compiler says of sources that exist in memory only. */
+function problems(sources: ReadonlyMap<string, string>): string[] {
+  const config = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root)
+  const host = ts.createCompilerHost(options)
+  const { fileExists, readFile, getSourceFile } = host
+  host.fileExists = (path) => sources.has(path) || fileExists(path)
+  host.readFile = (path) => sources.get(path) ?? readFile(path)
+  host.getSourceFile = (path, ...rest) => {
+    const text = sources.get(path)
+    return text === undefined
+      ? getSourceFile(path, ...rest)
+      : ts.createSourceFile(path, text, ts.ScriptTarget.ES2022)
+  }
+  const program = ts.createProgram([...sources.keys()], options, host)
+  return ts
+    .getPreEmitDiagnostics(program)
+    .filter(({ file }) => file === undefined || sources.has(file.fileName))
+    .map(
+      ({ file, messageText }) =>
+        `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`,
+    )
+}
