@@ -19,7 +19,7 @@ export function isSuspended(error: unknown): boolean {
 
 export interface Interrupts {
   /** The answer, if there is one; else the question is raised. */
-  ask(question: Omit<OpenInterrupt, 'id'>): { readonly answer: unknown } | undefined
+  ask(question: Omit<OpenInterrupt, 'id' | 'order'>): { readonly answer: unknown } | undefined
   /** Those raised in this attempt. */
   pending(): readonly OpenInterrupt[]
 }
@@ -30,7 +30,7 @@ export function createInterrupts(seed: string, answers: Readonly<Record<string, 
     ask(question) {
       const { path, value } = question
       if (Object.hasOwn(answers, path)) return { answer: answers[path] }
-      raised.push({ ...question, id: derivedId(seed, path), value: own(value) })
+      raised.push({ ...question, id: derivedId(seed, path), value: own(value), order: raised.length })
       return undefined
     },
     pending: () => raised,

@@ -82,7 +82,7 @@ export function createLedger(options: LedgerOptions): Ledger {
   }: CommitOptions = {}): Promise<void> {
     const snapshot = state
     const channels = final ? () => ({}) : options.channels()
-    const updates = changes && event('updates', { node: NODE, values: changes }, NODE)
+    const updates = changes && source === 'loop' && event('updates', { node: NODE, values: changes }, NODE)
     changes = undefined
     return outbox.step(async () => {
       await before?.()

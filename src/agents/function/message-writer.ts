@@ -7,7 +7,6 @@ import {
   type ToolCallBlock,
   type WireMessageEvent,
 } from '../../messages/index.ts'
-import { handled } from './interrupts.ts'
 import { NODE } from './ledger.ts'
 import { callIdOf, idOf, nextPath, type OpenMessage, refusal, type Scope } from './scope.ts'
 import { isKnown, own } from './state.ts'
@@ -95,10 +94,10 @@ export function openMessage(
     if (!held) encoder.push({ type: 'error', message: reason })
   }
 
-  /** After its end, or where the scope waits, a message takes nothing more. */
+  /** Where the scope waits nothing is taken; after its end, writing is a mistake, and loud also where nobody awaits it. */
   function refused(): Promise<never> | undefined {
-    const over = ended && handled(Promise.reject(new TypeError('The message has ended. Start another one.')))
-    return refusal(scope) ?? over
+    if (ended) throw new TypeError('The message has ended. Start another one.')
+    return refusal(scope)
   }
 
   async function addCall({

@@ -35,6 +35,8 @@ export interface OpenInterrupt {
   readonly path: string
   /** Where it was raised. */
   readonly namespace: readonly string[]
+  /** Its place among the questions of its attempt. */
+  readonly order: number
   /** The place of the outermost tool call around it in its assistant message. */
   readonly callIndex?: number
 }
@@ -43,6 +45,7 @@ export function openInterrupts({ pendingWrites = [] }: CheckpointTuple): readonl
   return pendingWrites
     .filter(([, channel]) => channel === INTERRUPT)
     .map(([, , value]) => value as OpenInterrupt)
+    .sort((a, b) => a.order - b.order)
 }
 
 /** The answer of a subagent's call, kept with the checkpoint that the call was made at: `[taskId, …]` of `finishedTasks`. */

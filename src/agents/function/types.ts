@@ -90,11 +90,12 @@ export interface Writer {
   /** Sends an event of the channel `custom:<name>`. */
   custom(name: string, payload: unknown): Promise<void>
   /**
-   * Asks the user. The first time it rejects with a signal that ends the attempt (let it pass: do not catch it); after the
-   * answer the function runs again, and this call gives the answer. Several may be asked at once.
+   * Asks the user. The first time it rejects with a signal that ends the attempt (let it pass: do not catch it), and nothing
+   * more is written where it was asked; after the answer the function runs again, and this call gives the answer. Several
+   * may be asked at once. What tools and subagents do beside it is waited for.
    */
   interrupt<Answer = unknown>(payload: unknown): Promise<Answer>
-  /** Changes the state and writes a checkpoint; settles when it is written. */
+  /** Changes the state and writes a checkpoint; settles when it is written. Throws `AgentInputError` for what is no change. */
   setState(change: StateChange): Promise<void>
 }
 
@@ -108,6 +109,7 @@ export interface MessageOptions {
   readonly name?: string
 }
 
+/** Throws a `TypeError` when it is written to after its end. */
 export interface MessageWriter {
   readonly id: string
   text(text: string): Promise<void>

@@ -1,0 +1,418 @@
+import { expect, test } from 'vitest'
+import type { Agent, AgentEvent } from '../../src/agents/agent.ts'
+import { defineAgent } from '../../src/agents/define-agent.ts'
+import { AgentInputError } from '../../src/agents/errors.ts'
+import { answers, input, messagesIn, newThread, outline, run, stateOf, type Thread, taskOf } from './run.ts'
+
+const ask = input({ messages: [{ role: 'user', content: 'go', id: 'h' }] })
+
+const asked = (events: readonly AgentEvent[]) =>
+  events
+    .filter(({ method }) => method === 'input.requested')
+    .map(({ namespace, data }) => ({
+      namespace,
+      ...(data as { interrupt_id: string; payload: unknown; value: unknown }),
+    }))
+
+const pending = async (agent: Agent, thread: Thread) =>
+  (await stateOf(agent, thread)).tasks.flatMap(({ interrupts }) => interrupts)
+
+const texts = async (agent: Agent, thread: Thread) =>
+  messagesIn((await stateOf(agent, thread)).values).map(({ content }) => content)
+
+const started = (events: readonly AgentEvent[]) =>
+  events.filter(
+    ({ method, data }) => method === 'messages' && (data as { event: string }).event === 'message-start',
+  )
+
+test('an interrupt ends the attempt with its question, and the answer runs the function again', async () => {
+  let attempts = 0
+  const agent = defineAgent({
+    async run({ interrupt, message, input: given }) {
+      attempts++
+      const answer = await interrupt<string>({ question: 'Sure?' })
+      await message(`${answer}! ${JSON.stringify(given.topic)}`)
+    },
+  })
+  const thread = newThread()
+  const first = await run(agent, thread, input({ topic: 'x', messages: ['go'] }))
+  expect(outline(first)).toEqual([
+    'checkpoints [] input',
+    'values []',
+    'tasks []',
+    'input.requested []',
+    'tasks []',
+  ])
+  const [question] = asked(first)
+  expect(question).toMatchObject({ payload: { question: 'Sure?' }, value: { question: 'Sure?' } })
+  const state = await stateOf(agent, thread)
+  expect(state.next).toEqual(['agent'])
+  expect(state.tasks).toMatchObject([
+    {
+      name: 'agent',
+      path: ['__pregel_pull', 'agent'],
+      interrupts: [{ id: question!.interrupt_id, value: { question: 'Sure?' } }],
+    },
+  ])
+  const second = await run(agent, thread, answers({ [question!.interrupt_id]: 'Yes' }))
+  expect(asked(second)).toEqual([])
+  expect(await texts(agent, thread)).toEqual(['go', 'Yes! "x"'])
+  expect(await stateOf(agent, thread)).toMatchObject({ next: [], tasks: [] })
+  expect(attempts).toBe(2)
+})
+
+test('what was delivered before an interrupt is not delivered again', async () => {
+  const agent = defineAgent({
+    async run({ interrupt, message, tool, custom, subagent }) {
+      await message('Before.')
+      await custom('progress', 1)
+      await tool('look', { at: 'x' }, async ({ output, custom: tell }) => {
+        await output('…')
+        await tell('inner', 1)
+        return 'seen'
+      })
+      await subagent('helper', 'Help', async ({ message: say, custom: tell }) => {
+        await tell('sub', 1)
+        await say('Helping.')
+      })
+      await interrupt('Go on?')
+      await custom('progress', 2)
+      await message('After.')
+    },
+  })
+  const thread = newThread()
+  const [question] = asked(await run(agent, thread, ask))
+  const before = await texts(agent, thread)
+  const second = await run(agent, thread, answers({ [question!.interrupt_id]: true }))
+  expect(outline(second)).toEqual([
+    'checkpoints [] loop',
+    'values []',
+    'tasks []',
+    'custom []',
+    'messages [] message-start',
+    'messages [] content-block-start',
+    'messages [] content-block-delta',
+    'messages [] content-block-finish',
+    'messages [] message-finish',
+    'updates [] agent',
+    'tasks []',
+    'checkpoints [] loop',
+    'values []',
+  ])
+  expect(await texts(agent, thread)).toEqual([...before, 'After.'])
+})
+
+test('what comes out differently the second time replaces what was delivered', async () => {
+  let attempts = 0
+  const agent = defineAgent({
+    async run({ interrupt, message, tool }) {
+      attempts++
+      await message(`Attempt ${attempts}`)
+      await tool('count', {}, () => attempts)
+      await interrupt('Go on?')
+    },
+  })
+  const thread = newThread()
+  const first = await run(agent, thread, ask)
+  const second = await run(agent, thread, answers({ [asked(first)[0]!.interrupt_id]: true }))
+  expect(started(second).map(({ data }) => (data as { id: string }).id)).toEqual([
+    (started(first)[0]!.data as { id: string }).id,
+  ])
+  expect((await texts(agent, thread)).filter((text) => typeof text === 'string')).toEqual([
+    'go',
+    'Attempt 2',
+    '2',
+  ])
+})
+
+test('interrupts one after the other keep all answers', async () => {
+  const agent = defineAgent({
+    async run({ interrupt, message }) {
+      const name = await interrupt<string>('Name?')
+      const age = await interrupt<number>('Age?')
+      await message(`${name} ${age}`)
+    },
+  })
+  const thread = newThread()
+  const [first] = asked(await run(agent, thread, ask))
+  const [second] = asked(await run(agent, thread, answers({ [first!.interrupt_id]: 'Ada' })))
+  expect(second!.interrupt_id).not.toBe(first!.interrupt_id)
+  expect(await pending(agent, thread)).toEqual([{ id: second!.interrupt_id, value: 'Age?' }])
+  await run(agent, thread, answers({ [second!.interrupt_id]: 36 }))
+  expect(await texts(agent, thread)).toEqual(['go', 'Ada 36'])
+})
+
+const parallel = defineAgent({
+  async run({ interrupt, message }) {
+    const given = await Promise.all([interrupt<string>('A?'), interrupt<string>('B?')])
+    await message(given.join(' '))
+  },
+})
+
+test('interrupts at once can be answered at once', async () => {
+  const thread = newThread()
+  const [a, b] = asked(await run(parallel, thread, ask))
+  await run(parallel, thread, answers({ [a!.interrupt_id]: 'x', [b!.interrupt_id]: 'y' }))
+  expect(await texts(parallel, thread)).toEqual(['go', 'x y'])
+})
+
+test('an interrupt that was not answered stays open, under its id', async () => {
+  const thread = newThread()
+  const [a, b] = asked(await run(parallel, thread, ask))
+  const again = asked(await run(parallel, thread, answers({ [b!.interrupt_id]: 'y' })))
+  expect(again).toEqual([a])
+  expect(await pending(parallel, thread)).toEqual([{ id: a!.interrupt_id, value: 'A?' }])
+  await run(parallel, thread, answers({ [a!.interrupt_id]: 'x' }))
+  expect(await texts(parallel, thread)).toEqual(['go', 'x y'])
+})
+
+test('interrupts in tools and subagents: where they were raised, and through to the end', async () => {
+  const agent = defineAgent({
+    async run({ tool, subagent, message }) {
+      const results = await Promise.all([
+        tool('delete', { file: 'a' }, ({ interrupt }) => interrupt<string>('Delete a?')),
+        subagent('writer', 'Write', async ({ tool: inner, message: say }) => {
+          await say('Writing.')
+          const where = await inner('save', {}, ({ interrupt }) => interrupt<string>('Where to?'))
+          return `saved in ${where}`
+        }),
+        tool('list', {}, () => 'nothing'),
+      ])
+      await message(results.join(', '))
+    },
+  })
+  const thread = newThread()
+  const first = await run(agent, thread, ask)
+  const questions = asked(first)
+  expect(questions.map(({ payload }) => payload)).toEqual(['Delete a?', 'Where to?'])
+  const state = await agent.getState(thread, { subgraphs: true })
+  const waiting = state!.tasks.filter(({ interrupts }) => interrupts.length > 0)
+  expect(waiting).toMatchObject([
+    { name: 'tools', path: ['__pregel_push', 0], interrupts: [{ value: 'Delete a?' }], state: null },
+    {
+      name: 'tools',
+      path: ['__pregel_push', 1],
+      interrupts: [{ value: 'Where to?' }],
+      checkpoint: { checkpointNs: questions[1]!.namespace[0] },
+    },
+  ])
+  expect(
+    messagesIn(waiting[1]!.state!.values)
+      .map(({ content }) => content)
+      .slice(0, 2),
+  ).toEqual(['Write', 'Writing.'])
+  // What waits is never called completed: some clients take that for the end of the run.
+  const lifecycle = first.filter(({ method }) => method === 'lifecycle')
+  const endings = lifecycle.filter(({ data }) => (data as { event: string }).event !== 'started')
+  expect(endings.map(({ namespace, data }) => [namespace.length, (data as { event: string }).event])).toEqual(
+    [
+      [1, 'completed'],
+      [2, 'interrupted'],
+      [1, 'interrupted'],
+      [1, 'interrupted'],
+    ],
+  )
+  const lastQuestion = first.findLastIndex(({ method }) => method === 'input.requested')
+  expect(
+    first.slice(lastQuestion).every(({ data }) => (data as { event?: string }).event !== 'completed'),
+  ).toBe(true)
+
+  const [erase, where] = questions.map(({ interrupt_id: id }) => id)
+  const second = await run(agent, thread, answers({ [where!]: '/tmp' }))
+  expect(asked(second).map(({ interrupt_id: id }) => id)).toEqual([erase])
+  const third = await run(agent, thread, answers({ [erase!]: 'yes' }))
+  expect((await texts(agent, thread)).at(-1)).toBe('yes, saved in /tmp, nothing')
+  const namespaces = (events: readonly AgentEvent[]) => new Set(events.flatMap(({ namespace }) => namespace))
+  for (const namespace of namespaces(third)) expect(namespaces(first)).toContain(namespace)
+})
+
+test('a branch that runs beside an interrupt comes to its end', async () => {
+  const agent = defineAgent({
+    async run({ tool, interrupt }) {
+      await Promise.all([
+        tool('ask', {}, ({ interrupt: askInside }) => askInside('?')),
+        tool('work', {}, async () => {
+          for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+          return 'worked'
+        }),
+      ])
+      await interrupt('never reached')
+    },
+  })
+  const thread = newThread()
+  const events = await run(agent, thread, ask)
+  expect(asked(events).map(({ payload }) => payload)).toEqual(['?'])
+  expect(await texts(agent, thread)).toContain('worked')
+})
+
+test('a function that catches the signal waits all the same, and writes nothing in between', async () => {
+  const agent = defineAgent({
+    async run({ interrupt, message }) {
+      try {
+        const answer = await interrupt<string>('Sure?')
+        await message(answer)
+      } catch {
+        await message('Something went wrong.').catch(() => {})
+      }
+    },
+  })
+  const thread = newThread()
+  const [question] = asked(await run(agent, thread, ask))
+  expect(await texts(agent, thread)).toEqual(['go'])
+  await run(agent, thread, answers({ [question!.interrupt_id]: 'fine' }))
+  expect(await texts(agent, thread)).toEqual(['go', 'fine'])
+})
+
+test('a wrapped signal is a wait too; another error beside it is a failure', async () => {
+  const wrapping = defineAgent({
+    async run({ interrupt }) {
+      await interrupt('?').catch((cause: unknown) => {
+        throw new Error('the tool failed', { cause })
+      })
+    },
+  })
+  expect(asked(await run(wrapping, newThread(), ask))).toHaveLength(1)
+  const failing = defineAgent({
+    async run({ interrupt }) {
+      await interrupt('?').catch(() => {})
+      throw new Error('kaput')
+    },
+  })
+  await expect(run(failing, newThread(), ask)).rejects.toThrow('kaput')
+})
+
+test('an update that comes with the answers is in the first values', async () => {
+  const thread = newThread()
+  const [a, b] = asked(await run(parallel, thread, ask))
+  const events = await run(parallel, thread, {
+    kind: 'resume',
+    answers: { [a!.interrupt_id]: 1, [b!.interrupt_id]: 2 },
+    update: [
+      ['note', 'seen'],
+      ['messages', [{ type: 'human', content: 'hurry', id: 'h2' }]],
+    ],
+  })
+  const [, values] = events
+  expect(values).toMatchObject({ method: 'values', data: { note: 'seen' } })
+  expect(await texts(parallel, thread)).toEqual(['go', 'hurry', '1 2'])
+})
+
+test('what the state remembers before an interrupt is there after it', async () => {
+  let plans = 0
+  const agent = defineAgent({
+    async run(context) {
+      if (context.state.plan === undefined) await context.setState({ plan: `plan ${++plans}` })
+      await context.interrupt({ approve: context.state.plan })
+      await context.message(`Doing ${context.state.plan}`)
+    },
+  })
+  const thread = newThread()
+  const [question] = asked(await run(agent, thread, ask))
+  await run(agent, thread, answers({ [question!.interrupt_id]: true }))
+  expect(await texts(agent, thread)).toEqual(['go', 'Doing plan 1'])
+})
+
+test('messages without ids that a function adds are not added twice', async () => {
+  const agent = defineAgent({
+    async run({ setState, interrupt }) {
+      await setState({ messages: [{ role: 'system', content: 'note' }] })
+      await interrupt('?')
+    },
+  })
+  const thread = newThread()
+  const [question] = asked(await run(agent, thread, ask))
+  await run(agent, thread, answers({ [question!.interrupt_id]: true }))
+  expect(await texts(agent, thread)).toEqual(['go', 'note'])
+})
+
+test('a new input on a waiting thread is a new run, and drops the question', async () => {
+  const thread = newThread()
+  const [a] = asked(await run(parallel, thread, ask))
+  const [again] = asked(await run(parallel, thread, input({ messages: ['once more'] })))
+  expect(again!.interrupt_id).not.toBe(a!.interrupt_id)
+  await expect(run(parallel, thread, answers({ [a!.interrupt_id]: 1 }))).rejects.toThrow(AgentInputError)
+  expect(await pending(parallel, thread)).toHaveLength(2)
+})
+
+test('null asks again, with the same ids', async () => {
+  const thread = newThread()
+  const first = asked(await run(parallel, thread, ask))
+  expect(asked(await run(parallel, thread, input(null)))).toEqual(first)
+})
+
+test('what was not answered stays open when the attempt fails or is cancelled', async () => {
+  let attempts = 0
+  const agent = defineAgent({
+    async run({ interrupt, setState, message }) {
+      attempts++
+      await setState({ attempts })
+      if (attempts === 2) throw new Error('kaput')
+      if (attempts === 3) await new Promise(() => {})
+      await message((await Promise.all([interrupt('A?'), interrupt('B?')])).join(' '))
+    },
+  })
+  const thread = newThread()
+  const [a, b] = asked(await run(agent, thread, ask)).map(({ interrupt_id: id }) => id)
+  await expect(run(agent, thread, answers({ [b!]: 'y' }))).rejects.toThrow('kaput')
+  expect(await pending(agent, thread)).toEqual([{ id: a, value: 'A?' }])
+  expect((await stateOf(agent, thread)).values.attempts).toBe(2)
+
+  const stop = new AbortController()
+  const events: AgentEvent[] = []
+  const cancelled = (async () => {
+    for await (const event of agent.stream(taskOf(thread, input(null), { signal: stop.signal }))) {
+      events.push(event)
+      if (event.method === 'values' && (event.data as { attempts?: number }).attempts === 3)
+        stop.abort('enough')
+    }
+  })()
+  await expect(cancelled).rejects.toBe('enough')
+  expect(await pending(agent, thread)).toEqual([{ id: a, value: 'A?' }])
+  await run(agent, thread, answers({ [a!]: 'x' }))
+  expect(await texts(agent, thread)).toEqual(['go', 'x y'])
+})
+
+test('an answer is awaited before anything else is written', async () => {
+  const agent = defineAgent({
+    async run({ interrupt, message }) {
+      const later = interrupt<string>('?')
+      await message('Meanwhile.')
+      await message(await later)
+    },
+  })
+  const thread = newThread()
+  const [question] = asked(await run(agent, thread, ask))
+  expect(await texts(agent, thread)).toEqual(['go'])
+  await run(agent, thread, answers({ [question!.interrupt_id]: 'Well.' }))
+  expect(await texts(agent, thread)).toEqual(['go', 'Meanwhile.', 'Well.'])
+})
+
+test('a question that the second attempt does not ask again is withdrawn', async () => {
+  const agent = defineAgent({
+    async run({ interrupt, state }) {
+      if (state.skip) await interrupt('Other?')
+      else await Promise.all([interrupt('A?'), interrupt('B?')])
+    },
+  })
+  const thread = newThread()
+  const [a] = asked(await run(agent, thread, ask))
+  await run(agent, thread, { kind: 'resume', answers: { [a!.interrupt_id]: 1 }, update: { skip: true } })
+  await agent.updateState(thread, { values: { skip: false } })
+  expect((await pending(agent, thread)).map(({ value }) => value)).toEqual([])
+})
+
+test.each([
+  ['an unknown interrupt', { nope: 1 }, undefined, 'nope'],
+  ['a node', {}, 'tools', 'no nodes'],
+])('%s is refused before anything happens', async (_, given, goto, text) => {
+  const thread = newThread()
+  await run(parallel, thread, ask)
+  const before = await stateOf(parallel, thread)
+  await expect(run(parallel, thread, { kind: 'resume', answers: given, goto })).rejects.toThrow(text)
+  expect(await stateOf(parallel, thread)).toEqual(before)
+})
+
+test('an answer where nothing waits is refused', async () => {
+  const thread = newThread()
+  await expect(run(parallel, thread, answers({ x: 1 }))).rejects.toThrow(AgentInputError)
+})

@@ -1,0 +1,268 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { AgentEvent } from '../../src/agents/agent.ts'
+import { defineAgent } from '../../src/agents/define-agent.ts'
+import { FencedError } from '../../src/storage/errors.ts'
+import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
+import { gate, input, messagesIn, newThread, outline, run, stateOf, taskOf } from './run.ts'
+
+const ask = input({ messages: [{ role: 'user', content: 'go', id: 'h' }] })
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+const unhandled: unknown[] = []
+const note = (reason: unknown) => unhandled.push(reason)
+beforeEach(() => process.on('unhandledRejection', note))
+afterEach(async () => {
+  await turn()
+  await turn()
+  process.off('unhandledRejection', note)
+  expect(unhandled.splice(0)).toEqual([])
+})
+
+test('a function that throws: its error comes out behind its events', async () => {
+  const agent = defineAgent({
+    async run({ message, subagent }) {
+      void message().text('half a')
+      await subagent('helper', 'Help', async ({ message: say }) => {
+        void say().text('half b')
+        throw new RangeError('kaput')
+      })
+    },
+  })
+  const events: AgentEvent[] = []
+  const failed = (async () => {
+    for await (const event of agent.stream(taskOf(newThread(), ask))) events.push(event)
+  })()
+  await expect(failed).rejects.toBeInstanceOf(RangeError)
+  expect(outline(events).slice(-9)).toEqual(
+    [
+      'messages [tools] error',
+      'tools [tools] tool-error',
+      'updates [] agent',
+      'lifecycle [tools] completed',
+      'checkpoints [] loop',
+      'values []',
+      'messages [] error',
+      'tasks []',
+    ].toSpliced(0, 0, 'messages [tools] content-block-delta'),
+  )
+})
+
+test('a throw in the middle of a tool leaves no child open', async () => {
+  const never = gate()
+  const agent = defineAgent({
+    async run({ tool }) {
+      void tool('slow', {}, () => never.opened)
+      await tool('quick', {}, () => 1)
+      throw new Error('kaput')
+    },
+  })
+  const events: AgentEvent[] = []
+  const failed = (async () => {
+    for await (const event of agent.stream(taskOf(newThread(), ask))) events.push(event)
+  })()
+  await expect(failed).rejects.toThrow('kaput')
+  const lifecycle = events
+    .filter(({ method }) => method === 'lifecycle')
+    .map(({ data }) => data as { event: string; error?: string })
+  expect(lifecycle.map(({ event }) => event)).toEqual(['started', 'started', 'completed', 'failed'])
+  expect(lifecycle.at(-1)!.error).toBe('kaput')
+  never.open()
+})
+
+test('a cancel is thrown at once, and whatever the function does then has no effect', async () => {
+  const ended = gate()
+  const steps: string[] = []
+  const agent = defineAgent({
+    async run({ message, signal, tool, setState, custom }) {
+      const m = message()
+      await m.text('one')
+      signal.addEventListener('abort', () => steps.push(String(signal.reason)))
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+      steps.push('goes on')
+      void m.text('two')
+      void custom('late')
+      void setState({ late: true }).then(() => steps.push('settled'))
+      void Promise.all([tool('late', {}, () => steps.push('ran')), m.end()]).then(() => steps.push('settled'))
+      ended.open()
+    },
+  })
+  const thread = newThread()
+  const stop = new AbortController()
+  const events: AgentEvent[] = []
+  const cancelled = (async () => {
+    for await (const event of agent.stream(taskOf(thread, ask, { signal: stop.signal }))) {
+      events.push(event)
+      if ((event.data as { delta?: unknown }).delta) stop.abort('cancelled')
+    }
+  })()
+  await expect(cancelled).rejects.toBe('cancelled')
+  await ended.opened
+  await turn()
+  expect(steps).toEqual(['cancelled', 'goes on'])
+  expect(events.at(-1)!.data).toMatchObject({ event: 'content-block-delta' })
+  const state = await stateOf(agent, thread)
+  expect(messagesIn(state.values).map(({ content }) => content)).toEqual(['go'])
+  expect(state.next).toEqual(['agent'])
+})
+
+test('a cancel before the first event', async () => {
+  let ran = false
+  const agent = defineAgent({
+    run() {
+      ran = true
+    },
+  })
+  const thread = newThread()
+  await expect(run(agent, thread, ask, { signal: AbortSignal.abort('early') })).rejects.toBe('early')
+  await turn()
+  expect(ran).toBe(false)
+  expect(await agent.getState(thread)).toBeUndefined()
+})
+
+test('an engine that walks away: return answers at once, though the function never ends', async () => {
+  const aborted = gate()
+  const agent = defineAgent({
+    async run({ signal }) {
+      signal.addEventListener('abort', aborted.open)
+      await new Promise(() => {})
+    },
+  })
+  const iterator = agent.stream(taskOf(newThread(), ask))[Symbol.asyncIterator]()
+  for (let taken = 0; taken < 3; taken++) await iterator.next()
+  const waiting = iterator.next()
+  expect(await iterator.return!()).toEqual({ done: true, value: undefined })
+  expect(await waiting).toEqual({ done: true, value: undefined })
+  expect(await iterator.next()).toEqual({ done: true, value: undefined })
+  await aborted.opened
+})
+
+test('a function that writes for ever and ignores its signal is left behind', async () => {
+  let written = 0
+  const agent = defineAgent({
+    async run({ message }) {
+      const m = message()
+      for (;;) {
+        await m.text('x')
+        written++
+      }
+    },
+  })
+  const stop = new AbortController()
+  const cancelled = (async () => {
+    let taken = 0
+    for await (const _ of agent.stream(taskOf(newThread(), ask, { signal: stop.signal }))) {
+      if (++taken === 1_000) stop.abort('enough')
+    }
+  })()
+  await expect(cancelled).rejects.toBe('enough')
+  const then = written
+  await turn()
+  expect(written).toBe(then)
+})
+
+test('back-pressure: who awaits does not run ahead of the reader', async () => {
+  let written = 0
+  const agent = defineAgent({
+    async run({ message }) {
+      const m = message()
+      for (; written < 10_000; written++) await m.text('x')
+    },
+  })
+  const iterator = agent.stream(taskOf(newThread(), ask))[Symbol.asyncIterator]()
+  for (let taken = 0; taken < 5; taken++) await iterator.next()
+  await turn()
+  expect(written).toBeLessThan(100)
+  const before = written
+  for (let taken = 0; taken < 500; taken++) await iterator.next()
+  await turn()
+  expect(written - before).toBeGreaterThan(400)
+  expect(written - before).toBeLessThan(600)
+  await iterator.return!()
+})
+
+test('who never awaits fails before it fills the memory', async () => {
+  const agent = defineAgent({
+    run({ message }) {
+      const m = message()
+      for (let at = 0; at < 200_000; at++) void m.text('x')
+    },
+  })
+  await expect(run(agent, newThread(), ask)).rejects.toMatchObject({ code: 'overflow' })
+})
+
+test('without awaiting, everything arrives and in order', async () => {
+  const agent = defineAgent({
+    run({ message, setState, custom }) {
+      const m = message()
+      for (let at = 0; at < 5_000; at++) void m.text(`${at} `)
+      void m.end()
+      void setState({ a: 1 })
+      void custom('last')
+    },
+  })
+  const thread = newThread()
+  const events = await run(agent, thread, ask)
+  const deltas = events.flatMap(({ data }) => (data as { delta?: { text: string } }).delta?.text ?? [])
+  expect(deltas).toEqual(Array.from({ length: 5_000 }, (_, at) => `${at} `))
+  const changed = events.findIndex(({ method, data }) => method === 'values' && 'a' in (data as object))
+  expect(events.findIndex(({ method }) => method === 'custom')).toBe(changed + 1)
+})
+
+test('after the end the signal stays quiet, and late writes have no effect', async () => {
+  const late = gate()
+  let signalled = false
+  const agent = defineAgent({
+    run({ signal, custom }) {
+      signal.addEventListener('abort', () => (signalled = true))
+      void turn()
+        .then(turn)
+        .then(() => custom('late'))
+      void turn().then(turn).then(late.open)
+    },
+  })
+  const events = await run(agent, newThread(), ask)
+  await late.opened
+  expect(signalled).toBe(false)
+  expect(events.some(({ method }) => method === 'custom')).toBe(false)
+})
+
+test('a write that is fenced off ends the stream with that error', async () => {
+  const inner = memoryCheckpointer()
+  let fenced = false
+  const checkpointer = {
+    ...inner,
+    put: (...args: Parameters<typeof inner.put>) =>
+      fenced ? Promise.reject(new FencedError('gone')) : inner.put(...args),
+  }
+  const agent = defineAgent({
+    async run({ setState }) {
+      fenced = true
+      await setState({ a: 1 })
+    },
+  })
+  await expect(run(agent, newThread(checkpointer), ask)).rejects.toBeInstanceOf(FencedError)
+})
+
+test('reading is serial, however next is called', async () => {
+  const agent = defineAgent({
+    async run({ message }) {
+      await message('hi')
+    },
+  })
+  const iterator = agent.stream(taskOf(newThread(), ask))[Symbol.asyncIterator]()
+  const results = await Promise.all(Array.from({ length: 20 }, () => iterator.next()))
+  const events = results.flatMap(({ value }) => value ?? []) as AgentEvent[]
+  expect(outline(events)).toEqual(outline(await run(agent, newThread(), ask)))
+})
+
+test('nothing happens before the first event is asked for', async () => {
+  let ran = false
+  const agent = defineAgent({
+    run() {
+      ran = true
+    },
+  })
+  agent.stream(taskOf(newThread(), ask))
+  await turn()
+  expect(ran).toBe(false)
+})
