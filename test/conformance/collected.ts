@@ -1,5 +1,6 @@
 import { adapterAudits } from '../../src/audit/index.ts'
 import { targets } from './targets/index.ts'
+import { naive } from './targets/naive.ts'
 
 // Runs under `node --expose-gc`, and tells its parent how the audits that need it ended.
 
@@ -7,7 +8,7 @@ const collect = globalThis.gc
 if (!collect) throw new Error('Run this with --expose-gc.')
 
 const results: Record<string, string> = {}
-for (const target of targets) {
+for (const target of [...targets, naive]) {
   const without = adapterAudits(target).map(({ id }) => id)
   for (const { id, fn } of adapterAudits({ ...target, collect })) {
     if (without.includes(id)) continue

@@ -157,7 +157,8 @@ async function upload(request: Request, _context: HandlerContext, source: Source
 async function watched(request: Request, context: HandlerContext, source: Source): Promise<Response> {
   await request.text()
   const signal = context.signal ?? request.signal
-  signal.addEventListener('abort', () => source.state.aborted++)
+  if (signal.aborted) source.state.aborted++
+  else signal.addEventListener('abort', () => source.state.aborted++)
   return sse(source.stream({ opening: ': ok\n\n', gated: [] }))
 }
 

@@ -1,0 +1,88 @@
+import { createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { ListenError, serve } from '../../adapters/node.ts'
+import { AgentwireError } from '../../src/errors.ts'
+import type { WebHandler } from '../../src/http/types.ts'
+
+function handlerOf(answer: () => Promise<Response>, close = async () => {}): WebHandler {
+  return { routes: [], fetch: answer, handle: answer, close }
+}
+
+const hello = handlerOf(async () => new Response('hello'))
+
+test('serves until it is closed', async () => {
+  const { origin, port, close } = await serve(hello, { port: 0 })
+  expect(origin).toBe(`http://localhost:${port}`)
+  expect(await (await fetch(origin)).text()).toBe('hello')
+  await close()
+  await expect(fetch(origin)).rejects.toThrow()
+})
+
+test('a busy port is an error that names the port and says what to do', async () => {
+  const other = createServer()
+  await new Promise<void>((resolve) => {
+    other.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = other.address() as { port: number }
+  const error = await serve(hello, { port, host: '127.0.0.1' }).catch((reason) => reason)
+  await new Promise((resolve) => other.close(resolve))
+  expect(error).toBeInstanceOf(ListenError)
+  expect(error).toBeInstanceOf(AgentwireError)
+  expect(error.code).toBe('port_in_use')
+  expect(error.message).toContain(`Port ${port} is already in use.`)
+  expect(error.cause.code).toBe('EADDRINUSE')
+})
+
+test('an address that is not of this machine is an error that names it', async () => {
+  const error = await serve(hello, { port: 0, host: '203.0.113.1' }).catch((reason) => reason)
+  expect(error.code).toBe('listen_failed')
+  expect(error.message).toContain('203.0.113.1')
+})
+
+test('closing ends open streams, through the handler, once', async () => {
+  let closed = 0
+  let stream: ReadableStreamDefaultController<Uint8Array> | undefined
+  const streaming = handlerOf(
+    async () =>
+      new Response(
+        new ReadableStream({
+          start(controller) {
+            stream = controller
+            controller.enqueue(new TextEncoder().encode('open'))
+          },
+        }),
+      ),
+    async () => {
+      closed++
+      stream?.close()
+    },
+  )
+  const { origin, close } = await serve(streaming, { port: 0 })
+  const response = await fetch(origin)
+  await Promise.all([close(), close()])
+  expect(await response.text()).toBe('open')
+  expect(closed).toBe(1)
+})
+
+test('a request that never ends is cut when the time to close is over', async () => {
+  const { origin, close } = await serve(
+    handlerOf(() => new Promise(() => {})),
+    { port: 0, closeTimeout: 20 },
+  )
+  const answer = fetch(origin)
+  const cut = expect(answer).rejects.toThrow()
+  await close()
+  await cut
+})
+
+test('where the handler fails to close, the server closes all the same, and the failure is told', async () => {
+  const failing = handlerOf(
+    async () => new Response('hello'),
+    async () => {
+      throw new Error('cannot close')
+    },
+  )
+  const { origin, close } = await serve(failing, { port: 0 })
+  await expect(close()).rejects.toThrow('cannot close')
+  await expect(fetch(origin)).rejects.toThrow()
+})
