@@ -1,4 +1,4 @@
-import type { RunInput } from '../agents/agent.ts'
+import type { RunInput, StateAddress } from '../agents/agent.ts'
 import { uuid7 } from '../ids.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
 import { RunError } from './errors.ts'
@@ -50,7 +50,10 @@ const MAX_QUEUED_RUNS = 1_000
  */
 export async function startRun(context: RunContext, request: StartRequest): Promise<Started> {
   if (context.closing.signal.aborted) throw new RunError('closing', 'The server is shutting down. Try again.')
-  await requireCheckpoint(context, request)
+  const { threadId, checkpointId } = request
+  const agent = agentOf(context, request.assistantId)
+  if (checkpointId !== undefined)
+    await requireCheckpoint({ threadId, checkpointId, checkpointer: checkpointerOf(context, agent) })
   return retryConflicts(() => admit(context, request))
 }
 
@@ -179,17 +182,14 @@ function requireUsable(thread: ThreadRecord | undefined, request: StartRequest):
 export const noSuchThread = (threadId: string): RunError =>
   new RunError('no_such_thread', `Thread ${JSON.stringify(threadId)} not found.`)
 
-/** An unknown checkpoint does not fail inside LangGraph: it starts from an empty state. So it is refused here. */
-async function requireCheckpoint(context: RunContext, request: StartRequest): Promise<void> {
-  const agent = agentOf(context, request.assistantId)
-  if (request.checkpointId === undefined) return
-  const tuple = await checkpointerOf(context, agent).getTuple({
-    configurable: { thread_id: request.threadId, checkpoint_ns: '', checkpoint_id: request.checkpointId },
-  })
-  if (tuple) return
+/** An unknown checkpoint does not fail inside LangGraph: it starts from an empty state. So it is refused before. */
+export async function requireCheckpoint(at: StateAddress): Promise<void> {
+  const { threadId, checkpointId, checkpointNs = '' } = at
+  const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId }
+  if (await at.checkpointer.getTuple({ configurable })) return
   throw new RunError(
     'no_such_checkpoint',
-    `Checkpoint ${JSON.stringify(request.checkpointId)} not found on this thread.`,
+    `Checkpoint ${JSON.stringify(checkpointId)} not found on this thread.`,
   )
 }
 

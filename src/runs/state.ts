@@ -8,7 +8,7 @@ import { isHeld } from './lease.ts'
 import { launchNext } from './queue.ts'
 import { guardThread, loadThread, newThread, putThread, type ThreadRecord } from './records.ts'
 import { recover } from './recover.ts'
-import { noSuchThread } from './start.ts'
+import { noSuchThread, requireCheckpoint } from './start.ts'
 import { retryConflicts } from './update-thread.ts'
 
 export interface StateQuery {
@@ -77,6 +77,7 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
   try {
     const agent = agentOf(context, assistantOf(context, thread))
     const address = addressOf(context, thread, write)
+    if (write.checkpointId !== undefined) await requireCheckpoint(address)
     const checkpointer = fencedCheckpointer(address.checkpointer, store, threadId, token)
     const { checkpointId } = await agent.updateState({ ...address, checkpointer }, write)
     const snapshot = await agent.getState({ ...address, checkpointId })

@@ -167,12 +167,13 @@ async function cursorOf(
  * What still holds of a thread's past. A new client takes an earlier run's `completed` for the end of its own run, and an
  * answered interrupt for an open one: both are left out of a replay without a cursor.
  */
-function currentOnly({ lastRunId, interrupts }: ThreadRecord): Matcher {
+function currentOnly({ lastRunId, activeRunId, interrupts }: ThreadRecord): Matcher {
   const open = new Map(interrupts.map(({ id, runId }) => [id, runId]))
   return ({ method, namespace, runId, detail }) => {
     if (method === 'lifecycle' && namespace.length === 0) return runId === lastRunId
+    // What a run asks is entered into the record when it ends.
     if (method === 'input.requested' && detail !== undefined)
-      return runId === lastRunId || open.get(detail) === runId
+      return runId === activeRunId || open.get(detail) === runId
     return true
   }
 }

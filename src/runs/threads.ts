@@ -74,7 +74,7 @@ export async function patchThread(
 export interface ThreadListQuery {
   readonly owner: string | null
   readonly status?: ThreadRecord['status'] | undefined
-  readonly orderBy?: 'createdAt' | 'updatedAt' | undefined
+  readonly orderBy?: 'threadId' | 'status' | 'createdAt' | 'updatedAt' | undefined
   readonly ascending?: boolean | undefined
 }
 
@@ -88,11 +88,13 @@ export async function* listThreads(
     deleting: 0,
     ...(query.status !== undefined && { status: query.status }),
   }
+  const { orderBy = 'updatedAt' } = query
   let cursor: string | undefined
   do {
     const page = await store.list('threads', {
       where,
-      orderBy: query.orderBy ?? 'updatedAt',
+      // Threads are partitions, by which a list is ordered anyway.
+      ...(orderBy !== 'threadId' && { orderBy }),
       descending: !query.ascending,
       ...(cursor !== undefined && { cursor }),
     })

@@ -1,8 +1,9 @@
 import { type Call, empty, HttpError, json } from '../http/index.ts'
 import { uuid7 } from '../ids.ts'
-import { RunError, type ThreadRecord } from '../runs/index.ts'
+import { type RunEngine, RunError, type ThreadRecord } from '../runs/index.ts'
 import { ownerOf, permit, threadIdOf } from './access.ts'
 import { bodyOf, numberParam } from './body.ts'
+import { contains } from './contains.ts'
 import type { ThreadsContext } from './context.ts'
 import { presentThread } from './present.ts'
 import { threadCreateSchema, threadPatchSchema, threadSearchSchema } from './wire.ts'
@@ -81,6 +82,7 @@ export async function countThreads(context: ThreadsContext, call: Call): Promise
 async function search({ engine, authorize }: ThreadsContext, call: Call) {
   const {
     metadata = {},
+    values,
     ids,
     status,
     limit,
@@ -92,12 +94,13 @@ async function search({ engine, authorize }: ThreadsContext, call: Call) {
   const all = engine.listThreads({
     owner: ownerOf(call.principal),
     status,
-    orderBy: sort_by === 'created_at' ? 'createdAt' : 'updatedAt',
+    orderBy: sort_by && ORDER[sort_by],
     ascending: sort_order === 'asc',
   })
-  const wanted = (thread: ThreadRecord) =>
+  const wanted = async (thread: ThreadRecord) =>
     (!ids || ids.includes(thread.threadId)) &&
-    Object.entries(metadata).every(([key, value]) => sameJson(metadataOf(thread)[key], value))
+    contains(metadataOf(thread), metadata) &&
+    (!values || contains(await valuesOf(engine, thread), values))
   return { limit, offset, threads: filter(all, wanted) }
 }
 
@@ -105,10 +108,23 @@ async function search({ engine, authorize }: ThreadsContext, call: Call) {
 const metadataOf = ({ metadata, assistantId }: ThreadRecord): Readonly<Record<string, unknown>> =>
   assistantId === null ? metadata : { ...metadata, assistant_id: assistantId, graph_id: assistantId }
 
-const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
+/** Undefined also for a state that cannot be read: one broken thread must not hide all others. */
+const valuesOf = (engine: RunEngine, thread: ThreadRecord): Promise<unknown> =>
+  engine.readState(thread).then(
+    (state) => state?.values ?? {},
+    () => undefined,
+  )
 
-async function* filter<T>(items: AsyncIterable<T>, wanted: (item: T) => boolean): AsyncGenerator<T> {
-  for await (const item of items) if (wanted(item)) yield item
+const ORDER = {
+  thread_id: 'threadId',
+  status: 'status',
+  created_at: 'createdAt',
+  updated_at: 'updatedAt',
+  state_updated_at: 'updatedAt',
+} as const
+
+async function* filter<T>(items: AsyncIterable<T>, wanted: (item: T) => Promise<boolean>): AsyncGenerator<T> {
+  for await (const item of items) if (await wanted(item)) yield item
 }
 
 async function page<T>(

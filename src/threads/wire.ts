@@ -151,11 +151,12 @@ export const threadPatchSchema = params({ metadata: optional(record) })
 
 export const threadSearchSchema = params({
   metadata: optional(record),
+  values: optional(record),
   ids: optional(z.array(z.string())),
   status: optional(z.enum(['idle', 'busy', 'interrupted', 'error'])),
   limit: optional(z.int().min(1).max(1_000)),
   offset: optional(z.int().nonnegative()),
-  sort_by: optional(z.enum(['thread_id', 'status', 'created_at', 'updated_at'])),
+  sort_by: optional(z.enum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'])),
   sort_order: optional(z.enum(['asc', 'desc'])),
 })
 

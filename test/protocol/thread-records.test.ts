@@ -1,0 +1,295 @@
+import { Client } from '@langchain/langgraph-sdk'
+import { describe, expect, test } from 'vitest'
+import { langgraph } from '../../src/agents/langgraph.ts'
+import { approval, chat, threeSteps } from '../fixtures/graphs.ts'
+import { puppet } from '../runs/support.ts'
+import { isTerminal, type Json, request, rootStates, serveAgents } from './support.ts'
+
+/** Thread records, through the SDK's client where it has a method (facts/streaming-protocol.md §6.5). */
+
+async function serve() {
+  const actor = puppet()
+  const host = await serveAgents({
+    agents: {
+      chat: langgraph(chat()),
+      ask: langgraph(approval()),
+      bad: langgraph(threeSteps(() => Promise.reject(new Error('kaput')))),
+      busy: actor.agent,
+    },
+  })
+  const client = new Client({ apiUrl: host.origin, apiKey: null, callerOptions: { maxRetries: 0 } })
+  return { host, client, actor }
+}
+
+const ids = (threads: readonly { thread_id: string }[]) => threads.map(({ thread_id }) => thread_id)
+
+test('create, get, update and delete', async () => {
+  const { client } = await serve()
+  const made = await client.threads.create({ metadata: { user: 'u', list: [1] }, graphId: 'chat' })
+  expect(made).toMatchObject({
+    thread_id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    status: 'idle',
+    metadata: { user: 'u', list: [1], graph_id: 'chat' },
+    interrupts: {},
+  })
+  expect(new Date(made.created_at).toISOString()).toBe(made.created_at)
+  expect(await client.threads.get(made.thread_id)).toEqual(made)
+  expect((await client.threads.getState(made.thread_id)).values).toEqual({})
+  const updated = await client.threads.update(made.thread_id, { metadata: { list: [], more: null } })
+  expect(updated.metadata).toEqual({ user: 'u', list: [], more: null, graph_id: 'chat' })
+  expect(await client.threads.get(made.thread_id)).toEqual(updated)
+  await client.threads.delete(made.thread_id)
+  await expect(client.threads.get(made.thread_id)).rejects.toMatchObject({ status: 404 })
+  await expect(client.threads.delete(made.thread_id)).rejects.toMatchObject({ status: 404 })
+  await expect(client.threads.update(made.thread_id, { metadata: {} })).rejects.toMatchObject({ status: 404 })
+})
+
+test('an id that is taken: refused, or given back', async () => {
+  const { client } = await serve()
+  const threadId = 'mine/1'
+  const made = await client.threads.create({ threadId, metadata: { n: 1 } })
+  await expect(client.threads.create({ threadId })).rejects.toMatchObject({ status: 409 })
+  await expect(client.threads.create({ threadId, ifExists: 'raise' })).rejects.toMatchObject({ status: 409 })
+  expect(await client.threads.create({ threadId, metadata: { n: 2 }, ifExists: 'do_nothing' })).toEqual(made)
+})
+
+test('a record tells what became of its runs', async () => {
+  const { host, client } = await serve()
+  const expected = {
+    chat: { status: 'idle', error: null, interrupts: {} },
+    ask: { status: 'interrupted', error: null },
+    bad: { status: 'error', error: 'kaput', interrupts: {} },
+    busy: { status: 'busy', error: null, interrupts: {} },
+  }
+  for (const [assistant_id, record] of Object.entries(expected)) {
+    const thread = host.thread(assistant_id)
+    const before = Date.now()
+    await thread.start({}, { assistant_id })
+    if (assistant_id !== 'busy') await thread.idle()
+    const found: Json = await client.threads.get(assistant_id)
+    expect(found).toMatchObject({ ...record, metadata: { assistant_id, graph_id: assistant_id } })
+    expect(Date.parse(found.updated_at)).toBeGreaterThanOrEqual(before)
+  }
+  const asked: Json = await client.threads.get('ask')
+  const state = await client.threads.getState('ask')
+  expect(Object.values(asked.interrupts).flat()).toEqual(state.tasks.flatMap(({ interrupts }) => interrupts))
+  for (const status of ['idle', 'busy', 'interrupted', 'error'] as const) {
+    const found = await client.threads.search({ status })
+    expect(found.map((thread) => thread.status)).toEqual([status])
+    expect(await client.threads.count({ status })).toBe(1)
+  }
+})
+
+describe('search', () => {
+  test('by metadata, by assistant, by ids, and counts', async () => {
+    const { host, client } = await serve()
+    for (let n = 0; n < 6; n++)
+      await client.threads.create({ threadId: `t${n}`, metadata: { even: n % 2 === 0, deep: { n } } })
+    await host.thread('t1').start({ messages: [] }, { assistant_id: 'chat' })
+    await host.thread('t1').idle()
+    expect(ids(await client.threads.search({ metadata: { even: true } })).sort()).toEqual(['t0', 't2', 't4'])
+    expect(ids(await client.threads.search({ metadata: { even: true, deep: { n: 2 } } }))).toEqual(['t2'])
+    expect(ids(await client.threads.search({ metadata: { assistant_id: 'chat' } }))).toEqual(['t1'])
+    expect(ids(await client.threads.search({ metadata: { none: 1 } }))).toEqual([])
+    expect(ids(await client.threads.search({ ids: ['t5', 't3', 'none'] })).sort()).toEqual(['t3', 't5'])
+    expect(await client.threads.count()).toBe(6)
+    expect(await client.threads.count({ metadata: { even: false } })).toBe(3)
+  })
+
+  test('in order, by pages, with the total', async () => {
+    const { host, client } = await serve()
+    const names = ['c', 'a', 'b', 'e', 'd']
+    let last = ''
+    for (const threadId of names) {
+      let made: Json
+      // Times are in milliseconds: each thread has its own.
+      do made = await client.threads.create({ threadId, ifExists: 'do_nothing' })
+      while (made.created_at === last && (await client.threads.delete(threadId)) === undefined)
+      last = made.created_at
+    }
+    const byTime = { sortBy: 'created_at', sortOrder: 'asc' } as const
+    expect(ids(await client.threads.search(byTime))).toEqual(names)
+    expect(ids(await client.threads.search({ ...byTime, sortOrder: 'desc' }))).toEqual([...names].reverse())
+    expect(ids(await client.threads.search())).toEqual([...names].reverse())
+    expect(ids(await client.threads.search({ sortBy: 'thread_id', sortOrder: 'asc' }))).toEqual(
+      [...names].sort(),
+    )
+    const pages = [0, 2, 4, 6].map((offset) => client.threads.search({ ...byTime, limit: 2, offset }))
+    expect((await Promise.all(pages)).map(ids)).toEqual([['c', 'a'], ['b', 'e'], ['d'], []])
+    const page = await request(host.origin, 'POST', '/threads/search', { limit: 2 })
+    expect(page.headers.get('x-pagination-total')).toBe('5')
+    const [first] = await client.threads.search({ ...byTime, limit: 1 })
+    await client.threads.update(first!.thread_id, { metadata: { touched: true } })
+    expect(ids(await client.threads.search({ limit: 1 }))).toEqual(['c'])
+  })
+
+  test('by status too', async () => {
+    const { host, client } = await serve()
+    await host.thread('one').start({}, { assistant_id: 'ask' })
+    await host.thread('one').idle()
+    await client.threads.create({ threadId: 'two' })
+    expect(ids(await client.threads.search({ sortBy: 'status', sortOrder: 'asc' }))).toEqual(['two', 'one'])
+  })
+
+  test('by values: exactly those whose state has them', async () => {
+    const { host, client } = await serve()
+    for (const text of ['x', 'y']) {
+      await host
+        .thread(text)
+        .start({ messages: [{ type: 'human', content: text, id: 'h' }] }, { assistant_id: 'chat' })
+      await host
+        .thread(text)
+        .start({ notes: [text] }, { assistant_id: 'ask' })
+        .catch(() => {})
+    }
+    await host.thread('z').start({ notes: ['z'] }, { assistant_id: 'ask' })
+    await host.thread('z').idle()
+    expect(ids(await client.threads.search({ values: { notes: ['z'] } }))).toEqual(['z'])
+  })
+
+  test.each([
+    { limit: 0 },
+    { limit: 1_001 },
+    { limit: 'x' },
+    { offset: -1 },
+    { ids: 'x' },
+    { status: 'gone' },
+    { metadata: [] },
+    { sort_by: 'color' },
+    { sort_order: 'up' },
+  ])('what is no query is 400: %j', async (query) => {
+    const { host } = await serve()
+    for (const path of ['/threads/search', '/threads/count']) {
+      const { status, body } = await request(host.origin, 'POST', path, query)
+      expect([path, status, body.error]).toEqual([path, 400, 'invalid_argument'])
+    }
+  })
+})
+
+test('GET /threads: newest first, with titles from the first human text', async () => {
+  const { host } = await serve()
+  const list = async (query = '') => (await request(host.origin, 'GET', `/threads${query}`)).body
+  expect(await list()).toEqual([])
+  const inputs: readonly (readonly [string, unknown, string | null])[] = [
+    ['flat', { messages: [{ type: 'human', content: '  What is x?  ' }] }, 'What is x?'],
+    [
+      'role',
+      {
+        messages: [
+          { role: 'system', content: 'Be kind.' },
+          { role: 'user', content: 'Hi' },
+        ],
+      },
+      'Hi',
+    ],
+    ['pair', { messages: [['human', 'Pair']] }, 'Pair'],
+    [
+      'blocks',
+      {
+        messages: [
+          {
+            type: 'human',
+            content: [{ type: 'text', text: 'A' }, { type: 'image' }, { type: 'text', text: 'B' }],
+          },
+        ],
+      },
+      'AB',
+    ],
+    [
+      'envelope',
+      {
+        messages: [
+          {
+            lc: 1,
+            type: 'constructor',
+            id: ['langchain_core', 'messages', 'HumanMessage'],
+            kwargs: { content: 'Env' },
+          },
+        ],
+      },
+      'Env',
+    ],
+    ['text', { messages: 'just text' }, 'just text'],
+    ['long', { messages: [{ type: 'human', content: `${'👍'.repeat(100)}` }] }, '👍'.repeat(80)],
+    ['none', { other: 1 }, null],
+    ['number', { messages: 42 }, null],
+  ]
+  for (const [id, input] of inputs) await host.thread(id).start(input, { assistant_id: 'busy' })
+  const listed = await list()
+  expect(new Map(listed.map(({ id, title }: Json) => [id, title]))).toEqual(
+    new Map(inputs.map(([id, , title]) => [id, title])),
+  )
+  const times = listed.map(({ updatedAt }: Json) => updatedAt)
+  expect(times).toEqual([...times].sort().reverse())
+  expect(await list('?limit=2&offset=1')).toEqual(listed.slice(1, 3))
+  for (const query of ['?limit=x', '?limit=-1', '?limit=1001', '?offset=1.5'])
+    expect((await request(host.origin, 'GET', `/threads${query}`)).status).toBe(400)
+})
+
+describe('delete', () => {
+  test('an idle thread: record, state, history and log are gone; its streams break', async () => {
+    const { host } = await serve()
+    const thread = host.thread()
+    await thread.start({ messages: [{ type: 'human', content: 'Q' }] }, { assistant_id: 'chat' })
+    const stream = await thread.stream()
+    const before = await stream.until((events) => events.some(isTerminal))
+    expect((await thread.request('DELETE', '')).status).toBe(204)
+    expect(await stream.ended).toBe('broken')
+    for (const path of ['', '/state', '/history'])
+      expect([path, (await thread.get(path)).status]).toEqual([path, 404])
+    expect(await thread.refused('state.get', { namespace: [] })).toBe('no_such_run')
+    const again = await thread.stream()
+    await thread.start({ messages: [{ type: 'human', content: 'again' }] }, { assistant_id: 'ask' })
+    const after = await again.until((events) => events.some(isTerminal))
+    expect(after[0]!.seq).toBeGreaterThan(before.at(-1)!.seq)
+    expect(new Set([...before, ...after].map(({ event_id }) => event_id)).size).toBe(
+      before.length + after.length,
+    )
+    expect((await thread.get('/state')).body.values.messages).toBeUndefined()
+  })
+
+  test('during a run: the run is stopped, those that wait never start, streams break', async () => {
+    const { host, actor } = await serve()
+    const thread = host.thread()
+    const run = await thread.start({}, { assistant_id: 'busy' })
+    const waits = await thread.start({}, { assistant_id: 'busy' })
+    const stream = await thread.stream()
+    const cancelled = thread.post(`/runs/${waits}/cancel?wait=1`)
+    expect((await thread.request('DELETE', '')).status).toBe(204)
+    expect([204, 404]).toContain((await cancelled).status)
+    expect(await stream.ended).toBe('broken')
+    expect(actor.tasks).toHaveLength(1)
+    expect(actor.tasks[0]!.signal.aborted).toBe(true)
+    expect((await thread.post(`/runs/${run}/cancel`)).status).toBe(404)
+    expect((await thread.get('')).status).toBe(404)
+    await thread.start({}, { assistant_id: 'busy' })
+    expect(actor.tasks).toHaveLength(2)
+    expect(rootStates(await (await thread.stream()).until((events) => events.length > 0))).toEqual([
+      'running',
+    ])
+  })
+
+  test('twice at once: gone once', async () => {
+    const { host } = await serve()
+    const thread = host.thread()
+    await thread.start({}, { assistant_id: 'busy' })
+    const answers = await Promise.all([1, 2, 3].map(() => thread.request('DELETE', '')))
+    expect(answers.map(({ status }) => status).sort()[0]).toBe(204)
+    for (const { status } of answers) expect([204, 404]).toContain(status)
+    expect((await thread.get('')).status).toBe(404)
+  })
+
+  test('while runs are being started: each start is refused or its run is gone with the thread', async () => {
+    const { host, actor } = await serve()
+    const thread = host.thread()
+    await thread.start({}, { assistant_id: 'busy' })
+    const starts = Array.from({ length: 10 }, () =>
+      thread.command('run.start', { assistant_id: 'busy', input: {} }),
+    )
+    const [deleted] = await Promise.all([thread.request('DELETE', ''), ...starts])
+    expect(deleted.status).toBe(204)
+    const left = await thread.get('')
+    if (left.status === 404) expect(actor.tasks.every(({ signal }) => signal.aborted)).toBe(true)
+    else expect(left.body.status).toBe('busy')
+  })
+})
