@@ -1,0 +1,16 @@
+import { burst } from './burst.ts'
+import { firstToken } from './first-token.ts'
+import { graph } from './graph.ts'
+import { memory } from './memory.ts'
+import { replay } from './replay.ts'
+import { stalledReader } from './stalled-reader.ts'
+import { subscribers } from './subscribers.ts'
+import { printTable, type Row } from './support/report.ts'
+
+/** Every benchmark, one after the other. See docs/benchmarks.md. */
+const rows: Row[] = []
+for (const bench of [burst, graph, replay, memory, stalledReader, firstToken, subscribers]) {
+  console.error(`${bench.name} …`)
+  rows.push(...(await bench()))
+}
+printTable(rows)

@@ -1,0 +1,101 @@
+import { BaseChatModel } from '@langchain/core/language_models/chat_models'
+import { AIMessageChunk, type BaseMessage } from '@langchain/core/messages'
+import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
+import {
+  Annotation,
+  type BaseCheckpointSaver,
+  END,
+  type LangGraphRunnableConfig,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from '@langchain/langgraph'
+import type { Agent } from '../../../src/index.ts'
+import { customEvent, payload } from './events.ts'
+
+/** What the agents of the benchmarks are told to do. */
+export interface Work {
+  readonly events: number
+  /** Bytes of payload in each event. */
+  readonly size: number
+  /** Whether every event has a turn of the event loop to itself, as the tokens of a real model do. */
+  readonly turns?: boolean
+}
+
+export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/** Sends custom events and nothing else. */
+export const burst: Agent = {
+  resumable: false,
+  async *stream({ start }) {
+    const { events, size, turns } = (start.kind === 'input' ? start.value : {}) as Work
+    for (let i = 0; i < events; i++) {
+      if (turns) await nextTurn()
+      yield customEvent(size)
+    }
+  },
+  getState: async () => undefined,
+  async *getHistory() {},
+  updateState: () => Promise.reject(new TypeError('This agent keeps no state.')),
+}
+
+const WorkState = Annotation.Root({
+  events: Annotation<number>,
+  size: Annotation<number>,
+  turns: Annotation<boolean>,
+})
+
+/** The same from within a LangGraph node. */
+export const writerGraph = new StateGraph(WorkState)
+  .addNode('write', async ({ events, size, turns }, config: LangGraphRunnableConfig) => {
+    for (let i = 0; i < events; i++) {
+      if (turns) await nextTurn()
+      config.writer?.(payload(size))
+    }
+    return {}
+  })
+  .addEdge(START, 'write')
+  .addEdge('write', END)
+  .compile()
+
+/** A model without a network. `20` makes it say twenty words at once, `20 apart` each in a turn of its own, as from a network. */
+class WordsModel extends BaseChatModel {
+  private replies = 0
+
+  constructor() {
+    super({})
+  }
+
+  _llmType(): string {
+    return 'words'
+  }
+
+  override async _generate(messages: BaseMessage[]): Promise<ChatResult> {
+    let whole: ChatGenerationChunk | undefined
+    for await (const chunk of this._streamResponseChunks(messages)) whole = whole?.concat(chunk) ?? chunk
+    return { generations: [whole!] }
+  }
+
+  override async *_streamResponseChunks(messages: BaseMessage[]): AsyncGenerator<ChatGenerationChunk> {
+    const [words, apart] = String(messages.at(-1)?.content).split(' ')
+    const id = `reply-${++this.replies}`
+    for (let i = 0; i < Number(words); i++) {
+      if (apart) await nextTurn()
+      yield new ChatGenerationChunk({ text: 'word ', message: new AIMessageChunk({ content: 'word ', id }) })
+    }
+  }
+}
+
+const model = new WordsModel()
+
+const answering = new StateGraph(MessagesAnnotation)
+  .addNode('model', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+  .addEdge(START, 'model')
+  .addEdge('model', END)
+
+/** One answer of a model, token by token. */
+export const tokensGraph = answering.compile()
+
+/** The same with a saver of its own, for use without a server. */
+export const bareTokensGraph = (checkpointer: unknown) =>
+  answering.compile({ checkpointer: checkpointer as BaseCheckpointSaver })

@@ -1,0 +1,41 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Methods = Readonly<Record<string, (params: never) => unknown>>
+
+interface Call {
+  readonly id: number
+  readonly method: string
+  readonly params: never
+}
+
+/** Answers the calls of the process that measures, and ends with it. */
+export async function serveCalls(server: Server, methods: Methods = {}): Promise<void> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const all: Methods = {
+    port: () => (server.address() as AddressInfo).port,
+    cpu: () => {
+      const { user, system } = process.cpuUsage()
+      return user + system
+    },
+    memory,
+    ...methods,
+  }
+  process.on('message', async ({ id, method, params }: Call) => {
+    try {
+      process.send?.({ id, result: await all[method]!(params) })
+    } catch (error) {
+      process.send?.({ id, error: String(error) })
+    }
+  })
+  process.on('disconnect', () => process.exit())
+}
+
+async function memory() {
+  for (let i = 0; i < 4; i++) {
+    globalThis.gc?.()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  const { rss, heapUsed, external } = process.memoryUsage()
+  return { rss, held: heapUsed + external }
+}

@@ -1,0 +1,31 @@
+import { mkdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+
+let built: Promise<string> | undefined
+
+/**
+ * Bundles the servers as the package is bundled, so that plain Node runs them: a loader that compiles in passing would be
+ * measured along. Gives the folder they are in.
+ */
+export const buildServers = (): Promise<string> => (built ??= bundle())
+
+async function bundle(): Promise<string> {
+  const outdir = join(ROOT, '.tmp', `bench-${process.pid}`)
+  mkdirSync(outdir, { recursive: true })
+  process.on('exit', () => rmSync(outdir, { recursive: true, force: true }))
+  await build({
+    entryPoints: ['ours', 'embed', 'bare'].map((name) => join(ROOT, `test/bench/servers/${name}.ts`)),
+    outdir,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    outExtension: { '.js': '.mjs' },
+  })
+  return outdir
+}

@@ -1,0 +1,121 @@
+import { connect } from 'node:net'
+
+/** A subscriber over a socket of its own. It reads ids and nothing else, so that the measuring process has little to do. */
+export interface Reader {
+  /** Events received. Throws when one was lost, doubled or out of order. */
+  count(): number
+  /** When the last event came, by `performance.now()`. */
+  lastAt(): number
+  /** Settles when that many events were received. Rejects when the connection ends before, or nothing comes for a minute. */
+  received(events: number): Promise<void>
+  /** When the bytes of `lookFor` came. */
+  readonly found: Promise<number>
+  /** Stops reading, as a sleeping laptop does. */
+  pause(): void
+  close(): void
+}
+
+export interface ReaderOptions {
+  readonly port: number
+  readonly path: string
+  readonly body?: unknown
+  /** Whether the ids must follow on one another without a hole: for readers that filter nothing. */
+  readonly gapless?: boolean
+  /** Bytes whose arrival settles `found`. */
+  readonly lookFor?: string
+}
+
+/** No measurement takes that long, on whatever machine. */
+const PATIENCE_MS = 60_000
+const ID = Buffer.from('\nid: ')
+
+/** Resolves when the response has begun. */
+export function openReader({ port, path, body, gapless, lookFor }: ReaderOptions): Promise<Reader> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  const text = JSON.stringify(body ?? {})
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\naccept: text/event-stream\r\n` +
+      `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  )
+  let rest: Buffer = Buffer.alloc(0)
+  let count = 0
+  let lastSeq = 0
+  let lastAt = 0
+  let failure: Error | undefined
+  let goal = Number.POSITIVE_INFINITY
+  let settle: { resolve(): void; reject(error: Error): void } | undefined
+  let find: (at: number) => void = () => {}
+  const found = new Promise<number>((resolve) => {
+    find = resolve
+  })
+
+  function fail(message: string): void {
+    failure ??= new Error(`${path}: ${message} after ${count} events`)
+    settle?.reject(failure)
+  }
+
+  function take(chunk: Buffer): void {
+    lastAt = performance.now()
+    const bytes = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk
+    if (lookFor !== undefined && bytes.includes(lookFor)) find(lastAt)
+    let from = 0
+    for (;;) {
+      const at = bytes.indexOf(ID, from)
+      const end = at < 0 ? -1 : bytes.indexOf(10, at + ID.length)
+      if (end < 0) {
+        rest = bytes.subarray(at < 0 ? Math.max(from, bytes.length - ID.length + 1) : at)
+        break
+      }
+      const id = bytes.toString('latin1', at + ID.length, end)
+      const seq = Number(id.slice(id.lastIndexOf('-') + 1))
+      if (gapless && lastSeq > 0 ? seq !== lastSeq + 1 : seq <= lastSeq)
+        fail(`event ${seq} came after ${lastSeq}`)
+      lastSeq = seq
+      count++
+      from = end
+    }
+    if (count >= goal) settle?.resolve()
+  }
+
+  return new Promise((resolve, reject) => {
+    socket.once('error', reject)
+    socket.once('data', (head: Buffer) => {
+      socket.off('error', reject)
+      if (!head.subarray(0, 15).toString().includes(' 200 ')) return reject(new Error(`${path}: ${head}`))
+      socket.on('error', (error) => fail(String(error)))
+      socket.on('close', () => fail('the connection ended'))
+      socket.on('data', take)
+      take(head)
+      resolve({
+        found,
+        count() {
+          if (failure) throw failure
+          return count
+        },
+        lastAt: () => lastAt,
+        received: (events) =>
+          new Promise((done, lost) => {
+            if (failure) return lost(failure)
+            if (count >= events) return done()
+            const timer = setTimeout(() => fail(`waited too long for event ${events}`), PATIENCE_MS)
+            goal = events
+            settle = {
+              resolve() {
+                clearTimeout(timer)
+                done()
+              },
+              reject(error) {
+                clearTimeout(timer)
+                lost(error)
+              },
+            }
+          }),
+        pause: () => socket.pause(),
+        close() {
+          socket.removeAllListeners('close')
+          socket.destroy()
+        },
+      })
+    })
+  })
+}

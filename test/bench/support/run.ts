@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto'
+import { Agent, request } from 'node:http'
+import { openReader, type Reader } from './reader.ts'
+import type { Server } from './server.ts'
+
+/** What agents of the benchmarks are told: `Work` for those that send events, messages for the one that answers. */
+export type Input = Readonly<Record<string, unknown>>
+
+export const newThread = (): string => randomUUID()
+
+export const eventsPath = (threadId: string): string => `/threads/${threadId}/stream/events`
+
+export interface Filter {
+  readonly channels: readonly string[]
+  readonly since?: number
+}
+
+/** The channels that carry the events of every kind. */
+export const ALL: Filter = {
+  channels: [
+    'values',
+    'updates',
+    'messages',
+    'tools',
+    'lifecycle',
+    'input',
+    'checkpoints',
+    'tasks',
+    'custom',
+  ],
+}
+
+/** Many readers of one thread, opened a few at a time. */
+export async function openReaders(
+  { port }: Server,
+  threadId: string,
+  count: number,
+  options: { readonly filter: Filter; readonly gapless?: boolean },
+): Promise<Reader[]> {
+  const readers: Reader[] = []
+  while (readers.length < count) {
+    const some = Array.from({ length: Math.min(50, count - readers.length) }, () =>
+      openReader({ port, path: eventsPath(threadId), body: options.filter, ...options }),
+    )
+    readers.push(...(await Promise.all(some)))
+  }
+  return readers
+}
+
+const agent = new Agent({ keepAlive: true })
+
+/** Starts a run over the protocol. */
+export async function startRun(
+  { port }: Server,
+  threadId: string,
+  assistantId: string,
+  input: Input,
+): Promise<void> {
+  const command = { id: 1, method: 'run.start', params: { assistant_id: assistantId, input } }
+  const answer = await post(port, `/threads/${threadId}/commands`, JSON.stringify(command))
+  if ((JSON.parse(answer) as { readonly type: string }).type !== 'success') throw new Error(answer)
+}
+
+/** By hand, because `fetch` alone takes half a millisecond. */
+function post(port: number, path: string, body: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+    const sent = request({ port, host: '127.0.0.1', path, method: 'POST', headers, agent }, (response) => {
+      let text = ''
+      response.setEncoding('utf8')
+      response.on('data', (part: string) => {
+        text += part
+      })
+      response.on('end', () => resolve(text))
+      response.on('error', reject)
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+/** Runs an agent to its end, with nobody but a reader of `lifecycle` on the thread. */
+export async function runToEnd(
+  server: Server,
+  threadId: string,
+  assistantId: string,
+  input: Input,
+): Promise<void> {
+  const [reader] = await openReaders(server, threadId, 1, { filter: { channels: ['lifecycle'] } })
+  await startRun(server, threadId, assistantId, input)
+  await reader!.received(2)
+  reader!.close()
+}
