@@ -372,19 +372,21 @@ test('what was not answered stays open when the attempt fails or is cancelled', 
   expect(await texts(agent, thread)).toEqual(['go', 'x y'])
 })
 
-test('an answer is awaited before anything else is written', async () => {
+test('what is called in the same turn as a question is done, what comes later waits for the answer', async () => {
   const agent = defineAgent({
     async run({ interrupt, message }) {
       const later = interrupt<string>('?')
       await message('Meanwhile.')
+      await message('Later.')
       await message(await later)
     },
   })
   const thread = newThread()
   const [question] = asked(await run(agent, thread, ask))
-  expect(await texts(agent, thread)).toEqual(['go'])
-  await run(agent, thread, answers({ [question!.interrupt_id]: 'Well.' }))
-  expect(await texts(agent, thread)).toEqual(['go', 'Meanwhile.', 'Well.'])
+  expect(await texts(agent, thread)).toEqual(['go', 'Meanwhile.'])
+  const second = await run(agent, thread, answers({ [question!.interrupt_id]: 'Well.' }))
+  expect(started(second)).toHaveLength(2)
+  expect(await texts(agent, thread)).toEqual(['go', 'Meanwhile.', 'Later.', 'Well.'])
 })
 
 test('a question that the second attempt does not ask again is withdrawn', async () => {

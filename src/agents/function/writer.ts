@@ -159,7 +159,8 @@ function interruptOf(scope: Scope): Writer['interrupt'] {
     const question = { path, value: payload, namespace, ...(callIndex !== undefined && { callIndex }) }
     const answered = attempt.interrupts.ask(question)
     if (answered) return Promise.resolve(answered.answer as Answer)
-    scope.suspended = true
+    // Before anybody can learn of the rejection, but after what is called in the same turn: questions may stand beside tools.
+    queueMicrotask(() => (scope.suspended = true))
     return handled(Promise.reject(new Suspended()))
   }
 }
