@@ -21,7 +21,6 @@ export type {
 } from './function/types.ts'
 
 export interface FunctionAgent extends Agent {
-  /** Throws `AgentInputError`, naming the path, for an input that a run of this agent would refuse. */
   validateInput(input: unknown): Promise<void>
 }
 
@@ -48,6 +47,7 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
     checkpointer,
     stream: (task) => attempt(definition, task),
     async validateInput(value) {
+      if (value === null || value === undefined) return
       await readInput(input, value)
       reduce({}, changeOf(value), uuid7)
     },

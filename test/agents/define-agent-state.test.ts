@@ -135,9 +135,15 @@ describe.each([
   test('the state of an agent that fails keeps what it had done, and can be continued', async () => {
     let broken = true
     const agent = defineAgent({
-      async run({ message }) {
+      async run({ message, subagent, custom }) {
         await message('Started.')
-        if (broken) throw new Error('kaput')
+        await custom('phase', 1)
+        const work = subagent('helper', 'Help', async ({ message: say, custom: tell }) => {
+          await say('Helping.')
+          await tell('phase', 2)
+          if (broken) throw new Error('kaput')
+        })
+        await work
         await message('Done.')
       },
     })
@@ -148,10 +154,19 @@ describe.each([
       next: ['agent'],
       tasks: [{ name: 'agent', error: 'kaput', interrupts: [] }],
     })
-    expect(texts(failed.values)).toEqual(['a', 'Started.'])
+    expect(texts(failed.values)).toEqual(['a', 'Started.', expect.any(Array), 'kaput'])
     broken = false
-    await run(agent, at, input(null))
-    expect(texts((await stateOf(agent, at)).values)).toEqual(['a', 'Started.', 'Done.'])
+    const events = await run(agent, at, input(null))
+    expect(events.filter(({ method }) => method === 'custom')).toEqual([])
+    const starts = events.filter(({ data }) => (data as { event?: string }).event === 'message-start')
+    expect(starts).toHaveLength(1)
+    expect(texts((await stateOf(agent, at)).values)).toEqual([
+      'a',
+      'Started.',
+      expect.any(Array),
+      'Helping.',
+      'Done.',
+    ])
   })
 })
 

@@ -171,6 +171,7 @@ async function perform<Input>(
   input: Input,
 ): Promise<void> {
   const { attempt, scope } = run
+  if (attempt.outbox.closed) return
   try {
     const change = await definition.run(contextOf(task, scope, input))
     await settled(attempt.running)
@@ -200,7 +201,7 @@ function contextOf<Input>({ threadId, runId, assistantId, config }: AgentTask, s
 function finish({ id, attempt, scope, root }: Run, change: unknown): void {
   for (const open of scope.openMessages) open.end()
   root.update(change, idsAt(scope, 'end'))
-  void root.commit({ final: true, between: [taskEvent(id, { result: toJson(change ?? {}) as object })] })
+  void root.commit({ final: true, between: [taskEvent(id, { result: toJson(change ?? {}) })] })
   attempt.outbox.end()
 }
 
@@ -208,34 +209,22 @@ function finish({ id, attempt, scope, root }: Run, change: unknown): void {
 function suspend(run: Run): void {
   const { id, attempt, scope, root, interrupts } = run
   for (const open of scope.openMessages) open.fail('The agent waits for an answer.')
-  for (const ledger of run.ledgers) ledger.flush()
   const questions = interrupts.pending()
+  const withdrawn = run.open.some((before) => !questions.some((question) => question.id === before.id))
+  keep(run, { bare: true, force: withdrawn })
   void attempt.outbox.step(async () => {
-    const withdrawn = run.open.some(({ id: openId }) => !questions.some((question) => question.id === openId))
-    if (root.dirty || run.unsaved() || withdrawn) void root.commit({ bare: true })
-    void attempt.outbox.step(async () => {
-      await keepOpen(root.timeline, questions)
-      const asked = questions.map(({ id: interruptId, value, namespace }): AgentEvent => {
-        return {
-          method: 'input.requested',
-          namespace,
-          data: { interrupt_id: interruptId, payload: value, value },
-        }
-      })
-      const waiting = questions.map(({ id: interruptId, value }) => ({ id: interruptId, value }))
-      return [
-        ...asked,
-        ...childEvents(run, 'interrupted'),
-        taskEvent(id, { result: {}, interrupts: waiting }),
-      ]
+    await keepOpen(root.timeline, questions)
+    const asked = questions.map(({ id: interruptId, value, namespace }): AgentEvent => {
+      return {
+        method: 'input.requested',
+        namespace,
+        data: { interrupt_id: interruptId, payload: value, value },
+      }
     })
-    attempt.outbox.end()
-    return []
+    const waiting = questions.map(({ id: interruptId, value }) => ({ id: interruptId, value }))
+    return [...asked, ...childEvents(run, 'interrupted'), taskEvent(id, { result: {}, interrupts: waiting })]
   })
-}
-
-async function keepOpen(timeline: Timeline, questions: readonly OpenInterrupt[]): Promise<void> {
-  for (const question of questions) await timeline.putWrites(question.id, [[INTERRUPT, question]])
+  attempt.outbox.end()
 }
 
 /** The attempt failed: what was delivered before stays in the state. */
@@ -243,13 +232,23 @@ function fail(run: Run, error: unknown): void {
   const { id, attempt, scope, root } = run
   const message = error instanceof Error ? error.message : String(error)
   for (const open of scope.openMessages) open.fail(message)
-  for (const ledger of run.ledgers) ledger.flush()
-  root.flush()
+  keep(run, {})
   void attempt.outbox.step(async () => {
     await root.timeline.putWrites(id, [[ERROR, message]])
     return [...childEvents(run, 'failed', message), taskEvent(id, { error: message })]
   })
   attempt.outbox.end({ error })
+}
+
+/** Publishes what was not published yet, and writes down what a second attempt must know. */
+function keep(run: Run, { bare = false, force = false }: { bare?: boolean; force?: boolean }): void {
+  for (const ledger of run.ledgers) ledger.flush()
+  // Whether the record has changed shows when the checkpoints of the subagents are written.
+  run.root.commitIf(() => force || run.unsaved(), { bare })
+}
+
+async function keepOpen(timeline: Timeline, questions: readonly OpenInterrupt[]): Promise<void> {
+  for (const question of questions) await timeline.putWrites(question.id, [[INTERRUPT, question]])
 }
 
 /** Innermost first. */

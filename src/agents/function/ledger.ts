@@ -22,6 +22,8 @@ export interface Ledger {
   commit(options?: CommitOptions): Promise<void>
   /** `commit`, if there is something to publish. */
   flush(): void
+  /** `commit`, if there is something to publish, or when its turn comes there is something else to write. */
+  commitIf(unsaved: () => boolean, options: CommitOptions): void
   /** Whether the state had this message when the attempt began: it was delivered by an earlier attempt. */
   wasDelivered(messageId: string): boolean
   event(method: AgentEventMethod, data: unknown, node?: string): AgentEvent
@@ -73,18 +75,23 @@ export function createLedger(options: LedgerOptions): Ledger {
     state = next
   }
 
-  function commit({
+  function commit(options?: CommitOptions): Promise<void> {
+    return outbox.step(prepare(options))
+  }
+
+  /** The step that writes the state as it is now. */
+  function prepare({
     source = 'loop',
     before,
     between = [],
     final = false,
     bare = final,
-  }: CommitOptions = {}): Promise<void> {
+  }: CommitOptions = {}) {
     const snapshot = state
     const channels = final ? () => ({}) : options.channels()
     const updates = changes && source === 'loop' && event('updates', { node: NODE, values: changes }, NODE)
     changes = undefined
-    return outbox.step(async () => {
+    return async (): Promise<readonly AgentEvent[]> => {
       await before?.()
       const checkpoint = await timeline.put({ ...snapshot, ...channels() }, { ...options.details(), source })
       if (!bare) await options.afterCommit?.(checkpoint)
@@ -94,7 +101,7 @@ export function createLedger(options: LedgerOptions): Ledger {
         event('checkpoints', checkpoint),
         event('values', snapshot),
       ]
-    })
+    }
   }
 
   return {
@@ -118,6 +125,11 @@ export function createLedger(options: LedgerOptions): Ledger {
     commit,
     flush() {
       if (changes) void commit()
+    },
+    commitIf(unsaved, commitOptions) {
+      const dirty = changes !== undefined
+      const write = prepare(commitOptions)
+      void outbox.step(async () => (dirty || unsaved() ? write() : []))
     },
     wasDelivered: (messageId) => delivered.has(messageId),
     event,
