@@ -48,7 +48,7 @@ function convertObject(value: object, path: object[]): unknown {
       ? convertPlain(value as Fields, path)
       : convertInstance(value, path)
   } catch {
-    return UNREADABLE
+    return convertCarefully(value as Fields, path)
   } finally {
     path.pop()
   }
@@ -72,8 +72,7 @@ function convertPlain(value: Fields, path: object[]): unknown {
   let copy: Fields | undefined
   for (let at = 0; at < keys.length; at++) {
     const key = keys[at]!
-    const item = read(value, key)
-    if (item === UNREADABLE) return convertOwn(value, path)
+    const item = value[key]
     const json = convert(item, path)
     if (copy === undefined && (json === undefined || json !== item)) {
       copy = {}
@@ -100,23 +99,25 @@ function convertInstance(value: object, path: object[]): unknown {
   if (value instanceof String || value instanceof Number || value instanceof Boolean)
     return convert(value.valueOf(), path)
   const { toJSON } = value as { readonly toJSON?: unknown }
-  if (typeof toJSON === 'function') {
-    try {
-      return convert(toJSON.call(value), path)
-    } catch {
-      return convertOwn(value as Fields, path)
-    }
-  }
-  return convertOwn(value as Fields, path)
+  return typeof toJSON === 'function' ? convert(toJSON.call(value), path) : convertOwn(value as Fields, path)
 }
 
-function convertOwn(value: Fields, path: object[]): Fields {
+function convertOwn(value: Fields, path: object[], read = readField): Fields {
   const copy: Fields = {}
   for (const key of Object.keys(value)) {
     const json = convert(read(value, key), path)
     if (json !== undefined) set(copy, key, json)
   }
   return copy
+}
+
+/** Gives up single properties only, where one of them cannot be read. */
+function convertCarefully(value: Fields, path: object[]): unknown {
+  try {
+    return convertOwn(value, path, tryField)
+  } catch {
+    return UNREADABLE
+  }
 }
 
 function convertMap(value: ReadonlyMap<unknown, unknown>, path: object[]): unknown {
@@ -157,7 +158,7 @@ const flattened = new WeakMap<object, { readonly seen: readonly unknown[]; reado
 
 function convertMessage(message: Message, path: object[]): unknown {
   const known = flattened.get(message)
-  if (known?.seen.every((value, at) => value === message[LATE_FIELDS[at]!])) return known.json
+  if (known && isUnchanged(message, known.seen)) return known.json
   const { type, data } = message.toDict()
   const fields: Fields = {}
   // `toDict` escapes what looks like an envelope in its data: read the message itself where it can be read.
@@ -167,6 +168,13 @@ function convertMessage(message: Message, path: object[]): unknown {
   const json = convertPlain(fields, path)
   flattened.set(message, { seen: LATE_FIELDS.map((key) => message[key]), json })
   return json
+}
+
+function isUnchanged(message: Message, seen: readonly unknown[]): boolean {
+  for (let at = 0; at < LATE_FIELDS.length; at++) {
+    if (message[LATE_FIELDS[at]!] !== seen[at]) return false
+  }
+  return true
 }
 
 const MESSAGE_TYPES: Readonly<Record<string, string>> = {
@@ -187,7 +195,9 @@ function convertEnvelope(value: Fields, path: object[]): unknown {
   return convertOwn({ ...value.kwargs, type }, path)
 }
 
-function read(value: Fields, key: string): unknown {
+const readField = (value: Fields, key: string): unknown => value[key]
+
+function tryField(value: Fields, key: string): unknown {
   try {
     return value[key]
   } catch {

@@ -1,3 +1,4 @@
+import { END, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
 import { AgentInputError } from '../../src/agents/errors.ts'
 import { langgraph } from '../../src/agents/langgraph.ts'
@@ -5,6 +6,7 @@ import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
 import {
   approval,
   inOrder,
+  Notes,
   nestedApproval,
   researchers,
   supervised,
@@ -139,6 +141,23 @@ describe('one interrupt', () => {
     await thread.run({ kind: 'resume', answers: { [askedId(first)]: 'back' } }, { checkpointId })
     expect((await thread.state())!.values.notes).toEqual(['in', 'answer: back', 'after'])
   })
+})
+
+test('a static breakpoint ends the run without a question, and null goes on', async () => {
+  const graph = new StateGraph(Notes)
+    .addNode('one', () => ({ notes: ['one'] }))
+    .addNode('two', () => ({ notes: ['two'] }))
+    .addEdge(START, 'one')
+    .addEdge('one', 'two')
+    .addEdge('two', END)
+    .compile({ interruptBefore: ['two'] })
+  const thread = threadOf(langgraph(graph), memoryCheckpointer())
+  const { events, error } = await thread.run(notes)
+  expect(error).toBeUndefined()
+  expect(of(events, 'input.requested')).toEqual([])
+  expect(await thread.state()).toMatchObject({ values: { notes: ['in', 'one'] }, next: ['two'] })
+  await thread.run({ kind: 'input', value: null })
+  expect(await thread.state()).toMatchObject({ values: { notes: ['in', 'one', 'two'] }, next: [] })
 })
 
 describe('parallel interrupts', () => {

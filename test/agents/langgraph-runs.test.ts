@@ -155,7 +155,7 @@ describe('the config of a run', () => {
       },
     })
     expect(seen).toMatchObject({
-      configurable: { mine: 1, thread_id: 'thread-1', run_id: 'run-1', assistant_id: 'agent' },
+      configurable: { mine: 1, thread_id: 'thread-1', run_id: 'run-1' },
       recursionLimit: 7,
       metadata: { from: 'test', thread_id: 'thread-1', run_id: 'run-1' },
     })

@@ -16,7 +16,7 @@ const NOTHING: readonly AgentEvent[] = []
 const INTERRUPT = '__interrupt__'
 const CUSTOM_CHANNEL = 'custom:'
 
-/** Rewrites the events of one run from LangGraph's engine to the protocol's (facts/streaming-protocol.md §5). */
+/** Rewrites the events of one run from LangGraph's engine to those of the Agent Streaming Protocol. */
 export function createTranslator(): Translator {
   const asked = new Set<string>()
   const paused = new Set<string>()
@@ -88,7 +88,7 @@ export function createTranslator(): Translator {
 
   /** Keeps `checkpoints` and its `values` together (clients pair them by position): only `custom` can come between. */
   function pair(events: readonly AgentEvent[]): readonly AgentEvent[] {
-    const [event] = events
+    const event = events[0]
     if (event?.method === 'checkpoints') {
       const before = held
       held = event

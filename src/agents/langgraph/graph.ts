@@ -124,10 +124,14 @@ export function throughMembers(
   inner: Checkpointer,
   change: (key: PropertyKey, member: unknown) => unknown,
 ): Checkpointer {
+  const seen = new Map<PropertyKey, unknown>()
   return new Proxy(Object.create(Object.getPrototypeOf(inner)) as Checkpointer, {
     get(_, key) {
-      const member: unknown = Reflect.get(inner, key)
-      return change(key, typeof member === 'function' ? member.bind(inner) : member)
+      if (!seen.has(key)) {
+        const member: unknown = Reflect.get(inner, key)
+        seen.set(key, change(key, typeof member === 'function' ? member.bind(inner) : member))
+      }
+      return seen.get(key)
     },
     has: (_, key) => Reflect.has(inner, key),
   })

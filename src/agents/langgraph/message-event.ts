@@ -4,7 +4,7 @@ import { toJson } from '../to-json.ts'
 type Data = Readonly<Record<string, unknown>>
 type Block = Readonly<Record<string, unknown>>
 
-/** One event of the `messages` channel (facts/streaming-protocol.md §5.2). Raw `provider` events are no part of the protocol. */
+/** One event of the `messages` channel. Raw `provider` events are no part of the protocol. */
 export function messageEvent(
   namespace: readonly string[],
   node: string | undefined,
@@ -16,9 +16,11 @@ export function messageEvent(
 
 function withBlock(data: Data): unknown {
   const json = toJson(data) as Block
-  if (!isBlock(json.content)) return json
-  const block = spellMedia(json.content)
-  return { ...json, content: json.event === 'content-block-start' ? asStarted(block) : block }
+  const { content } = json
+  if (!isBlock(content)) return json
+  const spelled = MEDIA.has(content.type as string) ? spellMedia(content) : content
+  const block = json.event === 'content-block-start' ? asStarted(spelled) : spelled
+  return block === content ? json : { ...json, content: block }
 }
 
 /**
@@ -40,7 +42,6 @@ const MEDIA = new Set(['image', 'audio', 'video', 'file'])
 
 /** Clients read the bytes of media in `data`; names are snake_case on the wire. */
 function spellMedia(block: Block): Block {
-  if (!MEDIA.has(block.type as string)) return block
   const { base64, mimeType, fileId, ...rest } = block
   return {
     ...rest,

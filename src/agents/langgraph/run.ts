@@ -44,8 +44,6 @@ function runOptions(task: AgentTask, signal: AbortSignal): RunOptions {
     signal,
     configurable: {
       ...withoutReserved(configurable),
-      assistant_id: task.assistantId,
-      graph_id: task.assistantId,
       run_id: task.runId,
       thread_id: task.threadId,
       ...(task.checkpointId !== undefined && { checkpoint_id: task.checkpointId }),

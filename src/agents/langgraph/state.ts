@@ -101,8 +101,8 @@ const ownConfig = (target: Graph, at: StateAddress): CheckpointConfig => ({
 })
 
 /**
- * Without `asNode`, the first update of a thread is its input, and messages come from the model of an agent
- * (facts/streaming-protocol.md §6.3). Else LangGraph takes the node that wrote last.
+ * Without `asNode`, the first update of a thread is its input, and messages come from the model of an agent. Else LangGraph
+ * takes the node that wrote last.
  */
 async function defaultNode(graph: Graph, at: StateAddress, values: unknown): Promise<string | undefined> {
   if (values === null || values === undefined) return undefined
