@@ -7,7 +7,7 @@ import { withoutBody } from './head.ts'
  * A Hono app to mount: `app.route('/agent', toHono(handler))` makes `/agent` the base path, and a path beneath it that no
  * route matches gets the handler's 404. With `app.route('/', toHono(handler))` such a path is left to the rest of the app.
  * The handler's `Response` is returned as it is. On Workers, `request.signal` needs the flag `enable_request_signal`;
- * streams do without.
+ * streams do without. `@hono/node-server` sends the message of an error that breaks a stream to the client.
  */
 export function toHono(handler: WebHandler): Hono {
   return new Hono().all('*', async (c, next) => {

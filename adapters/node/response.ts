@@ -76,6 +76,8 @@ function writeHead(
   res: NodeResponse,
   known: string | Uint8Array | undefined,
 ): void {
+  // `Response.error()`, which HTTP/2 would send as 200.
+  if (response.status === 0) throw new TypeError('The handler gave an error response, which has no status.')
   const http2 = req.httpVersionMajor >= 2
   const headers: Record<string, string | string[]> = {}
   for (const [name, value] of response.headers) {
@@ -88,8 +90,6 @@ function writeHead(
   if (vary.length > 0) headers.vary = vary.join(', ')
   if (known !== undefined) headers['content-length'] ??= String(Buffer.byteLength(known))
   try {
-    // `Response.error()`, which HTTP/2 would send as 200.
-    if (response.status === 0) throw new TypeError('The handler gave an error response, which has no status.')
     if (!http2 && response.statusText !== '') res.statusMessage = response.statusText
     res.writeHead(response.status, headers)
   } catch (error) {
