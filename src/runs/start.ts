@@ -5,6 +5,7 @@ import { RunError } from './errors.ts'
 import { execute } from './execute.ts'
 import { prepareLaunch } from './launch.ts'
 import { isHeld } from './lease.ts'
+import { launchNext } from './queue.ts'
 import {
   guardThread,
   loadRun,
@@ -69,7 +70,8 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
     return admit(context, request)
   }
 
-  const start = held ? request.start : answerWithInput(thread, request)
+  const waits = held || thread.queue.length > 0
+  const start = waits ? request.start : answerWithInput(thread, request)
   if (start.kind === 'input' && start.value !== null) {
     await agentOf(context, request.assistantId).validateInput?.(start.value)
   }
@@ -81,11 +83,14 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
     title: thread.title ?? request.title ?? null,
     updatedAt: state.now,
   }
-  if (!held) {
+  if (waits) {
+    await enqueue(context, { read, thread: changed, run, answers })
+    // Whoever held the thread may have left before it could see this run.
+    const next = await launchNext(context, threadId)
+    if (next) void execute(context, next)
+  } else {
     const launched = await prepareLaunch(context, { read, thread: changed, run, state })
     void execute(context, launched)
-  } else {
-    await enqueue(context, { read, thread: changed, run, answers })
   }
   return { runId: run.runId, appliedThroughSeq: state.head }
 }

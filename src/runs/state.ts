@@ -1,5 +1,7 @@
 import type { HistoryOptions, StateAddress, StateSnapshot, StateUpdate } from '../agents/agent.ts'
+import { FencedError } from '../storage/errors.ts'
 import { fencedCheckpointer } from '../storage/fenced.ts'
+import type { Store } from '../storage/store.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 import { execute } from './execute.ts'
@@ -68,7 +70,7 @@ export interface StateWrite extends StateUpdate {
 
 /**
  * Writes a checkpoint from outside a run, creating the thread when there is none. It holds the thread's lease meanwhile, so
- * no run can start under it. Throws `thread_busy` while a run is in progress.
+ * no run can start under it. Throws `thread_busy` while a run is in progress, and when the thread is deleted meanwhile.
  */
 export async function writeState(context: RunContext, write: StateWrite): Promise<StateSnapshot> {
   const { store } = context
@@ -85,8 +87,10 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
     await retryConflicts(() => settle(context, write, thread, snapshot, token))
     return snapshot
   } catch (error) {
-    await store.commit(threadId, { ops: [{ op: 'release', token }] })
-    throw error
+    await giveBack(store, threadId, token)
+    if (!(error instanceof FencedError)) throw error
+    const message = 'The thread was deleted, or taken by another process, while its state was written.'
+    throw new RunError('thread_busy', message, { cause: error })
   } finally {
     const next = await launchNext(context, threadId)
     if (next) void execute(context, next)
@@ -120,6 +124,15 @@ async function hold(
     ops: [{ op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs }],
   })
   return { thread, token }
+}
+
+async function giveBack(store: Store, threadId: string, token: number): Promise<void> {
+  try {
+    await store.commit(threadId, { ops: [{ op: 'release', token }] })
+  } catch (error) {
+    // It is no longer ours.
+    if (!(error instanceof FencedError)) throw error
+  }
 }
 
 async function settle(
