@@ -47,6 +47,8 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
   const filter = createMatcher(request.filter)
   let start: Start | undefined
   let after = 0
+  /** The count of rings at which the log was read to its head: until it moves there is nothing to read. */
+  let atHead: number | undefined
   let outdated = false
   let ended: ReaderEnd | undefined
   let cancelled = false
@@ -69,9 +71,13 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
   async function next(): Promise<Uint8Array | undefined> {
     while (!cancelled) {
       const seen = tail.rings()
+      if (seen === atHead && !ended) {
+        await tail.wait(seen)
+        continue
+      }
       // Taken before the read, which then gives all that was written before the end.
       const last = ended
-      const bytes = start ? await read(start) : await begin()
+      const bytes = start ? await read(start, seen) : await begin()
       if (cancelled) break
       if (ended?.at === 'once') throw ended.reason
       if (bytes) return bytes
@@ -93,7 +99,7 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
     return start.prologue ?? null
   }
 
-  async function read({ until, replay, live }: Start): Promise<Uint8Array | undefined | null> {
+  async function read({ until, replay, live }: Start, rings: number): Promise<Uint8Array | undefined | null> {
     const history = after < until
     const batch = await store.read(
       threadId,
@@ -102,6 +108,7 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
     if (batch.count === 0) return undefined
     if (batch.first > after + 1) return overtaken(batch.first)
     after = batch.first + batch.count - 1
+    if (after === batch.head) atHead = rings
     return selectBytes(batch, history ? replay : live) ?? null
   }
 

@@ -90,17 +90,17 @@ export function readEvents(log: EventLog, query: ReadQuery): LogBatch {
   }
 }
 
+/** Shared by all empty batches: every reader that has caught up gets one. */
+const NOTHING = {
+  count: 0,
+  bytes: new Uint8Array(0),
+  offsets: new Uint32Array(1),
+  origins: [],
+  originOf: new Uint16Array(0),
+}
+
 export function emptyBatch(first: number, head: number, firstRetained: number): LogBatch {
-  return {
-    first,
-    count: 0,
-    bytes: new Uint8Array(0),
-    offsets: new Uint32Array(1),
-    origins: [],
-    originOf: new Uint16Array(0),
-    head,
-    firstRetained,
-  }
+  return { ...NOTHING, first, head, firstRetained }
 }
 
 export function dropOldestPage(log: EventLog): void {
