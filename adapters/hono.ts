@@ -1,7 +1,7 @@
 import { type Context, Hono } from 'hono'
 import { basePath } from 'hono/route'
 import type { WebHandler } from '../src/http/types.ts'
-import { withoutBody } from './head.ts'
+import { withoutBody } from './unread.ts'
 
 /**
  * A Hono app to mount: `app.route('/agent', toHono(handler))` makes `/agent` the base path, and a path beneath it that no

@@ -124,6 +124,17 @@ test.each(['hono', 'next'])('%s: HEAD lets go of the body and keeps the headers'
   expect([response.headers.get('x-kept'), response.body, cancelled]).toEqual(['yes', null, 1])
 })
 
+test('next: the body is let go of when the client left before it came', async () => {
+  let cancelled = 0
+  const leaving = new AbortController()
+  const handler = handlerOf(async () => {
+    leaving.abort()
+    return stream(() => cancelled++)
+  })
+  await toNext(handler).GET(new Request('http://a/x', { signal: leaving.signal }))
+  expect(cancelled).toBe(1)
+})
+
 test('next: every method is the handler, with the base path of the folder', async () => {
   const methods = toNext(bases, { basePath: '/agent' })
   expect(Object.keys(methods)).toEqual(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])

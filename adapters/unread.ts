@@ -1,4 +1,4 @@
-/** The answer to HEAD, where the host would drop the body without letting go of its source. */
+/** A response whose body nobody will read, as for HEAD, where the host would drop it without letting go of its source. */
 export function withoutBody(response: Response): Response {
   response.body?.cancel().catch(() => {}) // Nobody waits for it.
   return new Response(null, response)
