@@ -99,9 +99,12 @@ function mergeMessages(
         `messages[${at}] is not a message: it needs { role, content } or { type, content }.`,
       )
     if (message.type === 'remove') {
+      if (message.id === REMOVE_ALL) {
+        merged.length = 0
+        places.clear()
+      }
       const place = places.get(message.id)
-      if (message.id === REMOVE_ALL) merged.fill(undefined)
-      else if (place !== undefined) merged[place] = undefined
+      if (place !== undefined) merged[place] = undefined
       continue
     }
     const id = message.id ?? makeId()
