@@ -191,7 +191,8 @@ export const noSuchThread = (threadId: string): RunError =>
 export async function requireCheckpoint(at: StateAddress): Promise<void> {
   const { threadId, checkpointId, checkpointNs = '' } = at
   const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId }
-  if (await at.checkpointer.getTuple({ configurable })) return
+  // Savers take an empty id for the newest one.
+  if ((await at.checkpointer.getTuple({ configurable }))?.checkpoint.id === checkpointId) return
   throw new RunError(
     'no_such_checkpoint',
     `Checkpoint ${JSON.stringify(checkpointId)} not found on this thread.`,

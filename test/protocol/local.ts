@@ -1,0 +1,63 @@
+import { onTestFinished } from 'vitest'
+import { langgraph } from '../../src/agents/langgraph.ts'
+import { createAgentServer, memoryStore, type Store, type WebHandler } from '../../src/index.ts'
+import { approval, chat } from '../fixtures/graphs.ts'
+import type { Json } from './support.ts'
+
+export const MAX_BODY = 20_000
+const CHANGES = new Set(['put', 'delete', 'append', 'clear'])
+
+/** A server in this process that counts what is written. */
+export function serve() {
+  const inner = memoryStore()
+  let written = 0
+  const errors: unknown[] = []
+  const store: Store = {
+    ...inner,
+    async commit(partition, change) {
+      const committed = await inner.commit(partition, change)
+      written += change.ops.filter(({ op }) => CHANGES.has(op)).length
+      return committed
+    },
+  }
+  const server = createAgentServer({
+    agents: { chat: langgraph(chat()), ask: langgraph(approval()) },
+    defaultAgent: 'ask',
+    store,
+    http: { maxBodyBytes: MAX_BODY },
+    onError: (error) => errors.push(error),
+  })
+  onTestFinished(() => server.close())
+  return { server, errors, written: () => written }
+}
+
+export interface Sent {
+  readonly method: string
+  readonly path: string
+  readonly body?: string | Uint8Array<ArrayBuffer> | undefined
+}
+
+export async function send(server: WebHandler, { method, path, body }: Sent) {
+  const withBody = method !== 'GET' && body !== undefined
+  const incoming = new Request(`http://127.0.0.1${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    ...(withBody && { body }),
+  })
+  const response = await server.fetch(incoming)
+  if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
+    await response.body!.cancel()
+    return { status: response.status, body: undefined }
+  }
+  const text = await response.text()
+  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
+}
+
+/** Settles when no run is in progress. */
+export async function idle(server: WebHandler): Promise<void> {
+  for (;;) {
+    const { body } = await send(server, { method: 'GET', path: '/threads?limit=1000' })
+    if (!body.some(({ status }: Json) => status === 'busy')) return
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
