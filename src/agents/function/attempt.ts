@@ -1,15 +1,14 @@
 import type { AgentEvent, AgentTask } from '../agent.ts'
 import { toJson } from '../to-json.ts'
-import { derivedId } from './ids.ts'
-import { createInterrupts, type Interrupts, isSuspended } from './interrupts.ts'
-import { createLedger, type Ledger, NODE } from './ledger.ts'
+import { isSuspended } from './interrupts.ts'
+import { NODE } from './ledger.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
-import { type Plan, plan } from './plan.ts'
-import { ERROR, INPUT, INTERRUPT, type OpenInterrupt, RECORD, type RunRecord } from './record.ts'
-import { type Attempt, createScope, idsAt, type Scope } from './scope.ts'
-import { publicState, type State } from './state.ts'
-import { createTimeline, type Loaded, load, type Place, type Timeline } from './timeline.ts'
-import type { AgentDefinition } from './types.ts'
+import { plan } from './plan.ts'
+import { ERROR, INPUT, recordOf } from './record.ts'
+import { createRun, keepOpen, type Run } from './run.ts'
+import { idsAt, type Scope } from './scope.ts'
+import { createTimeline, load, type Place } from './timeline.ts'
+import type { AgentContext, AgentDefinition } from './types.ts'
 import { createWriter } from './writer.ts'
 
 /** One attempt of one run. Nothing happens before the first `next`. */
@@ -56,111 +55,12 @@ async function open<Input>(
     outbox.end()
     return shown
   }
-  const record = planned.record ?? { seed: checkpoint.id, answers: {}, customs: {}, children: {} }
+  const record = planned.record ?? recordOf({}, checkpoint.id)
   const run = createRun(task, outbox, signal, place, timeline, planned, record)
   const started = taskEvent(run.id, { input: channels[INPUT], triggers: ['__start__'] })
   const { value: input } = planned.input
   queueMicrotask(() => void perform(definition, task, run, input as Input))
   return [...shown, started]
-}
-
-interface Run {
-  /** Of the one task that the function is, seen as a graph. */
-  readonly id: string
-  readonly attempt: Attempt
-  readonly scope: Scope
-  readonly root: Ledger
-  readonly ledgers: readonly Ledger[]
-  readonly interrupts: Interrupts
-  /** See `Plan`. */
-  readonly open: readonly OpenInterrupt[]
-  /** Whether the record has changed since it was last written. */
-  unsaved(): boolean
-}
-
-function createRun(
-  task: AgentTask,
-  outbox: Outbox,
-  signal: AbortSignal,
-  place: Place,
-  timeline: Timeline,
-  { state, channels, record: resumed, open }: Plan,
-  first: RunRecord,
-): Run {
-  const { seed, answers } = first
-  const interrupts = createInterrupts(seed, answers)
-  const ledgers: Ledger[] = []
-  const counts = new Map<string, number>()
-  let record = first
-  let saved = first
-
-  const root = createLedger({
-    namespace: [],
-    state,
-    timeline,
-    outbox,
-    delivered: resumed && state,
-    details: () => ({ runId: task.runId }),
-    channels: () => {
-      const { customs } = record
-      return () => {
-        saved = { ...record, customs }
-        return { [INPUT]: channels[INPUT], [RECORD]: saved }
-      }
-    },
-    afterCommit: () => keepOpen(timeline, open),
-  })
-
-  async function openLedger(namespace: readonly string[]): Promise<Ledger> {
-    const key = namespace.join('|')
-    const known = record.children[key]
-    const inner: Place = { ...place, namespace: key }
-    const base: Loaded | undefined = known === undefined ? undefined : await load(inner, known)
-    const before = base && publicState(base.channels)
-    const ledger = createLedger({
-      namespace,
-      state: before ?? ({} as State),
-      timeline: createTimeline(inner, base),
-      outbox,
-      delivered: before,
-      details: () => ({ runId: task.runId, parents: { '': timeline.head()!.id } }),
-      channels: () => () => ({}),
-      afterCommit: async ({ id }) => {
-        record = { ...record, children: { ...record.children, [key]: id } }
-      },
-    })
-    ledgers.push(ledger)
-    return ledger
-  }
-
-  function isNewCustom(scope: string): boolean {
-    const count = (counts.get(scope) ?? 0) + 1
-    counts.set(scope, count)
-    if (count <= (record.customs[scope] ?? 0)) return false
-    record = { ...record, customs: { ...record.customs, [scope]: count } }
-    return true
-  }
-
-  const attempt: Attempt = {
-    outbox,
-    interrupts,
-    seed,
-    signal,
-    running: new Set(),
-    started: new Set(),
-    openLedger,
-    isNewCustom,
-  }
-  return {
-    id: derivedId(seed, NODE),
-    attempt,
-    scope: createScope(attempt, root, { path: '' }),
-    root,
-    ledgers,
-    interrupts,
-    open,
-    unsaved: () => record.customs !== saved.customs || record.children !== saved.children,
-  }
 }
 
 /** Runs the function and ends the attempt as it ended. Never rejects. */
@@ -184,18 +84,17 @@ async function perform<Input>(
   }
 }
 
-function contextOf<Input>({ threadId, runId, assistantId, config }: AgentTask, scope: Scope, input: Input) {
-  const context = {
+/** The writer with what belongs to the run. Its getters stay getters. */
+function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentContext<Input> {
+  const { threadId, runId, assistantId, config } = task
+  const [thread, run, assistant] = [threadId, runId, assistantId].map((id) => ({ id }))
+  return Object.assign(createWriter(scope), {
     input,
-    thread: { id: threadId },
-    run: { id: runId },
-    assistant: { id: assistantId },
+    thread: thread!,
+    run: run!,
+    assistant: assistant!,
     config,
-  }
-  return Object.defineProperties(
-    context,
-    Object.getOwnPropertyDescriptors(createWriter(scope)),
-  ) as typeof context & ReturnType<typeof createWriter>
+  })
 }
 
 function finish({ id, attempt, scope, root }: Run, change: unknown): void {
@@ -245,10 +144,6 @@ function keep(run: Run, { bare = false, force = false }: { bare?: boolean; force
   for (const ledger of run.ledgers) ledger.flush()
   // Whether the record has changed shows when the checkpoints of the subagents are written.
   run.root.commitIf(() => force || run.unsaved(), { bare })
-}
-
-async function keepOpen(timeline: Timeline, questions: readonly OpenInterrupt[]): Promise<void> {
-  for (const question of questions) await timeline.putWrites(question.id, [[INTERRUPT, question]])
 }
 
 /** Innermost first. */
