@@ -6,6 +6,7 @@ import { cancelRun } from './cancel.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 import type { CancelAction, ThreadRecord } from './records.ts'
+import { rescueRegularly } from './rescue.ts'
 import { type Started, type StartRequest, startRun } from './start.ts'
 import { readHistory, readState, type StateQuery, type StateWrite, writeState } from './state.ts'
 import { waitForEnd } from './stop.ts'
@@ -94,6 +95,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     closing: new AbortController(),
   }
   sweepRegularly(context)
+  rescueRegularly(context)
   return {
     agents,
     defaultAgent,

@@ -43,13 +43,7 @@ export async function finish(
       loadRun(store, threadId, runId),
     ])
     if (!thread || !current) return
-    const cancel = current.record.cancel
-    // A cancel that arrived after the agent's last event still counts: its caller was told so.
-    const settled: Outcome = cancel ? { end: 'stopped', reason: cancel } : outcome
-    const open = settled.end === 'done' ? raised : await leftOpen(context, run, thread.record, raised)
-    const ending = endingOf(run, settled, open)
-    const { end, head } =
-      cancel === 'rollback' ? await rollback(context, run, ending) : { end: ending, head: thread.record.head }
+    const { end, head } = await conclude(context, thread.record, current.record, outcome, raised)
     await appender.commit(
       end.event,
       [
@@ -59,6 +53,22 @@ export async function finish(
       [...endOps(thread.record, current.record, end, head), { op: 'release', token }],
     )
   })
+}
+
+/** What a run comes to, and where it leaves the thread's head. */
+export async function conclude(
+  context: RunContext,
+  thread: ThreadRecord,
+  run: RunRecord,
+  outcome: Outcome,
+  raised: readonly OpenInterrupt[],
+): Promise<{ readonly end: Ending; readonly head: string | null }> {
+  const { cancel } = run
+  // A cancel that arrived after the agent's last event still counts: its caller was told so.
+  const settled: Outcome = cancel ? { end: 'stopped', reason: cancel } : outcome
+  const open = settled.end === 'done' ? raised : await leftOpen(context, run, thread, raised)
+  const end = endingOf(run, settled, open)
+  return cancel === 'rollback' ? rollback(context, run, end) : { end, head: thread.head }
 }
 
 /** The records of an ended run and its thread. */
@@ -121,7 +131,7 @@ function union(first: readonly OpenInterrupt[], second: readonly OpenInterrupt[]
   return [...first, ...second.filter(({ id }) => !ids.has(id))]
 }
 
-export function endingOf(run: RunRecord, outcome: Outcome, raised: readonly OpenInterrupt[]): Ending {
+function endingOf(run: RunRecord, outcome: Outcome, raised: readonly OpenInterrupt[]): Ending {
   if (outcome.end === 'failed') {
     const error = errorText(outcome.error)
     return {

@@ -33,7 +33,12 @@ export async function prepareLaunch(
 ): Promise<Launched> {
   const { threadId } = run
   const token = Math.max(state.token + 1, state.now)
-  const running: RunRecord = { ...run, status: 'running', base: await baseOf(context, thread, run) }
+  const running: RunRecord = {
+    ...run,
+    status: 'running',
+    attempts: 1,
+    base: await baseOf(context, thread, run),
+  }
   const busy: ThreadRecord = {
     ...thread,
     status: 'busy',

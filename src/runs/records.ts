@@ -57,6 +57,8 @@ export interface RunRecord {
   readonly createdAt: number
   /** Asked to stop: `interrupt` keeps what it wrote, `rollback` undoes it. */
   readonly cancel: CancelAction | null
+  /** How often it was begun: more than once where a process was lost. */
+  readonly attempts: number
   /** What a rollback goes back to. Null until the run starts. */
   readonly base: RunBase | null
   readonly error: string | null

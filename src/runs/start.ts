@@ -19,7 +19,7 @@ import {
   type ThreadRecord,
   type Versioned,
 } from './records.ts'
-import { recover } from './recover.ts'
+import { rescue } from './rescue.ts'
 import { retryConflicts } from './update-thread.ts'
 
 export interface StartRequest {
@@ -66,7 +66,7 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   const thread = requireUsable(read?.record, request) ?? newThread(threadId, request.owner, state.now)
   const held = isHeld(state)
   if (!held && thread.activeRunId !== null) {
-    await recover(context, threadId)
+    await rescue(context, threadId)
     return admit(context, request)
   }
 
@@ -164,6 +164,7 @@ const newRun = (request: StartRequest, start: RunInput, now: number): RunRecord 
   multitaskStrategy: request.multitaskStrategy ?? 'enqueue',
   createdAt: now,
   cancel: null,
+  attempts: 0,
   base: null,
   error: null,
 })

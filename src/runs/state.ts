@@ -4,12 +4,10 @@ import { fencedCheckpointer } from '../storage/fenced.ts'
 import type { Store } from '../storage/store.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
 import { RunError } from './errors.ts'
-import { execute } from './execute.ts'
 import { openInterrupts } from './interrupts.ts'
 import { isHeld } from './lease.ts'
-import { launchNext } from './queue.ts'
 import { guardThread, loadThread, newThread, putThread, type ThreadRecord } from './records.ts'
-import { recover } from './recover.ts'
+import { rescue } from './rescue.ts'
 import { noSuchThread, requireCheckpoint } from './start.ts'
 import { retryConflicts } from './update-thread.ts'
 
@@ -92,8 +90,7 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
     const message = 'The thread was deleted, or taken by another process, while its state was written.'
     throw new RunError('thread_busy', message, { cause: error })
   } finally {
-    const next = await launchNext(context, threadId)
-    if (next) void execute(context, next)
+    await rescue(context, threadId)
   }
 }
 
@@ -115,7 +112,7 @@ async function hold(
     )
   }
   if (thread.activeRunId !== null) {
-    await recover(context, threadId)
+    await rescue(context, threadId)
     return hold(context, write)
   }
   const token = Math.max(state.token + 1, state.now)

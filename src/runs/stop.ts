@@ -1,7 +1,7 @@
 import { cancelRun } from './cancel.ts'
 import type { RunContext } from './context.ts'
 import { isEnded, loadRun, loadThread } from './records.ts'
-import { recover } from './recover.ts'
+import { rescue } from './rescue.ts'
 
 /** How often the end of a run in another process is looked for. */
 const POLL_MS = 100
@@ -26,7 +26,7 @@ export async function waitForEnd(context: RunContext, threadId: string, runId: s
       await local.done
     } else {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-      await recover(context, threadId)
+      await rescue(context, threadId)
     }
   }
 }
