@@ -23,6 +23,8 @@ export interface ServerOptions {
   readonly authenticate?: Authenticate | undefined
   /** May refuse what ownership allows. Default: owners may do everything with what is theirs. */
   readonly authorize?: Authorize | undefined
+  /** How long runs may go on after `close()`, in milliseconds, before they are stopped or handed over. Default: 0. */
+  readonly drainMs?: number | undefined
   /** Told of what went wrong on our side, with the id that the client was given. Default: `console.error`. */
   readonly onError?: OnError | undefined
 }
@@ -49,6 +51,7 @@ export function createThreadsHandler(options: ServerOptions): WebHandler {
   const engine = createRunEngine({
     agents: new Map(Object.entries(options.agents)),
     defaultAgent: options.defaultAgent,
+    drainMs: options.drainMs,
     store: options.store ?? memoryStore(),
     checkpointer: options.checkpointer ?? memoryCheckpointer(),
     onError: (error, { runId }) => onError(error, { id: runId ?? '' }),

@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../agents/agent.ts'
 import type { Guard, Op, Store } from '../storage/store.ts'
 import { encodeFrame, type PendingEvent, pendingEvent } from './frame.ts'
+import { persist } from './persist.ts'
 
 /** Writes one run's events to the thread's log, in order, under the run's fencing token. */
 export interface Appender {
@@ -23,6 +24,8 @@ interface AppenderOptions {
   readonly token: number
   /** The log's last sequence number. */
   readonly head: number
+  /** How long to try again while the store is away, in milliseconds. */
+  readonly patienceMs: number
 }
 
 /** Events an agent may be ahead of the store by. */
@@ -31,7 +34,7 @@ const MAX_QUEUED = 1_000
 const URGENT = new Set(['lifecycle', 'input.requested', 'checkpoints'])
 
 export function createAppender(options: AppenderOptions): Appender {
-  const { store, threadId, runId, token } = options
+  const { store, threadId, runId, token, patienceMs } = options
   const { coalesceMs } = store.capabilities
   let head = options.head
   let queue: PendingEvent[] = []
@@ -45,11 +48,20 @@ export function createAppender(options: AppenderOptions): Appender {
     ops: readonly Op[] = [],
   ) {
     const frames = events.map((event, i) => encodeFrame(event, token, head + 1 + i))
-    const committed = await store.commit(threadId, {
-      guards: [{ guard: 'fence', token }, { guard: 'head', seq: head }, ...guards],
-      ops: [{ op: 'append', token, events: frames }, ...ops],
+    const after = head + frames.length
+    await persist({
+      store,
+      threadId,
+      token,
+      before: head,
+      after,
+      patienceMs,
+      change: {
+        guards: [{ guard: 'fence', token }, { guard: 'head', seq: head }, ...guards],
+        ops: [{ op: 'append', token, events: frames }, ...ops],
+      },
     })
-    head = committed.head
+    head = after
   }
 
   async function drain(): Promise<void> {

@@ -18,6 +18,8 @@ export interface RunContext {
   /** How long a cancelled agent may take to stop before it is left behind. */
   readonly cancelGraceMs: number
   readonly tails: Tails
+  /** How long runs may go on when the server closes. */
+  readonly drainMs: number
   /** Runs that execute in this process, by thread. */
   readonly active: Map<string, ActiveRun>
   readonly report: ErrorReporter
@@ -33,6 +35,7 @@ export type ErrorReporter = (
 
 export interface ActiveRun {
   readonly runId: string
+  readonly assistantId: string
   readonly token: number
   /** Asks the agent to stop. Idempotent. */
   stop(reason: StopReason): void
@@ -40,7 +43,8 @@ export interface ActiveRun {
   readonly done: Promise<void>
 }
 
-export type StopReason = CancelAction | 'close' | 'fenced'
+/** Beside cancels: the server closes, it closes and another one may go on, or another one already has the thread. */
+export type StopReason = CancelAction | 'close' | 'hand over' | 'fenced'
 
 export function agentOf(context: RunContext, assistantId: string): Agent {
   const agent = context.agents.get(assistantId)

@@ -33,6 +33,8 @@ export interface RunEngineOptions {
   readonly leaseTtlMs?: number | undefined
   /** How long a cancelled agent may take to stop before it is left behind, in milliseconds. Default: 1,000. */
   readonly cancelGraceMs?: number | undefined
+  /** How long runs may go on when the server closes, in milliseconds. Default: 0. */
+  readonly drainMs?: number | undefined
   /** Told of failures that no caller can be told of. */
   readonly onError?: ErrorReporter | undefined
 }
@@ -63,7 +65,7 @@ export interface RunEngine {
   ended(threadId: string, runId: string): Promise<void>
   /** The last sequence number of the thread's log. */
   head(threadId: string): Promise<number>
-  /** Stops the runs of this process, waits for their terminal events, and ends every subscription. */
+  /** Drains, stops or hands over the runs of this process, and ends every subscription. */
   close(): Promise<void>
 }
 
@@ -89,6 +91,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     instance: uuid7(),
     leaseTtlMs: store.capabilities.shared ? (options.leaseTtlMs ?? 15_000) : NO_EXPIRY_MS,
     cancelGraceMs: options.cancelGraceMs ?? 1_000,
+    drainMs: options.drainMs ?? 0,
     tails: createTails(store),
     active: new Map(),
     report: options.onError ?? ((error) => console.error('agentwire: a run could not be recorded', error)),
@@ -129,10 +132,29 @@ function sweepRegularly({ store, closing, report }: RunContext): void {
   closing.signal.addEventListener('abort', () => clearInterval(timer as number))
 }
 
+/**
+ * Lets runs finish for as long as `drainMs` says, then stops them: where another process can go on with a run it is handed
+ * over, else it ends as interrupted. Last, every subscriber is cut off, and reconnects elsewhere.
+ */
 async function close(context: RunContext): Promise<void> {
-  context.closing.abort()
-  const active = [...context.active.values()]
-  for (const run of active) run.stop('close')
-  await Promise.all(active.map(({ done }) => done))
+  const { active, closing, store, agents, drainMs } = context
+  closing.abort()
+  const running = [...active.values()]
+  const done = Promise.all(running.map((run) => run.done))
+  if (drainMs > 0 && running.length > 0) await within(drainMs, done)
+  for (const run of running) {
+    const resumable = store.capabilities.shared && agents.get(run.assistantId)?.resumable === true
+    run.stop(resumable ? 'hand over' : 'close')
+  }
+  await done
   context.tails.close(new RunError('closing', 'The server is shutting down.'))
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([work, over])
+  clearTimeout(timer)
 }

@@ -6,7 +6,7 @@ import { type ActiveRun, agentOf, checkpointerOf, type RunContext, type StopReas
 import { finish } from './finish.ts'
 import { interruptIdOf } from './frame.ts'
 import type { Launched } from './launch.ts'
-import { attend } from './lease.ts'
+import { attend, handOver } from './lease.ts'
 import type { Outcome } from './outcome.ts'
 import { launchNext } from './queue.ts'
 import type { OpenInterrupt } from './records.ts'
@@ -23,6 +23,7 @@ export async function execute(context: RunContext, launched: Launched): Promise<
     const done = attempt(context, next, stop)
     const active: ActiveRun = {
       runId: next.run.runId,
+      assistantId: next.run.assistantId,
       token: next.token,
       stop: (reason) => stop.abort(reason),
       done,
@@ -47,12 +48,14 @@ async function perform(context: RunContext, launched: Launched, stop: AbortContr
   const { store } = context
   const { run, token, head } = launched
   const { threadId, runId } = run
-  const appender = createAppender({ store, threadId, runId, token, head })
+  const patienceMs = store.capabilities.shared ? context.leaseTtlMs : 0
+  const appender = createAppender({ store, threadId, runId, token, head, patienceMs })
   const leave = attend(context, launched, (reason) => stop.abort(reason))
   try {
     const recorder = createRecorder(context, launched, appender)
     const outcome = await written(appender, await drive(context, launched, stop.signal, recorder.record))
     if (outcome.end === 'stopped' && outcome.reason === 'fenced') return
+    if (outcome.end === 'stopped' && outcome.reason === 'hand over') return await handOver(context, launched)
     await finish(context, launched, appender, outcome, recorder.interrupts())
   } finally {
     leave()

@@ -48,3 +48,11 @@ export function attend(
     off()
   }
 }
+
+/** Lets go of a run in the middle: its lease is over at once, and any other process may continue it. */
+export async function handOver({ store }: RunContext, { run, token }: Launched): Promise<void> {
+  await store.commit(run.threadId, {
+    guards: [{ guard: 'fence', token }],
+    ops: [{ op: 'renew', token, ttlMs: 0 }],
+  })
+}

@@ -6,7 +6,17 @@ import { UnavailableError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
 import type { Store } from '../../src/storage/store.ts'
-import { custom, engineOf, isTerminal, puppet, rootStates, start, transcript } from './support.ts'
+import {
+  ALL,
+  custom,
+  engineOf,
+  isTerminal,
+  puppet,
+  readUntil,
+  rootStates,
+  start,
+  transcript,
+} from './support.ts'
 
 const LEASE_MS = 200
 
@@ -138,4 +148,68 @@ test('a run that no process survives is given up after three attempts', async ()
   const last = join(deadly)
   const events = await transcript(last.engine, 't')
   expect(rootStates(events)).toEqual(['running', 'failed'])
+})
+
+test('a closing server lets runs finish for a while, and hands over those that another one can go on with', async () => {
+  const join = cluster()
+  const actors = { a: puppet({ resumable: true }), b: puppet({ resumable: true }) }
+  const a = join(actors.a.agent)
+  await start(a.engine, 't')
+  actors.a.emit(custom('on a'))
+  const b = join(actors.b.agent)
+  while ((await b.engine.head('t')) < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  await a.engine.close()
+  actors.b.emit(custom('on b'))
+  actors.b.finish()
+  const events = await transcript(b.engine, 't')
+  expect(rootStates(events)).toEqual(['running', 'completed'])
+  expect(events.filter(({ method }) => method === 'custom').map(({ params }) => params.data.payload)).toEqual(
+    ['on a', 'on b'],
+  )
+
+  const patient = puppet()
+  const engine = engineOf({ a: patient.agent }, { drainMs: 10_000 })
+  await start(engine, 'u')
+  const subscription = engine.subscribe({ threadId: 'u', owner: null, filter: { channels: ALL } })
+  const closed = engine.close()
+  patient.finish()
+  await closed
+  expect(rootStates(await readUntil(subscription, (seen) => seen.some(isTerminal)))).toEqual([
+    'running',
+    'completed',
+  ])
+})
+
+test('events survive a store that is away for a while, and a commit whose answer was lost is not done twice', async () => {
+  const shared = memoryStore()
+  let mode: 'up' | 'away' | 'answer lost' = 'up'
+  let refused = 0
+  const store: Store = {
+    ...shared,
+    capabilities: { ...shared.capabilities, shared: true },
+    async commit(partition, change) {
+      const appends = change.ops.some(({ op }) => op === 'append')
+      if (!appends || mode === 'up') return shared.commit(partition, change)
+      if (mode === 'answer lost') await shared.commit(partition, change)
+      if (++refused === 3) mode = 'up'
+      throw new UnavailableError('away', { written: mode === 'away' ? 'no' : 'unknown' })
+    },
+  }
+  const actor = puppet()
+  const engine = engineOf({ a: actor.agent }, { store })
+  await start(engine, 't')
+  mode = 'away'
+  actor.emit(custom(1), custom(2))
+  while (mode !== 'up') await new Promise((resolve) => setTimeout(resolve, 5))
+  refused = 2
+  mode = 'answer lost'
+  actor.emit(custom(3), custom(4))
+  while (mode !== 'up') await new Promise((resolve) => setTimeout(resolve, 5))
+  actor.finish()
+  const events = await transcript(engine, 't')
+  expect(events.filter(({ method }) => method === 'custom').map(({ params }) => params.data.payload)).toEqual(
+    [1, 2, 3, 4],
+  )
+  expect(rootStates(events)).toEqual(['running', 'completed'])
+  await engine.close()
 })
