@@ -182,7 +182,8 @@ test('a closing server lets runs finish for a while, and hands over those that a
 
 test('events survive a store that is away for a while, and a commit whose answer was lost is not done twice', async () => {
   const shared = memoryStore()
-  let mode: 'up' | 'away' | 'answer lost' = 'up'
+  let mode = 'up' as 'up' | 'away' | 'answer lost'
+  const isUp = () => mode === 'up'
   let refused = 0
   const store: Store = {
     ...shared,
@@ -200,11 +201,11 @@ test('events survive a store that is away for a while, and a commit whose answer
   await start(engine, 't')
   mode = 'away'
   actor.emit(custom(1), custom(2))
-  while (mode !== 'up') await new Promise((resolve) => setTimeout(resolve, 5))
+  while (!isUp()) await new Promise((resolve) => setTimeout(resolve, 5))
   refused = 2
   mode = 'answer lost'
   actor.emit(custom(3), custom(4))
-  while (mode !== 'up') await new Promise((resolve) => setTimeout(resolve, 5))
+  while (!isUp()) await new Promise((resolve) => setTimeout(resolve, 5))
   actor.finish()
   const events = await transcript(engine, 't')
   expect(events.filter(({ method }) => method === 'custom').map(({ params }) => params.data.payload)).toEqual(
