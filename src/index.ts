@@ -15,9 +15,15 @@ export type {
 export {
   type AgentContext,
   type AgentDefinition,
+  type CallOptions,
   defineAgent,
   type FunctionAgent,
+  type MessageEnd,
+  type MessageOptions,
   type MessageWriter,
+  type StateChange,
+  type SubagentResult,
+  type ToolCallRequest,
   type ToolContext,
   type Writer,
 } from './agents/define-agent.ts'
