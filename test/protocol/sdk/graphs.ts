@@ -1,0 +1,109 @@
+import type { BaseMessage } from '@langchain/core/messages'
+import type { ChatGenerationChunk } from '@langchain/core/outputs'
+import { tool } from '@langchain/core/tools'
+import {
+  END,
+  type LangGraphRunnableConfig,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from '@langchain/langgraph'
+import { createAgent } from 'langchain'
+import { z } from 'zod'
+import { inOrder, Notes, ScriptedChatModel } from '../../fixtures/graphs.ts'
+import { signpost } from '../support.ts'
+
+/** Says what it says in two halves, and waits between them. */
+class HesitantModel extends ScriptedChatModel {
+  private readonly hesitate: () => Promise<void>
+
+  constructor(text: string, hesitate: () => Promise<void>) {
+    super(inOrder({ text }))
+    this.hesitate = hesitate
+  }
+
+  override async *_streamResponseChunks(
+    messages: BaseMessage[],
+    options: this['ParsedCallOptions'],
+  ): AsyncGenerator<ChatGenerationChunk> {
+    let words = 0
+    for await (const chunk of super._streamResponseChunks(messages, options)) {
+      if (words++ === 2) await this.hesitate()
+      yield chunk
+    }
+  }
+}
+
+/** A chat whose answer stops after two words until `release`, or until it is cancelled. `reached` tells when. */
+export function hesitant(text = 'one two three four') {
+  const { reached, reach } = signpost()
+  const { reached: released, reach: release } = signpost()
+  let signal: AbortSignal | undefined
+  const model = new HesitantModel(text, async () => {
+    reach()
+    await Promise.race([
+      released,
+      new Promise((_, reject) => signal?.addEventListener('abort', () => reject(new Error('aborted')))),
+    ])
+  })
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode('model', async (state, config) => {
+      signal = config.signal
+      return { messages: [await model.invoke(state.messages, config)] }
+    })
+    .addEdge(START, 'model')
+    .addEdge('model', END)
+    .compile()
+  return { graph, reached, release }
+}
+
+/** An agent whose tool waits until `release`. */
+export function slowTool() {
+  const { reached, reach } = signpost()
+  const { reached: released, reach: release } = signpost()
+  const wait = tool(
+    async (_: object, config: LangGraphRunnableConfig) => {
+      config.writer?.({ name: 'progress', payload: { half: true } })
+      reach()
+      await released
+      return 'waited'
+    },
+    { name: 'wait', description: 'Waits.', schema: z.object({}) },
+  )
+  const graph = createAgent({
+    model: new ScriptedChatModel(
+      inOrder(
+        { text: 'I shall wait.', toolCalls: [{ id: 'call_wait', name: 'wait', args: {} }] },
+        { text: 'Done waiting.' },
+      ),
+    ),
+    tools: [wait],
+  })
+  return { graph, reached, release }
+}
+
+/** Notes its input's last note and waits in its second step of the first run. */
+export function slowSteps() {
+  const { reached, reach } = signpost()
+  const { reached: released, reach: release } = signpost()
+  let runs = 0
+  const graph = new StateGraph(Notes)
+    .addNode('one', () => ({ notes: ['one'] }))
+    .addNode('two', async (_, { signal }) => {
+      if (runs++ === 0) {
+        reach()
+        await Promise.race([
+          released,
+          new Promise((_resolve, reject) =>
+            signal?.addEventListener('abort', () => reject(new Error('aborted'))),
+          ),
+        ])
+      }
+      return { notes: ['two'] }
+    })
+    .addEdge(START, 'one')
+    .addEdge('one', 'two')
+    .addEdge('two', END)
+    .compile()
+  return { graph, reached, release }
+}

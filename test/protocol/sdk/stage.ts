@@ -1,0 +1,119 @@
+import { Client } from '@langchain/langgraph-sdk'
+import {
+  StreamController,
+  type StreamControllerOptions,
+  type StreamStore,
+} from '@langchain/langgraph-sdk/stream'
+import { expect, onTestFinished } from 'vitest'
+import type { AdapterTarget } from '../../../src/audit/index.ts'
+import { type Agent, createAgentServer, type ServerOptions } from '../../../src/index.ts'
+import type { Json } from '../support.ts'
+import { startProxy } from './proxy.ts'
+
+/** The two versions of the SDK that may be on a page: the newest, and the one inside of `@langchain/react`. */
+export interface Sdk {
+  readonly Client: typeof Client
+  readonly StreamController: typeof StreamController
+}
+
+export const newest: Sdk = { Client, StreamController }
+
+export type Controller = StreamController<Json, Json>
+
+/** Agents behind a framework and a network, with real clients before them. */
+export interface Stage {
+  readonly apiUrl: string
+  readonly client: Client
+  readonly errors: unknown[]
+  /** A page: its own client, and what `useStream` stands on. Goes with the test. */
+  page(assistantId: string, options?: Partial<StreamControllerOptions<Json>>): Controller
+  cut(): void
+}
+
+export async function setStage(
+  target: AdapterTarget,
+  agents: Readonly<Record<string, Agent>>,
+  { sdk = newest, ...options }: Partial<ServerOptions> & { readonly sdk?: Sdk } = {},
+): Promise<Stage> {
+  const errors: unknown[] = []
+  const server = createAgentServer({ agents, ...options, onError: (error) => errors.push(error) })
+  const mount = target.can.includes('mount') ? '/api' : undefined
+  const started = await target.start(server, { mount })
+  const proxy = await startProxy(started.origin)
+  const apiUrl = proxy.origin + (mount ?? '')
+  const newClient = () => new sdk.Client({ apiUrl, apiKey: null, callerOptions: { maxRetries: 0 } })
+  onTestFinished(async () => {
+    await proxy.close()
+    await started.close()
+    expect(errors).toEqual([])
+  })
+  return {
+    apiUrl,
+    client: newClient(),
+    errors,
+    cut: proxy.cut,
+    page(assistantId, more = {}) {
+      const controller: Controller = new sdk.StreamController({
+        assistantId,
+        client: newClient(),
+        reconnectDelayMs: () => 5,
+        ...more,
+      })
+      onTestFinished(() => controller.dispose())
+      return controller
+    },
+  }
+}
+
+/** Settles with the first value of a store for which `done` holds. */
+export function until<T>(store: StreamStore<T>, done: (value: T) => boolean): Promise<T> {
+  return new Promise((resolve) => {
+    const look = () => {
+      const value = store.getSnapshot()
+      if (!done(value)) return
+      off()
+      resolve(value)
+    }
+    const off = store.subscribe(look)
+    look()
+  })
+}
+
+/** A message as `type: text`, a message that calls tools as `type -> names`. */
+export const brief = (message: Json): string => {
+  const calls = message.tool_calls?.map(({ name }: Json) => name) ?? []
+  return calls.length > 0
+    ? `${message.getType()} -> ${calls.join()}`
+    : `${message.getType()}: ${message.text}`
+}
+
+export const briefly = (controller: Controller): string[] =>
+  controller.rootStore.getSnapshot().messages.map(brief)
+
+/**
+ * Settles when the page is at rest and shows these messages. A run may have ended before the page has read what it wrote:
+ * `submit` learns of the end from another connection than the one that brings the messages.
+ */
+export async function shows(controller: Controller, messages: readonly string[]): Promise<void> {
+  let last: string[] = []
+  const same = until(controller.rootStore, ({ isLoading }) => {
+    last = briefly(controller)
+    return !isLoading && JSON.stringify(last) === JSON.stringify(messages)
+  })
+  await within(same, () => `${JSON.stringify(last)} instead of ${JSON.stringify(messages)}`)
+}
+
+/** So that a test that waits in vain says what it saw. */
+async function within<T>(work: Promise<T>, seen: () => string): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(seen())), 10_000)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+export const human = (content: string) => ({ messages: [{ type: 'human', content }] })
