@@ -50,8 +50,8 @@ export function answer(req: NodeRequest, res: NodeResponse, exchange: Exchange):
   const client = watchClient(req, res)
   const onError: OnError = exchange.onError ?? ((error, { id }) => console.error(id, error))
   const report = (error: unknown) => {
-    // A handler that stops because the client left has not failed.
-    if (!client.gone || !isAbort(error)) reportError(error, onError)
+    // A handler that broke off, because the client left or by its own choice, has said why where it knows.
+    if (!isAbort(error)) reportError(error, onError)
   }
   const send = (response: Response) => {
     if (!client.gone) exchange.takeOver?.()

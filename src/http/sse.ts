@@ -62,6 +62,8 @@ export interface SseSource {
 export interface SseOptions {
   /** Ends the stream with an error, should `cancel()` of its body not come. */
   readonly signal?: AbortSignal | undefined
+  /** Told why the source failed. The reader is told no more than that it did. */
+  readonly onError?: ((error: unknown) => void) | undefined
   /** What beats for idle streams. Default: one ticker of 5 seconds for all. */
   readonly ticker?: Ticker | undefined
 }
@@ -114,7 +116,9 @@ export function sseResponse(source: SseSource, options: SseOptions = {}): Respon
           controller.close()
         } catch (error) {
           if (ended) return
-          controller.error(error)
+          options.onError?.(error)
+          // Some servers write the error of a body into the response: it must not say what went wrong.
+          controller.error(new DOMException('The stream was broken off.', 'AbortError'))
         }
         end()
       },

@@ -1,3 +1,4 @@
+import type { OnError } from '../http/index.ts'
 import type { RunEngine } from '../runs/index.ts'
 import type { Authorize } from './access.ts'
 
@@ -5,4 +6,6 @@ import type { Authorize } from './access.ts'
 export interface ThreadsContext {
   readonly engine: RunEngine
   readonly authorize: Authorize | undefined
+  /** Told of what is the server's fault, with the reference that the client is given. */
+  readonly onError: OnError | undefined
 }

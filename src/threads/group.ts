@@ -3,7 +3,6 @@ import {
   createHandler,
   type Endpoint,
   type HandlerOptions,
-  type OnError,
   type Route,
   type WebHandler,
 } from '../http/index.ts'
@@ -36,20 +35,20 @@ export function createThreadsGroup(options: ThreadsGroupOptions): WebHandler {
   const { engine, authorize, ...handler } = options
   return createHandler({
     ...handler,
-    routes: threadRoutes({ engine, authorize }, options.onError),
+    routes: threadRoutes({ engine, authorize, onError: options.onError }),
     encodeError: encodeThreadsError,
   })
 }
 
 type ThreadEndpoint = (context: ThreadsContext, call: Call) => Promise<Response>
 
-function threadRoutes(context: ThreadsContext, onError: OnError | undefined): readonly Route[] {
+function threadRoutes(context: ThreadsContext): readonly Route[] {
   const on =
     (endpoint: ThreadEndpoint): Endpoint =>
     (call) =>
       endpoint(context, call)
   return [
-    ['POST', '/threads/:thread_id/commands', (call) => postCommand(context, call, onError)],
+    ['POST', '/threads/:thread_id/commands', on(postCommand)],
     ['POST', '/threads/:thread_id/stream', on(postStream)],
     ['POST', '/threads/:thread_id/stream/events', on(postStream)],
     ['GET', '/threads/:thread_id/state', on(getState)],

@@ -1,4 +1,5 @@
-import { type Call, sseResponse } from '../http/index.ts'
+import { type Call, reportError, sseResponse } from '../http/index.ts'
+import { RunError } from '../runs/index.ts'
 import { ownerOf, permit, threadIdOf } from './access.ts'
 import { bodyOf } from './body.ts'
 import type { ThreadsContext } from './context.ts'
@@ -9,7 +10,10 @@ import { streamSchema } from './wire.ts'
  * all its runs. The stream never ends by itself: clients take an end for the end of everything. A thread that does not exist
  * yet is waited for.
  */
-export async function postStream({ engine, authorize }: ThreadsContext, call: Call): Promise<Response> {
+export async function postStream(
+  { engine, authorize, onError }: ThreadsContext,
+  call: Call,
+): Promise<Response> {
   const threadId = threadIdOf(call.params.thread_id)
   const { channels, namespaces, depth, since, since_event_id } = await bodyOf(streamSchema, call)
   await permit(authorize, call, 'threads:stream', { threadId })
@@ -20,5 +24,11 @@ export async function postStream({ engine, authorize }: ThreadsContext, call: Ca
     since,
     lastEventId: call.request.headers.get('last-event-id') ?? since_event_id,
   })
-  return sseResponse(subscription, { signal: call.signal })
+  return sseResponse(subscription, {
+    signal: call.signal,
+    onError: (error) => {
+      // A thread that was deleted and a server that closes are no failures.
+      if (!(error instanceof RunError)) reportError(error, onError)
+    },
+  })
 }

@@ -181,11 +181,14 @@ describe('sseResponse', () => {
         throw new Error('lost')
       },
     ],
-  ])('breaks when the source %s', async (_how, next) => {
+  ])('breaks without a word when the source %s', async (_how, next) => {
     const cancel = vi.fn()
-    const { read } = readerOf(sseResponse({ next, cancel }))
+    const onError = vi.fn()
+    const { read } = readerOf(sseResponse({ next, cancel }, { onError }))
     await read()
-    await expect(read()).rejects.toThrow('lost')
+    // Only the server learns why.
+    await expect(read()).rejects.toThrow('broken off')
+    expect(onError.mock.calls).toEqual([[new Error('lost')]])
     expect(cancel).toHaveBeenCalledOnce()
   })
 

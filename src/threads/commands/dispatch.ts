@@ -1,4 +1,4 @@
-import { type Call, HttpError, json, type OnError } from '../../http/index.ts'
+import { type Call, HttpError, json } from '../../http/index.ts'
 import { ownerOf, permit, threadIdOf } from '../access.ts'
 import type { ThreadsContext } from '../context.ts'
 import { encodeCommandError, ProtocolError } from '../errors.ts'
@@ -27,7 +27,7 @@ const SUBSCRIPTIONS: ReadonlySet<string> = new Set([
  * `POST …/commands`: one command in, its answer out (`CommandResponse` or `ErrorResponse` of the protocol). Refused commands
  * are HTTP 200; only a body that is no command at all is 400.
  */
-export async function postCommand(context: ThreadsContext, call: Call, onError?: OnError): Promise<Response> {
+export async function postCommand(context: ThreadsContext, call: Call): Promise<Response> {
   let id: number | string | null = null
   try {
     const command = commandSchema.safeParse(await call.json())
@@ -44,7 +44,7 @@ export async function postCommand(context: ThreadsContext, call: Call, onError?:
       appliedThroughSeq === undefined ? { thread_id } : { thread_id, applied_through_seq: appliedThroughSeq }
     return json({ type: 'success', id, result, meta })
   } catch (error) {
-    return encodeCommandError(id, error, onError)
+    return encodeCommandError(id, error, context.onError)
   }
 }
 
