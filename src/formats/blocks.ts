@@ -1,0 +1,110 @@
+import type { Annotation, ContentBlock } from '../messages/index.ts'
+import { isRecord } from '../messages/record.ts'
+import { withRawArgs } from '../messages/tool-args.ts'
+import { type Fields, fieldsOf, listOf, meanings, names } from './fields.ts'
+
+/** What a format calls blocks and their fields. */
+export interface Words {
+  /** The kind of block by wire type. Where the wire type stands with `!` before it, it stays known as `extras.type`. */
+  readonly types: ReadonlyMap<unknown, ContentBlock['type']>
+  /** The normal name by wire name, where the two differ. */
+  readonly fields: ReadonlyMap<unknown, string>
+}
+
+/** The fields that blocks of a kind have. */
+const OWN: Readonly<Record<string, ReadonlySet<string>>> = {
+  text: names('id text annotations'),
+  reasoning: names('id text'),
+  toolCall: names('id name args'),
+  serverToolCall: names('id name args'),
+}
+const MEDIA = names('id url base64 mimeType fileId')
+const CITATION = names('url title startIndex endIndex citedText')
+
+/**
+ * Reads a block. A string is a text; what is unknown is kept whole.
+ *
+ * @param about More fields of the block.
+ * @param partial The raw arguments of a call are on their way: their text is left to the caller.
+ */
+export function readBlock(value: unknown, words: Words, partial?: boolean, about?: Fields): ContentBlock {
+  if (typeof value === 'string') return { type: 'text', text: value }
+  const wire = fieldsOf(value)
+  const kind = wire.type as string
+  const marked = words.types.get(`!${kind}`)
+  const type = marked ?? words.types.get(kind)
+  if (!type) return { type: 'nonStandard', value }
+  const block: Record<string, unknown> = { type }
+  const extras: Record<string, unknown> = marked ? { type: kind } : {}
+  if (about) fill(block, extras, about, OWN[type] ?? MEDIA, words.fields)
+  fill(block, extras, wire, OWN[type] ?? MEDIA, words.fields)
+  if (type === 'text' || type === 'reasoning') block.text ??= ''
+  else if (!OWN[type]) readSource(block, extras)
+  for (const _ in extras) {
+    block.extras = extras
+    break
+  }
+  return type.endsWith('Call') ? readArgs(block, partial) : (block as unknown as ContentBlock)
+}
+
+/** Fields with a place of their own go there, those of a nested object of the same name as the block too, others to `extras`. */
+function fill(
+  into: Record<string, unknown>,
+  extras: Record<string, unknown>,
+  from: Fields,
+  own: ReadonlySet<string>,
+  words: ReadonlyMap<unknown, string>,
+  kind = from.type,
+): void {
+  for (const key in from) {
+    const value = from[key]
+    if (value === null || value === undefined || value === '' || key === 'type' || key === '__proto__')
+      continue
+    const name = words.get(key) ?? key
+    const free = own.has(name) && into[name] === undefined
+    if (isRecord(value) && (key === kind || key === 'source')) fill(into, extras, value, own, words, kind)
+    else if (free && name === 'annotations') {
+      if (listOf(value).length > 0) into[name] = listOf(value).map(readCitation)
+    } else if (free && name === 'text' && Array.isArray(value))
+      into[name] = value.map((part) => fieldsOf(part).text).join('')
+    else if (free && (typeof value !== 'object' || name === 'args')) into[name] = value
+    else extras[key] = value
+  }
+}
+
+function readArgs(block: Record<string, unknown>, partial = false): ContentBlock {
+  const { args } = block
+  block.name ??= ''
+  if (isRecord(args)) return block as unknown as ContentBlock
+  block.args = {}
+  if (partial || args === undefined) return block as unknown as ContentBlock
+  return withRawArgs(block as never, typeof args === 'string' ? args : JSON.stringify(args))
+}
+
+/** Data URLs are no addresses: their data and MIME type have fields of their own. */
+function readSource(block: Record<string, unknown>, extras: Record<string, unknown>): void {
+  const [, mimeType, base64] = /^data:([^;,]*).*?;base64,(.*)$/s.exec(String(block.url ?? block.base64)) ?? []
+  if (base64 !== undefined) {
+    delete block.url
+    block.base64 = base64
+    if (mimeType) block.mimeType = mimeType
+  }
+  if (extras.format) block.mimeType ??= `${block.type}/${extras.format}`
+}
+
+const CITED = meanings({
+  url: 'source',
+  title: 'document_title filename',
+  startIndex: 'start_index',
+  endIndex: 'end_index',
+  citedText: 'cited_text',
+})
+
+/** Reads an annotation of any provider. Its own word for it stays in `extras.type`. */
+export function readCitation(value: unknown): Annotation {
+  if (!isRecord(value)) return { type: 'nonStandard', value }
+  const citation: Record<string, unknown> = { type: 'citation' }
+  const extras = { type: value.type }
+  fill(citation, extras, value, CITATION, CITED)
+  return { ...citation, extras } as unknown as Annotation
+}

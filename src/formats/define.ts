@@ -1,0 +1,45 @@
+import { isRecord } from '../messages/record.ts'
+import { addUnknown, createDraft, type Draft, finishDraft, takeEvents } from './draft.ts'
+import { type Fields, fieldsOf } from './fields.ts'
+import type { Format } from './format.ts'
+
+interface FormatParts extends Pick<Format, 'name' | 'provider' | 'detect' | 'readRequest'> {
+  /** What reads the chunks of a response into a draft; a whole response is one chunk. */
+  open(draft: Draft): (chunk: Fields) => void
+}
+
+/** A format from its parts. */
+export function defineFormat({ open, ...parts }: FormatParts): Format {
+  return {
+    ...parts,
+    readResponse(response) {
+      const draft = createDraft(true)
+      open(draft)(fieldsOf(response))
+      const messages = finishDraft(draft)
+      const { error } = draft
+      if (error) return { messages, error }
+      if (parts.detect(response) === 'response') return { messages }
+      return {
+        messages: [{ role: 'assistant', content: [{ type: 'nonStandard', value: response }] }],
+        issues: [{ path: '', message: `Expected a response of ${parts.name}.` }],
+      }
+    },
+    readStream() {
+      const draft = createDraft(false)
+      const read = open(draft)
+      let ended = false
+      return {
+        push(chunk) {
+          if (isRecord(chunk)) read(chunk)
+          else addUnknown(draft, chunk)
+          return takeEvents(draft)
+        },
+        end() {
+          if (!ended) finishDraft(draft)
+          ended = true
+          return takeEvents(draft)
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { isRecord } from '../messages/record.ts'
+
+/** An object as a provider sent it: nothing is known about its fields. */
+export type Fields = Readonly<Record<string, unknown>>
+
+const NONE: Fields = {}
+const NO_ITEMS: readonly unknown[] = []
+
+export const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : NONE)
+
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NO_ITEMS)
+
+/** The text, if there is any. */
+export const textOf = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined
+
+/** A set of names, from a list with spaces. */
+export const names = (list: string): ReadonlySet<string> => new Set(list.split(' '))
+
+/** Looks up what a wire name means: from lists of the wire names for each meaning. */
+export function meanings<Meaning extends string>(
+  lists: Readonly<Record<Meaning, string>>,
+): ReadonlyMap<unknown, Meaning> {
+  const found = new Map<unknown, Meaning>()
+  for (const meaning in lists) for (const name of lists[meaning].split(' ')) found.set(name, meaning)
+  return found
+}
+
+/** Whether a field says anything. `__proto__` is no field: assigning it would change what the object is. */
+const says = (key: string, value: unknown): boolean =>
+  value !== null && value !== undefined && value !== '' && key !== '__proto__'
+
+/** Adds the fields that are not `known`, as they are. Gives undefined while there is nothing. */
+export function collect(
+  into: Record<string, unknown> | undefined,
+  fields: Fields,
+  known: ReadonlySet<string>,
+): Record<string, unknown> | undefined {
+  for (const key in fields) {
+    const value = fields[key]
+    if (says(key, value) && !known.has(key)) (into ??= {})[key] = value
+  }
+  return into
+}
+
+/** Text that comes in pieces, wherever it stands; other text comes whole. */
+const PIECES = names('text summary transcript input code diff command')
+
+/** Merges what a delta says into what is known, and copies what it takes. Lists grow; items with the same `index` are one. */
+export function merge(into: Record<string, unknown>, delta: Fields): Record<string, unknown> {
+  for (const key in delta) {
+    const value = delta[key]
+    const before = Object.hasOwn(into, key) ? into[key] : undefined
+    if (!says(key, value) && (before !== undefined || key === '__proto__')) continue
+    if (Array.isArray(value)) {
+      const items = (into[key] = Array.isArray(before) ? before : [])
+      for (const item of value) {
+        const { index } = fieldsOf(item)
+        const same = index !== undefined && items.find((other) => fieldsOf(other).index === index)
+        if (same) merge(same, item)
+        else items.push(isRecord(item) ? merge({}, item) : item)
+      }
+    } else if (isRecord(value)) into[key] = merge(isRecord(before) ? before : {}, value)
+    else into[key] = typeof before === 'string' && PIECES.has(key) ? before + value : value
+  }
+  return into
+}

@@ -1,0 +1,212 @@
+import type { Message, Role, Usage } from '../messages/index.ts'
+import { readBlock, readCitation, type Words } from './blocks.ts'
+import { defineFormat } from './define.ts'
+import { addError, addHead, addMetadata, addPart, type Choice, choiceOf, createDraft } from './draft.ts'
+import { collect, type Fields, fieldsOf, listOf, meanings, names, textOf } from './fields.ts'
+import { toRequest } from './request.ts'
+import { countOf, toUsage } from './usage.ts'
+
+/**
+ * OpenAI Chat Completions, legacy completions, and the servers that speak them: DeepSeek, Groq, xAI, Mistral's OpenAI shape,
+ * OpenRouter, vLLM, Perplexity, Moonshot, Azure, LiteLLM and others.
+ */
+export const openaiChat = defineFormat({
+  name: 'openaiChat',
+  provider: 'openai',
+  detect(value) {
+    const { choices, object, messages } = fieldsOf(value)
+    if (!Array.isArray(choices)) return Array.isArray(messages) ? 'request' : undefined
+    const { message, delta, text } = fieldsOf(choices[0])
+    if (object === 'chat.completion' || message) return 'response'
+    return object === 'chat.completion.chunk' || delta || text === undefined ? 'chunk' : 'response'
+  },
+  readRequest(request) {
+    const fields = fieldsOf(request)
+    const { messages, prompt } = fields
+    const input = prompt ? [{ role: 'user', content: prompt }] : messages
+    return toRequest(fields, REQUEST, listOf(input).map(readMessage), input, 'messages')
+  },
+  open(draft) {
+    let tier: unknown
+    const callKeys: CallKey[] = []
+    return (chunk) => {
+      const { choices, error } = chunk
+      const usage = chunk.usage ?? fieldsOf(chunk.x_groq).usage
+      addHead(draft, chunk, RESPONSE)
+      tier = chunk.service_tier ?? tier
+      if (usage) draft.usage = readUsage(fieldsOf(usage), tier)
+      listOf(choices).forEach((value, position) => {
+        const fields = fieldsOf(value)
+        const message = fieldsOf(fields.delta ?? fields.message)
+        const choice = choiceOf(draft, typeof fields.index === 'number' ? fields.index : position)
+        readParts(choice, message, choice.open && (callKeys[choice.index] ??= createCallKeys()))
+        if (fields.text) addPart(choice, 'text', { type: 'text', text: String(fields.text) })
+        choice.reason = fields.finish_reason ?? choice.reason
+        addMetadata(choice, fields, CHOICE)
+        addMetadata(choice, message, MESSAGE)
+      })
+      if (error) addError(draft, error)
+    }
+  },
+})
+
+const REQUEST = names('messages tools prompt')
+const RESPONSE = names('id object choices obfuscation')
+const CHOICE = names('index message delta text')
+const MESSAGE = names(
+  'role content refusal reasoning_content reasoning reasoning_details annotations audio images function_call tool_calls',
+)
+const INPUT = new Set([...MESSAGE, 'name', 'tool_call_id'])
+
+const WORDS: Words = {
+  types: meanings({
+    text: 'text !refusal',
+    reasoning: 'thinking',
+    image: 'image_url',
+    video: 'video_url',
+    audio: 'audio input_audio',
+    file: 'file',
+    toolCall: 'function !custom',
+  }),
+  fields: meanings({
+    text: 'refusal thinking',
+    url: 'image_url video_url file_url',
+    base64: 'data file_data',
+    fileId: 'file_id',
+    args: 'arguments input',
+  }),
+}
+
+const ROLES: Readonly<Record<string, Role>> = {
+  system: 'system',
+  developer: 'system',
+  assistant: 'assistant',
+  tool: 'tool',
+  function: 'tool',
+}
+
+function readMessage(value: unknown): Message {
+  const message = fieldsOf(value)
+  const { role, name, tool_call_id: toolCallId } = message
+  const known = ROLES[String(role)] ?? 'user'
+  const choice = choiceOf(createDraft(true))
+  readParts(choice, value === message ? message : { content: value })
+  const extras = collect(role && known !== role ? { role } : undefined, message, INPUT)
+  return {
+    role: known,
+    ...(name ? { name: String(name) } : undefined),
+    content: choice.content,
+    ...(toolCallId ? { toolCallId: String(toolCallId) } : undefined),
+    ...(extras && { extras }),
+  }
+}
+
+/** Which call of a choice a piece belongs to. */
+type CallKey = (index: unknown, id: unknown, name: unknown) => unknown
+
+/** Reads the blocks of a message, or with `callKey` the pieces of them that a delta brings. */
+function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
+  const { content, refusal, audio, images, function_call: called, tool_calls: calls } = message
+  const thought = textOf(message.reasoning_content ?? message.reasoning)
+  const details = listOf(message.reasoning_details)
+  const annotations = listOf(message.annotations)
+  const text = textOf(content)
+  if (thought || details.length > 0) {
+    const extras = details.length > 0 && { extras: { reasoning_details: details } }
+    addPart(choice, 'reasoning', { type: 'reasoning', text: thought ?? '', ...extras })
+  }
+  if (annotations.length > 0)
+    addPart(choice, 'text', { type: 'text', text: text ?? '', annotations: annotations.map(readCitation) })
+  else if (text) addPart(choice, 'text', { type: 'text', text })
+  if (content && !text)
+    for (const part of Array.isArray(content) ? content : [content])
+      addPart(choice, undefined, readBlock(part, WORDS))
+  if (refusal) addPart(choice, 'refusal', readBlock({ type: 'refusal', refusal }, WORDS))
+  if (audio) {
+    const { id, ...others } = fieldsOf(audio)
+    addPart(choice, 'audio', readBlock({ type: 'audio', file_id: id, ...others }, WORDS))
+  }
+  for (const image of listOf(images)) addPart(choice, undefined, readBlock(image, WORDS))
+  if (called) readCall(choice, { function: called }, callKey)
+  for (const call of listOf(calls)) readCall(choice, fieldsOf(call), callKey)
+}
+
+function readCall(choice: Choice, call: Fields, callKey: CallKey | undefined): void {
+  const { index, custom, function: called, type: _, ...others } = call
+  const fields = fieldsOf(called ?? custom)
+  // Some servers write the absence of an id as text.
+  const id = call.id === 'null' ? undefined : textOf(call.id)
+  const { input = '', ...known } = fields
+  const block = readBlock(
+    {
+      ...others,
+      ...known,
+      type: custom ? 'custom' : 'function',
+      id,
+      ...(custom ? { input: { input } } : undefined),
+    },
+    WORDS,
+    true,
+  )
+  addPart(choice, callKey?.(index, id, fields.name), block, textOf(fields.arguments))
+}
+
+/**
+ * Pieces of calls belong together by their index. But servers exist that give all calls the same index and tell them apart by
+ * id, or give no index, or neither; and some repeat id and name in every piece.
+ */
+function createCallKeys(): CallKey {
+  interface Call {
+    id: unknown
+    name: unknown
+  }
+  const calls = new Map<unknown, Call>()
+  let last: Call | undefined
+  return (index, id, name) => {
+    const both = id && `${index}/${id}`
+    let call = calls.get(both) ?? (index === undefined ? (id || name ? undefined : last) : calls.get(index))
+    if (!call || (id ? call.id && call.id !== id : name && call.name && call.name !== name))
+      call = { id, name }
+    call.id ||= id
+    call.name ||= name
+    if (both) calls.set(both, call)
+    if (index !== undefined) calls.set(index, call)
+    last = call
+    return call
+  }
+}
+
+function readUsage(usage: Fields, tier: unknown): Usage | undefined {
+  const { prompt_tokens, completion_tokens, cost } = usage
+  if (prompt_tokens === undefined && completion_tokens === undefined) return undefined
+  const prompt = fieldsOf(usage.prompt_tokens_details ?? usage.prompt_token_details)
+  const completion = fieldsOf(usage.completion_tokens_details)
+  const read = countOf(
+    prompt.cached_tokens ?? usage.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.num_cached_tokens,
+  )
+  // xAI counts cached tokens beside the prompt where there are more of them.
+  const input = countOf(prompt_tokens) + (read > countOf(prompt_tokens) ? read : 0)
+  // xAI counts reasoning beside the completion; Gemini's compatible endpoint shows it in the total alone.
+  const hidden = Math.max(0, countOf(usage.total_tokens) - input - countOf(completion_tokens))
+  const counted = toUsage(
+    input,
+    countOf(completion_tokens) + hidden,
+    {
+      cache_read: read,
+      // Proxies say the same under several names.
+      cache_creation:
+        prompt.cache_write_tokens ?? prompt.cache_creation_tokens ?? usage.cache_creation_input_tokens,
+      audio: prompt.audio_tokens,
+      // Cached images are counted twice.
+      image: read > 0 ? 0 : prompt.image_tokens,
+    },
+    {
+      reasoning: Math.max(countOf(completion.reasoning_tokens ?? usage.reasoning_tokens), hidden),
+      audio: completion.audio_tokens,
+      image: completion.image_tokens,
+    },
+    tier,
+  )
+  const totalCost = countOf(fieldsOf(cost).total_cost ?? cost)
+  return totalCost > 0 ? { ...counted, totalCost } : counted
+}

@@ -1,0 +1,53 @@
+import type { ContentBlock, Message } from '../messages/index.ts'
+import { collect, type Fields, listOf, meanings } from './fields.ts'
+import type { ModelParams, ModelRequest } from './format.ts'
+
+/** What the providers call the parameters, in snake_case. */
+const PARAMS = meanings<keyof ModelParams>({
+  model: 'model model_id',
+  stop: 'stop stop_sequences',
+  stream: 'stream',
+  temperature: 'temperature',
+  topP: 'top_p p',
+  topK: 'top_k k',
+  maxTokens: 'max_tokens max_completion_tokens max_output_tokens num_predict',
+  seed: 'seed random_seed',
+  frequencyPenalty: 'frequency_penalty',
+  presencePenalty: 'presence_penalty',
+  choiceCount: 'n candidate_count',
+})
+
+/**
+ * A request put together.
+ *
+ * @param known The fields that hold the messages.
+ * @param list What the messages were read from, the field `path`.
+ */
+export function toRequest(
+  { tools, ...request }: Fields,
+  known: ReadonlySet<string>,
+  messages: readonly Message[],
+  list: unknown,
+  path: string,
+): ModelRequest {
+  const params: Record<string, unknown> = {}
+  const extras: Record<string, unknown> = {}
+  const given = collect({}, request, known)!
+  for (const key in given) {
+    const value = given[key]
+    const name = PARAMS.get(key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+    if (name === 'stop') params[name] = Array.isArray(value) ? value : [value]
+    else (name && typeof value !== 'object' ? params : extras)[name ?? key] = value
+  }
+  return {
+    messages,
+    ...(tools ? { tools: listOf(tools) } : undefined),
+    params,
+    extras,
+    ...(!Array.isArray(list) && { issues: [{ path, message: 'Expected a list.' }] }),
+  }
+}
+
+/** Content as a list of blocks or parts, or as one. */
+export const contentOf = (content: unknown, read: (part: unknown) => ContentBlock): ContentBlock[] =>
+  (Array.isArray(content) ? content : content ? [content] : []).map((part) => read(part))

@@ -1,0 +1,34 @@
+import type { Format, ModelResponse } from '../../src/formats/index.ts'
+import { createAccumulator, type MessageEvent } from '../../src/messages/index.ts'
+
+/** Freezes a value to its depths: who writes to it throws. */
+export function frozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const item of Object.values(value)) frozen(item)
+  }
+  return value
+}
+
+/** All events of a stream. */
+export function eventsOf(format: Format, chunks: readonly unknown[]): MessageEvent[] {
+  const reader = format.readStream()
+  const events = chunks.flatMap((chunk) => [...reader.push(frozen(chunk))])
+  return [...events, ...reader.end()]
+}
+
+/** What a stream comes to. */
+export function streamed(format: Format, chunks: readonly unknown[]): ModelResponse {
+  const accumulator = createAccumulator()
+  for (const event of eventsOf(format, chunks)) accumulator.push(event)
+  const { error } = accumulator
+  return { messages: accumulator.messages(), ...(error && { error }) }
+}
+
+/** A whole response, read. */
+export function whole(format: Format, response: unknown): ModelResponse {
+  return format.readResponse(frozen(response))
+}
+
+/** The value as JSON carries it. */
+export const viaJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
