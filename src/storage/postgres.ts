@@ -1,0 +1,70 @@
+import { AgentwireError } from '../errors.ts'
+import { createCheckpointer, type PostgresCheckpointer } from './postgres/checkpointer.ts'
+import { createDatabase } from './postgres/database.ts'
+import { createDoorbell } from './postgres/doorbell.ts'
+import { createNames } from './postgres/names.ts'
+import { fromPool, fromUrl, type PostgresPool } from './postgres/pool.ts'
+import { createStore } from './postgres/store.ts'
+import { jsonSerde, type Serde } from './serde.ts'
+import type { Store } from './store.ts'
+
+export type { PostgresCheckpointer } from './postgres/checkpointer.ts'
+export type { PostgresPool, PostgresPoolClient, PostgresQuery } from './postgres/pool.ts'
+
+export interface PostgresStorageOptions {
+  /** A `Pool` of the package `pg`. It stays yours: `close` leaves it open. One of `pool` and `url` is needed. */
+  readonly pool?: PostgresPool | undefined
+  /** `postgres://…`: a pool of our own, made with the package `pg`, which must be installed. */
+  readonly url?: string | undefined
+  /** The schema of the tables, created where it is missing. Default: the first of the connection's `search_path`. */
+  readonly schema?: string | undefined
+  /** What the names of tables and functions begin with. Default `agentwire_`. */
+  readonly prefix?: string | undefined
+  /** How long one call may take, waiting for a connection included, in milliseconds. Default 5,000. */
+  readonly deadlineMs?: number | undefined
+  /** How channel values and metadata become bytes. Default: `jsonSerde`. */
+  readonly serde?: Serde | undefined
+}
+
+export interface PostgresStorage {
+  readonly store: Store
+  readonly checkpointer: PostgresCheckpointer
+  /** Creates or migrates the tables. The first call to the store or the saver does it too. */
+  setup(): Promise<void>
+  /** Ends store and saver, the connections they opened, and the pool where it is not yours. */
+  close(): Promise<void>
+}
+
+const DEADLINE_MS = 5_000
+
+/**
+ * A store and a saver in one Postgres database, 13 or newer. Beside the pool one more connection is opened, for LISTEN, which
+ * does not go through a pooler in transaction mode: there, events of other processes come up to a second late.
+ *
+ * Every call throws `UnavailableError` when the database does not answer within the deadline.
+ */
+export function postgresStorage(options: PostgresStorageOptions): PostgresStorage {
+  const { pool, url, schema, prefix = 'agentwire_', deadlineMs = DEADLINE_MS, serde = jsonSerde } = options
+  if ((pool === undefined) === (url === undefined)) {
+    throw new AgentwireError('invalid_argument', 'Give postgresStorage either a pool or a url.')
+  }
+  const database = createDatabase({
+    names: createNames(schema, prefix),
+    deadlineMs,
+    connect: async () => (pool ? fromPool(pool, deadlineMs) : fromUrl(url!, deadlineMs)),
+  })
+  const doorbell = createDoorbell(database)
+  let closing: Promise<void> | undefined
+  const end = async () => {
+    await database.close()
+    await doorbell.close()
+    await database.end()
+  }
+  const close = () => (closing ??= end())
+  return {
+    store: createStore(database, doorbell, close),
+    checkpointer: createCheckpointer({ database, serde, close }),
+    setup: () => database.setup(),
+    close,
+  }
+}

@@ -1,0 +1,204 @@
+import { AgentwireError } from '../../errors.ts'
+import { UnavailableError } from '../errors.ts'
+import { createDeadline, type Deadline } from './deadline.ts'
+import { migrate } from './migrate.ts'
+import type { Names } from './names.ts'
+import type { Connections, PostgresClient, PostgresPoolClient } from './pool.ts'
+import { isRetriable, isUsable, toUnavailable } from './unavailable.ts'
+
+/** Every column as Postgres writes it: the parsers that users set for their own queries change nothing here. */
+export type Row = Record<string, string | null>
+
+export interface Statement {
+  readonly text: string
+  readonly values: readonly unknown[]
+  /** It writes: when the answer is lost, nobody knows whether it was done. Default false. */
+  readonly mutates?: boolean | undefined
+  readonly signal?: AbortSignal | undefined
+  /** Called right before the statement is sent: it sees all that was committed until now. */
+  readonly onSend?: (() => void) | undefined
+}
+
+export interface Database {
+  readonly names: Names
+  readonly deadlineMs: number
+  /** Runs one statement, which is a transaction of its own, within the deadline. Throws `UnavailableError`. */
+  run(statement: Statement): Promise<Row[]>
+  createClient(): Promise<PostgresClient>
+  setup(): Promise<void>
+  assertOpen(): void
+  /** Refuses further calls, and settles when those under way have ended. */
+  close(): Promise<void>
+  /** Ends the connections that are not the user's. */
+  end(): Promise<void>
+}
+
+interface DatabaseOptions {
+  readonly names: Names
+  readonly deadlineMs: number
+  readonly connect: () => Promise<Connections>
+}
+
+const MIGRATION_DEADLINE_MS = 60_000
+const AS_TEXT = { getTypeParser: () => (value: string) => value }
+
+export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions): Database {
+  let connecting: Promise<Connections> | undefined
+  let migrating: Promise<void> | undefined
+  let closed = false
+  const running = new Set<Promise<unknown>>()
+
+  function assertOpen(): void {
+    if (closed) throw new UnavailableError('The storage is closed.', { written: 'no' })
+  }
+
+  function connections(): Promise<Connections> {
+    connecting ??= connect().then(
+      (made) => {
+        if (made.pool.listenerCount('error') === 0) made.pool.on('error', ignoreIdle)
+        return made
+      },
+      (error: unknown) => {
+        connecting = undefined
+        throw error
+      },
+    )
+    return connecting
+  }
+
+  async function acquire(deadline: Deadline): Promise<PostgresPoolClient> {
+    const { pool } = await connections()
+    const waiting = pool.connect()
+    try {
+      return await deadline.race(waiting)
+    } catch (error) {
+      if (!deadline.isOver) {
+        throw new UnavailableError('Postgres cannot be reached.', { written: 'no', cause: error })
+      }
+      // It may still come; nobody waits for it any more.
+      waiting.then(
+        (client) => client.release(),
+        () => {},
+      )
+      throw new UnavailableError('No connection to Postgres in time: it is away, or the pool is exhausted.', {
+        written: 'no',
+        cause: error,
+      })
+    }
+  }
+
+  async function withClient<T>(
+    deadline: Deadline,
+    mutates: boolean,
+    work: (client: PostgresPoolClient) => Promise<T>,
+  ): Promise<T> {
+    const client = await acquire(deadline)
+    client.on('error', ignoreIdle)
+    let destroy = false
+    try {
+      return await deadline.race(work(client))
+    } catch (error) {
+      destroy = !isUsable(error)
+      throw isRetriable(error) || error instanceof AgentwireError ? error : toUnavailable(error, mutates)
+    } finally {
+      client.removeListener('error', ignoreIdle)
+      client.release(destroy)
+    }
+  }
+
+  async function send(statement: Statement, deadline: Deadline): Promise<Row[]> {
+    const { text, values, mutates = false, onSend } = statement
+    for (;;) {
+      try {
+        return await withClient(deadline, mutates, async (client) => {
+          onSend?.()
+          const query = { text, values: [...values], types: AS_TEXT }
+          return (await client.query(query)).rows as Row[]
+        })
+      } catch (error) {
+        // Its transaction lost against another, and wrote nothing.
+        if (!isRetriable(error)) throw error
+      }
+    }
+  }
+
+  function setup(): Promise<void> {
+    migrating ??= track(async () => {
+      const deadline = createDeadline(MIGRATION_DEADLINE_MS)
+      try {
+        await withClient(deadline, true, (client) => migrate(client, names))
+      } catch (error) {
+        migrating = undefined
+        throw error
+      } finally {
+        deadline.end()
+      }
+    })
+    return migrating
+  }
+
+  async function track<T>(work: () => Promise<T>): Promise<T> {
+    const promise = work()
+    running.add(promise)
+    try {
+      return await promise
+    } finally {
+      running.delete(promise)
+    }
+  }
+
+  return {
+    names,
+    deadlineMs,
+    assertOpen,
+    async run(statement) {
+      assertOpen()
+      return track(async () => {
+        const deadline = createDeadline(deadlineMs, statement.signal)
+        try {
+          await within(deadline, setup())
+          return await send(statement, deadline)
+        } finally {
+          deadline.end()
+        }
+      })
+    },
+    async createClient() {
+      return (await connections()).createClient()
+    },
+    async setup() {
+      assertOpen()
+      await setup()
+    },
+    async close() {
+      closed = true
+      await Promise.allSettled(running)
+    },
+    async end() {
+      if (!connecting) return
+      const { end } = await connecting
+      await end()
+    },
+  }
+}
+
+/** `{1,2}` */
+export function readNumbers(array: string): number[] {
+  return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number)
+}
+
+/** The first call waits for the migration; a migration that takes long goes on without it. */
+async function within(deadline: Deadline, ready: Promise<void>): Promise<void> {
+  try {
+    await deadline.race(ready)
+  } catch (error) {
+    if (!deadline.isOver) throw error
+    throw new UnavailableError('Postgres was not ready in time.', { written: 'no', cause: error })
+  }
+}
+
+/**
+ * The pool drops a connection that broke while idle, and a statement under way rejects by itself. But an error that nobody
+ * listens for ends the process.
+ */
+function ignoreIdle(): void {}

@@ -1,0 +1,97 @@
+import type { DeltaHistory } from '../memory-checkpoints.ts'
+import type { Serde } from '../serde.ts'
+import type { Database, Row } from './database.ts'
+import { keyOf, toText } from './text.ts'
+import { type Address, type Cells, revive, toWrites } from './tuples.ts'
+
+interface Ancestor {
+  readonly cells: Cells
+  /** Rows with `about`, `type` and `data`. */
+  readonly writes: readonly Row[]
+}
+
+/** Checkpoints that are read at once. */
+const PAGE = 100
+
+/**
+ * Walks the ancestors of a checkpoint once for all channels. A channel's walk ends at the nearest ancestor that stored a value,
+ * its seed; the writes on that ancestor still count, for they made its child.
+ */
+export async function loadDeltaHistory(
+  database: Database,
+  serde: Serde,
+  address: Address,
+  channels: readonly string[],
+): Promise<Record<string, DeltaHistory>> {
+  const found = new Map<string, DeltaHistory>(channels.map((channel) => [channel, { writes: [] }]))
+  const open = new Set(channels)
+  for await (const { cells, writes } of ancestors(database, address, channels)) {
+    for (const write of (await toWrites(serde, writes)).reverse()) {
+      if (open.has(write[1])) found.get(write[1])!.writes.push(write)
+    }
+    for (const channel of open) {
+      const seed = await loadValue(database, serde, cells[keyOf(channel)]?.[1])
+      if (seed === undefined) continue
+      found.get(channel)!.seed = seed
+      open.delete(channel)
+    }
+    if (open.size === 0) break
+  }
+  for (const history of found.values()) history.writes.reverse()
+  return Object.fromEntries(found)
+}
+
+/** Nearest first, with what they have of the channels. */
+async function* ancestors(
+  database: Database,
+  [thread, namespace, checkpoint]: Address,
+  channels: readonly string[],
+): AsyncGenerator<Ancestor> {
+  let from = checkpoint
+  let isItself = true
+  do {
+    const rows = await database.run({
+      text: lineText(database.names.of),
+      values: [thread, namespace, from, PAGE, channels.map(toText)],
+    })
+    const line = rows
+      .filter(({ kind }) => kind === 'checkpoint')
+      .sort((a, b) => Number(a.depth) - Number(b.depth))
+    from = null
+    for (const { depth, about } of line) {
+      const [parent, cells] = JSON.parse(about!) as [string | null, Cells]
+      from = line.length === PAGE ? parent : null
+      const writes = rows.filter((row) => row.kind === 'write' && row.depth === depth)
+      if (!isItself) yield { cells, writes }
+      isItself = false
+    }
+  } while (from !== null)
+}
+
+function lineText(of: (name: string) => string): string {
+  return `WITH RECURSIVE line AS (
+      SELECT 1 AS depth, * FROM ${of('checkpoints')}
+      WHERE thread_id = $1 AND namespace = $2 AND checkpoint_id = coalesce(
+        $3, (SELECT max(checkpoint_id) FROM ${of('checkpoints')} WHERE thread_id = $1 AND namespace = $2)
+      )
+      UNION ALL
+      SELECT line.depth + 1, c.* FROM line JOIN ${of('checkpoints')} AS c
+        ON c.thread_id = $1 AND c.namespace = $2 AND c.checkpoint_id = line.parent_id
+      WHERE line.depth < $4
+    )
+    SELECT 'checkpoint' AS kind, depth, jsonb_build_array(parent_id, cells)::text AS about, NULL AS type, NULL AS data
+    FROM line
+    UNION ALL
+    SELECT 'write', depth, jsonb_build_array(task_id, place, w.names, channel)::text, w.type, encode(data, 'hex')
+    FROM line JOIN ${of('writes')} AS w USING (thread_id, namespace, checkpoint_id)
+    WHERE channel = ANY ($5::text[])`
+}
+
+async function loadValue(database: Database, serde: Serde, id: number | null | undefined): Promise<unknown> {
+  if (id === null || id === undefined) return undefined
+  const [row] = await database.run({
+    text: `SELECT type, encode(data, 'hex') AS data FROM ${database.names.of('channel_values')} WHERE id = $1`,
+    values: [id],
+  })
+  return row && revive(serde, row.type!, row.data!)
+}

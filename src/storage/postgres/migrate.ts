@@ -1,0 +1,67 @@
+import { AgentwireError } from '../../errors.ts'
+import { migrations } from './migrations.ts'
+import type { Names } from './names.ts'
+import type { PostgresPoolClient } from './pool.ts'
+
+const OLDEST_SERVER = 130_000
+
+/** Brings the tables to the version of this library. Several processes may do it at once: a lock lets one after the other. */
+export async function migrate(client: PostgresPoolClient, names: Names): Promise<void> {
+  if ((await versionOf(client, names)) === migrations.length) return
+  await client.query({ text: 'BEGIN' })
+  await client.query({
+    text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
+    values: [`agentwire ${names.of('schema_version')}`],
+  })
+  await createSchema(client, names)
+  const installed = await versionOf(client, names)
+  if (installed === 0) {
+    await client.query({
+      text: `CREATE TABLE ${names.of('schema_version')} (version integer NOT NULL);
+             INSERT INTO ${names.of('schema_version')} VALUES (0)`,
+    })
+  }
+  for (const migration of migrations.slice(installed)) await client.query({ text: migration(names) })
+  await client.query({
+    text: `UPDATE ${names.of('schema_version')} SET version = $1`,
+    values: [migrations.length],
+  })
+  await client.query({ text: 'COMMIT' })
+}
+
+/** 0 where nothing is installed. */
+async function versionOf(client: PostgresPoolClient, names: Names): Promise<number> {
+  const server = await one(
+    client,
+    `SELECT current_setting('server_version_num')::integer AS number, current_setting('server_encoding') AS encoding,
+       to_regclass($1)::text AS installed`,
+    [names.of('schema_version')],
+  )
+  if (Number(server.number) < OLDEST_SERVER) throw unfit('The server must be Postgres 13 or newer.')
+  if (server.encoding !== 'UTF8') throw unfit(`The database must be encoded in UTF8, not ${server.encoding}.`)
+  if (server.installed === null) return 0
+  const { version } = await one(client, `SELECT version FROM ${names.of('schema_version')}`, [])
+  if (Number(version) <= migrations.length) return Number(version)
+  throw unfit('A newer version of this library has migrated the database: update this one too.')
+}
+
+/** Not CREATE SCHEMA IF NOT EXISTS: that needs the right to create one even where it exists. */
+async function createSchema(client: PostgresPoolClient, { schema }: Names): Promise<void> {
+  if (schema === undefined) return
+  const { known } = await one(client, 'SELECT count(*) AS known FROM pg_namespace WHERE nspname = $1', [
+    schema,
+  ])
+  if (Number(known) === 0) await client.query({ text: `CREATE SCHEMA "${schema}"` })
+}
+
+async function one(
+  client: PostgresPoolClient,
+  text: string,
+  values: unknown[],
+): Promise<Record<string, unknown>> {
+  return (await client.query({ text, values })).rows[0] as Record<string, unknown>
+}
+
+function unfit(message: string): AgentwireError {
+  return new AgentwireError('unfit_database', message)
+}

@@ -1,0 +1,15 @@
+import type { Names } from './names.ts'
+import { checkpointFunctions, checkpointTables } from './sql-checkpoints.ts'
+import { commitFunction, logFunctions, storeTables } from './sql-store.ts'
+
+/** Applied in order, each once. Never change one that was released: add another. */
+export const migrations: readonly ((names: Names) => string)[] = [
+  (names) =>
+    [
+      storeTables(names),
+      commitFunction(names),
+      logFunctions(names),
+      checkpointTables(names),
+      checkpointFunctions(names),
+    ].join('\n'),
+]

@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto'
+import { AgentwireError } from '../../errors.ts'
+
+/** The tables and functions of one installation, ready to stand in a statement. */
+export interface Names {
+  readonly schema: string | undefined
+  /** `"schema"."prefix_name"`, or without the schema where `search_path` decides. */
+  readonly of: (name: string) => string
+  /** The channel that bells ring on. */
+  readonly channel: string
+}
+
+const SCHEMA = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/
+/** Leaves room for the names of indexes within Postgres's 63 bytes. */
+const PREFIX = /^[a-z_][a-z0-9_]{0,30}$/
+
+export function createNames(schema: string | undefined, prefix: string): Names {
+  if (schema !== undefined && !SCHEMA.test(schema)) {
+    throw new AgentwireError(
+      'invalid_argument',
+      'The schema of postgresStorage must be a plain identifier of at most 63 characters.',
+    )
+  }
+  if (!PREFIX.test(prefix)) {
+    throw new AgentwireError(
+      'invalid_argument',
+      'The prefix of postgresStorage must be lower-case letters, digits and underscores, at most 31 of them.',
+    )
+  }
+  const qualifier = schema === undefined ? '' : `"${schema}".`
+  return {
+    schema,
+    of: (name) => `${qualifier}"${prefix}${name}"`,
+    channel: `agentwire_${digest(JSON.stringify([schema, prefix])).slice(0, 16)}`,
+  }
+}
+
+/** A short name for a partition on a channel that every user of the database can listen to. */
+export function bellName(key: string): string {
+  return digest(key).slice(0, 11)
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
+}

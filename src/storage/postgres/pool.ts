@@ -1,0 +1,79 @@
+import { AgentwireError } from '../../errors.ts'
+
+/** Structurally the `Pool` of `pg`. */
+export interface PostgresPool {
+  connect(): Promise<PostgresPoolClient>
+  on(event: 'error', listener: (error: Error) => void): unknown
+  listenerCount(event: 'error'): number
+}
+
+/** Structurally the `PoolClient` of `pg`. */
+export interface PostgresPoolClient {
+  query(query: PostgresQuery): Promise<{ readonly rows: unknown[] }>
+  release(destroy?: boolean): void
+  on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
+}
+
+export interface PostgresQuery {
+  text: string
+  values?: unknown[]
+}
+
+/** A connection of our own beside the pool: structurally the `Client` of `pg`. */
+export interface PostgresClient {
+  connect(): Promise<unknown>
+  query(query: PostgresQuery): Promise<unknown>
+  on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown
+  on(event: 'error' | 'end', listener: () => void): unknown
+  end(): Promise<void>
+}
+
+/** Where connections come from. */
+export interface Connections {
+  readonly pool: PostgresPool
+  createClient(): PostgresClient
+  end(): Promise<void>
+}
+
+/** The pool stays its owner's. The extra connection is made as the pool makes its own. */
+export function fromPool(pool: PostgresPool, deadlineMs: number): Connections {
+  const { Client, options } = pool as {
+    Client?: new (options: object) => PostgresClient
+    options?: { connectionTimeoutMillis?: number }
+  }
+  if (!Client || !options) {
+    throw new AgentwireError(
+      'invalid_argument',
+      'The pool of postgresStorage must be a Pool of the package pg.',
+    )
+  }
+  // Not a spread: the password is not enumerable.
+  const own: typeof options = Object.defineProperties({}, Object.getOwnPropertyDescriptors(options))
+  own.connectionTimeoutMillis ||= deadlineMs
+  return { pool, createClient: () => new Client(own), end: async () => {} }
+}
+
+export async function fromUrl(url: string, deadlineMs: number): Promise<Connections> {
+  const { Client, Pool } = await importPg()
+  const options = {
+    connectionString: url,
+    connectionTimeoutMillis: deadlineMs,
+    keepAlive: true,
+    application_name: 'agentwire',
+  }
+  const pool = new Pool(options)
+  return { pool, createClient: () => new Client(options), end: () => pool.end() }
+}
+
+async function importPg() {
+  try {
+    return (await import('pg')).default
+  } catch (cause) {
+    throw new AgentwireError(
+      'missing_dependency',
+      'postgresStorage({ url }) needs the package pg: install it, or pass a pool.',
+      { cause },
+    )
+  }
+}

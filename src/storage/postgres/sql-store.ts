@@ -1,0 +1,322 @@
+import type { Names } from './names.ts'
+
+/** Milliseconds since 1970 by the server's clock, which moves on within a transaction. */
+export const NOW = `floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
+/** The same for the conditions of a query, which can then use an index. */
+export const NOW_ONCE = `(SELECT ${NOW})`
+
+/**
+ * Names are kept as `keyOf` makes them and compared byte by byte. `names` has the names themselves where they differ.
+ *
+ * - `partitions`: the counters and the lease. The row stays when the rest is cleared, for its counters must not go back.
+ * - `fields`: the index of each document, one row a field. Numbers have no `str`; strings have the number Infinity.
+ * - `events`: one row holds the events `first` to `last` of one append. `layout` says which bytes are whose: see `layout.ts`.
+ */
+export function storeTables({ of }: Names): string {
+  return `
+CREATE TABLE ${of('partitions')} (
+  partition text COLLATE "C" PRIMARY KEY,
+  names text,
+  head bigint NOT NULL,
+  first_retained bigint NOT NULL,
+  token bigint NOT NULL,
+  version bigint NOT NULL,
+  lease_owner text,
+  lease_token bigint,
+  lease_until bigint
+) WITH (fillfactor = 50);
+CREATE INDEX ON ${of('partitions')} (lease_until) WHERE lease_until IS NOT NULL;
+
+CREATE TABLE ${of('documents')} (
+  partition text COLLATE "C" NOT NULL,
+  collection text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  names text,
+  version bigint NOT NULL,
+  value text NOT NULL,
+  fields text NOT NULL,
+  expires_at bigint,
+  PRIMARY KEY (partition, collection, id)
+);
+CREATE INDEX ON ${of('documents')} (collection, partition, id);
+CREATE INDEX ON ${of('documents')} (expires_at) WHERE expires_at IS NOT NULL;
+
+CREATE TABLE ${of('fields')} (
+  partition text COLLATE "C" NOT NULL,
+  collection text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  field text COLLATE "C" NOT NULL,
+  num double precision NOT NULL,
+  str text COLLATE "C" NOT NULL,
+  PRIMARY KEY (partition, collection, id, field)
+);
+CREATE INDEX ON ${of('fields')} (collection, field, num, str, partition, id);
+
+CREATE TABLE ${of('events')} (
+  partition text COLLATE "C" NOT NULL,
+  first bigint NOT NULL,
+  last bigint NOT NULL,
+  bytes integer NOT NULL,
+  at bigint NOT NULL,
+  layout text NOT NULL,
+  data bytea NOT NULL,
+  PRIMARY KEY (partition, last)
+);
+`
+}
+
+/**
+ * One commit. It locks the partition's row, so commits of a partition come one after the other; checks everything; then
+ * writes, or gives back what refused it, a guard or an op, its place and what it saw.
+ */
+export function commitFunction({ of }: Names): string {
+  return `
+CREATE FUNCTION ${of('commit')}(
+  p_partition text, p_names text, p_guards jsonb, p_ops jsonb, p_data bytea,
+  OUT refused text, OUT place integer, OUT seen bigint, OUT head bigint, OUT versions bigint[]
+) LANGUAGE plpgsql AS $body$
+#variable_conflict use_column
+DECLARE
+  part ${of('partitions')};
+  known boolean;
+  now_ms bigint;
+  item jsonb;
+  chunk jsonb;
+  held bigint;
+  dealt bigint;
+  found_version bigint;
+  found_fields text;
+  taken integer := 1;
+BEGIN
+  LOOP
+    SELECT * INTO part FROM ${of('partitions')} WHERE partition = p_partition FOR NO KEY UPDATE;
+    known := FOUND;
+    IF NOT known THEN
+      part.head := 0;
+      part.first_retained := 1;
+      part.token := 0;
+      part.version := 0;
+    END IF;
+    now_ms := ${NOW};
+
+    FOR i IN 0 .. jsonb_array_length(p_guards) - 1 LOOP
+      item := p_guards->i;
+      place := i;
+      CASE item->>'guard'
+      WHEN 'fence' THEN
+        IF part.lease_token IS DISTINCT FROM (item->>'token')::numeric OR part.lease_until <= now_ms THEN
+          refused := 'guard';
+          RETURN;
+        END IF;
+      WHEN 'head' THEN
+        IF part.head IS DISTINCT FROM (item->>'seq')::numeric THEN
+          refused := 'guard';
+          seen := part.head;
+          RETURN;
+        END IF;
+      WHEN 'free' THEN
+        IF part.lease_until > now_ms THEN
+          refused := 'guard';
+          RETURN;
+        END IF;
+      ELSE
+        seen := NULL;
+        SELECT version INTO seen FROM ${of('documents')}
+        WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id'
+          AND (expires_at IS NULL OR expires_at > now_ms);
+        IF seen IS DISTINCT FROM (item->>'version')::numeric THEN
+          refused := 'guard';
+          RETURN;
+        END IF;
+      END CASE;
+    END LOOP;
+
+    held := part.lease_token;
+    dealt := part.token;
+    FOR i IN 0 .. jsonb_array_length(p_ops) - 1 LOOP
+      item := p_ops->i;
+      place := i;
+      CASE item->>'op'
+      WHEN 'claim' THEN
+        IF (item->>'token')::bigint <= dealt THEN
+          refused := 'op';
+          seen := dealt;
+          RETURN;
+        END IF;
+        dealt := (item->>'token')::bigint;
+        held := dealt;
+      WHEN 'renew' THEN
+        IF held IS DISTINCT FROM (item->>'token')::numeric THEN
+          refused := 'op';
+          RETURN;
+        END IF;
+      WHEN 'release' THEN
+        IF held = (item->>'token')::numeric THEN
+          held := NULL;
+        END IF;
+      WHEN 'clear' THEN
+        held := NULL;
+      ELSE
+        NULL;
+      END CASE;
+    END LOOP;
+
+    EXIT WHEN known OR jsonb_array_length(p_ops) = 0;
+    INSERT INTO ${of('partitions')} (partition, names, head, first_retained, token, version)
+    VALUES (p_partition, p_names, 0, 1, 0, 0) ON CONFLICT DO NOTHING;
+    -- Another made it meanwhile: look again.
+    EXIT WHEN FOUND;
+  END LOOP;
+
+  versions := '{}';
+  FOR i IN 0 .. jsonb_array_length(p_ops) - 1 LOOP
+    item := p_ops->i;
+    CASE item->>'op'
+    WHEN 'append' THEN
+      FOR j IN 0 .. jsonb_array_length(item->'chunks') - 1 LOOP
+        chunk := item->'chunks'->j;
+        INSERT INTO ${of('events')} (partition, first, last, bytes, at, layout, data)
+        VALUES (
+          p_partition, part.head + 1, part.head + (chunk->>'count')::integer, (chunk->>'bytes')::integer, now_ms,
+          chunk->>'layout', substr(p_data, taken, (chunk->>'bytes')::integer)
+        );
+        part.head := part.head + (chunk->>'count')::integer;
+        taken := taken + (chunk->>'bytes')::integer;
+      END LOOP;
+    WHEN 'put' THEN
+      part.version := greatest(part.version + 1, now_ms);
+      versions := versions || part.version;
+      -- Locked, so that a sweep does not take its fields away meanwhile.
+      SELECT fields INTO found_fields FROM ${of('documents')}
+      WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id' FOR UPDATE;
+      IF FOUND THEN
+        UPDATE ${of('documents')}
+        SET version = part.version, value = item->>'value', fields = item->>'fields',
+          expires_at = now_ms + (item->>'ttlMs')::bigint
+        WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id';
+      ELSE
+        found_fields := '{}';
+        INSERT INTO ${of('documents')} (partition, collection, id, names, version, value, fields, expires_at)
+        VALUES (
+          p_partition, item->>'collection', item->>'id', item->>'names', part.version, item->>'value',
+          item->>'fields', now_ms + (item->>'ttlMs')::bigint
+        );
+      END IF;
+      IF found_fields <> item->>'fields' THEN
+        DELETE FROM ${of('fields')}
+        WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id'
+          AND NOT EXISTS (
+            SELECT FROM jsonb_array_elements(item->'entries') AS e
+            WHERE e->>0 = field AND (e->>1)::double precision = num AND e->>2 = str
+          );
+        INSERT INTO ${of('fields')} (partition, collection, id, field, num, str)
+        SELECT p_partition, item->>'collection', item->>'id', e->>0, (e->>1)::double precision, e->>2
+        FROM jsonb_array_elements(item->'entries') AS e
+        ON CONFLICT DO NOTHING;
+      END IF;
+    WHEN 'delete' THEN
+      DELETE FROM ${of('documents')}
+      WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id';
+      DELETE FROM ${of('fields')}
+      WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id';
+    WHEN 'claim' THEN
+      part.token := (item->>'token')::bigint;
+      part.lease_owner := item->>'owner';
+      part.lease_token := part.token;
+      part.lease_until := now_ms + (item->>'ttlMs')::bigint;
+    WHEN 'renew' THEN
+      part.lease_until := now_ms + (item->>'ttlMs')::bigint;
+    WHEN 'release' THEN
+      IF part.lease_token = (item->>'token')::numeric THEN
+        part.lease_owner := NULL;
+        part.lease_token := NULL;
+        part.lease_until := NULL;
+      END IF;
+    WHEN 'clear' THEN
+      DELETE FROM ${of('documents')} WHERE partition = p_partition;
+      DELETE FROM ${of('fields')} WHERE partition = p_partition;
+      DELETE FROM ${of('events')} WHERE partition = p_partition;
+      part.first_retained := part.head + 1;
+      part.lease_owner := NULL;
+      part.lease_token := NULL;
+      part.lease_until := NULL;
+    END CASE;
+  END LOOP;
+
+  IF jsonb_array_length(p_ops) > 0 THEN
+    UPDATE ${of('partitions')}
+    SET head = part.head, first_retained = part.first_retained, token = part.token, version = part.version,
+      lease_owner = part.lease_owner, lease_token = part.lease_token, lease_until = part.lease_until
+    WHERE partition = p_partition;
+  END IF;
+  head := part.head;
+END
+$body$;
+`
+}
+
+/**
+ * `read` gives what is needed of the events after `p_after`: rows until they hold `p_limit` events or `p_bytes` bytes, joined into
+ * one. One snapshot for all of it. `trim` keeps the last events, or those that are not older than a time.
+ */
+export function logFunctions({ of }: Names): string {
+  return `
+CREATE FUNCTION ${of('read')}(
+  p_partition text, p_after bigint, p_limit integer, p_bytes bigint,
+  OUT head bigint, OUT first_retained bigint, OUT first bigint, OUT layouts text, OUT data text
+) LANGUAGE plpgsql STABLE AS $body$
+#variable_conflict use_column
+DECLARE
+  row_last bigint;
+  row_bytes integer;
+  since bigint;
+  until bigint;
+  total bigint := 0;
+BEGIN
+  SELECT p.head, p.first_retained INTO head, first_retained
+  FROM ${of('partitions')} AS p WHERE p.partition = p_partition;
+  since := greatest(p_after + 1, first_retained);
+  IF head IS NULL OR since > head THEN
+    RETURN;
+  END IF;
+  FOR row_last, row_bytes IN
+    SELECT e.last, e.bytes FROM ${of('events')} AS e
+    WHERE e.partition = p_partition AND e.last >= since ORDER BY e.last LIMIT p_limit
+  LOOP
+    EXIT WHEN until IS NOT NULL AND (total >= p_bytes OR until - since + 1 >= p_limit);
+    until := row_last;
+    total := total + row_bytes;
+  END LOOP;
+  SELECT min(e.first), string_agg(e.layout, ',' ORDER BY e.last), encode(string_agg(e.data, '' ORDER BY e.last), 'hex')
+  INTO first, layouts, data
+  FROM ${of('events')} AS e WHERE e.partition = p_partition AND e.last BETWEEN since AND until;
+END
+$body$;
+
+CREATE FUNCTION ${of('trim')}(p_partition text, p_keep bigint, p_older_ms bigint) RETURNS void
+LANGUAGE plpgsql AS $body$
+#variable_conflict use_column
+DECLARE
+  part ${of('partitions')};
+  first_kept bigint;
+BEGIN
+  SELECT * INTO part FROM ${of('partitions')} WHERE partition = p_partition FOR NO KEY UPDATE;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  IF p_keep IS NULL THEN
+    SELECT first INTO first_kept FROM ${of('events')}
+    WHERE partition = p_partition AND at >= ${NOW_ONCE} - p_older_ms ORDER BY last LIMIT 1;
+    first_kept := coalesce(first_kept, part.head + 1);
+  ELSE
+    first_kept := part.head - p_keep + 1;
+  END IF;
+  IF first_kept <= part.first_retained THEN
+    RETURN;
+  END IF;
+  DELETE FROM ${of('events')} WHERE partition = p_partition AND last < first_kept;
+  UPDATE ${of('partitions')} SET first_retained = first_kept WHERE partition = p_partition;
+END
+$body$;
+`
+}

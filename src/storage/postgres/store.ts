@@ -1,0 +1,159 @@
+import { checkFence, leaseOf, prepare } from '../commit.ts'
+import { UnavailableError } from '../errors.ts'
+import { DATABASE } from '../fenced.ts'
+import type { LogBatch, PartitionState, ReadQuery, Store } from '../store.ts'
+import { encodeChange, ringFor, throwRefusal } from './change.ts'
+import { type Database, type Row, readNumbers } from './database.ts'
+import type { Doorbell } from './doorbell.ts'
+import { readBounds, toBatch } from './layout.ts'
+import { listStatement, toDoc, toPage } from './list.ts'
+import { NOW_ONCE } from './sql-store.ts'
+import { fromText, keyOf, namesOf, readNames } from './text.ts'
+
+interface PostgresStore extends Store {
+  readonly [DATABASE]: object
+}
+
+/** Long enough to spare the server most commits of a token stream, short enough not to be seen. */
+const COALESCE_MS = 15
+const SWEEP_BATCH = 1_000
+
+export function createStore(
+  database: Database,
+  doorbell: Doorbell,
+  close: () => Promise<void>,
+): PostgresStore {
+  const { of } = database.names
+  /** Reads that were asked for but not sent yet, by what they ask. Any number of readers wait for one answer. */
+  const unsent = new Map<string, Promise<LogBatch>>()
+
+  async function load(partition: string): Promise<PartitionState> {
+    const [row] = await database.run({
+      text: `SELECT head, first_retained, token, lease_owner, lease_token, lease_until, ${NOW_ONCE} AS now
+        FROM (SELECT $1::text AS wanted) AS w LEFT JOIN ${of('partitions')} ON partition = wanted`,
+      values: [keyOf(partition)],
+    })
+    return toState(partition, row!)
+  }
+
+  async function read(partition: string, query: ReadQuery): Promise<LogBatch> {
+    const { limit, maxBytes } = readBounds(query)
+    const asked = JSON.stringify([partition, query.after, limit, maxBytes])
+    const known = unsent.get(asked)
+    if (known) return known
+    const forget = () => {
+      if (unsent.get(asked) === answer) unsent.delete(asked)
+    }
+    const answer = database
+      .run({
+        text: `SELECT head, first_retained, first, layouts, data FROM ${of('read')}($1, $2, $3, $4)`,
+        values: [keyOf(partition), query.after, limit, maxBytes],
+        onSend: forget,
+      })
+      .then(([row]) => toBatch(row!, query))
+      .finally(forget)
+    unsent.set(asked, answer)
+    return answer
+  }
+
+  return {
+    [DATABASE]: database,
+    capabilities: { name: 'postgres', shared: true, durable: true, coalesceMs: COALESCE_MS },
+    async get(partition, collection, id) {
+      const [row] = await database.run({
+        text: `SELECT partition, id, names, version, value, fields FROM ${of('documents')}
+          WHERE partition = $1 AND collection = $2 AND id = $3 AND (expires_at IS NULL OR expires_at > ${NOW_ONCE})`,
+        values: [keyOf(partition), keyOf(collection), keyOf(id)],
+      })
+      return row && toDoc(row)
+    },
+    async list(collection, query = {}) {
+      return toPage(await database.run(listStatement(database.names, collection, query)), query)
+    },
+    async commit(partition, { guards = [], ops, signal }) {
+      database.assertOpen()
+      if (signal?.aborted)
+        throw new UnavailableError('The commit was aborted.', { written: 'no', cause: signal.reason })
+      const prepared = ops.map(prepare)
+      const change = encodeChange(partition, guards, prepared)
+      const [row] = await database.run({
+        text: `SELECT refused, place, seen, head, versions FROM ${of('commit')}($1, $2, $3, $4, $5)`,
+        values: [keyOf(partition), namesOf(partition), change.guards, change.ops, change.data],
+        mutates: true,
+        signal,
+      })
+      const { refused, head, versions } = row!
+      if (refused !== null) throwRefusal(partition, guards, prepared, row!)
+      doorbell.ring(partition, ringFor(prepared))
+      return { head: Number(head), versions: readNumbers(versions!) }
+    },
+    async read(partition, query) {
+      database.assertOpen()
+      return read(partition, query)
+    },
+    inspect: load,
+    async assertFence(partition, token) {
+      const { lease, now } = await load(partition)
+      checkFence(partition, token, lease, now)
+    },
+    watch(partition, bell) {
+      database.assertOpen()
+      return doorbell.watch(partition, bell)
+    },
+    async expired({ limit = 100 } = {}) {
+      const rows = await database.run({
+        text: `SELECT partition, names, lease_owner, lease_token, lease_until FROM ${of('partitions')}
+          WHERE lease_until <= ${NOW_ONCE} ORDER BY lease_until LIMIT $1`,
+        values: [limit],
+      })
+      return rows.map((row) => {
+        const [partition] = readNames(row.names!, row.partition!)
+        return toLease(partition, row)
+      })
+    },
+    async trim(partition, bound) {
+      const keep = 'keepLast' in bound ? bound.keepLast : null
+      const older = 'keepLast' in bound ? null : Math.ceil(bound.olderThanMs)
+      await database.run({
+        text: `SELECT ${of('trim')}($1, $2, $3)`,
+        values: [keyOf(partition), keep, older],
+        mutates: true,
+      })
+    },
+    async sweep() {
+      for (let swept = SWEEP_BATCH; swept === SWEEP_BATCH; ) {
+        const [row] = await database.run({ text: sweepText(of), values: [SWEEP_BATCH], mutates: true })
+        swept = Number(row!.swept)
+      }
+    },
+    setup: () => database.setup(),
+    close,
+  }
+}
+
+/** Another process may sweep beside it, and a commit may revive a document: each row is locked before its time is looked at. */
+function sweepText(of: (name: string) => string): string {
+  const place = 'partition, collection, id'
+  return `WITH dead AS MATERIALIZED (
+      SELECT ${place} FROM ${of('documents')} WHERE expires_at <= ${NOW_ONCE} ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
+    ), swept AS (
+      DELETE FROM ${of('documents')} WHERE (${place}) IN (SELECT ${place} FROM dead) RETURNING 1
+    ), indexed AS (
+      DELETE FROM ${of('fields')} WHERE (${place}) IN (SELECT ${place} FROM dead)
+    )
+    SELECT count(*) AS swept FROM swept`
+}
+
+function toState(partition: string, row: Row): PartitionState {
+  return {
+    head: Number(row.head ?? 0),
+    firstRetained: Number(row.first_retained ?? 1),
+    token: Number(row.token ?? 0),
+    lease: row.lease_token === null ? undefined : toLease(partition, row),
+    now: Number(row.now),
+  }
+}
+
+function toLease(partition: string, row: Row) {
+  return leaseOf(partition, fromText(row.lease_owner!), Number(row.lease_token), Number(row.lease_until))
+}

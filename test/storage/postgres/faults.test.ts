@@ -1,0 +1,259 @@
+import pg from 'pg'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { UnavailableError } from '../../../src/storage/errors.ts'
+import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres.ts'
+import type { Op } from '../../../src/storage/store.ts'
+import { hasPostgres, sharedPostgres, startPostgres } from '../../support/postgres-server.ts'
+import { startProxy } from './proxy.ts'
+
+const append = (text: string): Op => ({
+  op: 'append',
+  token: 1,
+  events: [{ topic: 't', data: new TextEncoder().encode(text) }],
+})
+const take = (token: number): Op => ({ op: 'claim', owner: 'o', token, ttlMs: 600_000 })
+const later = { timeout: 10_000, interval: 20 }
+
+/** The typed error that a call must reject with. */
+const unavailable = async (work: Promise<unknown>): Promise<UnavailableError> => {
+  const error = await work.then(
+    (value) => value,
+    (reason: unknown) => reason,
+  )
+  expect(error).toMatchObject({ name: 'UnavailableError', code: 'unavailable' })
+  return error as UnavailableError
+}
+
+describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
+  const shared = await sharedPostgres()
+  const cleanups: (() => Promise<unknown>)[] = []
+  let schemas = 0
+
+  afterEach(async () => {
+    for (const clean of cleanups.splice(0).reverse()) await clean()
+  })
+
+  function open(options: Partial<PostgresStorageOptions> = {}) {
+    const from = options.pool ? {} : { url: shared }
+    const storage = postgresStorage({ ...from, schema: `faults_${++schemas}`, ...options })
+    cleanups.push(storage.close)
+    return storage
+  }
+
+  function poolOf(config: pg.PoolConfig): pg.Pool {
+    const pool = new pg.Pool({ connectionString: shared, ...config })
+    cleanups.push(() => pool.end())
+    return pool
+  }
+
+  async function admin(text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
+    const client = new pg.Client({ connectionString: shared })
+    await client.connect()
+    try {
+      return (await client.query(text, values)).rows
+    } finally {
+      await client.end()
+    }
+  }
+
+  /** A transaction that holds the row of a partition, so that commits to it wait. */
+  async function holdPartition(schema: string) {
+    const client = new pg.Client({ connectionString: shared })
+    await client.connect()
+    await client.query('BEGIN')
+    await client.query(`SELECT 1 FROM ${schema}.agentwire_partitions FOR UPDATE`)
+    return async () => {
+      await client.end()
+    }
+  }
+
+  const waiting = (schema: string) =>
+    admin(`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%"${schema}"%'`)
+
+  test('an exhausted pool is a typed error in time, and nothing was written', async () => {
+    const pool = poolOf({ max: 2 })
+    const { store } = open({ pool, deadlineMs: 300 })
+    await store.setup()
+    const held = [await pool.connect(), await pool.connect()]
+    for (const call of [
+      store.commit('p', { ops: [append('x')] }),
+      store.read('p', { after: 0 }),
+      store.get('p', 'c', 'd'),
+    ]) {
+      expect((await unavailable(call)).written).toBe('no')
+    }
+    for (const client of held) client.release()
+    // What nobody waits for any more was not done when its turn came.
+    await vi.waitFor(() => expect(pool.waitingCount).toBe(0), later)
+    expect((await store.inspect('p')).head).toBe(0)
+    expect((await store.commit('p', { ops: [append('x')] })).head).toBe(1)
+  })
+
+  test('bells resume after the listening connection was terminated', async () => {
+    const schema = `faults_${schemas + 1}`
+    const writer = open({ schema })
+    const reader = open({ schema, pool: poolOf({ application_name: schema }) })
+    const listeners = () =>
+      admin(`SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND query LIKE 'LISTEN%'`, [schema])
+    let rings = 0
+    reader.store.watch('p', () => {
+      rings += 1
+    })
+    const before = await vi.waitFor(async () => {
+      const found = await listeners()
+      expect(found.length).toBe(1)
+      return found[0]!.pid
+    }, later)
+    await vi.waitFor(() => expect(rings).toBeGreaterThan(0), later)
+    rings = 0
+    await admin('SELECT pg_terminate_backend($1)', [before])
+    // One for what may have been missed, without any commit.
+    await vi.waitFor(() => expect(rings).toBe(1), later)
+    expect((await listeners()).map(({ pid }) => pid)).not.toContain(before)
+    await writer.store.commit('p', { ops: [append('x')] })
+    await vi.waitFor(() => expect(rings).toBe(2), later)
+  })
+
+  test('a commit whose connection is terminated while it waits may be written; other calls go on', async () => {
+    const schema = `faults_${schemas + 1}`
+    const { store } = open({ schema })
+    await store.commit('p', { ops: [append('x')] })
+    const release = await holdPartition(schema)
+    const commit = unavailable(store.commit('p', { ops: [append('y')] }))
+    const [blocked] = await vi.waitFor(async () => {
+      const found = await waiting(schema)
+      expect(found.length).toBe(1)
+      return found
+    }, later)
+    await admin('SELECT pg_terminate_backend($1)', [blocked!.pid])
+    expect((await commit).written).toBe('unknown')
+    await release()
+    expect((await store.commit('p', { ops: [append('z')] })).head).toBe(2)
+  })
+
+  test('a commit that is cancelled by the server, or aborted before it is sent, was not written', async () => {
+    const schema = `faults_${schemas + 1}`
+    const { store } = open({ schema })
+    await store.commit('p', { ops: [append('x')] })
+    const release = await holdPartition(schema)
+    const cancelled = unavailable(store.commit('p', { ops: [append('y')] }))
+    const aborting = new AbortController()
+    const aborted = unavailable(store.commit('p', { ops: [append('y')], signal: aborting.signal }))
+    const blocked = await vi.waitFor(async () => {
+      const found = await waiting(schema)
+      expect(found.length).toBe(2)
+      return found
+    }, later)
+    aborting.abort(new Error('enough'))
+    expect((await aborted).written).toBe('unknown')
+    for (const { pid } of blocked) await admin('SELECT pg_cancel_backend($1)', [pid])
+    expect((await cancelled).written).toBe('no')
+    await release()
+    expect((await store.inspect('p')).head).toBe(1)
+  })
+
+  test('calls through a link gone silent fail in time, and work again after', async () => {
+    const proxy = await startProxy(shared)
+    cleanups.push(proxy.close)
+    const schema = `faults_${schemas + 1}`
+    const { store, checkpointer } = open({ url: proxy.url, schema, deadlineMs: 250 })
+    const elsewhere = open({ schema })
+    let rings = 0
+    store.watch('p', () => {
+      rings += 1
+    })
+    await store.commit('p', { ops: [append('x')] })
+    await vi.waitFor(() => expect(rings).toBe(2), later)
+    proxy.stall()
+    expect((await unavailable(store.commit('p', { ops: [append('y')] }))).written).toBe('unknown')
+    for (const call of [
+      store.read('p', { after: 0 }),
+      store.list('c'),
+      checkpointer.getTuple({ configurable: { thread_id: 'p' } }),
+      checkpointer.deleteThread('p'),
+    ]) {
+      await unavailable(call)
+    }
+    // Without any call: the silent LISTEN connection is given up, and a new one tried.
+    const before = proxy.accepted
+    await vi.waitFor(() => expect(proxy.accepted).toBeGreaterThan(before), later)
+    proxy.resume()
+    const { head } = await vi.waitFor(() => store.inspect('p'), later)
+    rings = 0
+    await vi.waitFor(async () => {
+      await elsewhere.store.commit('p', { ops: [append('z')] })
+      expect(rings).toBeGreaterThan(0)
+    }, later)
+    expect(head).toBeLessThanOrEqual(2)
+    proxy.reset()
+    await vi.waitFor(() => store.inspect('p'), later)
+  })
+
+  test('an immediate restart of the server fails calls in time; then all works again and nothing is lost', async () => {
+    const server = await startPostgres()
+    cleanups.push(server.remove)
+    const { store, checkpointer } = open({ url: server.url, deadlineMs: 1_000 })
+    let rings = 0
+    store.watch('p', () => {
+      rings += 1
+    })
+    await store.commit('p', { ops: [take(1), append('x')] })
+    const acknowledged = { written: 1 }
+    const write = async () => {
+      for (;;) {
+        const { head } = await store.commit('p', {
+          guards: [{ guard: 'fence', token: 1 }],
+          ops: [append('y')],
+        })
+        acknowledged.written = head
+      }
+    }
+    const writing = unavailable(write())
+    await vi.waitFor(() => expect(acknowledged.written).toBeGreaterThan(20), later)
+    await server.stop('immediate')
+    await writing
+    expect((await unavailable(store.commit('p', { ops: [append('z')] }))).written).toBe('no')
+    await unavailable(checkpointer.deleteThread('p'))
+    const late = open({ url: server.url, deadlineMs: 1_000 })
+    await unavailable(late.setup())
+    expect((await unavailable(late.store.commit('p', { ops: [append('x')] }))).written).toBe('no')
+    rings = 0
+    await server.start()
+    // A storage that was opened while the server was away sets itself up when it is back.
+    await vi.waitFor(async () => expect((await late.store.inspect('p')).head).toBe(0), later)
+    const { head, lease } = await vi.waitFor(() => store.inspect('p'), later)
+    expect(head).toBeGreaterThanOrEqual(acknowledged.written)
+    expect(lease?.token).toBe(1)
+    // The watchers are told that they may have missed something.
+    await vi.waitFor(() => expect(rings).toBeGreaterThan(0), later)
+    expect((await store.commit('p', { ops: [append('z')] })).head).toBe(head + 1)
+  })
+
+  test('a read-only database is a typed error, and reads go on', async () => {
+    const schema = `faults_${schemas + 1}`
+    await open({ schema }).store.commit('p', { ops: [append('x')] })
+    const { store } = open({ schema, pool: poolOf({ options: '-c default_transaction_read_only=on' }) })
+    expect((await unavailable(store.commit('p', { ops: [append('y')] }))).written).toBe('no')
+    expect((await store.read('p', { after: 0 })).count).toBe(1)
+  })
+
+  test('close ends what is under way and every connection of its own, and the pool stays the user’s', async () => {
+    const pool = poolOf({ application_name: 'closing', max: 3 })
+    const storage = open({ pool })
+    await storage.setup()
+    storage.store.watch('p', () => {})
+    const commits = Array.from({ length: 20 }, (_, i) => storage.store.commit('p', { ops: [append(`${i}`)] }))
+    await storage.close()
+    expect((await Promise.all(commits)).length).toBe(20)
+    await unavailable(storage.store.read('p', { after: 0 }))
+    await unavailable(storage.checkpointer.getTuple({ configurable: { thread_id: 'p' } }))
+    expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    expect(pool.idleCount).toBe(pool.totalCount)
+    await vi.waitFor(async () => {
+      const open = await admin(
+        `SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'closing'`,
+      )
+      expect(open[0]!.n).toBe(pool.totalCount)
+    }, later)
+  })
+})

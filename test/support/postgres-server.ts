@@ -1,0 +1,171 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+
+export interface PostgresServer {
+  readonly url: string
+  start(): Promise<void>
+  /** `immediate`: as in a crash, without a word to its clients. */
+  stop(mode?: 'fast' | 'immediate'): Promise<void>
+  /** Stops it and removes its data. */
+  remove(): Promise<void>
+}
+
+const PROGRAMS = '/usr/lib/postgresql'
+const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const
+/** What only a crash of the whole machine would need costs time. */
+const SETTINGS = { fsync: 'off', full_page_writes: 'off', shared_buffers: '32MB' }
+const PATIENCE_MS = 30_000
+
+/** False where no server is installed; continuous integration must have one. */
+export function hasPostgres(): boolean {
+  if (existsSync(PROGRAMS)) return true
+  const message = `No Postgres server under ${PROGRAMS}: postgresStorage is not tested.`
+  if (process.env.CI) throw new Error(message)
+  console.log(message)
+  return false
+}
+
+/** The server that all test files of one run share. It ends with the run. */
+export async function sharedPostgres(): Promise<string> {
+  const place = join(tmpdir(), `agentwire-postgres-of-${process.ppid}`)
+  const ready = join(place, 'url')
+  try {
+    mkdirSync(place)
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'EEXIST') throw error
+    await until(() => existsSync(ready), 'the shared Postgres server')
+    return readFileSync(ready, 'utf8')
+  }
+  const { url } = await startPostgres({ place, until: process.ppid })
+  writeFileSync(`${ready}-`, url)
+  renameSync(`${ready}-`, ready)
+  return url
+}
+
+/** A server on a free port and in a new directory. It ends with this process at the latest. */
+export async function startPostgres({
+  place = mkdtempSync(join(tmpdir(), 'agentwire-postgres-')),
+  until: watched = process.pid,
+  settings = {} as Readonly<Record<string, string>>,
+} = {}): Promise<PostgresServer> {
+  const owner = serverUser()
+  if (owner) chownSync(place, owner.uid, owner.gid)
+  const newest = readdirSync(PROGRAMS).sort((a, b) => Number(b) - Number(a))[0]!
+  const program = (name: string) => join(PROGRAMS, newest, 'bin', name)
+  const data = join(place, 'data')
+  const init = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+  execFileSync(program('initdb'), init, { ...owner, cwd: place, stdio: 'pipe' })
+  const port = await freePort()
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`
+  const all = {
+    ...SETTINGS,
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: place,
+    ...settings,
+  }
+  endWith(watched, place)
+  let server: ChildProcess | undefined
+  let ended: Promise<void> | undefined
+
+  async function stop(mode: 'fast' | 'immediate' = 'fast'): Promise<void> {
+    server?.kill(SIGNALS[mode])
+    await ended
+  }
+
+  const self: PostgresServer = {
+    url,
+    async start() {
+      const log = openSync(join(place, 'log'), 'a')
+      const set = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+      const stdio = ['ignore', log, log] as const
+      const child = spawn(program('postgres'), ['-D', data, ...set], {
+        ...owner,
+        cwd: place,
+        stdio: [...stdio],
+      })
+      child.unref()
+      server = child
+      ended = new Promise((resolve) => {
+        child.once('exit', () => resolve())
+      })
+      await until(async () => {
+        if (child.exitCode !== null)
+          throw new Error(`Postgres ended: ${readFileSync(join(place, 'log'), 'utf8')}`)
+        return isReady(url)
+      }, 'Postgres')
+    },
+    stop,
+    async remove() {
+      await stop('immediate')
+      rmSync(place, { recursive: true, force: true })
+    },
+  }
+  await self.start()
+  return self
+}
+
+async function isReady(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end()
+  }
+}
+
+async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  const end = Date.now() + PATIENCE_MS
+  while (!(await holds())) {
+    if (Date.now() > end) throw new Error(`${what} was not ready within ${PATIENCE_MS} ms.`)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20)
+    })
+  }
+}
+
+/** Stops the server and removes its data when the process is gone, however it went. */
+function endWith(pid: number, place: string): void {
+  const script =
+    'while kill -0 "$0" 2>/dev/null; do sleep 1; done; ' +
+    '[ -f "$1/data/postmaster.pid" ] && kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")"; sleep 1; rm -rf "$1"'
+  spawn('sh', ['-c', script, String(pid), place], { detached: true, stdio: 'ignore' }).unref()
+}
+
+/** Postgres does not run as root. */
+function serverUser(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  const [, , uid, gid] = /^postgres:.*$/m.exec(readFileSync('/etc/passwd', 'utf8'))![0].split(':')
+  return { uid: Number(uid), gid: Number(gid) }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => {
+    probe.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => {
+    probe.close(resolve)
+  })
+  return port
+}
