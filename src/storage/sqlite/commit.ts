@@ -1,0 +1,130 @@
+import { checkGuard, checkLease, leaseOf, type PreparedOp } from '../commit.ts'
+import type { Committed, Guard, Ring } from '../store.ts'
+import type { Connection } from './connection.ts'
+import { putDocument, removeDocument, removePartition } from './documents.ts'
+import { chunksOf } from './layout.ts'
+import { addPartition, lastChange, loadPartition, type Partition, savePartition } from './partitions.ts'
+import { toText } from './text.ts'
+
+export interface CommitResult extends Committed {
+  /** The number of the commit in the whole database; undefined where nothing was written. */
+  readonly changed: number | undefined
+}
+
+type Of = (table: string) => string
+type Draft = { -readonly [K in keyof Partition]: Partition[K] } & { id: number }
+
+/** Longer than any process lives, and far from the bounds of an integer. */
+const MAX_TTL_MS = 1e15
+
+/** Runs in a transaction: whatever it throws, nothing is written. */
+export function commit(
+  connection: Connection,
+  of: Of,
+  name: string,
+  guards: readonly Guard[],
+  ops: readonly PreparedOp[],
+): CommitResult {
+  const now = Date.now()
+  const partition = loadPartition(connection, of('partitions'), name)
+  const version = (collection: string, id: string) => versionOf(connection, of, name, collection, id, now)
+  const current = { now, head: partition.head, token: partition.token, lease: partition.lease, version }
+  for (const guard of guards) checkGuard(name, guard, current)
+  checkLease(name, ops, current)
+  if (ops.length === 0) return { head: partition.head, versions: [], changed: undefined }
+  const id = partition.id ?? addPartition(connection, of('partitions'), name)
+  const draft: Draft = { ...partition, id }
+  const versions: number[] = []
+  for (const op of ops) apply(connection, of, name, draft, op, now, versions)
+  const changed = lastChange(connection, of('partitions')) + 1
+  savePartition(connection, of('partitions'), draft, { number: changed, ...ringFor(ops) })
+  return { head: draft.head, versions, changed }
+}
+
+export function ringFor(ops: readonly PreparedOp[]): Ring {
+  return {
+    log: ops.some(({ op }) => op === 'append' || op === 'clear'),
+    docs: ops.some(({ op }) => op !== 'append'),
+  }
+}
+
+function versionOf(
+  { get }: Connection,
+  of: Of,
+  partition: string,
+  collection: string,
+  id: string,
+  now: number,
+): number | undefined {
+  const row = get(
+    `SELECT version FROM ${of('documents')}
+      WHERE collection = ? AND partition = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)`,
+    ...[toText(collection), toText(partition), toText(id), now],
+  )
+  return row && Number(row.version)
+}
+
+function apply(
+  connection: Connection,
+  of: Of,
+  name: string,
+  draft: Draft,
+  op: PreparedOp,
+  now: number,
+  versions: number[],
+): void {
+  const until = (ttlMs: number) => now + Math.min(Math.ceil(ttlMs), MAX_TTL_MS)
+  const partition = toText(name)
+  switch (op.op) {
+    case 'put': {
+      draft.version = Math.max(draft.version + 1, now)
+      versions.push(draft.version)
+      const { text, index } = op
+      const place = { partition, collection: toText(op.collection), id: toText(op.id) }
+      const expiresAt = op.ttlMs === undefined ? null : until(op.ttlMs)
+      putDocument(connection, of, { ...place, version: draft.version, expiresAt, index, text })
+      break
+    }
+    case 'delete':
+      removeDocument(connection, of, toText(op.collection), partition, toText(op.id))
+      break
+    case 'append':
+      append(connection, of, draft, op, now)
+      break
+    case 'claim':
+      draft.token = op.token
+      draft.lease = leaseOf(name, op.owner, op.token, until(op.ttlMs))
+      break
+    case 'renew':
+      draft.lease = leaseOf(name, draft.lease!.owner, op.token, until(op.ttlMs))
+      break
+    case 'release':
+      if (draft.lease?.token === op.token) draft.lease = undefined
+      break
+    case 'clear':
+      removePartition(connection, of, partition)
+      connection.run(`DELETE FROM ${of('log')} WHERE partition = ?`, draft.id)
+      draft.firstRetained = draft.head + 1
+      draft.lease = undefined
+      break
+  }
+}
+
+function append(
+  { run }: Connection,
+  of: Of,
+  draft: Draft,
+  { token, events }: PreparedOp & { op: 'append' },
+  now: number,
+): void {
+  for (const { count, layout, data } of chunksOf(token, events)) {
+    const first = draft.head + 1
+    const starts = draft.bytes
+    draft.head += count
+    draft.bytes += data.length
+    run(
+      `INSERT INTO ${of('log')} (partition, last, first, starts, ends, at, layout, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      ...[draft.id, draft.head, first, starts, draft.bytes, now, layout, data],
+    )
+  }
+}

@@ -1,0 +1,168 @@
+import { AgentwireError } from '../../errors.ts'
+import { UnavailableError } from '../errors.ts'
+import { type Connection, createConnection } from './connection.ts'
+import type { SqliteDatabase } from './driver.ts'
+import { configure, isMigrated, migrate, type Synchronous } from './migrate.ts'
+import { isBusy, toUnavailable } from './unavailable.ts'
+
+export interface Database {
+  /** A table's name with the prefix. */
+  readonly of: (table: string) => string
+  /** Runs one statement, or several that need not agree. */
+  read<T>(work: (connection: Connection) => T): Promise<T>
+  /** Runs statements that see one state of the database. */
+  snapshot<T>(work: (connection: Connection) => T): Promise<T>
+  /** Runs statements that are done together or not at all, one such call after the other. */
+  write<T>(work: (connection: Connection) => T, signal?: AbortSignal | undefined): Promise<T>
+  /** Undefined until the first call has opened it, and once it is closed. */
+  readonly connection: Connection | undefined
+  setup(): Promise<void>
+  assertOpen(): void
+  close(): Promise<void>
+}
+
+export interface DatabaseOptions {
+  readonly open: () => Promise<SqliteDatabase>
+  /** Whether `close` closes what `open` gave. */
+  readonly owned: boolean
+  readonly prefix: string
+  readonly synchronous: Synchronous
+  readonly deadlineMs: number
+}
+
+/** How long the driver itself waits for a lock. It blocks the event loop, so most of the waiting is done outside of it. */
+const BUSY_MS = 10
+const PAUSE_MS = 4
+
+export function createDatabase(options: DatabaseOptions): Database {
+  const { prefix, deadlineMs } = options
+  let opening: Promise<Connection> | undefined
+  let opened: SqliteDatabase | undefined
+  let connection: Connection | undefined
+  let closing: Promise<void> | undefined
+  /** When the write that came last is over. */
+  let line: Promise<unknown> = Promise.resolve()
+
+  function assertOpen(): void {
+    if (closing) throw new UnavailableError('The storage is closed.', { written: 'no' })
+  }
+
+  /** Tries until no other connection is in the way, or the time is over. */
+  async function attempt<T>(end: number, work: () => T, signal?: AbortSignal | undefined): Promise<T> {
+    for (;;) {
+      if (signal?.aborted) {
+        throw new UnavailableError('The commit was aborted.', { written: 'no', cause: signal.reason })
+      }
+      try {
+        return work()
+      } catch (error) {
+        if (error instanceof AgentwireError) throw error
+        if (!isBusy(error)) throw toUnavailable(error, false)
+        if (Date.now() >= end) throw busyTooLong(error)
+      }
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      assertOpen()
+    }
+  }
+
+  async function open(end: number): Promise<Connection> {
+    try {
+      opened ??= await options.open()
+    } catch (error) {
+      throw error instanceof AgentwireError ? error : toUnavailable(error, false)
+    }
+    const made = createConnection(opened)
+    await attempt(end, () => configure(made, BUSY_MS, options.synchronous))
+    if (!(await attempt(end, () => isMigrated(made, prefix)))) {
+      await attempt(end, () => transaction(made, 'BEGIN IMMEDIATE', () => migrate(made, prefix)))
+    }
+    connection = made
+    return made
+  }
+
+  function ready(end: number): Promise<Connection> {
+    opening ??= open(end).catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+
+  const deadline = () => Date.now() + deadlineMs
+
+  async function read<T>(work: (connection: Connection) => T): Promise<T> {
+    assertOpen()
+    const end = deadline()
+    const made = connection ?? (await ready(end))
+    assertOpen()
+    return attempt(end, () => work(made))
+  }
+
+  return {
+    of: (table) => prefix + table,
+    assertOpen,
+    get connection() {
+      return closing ? undefined : connection
+    },
+    read,
+    snapshot: (work) => read((made) => transaction(made, 'BEGIN', () => work(made))),
+    async write(work, signal) {
+      assertOpen()
+      const end = deadline()
+      const before = line
+      let leave = () => {}
+      line = new Promise<void>((resolve) => {
+        leave = resolve
+      })
+      try {
+        await before
+        const made = connection ?? (await ready(end))
+        assertOpen()
+        if (Date.now() >= end) throw busyTooLong()
+        return await attempt(end, () => transaction(made, 'BEGIN IMMEDIATE', () => work(made)), signal)
+      } finally {
+        leave()
+      }
+    },
+    async setup() {
+      assertOpen()
+      await ready(deadline())
+    },
+    close() {
+      closing ??= (async () => {
+        await line
+        // A failure to open was told to who asked for it.
+        await opening?.catch(() => {})
+        if (options.owned) opened?.close()
+      })()
+      return closing
+    },
+  }
+}
+
+function transaction<T>(connection: Connection, begin: string, work: () => T): T {
+  connection.run(begin)
+  let committing = false
+  try {
+    const result = work()
+    committing = true
+    connection.run('COMMIT')
+    return result
+  } catch (error) {
+    const failure =
+      error instanceof AgentwireError || isBusy(error) ? error : toUnavailable(error, committing)
+    try {
+      connection.run('ROLLBACK')
+    } catch {
+      // After some errors SQLite has rolled back by itself, and there is nothing left to roll back.
+    }
+    throw failure
+  }
+}
+
+function busyTooLong(cause?: unknown): UnavailableError {
+  return new UnavailableError('SQLite: the database was locked by others until the deadline.', {
+    written: 'no',
+    cause,
+  })
+}

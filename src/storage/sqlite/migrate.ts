@@ -1,0 +1,44 @@
+import { AgentwireError } from '../../errors.ts'
+import type { Connection } from './connection.ts'
+import { migrations } from './migrations.ts'
+
+/** The modes of https://www.sqlite.org/pragma.html#pragma_synchronous that are safe in WAL mode. */
+export type Synchronous = 'normal' | 'full'
+
+/** WAL is a property of the file, the others of the connection. */
+export function configure({ get, exec }: Connection, busyMs: number, synchronous: Synchronous): void {
+  exec(`PRAGMA busy_timeout = ${busyMs}`)
+  const mode = get('PRAGMA journal_mode = WAL')?.journal_mode
+  if (mode !== 'wal') {
+    throw unfit(
+      `The database must be a file that several connections can share in WAL mode; it is in mode ${mode}.`,
+    )
+  }
+  exec(`PRAGMA synchronous = ${synchronous.toUpperCase()}`)
+  if (get('PRAGMA encoding')?.encoding !== 'UTF-8') throw unfit('The database must be encoded in UTF-8.')
+}
+
+/** Brings the tables to the version of this library, in a transaction that only one connection at a time can have. */
+export function migrate({ exec, get, run }: Connection, prefix: string): void {
+  exec(`CREATE TABLE IF NOT EXISTS ${prefix}schema_version (version INTEGER NOT NULL)`)
+  const version = get(`SELECT version FROM ${prefix}schema_version`)?.version
+  if (version === undefined) run(`INSERT INTO ${prefix}schema_version VALUES (0)`)
+  for (const migration of migrations.slice(Number(version ?? 0))) exec(migration(prefix))
+  run(`UPDATE ${prefix}schema_version SET version = ?`, migrations.length)
+}
+
+/** Without a lock. */
+export function isMigrated({ get }: Connection, prefix: string): boolean {
+  const table = get(
+    `SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?`,
+    `${prefix}schema_version`,
+  )
+  if (table === undefined) return false
+  const version = Number(get(`SELECT version FROM ${prefix}schema_version`)?.version ?? 0)
+  if (version <= migrations.length) return version === migrations.length
+  throw unfit('A newer version of this library has migrated the database: update this one too.')
+}
+
+function unfit(message: string): AgentwireError {
+  return new AgentwireError('unfit_database', message)
+}

@@ -1,0 +1,104 @@
+/**
+ * In order; one that was released is never changed again. Texts that SQLite could not keep or order are kept by `toText`.
+ *
+ * - `partitions`: one row for each that ever existed, for its counters never go back. `bytes` counts all that was ever appended.
+ *   `changed` numbers the commits of the whole database: what others did since is found by it; `log_changed` and `docs_changed`
+ *   say which commit touched what.
+ * - `log`: one row for each append, or several for a large one. `layout` says where in `data` which event is. `starts` and `ends`
+ *   are its place among all bytes of the partition.
+ * - `fields`: what `list` matches and orders by. The column `key` has no type: numbers sort before strings.
+ * - `checkpoints`: `cells` says for each channel its version and which row of `channel_values` has its value, if any:
+ *   `[[channel, version, id | null], …]`. A checkpoint shares the rows of its ancestors for what did not change.
+ */
+export const migrations: readonly ((prefix: string) => string)[] = [
+  (prefix) => `
+CREATE TABLE ${prefix}partitions (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  head INTEGER NOT NULL,
+  first_retained INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
+  token INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  lease_owner TEXT,
+  lease_token INTEGER,
+  lease_until INTEGER,
+  changed INTEGER NOT NULL,
+  log_changed INTEGER NOT NULL,
+  docs_changed INTEGER NOT NULL
+);
+CREATE INDEX ${prefix}partitions_changed ON ${prefix}partitions (changed);
+CREATE INDEX ${prefix}partitions_lease ON ${prefix}partitions (lease_until) WHERE lease_until IS NOT NULL;
+
+CREATE TABLE ${prefix}log (
+  partition INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  starts INTEGER NOT NULL,
+  ends INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  layout TEXT NOT NULL,
+  data BLOB NOT NULL
+);
+CREATE UNIQUE INDEX ${prefix}log_last ON ${prefix}log (partition, last);
+
+CREATE TABLE ${prefix}documents (
+  partition TEXT NOT NULL,
+  collection TEXT NOT NULL,
+  id TEXT NOT NULL,
+  version INTEGER NOT NULL,
+  expires_at INTEGER,
+  fields TEXT NOT NULL,
+  value TEXT NOT NULL
+);
+CREATE UNIQUE INDEX ${prefix}documents_id ON ${prefix}documents (collection, partition, id);
+CREATE INDEX ${prefix}documents_partition ON ${prefix}documents (partition);
+CREATE INDEX ${prefix}documents_expiry ON ${prefix}documents (expires_at) WHERE expires_at IS NOT NULL;
+
+CREATE TABLE ${prefix}fields (
+  collection TEXT NOT NULL,
+  field TEXT NOT NULL,
+  key NOT NULL,
+  partition TEXT NOT NULL,
+  id TEXT NOT NULL,
+  PRIMARY KEY (collection, field, key, partition, id)
+) WITHOUT ROWID;
+
+CREATE TABLE ${prefix}checkpoints (
+  thread_id TEXT NOT NULL,
+  namespace TEXT NOT NULL,
+  checkpoint_id TEXT NOT NULL,
+  parent_id TEXT,
+  cells TEXT NOT NULL,
+  metadata_type TEXT NOT NULL,
+  metadata BLOB NOT NULL,
+  body_type TEXT NOT NULL,
+  body BLOB NOT NULL
+);
+CREATE UNIQUE INDEX ${prefix}checkpoints_id ON ${prefix}checkpoints (thread_id, namespace, checkpoint_id);
+CREATE INDEX ${prefix}checkpoints_order ON ${prefix}checkpoints (checkpoint_id, thread_id, namespace);
+
+CREATE TABLE ${prefix}channel_values (
+  id INTEGER PRIMARY KEY,
+  thread_id TEXT NOT NULL,
+  namespace TEXT NOT NULL,
+  channel TEXT NOT NULL,
+  version TEXT NOT NULL,
+  type TEXT NOT NULL,
+  data BLOB NOT NULL
+);
+CREATE INDEX ${prefix}channel_values_version ON ${prefix}channel_values (thread_id, namespace, channel, version);
+
+CREATE TABLE ${prefix}writes (
+  thread_id TEXT NOT NULL,
+  namespace TEXT NOT NULL,
+  checkpoint_id TEXT NOT NULL,
+  task_id TEXT NOT NULL,
+  place INTEGER NOT NULL,
+  channel TEXT NOT NULL,
+  type TEXT NOT NULL,
+  data BLOB NOT NULL
+);
+CREATE UNIQUE INDEX ${prefix}writes_place ON ${prefix}writes (thread_id, namespace, checkpoint_id, task_id, place);
+`,
+]

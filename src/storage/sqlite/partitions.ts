@@ -1,0 +1,76 @@
+import { leaseOf } from '../commit.ts'
+import type { LeaseRecord } from '../store.ts'
+import type { Connection } from './connection.ts'
+import type { Row } from './driver.ts'
+import { fromText, toText } from './text.ts'
+
+/** A row of `partitions`. */
+export interface Partition {
+  /** Undefined until it is written for the first time. */
+  readonly id: number | undefined
+  readonly head: number
+  readonly firstRetained: number
+  readonly bytes: number
+  readonly token: number
+  /** The highest version a document got. */
+  readonly version: number
+  readonly lease: LeaseRecord | undefined
+}
+
+export const PARTITION_COLUMNS =
+  'id, head, first_retained, bytes, token, version, lease_owner, lease_token, lease_until'
+
+export function loadPartition({ get }: Connection, table: string, name: string): Partition {
+  return toPartition(name, get(`SELECT ${PARTITION_COLUMNS} FROM ${table} WHERE name = ?`, toText(name)))
+}
+
+function toPartition(name: string, row: Row | undefined): Partition {
+  if (!row) {
+    return { id: undefined, head: 0, firstRetained: 1, bytes: 0, token: 0, version: 0, lease: undefined }
+  }
+  return {
+    id: Number(row.id),
+    head: Number(row.head),
+    firstRetained: Number(row.first_retained),
+    bytes: Number(row.bytes),
+    token: Number(row.token),
+    version: Number(row.version),
+    lease: row.lease_token === null ? undefined : toLease(name, row),
+  }
+}
+
+/** A row with `lease_owner, lease_token, lease_until`. */
+export function toLease(name: string, row: Row): LeaseRecord {
+  return leaseOf(name, fromText(row.lease_owner as string), Number(row.lease_token), Number(row.lease_until))
+}
+
+/** Writes the row as commit number `changed`. */
+export function savePartition(
+  { run }: Connection,
+  table: string,
+  { id, head, firstRetained, bytes, token, version, lease }: Partition & { readonly id: number },
+  changed: { readonly number: number; readonly log: boolean; readonly docs: boolean },
+): void {
+  const { number, log, docs } = changed
+  run(
+    `UPDATE ${table} SET head = ?, first_retained = ?, bytes = ?, token = ?, version = ?, lease_owner = ?, lease_token = ?,
+      lease_until = ?, changed = ?, log_changed = iif(?, ?, log_changed), docs_changed = iif(?, ?, docs_changed) WHERE id = ?`,
+    ...[head, firstRetained, bytes, token, version],
+    ...[lease ? toText(lease.owner) : null, lease?.token ?? null, lease?.expiresAt ?? null],
+    ...[number, Number(log), number, Number(docs), number, id],
+  )
+}
+
+export function addPartition({ run, get }: Connection, table: string, name: string): number {
+  run(
+    `INSERT INTO ${table} (name, head, first_retained, bytes, token, version, changed, log_changed, docs_changed)
+      VALUES (?, 0, 1, 0, 0, 0, 0, 0, 0)`,
+    toText(name),
+  )
+  return Number(get(`SELECT id FROM ${table} WHERE name = ?`, toText(name))!.id)
+}
+
+/** The number of the newest commit of the whole database. */
+export function lastChange({ get }: Connection, table: string): number {
+  return Number(get(`SELECT max(changed) AS changed FROM ${table}`)!.changed ?? 0)
+}

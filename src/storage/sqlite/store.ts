@@ -1,0 +1,126 @@
+import { checkFence, prepare } from '../commit.ts'
+import { UnavailableError } from '../errors.ts'
+import type { PartitionState, Store } from '../store.ts'
+import { commit, ringFor } from './commit.ts'
+import type { Database } from './database.ts'
+import { removeExpired } from './documents.ts'
+import type { Doorbell } from './doorbell.ts'
+import { CHUNK_EVENTS, readBounds, toBatch } from './layout.ts'
+import { listStatement, toDoc, toPage } from './list.ts'
+import { loadPartition, toLease } from './partitions.ts'
+import { fromText, toText } from './text.ts'
+
+/** Long enough to spare the file most commits of a token stream, short enough not to be seen. */
+const COALESCE_MS = 10
+const SWEEP_BATCH = 500
+
+export function createStore(database: Database, doorbell: Doorbell, close: () => Promise<void>): Store {
+  const { of } = database
+
+  async function inspect(name: string): Promise<PartitionState> {
+    const partition = await database.read((connection) => loadPartition(connection, of('partitions'), name))
+    const { head, firstRetained, token, lease } = partition
+    return { head, firstRetained, token, lease, now: Date.now() }
+  }
+
+  return {
+    capabilities: { name: 'sqlite', shared: true, durable: true, coalesceMs: COALESCE_MS },
+    async get(partition, collection, id) {
+      const row = await database.read(({ get }) =>
+        get(
+          `SELECT partition, id, version, fields, value FROM ${of('documents')}
+            WHERE collection = ? AND partition = ? AND id = ? AND (expires_at IS NULL OR expires_at > ?)`,
+          ...[toText(collection), toText(partition), toText(id), Date.now()],
+        ),
+      )
+      return row && toDoc(row)
+    },
+    async list(collection, query = {}) {
+      const { sql, parameters } = listStatement(of, collection, query, Date.now())
+      return toPage(await database.read(({ all }) => all(sql, ...parameters)), query)
+    },
+    async commit(partition, { guards = [], ops, signal }) {
+      database.assertOpen()
+      if (signal?.aborted) {
+        throw new UnavailableError('The commit was aborted.', { written: 'no', cause: signal.reason })
+      }
+      const prepared = ops.map(prepare)
+      const work = (connection: Parameters<typeof commit>[0]) =>
+        commit(connection, of, partition, guards, prepared)
+      const { head, versions, changed } = await database.write(work, signal)
+      if (changed !== undefined) doorbell.ring(partition, ringFor(prepared), changed)
+      return { head, versions }
+    },
+    async read(partition, query) {
+      const { limit, maxBytes } = readBounds(query)
+      const rows = await database.read(({ all }) =>
+        all(
+          readStatement(of),
+          ...[query.after, query.after, limit + CHUNK_EVENTS, maxBytes, query.after, toText(partition)],
+        ),
+      )
+      const head = Number(rows[0]?.head ?? 0)
+      const firstRetained = Number(rows[0]?.first_retained ?? 1)
+      return toBatch(rows[0]?.first == null ? [] : rows, query, head, firstRetained)
+    },
+    inspect,
+    async assertFence(partition, token) {
+      const { lease, now } = await inspect(partition)
+      checkFence(partition, token, lease, now)
+    },
+    watch(partition, bell) {
+      database.assertOpen()
+      return doorbell.watch(partition, bell)
+    },
+    async expired({ limit = 100 } = {}) {
+      const rows = await database.read(({ all }) =>
+        all(
+          `SELECT name, lease_owner, lease_token, lease_until FROM ${of('partitions')}
+            WHERE lease_until <= ? ORDER BY lease_until LIMIT ?`,
+          Date.now(),
+          limit,
+        ),
+      )
+      return rows.map((row) => toLease(fromText(row.name as string), row))
+    },
+    async trim(name, bound) {
+      await database.write((connection) => {
+        const { id, head, firstRetained } = loadPartition(connection, of('partitions'), name)
+        if (id === undefined) return
+        let first: number
+        if ('keepLast' in bound) {
+          first = Math.max(firstRetained, head - bound.keepLast + 1)
+        } else {
+          // Whole rows only: an old event goes when its row is old.
+          const kept = connection.get(
+            `SELECT first FROM ${of('log')} WHERE partition = ? AND at >= ? ORDER BY last LIMIT 1`,
+            id,
+            Date.now() - bound.olderThanMs,
+          )
+          first = Math.max(firstRetained, kept ? Number(kept.first) : head + 1)
+        }
+        connection.run(`DELETE FROM ${of('log')} WHERE partition = ? AND last < ?`, id, first)
+        connection.run(`UPDATE ${of('partitions')} SET first_retained = ? WHERE id = ?`, first, id)
+      })
+    },
+    async sweep() {
+      for (let swept = SWEEP_BATCH; swept === SWEEP_BATCH; ) {
+        swept = await database.write((connection) => removeExpired(connection, of, Date.now(), SWEEP_BATCH))
+      }
+    },
+    setup: () => database.setup(),
+    close,
+  }
+}
+
+/**
+ * The rows that may be in a batch, each with the counters of the partition; at the head one row with nothing but them. The rows'
+ * bounds come before their bytes, so that SQLite does not load what it leaves out.
+ */
+function readStatement(of: (table: string) => string): string {
+  return `SELECT p.head, p.first_retained, l.first, l.layout, l.data
+    FROM ${of('partitions')} AS p LEFT JOIN ${of('log')} AS l
+      ON l.partition = p.id AND l.last > ? AND l.last <= max(?, p.first_retained - 1) + ?
+      AND l.starts < ? + (SELECT f.ends FROM ${of('log')} AS f WHERE f.partition = p.id AND f.last > ? ORDER BY f.last LIMIT 1)
+    WHERE p.name = ? ORDER BY l.last`
+}
