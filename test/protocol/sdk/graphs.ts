@@ -29,6 +29,8 @@ class HesitantModel extends ScriptedChatModel {
     let words = 0
     for await (const chunk of super._streamResponseChunks(messages, options)) {
       if (words++ === 2) await this.hesitate()
+      // Other models of a thread count their messages too.
+      chunk.message.id = `hesitant-${chunk.message.id}`
       yield chunk
     }
   }

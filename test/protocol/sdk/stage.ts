@@ -28,6 +28,8 @@ export interface Stage {
   /** A page: its own client, and what `useStream` stands on. Goes with the test. */
   page(assistantId: string, options?: Partial<StreamControllerOptions<Json>>): Controller
   cut(): void
+  /** Closes the server and starts another one in its place. Pages stay open. */
+  restart(options?: Partial<ServerOptions>): Promise<void>
 }
 
 export async function setStage(
@@ -36,9 +38,12 @@ export async function setStage(
   { sdk = newest, ...options }: Partial<ServerOptions> & { readonly sdk?: Sdk } = {},
 ): Promise<Stage> {
   const errors: unknown[] = []
-  const server = createAgentServer({ agents, ...options, onError: (error) => errors.push(error) })
   const mount = target.can.includes('mount') ? '/api' : undefined
-  const started = await target.start(server, { mount })
+  const start = (more: Partial<ServerOptions> = {}) => {
+    const server = createAgentServer({ agents, ...options, ...more, onError: (error) => errors.push(error) })
+    return target.start(server, { mount })
+  }
+  let started = await start()
   const proxy = await startProxy(started.origin)
   const apiUrl = proxy.origin + (mount ?? '')
   const newClient = () => new sdk.Client({ apiUrl, apiKey: null, callerOptions: { maxRetries: 0 } })
@@ -52,6 +57,12 @@ export async function setStage(
     client: newClient(),
     errors,
     cut: proxy.cut,
+    async restart(more) {
+      proxy.hold()
+      await started.close()
+      started = await start(more)
+      proxy.turnTo(started.origin)
+    },
     page(assistantId, more = {}) {
       const controller: Controller = new sdk.StreamController({
         assistantId,
@@ -101,6 +112,34 @@ export async function shows(controller: Controller, messages: readonly string[])
     return !isLoading && JSON.stringify(last) === JSON.stringify(messages)
   })
   await within(same, () => `${JSON.stringify(last)} instead of ${JSON.stringify(messages)}`)
+}
+
+/**
+ * Does something to the connections of a page, and settles when its two streams are back. Only then it submits again: a
+ * command on a connection that was just lost is an error of its own.
+ */
+export async function afterReconnect(page: ReconnectingPage, disturb: () => unknown): Promise<void> {
+  const back = page.connected(2)
+  await disturb()
+  await back
+}
+
+export interface ReconnectingPage {
+  readonly onConnected: () => void
+  /** Settles when so many streams have been opened from now on. */
+  connected(streams: number): Promise<void>
+}
+
+export function reconnecting(): ReconnectingPage {
+  let count = () => {}
+  return {
+    onConnected: () => count(),
+    connected: (streams) =>
+      new Promise((resolve) => {
+        let left = streams
+        count = () => --left === 0 && resolve()
+      }),
+  }
 }
 
 /** So that a test that waits in vain says what it saw. */

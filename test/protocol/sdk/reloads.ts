@@ -1,0 +1,215 @@
+import { HttpAgentServerAdapter } from '@langchain/langgraph-sdk/client'
+import { messagesProjection } from '@langchain/langgraph-sdk/stream'
+import { expect } from 'vitest'
+import { langgraph } from '../../../src/agents/langgraph.ts'
+import { memoryCheckpointer, memoryStore } from '../../../src/index.ts'
+import { approval, chat, nestedApproval, researchers, twoApprovals } from '../../fixtures/graphs.ts'
+import { hesitant, slowTool } from './graphs.ts'
+import type { Scenario } from './scenarios.ts'
+import { afterReconnect, brief, briefly, human, reconnecting, setStage, shows, until } from './stage.ts'
+
+/** Pages that are opened on threads that are there, lose their connection, or see the server go and come back. */
+export const reloads: Readonly<Record<string, Scenario>> = {
+  async 'in the middle of a message: the whole message once, and loading until its end'(target, sdk) {
+    const { graph, reached, release } = hesitant()
+    const stage = await setStage(target, { chat: langgraph(graph) }, { sdk })
+    const page = stage.page('chat')
+    const submitted = page.submit(human('Count'))
+    await reached
+    const { threadId } = await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
+    const reloaded = stage.page('chat', { threadId })
+    await until(
+      reloaded.rootStore,
+      ({ isLoading }) => isLoading && briefly(reloaded).at(-1) === 'ai: one two ',
+    )
+    expect(briefly(reloaded)).toEqual(['human: Count', 'ai: one two '])
+    release()
+    await submitted
+    for (const controller of [page, reloaded])
+      await shows(controller, ['human: Count', 'ai: one two three four'])
+  },
+
+  async 'in the middle of a tool, after earlier turns'(target, sdk) {
+    const { graph, reached, release } = slowTool()
+    const stage = await setStage(target, { a: langgraph(graph) }, { sdk })
+    const page = stage.page('a')
+    const submitted = page.submit(human('Wait'))
+    await reached
+    const { threadId } = page.rootStore.getSnapshot()
+    const reloaded = stage.page('a', { threadId })
+    await until(
+      reloaded.rootStore,
+      (now) => now.isLoading && now.toolCalls.length === 1 && now.messages.length === 2,
+    )
+    expect(briefly(reloaded)).toEqual(['human: Wait', 'ai -> wait'])
+    expect(reloaded.rootStore.getSnapshot().toolCalls).toMatchObject([{ name: 'wait', status: 'running' }])
+    release()
+    await submitted
+    const first = ['human: Wait', 'ai -> wait', 'tool: waited', 'ai: Done waiting.']
+    for (const controller of [page, reloaded]) await shows(controller, first)
+    await reloaded.submit(human('Again'))
+    await shows(reloaded, [...first, 'human: Again', 'ai -> wait', 'tool: waited', 'ai: Done waiting.'])
+  },
+
+  async 'of a finished thread, and a new turn there: loading until this turn ends'(target, sdk) {
+    const store = memoryStore()
+    const checkpointer = memoryCheckpointer()
+    const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk, store, checkpointer })
+    const page = stage.page('chat')
+    await page.submit(human('one'))
+    await page.submit(human('two'))
+    const said = ['human: one', 'ai: Hello to you.', 'human: two', 'ai: Hello to you.']
+    await shows(page, said)
+    const { threadId } = page.rootStore.getSnapshot()
+
+    const { graph, reached, release } = hesitant()
+    await stage.restart({ agents: { chat: langgraph(graph) } })
+    const reloaded = stage.page('chat', { threadId })
+    await shows(reloaded, said)
+    let ended = false
+    const submitted = reloaded.submit(human('three')).then(() => {
+      ended = true
+    })
+    await reached
+    await until(reloaded.rootStore, () => briefly(reloaded).at(-1) === 'ai: one two ')
+    expect(ended).toBe(false)
+    expect(reloaded.rootStore.getSnapshot().isLoading).toBe(true)
+    release()
+    await submitted
+    await shows(reloaded, [...said, 'human: three', 'ai: one two three four'])
+  },
+
+  async 'at an interrupt: it is there, can be answered, and is gone for the next page'(target, sdk) {
+    const agents = {
+      ask: langgraph(approval()),
+      nested: langgraph(nestedApproval()),
+      two: langgraph(twoApprovals()),
+    }
+    const stage = await setStage(target, agents, { sdk })
+    for (const [assistantId, count] of [
+      ['ask', 1],
+      ['nested', 1],
+      ['two', 2],
+    ] as const) {
+      const page = stage.page(assistantId)
+      await page.submit({})
+      const { threadId } = await until(page.rootStore, ({ interrupts }) => interrupts.length === count)
+      const reloaded = stage.page(assistantId, { threadId })
+      await reloaded.hydrationPromise
+      const { interrupts } = reloaded.rootStore.getSnapshot()
+      expect(interrupts).toHaveLength(count)
+      await reloaded.respondAll(Object.fromEntries(interrupts.map(({ id }) => [id, 'yes'])))
+      await until(reloaded.rootStore, (now) => !now.isLoading && now.values.notes?.includes('after'))
+      expect(reloaded.rootStore.getSnapshot().interrupts).toEqual([])
+      const third = stage.page(assistantId, { threadId })
+      await third.hydrationPromise
+      expect(third.rootStore.getSnapshot()).toMatchObject({ interrupts: [], isLoading: false })
+      await third.submit({ notes: ['more'] })
+      expect((await until(third.rootStore, (now) => now.interrupts.length === count)).isLoading).toBe(false)
+    }
+  },
+
+  async 'of a thread with finished subagents: cards and their messages come from history'(target, sdk) {
+    const stage = await setStage(target, { deep: langgraph(researchers()) }, { sdk })
+    const page = stage.page('deep')
+    await page.submit(human('Find x'))
+    const { threadId } = page.rootStore.getSnapshot()
+    const [live] = [
+      ...(await until(page.subagentStore, (cards) => [...cards.values()][0]?.status === 'complete')).values(),
+    ]
+    const reloaded = stage.page('deep', { threadId })
+    await reloaded.hydrationPromise
+    await shows(reloaded, ['human: Find x', 'ai -> task', 'tool: x is 5', 'ai: The answer is 5.'])
+    const cards = await until(
+      reloaded.subagentStore,
+      (now) => now.get('call_task')?.namespace[0] === live!.namespace[0],
+    )
+    expect(cards.get('call_task')).toMatchObject({
+      name: 'researcher',
+      status: 'complete',
+      taskInput: 'Find x',
+    })
+    const messages = reloaded.registry.acquire(messagesProjection(live!.namespace))
+    const whole = await until(messages.store, (list) => list.length === 4)
+    expect(whole.map(brief)).toEqual(['human: Find x', 'ai -> add', 'tool: 5', 'ai: x is 5'])
+    messages.release()
+  },
+
+  async 'with an adapter of its own, on a thread that is there and on one that is not'(target, sdk) {
+    const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
+    const said: string[] = []
+    for (const paths of [undefined, { stream: (id: string) => `/threads/${id}/stream` }]) {
+      const transport = new HttpAgentServerAdapter({
+        apiUrl: stage.apiUrl,
+        threadId: 'mine',
+        paths: paths as never,
+      })
+      const page = stage.page('chat', { transport, threadId: 'mine' })
+      await page.hydrationPromise
+      await shows(page, said)
+      await page.submit(human('Hi'))
+      said.push('human: Hi', 'ai: Hello to you.')
+      await shows(page, said)
+    }
+  },
+
+  async 'a lost connection in the middle of a message: the whole message once'(target, sdk) {
+    const { graph, reached, release } = hesitant()
+    const stage = await setStage(target, { chat: langgraph(graph) }, { sdk })
+    let reconnects = 0
+    const page = stage.page('chat', { onReconnect: () => reconnects++ })
+    const submitted = page.submit(human('Count'))
+    await reached
+    await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
+    stage.cut()
+    release()
+    await submitted
+    await shows(page, ['human: Count', 'ai: one two three four'])
+    expect(reconnects).toBeGreaterThan(0)
+    expect(page.rootStore.getSnapshot().error).toBeUndefined()
+  },
+
+  async 'connections lost again and again, between turns too'(target, sdk) {
+    const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
+    const streams = reconnecting()
+    const page = stage.page('chat', streams)
+    const said: string[] = []
+    for (const content of ['one', 'two', 'three', 'four']) {
+      await page.submit(human(content))
+      said.push(`human: ${content}`, 'ai: Hello to you.')
+      await shows(page, said)
+      await afterReconnect(streams, stage.cut)
+    }
+  },
+
+  async 'a server that is started anew over the same storage: open pages go on'(target, sdk) {
+    const store = memoryStore()
+    const checkpointer = memoryCheckpointer()
+    const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk, store, checkpointer })
+    const streams = reconnecting()
+    const page = stage.page('chat', streams)
+    await page.submit(human('one'))
+    await shows(page, ['human: one', 'ai: Hello to you.'])
+    await afterReconnect(streams, stage.restart)
+    await page.submit(human('two'))
+    await shows(page, ['human: one', 'ai: Hello to you.', 'human: two', 'ai: Hello to you.'])
+  },
+
+  async 'a server that has lost its events but not its state: the page that submits goes on'(target, sdk) {
+    const checkpointer = memoryCheckpointer()
+    const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk, checkpointer })
+    const streams = reconnecting()
+    const page = stage.page('chat', streams)
+    const said: string[] = []
+    for (const content of ['one', 'two']) {
+      await page.submit(human(content))
+      said.push(`human: ${content}`, 'ai: Hello to you.')
+      await shows(page, said)
+    }
+    await afterReconnect(streams, stage.restart)
+    await page.submit(human('three'))
+    await shows(page, [...said, 'human: three', 'ai: Hello to you.'])
+    const { threadId } = page.rootStore.getSnapshot()
+    await shows(stage.page('chat', { threadId }), [...said, 'human: three', 'ai: Hello to you.'])
+  },
+}
