@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../agents/agent.ts'
 import type { Guard, Op, Store } from '../storage/store.ts'
-import { encodeFrame, type PendingEvent, pendingEvent } from './frame.ts'
+import { encodeFrame, eventWriter, type PendingEvent } from './frame.ts'
 import { persist } from './persist.ts'
 
 /** Writes one run's events to the thread's log, in order, under the run's fencing token. */
@@ -36,6 +36,7 @@ const URGENT = new Set(['lifecycle', 'input.requested', 'checkpoints'])
 export function createAppender(options: AppenderOptions): Appender {
   const { store, threadId, runId, token, patienceMs } = options
   const { coalesceMs } = store.capabilities
+  const written = eventWriter(runId)
   let head = options.head
   let queue: PendingEvent[] = []
   let draining: Promise<void> | undefined
@@ -96,7 +97,7 @@ export function createAppender(options: AppenderOptions): Appender {
   return {
     push(event) {
       if (failure) throw failure.error
-      const item = pendingEvent(event, runId)
+      const item = written(event)
       queue.push(item)
       if (isUrgent(item)) hurry?.()
       if (!draining) {
@@ -116,7 +117,7 @@ export function createAppender(options: AppenderOptions): Appender {
     async commit(event, guards, ops) {
       // What failed may have been written all the same.
       if (failure) head = (await store.inspect(threadId)).head
-      await write([pendingEvent(event, runId)], guards, ops)
+      await write([written(event)], guards, ops)
     },
   }
 }

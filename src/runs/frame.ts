@@ -21,18 +21,44 @@ export function parseEventId(id: string): { readonly token: number; readonly seq
   return match ? { token: Number(match[1]), seq: Number(match[2]) } : undefined
 }
 
-/** Writes an event down as it is now. Throws what `JSON.stringify` throws for data that is not JSON. */
-export function pendingEvent(event: AgentEvent, runId: string): PendingEvent {
-  const { method } = event
-  const namespace = JSON.stringify(event.namespace)
-  const node = event.node === undefined ? '' : `"node":${JSON.stringify(event.node)},`
-  const data = JSON.stringify(event.data) ?? 'null'
-  return {
-    method,
-    topic: formatTopic({ method, namespace: event.namespace, runId, detail: detailOf(event) }),
-    params: `{"namespace":${namespace},"timestamp":${Date.now()},${node}"data":${data}}`,
+/** What events of one kind share. */
+interface Kind {
+  readonly method: string
+  readonly namespace: readonly string[]
+  readonly detail: string | undefined
+  readonly topic: string
+  readonly namespaceJson: string
+}
+
+/**
+ * Writes a run's events down, each as it is when it comes. Events that follow one another are mostly of one kind: what they
+ * share is formatted once. Throws what `JSON.stringify` throws for data that is not JSON.
+ */
+export function eventWriter(runId: string): (event: AgentEvent) => PendingEvent {
+  let kind: Kind | undefined
+  return (event) => {
+    const { method, node } = event
+    const detail = detailOf(event)
+    if (kind?.method !== method || kind.detail !== detail || !isSame(kind.namespace, event.namespace)) {
+      // A copy: the agent may go on with its own.
+      const namespace = [...event.namespace]
+      const topic = formatTopic({ method, namespace, runId, detail })
+      kind = { method, namespace, detail, topic, namespaceJson: JSON.stringify(namespace) }
+    }
+    const before = node === undefined ? '' : `"node":${JSON.stringify(node)},`
+    const data = JSON.stringify(event.data) ?? 'null'
+    return {
+      method,
+      topic: kind.topic,
+      params: `{"namespace":${kind.namespaceJson},"timestamp":${Date.now()},${before}"data":${data}}`,
+    }
   }
 }
+
+export const pendingEvent = (event: AgentEvent, runId: string): PendingEvent => eventWriter(runId)(event)
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((segment, i) => segment === b[i])
 
 /**
  * Encodes an event as the SSE frame that every subscriber is sent. The `data` line is one line because `JSON.stringify`
