@@ -72,7 +72,7 @@ function run(command: string, args: string[], env: NodeJS.ProcessEnv = process.e
       }
       heard.add(look)
       look()
-      exit.then(() => reject(new Error(`It ended and never printed ${pattern}:\n${text}`)))
+      void exit.then(() => reject(new Error(`It ended and never printed ${pattern}:\n${text}`)))
     })
   return { child, exit, output, text: () => text }
 }
