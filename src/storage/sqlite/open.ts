@@ -6,25 +6,18 @@ interface DatabaseConstructor {
   new (path: string): SqliteDatabase
 }
 
-/** Not a literal, so that bundlers leave it alone: Node 20 has no such module. */
-const BUILT_IN = 'node:sqlite'
-
 /** Opens the file with what there is: `node:sqlite` of Node 22 and later, else the package `libsql`. */
 export async function openFile(path: string): Promise<SqliteDatabase> {
-  const Database = (await builtIn()) ?? (await libsql())
+  const Database = builtIn() ?? (await libsql())
   return new Database(path)
 }
 
-async function builtIn(): Promise<DatabaseConstructor | undefined> {
-  try {
-    const { DatabaseSync } = (await import(/* @vite-ignore */ BUILT_IN)) as {
-      DatabaseSync: DatabaseConstructor
-    }
-    return DatabaseSync
-  } catch {
-    // Older than Node 22.13.
-    return undefined
-  }
+/** Undefined before Node 22.13. Not an import, which would fail there, and which bundlers would look at. */
+function builtIn(): DatabaseConstructor | undefined {
+  const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite') as
+    | { readonly DatabaseSync: DatabaseConstructor }
+    | undefined
+  return sqlite?.DatabaseSync
 }
 
 async function libsql(): Promise<DatabaseConstructor> {
