@@ -59,6 +59,8 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   zod: /^src\/(threads|a2a|control-plane)\/wire(\.ts$|\/)/,
   'eventsource-parser': /^src\/(formats|a2a|audit)\//,
   '@langchain/langgraph': /^src\/agents\/langgraph\//,
+  pg: /^src\/storage\/postgres(\.ts$|\/)/,
+  libsql: /^src\/storage\/sqlite(\.ts$|\/)/,
   hono: /^adapters\/hono\.ts$/,
 }
 
