@@ -41,12 +41,15 @@ export async function encodeCheckpoint(
     changed: JSON.stringify(
       changed.map(([channel, version], i) => ({
         channel: keyOf(channel),
-        version: JSON.stringify(version),
+        version: keyOf(JSON.stringify(version)),
         ...(dumped[i] && { type: toText(dumped[i][0]), bytes: dumped[i][1].length }),
       })),
     ),
     carried: JSON.stringify(
-      carried.map(([channel, version]) => ({ channel: keyOf(channel), version: JSON.stringify(version) })),
+      carried.map(([channel, version]) => ({
+        channel: keyOf(channel),
+        version: keyOf(JSON.stringify(version)),
+      })),
     ),
     carriedChannels: carried.map(([channel]) => channel),
     data: Buffer.concat([bodyBytes, metadataBytes, ...dumped.flatMap((value) => (value ? [value[1]] : []))]),

@@ -3,10 +3,10 @@ import { UnavailableError } from '../errors.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
 import { migrate } from './migrate.ts'
 import type { Names } from './names.ts'
-import type { Connections, PostgresClient, PostgresPoolClient } from './pool.ts'
+import { AS_TEXT, type Connections, type PostgresClient, type PostgresPoolClient } from './pool.ts'
 import { isRetriable, isUsable, toUnavailable } from './unavailable.ts'
 
-/** Every column as Postgres writes it: the parsers that users set for their own queries change nothing here. */
+/** Every column as text. */
 export type Row = Record<string, string | null>
 
 export interface Statement {
@@ -40,7 +40,6 @@ interface DatabaseOptions {
 }
 
 const MIGRATION_DEADLINE_MS = 60_000
-const AS_TEXT = { getTypeParser: () => (value: string) => value }
 
 export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions): Database {
   let connecting: Promise<Connections> | undefined

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import { migrations } from './migrations.ts'
-import type { Names } from './names.ts'
-import type { PostgresPoolClient } from './pool.ts'
+import { createNames, type Names } from './names.ts'
+import { AS_TEXT, type PostgresPoolClient } from './pool.ts'
 
 const OLDEST_SERVER = 130_000
 
@@ -13,7 +13,7 @@ export async function migrate(client: PostgresPoolClient, names: Names): Promise
     text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
     values: [`agentwire ${names.of('schema_version')}`],
   })
-  await createSchema(client, names)
+  const schema = await findSchema(client, names)
   const installed = await versionOf(client, names)
   if (installed === 0) {
     await client.query({
@@ -21,7 +21,9 @@ export async function migrate(client: PostgresPoolClient, names: Names): Promise
              INSERT INTO ${names.of('schema_version')} VALUES (0)`,
     })
   }
-  for (const migration of migrations.slice(installed)) await client.query({ text: migration(names) })
+  // With their schema, so that functions find their tables whatever the search path of those who call them.
+  const qualified = createNames(schema, names.prefix)
+  for (const migration of migrations.slice(installed)) await client.query({ text: migration(qualified) })
   await client.query({
     text: `UPDATE ${names.of('schema_version')} SET version = $1`,
     values: [migrations.length],
@@ -46,20 +48,25 @@ async function versionOf(client: PostgresPoolClient, names: Names): Promise<numb
 }
 
 /** Not CREATE SCHEMA IF NOT EXISTS: that needs the right to create one even where it exists. */
-async function createSchema(client: PostgresPoolClient, { schema }: Names): Promise<void> {
-  if (schema === undefined) return
+async function findSchema(client: PostgresPoolClient, { schema }: Names): Promise<string> {
+  if (schema === undefined) {
+    const { current } = await one(client, 'SELECT current_schema() AS current', [])
+    if (current) return current
+    throw unfit('The search_path names no schema that exists: give postgresStorage a schema.')
+  }
   const { known } = await one(client, 'SELECT count(*) AS known FROM pg_namespace WHERE nspname = $1', [
     schema,
   ])
   if (Number(known) === 0) await client.query({ text: `CREATE SCHEMA "${schema}"` })
+  return schema
 }
 
 async function one(
   client: PostgresPoolClient,
   text: string,
   values: unknown[],
-): Promise<Record<string, unknown>> {
-  return (await client.query({ text, values })).rows[0] as Record<string, unknown>
+): Promise<Record<string, string | null>> {
+  return (await client.query({ text, values, types: AS_TEXT })).rows[0] as Record<string, string | null>
 }
 
 function unfit(message: string): AgentwireError {

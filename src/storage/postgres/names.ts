@@ -4,9 +4,10 @@ import { AgentwireError } from '../../errors.ts'
 /** The tables and functions of one installation, ready to stand in a statement. */
 export interface Names {
   readonly schema: string | undefined
+  readonly prefix: string
   /** `"schema"."prefix_name"`, or without the schema where `search_path` decides. */
   readonly of: (name: string) => string
-  /** The channel that bells ring on. */
+  /** The channel that bells ring on. Schemas share it: there is no harm in hearing a bell of another. */
   readonly channel: string
 }
 
@@ -30,16 +31,13 @@ export function createNames(schema: string | undefined, prefix: string): Names {
   const qualifier = schema === undefined ? '' : `"${schema}".`
   return {
     schema,
+    prefix,
     of: (name) => `${qualifier}"${prefix}${name}"`,
-    channel: `agentwire_${digest(JSON.stringify([schema, prefix])).slice(0, 16)}`,
+    channel: `${prefix}bells`,
   }
 }
 
 /** A short name for a partition on a channel that every user of the database can listen to. */
 export function bellName(key: string): string {
-  return digest(key).slice(0, 11)
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url')
+  return createHash('sha256').update(key).digest('base64url').slice(0, 11)
 }

@@ -18,7 +18,11 @@ export interface PostgresPoolClient {
 export interface PostgresQuery {
   text: string
   values?: unknown[]
+  types?: { getTypeParser(): (value: string) => unknown }
 }
+
+/** Every column as Postgres writes it: the parsers that users set for their own queries change nothing then. */
+export const AS_TEXT = { getTypeParser: () => (value: string) => value }
 
 /** A connection of our own beside the pool: structurally the `Client` of `pg`. */
 export interface PostgresClient {
