@@ -5,6 +5,7 @@ export default defineConfig({
     index: 'src/index.ts',
     langgraph: 'src/agents/langgraph.ts',
     messages: 'src/messages/index.ts',
+    sqlite: 'src/storage/sqlite.ts',
     audit: 'src/audit/index.ts',
     node: 'adapters/node.ts',
     express: 'adapters/express.ts',

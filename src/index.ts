@@ -48,9 +48,17 @@ export {
   type ServerOptions,
   type ThreadsOptions,
 } from './server.ts'
-export type { Checkpointer } from './storage/checkpointer.ts'
-export { ConflictError, FencedError, UnavailableError } from './storage/errors.ts'
-export { memoryCheckpointer } from './storage/memory-checkpointer.ts'
-export { memoryStore } from './storage/memory-store.ts'
-export type { Store } from './storage/store.ts'
+export {
+  type Checkpointer,
+  ConflictError,
+  FencedError,
+  jsonSerde,
+  type MemoryCheckpointer,
+  type MemoryStoreOptions,
+  memoryCheckpointer,
+  memoryStore,
+  type Serde,
+  type Store,
+  UnavailableError,
+} from './storage/index.ts'
 export { type Authorize, ProtocolError, type ThreadAction, type ThreadResource } from './threads/index.ts'

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { AgentwireError } from '../../src/errors.ts'
 import type { WebHandler } from '../../src/http/types.ts'
 import { type NodeOptions, toNode } from './listener.ts'
@@ -39,11 +39,20 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
     server.listen({ port: options.port, host }, resolve)
   })
 
+  // Browsers open connections ahead of need. Until their first request, Node does not count them as idle.
+  const unused = new Set<Socket>()
+  server.on('connection', (socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
+  server.on('request', ({ socket }) => unused.delete(socket))
+
   let closed: Promise<void> | undefined
   async function close(): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       server.close(() => resolve())
     })
+    for (const socket of unused) socket.destroy()
     server.on('request', (_req, res) => res.setHeader('connection', 'close'))
     const sweep = setInterval(() => server.closeIdleConnections(), 50)
     const cut = setTimeout(() => server.closeAllConnections(), closeTimeout)

@@ -8,7 +8,6 @@ export type {
   CheckpointTuple,
 } from './checkpointer.ts'
 export { ConflictError, FencedError, UnavailableError } from './errors.ts'
-export { fencedCheckpointer } from './fenced.ts'
 export { type MemoryCheckpointer, memoryCheckpointer } from './memory-checkpointer.ts'
 export type { DeltaHistory } from './memory-checkpoints.ts'
 export { type MemoryStoreOptions, memoryStore } from './memory-store.ts'

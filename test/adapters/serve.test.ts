@@ -1,4 +1,4 @@
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { ListenError, serve } from '../../adapters/node.ts'
 import { AgentwireError } from '../../src/errors.ts'
@@ -85,4 +85,16 @@ test('where the handler fails to close, the server closes all the same, and the 
   const { origin, close } = await serve(failing, { port: 0 })
   await expect(close()).rejects.toThrow('cannot close')
   await expect(fetch(origin)).rejects.toThrow()
+})
+
+test('a connection that was opened ahead of need does not hold up closing', async () => {
+  // Without a limit: were it waited for, this would not end.
+  const { port, close } = await serve(hello, { port: 0, host: '127.0.0.1', closeTimeout: 2 ** 30 })
+  const ahead = connect(port, '127.0.0.1')
+  await new Promise((resolve) => ahead.once('connect', resolve))
+  await (await fetch(`http://127.0.0.1:${port}/`)).text()
+  const ended = new Promise((resolve) => ahead.once('close', resolve))
+  ahead.on('error', () => {})
+  await close()
+  await ended
 })
