@@ -52,6 +52,7 @@ const PREFIX = /^[A-Za-z_][A-Za-z0-9_]*$/
 /**
  * A store and a saver in one SQLite file, in WAL mode, that any number of processes of one machine may share. SQLite runs in the
  * caller's thread: a call blocks the event loop as long as its statements take, but not while it waits for another process.
+ * Within one process, open a file with one SQLite library only: two do not see each other's locks (https://www.sqlite.org/howtocorrupt.html).
  *
  * Every call throws `UnavailableError` when the file cannot be read or written.
  */

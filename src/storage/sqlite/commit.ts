@@ -3,7 +3,7 @@ import type { Committed, Guard, Ring } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { putDocument, removeDocument, removePartition } from './documents.ts'
 import { chunksOf } from './layout.ts'
-import { addPartition, lastChange, loadPartition, type Partition, savePartition } from './partitions.ts'
+import { addPartition, loadPartition, type Partition, savePartition } from './partitions.ts'
 import { toText } from './text.ts'
 
 export interface CommitResult extends Committed {
@@ -36,7 +36,7 @@ export function commit(
   const draft: Draft = { ...partition, id }
   const versions: number[] = []
   for (const op of ops) apply(connection, of, name, draft, op, now, versions)
-  const changed = lastChange(connection, of('partitions')) + 1
+  const changed = partition.newest + 1
   savePartition(connection, of('partitions'), draft, { number: changed, ...ringFor(ops) })
   return { head: draft.head, versions, changed }
 }

@@ -1,6 +1,5 @@
 import type { Bell, Ring } from '../store.ts'
 import type { Database } from './database.ts'
-import { lastChange } from './partitions.ts'
 import { fromText } from './text.ts'
 
 /**
@@ -38,7 +37,7 @@ export function createDoorbell(database: Database, pollMs: number): Doorbell {
     if (!connection) return
     const known = seen
     if (known === undefined) {
-      seen = lastChange(connection, partitions)
+      seen = Number(connection.get(`SELECT max(changed) AS newest FROM ${partitions}`)!.newest ?? 0)
       // Whatever was committed between the watch and now.
       for (const partition of [...bells.keys()]) ringHere(partition, EVERYTHING)
       return

@@ -30,14 +30,15 @@ export function listStatement(
     )
     joined.push(toText(collection), toText(field), ...values)
   }
-  for (const [i, [field, wanted]] of Object.entries(where).entries()) {
+  const matched = Object.entries(where)
+  for (const [i, [field, wanted]] of matched.entries())
     join(`w${i}`, field, ` AND w${i}.key = ?`, toKey(wanted))
-  }
   if (partition !== undefined) {
     conditions.push('d.partition = ?')
     parameters.push(toText(partition))
   }
-  const order = ['d.partition', 'd.id']
+  // The rows of one value of a field are in this order already.
+  const order = ['partition', 'id'].map((column) => `${matched.length > 0 ? 'w0' : 'd'}.${column}`)
   if (orderBy !== undefined) {
     join('o', orderBy, '')
     order.splice(0, 2, 'o.key', 'o.partition', 'o.id')

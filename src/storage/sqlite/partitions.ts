@@ -15,27 +15,31 @@ export interface Partition {
   /** The highest version a document got. */
   readonly version: number
   readonly lease: LeaseRecord | undefined
+  /** The number of the newest commit of the whole database. */
+  readonly newest: number
 }
 
-export const PARTITION_COLUMNS =
+const PARTITION_COLUMNS =
   'id, head, first_retained, bytes, token, version, lease_owner, lease_token, lease_until'
 
 export function loadPartition({ get }: Connection, table: string, name: string): Partition {
-  return toPartition(name, get(`SELECT ${PARTITION_COLUMNS} FROM ${table} WHERE name = ?`, toText(name)))
+  const row = get(
+    `SELECT ${PARTITION_COLUMNS}, newest FROM (SELECT max(changed) AS newest FROM ${table}) LEFT JOIN ${table} ON name = ?`,
+    toText(name),
+  )
+  return toPartition(name, row!)
 }
 
-function toPartition(name: string, row: Row | undefined): Partition {
-  if (!row) {
-    return { id: undefined, head: 0, firstRetained: 1, bytes: 0, token: 0, version: 0, lease: undefined }
-  }
+function toPartition(name: string, row: Row): Partition {
   return {
-    id: Number(row.id),
-    head: Number(row.head),
-    firstRetained: Number(row.first_retained),
-    bytes: Number(row.bytes),
-    token: Number(row.token),
-    version: Number(row.version),
+    id: row.id === null ? undefined : Number(row.id),
+    head: Number(row.head ?? 0),
+    firstRetained: Number(row.first_retained ?? 1),
+    bytes: Number(row.bytes ?? 0),
+    token: Number(row.token ?? 0),
+    version: Number(row.version ?? 0),
     lease: row.lease_token === null ? undefined : toLease(name, row),
+    newest: Number(row.newest ?? 0),
   }
 }
 
@@ -52,12 +56,18 @@ export function savePartition(
   changed: { readonly number: number; readonly log: boolean; readonly docs: boolean },
 ): void {
   const { number, log, docs } = changed
+  if (!docs) {
+    // Nothing but appends: most commits are.
+    const sql = `UPDATE ${table} SET head = ?, bytes = ?, changed = ?, log_changed = ? WHERE id = ?`
+    run(sql, head, bytes, number, number, id)
+    return
+  }
   run(
     `UPDATE ${table} SET head = ?, first_retained = ?, bytes = ?, token = ?, version = ?, lease_owner = ?, lease_token = ?,
-      lease_until = ?, changed = ?, log_changed = iif(?, ?, log_changed), docs_changed = iif(?, ?, docs_changed) WHERE id = ?`,
+      lease_until = ?, changed = ?, log_changed = CASE WHEN ? THEN ? ELSE log_changed END, docs_changed = ? WHERE id = ?`,
     ...[head, firstRetained, bytes, token, version],
     ...[lease ? toText(lease.owner) : null, lease?.token ?? null, lease?.expiresAt ?? null],
-    ...[number, Number(log), number, Number(docs), number, id],
+    ...[number, Number(log), number, number, id],
   )
 }
 
@@ -68,9 +78,4 @@ export function addPartition({ run, get }: Connection, table: string, name: stri
     toText(name),
   )
   return Number(get(`SELECT id FROM ${table} WHERE name = ?`, toText(name))!.id)
-}
-
-/** The number of the newest commit of the whole database. */
-export function lastChange({ get }: Connection, table: string): number {
-  return Number(get(`SELECT max(changed) AS changed FROM ${table}`)!.changed ?? 0)
 }

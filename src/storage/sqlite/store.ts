@@ -56,7 +56,7 @@ export function createStore(database: Database, doorbell: Doorbell, close: () =>
       const rows = await database.read(({ all }) =>
         all(
           readStatement(of),
-          ...[query.after, query.after, limit + CHUNK_EVENTS, maxBytes, query.after, toText(partition)],
+          ...[query.after, toText(partition), query.after, query.after, limit + CHUNK_EVENTS, maxBytes],
         ),
       )
       const head = Number(rows[0]?.head ?? 0)
@@ -118,9 +118,12 @@ export function createStore(database: Database, doorbell: Doorbell, close: () =>
  * bounds come before their bytes, so that SQLite does not load what it leaves out.
  */
 function readStatement(of: (table: string) => string): string {
-  return `SELECT p.head, p.first_retained, l.first, l.layout, l.data
-    FROM ${of('partitions')} AS p LEFT JOIN ${of('log')} AS l
-      ON l.partition = p.id AND l.last > ? AND l.last <= max(?, p.first_retained - 1) + ?
-      AND l.starts < ? + (SELECT f.ends FROM ${of('log')} AS f WHERE f.partition = p.id AND f.last > ? ORDER BY f.last LIMIT 1)
-    WHERE p.name = ? ORDER BY l.last`
+  return `WITH p AS MATERIALIZED (
+      SELECT id, head, first_retained, (
+        SELECT ends FROM ${of('log')} WHERE partition = q.id AND last > ? ORDER BY last LIMIT 1
+      ) AS ends FROM ${of('partitions')} AS q WHERE name = ?
+    )
+    SELECT p.head, p.first_retained, l.first, l.layout, l.data FROM p LEFT JOIN ${of('log')} AS l
+      ON l.partition = p.id AND l.last > ? AND l.last <= max(?, p.first_retained - 1) + ? AND l.starts < p.ends + ?
+    ORDER BY l.last`
 }

@@ -2,6 +2,7 @@ import Database from 'libsql'
 import { describe, expect, test } from 'vitest'
 import { AgentwireError } from '../../../src/errors.ts'
 import { UnavailableError } from '../../../src/storage/errors.ts'
+import { openFile } from '../../../src/storage/sqlite/open.ts'
 import { type SqliteDatabase, sqliteStorage } from '../../../src/storage/sqlite.ts'
 import type { Change, Op } from '../../../src/storage/store.ts'
 import { temporaryFiles } from './file.ts'
@@ -82,7 +83,7 @@ describe('a lock that another connection holds', () => {
     const path = file()
     const { store, setup, close } = sqliteStorage({ url: path, deadlineMs: 150 })
     await setup()
-    const other = open(path)
+    const other = await openFile(path)
     other.exec('BEGIN IMMEDIATE')
     let turns = 0
     const turning = setInterval(() => {
@@ -104,7 +105,7 @@ describe('a lock that another connection holds', () => {
     const path = file()
     const { store, setup, close } = sqliteStorage({ url: path, deadlineMs: 60_000 })
     await setup()
-    const other = open(path)
+    const other = await openFile(path)
     other.exec('BEGIN IMMEDIATE')
     const abort = new AbortController()
     const aborted = failure(store.commit('p', { ops: [append()], signal: abort.signal }))
