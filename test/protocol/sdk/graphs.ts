@@ -1,13 +1,8 @@
 import type { BaseMessage } from '@langchain/core/messages'
 import type { ChatGenerationChunk } from '@langchain/core/outputs'
 import { tool } from '@langchain/core/tools'
-import {
-  END,
-  type LangGraphRunnableConfig,
-  MessagesAnnotation,
-  START,
-  StateGraph,
-} from '@langchain/langgraph'
+import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import { createDeepAgent } from 'deepagents'
 import { createAgent } from 'langchain'
 import { z } from 'zod'
 import { inOrder, Notes, ScriptedChatModel } from '../../fixtures/graphs.ts'
@@ -59,19 +54,24 @@ export function hesitant(text = 'one two three four') {
   return { graph, reached, release }
 }
 
-/** An agent whose tool waits until `release`. */
-export function slowTool() {
+/** A tool that waits until `release`. */
+function waitTool() {
   const { reached, reach } = signpost()
   const { reached: released, reach: release } = signpost()
   const wait = tool(
-    async (_: object, config: LangGraphRunnableConfig) => {
-      config.writer?.({ name: 'progress', payload: { half: true } })
+    async () => {
       reach()
       await released
       return 'waited'
     },
     { name: 'wait', description: 'Waits.', schema: z.object({}) },
   )
+  return { wait, reached, release }
+}
+
+/** An agent whose tool waits until `release`. */
+export function slowTool() {
+  const { wait, ...gate } = waitTool()
   const graph = createAgent({
     model: new ScriptedChatModel(
       inOrder(
@@ -81,7 +81,30 @@ export function slowTool() {
     ),
     tools: [wait],
   })
-  return { graph, reached, release }
+  return { graph, ...gate }
+}
+
+/** A deep agent whose subagent `researcher` waits in its tool until `release`. */
+export function slowResearcher() {
+  const { wait, ...gate } = waitTool()
+  const task = { description: 'Find x', subagent_type: 'researcher' }
+  const graph = createDeepAgent({
+    model: new ScriptedChatModel(
+      inOrder({ toolCalls: [{ id: 'call_task', name: 'task', args: task }] }, { text: 'The answer is 5.' }),
+    ),
+    subagents: [
+      {
+        name: 'researcher',
+        description: 'Finds things.',
+        systemPrompt: 'You find things.',
+        model: new ScriptedChatModel(
+          inOrder({ toolCalls: [{ id: 'call_wait', name: 'wait', args: {} }] }, { text: 'x is 5' }),
+        ),
+        tools: [wait],
+      },
+    ],
+  })
+  return { graph, ...gate }
 }
 
 /** Notes its input's last note and waits in its second step of the first run. */

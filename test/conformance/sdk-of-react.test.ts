@@ -1,0 +1,28 @@
+import { createRequire } from 'node:module'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { reloads } from '../protocol/sdk/reloads.ts'
+import { scenarios } from '../protocol/sdk/scenarios.ts'
+import type { Sdk } from '../protocol/sdk/stage.ts'
+import { chosen } from '../protocol/sdk/targets.ts'
+import { unharmed } from './unharmed.ts'
+
+/** `@langchain/react` brings an SDK of its own, whose `StreamController` is what `useStream` stands on. */
+
+const fromReact = createRequire(createRequire(import.meta.url).resolve('@langchain/react'))
+const load = (name: string) => import(pathToFileURL(fromReact.resolve(name)).href)
+const { Client } = await load('@langchain/langgraph-sdk')
+const { StreamController } = await load('@langchain/langgraph-sdk/stream')
+const sdk: Sdk = { Client, StreamController }
+
+test('it is another version', () => {
+  const { version } = fromReact('@langchain/langgraph-sdk/package.json')
+  const { version: newest } = createRequire(import.meta.url)('@langchain/langgraph-sdk/package.json')
+  expect(version).not.toBe(newest)
+})
+
+describe.each(chosen.slice(0, 1))('$name', (target) => {
+  test.each(Object.entries({ ...scenarios, ...reloads }))('%s', (_, scenario) =>
+    unharmed(() => scenario(target, sdk)),
+  )
+})
