@@ -40,7 +40,7 @@ CREATE TABLE ${prefix}log (
   layout TEXT NOT NULL,
   data BLOB NOT NULL
 );
-CREATE UNIQUE INDEX ${prefix}log_last ON ${prefix}log (partition, last);
+CREATE UNIQUE INDEX ${prefix}log_last ON ${prefix}log (partition, last, starts, ends);
 
 CREATE TABLE ${prefix}documents (
   partition TEXT NOT NULL,

@@ -114,8 +114,8 @@ export function createStore(database: Database, doorbell: Doorbell, close: () =>
 }
 
 /**
- * The rows that may be in a batch, each with the counters of the partition; at the head one row with nothing but them. The rows'
- * bounds come before their bytes, so that SQLite does not load what it leaves out.
+ * The rows that may be in a batch, each with the counters of the partition; at the head one row with nothing but them. The
+ * bounds are in the index, so that SQLite does not load what it leaves out.
  */
 function readStatement(of: (table: string) => string): string {
   return `WITH p AS MATERIALIZED (
