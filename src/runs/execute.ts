@@ -150,7 +150,9 @@ function interruptible(agent: Agent, task: AgentTask, graceMs: number): Steps {
 
 /** Passes an attempt's events on to the log, and keeps account of the interrupts they announce. */
 function createRecorder(context: RunContext, { run, token, thread }: Launched, appender: Appender) {
-  const announced = new Map(thread.interrupts.map((interrupt) => [interrupt.id, interrupt]))
+  // Clients keep what a resume does not answer, and forget all when they start a run: it must be announced to them again.
+  const kept = run.start.kind === 'resume' ? thread.interrupts : []
+  const announced = new Map(kept.map((interrupt) => [interrupt.id, interrupt]))
   const raised = new Map<string, OpenInterrupt>()
   let restoredHead = thread.head !== null
 
@@ -162,7 +164,7 @@ function createRecorder(context: RunContext, { run, token, thread }: Launched, a
     }
     const id = event.method === 'input.requested' ? interruptIdOf(event) : undefined
     if (id === undefined) return appender.push(event)
-    const before = announced.get(id)
+    const before = raised.get(id) ?? announced.get(id)
     raised.set(id, before ?? { id, runId: run.runId, namespace: event.namespace, value: payloadOf(event) })
     // A client that has seen it would list it twice.
     return before ? undefined : appender.push(event)

@@ -197,7 +197,12 @@ describe('on an interrupted thread', () => {
     await thread.start()
     const [asked] = dataOf(await thread.transcript(), 'input.requested')
     await thread.start(null)
-    expect(rootStates(await thread.transcript(2)).at(-1)).toBe('interrupted')
+    const events = await thread.transcript(2)
+    expect(rootStates(events).at(-1)).toBe('interrupted')
+    // Who starts a run has forgotten the question, so it is asked again; who comes later hears it once.
+    expect(dataOf(events, 'input.requested')).toEqual([asked, asked])
+    const replay = await (await thread.stream()).until((seen) => rootStates(seen).length === 2)
+    expect(dataOf(replay, 'input.requested')).toEqual([asked])
     await thread.ok('input.respond', { interrupt_id: asked.interrupt_id, response: 'yes' })
     expect(rootStates(await thread.transcript(3)).at(-1)).toBe('completed')
   })

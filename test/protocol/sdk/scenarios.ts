@@ -122,6 +122,19 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(page.rootStore.getSnapshot().interrupts).toHaveLength(1)
   },
 
+  async 'an interrupt that is left open by a run without input'(target, sdk) {
+    const stage = await setStage(target, { ask: langgraph(approval()) }, { sdk })
+    const page = stage.page('ask')
+    await page.submit({ notes: ['in'] })
+    const { interrupt } = await until(page.rootStore, ({ interrupts }) => interrupts.length === 1)
+    await page.submit(null)
+    const again = await until(page.rootStore, ({ interrupts }) => interrupts.length === 1)
+    expect(again.interrupt!.id).toBe(interrupt!.id)
+    await page.respond('yes', { interruptId: interrupt!.id! })
+    await until(page.rootStore, (now) => !now.isLoading && now.values.notes?.includes('after'))
+    expect(page.rootStore.getSnapshot().interrupts).toEqual([])
+  },
+
   async 'an interrupt answered with an update'(target, sdk) {
     const stage = await setStage(target, { ask: langgraph(approval()) }, { sdk })
     const page = stage.page('ask')
