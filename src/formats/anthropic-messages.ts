@@ -11,7 +11,7 @@ import {
   choiceOf,
   finishPart,
 } from './draft.ts'
-import { collect, type Fields, fieldsOf, listOf, meanings, names } from './fields.ts'
+import { collect, type Fields, fieldsOf, listOf, meanings, names, stringOf, toText } from './fields.ts'
 import { contentOf, toRequest } from './request.ts'
 import { countOf, toUsage } from './usage.ts'
 
@@ -22,7 +22,7 @@ export const anthropicMessages = defineFormat({
   detect(value) {
     const { type, content, messages, error, ...others } = fieldsOf(value)
     if (type === 'message') return Array.isArray(content) ? 'response' : undefined
-    if (/^(message_|content_block_|ping$)/.test(String(type)) || (type === 'error' && error)) return 'chunk'
+    if (/^(message_|content_block_|ping$)/.test(stringOf(type)) || (type === 'error' && error)) return 'chunk'
     // Many formats have `messages`: the request is of this one if it has something that only this one has.
     const own = listOf(messages).some((message) => listOf(fieldsOf(message).content).some(isOwn))
     return messages &&
@@ -96,7 +96,7 @@ export const anthropicMessages = defineFormat({
 })
 
 const isOwn = (block: unknown): boolean =>
-  /^(tool_use|tool_result|thinking|document)$/.test(String(fieldsOf(block).type)) ||
+  /^(tool_use|tool_result|thinking|document)$/.test(stringOf(fieldsOf(block).type)) ||
   'cache_control' in fieldsOf(block)
 
 const NONE: ReadonlySet<string> = new Set()
@@ -140,12 +140,12 @@ function readContentBlock(value: unknown, partial?: boolean): ContentBlock {
   const block = fieldsOf(value)
   const { type, content } = block
   // Documents of plain text, or of blocks: no media.
-  if (/^(text|content)$/.test(String(fieldsOf(block.source).type))) return { type: 'nonStandard', value }
-  if (!String(type).endsWith('_tool_result')) return readBlock(value, WORDS, partial === true)
-  const failed = block.is_error || String(fieldsOf(content).type).endsWith('_error')
+  if (/^(text|content)$/.test(stringOf(fieldsOf(block.source).type))) return { type: 'nonStandard', value }
+  if (!stringOf(type).endsWith('_tool_result')) return readBlock(value, WORDS, partial === true)
+  const failed = block.is_error || stringOf(fieldsOf(content).type).endsWith('_error')
   return {
     type: 'serverToolResult',
-    toolCallId: String(block.tool_use_id),
+    toolCallId: toText(block.tool_use_id),
     status: failed ? 'error' : 'success',
     output: content,
     extras: { type, ...collect(undefined, block, RESULT) },
@@ -166,7 +166,7 @@ function readMessage(value: unknown): Message[] {
       messages.push({
         role: 'tool',
         content: contentOf(block.content, readContentBlock),
-        toolCallId: String(block.tool_use_id),
+        toolCallId: toText(block.tool_use_id),
         status: block.is_error ? 'error' : 'success',
         ...(extras && { extras }),
       })

@@ -1,7 +1,7 @@
 import type { Annotation, ContentBlock } from '../messages/index.ts'
 import { isRecord } from '../messages/record.ts'
 import { withRawArgs } from '../messages/tool-args.ts'
-import { type Fields, fieldsOf, listOf, meanings, names } from './fields.ts'
+import { type Fields, fieldsOf, meanings, names, says, stringOf, toText } from './fields.ts'
 
 /** What a format calls blocks and their fields. */
 export interface Words {
@@ -11,15 +11,16 @@ export interface Words {
   readonly fields: ReadonlyMap<unknown, string>
 }
 
-/** The fields that blocks of a kind have. */
+const CALL = names('id name args')
+const MEDIA = names('id url base64 mimeType fileId')
+const CITATION = names('url title startIndex endIndex citedText')
+/** The fields that blocks have, but for media. */
 const OWN: Readonly<Record<string, ReadonlySet<string>>> = {
   text: names('id text annotations'),
   reasoning: names('id text'),
-  toolCall: names('id name args'),
-  serverToolCall: names('id name args'),
+  toolCall: CALL,
+  serverToolCall: CALL,
 }
-const MEDIA = names('id url base64 mimeType fileId')
-const CITATION = names('url title startIndex endIndex citedText')
 
 /**
  * Reads a block. A string is a text; what is unknown is kept whole.
@@ -30,21 +31,23 @@ const CITATION = names('url title startIndex endIndex citedText')
 export function readBlock(value: unknown, words: Words, partial?: boolean, about?: Fields): ContentBlock {
   if (typeof value === 'string') return { type: 'text', text: value }
   const wire = fieldsOf(value)
-  const kind = wire.type as string
-  const marked = words.types.get(`!${kind}`)
+  const kind = wire.type
+  const marked = words.types.get(`!${stringOf(kind)}`)
   const type = marked ?? words.types.get(kind)
   if (!type) return { type: 'nonStandard', value }
   const block: Record<string, unknown> = { type }
   const extras: Record<string, unknown> = marked ? { type: kind } : {}
-  if (about) fill(block, extras, about, OWN[type] ?? MEDIA, words.fields)
-  fill(block, extras, wire, OWN[type] ?? MEDIA, words.fields)
-  if (type === 'text' || type === 'reasoning') block.text ??= ''
-  else if (!OWN[type]) readSource(block, extras)
+  const own = OWN[type] ?? MEDIA
+  if (about) fill(block, extras, about, own, words.fields)
+  fill(block, extras, wire, own, words.fields)
   for (const _ in extras) {
     block.extras = extras
     break
   }
-  return type.endsWith('Call') ? readArgs(block, partial) : (block as unknown as ContentBlock)
+  if (own === CALL) return readArgs(block, partial)
+  if (own === MEDIA) readSource(block, extras)
+  else block.text ??= ''
+  return block as unknown as ContentBlock
 }
 
 /** Fields with a place of their own go there, those of a nested object of the same name as the block too, others to `extras`. */
@@ -58,38 +61,37 @@ function fill(
 ): void {
   for (const key in from) {
     const value = from[key]
-    if (value === null || value === undefined || value === '' || key === 'type' || key === '__proto__')
-      continue
+    if (!says(key, value) || key === 'type') continue
     const name = words.get(key) ?? key
-    const free = own.has(name) && into[name] === undefined
+    const list = Array.isArray(value) && (name === 'text' || name === 'annotations')
+    const fits =
+      typeof value === 'string' || list || name === 'args' || (own === CITATION && typeof value === 'number')
     if (isRecord(value) && (key === kind || key === 'source')) fill(into, extras, value, own, words, kind)
-    else if (free && name === 'annotations') {
-      if (listOf(value).length > 0) into[name] = listOf(value).map(readCitation)
-    } else if (free && name === 'text' && Array.isArray(value))
-      into[name] = value.map((part) => fieldsOf(part).text).join('')
-    else if (free && (typeof value !== 'object' || name === 'args')) into[name] = value
-    else extras[key] = value
+    else if (!own.has(name) || into[name] !== undefined || !fits) extras[key] = value
+    else if (!list) into[name] = value
+    else if (name === 'text') into[name] = value.map((part) => stringOf(fieldsOf(part).text)).join('')
+    else if (value.length > 0) into[name] = value.map(readCitation)
   }
 }
 
-function readArgs(block: Record<string, unknown>, partial = false): ContentBlock {
+function readArgs(block: Record<string, unknown>, partial?: boolean): ContentBlock {
   const { args } = block
   block.name ??= ''
-  if (isRecord(args)) return block as unknown as ContentBlock
-  block.args = {}
-  if (partial || args === undefined) return block as unknown as ContentBlock
-  return withRawArgs(block as never, typeof args === 'string' ? args : JSON.stringify(args))
+  if (!isRecord(args)) block.args = {}
+  const whole = partial || args === undefined || isRecord(args)
+  return whole ? (block as unknown as ContentBlock) : withRawArgs(block as never, toText(args))
 }
 
 /** Data URLs are no addresses: their data and MIME type have fields of their own. */
 function readSource(block: Record<string, unknown>, extras: Record<string, unknown>): void {
-  const [, mimeType, base64] = /^data:([^;,]*).*?;base64,(.*)$/s.exec(String(block.url ?? block.base64)) ?? []
+  const [, mimeType, base64] =
+    /^data:([^;,]*).*?;base64,(.*)$/s.exec(stringOf(block.url ?? block.base64)) ?? []
   if (base64 !== undefined) {
     delete block.url
     block.base64 = base64
     if (mimeType) block.mimeType = mimeType
   }
-  if (extras.format) block.mimeType ??= `${block.type}/${extras.format}`
+  if (extras.format) block.mimeType ??= `${block.type}/${stringOf(extras.format)}`
 }
 
 const CITED = meanings({

@@ -10,7 +10,7 @@ import type {
 } from '../messages/index.ts'
 import { withRawArgs } from '../messages/tool-args.ts'
 import { joinBase64 } from './base64.ts'
-import { collect, type Fields, fieldsOf, merge, names } from './fields.ts'
+import { collect, type Fields, fieldsOf, merge, names, toText } from './fields.ts'
 import { finishReasonOf } from './finish.ts'
 
 /**
@@ -78,8 +78,8 @@ export function addError(draft: Draft, raw: unknown): void {
   draft.metadata = { ...draft.metadata, error: raw }
   draft.error = {
     type: 'error',
-    message: String(message ?? (typeof raw === 'string' ? raw : JSON.stringify(raw))),
-    ...(word ? { code: String(word) } : undefined),
+    message: toText(message ?? raw),
+    ...(word ? { code: toText(word) } : undefined),
   }
   emit(choiceOf(draft), draft.error)
 }
@@ -202,7 +202,7 @@ export function finishDraft(draft: Draft): Message[] {
     for (const slot of slots) flush(choice, slot)
     const message: { -readonly [Key in keyof Message]: Message[Key] } = { role: 'assistant', content }
     const reason = error ? 'error' : finishReasonOf(choice.reason, slots.some(isCall) || content.some(isCall))
-    if (id) message.id = String(id)
+    if (id) message.id = toText(id)
     if (reason) message.finishReason = reason
     if (index === 0 && usage) message.usage = usage
     if (metadata || choice.metadata)
@@ -223,7 +223,7 @@ export function finishDraft(draft: Draft): Message[] {
   })
 }
 
-const idOf = (id: unknown) => (id ? { id: String(id) } : undefined)
+const idOf = (id: unknown) => (id ? { id: toText(id) } : undefined)
 
 /** Whether the model wants a tool to be called, with arguments that can be read or not. */
 const isCall = ({ type, extras }: { readonly type: string; readonly extras?: Fields }): boolean =>

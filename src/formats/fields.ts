@@ -10,9 +10,12 @@ export const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : N
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NO_ITEMS)
 
-/** The text, if there is any. */
-export const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined
+/** The text; none for what is no text. */
+export const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** What should be a text, as one. */
+export const toText = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 
 /** A set of names, from a list with spaces. */
 export const names = (list: string): ReadonlySet<string> => new Set(list.split(' '))
@@ -27,7 +30,7 @@ export function meanings<Meaning extends string>(
 }
 
 /** Whether a field says anything. `__proto__` is no field: assigning it would change what the object is. */
-const says = (key: string, value: unknown): boolean =>
+export const says = (key: string, value: unknown): boolean =>
   value !== null && value !== undefined && value !== '' && key !== '__proto__'
 
 /** Adds the fields that are not `known`, as they are. Gives undefined while there is nothing. */

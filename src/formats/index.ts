@@ -1,4 +1,6 @@
 export { anthropicMessages } from './anthropic-messages.ts'
+export { anthropicTarget } from './anthropic-target.ts'
+export { completionsTarget } from './completions-target.ts'
 export { detectFormat } from './detect.ts'
 export type {
   Format,
@@ -11,3 +13,5 @@ export type {
 } from './format.ts'
 export { openaiChat } from './openai-chat.ts'
 export { openaiResponses } from './openai-responses.ts'
+export { responsesTarget } from './responses-target.ts'
+export type { Target } from './target.ts'

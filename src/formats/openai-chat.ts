@@ -2,7 +2,7 @@ import type { Message, Role, Usage } from '../messages/index.ts'
 import { readBlock, readCitation, type Words } from './blocks.ts'
 import { defineFormat } from './define.ts'
 import { addError, addHead, addMetadata, addPart, type Choice, choiceOf, createDraft } from './draft.ts'
-import { collect, type Fields, fieldsOf, listOf, meanings, names, textOf } from './fields.ts'
+import { collect, type Fields, fieldsOf, listOf, meanings, names, stringOf, toText } from './fields.ts'
 import { toRequest } from './request.ts'
 import { countOf, toUsage } from './usage.ts'
 
@@ -40,7 +40,7 @@ export const openaiChat = defineFormat({
         const message = fieldsOf(fields.delta ?? fields.message)
         const choice = choiceOf(draft, typeof fields.index === 'number' ? fields.index : position)
         readParts(choice, message, choice.open && (callKeys[choice.index] ??= createCallKeys()))
-        if (fields.text) addPart(choice, 'text', { type: 'text', text: String(fields.text) })
+        if (fields.text) addPart(choice, 'text', { type: 'text', text: toText(fields.text) })
         choice.reason = fields.finish_reason ?? choice.reason
         addMetadata(choice, fields, CHOICE)
         addMetadata(choice, message, MESSAGE)
@@ -77,26 +77,26 @@ const WORDS: Words = {
   }),
 }
 
-const ROLES: Readonly<Record<string, Role>> = {
-  system: 'system',
-  developer: 'system',
+const ROLES = meanings<Role>({
+  system: 'system developer',
+  user: 'user',
   assistant: 'assistant',
-  tool: 'tool',
-  function: 'tool',
-}
+  tool: 'tool function',
+  reasoning: 'reasoning',
+})
 
 function readMessage(value: unknown): Message {
   const message = fieldsOf(value)
   const { role, name, tool_call_id: toolCallId } = message
-  const known = ROLES[String(role)] ?? 'user'
+  const known = ROLES.get(role) ?? 'user'
   const choice = choiceOf(createDraft(true))
   readParts(choice, value === message ? message : { content: value })
   const extras = collect(role && known !== role ? { role } : undefined, message, INPUT)
   return {
     role: known,
-    ...(name ? { name: String(name) } : undefined),
+    ...(name ? { name: toText(name) } : undefined),
     content: choice.content,
-    ...(toolCallId ? { toolCallId: String(toolCallId) } : undefined),
+    ...(toolCallId ? { toolCallId: toText(toolCallId) } : undefined),
     ...(extras && { extras }),
   }
 }
@@ -107,16 +107,16 @@ type CallKey = (index: unknown, id: unknown, name: unknown) => unknown
 /** Reads the blocks of a message, or with `callKey` the pieces of them that a delta brings. */
 function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   const { content, refusal, audio, images, function_call: called, tool_calls: calls } = message
-  const thought = textOf(message.reasoning_content ?? message.reasoning)
+  const thought = stringOf(message.reasoning_content ?? message.reasoning)
   const details = listOf(message.reasoning_details)
   const annotations = listOf(message.annotations)
-  const text = textOf(content)
+  const text = stringOf(content)
   if (thought || details.length > 0) {
     const extras = details.length > 0 && { extras: { reasoning_details: details } }
-    addPart(choice, 'reasoning', { type: 'reasoning', text: thought ?? '', ...extras })
+    addPart(choice, 'reasoning', { type: 'reasoning', text: thought, ...extras })
   }
   if (annotations.length > 0)
-    addPart(choice, 'text', { type: 'text', text: text ?? '', annotations: annotations.map(readCitation) })
+    addPart(choice, 'text', { type: 'text', text, annotations: annotations.map(readCitation) })
   else if (text) addPart(choice, 'text', { type: 'text', text })
   if (content && !text)
     for (const part of Array.isArray(content) ? content : [content])
@@ -135,7 +135,7 @@ function readCall(choice: Choice, call: Fields, callKey: CallKey | undefined): v
   const { index, custom, function: called, type: _, ...others } = call
   const fields = fieldsOf(called ?? custom)
   // Some servers write the absence of an id as text.
-  const id = call.id === 'null' ? undefined : textOf(call.id)
+  const id = call.id === 'null' ? '' : stringOf(call.id)
   const { input = '', ...known } = fields
   const block = readBlock(
     {
@@ -148,7 +148,7 @@ function readCall(choice: Choice, call: Fields, callKey: CallKey | undefined): v
     WORDS,
     true,
   )
-  addPart(choice, callKey?.(index, id, fields.name), block, textOf(fields.arguments))
+  addPart(choice, callKey?.(index, id, fields.name), block, stringOf(fields.arguments))
 }
 
 /**

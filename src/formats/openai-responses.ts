@@ -12,7 +12,7 @@ import {
   createDraft,
   finishPart,
 } from './draft.ts'
-import { collect, type Fields, fieldsOf, listOf, meanings, names } from './fields.ts'
+import { collect, type Fields, fieldsOf, listOf, meanings, names, stringOf, toText } from './fields.ts'
 import type { ModelRequest } from './format.ts'
 import { contentOf, toRequest } from './request.ts'
 import { countOf, toUsage } from './usage.ts'
@@ -23,7 +23,7 @@ export const openaiResponses = defineFormat({
   provider: 'openai',
   detect(value) {
     const { type, object, output, input, message } = fieldsOf(value)
-    if (String(type).startsWith('response.') || (type === 'error' && message)) return 'chunk'
+    if (stringOf(type).startsWith('response.') || (type === 'error' && message)) return 'chunk'
     if (object === 'response' || Array.isArray(output)) return 'response'
     return typeof input === 'string' || Array.isArray(input) ? 'request' : undefined
   },
@@ -46,7 +46,7 @@ export const openaiResponses = defineFormat({
         finishItem(at, item)
       })
       choice.reason =
-        fieldsOf(details).reason ?? (/queued|progress/.test(String(status)) ? undefined : status)
+        fieldsOf(details).reason ?? (/queued|progress/.test(stringOf(status)) ? undefined : status)
       draft.usage = readUsage(usage, response.service_tier)
       if (error) addError(draft, error)
     }
@@ -135,15 +135,17 @@ const PIECES: Readonly<Record<string, (delta: string) => ContentBlock>> = {
 
 function readDelta(choice: Choice, event: Fields, name: string): void {
   const { output_index: at, summary_index: summary, content_index: content } = event
-  const delta = String(event.delta)
+  const delta = toText(event.delta)
   const piece = Object.hasOwn(PIECES, name) ? PIECES[name]!(delta) : undefined
   if (piece) addPart(choice, keyOf(at, summary, content), piece)
   else if (name.endsWith('_arguments')) addMore(choice, keyOf(at), delta, {})
 }
 
 /** The key of an item, of a part of it, or of its result. */
-const keyOf = (at: unknown, summary?: unknown, content?: unknown): unknown =>
-  1e6 * (Number(at) + 1) + (summary === undefined ? Number(content ?? -1) : 5e5 + Number(summary))
+const keyOf = (at: unknown, summary?: unknown, content: unknown = -1): unknown =>
+  1e6 * placeOf(at) + (summary === undefined ? placeOf(content) : 5e5 + placeOf(summary))
+
+const placeOf = (index: unknown): number => (typeof index === 'number' ? index + 1 : 0)
 
 /** Reads an item that is complete into its blocks. */
 function readItem(choice: Choice, at: unknown, item: Fields): void {
@@ -164,10 +166,13 @@ function readItem(choice: Choice, at: unknown, item: Fields): void {
     if (listOf(summary).length + listOf(content).length === 0) think({ type: 'summary_text' }, 0)
   } else if (kindOf(type)?.endsWith('Call')) {
     add(readCall(item))
-    const result = error ?? item[RESULTS[String(type)] ?? '']
+    const result = error ?? item[RESULTS[stringOf(type)] ?? '']
     const failed = error || status === 'failed'
     if (type === 'image_generation_call' && result)
-      add({ type: 'image', base64: String(result), mimeType: `image/${item.output_format ?? 'png'}` }, -2)
+      add(
+        { type: 'image', base64: toText(result), mimeType: `image/${stringOf(item.output_format) || 'png'}` },
+        -2,
+      )
     else if (failed || (result !== undefined && result !== null))
       add(toResult(call_id ?? id, result, failed), -2)
   } else if (call_id && output !== undefined) {
@@ -178,7 +183,7 @@ function readItem(choice: Choice, at: unknown, item: Fields): void {
 
 const toResult = (toolCallId: unknown, output: unknown, failed: unknown): ServerToolResultBlock => ({
   type: 'serverToolResult',
-  toolCallId: String(toolCallId),
+  toolCallId: toText(toolCallId),
   status: failed ? 'error' : 'success',
   ...(output !== undefined && { output }),
 })
@@ -189,13 +194,13 @@ function readCall(item: Fields): ContentBlock {
   const others: Record<string, unknown> = rest
   const server = kindOf(type) === 'serverToolCall'
   const own = name === undefined && given === undefined
-  delete others[RESULTS[String(type)] ?? '']
+  delete others[RESULTS[stringOf(type)] ?? '']
   return readBlock(
     {
       ...(own ? {} : others),
       type,
       ...(server ? { id } : { id: call_id, item_id: id }),
-      name: name ?? String(type).replace(/_call$/, ''),
+      name: name ?? stringOf(type).replace(/_call$/, ''),
       args: own ? others : (given ?? { input }),
     },
     WORDS,
@@ -222,14 +227,14 @@ function readRequest(request: unknown): ModelRequest {
       add({
         role: 'tool',
         content: contentOf(output, readPart),
-        toolCallId: String(call_id),
+        toolCallId: toText(call_id),
         ...(extras && { extras }),
       })
     } else if (role && role !== 'assistant') {
       const known = role === 'system' || role === 'developer' ? 'system' : 'user'
       const extras = collect(known === role ? undefined : { role }, item, ITEM)
       add({ role: known, content: contentOf(content, readPart), ...(extras && { extras }) })
-    } else if (value !== item || String(type).endsWith('_response'))
+    } else if (value !== item || stringOf(type).endsWith('_response'))
       add({ role: 'user', content: [readPart(value)] })
     else {
       if (!turn) {

@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+
+/** Text that splits in the middle of characters too. */
+export const text = fc.string({ minLength: 1, maxLength: 24, unit: 'binary' })
+
+export const name = fc.constantFrom('add', 'look_up', 'f', 'constructor')
+
+/** Arguments as a model writes them, now and then cut off or no object. */
+export const rawArgs = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc
+      .dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 })
+      .map((args) => JSON.stringify(args)),
+  },
+  fc.constantFrom('', '{"a":', '[1]', 'null', '{"a":"b"'),
+)
+
+/** Fields that no provider has. Every value is found again by its text. */
+export const unknown = (level: string) =>
+  fc
+    .array(fc.nat({ max: 999 }), { maxLength: 2 })
+    .map((ids) =>
+      Object.fromEntries(ids.map((id) => [`x_${level}_${id}`, [`mark-${level}-${id}`, { deep: null }]])),
+    )
+
+/** Where to cut, and what comes next: endless numbers. */
+export const picks = fc.infiniteStream(fc.nat({ max: 1000 }))
+
+/** Cuts text into pieces. */
+export function pieces(value: string, picks: Iterator<number>): string[] {
+  const cut: string[] = []
+  for (let at = 0; at < value.length; ) {
+    const length = 1 + (picks.next().value % 7)
+    cut.push(value.slice(at, at + length))
+    at += length
+  }
+  return cut
+}
+
+/** One list out of several: each in its own order, and each started after the one before it. */
+export function interleave<Item>(lists: readonly (readonly Item[])[], picks: Iterator<number>): Item[] {
+  const places = lists.map(() => 0)
+  const merged: Item[] = []
+  for (;;) {
+    const ready = lists.flatMap((list, index) => {
+      const before = index === 0 || places[index - 1]! > 0 || lists[index - 1]!.length === 0
+      return before && places[index]! < list.length ? [index] : []
+    })
+    if (ready.length === 0) return merged
+    const index = ready[picks.next().value % ready.length]!
+    merged.push(lists[index]![places[index]!]!)
+    places[index]! += 1
+  }
+}
+
+const FIELDS =
+  'id type index choices message delta content role text refusal reasoning_content reasoning_details annotations audio data tool_calls function function_call custom name arguments input usage prompt_tokens completion_tokens prompt_tokens_details cached_tokens total_tokens input_tokens output_tokens iterations cache_creation error code finish_reason response item output output_index content_index summary_index summary output_text part annotation result status incomplete_details reason call_id messages system instructions tools stop model content_block partial_json citation citations thinking signature source stop_reason tool_use_id image_url url object prompt'.split(
+    ' ',
+  )
+const VALUES =
+  'text tool_use tool_result thinking message message_start message_delta content_block_start content_block_delta content_block_stop error ping text_delta input_json_delta response.created response.completed response.output_item.added response.output_item.done response.output_text.delta response.function_call_arguments.delta response.x.delta response function_call reasoning custom_tool_call code_interpreter_call image_generation_call mcp_call web_search_tool_result image document refusal custom image_url assistant user tool stop null data:image/png;base64,AAAA __proto__ constructor'.split(
+    ' ',
+  )
+
+/** Anything that looks like something: the names of the providers in all the wrong places. */
+export const garbage = fc.object({
+  key: fc.constantFrom(...FIELDS, '__proto__', 'toString'),
+  values: [fc.constantFrom(...VALUES), fc.integer(), fc.boolean(), fc.constant(null), fc.constant('')],
+  maxDepth: 5,
+  maxKeys: 8,
+})

@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isMessage, type Usage } from '../../src/messages/index.ts'
+import { garbage } from './arbitraries.ts'
+import { formats } from './examples.ts'
+import { frozen, streamed, viaJson, whole } from './helpers.ts'
+
+/** The promises of `Usage`. */
+function checkUsage({
+  inputTokens,
+  outputTokens,
+  totalTokens,
+  inputDetails = {},
+  outputDetails = {},
+}: Usage): void {
+  expect(inputTokens + outputTokens).toBe(totalTokens)
+  for (const [total, details] of [
+    [inputTokens, inputDetails],
+    [outputTokens, outputDetails],
+  ] as const) {
+    const values = Object.values(details)
+    expect(total).toBeGreaterThanOrEqual(0)
+    expect(values.every((value) => value > 0)).toBe(true)
+    expect(values.reduce((sum, value) => sum + value, 0)).toBeLessThanOrEqual(total + 1e-9)
+  }
+}
+
+/** As it comes off a wire. */
+const anything = fc
+  .array(fc.oneof(garbage, fc.jsonValue({ maxDepth: 2 })), { maxLength: 6 })
+  .map((values) => viaJson(values) as unknown[])
+
+describe.each(formats)('%s', (_, format, examples) => {
+  test('a stream, however it is cut, comes to what the whole response is', () => {
+    fc.assert(
+      fc.property(examples, ({ response, chunks }) => {
+        expect(streamed(format, chunks)).toEqual(whole(format, response))
+      }),
+    )
+  })
+
+  test('usage is a partition', () => {
+    fc.assert(
+      fc.property(examples, ({ response }) => {
+        for (const { usage } of whole(format, response).messages) if (usage) checkUsage(usage)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('reading again gives the same, and all of it is plain JSON', () => {
+    fc.assert(
+      fc.property(examples, ({ response }) => {
+        const plain = viaJson(response)
+        const read = whole(format, plain)
+        expect(whole(format, plain)).toEqual(read)
+        expect(viaJson(read)).toEqual(read)
+      }),
+    )
+  })
+
+  test('what it does not know survives', () => {
+    fc.assert(
+      fc.property(examples, ({ response, chunks }) => {
+        const marks = JSON.stringify(response).match(/mark-\w+-\d+/g) ?? []
+        const [read, put] = [
+          JSON.stringify(whole(format, response)),
+          JSON.stringify(streamed(format, chunks)),
+        ]
+        for (const mark of marks) {
+          expect(read).toContain(`"${mark}"`)
+          expect(put).toContain(`"${mark}"`)
+        }
+      }),
+    )
+  })
+
+  test('knows its own shapes', () => {
+    fc.assert(
+      fc.property(examples, ({ response, chunks }) => {
+        expect(format.detect(frozen(response))).toBe('response')
+        for (const chunk of chunks) expect(format.detect(frozen(chunk))).toBe('chunk')
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('nothing that comes in makes it throw, or changes', () => {
+    fc.assert(
+      fc.property(anything, (values) => {
+        for (const value of frozen(values)) {
+          format.detect(value)
+          const { messages } = whole(format, value)
+          expect(
+            [...messages, ...format.readRequest(value).messages].filter((message) => !isMessage(message)),
+          ).toEqual([])
+          for (const { usage } of messages) if (usage) checkUsage(usage)
+        }
+        const { messages } = streamed(format, values)
+        expect(messages.filter((message) => !isMessage(message))).toEqual([])
+        expect(viaJson(messages)).toEqual(messages)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
