@@ -30,8 +30,8 @@ export function listStatement(
   ]
   const join = (alias: string, field: string) => {
     joins.push(
-      `JOIN ${of('fields')} AS ${alias} ON ${alias}.partition = d.partition AND ${alias}.collection = ${inCollection} ` +
-        `AND ${alias}.id = d.id AND ${alias}.field = ${value(keyOf(field))}`,
+      `JOIN ${of('fields')} AS ${alias} ON ${alias}.document = d.key ` +
+        `AND ${alias}.collection = ${inCollection} AND ${alias}.field = ${value(keyOf(field))}`,
     )
   }
   for (const [i, [field, wanted]] of Object.entries(where).entries()) {

@@ -9,7 +9,8 @@ export const NOW_ONCE = `(SELECT ${NOW})`
  * Names are kept as `keyOf` makes them and compared byte by byte. `names` has the names themselves where they differ.
  *
  * - `partitions`: the counters and the lease. The row stays when the rest is cleared, for its counters must not go back.
- * - `fields`: the index of each document, one row a field. Numbers have no `str`; strings have the number Infinity.
+ * - `fields`: the index of each document, one row a field. Numbers have no `str`; strings have the number Infinity. The key
+ *   of the document is one column, because the planner misjudges joins by several.
  * - `events`: one row holds the events `first` to `last` of one append. `layout` says which bytes are whose: see `layout.ts`.
  */
 export function storeTables({ of }: Names): string {
@@ -28,6 +29,7 @@ CREATE TABLE ${of('partitions')} (
 CREATE INDEX ON ${of('partitions')} (lease_until) WHERE lease_until IS NOT NULL;
 
 CREATE TABLE ${of('documents')} (
+  key bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
   partition text COLLATE "C" NOT NULL,
   collection text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -42,13 +44,14 @@ CREATE INDEX ON ${of('documents')} (collection, partition, id);
 CREATE INDEX ON ${of('documents')} (expires_at) WHERE expires_at IS NOT NULL;
 
 CREATE TABLE ${of('fields')} (
-  partition text COLLATE "C" NOT NULL,
-  collection text COLLATE "C" NOT NULL,
-  id text COLLATE "C" NOT NULL,
+  document bigint NOT NULL,
   field text COLLATE "C" NOT NULL,
   num double precision NOT NULL,
   str text COLLATE "C" NOT NULL,
-  PRIMARY KEY (partition, collection, id, field)
+  partition text COLLATE "C" NOT NULL,
+  collection text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (document, field)
 );
 CREATE INDEX ON ${of('fields')} (collection, field, num, str, partition, id);
 
@@ -84,7 +87,7 @@ DECLARE
   chunk jsonb;
   held bigint;
   dealt bigint;
-  found_version bigint;
+  document_key bigint;
   found_fields text;
   taken integer := 1;
 BEGIN
@@ -187,38 +190,37 @@ BEGIN
       part.version := greatest(part.version + 1, now_ms);
       versions := versions || part.version;
       -- Locked, so that a sweep does not take its fields away meanwhile.
-      SELECT fields INTO found_fields FROM ${of('documents')}
+      SELECT key, fields INTO document_key, found_fields FROM ${of('documents')}
       WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id' FOR UPDATE;
       IF FOUND THEN
         UPDATE ${of('documents')}
         SET version = part.version, value = item->>'value', fields = item->>'fields',
           expires_at = now_ms + (item->>'ttlMs')::bigint
-        WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id';
+        WHERE key = document_key;
       ELSE
         found_fields := '{}';
         INSERT INTO ${of('documents')} (partition, collection, id, names, version, value, fields, expires_at)
         VALUES (
           p_partition, item->>'collection', item->>'id', item->>'names', part.version, item->>'value',
           item->>'fields', now_ms + (item->>'ttlMs')::bigint
-        );
+        ) RETURNING key INTO document_key;
       END IF;
       IF found_fields <> item->>'fields' THEN
-        DELETE FROM ${of('fields')}
-        WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id'
-          AND NOT EXISTS (
-            SELECT FROM jsonb_array_elements(item->'entries') AS e
-            WHERE e->>0 = field AND (e->>1)::double precision = num AND e->>2 = str
-          );
-        INSERT INTO ${of('fields')} (partition, collection, id, field, num, str)
-        SELECT p_partition, item->>'collection', item->>'id', e->>0, (e->>1)::double precision, e->>2
+        DELETE FROM ${of('fields')} AS f WHERE f.document = document_key AND NOT EXISTS (
+          SELECT FROM jsonb_array_elements(item->'entries') AS e
+          WHERE e->>0 = f.field AND (e->>1)::double precision = f.num AND e->>2 = f.str
+        );
+        INSERT INTO ${of('fields')} (document, field, num, str, partition, collection, id)
+        SELECT document_key, e->>0, (e->>1)::double precision, e->>2, p_partition, item->>'collection', item->>'id'
         FROM jsonb_array_elements(item->'entries') AS e
         ON CONFLICT DO NOTHING;
       END IF;
     WHEN 'delete' THEN
-      DELETE FROM ${of('documents')}
-      WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id';
-      DELETE FROM ${of('fields')}
-      WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id';
+      WITH gone AS (
+        DELETE FROM ${of('documents')}
+        WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id' RETURNING key
+      )
+      DELETE FROM ${of('fields')} WHERE document IN (SELECT key FROM gone);
     WHEN 'claim' THEN
       part.token := (item->>'token')::bigint;
       part.lease_owner := item->>'owner';
@@ -233,8 +235,8 @@ BEGIN
         part.lease_until := NULL;
       END IF;
     WHEN 'clear' THEN
-      DELETE FROM ${of('documents')} WHERE partition = p_partition;
-      DELETE FROM ${of('fields')} WHERE partition = p_partition;
+      WITH gone AS (DELETE FROM ${of('documents')} WHERE partition = p_partition RETURNING key)
+      DELETE FROM ${of('fields')} WHERE document IN (SELECT key FROM gone);
       DELETE FROM ${of('events')} WHERE partition = p_partition;
       part.first_retained := part.head + 1;
       part.lease_owner := NULL;

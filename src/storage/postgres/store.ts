@@ -133,13 +133,12 @@ export function createStore(
 
 /** Another process may sweep beside it, and a commit may revive a document: each row is locked before its time is looked at. */
 function sweepText(of: (name: string) => string): string {
-  const place = 'partition, collection, id'
   return `WITH dead AS MATERIALIZED (
-      SELECT ${place} FROM ${of('documents')} WHERE expires_at <= ${NOW_ONCE} ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
+      SELECT key FROM ${of('documents')} WHERE expires_at <= ${NOW_ONCE} ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
     ), swept AS (
-      DELETE FROM ${of('documents')} WHERE (${place}) IN (SELECT ${place} FROM dead) RETURNING 1
+      DELETE FROM ${of('documents')} WHERE key IN (SELECT key FROM dead) RETURNING 1
     ), indexed AS (
-      DELETE FROM ${of('fields')} WHERE (${place}) IN (SELECT ${place} FROM dead)
+      DELETE FROM ${of('fields')} WHERE document IN (SELECT key FROM dead)
     )
     SELECT count(*) AS swept FROM swept`
 }

@@ -1,4 +1,5 @@
-import { describe, test, vi } from 'vitest'
+import pg from 'pg'
+import { afterAll, describe, test, vi } from 'vitest'
 import { checkpointerAudits } from '../../../src/audit/checkpointer.ts'
 import { storeAudits } from '../../../src/audit/store.ts'
 import { postgresStorage } from '../../../src/storage/postgres.ts'
@@ -8,8 +9,9 @@ import { hasPostgres, sharedPostgres } from '../../support/postgres-server.ts'
 vi.spyOn(console, 'error').mockImplementation(() => {})
 
 describe.runIf(hasPostgres())('postgresStorage', async () => {
-  const url = await sharedPostgres()
-  const open = () => postgresStorage({ url, schema: 'audits' })
+  const pool = new pg.Pool({ connectionString: await sharedPostgres() })
+  afterAll(() => pool.end())
+  const open = () => postgresStorage({ pool, schema: 'audits' })
   for (const { id, name, fn } of storeAudits({ create: () => open().store, reopens: true })) {
     test(`${id}: ${name}`, fn)
   }

@@ -48,6 +48,17 @@ describe.runIf(hasPostgres())('the setup of postgresStorage', async () => {
       ops: [{ op: 'put', collection: 'c', id: 'd', value: 1 }],
     })
     expect((await guest.store.get('p', 'c', 'd'))?.version).toBe(versions[0])
+    const checkpoint = {
+      v: 4,
+      id: '1',
+      ts: '',
+      channel_values: { a: 1 },
+      channel_versions: { a: 1 },
+      versions_seen: {},
+    }
+    const config = { configurable: { thread_id: 't' } }
+    await guest.checkpointer.put(config, checkpoint, { source: 'loop', step: 1, parents: {} }, { a: 1 })
+    expect((await guest.checkpointer.get(config))?.channel_values).toEqual({ a: 1 })
     await guest.close()
     const elsewhere = postgresStorage({ url: url.replace('postgres@', 'guest@'), schema: 'forbidden' })
     await expect(elsewhere.setup()).rejects.toMatchObject({

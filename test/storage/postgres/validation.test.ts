@@ -8,13 +8,24 @@ import { validateSaver } from '../checkpoint-validation/validate.ts'
 
 if (hasPostgres()) {
   const pool = new pg.Pool({ connectionString: await sharedPostgres() })
-  let opened = 0
-  const open = () => postgresStorage({ pool, schema: 'validation', prefix: `s${++opened}_` })
-  await validateSaver('postgresStorage', (): BaseCheckpointSaver => open().checkpointer)
+  const storage = postgresStorage({ pool, schema: 'validation' })
+  let token = 0
+  // The suite wants an empty saver each time; a new schema each time would take most of its time.
+  const empty = async () => {
+    await storage.setup()
+    await pool.query('TRUNCATE validation.agentwire_checkpoints, validation.agentwire_channel_values')
+    await pool.query('TRUNCATE validation.agentwire_writes')
+    return storage
+  }
+  await validateSaver('postgresStorage', async () => (await empty()).checkpointer as BaseCheckpointSaver)
   await validateSaver('fenced postgresStorage', async () => {
-    const { store, checkpointer } = open()
-    await store.commit('run', { ops: [{ op: 'claim', owner: 'o', token: 1, ttlMs: 600_000 }] })
-    return fencedCheckpointer(checkpointer, store, 'run', 1) as BaseCheckpointSaver
+    const { store, checkpointer } = await empty()
+    token += 1
+    await store.commit('run', { ops: [{ op: 'claim', owner: 'o', token, ttlMs: 600_000 }] })
+    return fencedCheckpointer(checkpointer, store, 'run', token) as BaseCheckpointSaver
   })
-  afterAll(() => pool.end())
+  afterAll(async () => {
+    await storage.close()
+    await pool.end()
+  })
 }
