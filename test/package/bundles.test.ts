@@ -7,13 +7,14 @@ import { describe, expect, test } from 'vitest'
 import { entries, manifest, root } from './package.ts'
 
 /** The entries that speak to Node. All others must load in a browser, on Workers, Bun and Deno. */
-const NODE_ENTRIES = ['agentwire/node', 'agentwire/express', 'agentwire/fastify']
+const NODE_ENTRIES = ['agentwire/node', 'agentwire/express', 'agentwire/fastify', 'agentwire/sqlite']
 
 /** KiB of minified, gzipped code that importing everything of an entry costs, dependencies apart. */
 const CEILINGS: Readonly<Record<string, number>> = {
   agentwire: 42,
   'agentwire/langgraph': 7,
   'agentwire/messages': 6,
+  'agentwire/sqlite': 14,
   'agentwire/audit': 40,
   'agentwire/node': 5,
   'agentwire/express': 5,

@@ -15,6 +15,7 @@ const GIVEN: Readonly<Record<string, string>> = {
     declare const app: import('hono').Hono`,
   'agentwire/next': `declare const server: import('agentwire').WebHandler`,
   'agentwire/node': `declare const server: import('agentwire').WebHandler`,
+  'agentwire/sqlite': '',
   'langgraph-sdk': '',
 }
 
