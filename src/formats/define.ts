@@ -4,7 +4,10 @@ import { type Fields, fieldsOf } from './fields.ts'
 import type { Format } from './format.ts'
 
 interface FormatParts extends Pick<Format, 'name' | 'provider' | 'detect' | 'readRequest'> {
-  /** What reads the chunks of a response into a draft; a whole response is one chunk. */
+  /**
+   * Starts to read a response into a draft, with the functions of `draft.ts`. The function it gives back takes the chunks of
+   * a stream, or once the whole response. State of the stream is its own.
+   */
   open(draft: Draft): (chunk: Fields) => void
 }
 

@@ -26,6 +26,7 @@ export interface Draft {
   metadata: Record<string, unknown> | undefined
   usage: Usage | undefined
   error: MessageError | undefined
+  unknown: unknown[] | undefined
 }
 
 /** One choice of the response. */
@@ -63,6 +64,7 @@ export const createDraft = (whole: boolean): Draft => ({
   metadata: undefined,
   usage: undefined,
   error: undefined,
+  unknown: undefined,
 })
 
 /** Fields of the response itself: the id, and metadata. The newest value of each counts. */
@@ -86,7 +88,8 @@ export function addError(draft: Draft, raw: unknown): void {
 
 /** A chunk that is nothing of the format is kept in the metadata. */
 export function addUnknown(draft: Draft, chunk: unknown): void {
-  draft.metadata = merge(draft.metadata ?? {}, { unknownEvents: [chunk] })
+  draft.unknown ??= []
+  draft.unknown.push(chunk)
 }
 
 /** A choice, which starts when it is first asked for. */
@@ -195,6 +198,7 @@ export function takeEvents(draft: Draft): readonly MessageEvent[] {
 /** Ends all choices. The first one has the usage of them all. */
 export function finishDraft(draft: Draft): Message[] {
   choiceOf(draft)
+  if (draft.unknown) draft.metadata = { ...draft.metadata, unknownEvents: draft.unknown }
   const { whole, id, metadata, usage, error, choices } = draft
   if (choices.length > 1) choices.sort((a, b) => a.index - b.index)
   return choices.map((choice, index) => {

@@ -4,12 +4,12 @@ import type { Message, MessageError, MessageEvent } from '../messages/index.ts'
 export type Shape = 'request' | 'response' | 'chunk'
 
 /**
- * How one provider's wire shape is read into the normal form, and written from it. A format is a table of pure functions.
+ * How one provider's wire shape is read into the normal form: a table of pure functions.
  *
  * Readers take whatever a provider or its SDK hands out, parsed from JSON, and never throw and never change it. What they do
  * not know is kept: fields in `extras` or `metadata`, blocks as `nonStandard`, events in `metadata.unknownEvents`. What is
  * no request or response at all becomes a best-effort record whose `issues` name the path. Fields that are null or `''` say
- * nothing and are left out. Results share structure with what they were read from.
+ * nothing and are left out, as are fields called `__proto__`. Results share structure with what they were read from.
  */
 export interface Format {
   /** How `format: '<name>'` asks for it. */
@@ -32,7 +32,10 @@ export interface Format {
 export interface StreamReader {
   /** What the next chunk says, in order. */
   push(chunk: unknown): readonly MessageEvent[]
-  /** The rest, at the end of the stream however it ends: one `messageFinish` per choice, with usage and metadata. */
+  /**
+   * The rest: one `messageFinish` per choice, with its reason, usage and metadata. To be called when the stream has ended,
+   * however it did: completely, cut off, or after an `error` event. A second time gives nothing.
+   */
   end(): readonly MessageEvent[]
 }
 

@@ -395,9 +395,10 @@ describe('streams', () => {
   })
 
   test('unknown events, deltas and fields survive', () => {
-    const news = { type: 'model_news', text: 'x' }
+    const news = { type: 'model_news', index: 0, text: 'x' }
     const { content, metadata } = streamed(anthropicMessages, [
       start({ mood: 1 }),
+      news,
       news,
       open(0, { type: 'text', text: '', tone: 'low' }),
       delta(0, { type: 'text_delta', text: 'a' }),
@@ -414,7 +415,7 @@ describe('streams', () => {
     expect(content).toEqual([{ type: 'text', text: 'a', extras: { tone: 'low', pitch: 2 } }])
     expect(metadata).toMatchObject({
       mood: 1,
-      unknownEvents: [news],
+      unknownEvents: [news, news],
       context_management: { edits: [] },
       'amazon-bedrock-invocationMetrics': { invocationLatency: 5 },
     })

@@ -44,7 +44,7 @@ describe.each(formats)('%s', (_, format, examples) => {
       fc.property(examples, ({ response }) => {
         for (const { usage } of whole(format, response).messages) if (usage) checkUsage(usage)
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     )
   })
 
@@ -100,7 +100,7 @@ describe.each(formats)('%s', (_, format, examples) => {
         expect(messages.filter((message) => !isMessage(message))).toEqual([])
         expect(viaJson(messages)).toEqual(messages)
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     )
   })
 })
