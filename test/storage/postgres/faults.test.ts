@@ -192,7 +192,10 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
   test('an immediate restart of the server fails calls in time; then all works again and nothing is lost', async () => {
     const server = await startPostgres()
     cleanups.push(server.remove)
+    // The tables first, in their own time: the short deadline is for what follows.
+    await open({ url: server.url, deadlineMs: 30_000 }).store.setup()
     const { store, checkpointer } = open({ url: server.url, deadlineMs: 1_000 })
+    await vi.waitFor(() => store.inspect('p'), later)
     let rings = 0
     store.watch('p', () => {
       rings += 1
