@@ -6,37 +6,46 @@ import { type Server, withServers } from './support/server.ts'
 /** A thousand subscribers: what one costs while nothing happens, and a burst that must reach every one whole. */
 
 const READERS = 1_000
-/** Stay open, so that what the process needs once is there and nothing can be used again. */
-const BEFORE = 500
 const EVENTS = 200
 const TARGET_KIB = 25
 
-/** KiB of resident memory for each of a thousand readers more. */
-async function idleCost(server: Server, open: (count: number) => Promise<Reader[]>) {
-  const first = await open(BEFORE)
-  const before = await server.memory()
-  const more = await open(READERS)
-  const after = await server.memory()
-  return { kib: (after.rss - before.rss) / READERS / 1_024, readers: [...first, ...more] }
+interface Idle {
+  /** KiB of resident memory for each of the first thousand readers of a fresh process, what it grows by once included. */
+  readonly first: number
+  /** The same for each of a second thousand. */
+  readonly second: number
+  readonly readers: readonly Reader[]
+}
+
+async function idle(server: Server, open: () => Promise<Reader[]>): Promise<Idle> {
+  const none = await server.memory()
+  const first = await open()
+  const some = await server.memory()
+  const second = await open()
+  const all = await server.memory()
+  return { first: kib(some.rss - none.rss), second: kib(all.rss - some.rss), readers: [...first, ...second] }
+}
+
+const kib = (bytes: number): number => bytes / READERS / 1_024
+
+function row(bench: string, own: number, peer: number, target?: number): Row {
+  return {
+    bench,
+    ours: `${own.toFixed(1)} KiB`,
+    peer: `${peer.toFixed(1)} KiB`,
+    ratio: times(own / peer),
+    target: target === undefined ? '' : `<= ${target} KiB`,
+    ...(target !== undefined && { met: own <= target }),
+  }
 }
 
 export const subscribers: Bench = () =>
   withServers(['ours', 'bare'], async (ours, bare) => {
     const threadId = newThread()
-    const own = await idleCost(ours, (count) =>
-      openReaders(ours, threadId, count, { filter: ALL, gapless: true }),
+    const own = await idle(ours, () => openReaders(ours, threadId, READERS, { filter: ALL, gapless: true }))
+    const peer = await idle(bare, () =>
+      Promise.all(Array.from({ length: READERS }, () => openReader({ port: bare.port, path: '/' }))),
     )
-    const peer = await idleCost(bare, (count) =>
-      Promise.all(Array.from({ length: count }, () => openReader({ port: bare.port, path: '/' }))),
-    )
-    const idle: Row = {
-      bench: 'an idle subscriber, vs an idle response of node:http',
-      ours: `${own.kib.toFixed(1)} KiB`,
-      peer: `${peer.kib.toFixed(1)} KiB`,
-      ratio: times(own.kib / peer.kib),
-      target: `<= ${TARGET_KIB} KiB`,
-      met: own.kib <= TARGET_KIB,
-    }
     for (const reader of peer.readers) reader.close()
 
     await startRun(ours, threadId, 'burst', { events: EVENTS, size: 20 })
@@ -45,7 +54,8 @@ export const subscribers: Bench = () =>
     const whole = own.readers.filter((reader) => reader.count() === EVENTS + 2).length
     for (const reader of own.readers) reader.close()
     return [
-      idle,
+      row('an idle subscriber, vs an idle response of node:http', own.second, peer.second, TARGET_KIB),
+      row('the same, in the first thousand of a fresh process', own.first, peer.first),
       {
         bench: 'subscribers that got a burst of 202 events whole',
         ours: `${whole}`,

@@ -23,16 +23,33 @@ server.on('connection', (socket) => {
 
 const graph = bareTokensGraph(memoryCheckpointer())
 
+interface EngineEvent {
+  readonly method: string
+  readonly params: { readonly data: { readonly event?: string } }
+}
+
+interface Iterate {
+  readonly threadId: string
+  readonly say: string
+  readonly encode?: boolean
+}
+
+const encoder = new TextEncoder()
+
 /** Iterates the graph without any server. Gives milliseconds to the first token. */
-async function iterate({ threadId, say }: { threadId: string; say: string }): Promise<number> {
+async function iterate({ threadId, say, encode }: Iterate): Promise<number> {
   const began = performance.now()
+  const frames: Uint8Array[] = []
   let first = 0
   const run = await graph.streamEvents({ messages: [{ type: 'human', content: say }] } as never, {
     version: 'v3',
     configurable: { thread_id: threadId },
   })
-  for await (const event of run as AsyncIterable<{ params: { data: { event?: string } } }>) {
-    if (first === 0 && event.params.data.event === 'content-block-delta') first = performance.now() - began
+  for await (const { method, params } of run as AsyncIterable<EngineEvent>) {
+    if (first === 0 && params.data.event === 'content-block-delta') first = performance.now() - began
+    if (!encode) continue
+    const event = { type: 'event', event_id: frames.length, seq: frames.length, method, params }
+    frames.push(encoder.encode(`id: ${frames.length}\nevent: ${method}\ndata: ${JSON.stringify(event)}\n\n`))
   }
   return first
 }
