@@ -10,9 +10,9 @@ describe.runIf(slow)('next build && next start (runs with SLOW=1 or CI=1)', () =
   beforeAll(async () => {
     await buildNextApp()
     server = await startNextApp()
-  })
+  }, 300_000)
   afterAll(async () => {
-    await server.close()
+    await server?.close()
   })
 
   for (const { id, name, fn } of adapterAudits(nextTarget(() => server.origin))) {
