@@ -67,7 +67,8 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
 
   async function acquire(deadline: Deadline): Promise<PostgresPoolClient> {
     const { pool } = await connections()
-    const waiting = pool.connect()
+    // In a function of its own, because a pool may also throw at once: at an address that is none.
+    const waiting = (async () => pool.connect())()
     try {
       return await deadline.race(waiting)
     } catch (error) {
@@ -98,7 +99,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
       return await deadline.race(work(client))
     } catch (error) {
       destroy = !isUsable(error)
-      throw isRetriable(error) || error instanceof AgentwireError ? error : toUnavailable(error, mutates)
+      throw error instanceof AgentwireError ? error : toUnavailable(error, mutates)
     } finally {
       client.removeListener('error', ignoreIdle)
       client.release(destroy)
@@ -116,7 +117,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
         })
       } catch (error) {
         // Its transaction lost against another, and wrote nothing.
-        if (!isRetriable(error)) throw error
+        if (!(error instanceof UnavailableError && isRetriable(error.cause))) throw error
       }
     }
   }

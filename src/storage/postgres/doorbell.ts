@@ -14,6 +14,8 @@ export interface Doorbell {
   close(): Promise<void>
 }
 
+/** Between two notifications. A commit after a pause is told at once; what commits in a row is told together. */
+const GAP_MS = 5
 const RETRY_MS = 50
 const MAX_RETRY_MS = 500
 /** Outages shorter than these attempts, about three seconds, are not worth a word. */
@@ -61,7 +63,7 @@ export function createDoorbell(database: Database): Doorbell {
     if (!sending && line?.isListening && unsent.size > 0) sending = send(line)
   }
 
-  /** One statement at a time: what is committed meanwhile goes with the next. */
+  /** What is committed while one notification is under way, or right after it, goes with the next. */
   async function send(on: Line): Promise<void> {
     while (on.isListening && unsent.size > 0) {
       const marked = [...unsent].slice(0, MAX_NAMES)
@@ -73,6 +75,7 @@ export function createDoorbell(database: Database): Doorbell {
         // The line is closed by it. They go with the next one.
         for (const [name, ring] of marked) leaveUnsent(name, ring)
       }
+      if (!closed) await gap()
     }
     sending = undefined
   }
@@ -149,4 +152,10 @@ function markOf({ log, docs }: Ring): string {
 
 function ringOf(mark: string): Ring {
   return { log: mark !== 'd', docs: mark !== 'l' }
+}
+
+function gap(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, GAP_MS)
+  })
 }

@@ -75,16 +75,22 @@ function lineText(of: (name: string) => string): string {
         $3, (SELECT max(checkpoint_id) FROM ${of('checkpoints')} WHERE thread_id = $1 AND namespace = $2)
       )
       UNION ALL
-      SELECT line.depth + 1, c.* FROM line JOIN ${of('checkpoints')} AS c
-        ON c.thread_id = $1 AND c.namespace = $2 AND c.checkpoint_id = line.parent_id
+      SELECT line.depth + 1, c.* FROM line CROSS JOIN LATERAL (
+        SELECT * FROM ${of('checkpoints')}
+        WHERE thread_id = $1 AND namespace = $2 AND checkpoint_id = line.parent_id
+        OFFSET 0
+      ) AS c
       WHERE line.depth < $4
     )
     SELECT 'checkpoint' AS kind, depth, jsonb_build_array(parent_id, cells)::text AS about, NULL AS type, NULL AS data
     FROM line
     UNION ALL
     SELECT 'write', depth, jsonb_build_array(task_id, place, w.names, channel)::text, w.type, encode(data, 'hex')
-    FROM line JOIN ${of('writes')} AS w USING (thread_id, namespace, checkpoint_id)
-    WHERE channel = ANY ($5::text[])`
+    FROM line CROSS JOIN LATERAL (
+      SELECT * FROM ${of('writes')}
+      WHERE thread_id = $1 AND namespace = $2 AND checkpoint_id = line.checkpoint_id AND channel = ANY ($5::text[])
+      OFFSET 0
+    ) AS w`
 }
 
 async function loadValue(database: Database, serde: Serde, id: number | null | undefined): Promise<unknown> {

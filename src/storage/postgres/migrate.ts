@@ -9,26 +9,33 @@ const OLDEST_SERVER = 130_000
 export async function migrate(client: PostgresPoolClient, names: Names): Promise<void> {
   if ((await versionOf(client, names)) === migrations.length) return
   await client.query({ text: 'BEGIN' })
-  await client.query({
-    text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
-    values: [`agentwire ${names.of('schema_version')}`],
-  })
+  try {
+    await client.query({
+      text: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
+      values: [`agentwire ${names.of('schema_version')}`],
+    })
+    await apply(client, names)
+    await client.query({ text: 'COMMIT' })
+  } catch (error) {
+    // The server does it by itself where the connection is lost.
+    await client.query({ text: 'ROLLBACK' }).catch(() => {})
+    throw error
+  }
+}
+
+async function apply(client: PostgresPoolClient, names: Names): Promise<void> {
   const schema = await findSchema(client, names)
   const installed = await versionOf(client, names)
+  const version = names.of('schema_version')
   if (installed === 0) {
     await client.query({
-      text: `CREATE TABLE ${names.of('schema_version')} (version integer NOT NULL);
-             INSERT INTO ${names.of('schema_version')} VALUES (0)`,
+      text: `CREATE TABLE ${version} (version integer NOT NULL); INSERT INTO ${version} VALUES (0)`,
     })
   }
   // With their schema, so that functions find their tables whatever the search path of those who call them.
   const qualified = createNames(schema, names.prefix)
   for (const migration of migrations.slice(installed)) await client.query({ text: migration(qualified) })
-  await client.query({
-    text: `UPDATE ${names.of('schema_version')} SET version = $1`,
-    values: [migrations.length],
-  })
-  await client.query({ text: 'COMMIT' })
+  await client.query({ text: `UPDATE ${version} SET version = $1`, values: [migrations.length] })
 }
 
 /** 0 where nothing is installed. */

@@ -1,6 +1,7 @@
 import type { Names } from './names.ts'
 import { checkpointFunctions, checkpointTables } from './sql-checkpoints.ts'
-import { commitFunction, logFunctions, storeTables } from './sql-store.ts'
+import { commitFunction } from './sql-commit.ts'
+import { storeFunctions, storeTables } from './sql-store.ts'
 
 /** Applied in order, each once. Never change one that was released: add another. */
 export const migrations: readonly ((names: Names) => string)[] = [
@@ -8,7 +9,7 @@ export const migrations: readonly ((names: Names) => string)[] = [
     [
       storeTables(names),
       commitFunction(names),
-      logFunctions(names),
+      storeFunctions(names),
       checkpointTables(names),
       checkpointFunctions(names),
     ].join('\n'),

@@ -175,18 +175,24 @@ $body$;
 CREATE FUNCTION ${of('load')}(
   p_addresses jsonb,
   OUT kind text, OUT at bigint, OUT about text, OUT type text, OUT data text, OUT metadata text
-) RETURNS SETOF record LANGUAGE sql STABLE AS $body$
-  WITH wanted AS MATERIALIZED (
+) RETURNS SETOF record LANGUAGE plpgsql STABLE AS $body$
+#variable_conflict use_column
+BEGIN
+  -- Each LATERAL keeps the planner to one look into the index for each address, value and checkpoint.
+  RETURN QUERY WITH wanted AS MATERIALIZED (
     SELECT a.at, c.*
     FROM jsonb_array_elements(p_addresses) WITH ORDINALITY AS a(address, at)
-    JOIN ${of('checkpoints')} AS c
-      ON c.thread_id = a.address->>0 AND c.namespace = a.address->>1 AND c.checkpoint_id = coalesce(
+    CROSS JOIN LATERAL (
+      SELECT * FROM ${of('checkpoints')}
+      WHERE thread_id = a.address->>0 AND namespace = a.address->>1 AND checkpoint_id = coalesce(
         a.address->>2,
         (
           SELECT max(n.checkpoint_id) FROM ${of('checkpoints')} AS n
           WHERE n.thread_id = a.address->>0 AND n.namespace = a.address->>1
         )
       )
+      OFFSET 0
+    ) AS c
   )
   SELECT
     'checkpoint', w.at,
@@ -197,12 +203,17 @@ CREATE FUNCTION ${of('load')}(
   FROM wanted AS w
   UNION ALL
   SELECT 'value', v.id, NULL, v.type, encode(v.data, 'hex'), NULL
-  FROM ${of('channel_values')} AS v
-  WHERE v.id IN (SELECT (c.cell->>1)::bigint FROM wanted AS w, jsonb_each(w.cells) AS c(channel, cell))
+  FROM (SELECT DISTINCT (cell->>1)::bigint AS id FROM wanted AS w, jsonb_each(w.cells) AS c(channel, cell)) AS cells
+  CROSS JOIN LATERAL (SELECT * FROM ${of('channel_values')} WHERE id = cells.id OFFSET 0) AS v
   UNION ALL
   SELECT
     'write', w.at, jsonb_build_array(r.task_id, r.place, r.names, r.channel)::text, r.type, encode(r.data, 'hex'), NULL
-  FROM wanted AS w JOIN ${of('writes')} AS r USING (thread_id, namespace, checkpoint_id)
+  FROM wanted AS w CROSS JOIN LATERAL (
+    SELECT * FROM ${of('writes')}
+    WHERE thread_id = w.thread_id AND namespace = w.namespace AND checkpoint_id = w.checkpoint_id
+    OFFSET 0
+  ) AS r;
+END
 $body$;
 `
 }

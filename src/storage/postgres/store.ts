@@ -84,7 +84,7 @@ export function createStore(
       })
       const { refused, head, versions } = row!
       if (refused !== null) throwRefusal(partition, guards, prepared, row!)
-      doorbell.ring(partition, ringFor(prepared))
+      if (ops.length > 0) doorbell.ring(partition, ringFor(prepared))
       return { head: Number(head), versions: readNumbers(versions!) }
     },
     async read(partition, query) {
@@ -122,25 +122,14 @@ export function createStore(
     },
     async sweep() {
       for (let swept = SWEEP_BATCH; swept === SWEEP_BATCH; ) {
-        const [row] = await database.run({ text: sweepText(of), values: [SWEEP_BATCH], mutates: true })
+        const text = `SELECT ${of('sweep')}($1) AS swept`
+        const [row] = await database.run({ text, values: [SWEEP_BATCH], mutates: true })
         swept = Number(row!.swept)
       }
     },
     setup: () => database.setup(),
     close,
   }
-}
-
-/** Another process may sweep beside it, and a commit may revive a document: each row is locked before its time is looked at. */
-function sweepText(of: (name: string) => string): string {
-  return `WITH dead AS MATERIALIZED (
-      SELECT key FROM ${of('documents')} WHERE expires_at <= ${NOW_ONCE} ORDER BY expires_at LIMIT $1 FOR UPDATE SKIP LOCKED
-    ), swept AS (
-      DELETE FROM ${of('documents')} WHERE key IN (SELECT key FROM dead) RETURNING 1
-    ), indexed AS (
-      DELETE FROM ${of('fields')} WHERE document IN (SELECT key FROM dead)
-    )
-    SELECT count(*) AS swept FROM swept`
 }
 
 function toState(partition: string, row: Row): PartitionState {

@@ -12,7 +12,7 @@ describe.runIf(hasPostgres())('postgresStorage', async () => {
   const pool = new pg.Pool({ connectionString: await sharedPostgres() })
   afterAll(() => pool.end())
   const open = () => postgresStorage({ pool, schema: 'audits' })
-  for (const { id, name, fn } of storeAudits({ create: () => open().store, reopens: true })) {
+  for (const { id, name, fn } of storeAudits({ create: () => open().store, reopens: true, sequences: 12 })) {
     test(`${id}: ${name}`, fn)
   }
   for (const { id, name, fn } of checkpointerAudits({ create: open })) test(`${id}: ${name}`, fn)

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { fromText, keyOf, namesOf, readNames, toText } from '../../../src/storage/postgres/text.ts'
 import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres.ts'
-import type { Op } from '../../../src/storage/store.ts'
+import type { Op, Store } from '../../../src/storage/store.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres-server.ts'
 
 const append = (text: string, token = 1): Op => ({
@@ -270,6 +270,51 @@ describe.runIf(hasPostgres())('postgresStorage', async () => {
     expect(await list({ filter: { source: 'update' }, limit: 2 })).toEqual(['0407', '0307'])
   })
 
+  test('walks a long line of ancestors for what channels received, in order, down to the seed', async () => {
+    const { checkpointer } = open()
+    const configAt = (number: number) => ({
+      configurable: { thread_id: 't', checkpoint_ns: '', checkpoint_id: String(number).padStart(4, '0') },
+    })
+    const LAST = 250
+    for (let number = 1; number <= LAST; number++) {
+      const values = number === 20 ? { list: ['seed'] } : {}
+      await checkpointer.put(
+        number === 1 ? { configurable: { thread_id: 't' } } : configAt(number - 1),
+        {
+          v: 4,
+          id: configAt(number).configurable.checkpoint_id,
+          ts: '',
+          channel_values: values,
+          channel_versions: { list: number },
+          versions_seen: {},
+        },
+        { source: 'loop', step: number, parents: {} },
+        { list: number },
+      )
+      await checkpointer.putWrites(
+        configAt(number),
+        [
+          ['list', number],
+          ['other', number],
+        ],
+        'task',
+      )
+    }
+    const history = (config: object) =>
+      checkpointer.getDeltaChannelHistory({ config, channels: ['list', 'none'] })
+    const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i)
+    const seen = async (config: object) => {
+      const { list, none } = await history(config)
+      expect(none).toEqual({ writes: [] })
+      return [list?.seed, list?.writes.map(([, , value]) => value)]
+    }
+    expect(await seen({ configurable: { thread_id: 't' } })).toEqual([['seed'], numbers(20, LAST - 1)])
+    expect(await seen(configAt(150))).toEqual([['seed'], numbers(20, 149)])
+    expect(await seen(configAt(20))).toEqual([undefined, numbers(1, 19)])
+    expect(await seen(configAt(1))).toEqual([undefined, []])
+    expect(await seen(configAt(999))).toEqual([undefined, []])
+  })
+
   test('splits a large append into rows, so that a small read of it stays small', async () => {
     const { store, schema } = open()
     const events = Array.from({ length: 3_000 }, (_, i) => ({
@@ -321,5 +366,50 @@ describe.runIf(hasPostgres())('postgresStorage', async () => {
     await store.sweep()
     expect([await count('documents'), await count('fields')]).toEqual([2, 2])
     expect((await store.list('c', { where: { i: 3 } })).docs.map(({ id }) => id)).toEqual(['3'])
+  })
+
+  test('keeps log, documents and their index whole while several processes write, sweep and trim at once', async () => {
+    const { schema } = open()
+    const stores = [1, 2, 3].map(() => open({ url, schema }).store)
+    const mortal = (id: string, i: number): Op => ({
+      op: 'put',
+      collection: 'c',
+      id,
+      value: i,
+      index: { i, [`f${i % 3}`]: i % 5 },
+      ttlMs: i % 4,
+    })
+    const act = async (store: Store, i: number) => {
+      const partition = `p${i % 2}`
+      if (i % 7 === 0) return store.sweep()
+      if (i % 11 === 0) return store.trim(partition, { keepLast: i % 40 })
+      if (i % 53 === 0) return store.commit(partition, { ops: [{ op: 'clear' }] })
+      const ops = [mortal(`${i % 5}`, i), append(`${i}`), put(`${i % 3}`, { i }), append(`${i}`)]
+      return store.commit(partition, {
+        ops: i % 5 ? ops : [{ op: 'delete', collection: 'c', id: '1' }, ...ops],
+      })
+    }
+    await Promise.all(
+      Array.from({ length: 15 }, async (_, actor) => {
+        for (let i = 0; i < 60; i++) await act(stores[actor % 3]!, actor * 60 + i)
+      }),
+    )
+    const { rows: broken } = await pool.query(
+      `SELECT d.fields, array_agg(f.field ORDER BY f.field) AS found
+        FROM ${schema}.agentwire_documents d FULL JOIN ${schema}.agentwire_fields f ON f.document = d.key
+        GROUP BY d.key, d.fields HAVING d.key IS NULL OR count(f.field) <> (SELECT count(*) FROM json_object_keys(d.fields::json))`,
+    )
+    expect(broken).toEqual([])
+    for (const partition of ['p0', 'p1']) {
+      const { head, firstRetained } = await stores[0]!.inspect(partition)
+      let next = firstRetained
+      for (;;) {
+        const { first, count } = await stores[1]!.read(partition, { after: next - 1, limit: 7 })
+        if (count === 0) break
+        expect(first).toBe(next)
+        next += count
+      }
+      expect(next).toBe(head + 1)
+    }
   })
 })

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres.ts'
@@ -66,6 +67,11 @@ describe.runIf(hasPostgres())('the setup of postgresStorage', async () => {
       cause: { code: '42501' },
     })
     await elsewhere.close()
+    const broken = new pg.Pool({ connectionString: url.replace('postgres@', 'guest@'), max: 1 })
+    await expect(postgresStorage({ pool: broken, schema: 'forbidden' }).setup()).rejects.toThrow()
+    // The one connection is not left in a transaction that has failed.
+    expect((await broken.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+    await broken.end()
   })
 
   test('installations with other prefixes, or in the schema of the search path, are apart', async () => {
@@ -123,7 +129,12 @@ describe.runIf(hasPostgres())('the setup of postgresStorage', async () => {
     const nowhere = postgresStorage({ url: 'postgres://someone:secret@127.0.0.1:1/none' })
     const error = await nowhere.setup().catch((reason: Error) => reason)
     expect(error).toMatchObject({ name: 'UnavailableError', written: 'no', cause: { code: 'ECONNREFUSED' } })
-    expect(JSON.stringify(error) + String(error)).not.toContain('secret')
+    expect(inspect(error, { depth: 9 })).not.toContain('secret')
     await nowhere.close()
+    const unreadable = postgresStorage({ url: 'postgres://someone:secret@[/none' })
+    const refusal = await unreadable.setup().catch((reason: Error) => reason)
+    expect(refusal).toMatchObject({ name: 'UnavailableError', written: 'no' })
+    expect(inspect(refusal, { depth: 9 })).not.toContain('secret')
+    await unreadable.close()
   })
 })
