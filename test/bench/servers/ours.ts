@@ -6,14 +6,11 @@ import { createAgentServer, memoryCheckpointer } from '../../../src/index.ts'
 import { bareTokensGraph, burst, tokensGraph, writerGraph } from './agents.ts'
 import { serveCalls } from './process.ts'
 
-const server: Server = createServer(
-  toNode(
-    createAgentServer({
-      agents: { burst, writer: langgraph(writerGraph), tokens: langgraph(tokensGraph) },
-      authenticate: () => ({ id: 'bench' }),
-    }),
-  ),
-)
+const handler = createAgentServer({
+  agents: { burst, writer: langgraph(writerGraph), tokens: langgraph(tokensGraph) },
+  authenticate: () => ({ id: 'bench' }),
+})
+const server: Server = createServer(toNode(handler))
 
 const sockets = new Set<Socket>()
 server.on('connection', (socket) => {
@@ -54,7 +51,32 @@ async function iterate({ threadId, say, encode }: Iterate): Promise<number> {
   return first
 }
 
+interface Subscribe {
+  readonly path: string
+  readonly filter: unknown
+  readonly times: number
+}
+
+/** Subscribes without a socket, reads what is there, and leaves, so many times. Gives microseconds of CPU time for each. */
+async function subscribe({ path, filter, times }: Subscribe): Promise<number> {
+  const before = process.cpuUsage()
+  for (let i = 0; i < times; i++) {
+    const body = JSON.stringify(filter)
+    const headers = { 'content-type': 'application/json' }
+    const response = await handler.fetch(
+      new Request(`http://127.0.0.1${path}`, { method: 'POST', headers, body }),
+    )
+    const reader = response.body!.getReader()
+    await reader.read() // The opening comment.
+    await reader.read()
+    await reader.cancel()
+  }
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / times
+}
+
 await serveCalls(server, {
+  subscribe,
   iterate,
   /** The most bytes that wait in this process for one reader. */
   waiting: () => Math.max(0, ...[...sockets].map((socket) => socket.writableLength)),
