@@ -6,11 +6,12 @@ import { cancelRun } from './cancel.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 import type { CancelAction, ThreadRecord } from './records.ts'
+import type { SubscribeRequest } from './replay.ts'
 import { rescueRegularly } from './rescue.ts'
 import { type Started, type StartRequest, startRun } from './start.ts'
 import { readHistory, readState, type StateQuery, type StateWrite, writeState } from './state.ts'
 import { waitForEnd } from './stop.ts'
-import { type SubscribeRequest, type Subscription, subscribe } from './subscribe.ts'
+import { type Subscription, subscribe } from './subscribe.ts'
 import { createTails } from './tail.ts'
 import {
   createThread,

@@ -25,7 +25,13 @@ export interface Ending {
   readonly error: string | null
   readonly threadStatus: ThreadRecord['status']
   readonly interrupts: readonly OpenInterrupt[]
+  readonly cutShort: boolean
+  /** Through which event the log tells of what was undone. */
+  readonly undone?: number
 }
+
+/** How many runs a thread remembers as cut short. */
+const MAX_CUT_SHORT = 100
 
 /** Ends a run: terminal event, records and the release of the lease, in one commit. */
 export async function finish(
@@ -86,6 +92,8 @@ export const endOps = (
     error: ending.error,
     interrupts: ending.interrupts,
     head,
+    replayAfter: ending.undone ?? thread.replayAfter,
+    cutShort: ending.cutShort ? [...thread.cutShort, run.runId].slice(-MAX_CUT_SHORT) : thread.cutShort,
     updatedAt: Date.now(),
   }),
 ]
@@ -101,7 +109,9 @@ async function rollback(
     await checkpointerOf(context, agentOf(context, run.assistantId)).deleteThread(run.threadId)
   }
   const threadStatus = interrupts.length > 0 ? 'interrupted' : 'idle'
-  return { end: { ...ending, interrupts, threadStatus }, head: checkpointId }
+  // All of the run is written but its end.
+  const undone = (await context.store.inspect(run.threadId)).head + 1
+  return { end: { ...ending, interrupts, threadStatus, undone }, head: checkpointId }
 }
 
 /**
@@ -140,6 +150,7 @@ function endingOf(run: RunRecord, outcome: Outcome, raised: readonly OpenInterru
       error,
       threadStatus: 'error',
       interrupts: raised,
+      cutShort: true,
     }
   }
   if (outcome.end === 'stopped') {
@@ -149,6 +160,7 @@ function endingOf(run: RunRecord, outcome: Outcome, raised: readonly OpenInterru
       error: null,
       threadStatus: raised.length > 0 ? 'interrupted' : 'idle',
       interrupts: raised,
+      cutShort: true,
     }
   }
   const interrupted = raised.length > 0
@@ -158,6 +170,7 @@ function endingOf(run: RunRecord, outcome: Outcome, raised: readonly OpenInterru
     error: null,
     threadStatus: interrupted ? 'interrupted' : 'idle',
     interrupts: raised,
+    cutShort: false,
   }
 }
 

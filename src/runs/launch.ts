@@ -48,6 +48,7 @@ export async function prepareLaunch(
     lastRunId: run.runId,
     queue: thread.queue.filter(({ runId }) => runId !== run.runId),
     interrupts: stillOpen(thread, run),
+    replayAfter: run.checkpointId === null ? thread.replayAfter : state.head,
   }
   const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, state.head + 1)
   const { head } = await context.store.commit(threadId, {

@@ -23,6 +23,10 @@ export interface ThreadRecord {
   readonly interrupts: readonly OpenInterrupt[]
   /** The checkpoint a rollback restored. Holds until the next checkpoint is written. */
   readonly head: string | null
+  /** Events up to this sequence number tell of what was undone, or of a branch that was left. New clients do without them. */
+  readonly replayAfter: number
+  /** The latest runs that did not come to their end: what they said may be half a message, which no state has. */
+  readonly cutShort: readonly string[]
   /** Why the last run failed. */
   readonly error: string | null
   /** Set while the thread is being deleted: nothing may start on it any more. */
@@ -148,6 +152,8 @@ export const newThread = (threadId: string, owner: string | null, now: number): 
   queue: [],
   interrupts: [],
   head: null,
+  replayAfter: 0,
+  cutShort: [],
   error: null,
   deleting: false,
 })

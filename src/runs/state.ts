@@ -73,7 +73,8 @@ export interface StateWrite extends StateUpdate {
 export async function writeState(context: RunContext, write: StateWrite): Promise<StateSnapshot> {
   const { store } = context
   const { threadId } = write
-  const { thread, token } = await retryConflicts(() => hold(context, write))
+  const held = await retryConflicts(() => hold(context, write))
+  const { thread, token } = held
   try {
     const agent = agentOf(context, assistantOf(context, thread))
     const address = addressOf(context, thread, write)
@@ -82,7 +83,7 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
     const { checkpointId } = await agent.updateState({ ...address, checkpointer }, write)
     const snapshot = await agent.getState({ ...address, checkpointId })
     if (!snapshot) throw new RunError('no_such_checkpoint', 'The written checkpoint could not be read back.')
-    await retryConflicts(() => settle(context, write, thread, snapshot, token))
+    await retryConflicts(() => settle(context, write, held, snapshot))
     return snapshot
   } catch (error) {
     await giveBack(store, threadId, token)
@@ -94,11 +95,15 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
   }
 }
 
+interface Held {
+  readonly thread: ThreadRecord
+  readonly token: number
+  /** The log's last sequence number. */
+  readonly head: number
+}
+
 /** Takes a free thread's lease. The record is not written yet: a refused update must not leave a thread behind. */
-async function hold(
-  context: RunContext,
-  write: StateWrite,
-): Promise<{ thread: ThreadRecord; token: number }> {
+async function hold(context: RunContext, write: StateWrite): Promise<Held> {
   const { store } = context
   const { threadId, owner } = write
   const state = await store.inspect(threadId)
@@ -120,7 +125,7 @@ async function hold(
     guards: [guardThread(threadId, read), { guard: 'free' }],
     ops: [{ op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs }],
   })
-  return { thread, token }
+  return { thread, token, head: state.head }
 }
 
 async function giveBack(store: Store, threadId: string, token: number): Promise<void> {
@@ -135,14 +140,13 @@ async function giveBack(store: Store, threadId: string, token: number): Promise<
 async function settle(
   context: RunContext,
   write: StateWrite,
-  held: ThreadRecord,
+  held: Held,
   snapshot: StateSnapshot,
-  token: number,
 ): Promise<void> {
   const { store } = context
   const { threadId } = write
   const read = await loadThread(store, threadId)
-  const thread = read?.record ?? held
+  const thread = read?.record ?? held.thread
   const interrupts = openInterrupts(snapshot, thread.interrupts)
   const changed: ThreadRecord = {
     ...thread,
@@ -150,10 +154,11 @@ async function settle(
     interrupts,
     status: interrupts.length > 0 ? 'interrupted' : 'idle',
     head: null,
+    replayAfter: write.checkpointId === undefined ? thread.replayAfter : held.head,
     updatedAt: Date.now(),
   }
   await store.commit(threadId, {
-    guards: [guardThread(threadId, read), { guard: 'fence', token }],
-    ops: [putThread(changed), { op: 'release', token }],
+    guards: [guardThread(threadId, read), { guard: 'fence', token: held.token }],
+    ops: [putThread(changed), { op: 'release', token: held.token }],
   })
 }

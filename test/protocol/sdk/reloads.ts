@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph.ts'
 import { memoryCheckpointer, memoryStore } from '../../../src/index.ts'
 import { approval, chat, nestedApproval, researchers, twoApprovals } from '../../fixtures/graphs.ts'
+import type { Json } from '../support.ts'
 import { hesitant, slowTool } from './graphs.ts'
 import type { Scenario } from './scenarios.ts'
 import { afterReconnect, brief, briefly, human, reconnecting, setStage, shows, until } from './stage.ts'
@@ -77,6 +78,46 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     release()
     await submitted
     await shows(reloaded, [...said, 'human: three', 'ai: one two three four'])
+  },
+
+  async 'after a fork: the branch that was left does not come back'(target, sdk) {
+    const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
+    const page = stage.page('chat')
+    const said: string[] = []
+    for (const content of ['one', 'two', 'three', 'four']) {
+      await page.submit(human(content))
+      said.push(`human: ${content}`, 'ai: Hello to you.')
+      await shows(page, said)
+    }
+    const { threadId } = page.rootStore.getSnapshot()
+    const history = await stage.client.threads.getHistory<Json>(threadId!, { limit: 50 })
+    const first = history.find(({ values, next }) => values.messages?.length === 2 && next.length === 0)!
+    await page.submit(human('edited'), { forkFrom: first.checkpoint.checkpoint_id! })
+    const branch = ['human: one', 'ai: Hello to you.', 'human: edited', 'ai: Hello to you.']
+    const reloaded = stage.page('chat', { threadId })
+    await shows(reloaded, branch)
+    await reloaded.submit(human('five'))
+    await shows(reloaded, [...branch, 'human: five', 'ai: Hello to you.'])
+  },
+
+  async 'after a stop: half a message does not come back'(target, sdk) {
+    const { graph, reached } = hesitant()
+    const store = memoryStore()
+    const checkpointer = memoryCheckpointer()
+    const stage = await setStage(target, { chat: langgraph(graph) }, { sdk, store, checkpointer })
+    const page = stage.page('chat')
+    const submitted = page.submit(human('Count'))
+    await reached
+    const { threadId } = await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
+    await page.stop()
+    await submitted
+    while ((await stage.client.threads.get(threadId!)).status === 'busy');
+    await stage.restart({ agents: { chat: langgraph(chat()) } })
+    const reloaded = stage.page('chat', { threadId })
+    await shows(reloaded, ['human: Count'])
+    await reloaded.submit(human('Hi'))
+    await until(reloaded.rootStore, ({ isLoading }) => !isLoading && briefly(reloaded).length === 3)
+    expect(briefly(reloaded)).toEqual(['human: Count', 'human: Hi', 'ai: Hello to you.'])
   },
 
   async 'at an interrupt: it is there, can be answered, and is gone for the next page'(target, sdk) {

@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest'
+import { langgraph } from '../../src/agents/langgraph.ts'
+import { approval, chat, threeSteps } from '../fixtures/graphs.ts'
+import { custom, puppet } from '../runs/support.ts'
+import { hesitant } from './sdk/graphs.ts'
+import {
+  dataOf,
+  isRoot,
+  isTerminal,
+  type Json,
+  rootStates,
+  serveAgents,
+  signpost,
+  type ThreadClient,
+} from './support.ts'
+
+/** What a client without a cursor is sent of a past that no longer holds. */
+
+const human = (content: string) => ({ messages: [{ type: 'human', content, id: content }] })
+
+/** The replay that a new client gets, up to the end of the newest run. */
+const replay = async (thread: ThreadClient) =>
+  (await thread.stream()).until((events) => events.some(isTerminal))
+
+test('after a fork: the state, then the run that forked; a cursor still gets all', async () => {
+  const host = await serveAgents({ agents: { steps: langgraph(threeSteps()) } })
+  const thread = host.thread()
+  await thread.start({ notes: ['first'] })
+  await thread.idle()
+  const { body: history } = await thread.post('/history', { limit: 20 })
+  const one = history.find(({ values }: Json) => values.notes.length === 2)
+  await thread.start(
+    { notes: ['fork'] },
+    { config: { configurable: { checkpoint_id: one.checkpoint.checkpoint_id } } },
+  )
+  const all = await thread.transcript(2)
+  const fork = all.slice(
+    all.findIndex((event) => isRoot(event) && event.params.data.run_id === all.at(-1)!.params.data.run_id),
+  )
+  const [checkpoints, values, ...rest] = await replay(thread)
+  expect(rest).toEqual(fork)
+  const state = (await thread.get('/state')).body
+  expect(checkpoints!.params.data).toMatchObject({
+    id: state.checkpoint.checkpoint_id,
+    step: state.metadata.step,
+  })
+  expect(values!.params.data).toEqual(state.values)
+})
+
+test('after a state that was written on an earlier checkpoint: the state, and how the newest run stands', async () => {
+  const host = await serveAgents({ agents: { steps: langgraph(threeSteps()) } })
+  const thread = host.thread()
+  await thread.start({ notes: ['first'] })
+  await thread.idle()
+  const { body: history } = await thread.post('/history', { limit: 20 })
+  const one = history.find(({ values }: Json) => values.notes.length === 2)
+  await thread.post('/state', {
+    values: { notes: ['edited'] },
+    as_node: 'one',
+    checkpoint_id: one.checkpoint.checkpoint_id,
+  })
+  const events = await replay(thread)
+  expect(events.map(({ method }) => method)).toEqual(['checkpoints', 'values', 'lifecycle', 'lifecycle'])
+  expect(events[1]!.params.data).toEqual({ notes: ['first', 'one', 'edited'] })
+  expect(rootStates(events)).toEqual(['running', 'completed'])
+})
+
+describe('after a rollback', () => {
+  async function rolledBack() {
+    const { reached, reach } = signpost()
+    let runs = 0
+    const graph = threeSteps((name, { signal }) => {
+      if (name !== 'two' || ++runs !== 2) return
+      reach()
+      return new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
+    })
+    const host = await serveAgents({ agents: { steps: langgraph(graph) } })
+    const thread = host.thread()
+    await thread.start({ notes: ['first'] })
+    const before = await thread.idle()
+    const run = await thread.start({ notes: ['second'] })
+    await reached
+    await thread.post(`/runs/${run}/cancel?wait=1&action=rollback`)
+    return { thread, before, run }
+  }
+
+  test('the state, and how the newest run stands: one that waits for its end is told of it', async () => {
+    const { thread, before, run } = await rolledBack()
+    const [checkpoints, values, ...rest] = await replay(thread)
+    expect(checkpoints!.params.data.id).toBe(before.checkpoint.checkpoint_id)
+    expect(values!.params.data).toEqual(before.values)
+    expect(rest.map(({ params }) => params.data)).toMatchObject([
+      { event: 'running', run_id: run },
+      { event: 'interrupted', run_id: run },
+    ])
+  })
+
+  test('the next run is replayed whole', async () => {
+    const { thread, before } = await rolledBack()
+    await thread.start({ notes: ['third'] })
+    const all = await thread.transcript(3)
+    const [, values, ...rest] = await replay(thread)
+    expect(values!.params.data.notes.slice(0, before.values.notes.length)).toEqual(before.values.notes)
+    expect(rest).toEqual(all.slice(-rest.length))
+    expect(rest[0]!.params.data.event).toBe('running')
+    expect(JSON.stringify(rest)).not.toContain('second')
+  })
+
+  test('of an answer: the question is asked', async () => {
+    const actor = puppet()
+    const host = await serveAgents({ agents: { a: actor.agent } })
+    const thread = host.thread()
+    await thread.start()
+    actor.emit({ method: 'input.requested', namespace: [], data: { interrupt_id: 'i', payload: '?' } })
+    actor.finish()
+    await thread.idle()
+    const { run_id } = await thread.ok('input.respond', { interrupt_id: 'i', response: 1 })
+    await thread.post(`/runs/${run_id}/cancel?wait=1&action=rollback`)
+    expect(dataOf(await replay(thread), 'input.requested')).toEqual([{ interrupt_id: 'i', payload: '?' }])
+  })
+})
+
+describe('what a run that was cut short said', () => {
+  test.each(['cancelled', 'failed'])('is left out when it was %s, and stays in the log', async (how) => {
+    const actor = puppet()
+    const host = await serveAgents({ agents: { a: actor.agent } })
+    const thread = host.thread()
+    const run = await thread.start()
+    const half = {
+      method: 'messages',
+      namespace: [],
+      node: 'n',
+      data: { event: 'message-start', id: 'half' },
+    } as const
+    actor.emit(custom('whole'), half)
+    const live = await thread.stream()
+    await live.until((events) => events.some(({ method }) => method === 'messages'))
+    if (how === 'cancelled') await thread.post(`/runs/${run}/cancel?wait=1`)
+    else actor.fail(new Error('kaput'))
+    await live.until((events) => events.some(isTerminal))
+    const events = await replay(thread)
+    expect(events).toEqual(live.events.filter(({ method }) => method !== 'messages'))
+    expect(dataOf(await thread.transcript(), 'messages')).toHaveLength(1)
+    await thread.start()
+    actor.emit({ ...half, data: { ...half.data, id: 'next' } })
+    actor.finish()
+    expect(dataOf(await replay(thread), 'messages')).toEqual([{ event: 'message-start', id: 'next' }])
+  })
+
+  test('is there while it runs, and when it waits for an answer', async () => {
+    const { graph, reached, release } = hesitant()
+    const host = await serveAgents({
+      agents: { chat: langgraph(graph), ask: langgraph(approval()), whole: langgraph(chat()) },
+    })
+    const thread = host.thread()
+    await thread.start(human('Count'), { assistant_id: 'chat' })
+    await reached
+    await (await thread.stream()).until((events) =>
+      dataOf(events, 'messages').some(({ delta }) => delta?.text === 'two '),
+    )
+    release()
+    const events = await replay(thread)
+    expect(dataOf(events, 'messages').some(({ delta }) => delta?.text === 'four')).toBe(true)
+  })
+})
