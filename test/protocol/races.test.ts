@@ -116,7 +116,7 @@ test('whatever happens at once on a thread: one run at a time, one end each, non
         await host.server.close()
       },
     ),
-    { numRuns: 50, timeout: 5_000 },
+    { numRuns: 25 },
   )
 })
 
@@ -134,7 +134,7 @@ test('runs that wait start in the order in which they were accepted, however fas
         await host.server.close()
       },
     ),
-    { numRuns: 40, timeout: 5_000 },
+    { numRuns: 25 },
   )
 })
 

@@ -162,6 +162,6 @@ test('any filters, joins, cuts and cursors: over sockets each client sees each o
         await host.server.close()
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 15 },
   )
 })

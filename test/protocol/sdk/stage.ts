@@ -147,7 +147,7 @@ export function reconnecting(): ReconnectingPage {
 async function within<T>(work: Promise<T>, seen: () => string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(seen())), 10_000)
+    timer = setTimeout(() => reject(new Error(seen())), 15_000)
   })
   try {
     return await Promise.race([work, late])
