@@ -6,6 +6,8 @@ export default defineConfig({
     langgraph: 'src/agents/langgraph.ts',
     messages: 'src/messages/index.ts',
     sqlite: 'src/storage/sqlite.ts',
+    postgres: 'src/storage/postgres.ts',
+    formats: 'src/formats/index.ts',
     audit: 'src/audit/index.ts',
     node: 'adapters/node.ts',
     express: 'adapters/express.ts',

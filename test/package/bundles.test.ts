@@ -7,7 +7,13 @@ import { describe, expect, test } from 'vitest'
 import { entries, manifest, root } from './package.ts'
 
 /** The entries that speak to Node. All others must load in a browser, on Workers, Bun and Deno. */
-const NODE_ENTRIES = ['agentwire/node', 'agentwire/express', 'agentwire/fastify', 'agentwire/sqlite']
+const NODE_ENTRIES = [
+  'agentwire/node',
+  'agentwire/express',
+  'agentwire/fastify',
+  'agentwire/sqlite',
+  'agentwire/postgres',
+]
 
 /** KiB of minified, gzipped code that importing everything of an entry costs, dependencies apart. */
 const CEILINGS: Readonly<Record<string, number>> = {
@@ -15,6 +21,8 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/langgraph': 7,
   'agentwire/messages': 6,
   'agentwire/sqlite': 14,
+  'agentwire/postgres': 18,
+  'agentwire/formats': 20,
   'agentwire/audit': 40,
   'agentwire/node': 5,
   'agentwire/express': 5,
