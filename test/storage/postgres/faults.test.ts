@@ -4,7 +4,7 @@ import type { UnavailableError } from '../../../src/storage/errors.ts'
 import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres.ts'
 import type { Op } from '../../../src/storage/store.ts'
 import { hasPostgres, sharedPostgres, startPostgres } from '../../support/postgres-server.ts'
-import { startProxy } from './proxy.ts'
+import { startProxy } from '../../support/proxy.ts'
 
 const append = (text: string): Op => ({
   op: 'append',
