@@ -1,0 +1,74 @@
+import { AgentwireError } from '../errors.ts'
+import type { Checkpointer } from './checkpointer.ts'
+import { memoryCheckpointer } from './memory-checkpointer.ts'
+import { memoryStore } from './memory-store.ts'
+import type { Serde } from './serde.ts'
+import { schemeOf } from './storage-url.ts'
+import type { Store } from './store.ts'
+
+export { withoutPassword } from './storage-url.ts'
+
+/** What every backend takes. For more, such as a client of your own, call the backend's own function. */
+export interface OpenStorageOptions {
+  /** What the names of tables or keys begin with. Default: the backend's own. */
+  readonly prefix?: string | undefined
+  /** How long one call may take, in milliseconds. Default 5,000. */
+  readonly deadlineMs?: number | undefined
+  /** How channel values and metadata become bytes. Default: `jsonSerde`. Without effect in memory. */
+  readonly serde?: Serde | undefined
+}
+
+/** A store and a saver over one database, whichever it is. */
+export interface OpenedStorage {
+  readonly store: Store
+  readonly checkpointer: Checkpointer
+  /** Creates or migrates what the backend needs. The first call to the store or the saver does it too. */
+  setup(): Promise<void>
+  /** Ends store and saver, and their connections. */
+  close(): Promise<void>
+}
+
+interface Backend {
+  readonly schemes: readonly string[]
+  /** How its URLs look, for messages. */
+  readonly form: string
+  open(options: OpenStorageOptions & { readonly url: string }): Promise<OpenedStorage>
+}
+
+/** Each is loaded when it is asked for, and its client with it. */
+const BACKENDS: readonly Backend[] = [
+  {
+    schemes: ['file'],
+    form: 'file:… or a path',
+    open: async (o) => (await import('./sqlite.ts')).sqliteStorage(o),
+  },
+  {
+    schemes: ['postgres', 'postgresql'],
+    form: 'postgres://…',
+    open: async (o) => (await import('./postgres.ts')).postgresStorage(o),
+  },
+  { schemes: ['memory'], form: 'memory:', open: async () => openMemory() },
+]
+
+/**
+ * A store and a saver for the database behind a URL, so that one variable of the environment can choose it: `file:…` or a path
+ * (SQLite), `postgres://…`, or `memory:`.
+ *
+ * Nothing is connected yet; `setup` fails where the database cannot be reached. Throws `AgentwireError` `invalid_argument`
+ * for another scheme. No error of this library tells the URL's password.
+ */
+export async function openStorage(url: string, options: OpenStorageOptions = {}): Promise<OpenedStorage> {
+  const scheme = schemeOf(url)
+  const backend = BACKENDS.find(({ schemes }) => schemes.includes(scheme))
+  if (backend && url.trim() !== '') return backend.open({ ...options, url })
+  const forms = BACKENDS.map(({ form }) => form).join(', ')
+  const problem = backend
+    ? 'The URL of the storage is empty'
+    : `No storage has URLs that begin with ${scheme}:`
+  throw new AgentwireError('invalid_argument', `${problem}. What there is: ${forms}.`)
+}
+
+function openMemory(): OpenedStorage {
+  const store = memoryStore()
+  return { store, checkpointer: memoryCheckpointer(), setup: () => store.setup(), close: () => store.close() }
+}

@@ -1,0 +1,23 @@
+/** Two letters at least: a drive of Windows is no scheme. */
+const SCHEME = /^([a-z][a-z0-9+.-]+):/i
+
+/** In lower case; `file` for a path, which has none. */
+export function schemeOf(url: string): string {
+  return SCHEME.exec(url)?.[1]?.toLowerCase() ?? 'file'
+}
+
+/** A storage's URL as it may be shown: without its password, and without parameters, which can hold one too. */
+export function withoutPassword(url: string): string {
+  const scheme = schemeOf(url)
+  if (scheme === 'file' || scheme === 'memory') return url
+  try {
+    const { username, host, pathname, search, hash } = new URL(url)
+    // Behind the host, an @ says that the password was not encoded, and was read as host and path.
+    if (!`${pathname}${search}${hash}`.includes('@')) {
+      return `${scheme}://${username && `${username}@`}${host}${pathname === '/' ? '' : pathname}`
+    }
+  } catch {
+    // The password may be anywhere in what cannot be read.
+  }
+  return `${scheme}://…`
+}
