@@ -2,6 +2,7 @@ import type { Checkpointer } from '../storage/checkpointer.ts'
 import type { Agent } from './agent.ts'
 import { graphOf, type LangGraphAgent } from './langgraph/graph.ts'
 import { streamGraph } from './langgraph/run.ts'
+import { langchainSerde } from './langgraph/serde.ts'
 import { stateOf } from './langgraph/state.ts'
 
 export type { CompiledGraphLike, LangGraphAgent } from './langgraph/graph.ts'
@@ -24,6 +25,7 @@ export interface LangGraphOptions {
  */
 export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {}): Agent {
   const graph = graphOf(agent)
+  const state = stateOf(graph)
   return {
     name: options.name ?? givenName(graph.name),
     description: options.description ?? graph.description,
@@ -32,9 +34,16 @@ export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {})
       const own = graph.checkpointer
       return typeof own === 'object' && own !== null ? (own as Checkpointer) : undefined
     },
-    stream: (task) => streamGraph(graph, task),
-    ...stateOf(graph),
+    stream: (task) => streamGraph(graph, withMessages(task)),
+    getState: (at, options) => state.getState(withMessages(at), options),
+    getHistory: (at, options) => state.getHistory(withMessages(at), options),
+    updateState: (at, update) => state.updateState(withMessages(at), update),
   }
+}
+
+/** The same, with a saver that gives messages and other LangChain objects back as such, unless its serde was chosen. */
+function withMessages<T extends { readonly checkpointer: Checkpointer }>(place: T): T {
+  return { ...place, checkpointer: place.checkpointer.withSerde?.(langchainSerde) ?? place.checkpointer }
 }
 
 /** LangGraph calls a graph that nobody named `LangGraph`. */

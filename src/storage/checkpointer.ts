@@ -1,3 +1,5 @@
+import type { Serde } from './serde.ts'
+
 /**
  * What keeps an agent's state: structurally the `BaseCheckpointSaver` of `@langchain/langgraph-checkpoint` 1.x, so that any
  * LangGraph saver plugs in as it is and ours plug into LangGraph. Spelled out here so that nobody needs LangGraph installed.
@@ -29,6 +31,11 @@ export interface Checkpointer {
    * lease of `partition` is no longer held with `token`.
    */
   withFence?(partition: string, token: number): Checkpointer
+  /**
+   * Present on savers that make bytes of values, as long as nobody chose their serde: a view with this one, under the same
+   * fence. It may read what the default serde wrote.
+   */
+  withSerde?(serde: Serde): Checkpointer
 }
 
 /** Structurally a LangChain `RunnableConfig`. */

@@ -27,6 +27,9 @@ export function fencedCheckpointer(
       await store.assertFence(partition, token)
       await inner.putWrites(...args)
     },
+    ...(inner.withSerde && {
+      withSerde: (serde) => fencedCheckpointer(inner.withSerde!(serde), store, partition, token),
+    }),
   })
 }
 

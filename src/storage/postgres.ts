@@ -5,7 +5,7 @@ import { createDoorbell } from './postgres/doorbell.ts'
 import { createNames } from './postgres/names.ts'
 import { fromPool, fromUrl, type PostgresPool } from './postgres/pool.ts'
 import { createStore } from './postgres/store.ts'
-import { jsonSerde, type Serde } from './serde.ts'
+import type { Serde } from './serde.ts'
 import type { Store } from './store.ts'
 
 export type { PostgresCheckpointer } from './postgres/checkpointer.ts'
@@ -22,7 +22,7 @@ export interface PostgresStorageOptions {
   readonly prefix?: string | undefined
   /** How long one call may take, waiting for a connection included, in milliseconds. Default 5,000. */
   readonly deadlineMs?: number | undefined
-  /** How channel values and metadata become bytes. Default: `jsonSerde`. */
+  /** How channel values and metadata become bytes. Default: `jsonSerde`; under `langgraph()` one that revives LangChain objects too. */
   readonly serde?: Serde | undefined
 }
 
@@ -44,7 +44,7 @@ const DEADLINE_MS = 5_000
  * Every call throws `UnavailableError` when the database does not answer within the deadline.
  */
 export function postgresStorage(options: PostgresStorageOptions): PostgresStorage {
-  const { pool, url, schema, prefix = 'agentwire_', deadlineMs = DEADLINE_MS, serde = jsonSerde } = options
+  const { pool, url, schema, prefix = 'agentwire_', deadlineMs = DEADLINE_MS, serde } = options
   if ((pool === undefined) === (url === undefined)) {
     throw new AgentwireError('invalid_argument', 'Give postgresStorage either a pool or a url.')
   }

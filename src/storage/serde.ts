@@ -9,20 +9,55 @@ export interface Serde {
 /**
  * JSON in the format of LangGraph's `JsonPlusSerializer`, so that either reads what the other wrote. Revives undefined, Set, Map,
  * RegExp, Error, Uint8Array, `DeltaSnapshot` and, beyond LangGraph's, Date. LangChain objects are written whole but stay
- * plain `lc: 1` records on reading: where they must come back as instances, use LangGraph's own, `new MemorySaver().serde`.
+ * plain `lc: 1` records on reading. Under `langgraph()` they come back as instances; where LangGraph is used without it, give the
+ * storage `serde: new MemorySaver().serde`.
  */
 export const jsonSerde: Serde = {
   async dumpsTyped(data) {
     if (data instanceof Uint8Array) return ['bytes', data]
     return ['json', new TextEncoder().encode(JSON.stringify(data, encode))]
   },
-  async loadsTyped(type, data) {
-    if (type === 'bytes') return typeof data === 'string' ? new TextEncoder().encode(data) : data
-    if (type !== 'json') throw new TypeError(`Unknown serialization type: ${type}`)
-    const text = typeof data === 'string' ? data : new TextDecoder().decode(data)
-    const value: unknown = JSON.parse(text)
-    return text.includes('"lc":2') ? revive(value) : value
-  },
+  loadsTyped: (type, data) => loads(type, data),
+}
+
+/** `jsonSerde` that gives back LangChain objects too: what `load` makes of each `lc: 1` record. */
+export function reviving(load: (record: object) => Promise<unknown>): Serde {
+  return { ...jsonSerde, loadsTyped: (type, data) => loads(type, data, load) }
+}
+
+async function loads(
+  type: string,
+  data: Uint8Array | string,
+  load?: (record: object) => Promise<unknown>,
+): Promise<unknown> {
+  if (type === 'bytes') return typeof data === 'string' ? new TextEncoder().encode(data) : data
+  if (type !== 'json') throw new TypeError(`Unknown serialization type: ${type}`)
+  const text = typeof data === 'string' ? data : new TextDecoder().decode(data)
+  const root = { value: JSON.parse(text) as unknown }
+  if (load && text.includes('"lc":1')) {
+    const records = [...findRecords(root)]
+    const loaded = await Promise.all(records.map(({ node, key }) => load(node[key] as object)))
+    for (const [i, { node, key }] of records.entries()) node[key] = loaded[i]
+  }
+  return text.includes('"lc":2') ? revive(root.value) : root.value
+}
+
+type Node = Record<string, unknown>
+
+/** Where the outermost `lc: 1` records are: what is inside of one is its loader's. */
+function* findRecords(node: Node): Generator<{ readonly node: Node; readonly key: string }> {
+  for (const key of Object.keys(node)) {
+    const inner = node[key]
+    if (!isPlain(inner)) continue
+    if (inner.lc === 1 && inner.type === 'constructor' && Array.isArray(inner.id)) yield { node, key }
+    else yield* findRecords(inner)
+  }
+}
+
+/** What JSON.parse makes; no instance of a class. */
+function isPlain(value: unknown): value is Node {
+  if (typeof value !== 'object' || value === null) return false
+  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype
 }
 
 /** A replacer. JSON.stringify calls `toJSON` before it, so a Date is looked up where it came from. */
@@ -61,12 +96,11 @@ function record(name: string, args: readonly unknown[], method: string | null = 
 }
 
 /** Innermost first. Only the closed set that `encode` writes is revived; any other record stays the data it is. */
-function revive(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  const node = value as Record<string, unknown>
+function revive(node: unknown): unknown {
+  if (!isPlain(node)) return node
   for (const key of Object.keys(node)) {
     const inner = node[key]
-    if (typeof inner === 'object' && inner !== null) node[key] = revive(inner)
+    if (isPlain(inner)) node[key] = revive(inner)
   }
   return node.lc === 2 ? reviveRecord(node as unknown as LcRecord) : node
 }

@@ -1,6 +1,5 @@
 import { AgentwireError } from '../errors.ts'
-import { DATABASE } from './fenced.ts'
-import { jsonSerde, type Serde } from './serde.ts'
+import type { Serde } from './serde.ts'
 import { createCheckpointer, type SqliteCheckpointer } from './sqlite/checkpointer.ts'
 import { createDatabase } from './sqlite/database.ts'
 import { createDoorbell } from './sqlite/doorbell.ts'
@@ -32,7 +31,7 @@ export interface SqliteStorageOptions {
   readonly deadlineMs?: number | undefined
   /** How often to look for commits of other connections while somebody watches, in milliseconds. Default 15. */
   readonly pollMs?: number | undefined
-  /** How channel values and metadata become bytes. Default: `jsonSerde`. */
+  /** How channel values and metadata become bytes. Default: `jsonSerde`; under `langgraph()` one that revives LangChain objects too. */
   readonly serde?: Serde | undefined
 }
 
@@ -57,7 +56,7 @@ const PREFIX = /^[A-Za-z_][A-Za-z0-9_]*$/
  * Every call throws `UnavailableError` when the file cannot be read or written.
  */
 export function sqliteStorage(options: SqliteStorageOptions): SqliteStorage {
-  const { database: given, url, prefix = 'agentwire_', serde = jsonSerde } = options
+  const { database: given, url, prefix = 'agentwire_', serde } = options
   const { deadlineMs = DEADLINE_MS, pollMs = POLL_MS, synchronous = 'normal' } = options
   if ((given === undefined) === (url === undefined)) {
     throw new AgentwireError('invalid_argument', 'Give sqliteStorage either a database or a url.')
@@ -76,10 +75,9 @@ export function sqliteStorage(options: SqliteStorageOptions): SqliteStorage {
     doorbell.close()
     return database.close()
   }
-  const shared = { [DATABASE]: database }
   return {
-    store: { ...createStore(database, doorbell, close), ...shared },
-    checkpointer: { ...createCheckpointer({ database, serde, close }), ...shared },
+    store: createStore(database, doorbell, close),
+    checkpointer: createCheckpointer({ database, serde, close }),
     setup: () => database.setup(),
     close,
   }

@@ -3,7 +3,7 @@ import type { CheckpointConfig, CheckpointTuple } from '../checkpointer.ts'
 import { FencedError } from '../errors.ts'
 import { DATABASE } from '../fenced.ts'
 import type { MemoryCheckpointer } from '../memory-checkpointer.ts'
-import type { Serde } from '../serde.ts'
+import { jsonSerde, type Serde } from '../serde.ts'
 import { encodeCheckpoint, encodeWrites } from './checkpoint-rows.ts'
 import { type Database, type Row, readNumbers } from './database.ts'
 import { loadDeltaHistory } from './history.ts'
@@ -17,13 +17,13 @@ export interface PostgresCheckpointer extends MemoryCheckpointer {
   setup(): Promise<void>
   end(): Promise<void>
   withFence(partition: string, token: number): PostgresCheckpointer
-  /** A view that reads and writes values with another serde, such as LangGraph's, which revives LangChain objects. */
-  withSerde(serde: Serde): PostgresCheckpointer
+  withSerde?(serde: Serde): PostgresCheckpointer
 }
 
 interface CheckpointerOptions {
   readonly database: Database
-  readonly serde: Serde
+  /** Undefined: `jsonSerde`, until a view is given another. */
+  readonly serde: Serde | undefined
   readonly close: () => Promise<void>
   readonly fence?: Fence | undefined
 }
@@ -35,7 +35,7 @@ interface Fence {
 }
 
 export function createCheckpointer(options: CheckpointerOptions): PostgresCheckpointer {
-  const { database, serde, close, fence } = options
+  const { database, serde = jsonSerde, close, fence } = options
   const { of } = database.names
 
   /** Calls a function that checks the fence first. */
@@ -123,7 +123,9 @@ export function createCheckpointer(options: CheckpointerOptions): PostgresCheckp
     setup: () => database.setup(),
     end: close,
     withFence: (partition, token) => createCheckpointer({ ...options, fence: { partition, token } }),
-    withSerde: (other) => createCheckpointer({ ...options, serde: other }),
+    ...(options.serde === undefined && {
+      withSerde: (chosen: Serde) => createCheckpointer({ ...options, serde: chosen }),
+    }),
     toJSON: () => '[postgresCheckpointer]',
   }
 }

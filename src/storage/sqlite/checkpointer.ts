@@ -1,8 +1,9 @@
 import { addressOf, configOf, missing, nextVersion } from '../checkpoint-config.ts'
 import type { CheckpointConfig, CheckpointTuple } from '../checkpointer.ts'
 import { checkFence } from '../commit.ts'
+import { DATABASE } from '../fenced.ts'
 import type { MemoryCheckpointer } from '../memory-checkpointer.ts'
-import type { Serde } from '../serde.ts'
+import { jsonSerde, type Serde } from '../serde.ts'
 import { encodeCheckpoint, encodeWrites, putCheckpoint, putWrites } from './checkpoint-rows.ts'
 import type { Connection } from './connection.ts'
 import type { Database } from './database.ts'
@@ -14,21 +15,24 @@ import { loadCheckpoint, toTuple } from './tuples.ts'
 
 /** A `Checkpointer` with all of LangGraph's `BaseCheckpointSaver`: fit for `graph.compile({ checkpointer })`. */
 export interface SqliteCheckpointer extends MemoryCheckpointer {
+  readonly [DATABASE]: object
   setup(): Promise<void>
   end(): Promise<void>
   withFence(partition: string, token: number): SqliteCheckpointer
+  withSerde?(serde: Serde): SqliteCheckpointer
 }
 
 export interface CheckpointerOptions {
   readonly database: Database
-  readonly serde: Serde
+  /** Undefined: `jsonSerde`, until a view is given another. */
+  readonly serde: Serde | undefined
   readonly close: () => Promise<void>
   /** The lease under which a view writes. */
   readonly fence?: { readonly partition: string; readonly token: number } | undefined
 }
 
 export function createCheckpointer(options: CheckpointerOptions): SqliteCheckpointer {
-  const { database, serde, close, fence } = options
+  const { database, serde = jsonSerde, close, fence } = options
   const { of } = database
 
   function write<T>(work: (connection: Connection) => T): Promise<T> {
@@ -52,6 +56,7 @@ export function createCheckpointer(options: CheckpointerOptions): SqliteCheckpoi
   }
 
   return {
+    [DATABASE]: database,
     serde,
     getTuple,
     async get(config) {
@@ -102,6 +107,9 @@ export function createCheckpointer(options: CheckpointerOptions): SqliteCheckpoi
     setup: () => database.setup(),
     end: close,
     withFence: (partition, token) => createCheckpointer({ ...options, fence: { partition, token } }),
+    ...(options.serde === undefined && {
+      withSerde: (chosen: Serde) => createCheckpointer({ ...options, serde: chosen }),
+    }),
     toJSON: () => '[sqliteCheckpointer]',
   }
 }

@@ -68,15 +68,16 @@ export function createDoorbell(database: Database, pollMs: number): Doorbell {
 
   return {
     watch(partition, bell) {
+      if (timer === undefined) {
+        timer = setInterval(tick, pollMs)
+        // Before the bell hangs: nobody expects it to ring within this call.
+        tick()
+      }
       const watching = bells.get(partition) ?? new Set()
       bells.set(partition, watching)
       // A wrapper, so that one function may watch twice and each stop its own.
       const own: Bell = (ring) => bell(ring)
       watching.add(own)
-      if (timer === undefined) {
-        timer = setInterval(tick, pollMs)
-        tick()
-      }
       return () => {
         watching.delete(own)
         if (watching.size === 0 && bells.get(partition) === watching) bells.delete(partition)

@@ -1,5 +1,6 @@
 import { checkFence, prepare } from '../commit.ts'
 import { UnavailableError } from '../errors.ts'
+import { DATABASE } from '../fenced.ts'
 import type { PartitionState, Store } from '../store.ts'
 import { commit, ringFor } from './commit.ts'
 import type { Database } from './database.ts'
@@ -14,7 +15,11 @@ import { fromText, toText } from './text.ts'
 const COALESCE_MS = 10
 const SWEEP_BATCH = 500
 
-export function createStore(database: Database, doorbell: Doorbell, close: () => Promise<void>): Store {
+interface SqliteStore extends Store {
+  readonly [DATABASE]: object
+}
+
+export function createStore(database: Database, doorbell: Doorbell, close: () => Promise<void>): SqliteStore {
   const { of } = database
 
   async function inspect(name: string): Promise<PartitionState> {
@@ -24,6 +29,7 @@ export function createStore(database: Database, doorbell: Doorbell, close: () =>
   }
 
   return {
+    [DATABASE]: database,
     capabilities: { name: 'sqlite', shared: true, durable: true, coalesceMs: COALESCE_MS },
     async get(partition, collection, id) {
       const row = await database.read(({ get }) =>

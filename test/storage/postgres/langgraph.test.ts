@@ -81,9 +81,9 @@ describe.runIf(hasPostgres())('postgresStorage under LangGraph', async () => {
     expect(ours.resumed.seen).toEqual(['HumanMessage', 'AIMessage'])
     const { checkpointer: plain } = postgresStorage({ pool, schema: 'graphs' })
     const config = { configurable: { thread_id: 't' } }
-    expect((await build(plain.withSerde(langgraphSerde)).getState(config)).values.messages[0]).toBeInstanceOf(
-      HumanMessage,
-    )
+    expect(
+      (await build(plain.withSerde!(langgraphSerde)).getState(config)).values.messages[0],
+    ).toBeInstanceOf(HumanMessage)
   })
 
   test('a fenced run stops writing the moment another takes its lease', async () => {

@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { type PostgresStorage, postgresStorage } from '../../src/storage/postgres.ts'
+import type { Serde } from '../../src/storage/serde.ts'
+import { type SqliteStorage, sqliteStorage } from '../../src/storage/sqlite.ts'
+import { hasPostgres, sharedPostgres } from '../support/postgres-server.ts'
+
+export type Storage = SqliteStorage | PostgresStorage
+
+/** A handle on one database, as another process would have it. */
+export type Open = (options?: { readonly serde?: Serde }) => Storage
+
+export interface Backend {
+  readonly name: string
+  /** A database with nothing in it. What was opened is closed, and the database removed, when the tests of the file are over. */
+  create(): Promise<Open>
+}
+
+let schemas = 0
+
+/** Every storage that outlives its process, as far as this machine has it. */
+export function durableBackends(): readonly Backend[] {
+  const directory = mkdtempSync(join(tmpdir(), 'agentwire-durable-'))
+  const opened: Storage[] = []
+  afterAll(async () => {
+    await Promise.all(opened.map((storage) => storage.close()))
+    rmSync(directory, { recursive: true, force: true })
+  })
+  const keep = <S extends Storage>(storage: S): S => {
+    opened.push(storage)
+    return storage
+  }
+  let files = 0
+  const sqlite: Backend = {
+    name: 'sqlite',
+    async create() {
+      const url = join(directory, `${files++}.db`)
+      return (options) => keep(sqliteStorage({ url, ...options }))
+    },
+  }
+  const postgres: Backend = {
+    name: 'postgres',
+    async create() {
+      const url = await sharedPostgres()
+      const schema = `durable_${process.pid}_${schemas++}`
+      return (options) => keep(postgresStorage({ url, schema, ...options }))
+    },
+  }
+  return hasPostgres() ? [sqlite, postgres] : [sqlite]
+}
