@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  Annotation,
+  END,
+  interrupt,
+  type LangGraphRunnableConfig,
+  START,
+  StateGraph,
+} from '@langchain/langgraph'
+import { langgraph } from '../../src/agents/langgraph.ts'
+import { type Agent, defineAgent } from '../../src/index.ts'
+
+/** What `tokens` is asked for. */
+export interface TokensInput {
+  readonly count: number
+  /** Milliseconds between tokens. */
+  readonly everyMs: number
+  /** Goes on after it was told to stop, and writes what it can: a program that does not look at its signal. */
+  readonly stubborn?: boolean
+}
+
+/** What `steps` is asked for. At step `askAt` it asks, and notes the answer. */
+export interface StepsInput {
+  readonly count: number
+  readonly stepMs: number
+  readonly askAt?: number
+}
+
+/** The payload of every custom event of both agents. */
+export interface Token {
+  readonly n: number
+  readonly pid: number
+}
+
+/** A plain function. Its run cannot be continued elsewhere. */
+const tokens = defineAgent<TokensInput>({
+  async run({ input, custom, setState, signal }) {
+    for (let n = 0; n < input.count; n++) {
+      if (!input.stubborn) signal.throwIfAborted()
+      const token: Token = { n, pid: process.pid }
+      const written = custom(token)
+      if (input.stubborn) void setState({ n })
+      else await written
+      await sleep(input.everyMs)
+    }
+    return { last: input.count - 1 }
+  },
+})
+
+const Steps = Annotation.Root({
+  count: Annotation<number>,
+  stepMs: Annotation<number>,
+  askAt: Annotation<number | undefined>,
+  log: Annotation<string[]>({ reducer: (before, after) => before.concat(after), default: () => [] }),
+})
+
+/** A graph that goes round `count` times, one checkpoint each, and notes who did which step: `<step>@<pid>`. */
+const steps = new StateGraph(Steps)
+  .addNode('step', async (state, config: LangGraphRunnableConfig) => {
+    const n = state.log.length
+    const answer = n === state.askAt ? `=${String(interrupt({ question: `step ${n}?` }))}` : ''
+    for (const _ of [1, 2]) {
+      const token: Token = { n, pid: process.pid }
+      config.writer?.(token)
+      await sleep(state.stepMs / 2)
+    }
+    return { log: [`${n}${answer}@${process.pid}`] }
+  })
+  .addEdge(START, 'step')
+  .addConditionalEdges('step', ({ log, count }) => (log.length < count ? 'step' : END), ['step', END])
+  .compile()
+
+export const agents: Readonly<Record<string, Agent>> = { tokens, steps: langgraph(steps) }

@@ -1,0 +1,123 @@
+import { expect } from 'vitest'
+import { topicOf } from '../../src/runs/topic.ts'
+import type { OpenedStorage } from '../../src/storage/open-storage.ts'
+import type { Token } from './agents.ts'
+import { isEnd, rootState, type Seen, tokenOf } from './client.ts'
+
+export interface Logged extends Seen {
+  readonly runId: string
+}
+
+const decoder = new TextDecoder()
+
+/** A thread's whole log, from the store itself. */
+export async function readLog({ store }: OpenedStorage, threadId: string): Promise<Logged[]> {
+  const log: Logged[] = []
+  for (;;) {
+    const batch = await store.read(threadId, { after: log.length })
+    if (batch.count === 0) return log
+    expect(batch.first).toBe(log.length + 1)
+    for (let i = 0; i < batch.count; i++) {
+      const origin = batch.origins[batch.originOf[i]!]!
+      const frame = decoder.decode(batch.bytes.subarray(batch.offsets[i], batch.offsets[i + 1]))
+      const event = JSON.parse(frame.slice(frame.indexOf('data: ') + 6)) as Seen
+      expect(event.event_id).toBe(`${origin.token}-${batch.first + i}`)
+      log.push({ ...event, runId: topicOf(origin).runId })
+    }
+  }
+}
+
+/**
+ * What must hold of every log: seqs 1 to n; no event of a writer after one of a later writer; each run begins once and ends
+ * at most once, with nothing of it after its end; two runs never mix.
+ */
+export function expectSoundLog(log: readonly Logged[]): void {
+  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1))
+  const tokens = log.map(tokenOf)
+  expect(tokens).toEqual([...tokens].sort((a, b) => a - b))
+  const order = log.map(({ runId }) => runId).filter((run, i, all) => run !== all[i - 1])
+  expect(new Set(order).size, `runs of a thread take turns: ${order}`).toBe(order.length)
+  for (const run of order) {
+    const own = log.filter(({ runId }) => runId === run)
+    expect(rootState(own[0]!)).toEqual({ run, state: 'running' })
+    expect(own.filter((event) => rootState(event)?.state === 'running').length).toBe(1)
+    const ends = own.filter(isEnd(run))
+    expect(ends.length).toBeLessThanOrEqual(1)
+    if (ends.length === 1) expect(own.at(-1)).toBe(ends[0])
+  }
+}
+
+/** How the run ended. It has ended exactly once. */
+export function endOf(log: readonly Logged[], run: string): unknown {
+  const ends = log.filter(isEnd(run))
+  expect(ends.length, `ends of run ${run}`).toBe(1)
+  return rootState(ends[0]!)!.state
+}
+
+/** Every event that somebody was given is in the log, as it was given. */
+export function expectKept(log: readonly Logged[], seen: readonly Seen[]): void {
+  for (const event of seen) {
+    const { runId: _, ...kept } = log[event.seq - 1]!
+    expect(kept).toEqual(event)
+  }
+}
+
+/** The tokens of a run of `tokens` are 0, 1, 2, …, all of one process. */
+export function expectOwnTokens(log: readonly Logged[], run: string): number {
+  const own = tokensOf(log, run)
+  expect(own.map(({ n }) => n)).toEqual(own.map((_, i) => i))
+  expect(new Set(own.map(({ pid }) => pid)).size).toBeLessThanOrEqual(1)
+  return own.length
+}
+
+/** Where a run went from process to process, none came back; and each writer (token) is one process. */
+export function expectHandedOn(log: readonly Logged[], run: string): void {
+  const own = log.filter((event) => event.runId === run && event.method === 'custom')
+  const writers = own.map((event) => `${tokenOf(event)} ${pidOf(event)}`)
+  const turns = writers.filter((writer, i) => writer !== writers[i - 1])
+  expect(new Set(turns).size, turns.join()).toBe(turns.length)
+}
+
+const pidOf = (event: Logged): number => payloadOf(event).pid
+const payloadOf = ({ params }: Logged): Token => params.data.payload as Token
+
+const tokensOf = (log: readonly Logged[], run: string): readonly Token[] =>
+  log.filter((event) => event.runId === run && event.method === 'custom').map(payloadOf)
+
+/**
+ * The checkpoints of a thread of `steps`: one chain without branches, each with at most one step more than the one before, and
+ * no process that comes back after another one wrote. Gives the newest state's log.
+ */
+export async function expectOneChain(
+  { checkpointer }: OpenedStorage,
+  threadId: string,
+): Promise<readonly string[]> {
+  const chain: { id: string; parent: string | undefined; log: readonly string[] }[] = []
+  for await (const tuple of checkpointer.list({ configurable: { thread_id: threadId, checkpoint_ns: '' } })) {
+    chain.unshift({
+      id: tuple.checkpoint.id,
+      parent: tuple.parentConfig?.configurable?.checkpoint_id as string | undefined,
+      log: (tuple.checkpoint.channel_values.log ?? []) as string[],
+    })
+  }
+  for (const [i, { parent, log }] of chain.entries()) {
+    expect(parent, `parent of checkpoint ${i} of ${threadId}`).toBe(chain[i - 1]?.id)
+    const before = chain[i - 1]?.log ?? []
+    expect(log.slice(0, before.length)).toEqual(before)
+    expect(log.length - before.length).toBeLessThanOrEqual(1)
+  }
+  const log = chain.at(-1)?.log ?? []
+  const turns = log.map((entry) => entry.split('@')[1]).filter((pid, i, all) => pid !== all[i - 1])
+  expect(new Set(turns).size, log.join()).toBe(turns.length)
+  return log
+}
+
+/** `0`, `1`, `2=yes`, … of a state's log: who did the steps is left out. */
+export const stepsOf = (log: readonly string[]): readonly string[] => log.map((entry) => entry.split('@')[0]!)
+
+/** The median and the worst of some durations, in seconds. */
+export function spread(ms: readonly number[]): string {
+  const sorted = [...ms].sort((a, b) => a - b)
+  const at = (share: number) => ((sorted[Math.floor((sorted.length - 1) * share)] ?? 0) / 1_000).toFixed(2)
+  return `p50 ${at(0.5)} s, max ${at(1)} s`
+}

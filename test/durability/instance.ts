@@ -1,0 +1,45 @@
+import { serve } from '../../adapters/node.ts'
+import { createRunEngine } from '../../src/runs/index.ts'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import { createThreadsGroup } from '../../src/threads/index.ts'
+import { agents } from './agents.ts'
+import type { FromInstance, InstanceOptions } from './process.ts'
+
+/** One instance of a server, as a process of its own. It ends when its parent does. */
+
+const { storageUrl, port, leaseTtlMs, drainMs, deadlineMs } = JSON.parse(process.argv[2]!) as InstanceOptions
+
+const tell = (message: FromInstance) => {
+  if (process.connected) process.send?.(message)
+}
+const report = (error: unknown) => {
+  const { name, message, stack } = error as Error
+  tell({ kind: 'error', text: `${name}: ${message}\n${stack}` })
+}
+
+const storage = await openStorage(storageUrl, { deadlineMs })
+await storage.setup()
+// What `createAgentServer` does, with leases that are over soon.
+const engine = createRunEngine({
+  agents: new Map(Object.entries(agents)),
+  defaultAgent: 'steps',
+  store: storage.store,
+  checkpointer: storage.checkpointer,
+  leaseTtlMs,
+  drainMs,
+  onError: report,
+})
+const handler = createThreadsGroup({ engine, onError: report, onClose: engine.close })
+const served = await serve(handler, { port, host: '127.0.0.1', onError: report })
+
+process.once('SIGTERM', async () => {
+  await served.close()
+  await storage.close()
+  process.disconnect()
+})
+process.once('disconnect', () => process.exit(0))
+process.on('unhandledRejection', (error) => {
+  report(error)
+  process.exit(1)
+})
+tell({ kind: 'ready', port: served.port })

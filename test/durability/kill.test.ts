@@ -1,0 +1,163 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import type { StepsInput, TokensInput } from './agents.ts'
+import { backends } from './backends.ts'
+import {
+  endOf,
+  expectHandedOn,
+  expectKept,
+  expectOneChain,
+  expectOwnTokens,
+  expectSoundLog,
+  type Logged,
+  readLog,
+  spread,
+  stepsOf,
+} from './checks.ts'
+import {
+  command,
+  type Follower,
+  follow,
+  hasEnded,
+  rootState,
+  type Seen,
+  startRun,
+  tokenOf,
+} from './client.ts'
+import { countOf, randomMs, report, rounds, setScene } from './scene.ts'
+
+const ROUNDS = countOf('ROUNDS', 5)
+
+describe.each(backends)('$name', async (backend) => {
+  const scene = await setScene(backend)
+
+  test('kill -9 at random points: each run ends once or goes on elsewhere, and nothing that was delivered is lost', async () => {
+    const { storage } = scene
+    const survivor = await scene.start()
+    const toEnd: number[] = []
+    const toGoOn: number[] = []
+    let delivered = 0
+
+    await rounds(ROUNDS, async () => {
+      const victim = await scene.start()
+      const threads = {
+        plain: scene.thread(),
+        graph: scene.thread(),
+        asked: scene.thread(),
+        many: scene.thread(),
+      }
+      const onVictim: Follower[] = []
+      const onSurvivor = new Map<string, Follower>()
+      for (const threadId of Object.values(threads)) {
+        onVictim.push(follow({ origin: () => victim.origin, threadId }))
+        onSurvivor.set(threadId, follow({ origin: () => survivor.origin, threadId }))
+      }
+      const tokens: TokensInput = { count: 2_000, everyMs: 2 }
+      const steps: StepsInput = { count: 12, stepMs: 40 }
+      const plain = await startRun(victim.origin, threads.plain, { assistant_id: 'tokens', input: tokens })
+      const graph = await startRun(victim.origin, threads.graph, { input: steps })
+      const asked = await startRun(victim.origin, threads.asked, { input: { ...steps, askAt: 1 } })
+      const answered = answer([victim.origin, survivor.origin], asked, onSurvivor.get(threads.asked)!)
+      const many = startMany(victim.origin, threads.many)
+      await sleep(randomMs(500))
+      await victim.kill()
+      const killed = Date.now()
+      const acknowledged = await many
+      const before = lastToken(await readLog(storage, threads.graph))
+
+      const since = (what: Promise<void>) => what.then(() => Date.now() - killed)
+      const ended = since(onSurvivor.get(threads.plain)!.until(hasEnded(plain)))
+      const wentOn = since(
+        onSurvivor
+          .get(threads.graph)!
+          .until((seen) => hasEnded(graph)(seen) || tokenOf(seen.at(-1)!) > before),
+      )
+      await onSurvivor.get(threads.graph)!.until(hasEnded(graph))
+      const answeredRun = await answered
+      await onSurvivor.get(threads.asked)!.until(hasEnded(answeredRun))
+      for (const run of acknowledged) await onSurvivor.get(threads.many)!.until(hasEnded(run))
+      toEnd.push(await ended)
+      toGoOn.push(await wentOn)
+
+      const logs = new Map<string, Logged[]>()
+      for (const [threadId, { seen }] of onSurvivor) {
+        const log = await readLog(storage, threadId)
+        logs.set(threadId, log)
+        expectSoundLog(log)
+        expectKept(log, seen)
+        expect(seen.length).toBe(log.length)
+      }
+      for (const [i, { seen }] of onVictim.entries()) {
+        expectKept(logs.get(Object.values(threads)[i]!)!, seen)
+        delivered += seen.length
+      }
+      const logOf = (name: keyof typeof threads) => logs.get(threads[name])!
+      expect(endOf(logOf('plain'), plain)).toBe('failed')
+      expectOwnTokens(logOf('plain'), plain)
+      expect(endOf(logOf('graph'), graph)).toBe('completed')
+      expect(stepsOf(await expectOneChain(storage, threads.graph))).toEqual(named(steps.count))
+      expect(endOf(logOf('asked'), asked)).toBe('interrupted')
+      expect(endOf(logOf('asked'), answeredRun)).toBe('completed')
+      expect(stepsOf(await expectOneChain(storage, threads.asked))).toEqual(named(steps.count, { 1: 'yes' }))
+      expectHandedOn(logOf('graph'), graph)
+      expectHandedOn(logOf('asked'), answeredRun)
+      for (const run of acknowledged) {
+        const end = endOf(logOf('many'), run)
+        expect(['completed', 'failed']).toContain(end)
+        if (end === 'completed') expect(expectOwnTokens(logOf('many'), run)).toBe(5)
+      }
+      for (const follower of [...onVictim, ...onSurvivor.values()]) follower.close()
+    })
+    expect(survivor.errors).toEqual([])
+    report(
+      backend,
+      `kill -9, ${ROUNDS} times`,
+      `ended in one failed event ${toEnd.length}/${ROUNDS} (${spread(toEnd)}), went on elsewhere ${toGoOn.length}/${ROUNDS} ` +
+        `(${spread(toGoOn)}), delivered by the killed instance ${delivered}, of these lost 0`,
+    )
+  }, 600_000)
+})
+
+const named = (count: number, answers: Readonly<Record<number, string>> = {}): string[] =>
+  Array.from({ length: count }, (_, n) => (answers[n] ? `${n}=${answers[n]}` : `${n}`))
+
+const lastToken = (log: readonly Logged[]): number => Math.max(0, ...log.map(tokenOf))
+
+/** Answers what a run asked: where it ran, or elsewhere when that is gone. The run that took the answer, whoever told it. */
+async function answer(origins: readonly string[], asked: string, follower: Follower): Promise<string> {
+  await follower.until(hasEnded(asked))
+  const { params } = follower.seen.find(({ method }) => method === 'input.requested')!
+  const { interrupt_id } = params.data
+  for (const origin of origins) {
+    try {
+      const { body } = await command(origin, follower.threadId, 'input.respond', {
+        interrupt_id,
+        response: 'yes',
+      })
+      if (body.type === 'success') return body.result.run_id
+      // The answer was taken, and its taker was killed before it could say so.
+      expect(body.error).toBe('no_such_interrupt')
+      await follower.until((seen) => runsOf(seen).length === 2)
+      return runsOf(follower.seen)[1]!
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+    }
+  }
+  throw new Error('Nobody took the answer.')
+}
+
+const runsOf = (seen: readonly Seen[]): string[] =>
+  seen.flatMap((event) => (rootState(event)?.state === 'running' ? [String(rootState(event)!.run)] : []))
+
+/** Short runs, one after the other, until the server is gone. Those it has acknowledged. */
+async function startMany(origin: string, threadId: string): Promise<string[]> {
+  const input: TokensInput = { count: 5, everyMs: 1 }
+  const runs: string[] = []
+  for (;;) {
+    try {
+      runs.push(await startRun(origin, threadId, { assistant_id: 'tokens', input }))
+    } catch {
+      return runs
+    }
+  }
+}
