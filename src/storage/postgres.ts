@@ -4,12 +4,15 @@ import { createDatabase } from './postgres/database.ts'
 import { createDoorbell } from './postgres/doorbell.ts'
 import { createNames } from './postgres/names.ts'
 import { fromPool, fromUrl, type PostgresPool } from './postgres/pool.ts'
+import { reportOf } from './postgres/report.ts'
 import { createStore } from './postgres/store.ts'
 import type { Serde } from './serde.ts'
+import type { StorageReport } from './stats.ts'
 import type { Store } from './store.ts'
 
 export type { PostgresCheckpointer } from './postgres/checkpointer.ts'
 export type { PostgresPool, PostgresPoolClient, PostgresQuery } from './postgres/pool.ts'
+export type { StorageCounts, StorageReport } from './stats.ts'
 
 export interface PostgresStorageOptions {
   /** A `Pool` of the package `pg`. It stays yours: `close` leaves it open. One of `pool` and `url` is needed. */
@@ -31,6 +34,8 @@ export interface PostgresStorage {
   readonly checkpointer: PostgresCheckpointer
   /** Creates or migrates the tables. The first call to the store or the saver does it too. */
   setup(): Promise<void>
+  /** What it is and holds. Sets nothing up. */
+  report(): Promise<StorageReport>
   /** Ends store and saver, the connections they opened, and the pool where it is not yours. */
   close(): Promise<void>
 }
@@ -65,6 +70,7 @@ export function postgresStorage(options: PostgresStorageOptions): PostgresStorag
     store: createStore(database, doorbell, close),
     checkpointer: createCheckpointer({ database, serde, close }),
     setup: () => database.setup(),
+    report: () => reportOf(database),
     close,
   }
 }

@@ -6,11 +6,14 @@ import { createDoorbell } from './sqlite/doorbell.ts'
 import type { SqliteDatabase } from './sqlite/driver.ts'
 import type { Synchronous } from './sqlite/migrate.ts'
 import { openFile, pathOf } from './sqlite/open.ts'
+import { reportOf } from './sqlite/report.ts'
 import { createStore } from './sqlite/store.ts'
+import type { StorageReport } from './stats.ts'
 import type { Store } from './store.ts'
 
 export type { SqliteCheckpointer } from './sqlite/checkpointer.ts'
 export type { SqliteDatabase, SqliteStatement } from './sqlite/driver.ts'
+export type { StorageCounts, StorageReport } from './stats.ts'
 
 export interface SqliteStorageOptions {
   /**
@@ -40,6 +43,8 @@ export interface SqliteStorage {
   readonly checkpointer: SqliteCheckpointer
   /** Creates or migrates the tables. The first call to the store or the saver does it too. */
   setup(): Promise<void>
+  /** What it is and holds. Sets nothing up. */
+  report(): Promise<StorageReport>
   /** Ends store and saver, and the database where it is not yours. */
   close(): Promise<void>
 }
@@ -79,6 +84,7 @@ export function sqliteStorage(options: SqliteStorageOptions): SqliteStorage {
     store: createStore(database, doorbell, close),
     checkpointer: createCheckpointer({ database, serde, close }),
     setup: () => database.setup(),
+    report: () => reportOf(database, path),
     close,
   }
 }

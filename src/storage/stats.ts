@@ -10,16 +10,39 @@ export interface StorageReport {
   readonly durable: boolean
   /** What an operator should know or change, each a sentence. */
   readonly warnings: readonly string[]
-  readonly counts: {
-    /** Partitions that ever existed: their counters stay when all else of them is gone. */
-    readonly partitions: number
-    /** Those that have expired and were not swept yet count too. */
-    readonly documents: number
-    readonly events: number
-    /** Held and not expired. */
-    readonly leases: number
-    readonly checkpoints: number
-  }
+  /** Large tables may be estimated. */
+  readonly counts: StorageCounts
   /** What the storage occupies; undefined where the backend does not say. */
   readonly bytes: number | undefined
+}
+
+export interface StorageCounts {
+  /** Partitions that ever existed: their counters stay when all else of them is gone. */
+  readonly partitions: number
+  /** Those that have expired and were not swept yet count too. */
+  readonly documents: number
+  readonly events: number
+  /** Held and not expired. */
+  readonly leases: number
+  readonly checkpoints: number
+}
+
+export const EMPTY_COUNTS: StorageCounts = {
+  partitions: 0,
+  documents: 0,
+  events: 0,
+  leases: 0,
+  checkpoints: 0,
+}
+
+/** From a row whose columns have the names of the counts, as a driver gives it: a sum over nothing is null. */
+export function readCounts(row: Readonly<Record<keyof StorageCounts, unknown>>): StorageCounts {
+  const { partitions, documents, events, leases, checkpoints } = row
+  return {
+    partitions: Number(partitions),
+    documents: Number(documents),
+    events: Number(events ?? 0),
+    leases: Number(leases ?? 0),
+    checkpoints: Number(checkpoints),
+  }
 }

@@ -24,6 +24,8 @@ export interface Database {
   readonly deadlineMs: number
   /** Runs one statement, which is a transaction of its own, within the deadline. Throws `UnavailableError`. */
   run(statement: Statement): Promise<Row[]>
+  /** The same on whatever is there: nothing is set up first. */
+  peek(statement: Statement): Promise<Row[]>
   createClient(): Promise<PostgresClient>
   setup(): Promise<void>
   assertOpen(): void
@@ -137,6 +139,19 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
     return migrating
   }
 
+  async function call(statement: Statement, ready: () => Promise<void>): Promise<Row[]> {
+    assertOpen()
+    return track(async () => {
+      const deadline = createDeadline(deadlineMs, statement.signal)
+      try {
+        await within(deadline, ready())
+        return await send(statement, deadline)
+      } finally {
+        deadline.end()
+      }
+    })
+  }
+
   async function track<T>(work: () => Promise<T>): Promise<T> {
     const promise = work()
     running.add(promise)
@@ -151,18 +166,8 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
     names,
     deadlineMs,
     assertOpen,
-    async run(statement) {
-      assertOpen()
-      return track(async () => {
-        const deadline = createDeadline(deadlineMs, statement.signal)
-        try {
-          await within(deadline, setup())
-          return await send(statement, deadline)
-        } finally {
-          deadline.end()
-        }
-      })
-    },
+    run: (statement) => call(statement, setup),
+    peek: (statement) => call(statement, async () => {}),
     async createClient() {
       return (await connections()).createClient()
     },

@@ -6,6 +6,7 @@ import { configure, isMigrated, migrate, type Synchronous } from './migrate.ts'
 import { isBusy, toUnavailable } from './unavailable.ts'
 
 export interface Database {
+  readonly prefix: string
   /** A table's name with the prefix. */
   readonly of: (table: string) => string
   /** Runs one statement, or several that need not agree. */
@@ -14,6 +15,8 @@ export interface Database {
   snapshot<T>(work: (connection: Connection) => T): Promise<T>
   /** Runs statements that are done together or not at all, one such call after the other. */
   write<T>(work: (connection: Connection) => T, signal?: AbortSignal | undefined): Promise<T>
+  /** Runs one statement on whatever is there: nothing is set up first. */
+  peek<T>(work: (connection: Connection) => T): Promise<T>
   /** Undefined until the first call has opened it, and once it is closed. */
   readonly connection: Connection | undefined
   setup(): Promise<void>
@@ -65,13 +68,17 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  async function open(end: number): Promise<Connection> {
+  async function connect(): Promise<Connection> {
     try {
       opened ??= await options.open()
     } catch (error) {
       throw error instanceof AgentwireError ? error : toUnavailable(error, false)
     }
-    const made = createConnection(opened)
+    return createConnection(opened)
+  }
+
+  async function open(end: number): Promise<Connection> {
+    const made = await connect()
     await attempt(end, () => configure(made, BUSY_MS, options.synchronous))
     if (!(await attempt(end, () => isMigrated(made, prefix)))) {
       await attempt(end, () => transaction(made, 'BEGIN IMMEDIATE', () => migrate(made, prefix)))
@@ -99,12 +106,20 @@ export function createDatabase(options: DatabaseOptions): Database {
   }
 
   return {
+    prefix,
     of: (table) => prefix + table,
     assertOpen,
     get connection() {
       return closing ? undefined : connection
     },
     read,
+    async peek(work) {
+      assertOpen()
+      const end = deadline()
+      const made = connection ?? (await connect())
+      assertOpen()
+      return attempt(end, () => work(made))
+    },
     snapshot: (work) => read((made) => transaction(made, 'BEGIN', () => work(made))),
     async write(work, signal) {
       assertOpen()

@@ -28,15 +28,19 @@ export function migrate({ exec, get, run }: Connection, prefix: string): void {
 }
 
 /** Without a lock. */
-export function isMigrated({ get }: Connection, prefix: string): boolean {
+export function isMigrated(connection: Connection, prefix: string): boolean {
+  const version = versionOf(connection, prefix)
+  if (version <= migrations.length) return version === migrations.length
+  throw unfit('A newer version of this library has migrated the database: update this one too.')
+}
+
+/** 0 where nothing is installed. */
+export function versionOf({ get }: Connection, prefix: string): number {
   const table = get(
     `SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?`,
     `${prefix}schema_version`,
   )
-  if (table === undefined) return false
-  const version = Number(get(`SELECT version FROM ${prefix}schema_version`)?.version ?? 0)
-  if (version <= migrations.length) return version === migrations.length
-  throw unfit('A newer version of this library has migrated the database: update this one too.')
+  return table === undefined ? 0 : Number(get(`SELECT version FROM ${prefix}schema_version`)?.version ?? 0)
 }
 
 function unfit(message: string): AgentwireError {

@@ -1,0 +1,57 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { EMPTY_COUNTS, readCounts, type StorageReport } from '../stats.ts'
+import type { Connection } from './connection.ts'
+import type { Database } from './database.ts'
+import { versionOf } from './migrate.ts'
+import { migrations } from './migrations.ts'
+import { toUnavailable } from './unavailable.ts'
+
+/** `path`: the file, where it is ours to open. */
+export async function reportOf(database: Database, path: string | undefined): Promise<StorageReport> {
+  database.assertOpen()
+  const newest = migrations.length
+  const about = { name: 'sqlite', reachable: true, durable: true } as const
+  if (path !== undefined && isMissing(path)) {
+    const warnings = ['The file does not exist yet.']
+    return { ...about, schema: { version: 0, newest }, warnings, counts: EMPTY_COUNTS, bytes: 0 }
+  }
+  return database.peek((connection) => {
+    const version = versionOf(connection, database.prefix)
+    return {
+      ...about,
+      schema: { version, newest },
+      warnings: [],
+      counts: version === 0 ? EMPTY_COUNTS : countAll(connection, database.of),
+      bytes: bytesOf(connection),
+    }
+  })
+}
+
+/** Throws where no file could be made either. Asked first, because SQLite makes a file of what it looks into. */
+function isMissing(path: string): boolean {
+  if (existsSync(path)) return false
+  try {
+    accessSync(dirname(path), constants.W_OK)
+    return true
+  } catch (error) {
+    throw toUnavailable(error, false)
+  }
+}
+
+function countAll({ get }: Connection, of: (table: string) => string) {
+  const row = get(
+    `SELECT count(*) AS partitions, sum(head - first_retained + 1) AS events, sum(lease_until > ?) AS leases,
+      (SELECT count(*) FROM ${of('documents')}) AS documents, (SELECT count(*) FROM ${of('checkpoints')}) AS checkpoints
+      FROM ${of('partitions')}`,
+    Date.now(),
+  )
+  return readCounts(row!)
+}
+
+/** Of the file, with what is still in its write-ahead log. */
+function bytesOf({ get }: Connection): number {
+  const file = get(`SELECT file FROM pragma_database_list WHERE name = 'main'`)?.file as string
+  const sizes = [file, `${file}-wal`].map((path) => statSync(path, { throwIfNoEntry: false })?.size ?? 0)
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
