@@ -12,7 +12,7 @@ import {
   finishPart,
 } from './draft.ts'
 import { collect, type Fields, fieldsOf, listOf, meanings, names, stringOf, toText } from './fields.ts'
-import { contentOf, toRequest } from './request.ts'
+import { contentOf, toMessages, toRequest } from './request.ts'
 import { countOf, toUsage } from './usage.ts'
 
 /** Anthropic Messages, also as Bedrock's InvokeModel and Vertex serve them. */
@@ -152,31 +152,25 @@ function readContentBlock(value: unknown, partial?: boolean): ContentBlock {
   }
 }
 
-/** Results of tools are blocks among those of the user: each becomes a message of its own. */
 function readMessage(value: unknown): Message[] {
-  const { role, content, ...others } = fieldsOf(value)
+  const { role: raw, content, ...others } = fieldsOf(value)
   const extras = collect(undefined, others, NONE)
-  const messages: Message[] = []
-  let blocks: ContentBlock[] | undefined
-  for (const part of Array.isArray(content) ? content : [content ?? value]) {
-    const block = fieldsOf(part)
-    if (block.type === 'tool_result') {
-      const extras = collect(undefined, block, RESULT)
-      blocks = undefined
-      messages.push({
-        role: 'tool',
-        content: contentOf(block.content, readContentBlock),
-        toolCallId: toText(block.tool_use_id),
-        status: block.is_error ? 'error' : 'success',
-        ...(extras && { extras }),
-      })
-    } else {
-      const known = role === 'assistant' || role === 'system' ? role : 'user'
-      if (!blocks) messages.push({ role: known, content: (blocks = []), ...(extras && { extras }) })
-      blocks.push(readContentBlock(part))
-    }
+  const role = raw === 'assistant' || raw === 'system' ? raw : 'user'
+  const parts = Array.isArray(content) ? content : [content ?? value]
+  return toMessages({ role, ...(extras && { extras }) }, parts, readInput)
+}
+
+function readInput(part: unknown): ContentBlock | Message {
+  const block = fieldsOf(part)
+  if (block.type !== 'tool_result') return readContentBlock(part)
+  const extras = collect(undefined, block, RESULT)
+  return {
+    role: 'tool',
+    content: contentOf(block.content, readContentBlock),
+    toolCallId: toText(block.tool_use_id),
+    status: block.is_error ? 'error' : 'success',
+    ...(extras && { extras }),
   }
-  return messages
 }
 
 /** The totals leave out what was read from and written to the cache, and the passes that compacted the context. */

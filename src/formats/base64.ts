@@ -10,3 +10,12 @@ export function joinBase64(tail: string, piece: string): readonly [base64: strin
   const whole = text.length - (text.length % 4 || (text.endsWith('=') ? 4 : 0))
   return [text.slice(0, whole), text.slice(whole)]
 }
+
+/** Bytes as base64; what is no array of bytes stays as it is. */
+export function toBase64(value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return value
+  let binary = ''
+  for (let at = 0; at < value.length; at += 8192)
+    binary += String.fromCharCode(...value.subarray(at, at + 8192))
+  return btoa(binary)
+}

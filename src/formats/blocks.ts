@@ -95,11 +95,11 @@ function readSource(block: Record<string, unknown>, extras: Record<string, unkno
 }
 
 const CITED = meanings({
-  url: 'source',
+  url: 'source uri',
   title: 'document_title filename',
-  startIndex: 'start_index',
-  endIndex: 'end_index',
-  citedText: 'cited_text',
+  startIndex: 'start_index start',
+  endIndex: 'end_index end',
+  citedText: 'cited_text text',
 })
 
 /** Reads an annotation of any provider. Its own word for it stays in `extras.type`. */

@@ -46,6 +46,28 @@ export function collect(
   return into
 }
 
+/**
+ * A value with the names of a list in the spelling of the list, however they are spelt: `toolCalls` and `tool_calls` are one.
+ * What has another name stays as it is, to its depths.
+ */
+export function respell(value: unknown, spellings: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => respell(item, spellings))
+  if (!isRecord(value)) return value
+  const spelt: Record<string, unknown> = {}
+  for (const key in value) {
+    const name = spellings.get(squeeze(key))
+    if (name) spelt[name] = respell(value[key], spellings)
+    else if (key !== '__proto__') spelt[key] = value[key]
+  }
+  return spelt
+}
+
+/** The names that `respell` looks for. */
+export const spellings = (list: string): ReadonlyMap<string, string> =>
+  new Map(list.split(' ').map((name) => [squeeze(name), name]))
+
+const squeeze = (name: string): string => name.replaceAll('_', '').toLowerCase()
+
 /** Text that comes in pieces, wherever it stands; other text comes whole. */
 const PIECES = names('text summary transcript input code diff command')
 

@@ -11,6 +11,7 @@ export type {
   Shape,
   StreamReader,
 } from './format.ts'
+export { gemini } from './gemini.ts'
 export { openaiChat } from './openai-chat.ts'
 export { openaiResponses } from './openai-responses.ts'
 export { responsesTarget } from './responses-target.ts'

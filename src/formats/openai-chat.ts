@@ -1,9 +1,9 @@
-import type { Message, Role, Usage } from '../messages/index.ts'
+import type { Message, Usage } from '../messages/index.ts'
 import { readBlock, readCitation, type Words } from './blocks.ts'
 import { defineFormat } from './define.ts'
 import { addError, addHead, addMetadata, addPart, type Choice, choiceOf, createDraft } from './draft.ts'
 import { collect, type Fields, fieldsOf, listOf, meanings, names, stringOf, toText } from './fields.ts'
-import { toRequest } from './request.ts'
+import { roleOf, toRequest } from './request.ts'
 import { countOf, toUsage } from './usage.ts'
 
 /**
@@ -77,18 +77,10 @@ const WORDS: Words = {
   }),
 }
 
-const ROLES = meanings<Role>({
-  system: 'system developer',
-  user: 'user',
-  assistant: 'assistant',
-  tool: 'tool function',
-  reasoning: 'reasoning',
-})
-
 function readMessage(value: unknown): Message {
   const message = fieldsOf(value)
   const { role, name, tool_call_id: toolCallId } = message
-  const known = ROLES.get(role) ?? 'user'
+  const known = roleOf(role)
   const choice = choiceOf(createDraft(true))
   readParts(choice, value === message ? message : { content: value })
   const extras = collect(role && known !== role ? { role } : undefined, message, INPUT)

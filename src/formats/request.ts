@@ -1,4 +1,4 @@
-import type { ContentBlock, Message } from '../messages/index.ts'
+import type { ContentBlock, Message, Role } from '../messages/index.ts'
 import { collect, type Fields, listOf, meanings } from './fields.ts'
 import type { ModelParams, ModelRequest } from './format.ts'
 
@@ -51,3 +51,38 @@ export function toRequest(
 /** Content as a list of blocks or parts, or as one. */
 export const contentOf = (content: unknown, read: (part: unknown) => ContentBlock): ContentBlock[] =>
   (Array.isArray(content) ? content : content ? [content] : []).map((part) => read(part))
+
+const ROLES = meanings<Role>({
+  system: 'system developer',
+  user: 'user',
+  assistant: 'assistant model',
+  tool: 'tool function',
+  reasoning: 'reasoning',
+})
+
+export const roleOf = (role: unknown): Role => ROLES.get(role) ?? 'user'
+
+/**
+ * The messages of one turn. Results of tools may stand among its parts: each is a message of its own.
+ *
+ * @param about All of a message but its content.
+ */
+export function toMessages(
+  about: Omit<Message, 'content'>,
+  parts: readonly unknown[],
+  read: (part: unknown) => ContentBlock | Message,
+): Message[] {
+  const messages: Message[] = []
+  let content: ContentBlock[] | undefined
+  for (const part of parts) {
+    const found = read(part)
+    if ('role' in found) {
+      content = undefined
+      messages.push(found)
+    } else {
+      if (!content) messages.push({ ...about, content: (content = []) })
+      content.push(found)
+    }
+  }
+  return messages
+}

@@ -16,6 +16,17 @@ export const rawArgs = fc.oneof(
   fc.constantFrom('', '{"a":', '[1]', 'null', '{"a":"b"'),
 )
 
+/** Arguments as an object. JSON has no negative zero. */
+export const args = fc
+  .dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 })
+  .map((args) => JSON.parse(JSON.stringify(args)) as Record<string, unknown>)
+
+/** A number of tokens, or what stands where one should. */
+export const count = fc.oneof(
+  fc.nat({ max: 5000 }),
+  fc.constantFrom(0, null, undefined, -5, 1.5, Number.NaN, 'many', 1e300),
+)
+
 /** Fields that no provider has. Every value is found again by its text. */
 export const unknown = (level: string) =>
   fc
@@ -55,7 +66,7 @@ export function interleave<Item>(lists: readonly (readonly Item[])[], picks: Ite
 }
 
 const FIELDS =
-  'id type index choices message delta content role text refusal reasoning_content reasoning_details annotations audio data tool_calls function function_call custom name arguments input usage prompt_tokens completion_tokens prompt_tokens_details cached_tokens total_tokens input_tokens output_tokens iterations cache_creation error code finish_reason response item output output_index content_index summary_index summary output_text part annotation result status incomplete_details reason call_id messages system instructions tools stop model content_block partial_json citation citations thinking signature source stop_reason tool_use_id image_url url object prompt'.split(
+  'id type index choices message delta content role text refusal reasoning_content reasoning_details annotations audio data tool_calls function function_call custom name arguments input usage prompt_tokens completion_tokens prompt_tokens_details cached_tokens total_tokens input_tokens output_tokens iterations cache_creation error code finish_reason response item output output_index content_index summary_index summary output_text part annotation result status incomplete_details reason call_id messages system instructions tools stop model content_block partial_json citation citations thinking signature source stop_reason tool_use_id image_url url object prompt candidates parts text thought thoughtSignature functionCall functionResponse executableCode codeExecutionResult inlineData mimeType contents systemInstruction usageMetadata promptTokensDetails modality groundingMetadata groundingChunks groundingSupports groundingChunkIndices segment serverContent modelTurn partialArgs jsonPath stringValue willContinue promptFeedback blockReason'.split(
     ' ',
   )
 const VALUES =

@@ -1,17 +1,19 @@
 import fc from 'fast-check'
-import { anthropicMessages, type Format, openaiChat, openaiResponses } from '../../src/formats/index.ts'
-import { interleave, name, picks, pieces, rawArgs, text, unknown } from './arbitraries.ts'
+import {
+  anthropicMessages,
+  type Format,
+  gemini,
+  openaiChat,
+  openaiResponses,
+} from '../../src/formats/index.ts'
+import { args, count, interleave, name, picks, pieces, rawArgs, text, unknown } from './arbitraries.ts'
+import { gemini as geminiExamples } from './examples/gemini.ts'
 
 /** A response as a whole, and as a stream that was cut somehow. */
 export interface Example {
   readonly response: Record<string, unknown>
   readonly chunks: readonly unknown[]
 }
-
-const count = fc.oneof(
-  fc.nat({ max: 5000 }),
-  fc.constantFrom(0, null, undefined, -5, 1.5, Number.NaN, 'many', 1e300),
-)
 
 /* OpenAI Chat Completions */
 
@@ -156,7 +158,7 @@ const anthropicBlock = fc.oneof(
     type: fc.constantFrom('tool_use' as const, 'server_tool_use' as const),
     id: fc.constant('tu_1'),
     name,
-    input: fc.dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 }),
+    input: args,
   }),
   fc.record({
     type: fc.constant('web_search_tool_result' as const),
@@ -346,4 +348,5 @@ export const formats: [string, Format, fc.Arbitrary<Example>][] = [
   ['openaiChat', openaiChat, chat],
   ['anthropicMessages', anthropicMessages, anthropic],
   ['openaiResponses', openaiResponses, responses],
+  ['gemini', gemini, geminiExamples],
 ]

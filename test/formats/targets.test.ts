@@ -33,7 +33,7 @@ const essence = (messages: readonly Message[]) =>
       .map(({ id, name, args }) => ({ id, name, args })),
   }))
 
-describe.each(formats)('%s', (name, format, examples) => {
+describe.each(formats.filter(([name]) => name in targets))('%s', (name, format, examples) => {
   const own = targets[name]!
 
   test('a response that is written in its own shape reads as it did', () => {
@@ -50,8 +50,10 @@ describe.each(formats)('%s', (name, format, examples) => {
       }),
     )
   })
+})
 
-  test('and in another one it keeps its text and its calls', () => {
+describe.each(formats)('%s', (_, format, examples) => {
+  test('in every shape a response keeps its text and its calls', () => {
     fc.assert(
       fc.property(examples, ({ response }) => {
         const messages = whole(format, response).messages.slice(0, 1)
