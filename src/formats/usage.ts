@@ -46,3 +46,19 @@ function partition(
   }
   return prefix && rest > 0 ? { ...details, [prefix]: rest } : details
 }
+
+/** What two calls used together. */
+export function addUsage(one: Usage, other: Usage): Usage {
+  return toUsage(
+    one.inputTokens + other.inputTokens,
+    one.outputTokens + other.outputTokens,
+    addDetails(one.inputDetails, other.inputDetails),
+    addDetails(one.outputDetails, other.outputDetails),
+  )
+}
+
+function addDetails(one: UsageDetails | undefined, other: UsageDetails | undefined): UsageDetails {
+  const sum = { ...one }
+  for (const key in other) sum[key] = (sum[key] ?? 0) + other[key]!
+  return sum
+}
