@@ -21,6 +21,7 @@ export interface Documents {
   list(collection: string, query: ListQuery, now: number): DocPage
   /** Removes what has expired and gives the partitions it was in. */
   sweep(now: number): Set<string>
+  count(): number
 }
 
 type Collection = Map<string, Map<string, Kept>>
@@ -71,6 +72,11 @@ export function createDocuments(): Documents {
       for (const [collection, partitions] of collections) {
         for (const id of partitions.get(partition)?.keys() ?? []) remove(partition, collection, id)
       }
+    },
+    count() {
+      let sum = 0
+      for (const partitions of collections.values()) for (const docs of partitions.values()) sum += docs.size
+      return sum
     },
     has(partition) {
       for (const partitions of collections.values()) if (partitions.has(partition)) return true

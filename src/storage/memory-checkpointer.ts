@@ -37,6 +37,14 @@ export interface MemoryCheckpointer extends Checkpointer {
  * superstep costs its changes. LangChain messages come back as messages.
  */
 export function memoryCheckpointer(): MemoryCheckpointer {
+  return countedMemoryCheckpointer().checkpointer
+}
+
+/** The same, beside a function that tells how many checkpoints it holds. */
+export function countedMemoryCheckpointer(): {
+  readonly checkpointer: MemoryCheckpointer
+  readonly count: () => number
+} {
   const threads = new Map<string, Map<string, Namespace>>()
 
   function find(threadId: string | undefined, namespace: string): Namespace | undefined {
@@ -62,7 +70,7 @@ export function memoryCheckpointer(): MemoryCheckpointer {
     return kept && toTuple(threadId!, name, namespace!, kept)
   }
 
-  return {
+  const checkpointer: MemoryCheckpointer = {
     serde: jsonSerde,
     getTuple,
     async get(config) {
@@ -111,6 +119,11 @@ export function memoryCheckpointer(): MemoryCheckpointer {
     },
     toJSON: () => '[memoryCheckpointer]',
   }
+  const count = () =>
+    [...threads.values()]
+      .flatMap((namespaces) => [...namespaces.values()])
+      .reduce((sum, { kept }) => sum + kept.size, 0)
+  return { checkpointer, count }
 }
 
 function* listTuples(

@@ -12,6 +12,7 @@ import {
   keepLast,
   readEvents,
 } from './log-pages.ts'
+import type { StorageCounts } from './stats.ts'
 import type { Bell, Change, Committed, LeaseRecord, Op, PartitionState, Store } from './store.ts'
 
 export interface MemoryStoreOptions {
@@ -21,6 +22,11 @@ export interface MemoryStoreOptions {
   readonly maxTotalBytes?: number | undefined
   /** The store's clock, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined
+}
+
+interface MemoryCounts extends Omit<StorageCounts, 'checkpoints'> {
+  /** Of the logs alone. */
+  readonly bytes: number
 }
 
 interface Partition {
@@ -39,6 +45,14 @@ const MAX_TOMBSTONES = 65_536
 
 /** A `Store` in this process's memory. Nothing survives the process, and no other process sees it. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  return countedMemoryStore(options).store
+}
+
+/** The same, beside a function that tells what is in it. */
+export function countedMemoryStore(options: MemoryStoreOptions = {}): {
+  readonly store: Store
+  readonly count: () => MemoryCounts
+} {
   const maxThreadBytes = options.maxThreadBytes ?? 16 * 1024 * 1024
   const maxTotalBytes = options.maxTotalBytes ?? 256 * 1024 * 1024
   const now = options.now ?? Date.now
@@ -172,7 +186,20 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
     }
   }
 
-  return {
+  function count(): MemoryCounts {
+    let events = 0
+    for (const log of byAppend.values()) events += log.head - log.firstRetained + 1
+    const leases = [...leased.values()].filter(({ lease }) => lease!.expiresAt > now()).length
+    return {
+      partitions: partitions.size + tombstones.size,
+      documents: documents.count(),
+      events,
+      leases,
+      bytes: logBytes,
+    }
+  }
+
+  const store: Store = {
     capabilities: { name: 'memory', shared: false, durable: false, coalesceMs: 0 },
     async get(partition, collection, id) {
       assertOpen()
@@ -277,4 +304,5 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
       tombstones.clear()
     },
   }
+  return { store, count }
 }

@@ -1,11 +1,13 @@
 import { AgentwireError } from '../errors.ts'
 import type { Checkpointer } from './checkpointer.ts'
-import { memoryCheckpointer } from './memory-checkpointer.ts'
-import { memoryStore } from './memory-store.ts'
+import { countedMemoryCheckpointer } from './memory-checkpointer.ts'
+import { countedMemoryStore } from './memory-store.ts'
 import type { Serde } from './serde.ts'
+import type { StorageReport } from './stats.ts'
 import { schemeOf } from './storage-url.ts'
 import type { Store } from './store.ts'
 
+export type { StorageCounts, StorageReport } from './stats.ts'
 export { withoutPassword } from './storage-url.ts'
 
 /** What every backend takes. For more, such as a client of your own, call the backend's own function. */
@@ -24,6 +26,8 @@ export interface OpenedStorage {
   readonly checkpointer: Checkpointer
   /** Creates or migrates what the backend needs. The first call to the store or the saver does it too. */
   setup(): Promise<void>
+  /** What it is and holds. Sets nothing up. Throws `UnavailableError` where it cannot be reached. */
+  report(): Promise<StorageReport>
   /** Ends store and saver, and their connections. */
   close(): Promise<void>
 }
@@ -69,6 +73,26 @@ export async function openStorage(url: string, options: OpenStorageOptions = {})
 }
 
 function openMemory(): OpenedStorage {
-  const store = memoryStore()
-  return { store, checkpointer: memoryCheckpointer(), setup: () => store.setup(), close: () => store.close() }
+  const { store, count } = countedMemoryStore()
+  const saver = countedMemoryCheckpointer()
+  return {
+    store,
+    checkpointer: saver.checkpointer,
+    setup: () => store.setup(),
+    async report() {
+      const { bytes, ...counts } = count()
+      return {
+        name: 'memory',
+        reachable: true,
+        schema: { version: 0, newest: 0 },
+        durable: false,
+        warnings: [
+          'It is in the memory of this process: nothing is kept when it ends, and no other process sees it.',
+        ],
+        counts: { ...counts, checkpoints: saver.count() },
+        bytes,
+      }
+    },
+    close: () => store.close(),
+  }
 }

@@ -1,0 +1,130 @@
+import { parseArgs } from 'node:util'
+import { AgentwireError } from '../src/errors.ts'
+import { type OpenedStorage, openStorage, withoutPassword } from '../src/storage/open-storage.ts'
+import type { StorageReport } from '../src/storage/stats.ts'
+import { type ExitCode, type Terminal, UsageError } from './terminal.ts'
+import { explain, findingsOf, holdings } from './words.ts'
+
+export const STORAGE_USAGE = `agentwire storage check    says whether the database is reachable, migrated and durable, and what it holds
+agentwire storage migrate  creates its tables, or brings them to this version of agentwire
+agentwire storage stats    says what it holds
+
+  --url URL        file:… or a path (SQLite), postgres://…, redis://…; default: STORAGE_URL of the environment,
+                   which is the better place for a password
+  --prefix PREFIX  what the names of tables or keys begin with, where you chose it
+  --json           one JSON object, for programs
+  --help           this text
+
+The exit code is 0 when all is well, 1 for a problem with the database, 2 for a command line that makes no sense.`
+
+interface Question {
+  readonly action: string
+  readonly url: string
+  readonly prefix: string | undefined
+  readonly json: boolean
+}
+
+/** What was done or seen, before it is put into words. */
+interface Answer {
+  readonly report: StorageReport
+  /** The version that `migrate` found. */
+  readonly before?: number
+}
+
+export async function storageCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const question = parse(args, terminal.env)
+  if (question === undefined) {
+    terminal.out(STORAGE_USAGE)
+    return 0
+  }
+  const { url, json } = question
+  try {
+    const answer = await ask(question)
+    const findings = findingsOf(answer.report)
+    const ok = !findings.some(({ level }) => level === 'problem')
+    terminal.out(
+      json ? toJson({ ok, url: withoutPassword(url), ...answer.report }) : toText(question, answer),
+    )
+    return ok ? 0 : 1
+  } catch (error) {
+    if (!(error instanceof AgentwireError)) throw error
+    const message = explain(error)
+    if (json)
+      terminal.out(toJson({ ok: false, url: withoutPassword(url), error: { code: error.code, message } }))
+    else terminal.problem(`${withoutPassword(url)}: ${message}`)
+    return 1
+  }
+}
+
+/** Undefined where help is wanted. */
+function parse(args: readonly string[], env: Terminal['env']): Question | undefined {
+  const { values, positionals } = parsed(args)
+  if (values.help) return undefined
+  const [action = '', ...more] = positionals
+  if (!(action in ACTIONS) || more.length > 0) {
+    throw new UsageError(`agentwire storage takes one of ${Object.keys(ACTIONS).join(', ')}.`)
+  }
+  const url = values.url ?? env.STORAGE_URL ?? ''
+  if (url === '') throw new UsageError('Say which storage: --url URL, or STORAGE_URL in the environment.')
+  return { action, url, prefix: values.prefix, json: values.json ?? false }
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        url: { type: 'string' },
+        prefix: { type: 'string' },
+        json: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+}
+
+const ACTIONS: Readonly<Record<string, (storage: OpenedStorage) => Promise<Answer>>> = {
+  check: async (storage) => ({ report: await storage.report() }),
+  stats: async (storage) => ({ report: await storage.report() }),
+  async migrate(storage) {
+    const { schema } = await storage.report()
+    await storage.setup()
+    return { report: await storage.report(), before: schema.version }
+  },
+}
+
+async function ask({ action, url, prefix }: Question): Promise<Answer> {
+  const storage = await openStorage(url, { prefix }).catch((error: unknown) => {
+    if (error instanceof AgentwireError && error.code === 'invalid_argument')
+      throw new UsageError(error.message)
+    throw error
+  })
+  try {
+    return await ACTIONS[action]!(storage)
+  } finally {
+    await storage.close()
+  }
+}
+
+function toText({ action, url }: Question, { report, before }: Answer): string {
+  const where = `${withoutPassword(url)} (${report.name})`
+  const findings = findingsOf(report)
+  const shown = action === 'check' ? findings : findings.filter(({ level }) => level !== 'ok')
+  const lines = shown.map(({ level, text }) => `  ${level.padEnd(8)} ${text}`)
+  if (before !== undefined) {
+    const { version } = report.schema
+    lines.unshift(
+      before === version
+        ? `  Nothing to do: version ${version} is the newest.`
+        : `  Migrated from version ${before} to version ${version}.`,
+    )
+  }
+  return [where, ...lines, ...(action === 'migrate' ? [] : holdings(report).map((line) => `  ${line}`))].join(
+    '\n',
+  )
+}
+
+const toJson = (value: object): string => JSON.stringify(value, undefined, 2)

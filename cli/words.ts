@@ -1,0 +1,68 @@
+import type { StorageReport } from '../src/storage/stats.ts'
+
+/** Something that an operator should know. */
+export interface Finding {
+  readonly level: 'ok' | 'warning' | 'problem'
+  readonly text: string
+}
+
+export function findingsOf({ schema, durable, warnings }: StorageReport): readonly Finding[] {
+  return [
+    { level: 'ok', text: 'It can be reached.' },
+    migrated(schema),
+    durable
+      ? { level: 'ok', text: 'It is durable: what was acknowledged survives a crash of the database.' }
+      : { level: 'warning', text: 'It is not durable: a crash loses what was acknowledged.' },
+    ...warnings.map((text) => ({ level: 'warning', text }) as const),
+  ]
+}
+
+function migrated({ version, newest }: StorageReport['schema']): Finding {
+  if (newest === 0) return { level: 'ok', text: 'There is nothing to migrate.' }
+  if (version === newest) return { level: 'ok', text: `It is migrated: version ${version} of ${newest}.` }
+  const text =
+    version > newest
+      ? `It is of version ${version}, and this agentwire knows ${newest}: update the package.`
+      : `It is not migrated: version ${version} of ${newest}. “agentwire storage migrate” does it; so does a server at its start.`
+  return { level: 'problem', text }
+}
+
+/** One line each, such as `1,200 events`. */
+export function holdings({ counts, bytes }: StorageReport): readonly string[] {
+  const { partitions, documents, events, leases, checkpoints } = counts
+  return [
+    several(partitions, 'thread or other partition', 'threads and other partitions'),
+    several(documents, 'document', 'documents'),
+    several(events, 'event', 'events'),
+    several(checkpoints, 'checkpoint', 'checkpoints'),
+    several(leases, 'run or other work under way', 'runs and other work under way'),
+    ...(bytes === undefined ? [] : [`${size(bytes)} in all`]),
+  ]
+}
+
+const several = (count: number, one: string, many: string): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+
+/** Such as `12 KiB`, three digits at most. */
+export function size(bytes: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
+  const at = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
+  const value = bytes / 1024 ** at
+  return `${at === 0 || value >= 99.5 ? Math.round(value) : Number(value.toPrecision(2))} ${units[at]}`
+}
+
+/** An error and what it came from, as one sentence. */
+export function explain(error: Error): string {
+  let text = error.message
+  for (let cause = causeOf(error); cause !== undefined; cause = causeOf(cause)) {
+    const more = cause.message
+    if (more !== '' && !text.includes(more)) text = `${text.replace(/\.$/, '')}: ${more}`
+  }
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+/** Of several attempts, such as one for each address of a host, the first. */
+function causeOf(error: Error): Error | undefined {
+  const cause = error instanceof AggregateError ? error.errors[0] : error.cause
+  return cause instanceof Error ? cause : undefined
+}
