@@ -75,8 +75,8 @@ async function importPg() {
     return (await import('pg')).default
   } catch (cause) {
     throw new AgentwireError(
-      'missing_dependency',
-      'postgresStorage({ url }) needs the package pg: install it, or pass a pool.',
+      'missing_package',
+      'A postgres:// URL needs the package pg: npm install pg, or give postgresStorage a pool.',
       { cause },
     )
   }
