@@ -1,0 +1,40 @@
+import * as exported from '../formats/index.ts'
+import { detectFormat, type Format, type Target } from '../formats/index.ts'
+import { isRecord } from '../messages/record.ts'
+import { TracingError } from './errors.ts'
+import { platformTarget } from './platform.ts'
+
+/** Their shapes are so plain that those of others look like them too: asked last, in this order. */
+const GENERAL = ['openaiChat', 'generic']
+
+const FORMATS: readonly Format[] = Object.values<unknown>(exported)
+  .filter((value) => isRecord(value) && typeof value.readStream === 'function')
+  .map((value) => value as Format)
+  .sort((a, b) => GENERAL.indexOf(a.name) - GENERAL.indexOf(b.name))
+
+const TARGETS: ReadonlyMap<string, Target> = new Map(
+  Object.values<unknown>(exported)
+    .filter((value) => isRecord(value) && typeof value.writeRequest === 'function')
+    .map((value) => [(value as Target).name, value as Target]),
+)
+
+/** The format asked for, or else the one that knows the first of the values, or else of the second, and so on. */
+export function formatOf(
+  asked: Format | string | undefined,
+  ...values: readonly unknown[]
+): Format | undefined {
+  if (typeof asked === 'object') return asked
+  const found = detectFormat(FORMATS, values, asked)
+  if (asked === undefined || found) return found
+  const names = FORMATS.map(({ name }) => name).join(', ')
+  throw new TracingError('format', `There is no format ${JSON.stringify(asked)}. There are ${names}.`)
+}
+
+/** The shape asked for; the platform's own unless told otherwise. */
+export function targetOf(asked: Target | string | undefined): Target {
+  if (typeof asked === 'object') return asked
+  const found = asked === undefined ? platformTarget : TARGETS.get(asked)
+  if (found) return found
+  const names = [...TARGETS.keys()].join(', ')
+  throw new TracingError('target', `There is no target ${JSON.stringify(asked)}. There are ${names}.`)
+}

@@ -1,0 +1,55 @@
+import { uuid7 } from '../ids.ts'
+import type { RunEvent } from './convert.ts'
+
+export type RunType = 'llm' | 'chain' | 'tool' | 'retriever' | 'embedding' | 'prompt' | 'parser'
+
+/** A run as the platform takes it in: plain JSON, names as on the wire. */
+export interface RunRecord {
+  readonly id: string
+  readonly name: string
+  readonly run_type: RunType
+  /** RFC 3339, as is `end_time`. */
+  readonly start_time: string
+  /** Absent while the run goes on. */
+  readonly end_time?: string
+  readonly inputs: Readonly<Record<string, unknown>>
+  readonly outputs?: Readonly<Record<string, unknown>>
+  readonly error?: string
+  readonly events: readonly RunEvent[]
+  readonly tags?: readonly string[]
+  readonly extra: { readonly metadata: Readonly<Record<string, unknown>> }
+  readonly trace_id: string
+  /** Place in the trace: the parent's, a dot, the start as `YYYYMMDDTHHMMSSffffffZ` and the id. Sorts by start. */
+  readonly dotted_order: string
+  readonly parent_run_id?: string
+}
+
+/** Where a run stands in its trace. */
+export interface Place {
+  readonly id: string
+  readonly traceId: string
+  readonly dottedOrder: string
+  readonly parentRunId: string | undefined
+  readonly startTime: string
+}
+
+let latest = 0
+
+/** A new place beneath `parent`. Runs that start in one millisecond stand in the order of their starts. */
+export function placeUnder(parent: Place | undefined, given: string | undefined): Place {
+  const now = Date.now()
+  // Microseconds since 1970, the lower three digits counted.
+  latest = Math.max(now * 1000, latest + 1)
+  if (latest >= now * 1000 + 1000) latest = now * 1000
+  const id = given ?? uuid7(now)
+  const startTime = new Date(now).toISOString()
+  const micros = String(latest - now * 1000).padStart(3, '0')
+  const stamp = `${startTime.slice(0, -1).replace(/[-:.]/g, '')}${micros}Z${id}`
+  return {
+    id,
+    traceId: parent?.traceId ?? id,
+    dottedOrder: parent ? `${parent.dottedOrder}.${stamp}` : stamp,
+    parentRunId: parent?.id,
+    startTime,
+  }
+}
