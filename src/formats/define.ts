@@ -9,19 +9,22 @@ interface FormatParts extends Pick<Format, 'name' | 'provider' | 'detect' | 'rea
    * a stream, or once the whole response. State of the stream is its own.
    */
   open(draft: Draft): (chunk: Fields) => void
+  /** The object to read, out of what a response or a chunk comes in. */
+  unwrap?(value: unknown, whole: boolean): unknown
 }
 
 /** A format from its parts. */
-export function defineFormat({ open, ...parts }: FormatParts): Format {
+export function defineFormat({ open, unwrap = (value) => value, ...parts }: FormatParts): Format {
   return {
     ...parts,
     readResponse(response) {
       const draft = createDraft(true)
-      open(draft)(fieldsOf(response))
+      const value = unwrap(response, true)
+      open(draft)(fieldsOf(value))
       const messages = finishDraft(draft)
       const { error } = draft
       if (error) return { messages, error }
-      if (parts.detect(response) === 'response') return { messages }
+      if (parts.detect(value) === 'response') return { messages }
       return {
         messages: [{ role: 'assistant', content: [{ type: 'nonStandard', value: response }] }],
         issues: [{ path: '', message: `Expected a response of ${parts.name}.` }],
@@ -33,7 +36,8 @@ export function defineFormat({ open, ...parts }: FormatParts): Format {
       let ended = false
       return {
         push(chunk) {
-          if (isRecord(chunk)) read(chunk)
+          const value = unwrap(chunk, false)
+          if (isRecord(value)) read(value)
           else addUnknown(draft, chunk)
           return takeEvents(draft)
         },
