@@ -3,13 +3,14 @@ import { uuid7 } from '../ids.ts'
 import type { Checkpointer } from '../storage/checkpointer.ts'
 import type { Store } from '../storage/store.ts'
 import { cancelRun } from './cancel.ts'
+import { type CommandKey, type Receipt, recall, type Started, type Written } from './command.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 import type { CancelAction, ThreadRecord } from './records.ts'
 import type { SubscribeRequest } from './replay.ts'
 import { rescueRegularly } from './rescue.ts'
-import { type Started, type StartRequest, startRun } from './start.ts'
-import { readHistory, readState, type StateQuery, type StateWrite, writeState } from './state.ts'
+import { type StartRequest, startRun } from './start.ts'
+import { readHistory, readState, type StateQuery } from './state.ts'
 import { waitForEnd } from './stop.ts'
 import { type Subscription, subscribe } from './subscribe.ts'
 import { createTails } from './tail.ts'
@@ -23,6 +24,7 @@ import {
   type ThreadListQuery,
 } from './threads.ts'
 import { type RunTree, readTree } from './tree.ts'
+import { type StateWrite, writeState } from './write-state.ts'
 
 export interface RunEngineOptions {
   readonly agents: ReadonlyMap<string, Agent>
@@ -50,7 +52,9 @@ export interface RunEngine {
   subscribe(request: SubscribeRequest): Subscription
   readState(thread: ThreadRecord, query?: StateQuery): Promise<StateSnapshot | undefined>
   readHistory(thread: ThreadRecord, query: StateQuery, options: HistoryOptions): AsyncIterable<StateSnapshot>
-  writeState(write: StateWrite): Promise<StateSnapshot>
+  writeState(write: StateWrite): Promise<Written>
+  /** What a command that was sent before came to. The thread must be the caller's. Throws `key_reused`. */
+  recall(threadId: string, command: CommandKey | undefined): Promise<Receipt | null>
   findThread(threadId: string, owner: string | null): Promise<ThreadRecord | undefined>
   createThread(thread: NewThread): Promise<ThreadRecord | undefined>
   patchThread(
@@ -109,6 +113,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     readState: (thread, query) => readState(context, thread, query),
     readHistory: (thread, query, history) => readHistory(context, thread, query, history),
     writeState: (write) => writeState(context, write),
+    recall: async (threadId, command) => (await recall(store, threadId, command)).receipt,
     findThread: (threadId, owner) => findThread(context, threadId, owner),
     createThread: (thread) => createThread(context, thread),
     patchThread: (threadId, owner, metadata) => patchThread(context, threadId, owner, metadata),

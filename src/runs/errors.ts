@@ -8,6 +8,10 @@ export type RunErrorCode =
   | 'no_such_interrupt'
   /** The thread has a run in progress and the caller asked not to wait for it. */
   | 'thread_busy'
+  /** Another command had this idempotency key before. */
+  | 'key_reused'
+  /** The process was lost in the middle of a command, and what was changed since hides whether it took effect. */
+  | 'outcome_unknown'
   | 'not_supported'
   | 'closing'
 

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../agents/agent.ts'
-import type { PartitionState } from '../storage/store.ts'
+import type { Guard, Op, PartitionState } from '../storage/store.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
 import { encodeFrame, pendingEvent } from './frame.ts'
 import {
@@ -17,6 +17,9 @@ export interface Launch {
   readonly thread: ThreadRecord
   readonly run: RunRecord
   readonly state: PartitionState
+  /** What else is checked and written with it. */
+  readonly guards?: readonly Guard[]
+  readonly ops?: readonly Op[]
 }
 
 export interface Launched {
@@ -29,7 +32,7 @@ export interface Launched {
 /** Gives a run the thread: lease, records and its `running` event, in one commit. Throws `ConflictError` when another was first. */
 export async function prepareLaunch(
   context: RunContext,
-  { read, thread, run, state }: Launch,
+  { read, thread, run, state, guards = [], ops = [] }: Launch,
 ): Promise<Launched> {
   const { threadId } = run
   const token = Math.max(state.token + 1, state.now)
@@ -52,12 +55,13 @@ export async function prepareLaunch(
   }
   const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, state.head + 1)
   const { head } = await context.store.commit(threadId, {
-    guards: [guardThread(threadId, read), { guard: 'free' }, { guard: 'head', seq: state.head }],
+    guards: [guardThread(threadId, read), { guard: 'free' }, { guard: 'head', seq: state.head }, ...guards],
     ops: [
       { op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs },
       putRun(running),
       putThread(busy),
       { op: 'append', token, events: [frame] },
+      ...ops,
     ],
   })
   return { thread: busy, run: running, token, head }

@@ -1,5 +1,7 @@
 import type { RunInput, StateAddress } from '../agents/agent.ts'
 import { uuid7 } from '../ids.ts'
+import type { Guard, Op } from '../storage/store.ts'
+import { type CommandKey, putReceipt, raced, recall, type Started } from './command.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 import { execute } from './execute.ts'
@@ -34,12 +36,8 @@ export interface StartRequest {
   readonly config?: StoredConfig | undefined
   /** Kept when the thread has none yet. */
   readonly title?: string | undefined
-}
-
-export interface Started {
-  readonly runId: string
-  /** The last sequence number of the thread before the run's first event. */
-  readonly appliedThroughSeq: number
+  /** Given again, it starts no second run. */
+  readonly command?: CommandKey | undefined
 }
 
 /** Waiting runs of one thread. More than a person could have meant. */
@@ -51,19 +49,23 @@ const MAX_QUEUED_RUNS = 1_000
  */
 export async function startRun(context: RunContext, request: StartRequest): Promise<Started> {
   if (context.closing.signal.aborted) throw new RunError('closing', 'The server is shutting down. Try again.')
-  const { threadId, checkpointId } = request
-  const agent = agentOf(context, request.assistantId)
-  if (checkpointId !== undefined)
-    await requireCheckpoint({ threadId, checkpointId, checkpointer: checkpointerOf(context, agent) })
+  agentOf(context, request.assistantId)
   return retryConflicts(() => admit(context, request))
 }
 
 async function admit(context: RunContext, request: StartRequest): Promise<Started> {
   const { store } = context
-  const { threadId } = request
+  const { threadId, checkpointId, command } = request
   const state = await store.inspect(threadId)
   const read = await loadThread(store, threadId)
   const thread = requireUsable(read?.record, request) ?? newThread(threadId, request.owner, state.now)
+  const known = await recall(store, threadId, command)
+  if (known.receipt && 'runId' in known.receipt) return known.receipt
+  if (known.receipt || known.unsettled) throw raced()
+  if (checkpointId !== undefined) {
+    const checkpointer = checkpointerOf(context, agentOf(context, request.assistantId))
+    await requireCheckpoint({ threadId, checkpointId, checkpointer })
+  }
   const held = isHeld(state)
   if (!held && thread.activeRunId !== null) {
     await rescue(context, threadId)
@@ -77,6 +79,8 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   }
   const answers = requireOpen(thread, start)
   const run = newRun(request, start, state.now)
+  const started: Started = { runId: run.runId, appliedThroughSeq: state.head }
+  const extra = { guards: known.guards, ops: putReceipt(command, started) }
   const changed: ThreadRecord = {
     ...thread,
     assistantId: request.assistantId,
@@ -84,15 +88,15 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
     updatedAt: state.now,
   }
   if (waits) {
-    await enqueue(context, { read, thread: changed, run, answers })
+    await enqueue(context, { read, thread: changed, run, answers, ...extra })
     // Whoever held the thread may have left before it could see this run.
     const next = await launchNext(context, threadId)
     if (next) void execute(context, next)
   } else {
-    const launched = await prepareLaunch(context, { read, thread: changed, run, state })
+    const launched = await prepareLaunch(context, { read, thread: changed, run, state, ...extra })
     void execute(context, launched)
   }
-  return { runId: run.runId, appliedThroughSeq: state.head }
+  return started
 }
 
 interface Enqueue {
@@ -100,14 +104,17 @@ interface Enqueue {
   readonly thread: ThreadRecord
   readonly run: RunRecord
   readonly answers: readonly string[]
+  readonly guards: readonly Guard[]
+  readonly ops: readonly Op[]
 }
 
 /**
  * Another run holds the thread. `interrupt` and `rollback` stop it and drop the runs that wait behind it, as the reference
  * server does; the new run starts when the old one has ended.
  */
-async function enqueue(context: RunContext, { read, thread, run, answers }: Enqueue): Promise<void> {
+async function enqueue(context: RunContext, request: Enqueue): Promise<void> {
   const { store } = context
+  const { read, thread, run, answers } = request
   const strategy = run.multitaskStrategy
   if (strategy === 'reject') {
     throw new RunError(
@@ -120,8 +127,8 @@ async function enqueue(context: RunContext, { read, thread, run, answers }: Enqu
   const entry = { runId: run.runId, answers }
   if (strategy === 'enqueue') {
     await store.commit(thread.threadId, {
-      guards: [guardThread(thread.threadId, read)],
-      ops: [putRun(run), putThread({ ...thread, queue: [...thread.queue, entry] })],
+      guards: [guardThread(thread.threadId, read), ...request.guards],
+      ops: [putRun(run), putThread({ ...thread, queue: [...thread.queue, entry] }), ...request.ops],
     })
     return
   }
@@ -131,6 +138,7 @@ async function enqueue(context: RunContext, { read, thread, run, answers }: Enqu
   await store.commit(thread.threadId, {
     guards: [
       guardThread(thread.threadId, read),
+      ...request.guards,
       ...(active
         ? [
             {
@@ -147,6 +155,7 @@ async function enqueue(context: RunContext, { read, thread, run, answers }: Enqu
       ...waiting.flatMap((item) => (item ? [putRun({ ...item.record, status: 'interrupted' })] : [])),
       putRun(run),
       putThread({ ...thread, queue: [entry] }),
+      ...request.ops,
     ],
   })
   const local = context.active.get(thread.threadId)

@@ -1,5 +1,6 @@
 import { ConflictError } from '../storage/errors.ts'
 import type { DocIndex } from '../storage/store.ts'
+import { type CommandKey, putReceipt, recall } from './command.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 import { loadThread, newThread, ownerIndex, putThread, type ThreadRecord } from './records.ts'
@@ -32,6 +33,8 @@ export interface NewThread {
   readonly owner: string | null
   readonly assistantId?: string | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** Given again, it gives the thread that it has made. */
+  readonly command?: CommandKey | undefined
 }
 
 /** Makes an empty thread. Undefined when the id is taken, whoever has it. */
@@ -40,18 +43,19 @@ export async function createThread(
   request: NewThread,
 ): Promise<ThreadRecord | undefined> {
   const { store } = context
-  const { threadId, owner, assistantId = null, metadata = {} } = request
+  const { threadId, owner, assistantId = null, metadata = {}, command } = request
   const { now } = await store.inspect(threadId)
   const thread: ThreadRecord = { ...newThread(threadId, owner, now), assistantId, metadata }
   try {
     await store.commit(threadId, {
       guards: [{ guard: 'absent', collection: 'threads', id: threadId }],
-      ops: [putThread(thread)],
+      ops: [putThread(thread), ...putReceipt(command, { threadId, appliedThroughSeq: 0 })],
     })
     return thread
   } catch (error) {
-    if (error instanceof ConflictError) return undefined
-    throw error
+    if (!(error instanceof ConflictError)) throw error
+    const taken = command && (await findThread(context, threadId, owner))
+    return taken && (await recall(store, threadId, command)).receipt ? taken : undefined
   }
 }
 

@@ -32,6 +32,8 @@ const PROTOCOL_CODES: Readonly<Record<RunErrorCode, ProtocolErrorCode | undefine
   no_such_checkpoint: 'no_such_checkpoint',
   no_such_interrupt: 'no_such_interrupt',
   thread_busy: 'invalid_argument',
+  key_reused: 'invalid_argument',
+  outcome_unknown: 'invalid_argument',
   not_supported: 'not_supported',
   // Nothing was done and another server may do it: clients should try again.
   closing: undefined,
@@ -44,6 +46,8 @@ const HTTP_STATUS: Readonly<Record<RunErrorCode, number>> = {
   no_such_checkpoint: 404,
   no_such_interrupt: 404,
   thread_busy: 409,
+  key_reused: 409,
+  outcome_unknown: 409,
   not_supported: 422,
   closing: 503,
 }
@@ -86,7 +90,7 @@ export function encodeCommandError(
   onError: OnError | undefined,
 ): Response {
   const refused = commandFailure(id, error)
-  if (refused) return json(refused)
+  if (refused) return json(refused, { status: isConflict(error) ? 409 : 200 })
   const response = encodeThreadsError(error) ?? toHttpError(error)
   if (response instanceof Response) return response
   const { status, message, headers = {} } = response
@@ -94,8 +98,13 @@ export function encodeCommandError(
     const reference = reportError(error, onError)
     return json(failure(id, 'unknown_error', `${message} Reference: ${reference}.`))
   }
-  return json(failure(id, 'invalid_argument', message), { status, headers })
+  if (status > 500) reportError(error, onError)
+  return json(failure(id, status > 500 ? 'unknown_error' : 'invalid_argument', message), { status, headers })
 }
+
+/** Only clients that send idempotency keys see these, and they know what to do with a status. */
+const isConflict = (error: unknown): boolean =>
+  error instanceof RunError && (error.code === 'key_reused' || error.code === 'outcome_unknown')
 
 /** Errors of this group outside commands: `{ error, message }` with a status. */
 export function encodeThreadsError(error: unknown): Response | undefined {

@@ -1,8 +1,9 @@
 import { type Call, empty, HttpError, json } from '../http/index.ts'
-import { uuid7 } from '../ids.ts'
+import { uuid7, uuidOf } from '../ids.ts'
 import { type RunEngine, RunError, type ThreadRecord } from '../runs/index.ts'
 import { ownerOf, permit, threadIdOf } from './access.ts'
 import { bodyOf, numberParam } from './body.ts'
+import { commandKey } from './command-key.ts'
 import { contains } from './contains.ts'
 import type { ThreadsContext } from './context.ts'
 import { presentThread } from './present.ts'
@@ -27,10 +28,12 @@ export async function getThreads({ engine, authorize }: ThreadsContext, call: Ca
 /** `POST /threads`. */
 export async function postThread({ engine, authorize }: ThreadsContext, call: Call): Promise<Response> {
   const { thread_id, metadata, if_exists } = await bodyOf(threadCreateSchema, call)
-  const threadId = thread_id === undefined ? uuid7() : threadIdOf(thread_id)
-  await permit(authorize, call, 'threads:create', { threadId })
   const owner = ownerOf(call.principal)
-  const created = await engine.createThread({ threadId, owner, metadata })
+  const command = await commandKey(call, 'POST threads', await call.json())
+  const newId = () => (command ? uuidOf([owner, command.key]) : uuid7())
+  const threadId = thread_id === undefined ? await newId() : threadIdOf(thread_id)
+  await permit(authorize, call, 'threads:create', { threadId })
+  const created = await engine.createThread({ threadId, owner, metadata, command })
   const thread =
     created ?? (if_exists === 'do_nothing' ? await engine.findThread(threadId, owner) : undefined)
   if (!thread)

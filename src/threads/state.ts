@@ -2,6 +2,7 @@ import { type Call, HttpError, json } from '../http/index.ts'
 import type { StateQuery, ThreadRecord } from '../runs/index.ts'
 import { ownerOf, permit, threadIdOf } from './access.ts'
 import { bodyOf, numberParam } from './body.ts'
+import { commandKey } from './command-key.ts'
 import type { ThreadsContext } from './context.ts'
 import { emptyState, presentState, type ThreadState } from './present.ts'
 import { titleOf } from './title.ts'
@@ -43,15 +44,21 @@ export async function postState({ engine, authorize }: ThreadsContext, call: Cal
   const threadId = threadIdOf(call.params.thread_id)
   const { values, checkpoint, checkpoint_id, as_node } = await bodyOf(stateWriteSchema, call)
   await permit(authorize, call, 'threads:update', { threadId })
-  const snapshot = await engine.writeState({
+  const owner = ownerOf(call.principal)
+  const checkpointNs = checkpoint?.checkpoint_ns
+  const { checkpointId } = await engine.writeState({
     threadId,
-    owner: ownerOf(call.principal),
+    owner,
     values: values ?? null,
     asNode: as_node,
     checkpointId: checkpoint_id ?? checkpoint?.checkpoint_id,
-    checkpointNs: checkpoint?.checkpoint_ns,
+    checkpointNs,
     title: titleOf(values),
+    command: await commandKey(call, 'POST state', await call.json()),
   })
+  const thread = await engine.findThread(threadId, owner)
+  const snapshot = thread && (await engine.readState(thread, { checkpointId, checkpointNs }))
+  if (!snapshot) throw new HttpError(404, 'not_found', 'The thread was deleted.')
   const state = presentState(snapshot)
   return json({ ...state, configurable: state.checkpoint })
 }

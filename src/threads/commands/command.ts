@@ -1,6 +1,6 @@
 import type * as z from 'zod'
 import type { Principal } from '../../http/index.ts'
-import type { ThreadRecord } from '../../runs/index.ts'
+import type { CommandKey, ThreadRecord } from '../../runs/index.ts'
 import type { ThreadAction } from '../access.ts'
 import type { ThreadsContext } from '../context.ts'
 import { ProtocolError } from '../errors.ts'
@@ -13,6 +13,8 @@ export interface Command extends ThreadsContext {
   readonly principal: Principal | null
   readonly params: unknown
   readonly permit: (action: ThreadAction, assistantId?: string) => Promise<void>
+  /** Under which the command counts once. Throws for one that is malformed. */
+  readonly key: () => Promise<CommandKey | undefined>
 }
 
 /** What a command answers: its result, and where the log stood where it changed state. */

@@ -1,5 +1,6 @@
 import { type Call, HttpError, json } from '../../http/index.ts'
 import { ownerOf, permit, threadIdOf } from '../access.ts'
+import { commandKey } from '../command-key.ts'
 import type { ThreadsContext } from '../context.ts'
 import { encodeCommandError, ProtocolError } from '../errors.ts'
 import { commandSchema, explain } from '../wire.ts'
@@ -59,6 +60,7 @@ function dispatch(context: ThreadsContext, call: Call, method: string, params: u
       principal: call.principal,
       params,
       permit: (action, assistantId) => permit(context.authorize, call, action, { threadId, assistantId }),
+      key: () => commandKey(call, method, params),
     })
   }
   if (SUBSCRIPTIONS.has(method)) {

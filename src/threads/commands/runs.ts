@@ -64,6 +64,8 @@ export async function inputInject(command: Command): Promise<CommandResult> {
   const { message } = parse(inputInjectSchema, command.params)
   const { engine, threadId, owner } = command
   const thread = await requireThread(command)
+  const key = await command.key()
+  const done = await engine.recall(threadId, key)
   const messages = [
     {
       type: message.role === 'user' ? 'human' : 'system',
@@ -72,20 +74,26 @@ export async function inputInject(command: Command): Promise<CommandResult> {
       id: crypto.randomUUID(),
     },
   ]
-  if (thread.status === 'busy') {
+  // Sent again it does what it did, whatever the thread does now.
+  if (done ? 'runId' in done : thread.status === 'busy') {
     const assistantId = await assistantOf(command, undefined)
     const started = await start(command, { assistantId, start: { kind: 'input', value: { messages } } })
     return { result: { run_id: started.runId }, appliedThroughSeq: started.appliedThroughSeq }
   }
   await command.permit('threads:update')
-  if (thread.status === 'interrupted') {
+  if (!done && thread.status === 'interrupted') {
     throw new ProtocolError(
       'not_supported',
       'The thread waits for an answer, which a message would take away. Answer with input.respond, and give the message as update.',
     )
   }
-  await engine.writeState({ threadId, owner, values: { messages } })
-  return { result: {}, appliedThroughSeq: await engine.head(threadId) }
+  const { appliedThroughSeq } = await engine.writeState({
+    threadId,
+    owner,
+    values: { messages },
+    command: key,
+  })
+  return { result: {}, appliedThroughSeq }
 }
 
 interface RunRequest {
@@ -110,6 +118,7 @@ async function start(command: Command, request: RunRequest): Promise<Started> {
     multitaskStrategy: request.strategy,
     config: runConfig(request.config, request.metadata, principal),
     title: request.title,
+    command: await command.key(),
   })
 }
 

@@ -1,0 +1,48 @@
+import { type Call, HttpError } from '../http/index.ts'
+import type { CommandKey } from '../runs/index.ts'
+
+const MAX_KEY = 255
+
+/**
+ * The key under which a request counts once: the header `Idempotency-Key`, else `metadata.command_id` of its params. Undefined
+ * where the client gave none. Throws 400.
+ */
+export async function commandKey(
+  { request }: Call,
+  method: string,
+  params: unknown,
+): Promise<CommandKey | undefined> {
+  const header = request.headers.get('idempotency-key')
+  const key = header ?? field(field(params, 'metadata'), 'command_id')
+  if (key === undefined || key === null) return undefined
+  if (typeof key !== 'string' || key.length > MAX_KEY || !/^[\x21-\x7e]+$/.test(key)) {
+    const name = header === null ? 'metadata.command_id' : 'Idempotency-Key'
+    throw new HttpError(
+      400,
+      'invalid_argument',
+      `${name}: expected 1 to ${MAX_KEY} visible ASCII characters without spaces, such as a UUID.`,
+    )
+  }
+  return { key, fingerprint: await digest(canonical([method, params ?? null])) }
+}
+
+function field(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? (value as Record<string, unknown>)[key]
+    : undefined
+}
+
+/** JSON in which equal values have equal texts: the order of keys does not count. */
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  const fields = Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`)
+  return `{${fields.join(',')}}`
+}
+
+async function digest(text: string): Promise<string> {
+  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
