@@ -82,7 +82,8 @@ function parsed(args: readonly string[]) {
       },
     })
   } catch (error) {
-    throw new UsageError((error as Error).message)
+    // Behind the first sentence it explains how options are written in general.
+    throw new UsageError((error as Error).message.replace(/\. .*$/s, '.'))
   }
 }
 

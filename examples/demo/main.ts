@@ -1,13 +1,17 @@
 import { ListenError, serve } from '../../adapters/node.ts'
+import { AgentwireError } from '../../src/index.ts'
+import { openStorage, withoutPassword } from '../../src/storage/open-storage.ts'
 import { chooseModels } from './models.ts'
 import { createDemo } from './server.ts'
 
 const { PORT = '3000', HOST = '127.0.0.1' } = process.env
+const storageUrl = process.env.STORAGE_URL || 'memory:'
 const port = Number(PORT)
 if (!/^\d+$/.test(PORT) || port > 65_535) stop(`PORT must be a number from 0 to 65535, not “${PORT}”.`)
 
 const models = await chooseModels(process.env)
-const served = await serve(createDemo(models), { port, host: HOST }).catch((error) => {
+const storage = await openReady(storageUrl)
+const served = await serve(createDemo(models, storage), { port, host: HOST }).catch((error) => {
   if (error instanceof ListenError) stop(`${error.message} Such as: PORT=${port + 1} npm run demo`)
   throw error
 })
@@ -22,6 +26,7 @@ const start = {
 }
 console.log(`
 The demo runs with ${models.label}. OPENAI_API_KEY or ANTHROPIC_API_KEY choose a provider's model.
+${kept(storageUrl)}
 
   The chat page    ${origin}/
   Is it up?        ${origin}/ok
@@ -38,8 +43,29 @@ Ctrl-C stops the demo.
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => {
-    served.close().then(() => process.exit(0), fail)
+    served
+      .close()
+      .then(() => storage.close())
+      .then(() => process.exit(0), fail)
   })
+
+/** The storage behind the URL, once it has been reached. */
+async function openReady(url: string) {
+  try {
+    const opened = await openStorage(url)
+    await opened.setup()
+    return opened
+  } catch (error) {
+    if (error instanceof AgentwireError) stop(`STORAGE_URL: ${error.message}`)
+    throw error
+  }
+}
+
+function kept(url: string): string {
+  return url === 'memory:'
+    ? 'Its threads are gone when it stops. STORAGE_URL=file:demo.db, or postgres://…, keeps them.'
+    : `Its threads are kept in ${withoutPassword(url)}. Those that a crash cut off go on within half a minute.`
+}
 
 function stop(message: string): never {
   console.error(message)

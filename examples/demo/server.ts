@@ -1,5 +1,5 @@
 import { langgraph } from '../../src/agents/langgraph.ts'
-import { createAgentServer, type WebHandler } from '../../src/index.ts'
+import { createAgentServer, type ServerOptions, type WebHandler } from '../../src/index.ts'
 import { echoAgent } from './echo.ts'
 import { approvalAgent, deepAgent } from './graphs.ts'
 import type { Models } from './models.ts'
@@ -24,8 +24,11 @@ const AGENTS = [
   },
 ]
 
+/** What the demo keeps its threads in. Default: memory. */
+type Storage = Pick<ServerOptions, 'store' | 'checkpointer'>
+
 /** The demo as one handler: the agents first, and the page where no route of theirs matches. */
-export function createDemo(models: Models): WebHandler {
+export function createDemo(models: Models, { store, checkpointer }: Storage = {}): WebHandler {
   const server = createAgentServer({
     agents: {
       agent: langgraph(deepAgent(models)),
@@ -33,6 +36,8 @@ export function createDemo(models: Models): WebHandler {
       echo: echoAgent(),
     },
     defaultAgent: 'agent',
+    store,
+    checkpointer,
   })
   const page = site({ model: models.label, agents: AGENTS })
   const handle: WebHandler['handle'] = async (request, context) =>

@@ -1,15 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server } from 'node:net'
-import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
-import { root } from '../package/package.ts'
+import { expect, test } from 'vitest'
+import { programs, typescript } from '../support/program.ts'
 
-const children: ChildProcess[] = []
-
-afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL')
-})
+const run = programs()
 
 test('says where it is, and the lines it says to paste work', async () => {
   const demo = start({ PORT: '0' })
@@ -48,33 +42,19 @@ test.each(['http', '65536'])('PORT=%s is refused with one plain line', async (po
   expect(complaint(demo.text())).toEqual([`PORT must be a number from 0 to 65535, not “${port}”.`])
 })
 
-function start(env: Record<string, string>) {
-  const plain = { ...process.env, OPENAI_API_KEY: '', ANTHROPIC_API_KEY: '', ...env }
-  return run(process.execPath, ['--import', 'tsx', join(root, 'examples/demo/main.ts')], plain)
-}
+test.each([
+  ['mysql://me:s3cret@127.0.0.1/db', /^STORAGE_URL: No storage has URLs that begin with mysql:/],
+  ['postgres://me:s3cret@127.0.0.1:1/db', /^STORAGE_URL: Postgres cannot be reached/],
+])('STORAGE_URL=%s is refused with one plain line', async (url, message) => {
+  const demo = start({ PORT: '0', STORAGE_URL: url })
+  expect(await demo.exit).toBe(1)
+  expect(complaint(demo.text())).toEqual([expect.stringMatching(message)])
+  expect(demo.text()).not.toContain('s3cret')
+})
 
-function run(command: string, args: string[], env: NodeJS.ProcessEnv = process.env) {
-  const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  children.push(child)
-  let text = ''
-  const heard = new Set<() => void>()
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece
-      for (const listen of heard) listen()
-    })
-  const exit = new Promise<number | null>((resolve) => child.on('close', resolve))
-  /** What it has printed, as soon as that matches. */
-  const output = (pattern: RegExp) =>
-    new Promise<string>((resolve, reject) => {
-      const look = () => {
-        if (pattern.test(text)) resolve(text)
-      }
-      heard.add(look)
-      look()
-      void exit.then(() => reject(new Error(`It ended and never printed ${pattern}:\n${text}`)))
-    })
-  return { child, exit, output, text: () => text }
+function start(env: Record<string, string>) {
+  const plain = { ...process.env, OPENAI_API_KEY: '', ANTHROPIC_API_KEY: '', STORAGE_URL: '', ...env }
+  return run(process.execPath, typescript('examples/demo/main.ts'), plain)
 }
 
 /** What it printed, but for the notice that nobody needs to sign in. */

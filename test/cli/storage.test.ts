@@ -1,0 +1,284 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'esbuild'
+import Database from 'libsql'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openStorage } from '../../src/storage/open-storage.ts'
+import { root } from '../package/package.ts'
+import { hasPostgres, sharedPostgres } from '../support/postgres-server.ts'
+import { programs } from '../support/program.ts'
+
+const start = programs()
+const folder = mkdtempSync(join(tmpdir(), 'agentwire-cli-'))
+/** Beside the project, where the clients of databases are found. */
+const program = join(root, '.tmp', `cli-${process.pid}.mjs`)
+
+beforeAll(async () => {
+  await bundle(program)
+})
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+  rmSync(program, { force: true })
+})
+
+describe('SQLite', () => {
+  test('check, migrate, stats', async () => {
+    const path = join(folder, 'new.db')
+    const check = await agentwire('check', '--url', `file:${path}`)
+    expect(check.code).toBe(1)
+    expect(check.text).toMatch(/problem +It is not migrated: version 0 of \d+\. “agentwire storage migrate”/)
+    expect(existsSync(path)).toBe(false)
+    await goesThrough(`file:${path}`, `file:${path}`)
+  })
+
+  test.each([
+    [
+      'a file of something else',
+      () => fileWith('These are words, and no database, as anybody can see.'.repeat(20)),
+    ],
+    ['a folder', () => folder],
+    ['a folder that is not there', () => join(folder, 'no', 'agents.db')],
+  ])('%s is a problem, told in one sentence', async (_, make) => {
+    const path = make()
+    const { code, text } = await agentwire('check', '--url', path)
+    expect(code).toBe(1)
+    expect(lines(text)).toEqual([expect.stringMatching(/^\/.+: SQLite: .+\.$/)])
+    expect(text.startsWith(`${path}: `)).toBe(true)
+  })
+
+  test('tables of a later version are a problem', async () => {
+    const path = join(folder, 'later.db')
+    await agentwire('migrate', '--url', path)
+    const database = new Database(path)
+    database.exec('UPDATE agentwire_schema_version SET version = 99')
+    database.close()
+    for (const action of ['check', 'migrate', 'stats']) {
+      const { code, text } = await agentwire(action, '--url', path)
+      expect(code).toBe(1)
+      expect(text).toMatch(/update/)
+    }
+  })
+})
+
+describe.runIf(hasPostgres())('Postgres', () => {
+  let url: string
+
+  beforeAll(async () => {
+    const client = new pg.Client({ connectionString: await sharedPostgres() })
+    await client.connect()
+    await client.query('CREATE DATABASE cli')
+    await client.end()
+    const at = new URL(await sharedPostgres())
+    at.password = 's3cret'
+    at.pathname = '/cli'
+    url = at.href
+  })
+
+  test('check, migrate, stats', async () => {
+    const check = await agentwire('check', '--url', url)
+    expect(check.code).toBe(1)
+    expect(check.text).toMatch(/problem +It is not migrated: version 0 of \d+\./)
+    await goesThrough(url, url.replace(':s3cret', ''))
+  })
+
+  test('what makes it less than durable is a warning, and no problem', async () => {
+    await agentwire('migrate', '--url', url)
+    const { code, text } = await agentwire('check', '--url', `${url}?options=-c%20synchronous_commit%3Doff`)
+    expect(code).toBe(0)
+    expect(text).toMatch(/warning +It is not durable/)
+    expect(text).toMatch(/warning +synchronous_commit is off/)
+  })
+
+  test('a database that is not there', async () => {
+    const { code, text } = await agentwire('check', '--url', url.replace(/cli$/, 'nothing'))
+    expect(code).toBe(1)
+    expect(lines(text)).toEqual([
+      expect.stringMatching(/^postgres:\/\/postgres@.+\/nothing: .+ does not exist\.$/),
+    ])
+  })
+})
+
+describe('out of reach', () => {
+  let silent: Server
+  const sockets = new Set<{ destroy(): void }>()
+
+  beforeAll(async () => {
+    silent = createServer((socket) => sockets.add(socket))
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  })
+  afterAll(() => {
+    silent.close()
+    for (const socket of sockets) socket.destroy()
+  })
+
+  test.each([
+    ['nobody listens', () => 'postgres://me:s3cret@127.0.0.1:1/db', /ECONNREFUSED/],
+    [
+      'nobody answers',
+      () => `postgres://me:s3cret@127.0.0.1:${(silent.address() as AddressInfo).port}/db`,
+      /time/,
+    ],
+  ])('%s: one sentence', async (_, make, reason) => {
+    const url = make()
+    const [check, migrate, stats] = await Promise.all([
+      agentwire('check', '--url', url),
+      agentwire('migrate', '--url', url),
+      agentwire('stats', '--json', '--url', url),
+    ])
+    for (const { code, text } of [check, migrate]) {
+      expect(code).toBe(1)
+      expect(lines(text)).toEqual([expect.stringMatching(/^postgres:\/\/me@127\.0\.0\.1:\d+\/db: .+\.$/)])
+      expect(text).toMatch(reason)
+    }
+    expect(stats.code).toBe(1)
+    expect(JSON.parse(stats.text)).toMatchObject({ ok: false, error: { code: 'unavailable' } })
+  })
+})
+
+test('without the client of a database it says how to install it', async () => {
+  const alone = join(folder, 'alone.mjs')
+  await bundle(alone)
+  const { code, text } = await run(alone, [
+    'storage',
+    'check',
+    '--url',
+    'postgres://me:s3cret@127.0.0.1:1/db',
+  ])
+  expect(code).toBe(1)
+  expect(text).toMatch(/npm install pg/)
+})
+
+test('memory is nothing to rely on', async () => {
+  const { code, text } = await agentwire('check', '--url', 'memory:')
+  expect(code).toBe(0)
+  expect(text).toMatch(/warning +It is not durable/)
+  expect(text).toMatch(/nothing is kept when it ends/)
+})
+
+describe('the command line', () => {
+  test.each([
+    [['storage'], 'check, stats, migrate'],
+    [['storage', 'destroy', '--url', 'memory:'], 'check, stats, migrate'],
+    [['storage', 'check', 'now', '--url', 'memory:'], 'check, stats, migrate'],
+    [['storage', 'check'], '--url URL, or STORAGE_URL'],
+    [['storage', 'check', '--url', ''], '--url URL, or STORAGE_URL'],
+    [['storage', 'check', '--url', 'mysql://me:s3cret@127.0.0.1/db'], 'begin with mysql:'],
+    [['storage', 'check', '--url', 'memory:', '--frob'], "Unknown option '--frob'."],
+    [['storage', 'check', '--url'], "'--url <value>'"],
+    [['frob'], 'no command “frob”'],
+    [[], 'Say what to do.'],
+  ])('%j makes no sense: 2, and how it would', async (args, why) => {
+    const { code, text } = await run(program, args)
+    expect(code).toBe(2)
+    expect(lines(text)[0]).toContain(why)
+    expect(text).toContain('agentwire storage check    says')
+  })
+
+  test.each([['--help'], ['-h'], ['storage', '--help'], ['storage', 'check', '-h']])(
+    '%s %s helps',
+    async (...args) => {
+      const { code, text } = await run(program, args)
+      expect(code).toBe(0)
+      expect(text).toMatch(/^agentwire storage check/)
+    },
+  )
+
+  test('STORAGE_URL stands for --url', async () => {
+    const { code, text } = await run(program, ['storage', 'check', '--json'], 'memory:')
+    expect(code).toBe(0)
+    expect(JSON.parse(text)).toMatchObject({ ok: true, url: 'memory:', name: 'memory' })
+  })
+})
+
+/** Migrates what is empty, fills it, and looks at it. `shown` is the URL without its password. */
+async function goesThrough(url: string, shown: string): Promise<void> {
+  const migrated = await agentwire('migrate', '--url', url)
+  expect(migrated).toMatchObject({
+    code: 0,
+    text: expect.stringMatching(/Migrated from version 0 to version \d+\./),
+  })
+  const again = await agentwire('migrate', '--url', url)
+  expect(again).toMatchObject({
+    code: 0,
+    text: expect.stringMatching(/Nothing to do: version \d+ is the newest\./),
+  })
+
+  await fill(url)
+  const { code, text } = await agentwire('stats', '--json', '--url', url)
+  expect(code).toBe(0)
+  const stats = JSON.parse(text)
+  expect(stats).toMatchObject({ ok: true, url: shown, reachable: true, durable: true })
+  expect(stats.counts).toEqual({ partitions: 2, documents: 1, events: 1_234, leases: 1, checkpoints: 1 })
+  expect(stats.schema.version).toBe(stats.schema.newest)
+  expect(stats.bytes).toBeGreaterThan(1_234)
+
+  const told = await agentwire('check', '--url', url)
+  expect(told.code).toBe(0)
+  expect(lines(told.text)[0]).toBe(`${shown} (${stats.name})`)
+  for (const line of [
+    /ok +It can be reached/,
+    /ok +It is migrated/,
+    /ok +It is durable/,
+    /^ +1,234 events$/m,
+    /^ +1 checkpoint$/m,
+  ])
+    expect(told.text).toMatch(line)
+}
+
+async function fill(url: string): Promise<void> {
+  const { store, checkpointer, close } = await openStorage(url)
+  const events = Array.from({ length: 1_234 }, (_, i) => ({
+    topic: 'x',
+    data: new TextEncoder().encode(`${i}`),
+  }))
+  await store.commit('one', {
+    ops: [
+      { op: 'claim', owner: 'me', token: 1, ttlMs: 600_000 },
+      { op: 'append', token: 1, events },
+    ],
+  })
+  await store.commit('two', { ops: [{ op: 'put', collection: 'c', id: 'd', value: 1 }] })
+  const checkpoint = { v: 4, id: '1', ts: '', channel_values: {}, channel_versions: {}, versions_seen: {} }
+  await checkpointer.put(
+    { configurable: { thread_id: 'one' } },
+    checkpoint,
+    { source: 'input', step: -1, parents: {} },
+    {},
+  )
+  await close()
+}
+
+async function bundle(outfile: string): Promise<void> {
+  await build({
+    entryPoints: [join(root, 'cli/main.ts')],
+    outfile,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+  })
+}
+
+const agentwire = (...args: string[]) => run(program, ['storage', ...args])
+
+/** No test may see a password or a stack. */
+async function run(file: string, args: readonly string[], storageUrl = '') {
+  const program = start(process.execPath, [file, ...args], { ...process.env, STORAGE_URL: storageUrl })
+  const code = await program.exit
+  const text = program.text()
+  expect(text).not.toContain('s3cret')
+  expect(text).not.toMatch(/^ +at /m)
+  return { code, text }
+}
+
+const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '')
+
+function fileWith(text: string): string {
+  const path = join(folder, 'words.txt')
+  writeFileSync(path, text)
+  return path
+}

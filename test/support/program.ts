@@ -1,0 +1,47 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { afterEach } from 'vitest'
+import { root } from '../package/package.ts'
+
+export interface Program {
+  readonly child: ChildProcess
+  /** The exit code; null where a signal ended it. */
+  readonly exit: Promise<number | null>
+  /** What it has printed, as soon as that matches. */
+  output(pattern: RegExp): Promise<string>
+  /** What it has printed until now, errors included. */
+  text(): string
+}
+
+/** Gives a function that starts programs which end with the test at the latest. */
+export function programs(): (command: string, args: readonly string[], env?: NodeJS.ProcessEnv) => Program {
+  const children: ChildProcess[] = []
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL')
+  })
+  return (command, args, env = process.env) => {
+    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    children.push(child)
+    let text = ''
+    const heard = new Set<() => void>()
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (piece: string) => {
+        text += piece
+        for (const listen of heard) listen()
+      })
+    const exit = new Promise<number | null>((resolve) => child.on('close', resolve))
+    const output = (pattern: RegExp) =>
+      new Promise<string>((resolve, reject) => {
+        const look = () => {
+          if (pattern.test(text)) resolve(text)
+        }
+        heard.add(look)
+        look()
+        void exit.then(() => reject(new Error(`It ended and never printed ${pattern}:\n${text}`)))
+      })
+    return { child, exit, output, text: () => text }
+  }
+}
+
+/** The arguments of Node that run one of the project's TypeScript files. */
+export const typescript = (path: string): readonly string[] => ['--import', 'tsx', join(root, path)]
