@@ -1,5 +1,6 @@
 import type { Message, Usage } from '../messages/index.ts'
 import { readBlock, readCitation, type Words } from './blocks.ts'
+import { type CallKey, createCallKeys } from './call-keys.ts'
 import { defineFormat } from './define.ts'
 import { addError, addHead, addMetadata, addPart, type Choice, choiceOf, createDraft } from './draft.ts'
 import { collect, type Fields, fieldsOf, listOf, meanings, names, stringOf, toText } from './fields.ts'
@@ -93,9 +94,6 @@ function readMessage(value: unknown): Message {
   }
 }
 
-/** Which call of a choice a piece belongs to. */
-type CallKey = (index: unknown, id: unknown, name: unknown) => unknown
-
 /** Reads the blocks of a message, or with `callKey` the pieces of them that a delta brings. */
 function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   const { content, refusal, audio, images, function_call: called, tool_calls: calls } = message
@@ -141,31 +139,6 @@ function readCall(choice: Choice, call: Fields, callKey: CallKey | undefined): v
     true,
   )
   addPart(choice, callKey?.(index, id, fields.name), block, stringOf(fields.arguments))
-}
-
-/**
- * Pieces of calls belong together by their index. But servers exist that give all calls the same index and tell them apart by
- * id, or give no index, or neither; and some repeat id and name in every piece.
- */
-function createCallKeys(): CallKey {
-  interface Call {
-    id: unknown
-    name: unknown
-  }
-  const calls = new Map<unknown, Call>()
-  let last: Call | undefined
-  return (index, id, name) => {
-    const both = id && `${index}/${id}`
-    let call = calls.get(both) ?? (index === undefined ? (id || name ? undefined : last) : calls.get(index))
-    if (!call || (id ? call.id && call.id !== id : name && call.name && call.name !== name))
-      call = { id, name }
-    call.id ||= id
-    call.name ||= name
-    if (both) calls.set(both, call)
-    if (index !== undefined) calls.set(index, call)
-    last = call
-    return call
-  }
 }
 
 function readUsage(usage: Fields, tier: unknown): Usage | undefined {
