@@ -9,6 +9,7 @@ import {
   addUnknown,
   type Choice,
   choiceOf,
+  type Draft,
   finishPart,
 } from './draft.ts'
 import { collect, type Fields, fieldsOf, listOf, meanings, names, stringOf, toText } from './fields.ts'
@@ -42,58 +43,61 @@ export const anthropicMessages = defineFormat({
       'messages',
     )
   },
-  open(draft) {
-    let usage: Fields | undefined
-
-    function readAbout(message: Fields): void {
-      addHead(draft, message, MESSAGE)
-      if (message.usage) {
-        // Later counts replace those of the start, where they say anything.
-        usage = usage ? collect({ ...usage }, fieldsOf(message.usage), NONE)! : fieldsOf(message.usage)
-        addHead(draft, { usage }, NONE)
-        draft.usage = readUsage(usage)
-      }
-      const choice = choiceOf(draft)
-      choice.reason = message.stop_reason ?? choice.reason
-      listOf(message.content).forEach((block, at) => {
-        finishPart(choice, at, readContentBlock(block))
-      })
-    }
-
-    return (event) => {
-      const { type, index, delta, content_block: block } = event
-      switch (type) {
-        case 'content_block_delta':
-          readDelta(choiceOf(draft), index, fieldsOf(delta))
-          break
-        case 'content_block_start':
-        case 'content_block_stop':
-          finishPart(choiceOf(draft), index)
-          if (block) addPart(choiceOf(draft), index, readContentBlock(block, true))
-          break
-        case 'message':
-          readAbout(event)
-          break
-        case 'message_start':
-          readAbout(fieldsOf(event.message))
-          break
-        case 'message_delta':
-          readAbout({ ...event, ...fieldsOf(delta) })
-          break
-        case 'message_stop':
-          addHead(draft, event, MESSAGE)
-          break
-        case 'error':
-          addError(draft, event.error)
-          break
-        case 'ping':
-          break
-        default:
-          addUnknown(draft, event)
-      }
-    }
-  },
+  open: openMessages,
 })
+
+/** Reads a response, or the events of a stream. */
+export function openMessages(draft: Draft): (event: Fields) => void {
+  let usage: Fields | undefined
+
+  function readAbout(message: Fields): void {
+    addHead(draft, message, MESSAGE)
+    if (message.usage) {
+      // Later counts replace those of the start, where they say anything.
+      usage = usage ? collect({ ...usage }, fieldsOf(message.usage), NONE)! : fieldsOf(message.usage)
+      addHead(draft, { usage }, NONE)
+      draft.usage = readUsage(usage)
+    }
+    const choice = choiceOf(draft)
+    choice.reason = message.stop_reason ?? choice.reason
+    listOf(message.content).forEach((block, at) => {
+      finishPart(choice, at, readContentBlock(block))
+    })
+  }
+
+  return (event) => {
+    const { type, index, delta, content_block: block } = event
+    switch (type) {
+      case 'content_block_delta':
+        readDelta(choiceOf(draft), index, fieldsOf(delta))
+        break
+      case 'content_block_start':
+      case 'content_block_stop':
+        finishPart(choiceOf(draft), index)
+        if (block) addPart(choiceOf(draft), index, readContentBlock(block, true))
+        break
+      case 'message':
+        readAbout(event)
+        break
+      case 'message_start':
+        readAbout(fieldsOf(event.message))
+        break
+      case 'message_delta':
+        readAbout({ ...event, ...fieldsOf(delta) })
+        break
+      case 'message_stop':
+        addHead(draft, event, MESSAGE)
+        break
+      case 'error':
+        addError(draft, event.error)
+        break
+      case 'ping':
+        break
+      default:
+        addUnknown(draft, event)
+    }
+  }
+}
 
 const isOwn = (block: unknown): boolean =>
   /^(tool_use|tool_result|thinking|document)$/.test(stringOf(fieldsOf(block).type)) ||

@@ -1,3 +1,5 @@
+import { isRecord } from '../messages/record.ts'
+
 const WHOLE = /^([\w+/]{4})*([\w+/]{2}==|[\w+/]{3}=)?$/
 
 /**
@@ -11,11 +13,22 @@ export function joinBase64(tail: string, piece: string): readonly [base64: strin
   return [text.slice(0, whole), text.slice(whole)]
 }
 
-/** Bytes as base64; what is no array of bytes stays as it is. */
+/** A value as JSON can carry it: bytes, to its depths, become base64. */
 export function toBase64(value: unknown): unknown {
-  if (!(value instanceof Uint8Array)) return value
+  if (ArrayBuffer.isView(value)) return encode(bytesOf(value))
+  if (Array.isArray(value)) return value.map(toBase64)
+  if (!isRecord(value)) return value
+  const plain: Record<string, unknown> = {}
+  for (const key in value) if (key !== '__proto__') plain[key] = toBase64(value[key])
+  return plain
+}
+
+export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength)
+
+function encode(bytes: Uint8Array): string {
   let binary = ''
-  for (let at = 0; at < value.length; at += 8192)
-    binary += String.fromCharCode(...value.subarray(at, at + 8192))
+  for (let at = 0; at < bytes.length; at += 8192)
+    binary += String.fromCharCode(...bytes.subarray(at, at + 8192))
   return btoa(binary)
 }

@@ -1,5 +1,7 @@
 export { anthropicMessages } from './anthropic-messages.ts'
 export { anthropicTarget } from './anthropic-target.ts'
+export { bedrockConverse } from './bedrock-converse.ts'
+export { bedrockInvoke } from './bedrock-invoke.ts'
 export { completionsTarget } from './completions-target.ts'
 export { detectFormat } from './detect.ts'
 export type {

@@ -1,12 +1,15 @@
 import fc from 'fast-check'
 import {
   anthropicMessages,
+  bedrockConverse,
+  bedrockInvoke,
   type Format,
   gemini,
   openaiChat,
   openaiResponses,
 } from '../../src/formats/index.ts'
 import { args, count, interleave, name, picks, pieces, rawArgs, text, unknown } from './arbitraries.ts'
+import { bedrockConverse as converseExamples, toInvoke } from './examples/bedrock.ts'
 import { gemini as geminiExamples } from './examples/gemini.ts'
 
 /** A response as a whole, and as a stream that was cut somehow. */
@@ -349,4 +352,6 @@ export const formats: [string, Format, fc.Arbitrary<Example>][] = [
   ['anthropicMessages', anthropicMessages, anthropic],
   ['openaiResponses', openaiResponses, responses],
   ['gemini', gemini, geminiExamples],
+  ['bedrockConverse', bedrockConverse, converseExamples],
+  ['bedrockInvoke', bedrockInvoke, toInvoke(anthropic)],
 ]
