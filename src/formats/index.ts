@@ -14,7 +14,13 @@ export type {
   StreamReader,
 } from './format.ts'
 export { gemini } from './gemini.ts'
+export { generic } from './generic.ts'
+export { platformTarget } from './generic-target.ts'
+export { langchain } from './langchain.ts'
+export { langchainTarget } from './langchain-target.ts'
 export { openaiChat } from './openai-chat.ts'
 export { openaiResponses } from './openai-responses.ts'
 export { responsesTarget } from './responses-target.ts'
 export type { Target } from './target.ts'
+export { vercel } from './vercel.ts'
+export { vercelTarget } from './vercel-target.ts'

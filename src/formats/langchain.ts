@@ -1,0 +1,152 @@
+import type { Usage } from '../messages/index.ts'
+import { isRecord } from '../messages/record.ts'
+import { type CallKey, createCallKeys } from './call-keys.ts'
+import { defineFormat } from './define.ts'
+import { addHead, addMetadata, addPart, addUnknown, choiceOf } from './draft.ts'
+import { collect, type Fields, fieldsOf, listOf, names, stringOf } from './fields.ts'
+import {
+  addPieces,
+  MESSAGE,
+  REPEATED,
+  readAnyMessage,
+  readContent,
+  readCounts,
+  speakerOf,
+  unwrapMessage,
+} from './generic-message.ts'
+import { toRequest } from './request.ts'
+import { addUsage } from './usage.ts'
+
+/**
+ * LangChain's messages, of JavaScript and Python: objects, constructor envelopes and plain records, chunks and what they were
+ * merged into, `{ generations }`, lists and batches of messages, and what LangGraph streams of them.
+ */
+export const langchain = defineFormat({
+  name: 'langchain',
+  detect(value) {
+    const { messages, generations } = fieldsOf(value)
+    const list = Array.isArray(value) ? value : listOf(messages)
+    if (Array.isArray(generations)) return 'response'
+    if (list.flat().some(isMessage)) {
+      if (isTuple(value)) return 'chunk'
+      return value !== list && list.every(isAnswer) ? 'response' : 'request'
+    }
+    const message = isMessage(value) ? value : fieldsOf(value).message
+    if (isAnswer(message)) return isChunk(message) ? 'chunk' : 'response'
+    return listOf(fieldsOf(fieldsOf(value).kwargs).messages).some(isMessage) ? 'request' : undefined
+  },
+  readRequest(request) {
+    const given = fieldsOf(request)
+    const fields = given.lc === 1 ? fieldsOf(given.kwargs) : given
+    const { messages = fields.prompts } = fields
+    const list = Array.isArray(request) ? request : isMessage(request) ? [request] : messages
+    // A batch of one: its messages are a list in a list.
+    const input = listOf(list).flat()
+    const others = isMessage(request) ? {} : fields
+    return toRequest(others, REQUEST, input.map(readAnyMessage), list, 'messages')
+  },
+  unwrap(value, whole) {
+    const { generations, messages, message } = fieldsOf(value)
+    if (Array.isArray(generations)) return value
+    if (isTuple(value)) return { generations: [{ message: value[0] }] }
+    const list = isAnswer(value) ? [value] : Array.isArray(value) ? value.flat() : listOf(messages)
+    if (isAnswer(message)) return { generations: [value] }
+    return list.length > 0 && (whole ? list.every(isAnswer) : isAnswer(value))
+      ? { generations: list.map((message) => ({ message })) }
+      : value
+  },
+  open(draft) {
+    const callKeys: CallKey[] = []
+    let total: Usage | undefined
+
+    function readGeneration(index: number, generation: Fields): Usage | undefined {
+      const { text, message: raw = { type: 'ai', content: text }, generationInfo } = generation
+      const message = unwrapMessage(raw)
+      const { id, name, response_metadata, additional_kwargs } = message
+      const about = {
+        ...fieldsOf(generationInfo ?? generation.generation_info),
+        ...fieldsOf(response_metadata),
+      }
+      addHead(draft, { id, model: about.model_name ?? about.model }, ID)
+      const choice = choiceOf(draft, index)
+      if (choice.open) addPieces(choice, message, (callKeys[index] ??= createCallKeys()))
+      else for (const block of readContent(message)) addPart(choice, undefined, block)
+      const { incomplete_details, stop_reason = about.finishReason ?? about.done_reason ?? about.status } =
+        about
+      choice.reason =
+        fieldsOf(incomplete_details).reason ?? about.finish_reason ?? stop_reason ?? choice.reason
+      addMetadata(choice, about, ABOUT)
+      addMetadata(
+        choice,
+        { name, additional_kwargs: collect(undefined, fieldsOf(additional_kwargs), REPEATED) },
+        ID,
+      )
+      addMetadata(choice, message, MESSAGE)
+      return readCounts(message.usage_metadata ?? about.tokenUsage ?? about.token_usage)
+    }
+
+    return ({ generations, ...result }) => {
+      if (!Array.isArray(generations)) {
+        addUnknown(draft, result)
+        return
+      }
+      const { llmOutput = result.llm_output } = result
+      const { tokenUsage, token_usage: tokens = tokenUsage, ...output } = fieldsOf(llmOutput)
+      addHead(draft, { ...output, model: output.model_name }, ABOUT)
+      addHead(draft, result, RESULT)
+      // One list of choices for each prompt of a batch.
+      const prompts = generations.some(Array.isArray) ? generations : [generations]
+      let index = 0
+      let sum: Usage | undefined
+      for (const prompt of prompts) {
+        let used: Usage | undefined
+        for (const generation of listOf(prompt)) {
+          const counted = readGeneration(index, fieldsOf(generation))
+          used ??= counted
+          index += 1
+        }
+        if (used) sum = sum ? addUsage(sum, used) : used
+      }
+      sum ??= readCounts(tokens)
+      if (!sum) return
+      // Chunks add up; but providers exist whose chunks count all up to now.
+      const all =
+        total &&
+        sum.inputTokens >= total.inputTokens &&
+        sum.inputTokens > 0 &&
+        sum.outputTokens >= total.outputTokens
+      draft.usage = total = total && !all ? addUsage(total, sum) : sum
+    }
+  },
+})
+
+const ID = names('id')
+const ABOUT = names('model_name tokenUsage token_usage')
+const RESULT = names('llmOutput llm_output type lc id kwargs run')
+const REQUEST = names('messages prompts lc lc_serializable lc_kwargs lc_namespace')
+
+const TYPES = /^(human|ai|system|tool|function|chat|remove)$|Message(Chunk)?$/
+
+function isMessage(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const { lc, id, kwargs, type, content, data } = value
+  if (lc === 1) return isRecord(kwargs) && Array.isArray(id) && TYPES.test(stringOf(id.at(-1)))
+  return TYPES.test(stringOf(type)) && (content !== undefined || isRecord(data))
+}
+
+/** Whether a message is the model's. */
+const isAnswer = (value: unknown): boolean =>
+  isMessage(value) && speakerOf(unwrapMessage(value)) === 'assistant'
+
+const isChunk = (value: unknown): boolean => {
+  const { type, lc_namespace, tool_call_chunks } = unwrapMessage(value)
+  return stringOf(type).endsWith('Chunk') || !!(lc_namespace && tool_call_chunks)
+}
+
+/** A message with what LangGraph says about it. */
+const isTuple = (value: unknown): value is readonly unknown[] =>
+  Array.isArray(value) &&
+  value.length === 2 &&
+  isMessage(value[0]) &&
+  isRecord(value[1]) &&
+  !isMessage(value[1])
