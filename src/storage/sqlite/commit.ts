@@ -2,13 +2,13 @@ import { checkGuard, checkLease, leaseOf, type PreparedOp } from '../commit.ts'
 import type { Committed, Guard, Ring } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { putDocument, removeDocument, removePartition } from './documents.ts'
-import { chunksOf } from './layout.ts'
+import { type Chunk, chunksOf } from './layout.ts'
 import { addPartition, loadPartition, type Partition, savePartition } from './partitions.ts'
 import { toText } from './text.ts'
 
 export interface CommitResult extends Committed {
-  /** The number of the commit in the whole database; undefined where nothing was written. */
-  readonly changed: number | undefined
+  /** Of the partition; undefined where the commit touched nothing but the log. */
+  readonly docsChanged: number | undefined
 }
 
 type Of = (table: string) => string
@@ -26,19 +26,63 @@ export function commit(
   ops: readonly PreparedOp[],
 ): CommitResult {
   const now = Date.now()
+  const [first] = ops
+  if (first?.op === 'append' && ops.length === 1) {
+    const appended = appendGuarded(connection, of, name, guards, first, now)
+    if (appended) return appended
+  }
   const partition = loadPartition(connection, of('partitions'), name)
   const version = (collection: string, id: string) => versionOf(connection, of, name, collection, id, now)
   const current = { now, head: partition.head, token: partition.token, lease: partition.lease, version }
   for (const guard of guards) checkGuard(name, guard, current)
   checkLease(name, ops, current)
-  if (ops.length === 0) return { head: partition.head, versions: [], changed: undefined }
+  if (ops.length === 0) return { head: partition.head, versions: [], docsChanged: undefined }
   const id = partition.id ?? addPartition(connection, of('partitions'), name)
   const draft: Draft = { ...partition, id }
   const versions: number[] = []
   for (const op of ops) apply(connection, of, name, draft, op, now, versions)
-  const changed = partition.newest + 1
-  savePartition(connection, of('partitions'), draft, { number: changed, ...ringFor(ops) })
-  return { head: draft.head, versions, changed }
+  const { docs } = ringFor(ops)
+  if (docs) draft.docsChanged += 1
+  savePartition(connection, of('partitions'), draft)
+  return { head: draft.head, versions, docsChanged: docs ? draft.docsChanged : undefined }
+}
+
+/**
+ * What most commits are, an append by the holder of the lease, in two statements. Undefined where it takes more, or where a guard
+ * does not hold: nothing was written then.
+ */
+function appendGuarded(
+  connection: Connection,
+  of: Of,
+  name: string,
+  guards: readonly Guard[],
+  { token, events }: PreparedOp & { op: 'append' },
+  now: number,
+): CommitResult | undefined {
+  const conditions: string[] = []
+  const values: number[] = []
+  for (const guard of guards) {
+    if (guard.guard === 'fence') {
+      conditions.push(' AND lease_token = ? AND lease_until > ?')
+      values.push(guard.token, now)
+    } else if (guard.guard === 'head') {
+      conditions.push(' AND head = ?')
+      values.push(guard.seq)
+    } else {
+      return undefined
+    }
+  }
+  const chunks = [...chunksOf(token, events)]
+  const size = chunks.reduce((sum, { data }) => sum + data.length, 0)
+  const row = connection.get(
+    `UPDATE ${of('partitions')} SET head = head + ?, bytes = bytes + ? WHERE name = ?${conditions.join('')} RETURNING id, head, bytes`,
+    ...[events.length, size, toText(name), ...values],
+  )
+  if (row === undefined) return undefined
+  const head = Number(row.head)
+  const before = { id: Number(row.id), head: head - events.length, bytes: Number(row.bytes) - size }
+  insertChunks(connection, of, before, chunks, now)
+  return { head, versions: [], docsChanged: undefined }
 }
 
 export function ringFor(ops: readonly PreparedOp[]): Ring {
@@ -89,7 +133,7 @@ function apply(
       removeDocument(connection, of, toText(op.collection), partition, toText(op.id))
       break
     case 'append':
-      append(connection, of, draft, op, now)
+      insertChunks(connection, of, draft, chunksOf(op.token, op.events), now)
       break
     case 'claim':
       draft.token = op.token
@@ -110,21 +154,22 @@ function apply(
   }
 }
 
-function append(
+/** Counts `at` on. */
+function insertChunks(
   { run }: Connection,
   of: Of,
-  draft: Draft,
-  { token, events }: PreparedOp & { op: 'append' },
+  at: { readonly id: number; head: number; bytes: number },
+  chunks: Iterable<Chunk>,
   now: number,
 ): void {
-  for (const { count, layout, data } of chunksOf(token, events)) {
-    const first = draft.head + 1
-    const starts = draft.bytes
-    draft.head += count
-    draft.bytes += data.length
+  for (const { count, layout, data } of chunks) {
+    const first = at.head + 1
+    const starts = at.bytes
+    at.head += count
+    at.bytes += data.length
     run(
       `INSERT INTO ${of('log')} (partition, last, first, starts, ends, at, layout, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-      ...[draft.id, draft.head, first, starts, draft.bytes, now, layout, data],
+      ...[at.id, at.head, first, starts, at.bytes, now, layout, data],
     )
   }
 }

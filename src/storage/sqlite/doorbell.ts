@@ -1,29 +1,34 @@
 import type { Bell, Ring } from '../store.ts'
 import type { Database } from './database.ts'
-import { fromText } from './text.ts'
+import type { Row } from './driver.ts'
+import { fromText, toText } from './text.ts'
 
 /**
- * The bells of this process. What is committed here rings at once; what others commit is found by looking, at a fixed pace, for
- * partitions with a newer commit. Nobody looks while nobody watches.
+ * The bells of this process. What is committed here rings at once; what others commit is found by looking, at a fixed pace,
+ * whether anybody did, and then at the counters of what is watched. Nobody looks while nobody watches.
  */
 export interface Doorbell {
   watch(partition: string, bell: Bell): () => void
-  /** After commit number `changed` of this connection. */
-  ring(partition: string, ring: Ring, changed: number): void
+  /** After a commit of this connection that left the partition's counters so; undefined where it did not touch one. */
+  ring(partition: string, ring: Ring, head: number, docsChanged: number | undefined): void
   close(): void
 }
 
-const EVERYTHING: Ring = { log: true, docs: true }
+interface Watched {
+  readonly bells: Set<Bell>
+  /** The counters that were rung for; undefined while they are not known. */
+  head: number | undefined
+  docsChanged: number | undefined
+}
 
 export function createDoorbell(database: Database, pollMs: number): Doorbell {
-  const bells = new Map<string, Set<Bell>>()
-  const partitions = database.of('partitions')
+  const watched = new Map<string, Watched>()
   let timer: ReturnType<typeof setInterval> | undefined
-  /** The newest commit that was rung for. */
-  let seen: number | undefined
+  /** Stays the same as long as nobody else commits. */
+  let dataVersion: unknown
 
-  function ringHere(partition: string, ring: Ring): void {
-    for (const bell of [...(bells.get(partition) ?? [])]) {
+  function ringAll({ bells }: Watched, ring: Ring): void {
+    for (const bell of [...bells]) {
       try {
         bell(ring)
       } catch (error) {
@@ -32,23 +37,26 @@ export function createDoorbell(database: Database, pollMs: number): Doorbell {
     }
   }
 
+  function countersOf(names: readonly string[]): readonly Row[] {
+    const sql = `SELECT name, head, first_retained, docs_changed FROM ${database.of('partitions')} WHERE name IN (SELECT value FROM json_each(?))`
+    return database.connection?.all(sql, JSON.stringify(names.map(toText))) ?? []
+  }
+
   function look(): void {
     const { connection } = database
-    if (!connection) return
-    const known = seen
-    if (known === undefined) {
-      seen = Number(connection.get(`SELECT max(changed) AS newest FROM ${partitions}`)!.newest ?? 0)
-      // Whatever was committed between the watch and now.
-      for (const partition of [...bells.keys()]) ringHere(partition, EVERYTHING)
-      return
-    }
-    const rows = connection.all(
-      `SELECT name, changed, log_changed, docs_changed FROM ${partitions} WHERE changed > ? ORDER BY changed`,
-      known,
-    )
-    for (const { name, changed, log_changed: log, docs_changed: docs } of rows) {
-      seen = Number(changed)
-      ringHere(fromText(name as string), { log: Number(log) > known, docs: Number(docs) > known })
+    const version = connection?.get('PRAGMA data_version')?.data_version
+    if (version === dataVersion) return
+    dataVersion = version
+    for (const row of countersOf([...watched.keys()])) {
+      const known = watched.get(fromText(row.name as string))!
+      const head = Number(row.head)
+      const docsChanged = Number(row.docs_changed)
+      const docs = docsChanged !== known.docsChanged
+      // A clear leaves the head where it was.
+      const log = head !== known.head || (docs && Number(row.first_retained) > head)
+      known.head = head
+      known.docsChanged = docsChanged
+      if (log || docs) ringAll(known, { log, docs })
     }
   }
 
@@ -63,34 +71,36 @@ export function createDoorbell(database: Database, pollMs: number): Doorbell {
   function rest(): void {
     clearInterval(timer)
     timer = undefined
-    seen = undefined
+    dataVersion = undefined
   }
 
   return {
     watch(partition, bell) {
-      if (timer === undefined) {
-        timer = setInterval(tick, pollMs)
-        // Before the bell hangs: nobody expects it to ring within this call.
-        tick()
+      let known = watched.get(partition)
+      if (!known) {
+        known = { bells: new Set(), head: undefined, docsChanged: undefined }
+        watched.set(partition, known)
       }
-      const watching = bells.get(partition) ?? new Set()
-      bells.set(partition, watching)
+      const { bells } = known
       // A wrapper, so that one function may watch twice and each stop its own.
       const own: Bell = (ring) => bell(ring)
-      watching.add(own)
+      bells.add(own)
+      timer ??= setInterval(tick, pollMs)
       return () => {
-        watching.delete(own)
-        if (watching.size === 0 && bells.get(partition) === watching) bells.delete(partition)
-        if (bells.size === 0) rest()
+        bells.delete(own)
+        if (bells.size === 0 && watched.get(partition)?.bells === bells) watched.delete(partition)
+        if (watched.size === 0) rest()
       }
     },
-    ring(partition, ring, changed) {
-      // Where nobody else committed in between, there is nothing to look for.
-      if (seen === changed - 1) seen = changed
-      ringHere(partition, ring)
+    ring(partition, ring, head, docsChanged) {
+      const known = watched.get(partition)
+      if (!known) return
+      known.head = head
+      known.docsChanged = docsChanged ?? known.docsChanged
+      ringAll(known, ring)
     },
     close() {
-      bells.clear()
+      watched.clear()
       rest()
     },
   }

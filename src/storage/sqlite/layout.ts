@@ -10,7 +10,7 @@ type Layout = readonly [
   lengths: readonly number[],
 ]
 
-interface Chunk {
+export interface Chunk {
   readonly count: number
   readonly layout: string
   readonly data: Uint8Array
@@ -18,7 +18,7 @@ interface Chunk {
 
 /** Bounds of one row, so that a small read of a large append stays small. */
 const CHUNK_BYTES = 65_536
-export const CHUNK_EVENTS = 1_000
+const CHUNK_EVENTS = 1_000
 const DEFAULT_LIMIT = 1_000
 const DEFAULT_BYTES = 65_536
 /** Places of origins are 16 bits wide. */
@@ -49,6 +49,7 @@ export function* chunksOf(token: number, events: readonly LogEvent[]): Generator
 }
 
 function join(events: readonly LogEvent[], size: number): Uint8Array {
+  if (events.length === 1) return events[0]!.data
   const whole = new Uint8Array(size)
   let at = 0
   for (const { data } of events) {

@@ -1,11 +1,10 @@
 /**
  * In order; one that was released is never changed again. Texts that SQLite could not keep or order are kept by `toText`.
  *
- * - `partitions`: one row for each that ever existed, for its counters never go back. `bytes` counts all that was ever appended.
- *   `changed` numbers the commits of the whole database: what others did since is found by it; `log_changed` and `docs_changed`
- *   say which commit touched what.
+ * - `partitions`: one row for each that ever existed, for its counters never go back. `bytes` counts all that was ever appended,
+ *   `docs_changed` the commits that touched more than the log.
  * - `log`: one row for each append, or several for a large one. `layout` says where in `data` which event is. `starts` and `ends`
- *   are its place among all bytes of the partition.
+ *   are its place among all bytes of the partition. One tree, so that an append writes one page of it.
  * - `fields`: what `list` matches and orders by. The column `key` has no type: numbers sort before strings.
  * - `checkpoints`: `cells` says for each channel its version and which row of `channel_values` has its value, if any:
  *   `[[channel, version, id | null], …]`. A checkpoint shares the rows of its ancestors for what did not change.
@@ -100,5 +99,25 @@ CREATE TABLE ${prefix}writes (
   data BLOB NOT NULL
 );
 CREATE UNIQUE INDEX ${prefix}writes_place ON ${prefix}writes (thread_id, namespace, checkpoint_id, task_id, place);
+`,
+  (prefix) => `
+DROP INDEX ${prefix}partitions_changed;
+ALTER TABLE ${prefix}partitions DROP COLUMN changed;
+ALTER TABLE ${prefix}partitions DROP COLUMN log_changed;
+
+ALTER TABLE ${prefix}log RENAME TO ${prefix}log_1;
+CREATE TABLE ${prefix}log (
+  partition INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  starts INTEGER NOT NULL,
+  ends INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  layout TEXT NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY (partition, last)
+) WITHOUT ROWID;
+INSERT INTO ${prefix}log SELECT partition, last, first, starts, ends, at, layout, data FROM ${prefix}log_1 ORDER BY partition, last;
+DROP TABLE ${prefix}log_1;
 `,
 ]

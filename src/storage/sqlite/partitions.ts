@@ -15,31 +15,34 @@ export interface Partition {
   /** The highest version a document got. */
   readonly version: number
   readonly lease: LeaseRecord | undefined
-  /** The number of the newest commit of the whole database. */
-  readonly newest: number
+  /** How many commits touched more than the log. */
+  readonly docsChanged: number
 }
 
-const PARTITION_COLUMNS =
-  'id, head, first_retained, bytes, token, version, lease_owner, lease_token, lease_until'
+const COLUMNS =
+  'id, head, first_retained, bytes, token, version, lease_owner, lease_token, lease_until, docs_changed'
+const NEVER: Omit<Partition, 'id'> = {
+  head: 0,
+  firstRetained: 1,
+  bytes: 0,
+  token: 0,
+  version: 0,
+  lease: undefined,
+  docsChanged: 0,
+}
 
 export function loadPartition({ get }: Connection, table: string, name: string): Partition {
-  const row = get(
-    `SELECT ${PARTITION_COLUMNS}, newest FROM (SELECT max(changed) AS newest FROM ${table}) LEFT JOIN ${table} ON name = ?`,
-    toText(name),
-  )
-  return toPartition(name, row!)
-}
-
-function toPartition(name: string, row: Row): Partition {
+  const row = get(`SELECT ${COLUMNS} FROM ${table} WHERE name = ?`, toText(name))
+  if (row === undefined) return { ...NEVER, id: undefined }
   return {
-    id: row.id === null ? undefined : Number(row.id),
-    head: Number(row.head ?? 0),
-    firstRetained: Number(row.first_retained ?? 1),
-    bytes: Number(row.bytes ?? 0),
-    token: Number(row.token ?? 0),
-    version: Number(row.version ?? 0),
+    id: Number(row.id),
+    head: Number(row.head),
+    firstRetained: Number(row.first_retained),
+    bytes: Number(row.bytes),
+    token: Number(row.token),
+    version: Number(row.version),
     lease: row.lease_token === null ? undefined : toLease(name, row),
-    newest: Number(row.newest ?? 0),
+    docsChanged: Number(row.docs_changed),
   }
 }
 
@@ -48,34 +51,26 @@ export function toLease(name: string, row: Row): LeaseRecord {
   return leaseOf(name, fromText(row.lease_owner as string), Number(row.lease_token), Number(row.lease_until))
 }
 
-/** Writes the row as commit number `changed`. */
 export function savePartition(
   { run }: Connection,
   table: string,
-  { id, head, firstRetained, bytes, token, version, lease }: Partition & { readonly id: number },
-  changed: { readonly number: number; readonly log: boolean; readonly docs: boolean },
+  partition: Partition & { readonly id: number },
 ): void {
-  const { number, log, docs } = changed
-  if (!docs) {
-    // Nothing but appends: most commits are.
-    const sql = `UPDATE ${table} SET head = ?, bytes = ?, changed = ?, log_changed = ? WHERE id = ?`
-    run(sql, head, bytes, number, number, id)
-    return
-  }
+  const { id, head, firstRetained, bytes, token, version, lease, docsChanged } = partition
   run(
     `UPDATE ${table} SET head = ?, first_retained = ?, bytes = ?, token = ?, version = ?, lease_owner = ?, lease_token = ?,
-      lease_until = ?, changed = ?, log_changed = CASE WHEN ? THEN ? ELSE log_changed END, docs_changed = ? WHERE id = ?`,
+      lease_until = ?, docs_changed = ? WHERE id = ?`,
     ...[head, firstRetained, bytes, token, version],
     ...[lease ? toText(lease.owner) : null, lease?.token ?? null, lease?.expiresAt ?? null],
-    ...[number, Number(log), number, number, id],
+    ...[docsChanged, id],
   )
 }
 
-export function addPartition({ run, get }: Connection, table: string, name: string): number {
-  run(
-    `INSERT INTO ${table} (name, head, first_retained, bytes, token, version, changed, log_changed, docs_changed)
-      VALUES (?, 0, 1, 0, 0, 0, 0, 0, 0)`,
+export function addPartition({ get }: Connection, table: string, name: string): number {
+  const row = get(
+    `INSERT INTO ${table} (name, head, first_retained, bytes, token, version, docs_changed)
+      VALUES (?, 0, 1, 0, 0, 0, 0) RETURNING id`,
     toText(name),
   )
-  return Number(get(`SELECT id FROM ${table} WHERE name = ?`, toText(name))!.id)
+  return Number(row!.id)
 }

@@ -6,9 +6,9 @@ import { commit, ringFor } from './commit.ts'
 import type { Database } from './database.ts'
 import { removeExpired } from './documents.ts'
 import type { Doorbell } from './doorbell.ts'
-import { CHUNK_EVENTS, readBounds, toBatch } from './layout.ts'
 import { listStatement, toDoc, toPage } from './list.ts'
 import { loadPartition, toLease } from './partitions.ts'
+import { readLog } from './read.ts'
 import { fromText, toText } from './text.ts'
 
 /** Long enough to spare the file most commits of a token stream, short enough not to be seen. */
@@ -53,22 +53,11 @@ export function createStore(database: Database, doorbell: Doorbell, close: () =>
       const prepared = ops.map(prepare)
       const work = (connection: Parameters<typeof commit>[0]) =>
         commit(connection, of, partition, guards, prepared)
-      const { head, versions, changed } = await database.write(work, signal)
-      if (changed !== undefined) doorbell.ring(partition, ringFor(prepared), changed)
+      const { head, versions, docsChanged } = await database.write(work, signal)
+      if (ops.length > 0) doorbell.ring(partition, ringFor(prepared), head, docsChanged)
       return { head, versions }
     },
-    async read(partition, query) {
-      const { limit, maxBytes } = readBounds(query)
-      const rows = await database.read(({ all }) =>
-        all(
-          readStatement(of),
-          ...[query.after, toText(partition), query.after, query.after, limit + CHUNK_EVENTS, maxBytes],
-        ),
-      )
-      const head = Number(rows[0]?.head ?? 0)
-      const firstRetained = Number(rows[0]?.first_retained ?? 1)
-      return toBatch(rows[0]?.first == null ? [] : rows, query, head, firstRetained)
-    },
+    read: (partition, query) => database.read((connection) => readLog(connection, of, partition, query)),
     inspect,
     async assertFence(partition, token) {
       const { lease, now } = await inspect(partition)
@@ -117,19 +106,4 @@ export function createStore(database: Database, doorbell: Doorbell, close: () =>
     setup: () => database.setup(),
     close,
   }
-}
-
-/**
- * The rows that may be in a batch, each with the counters of the partition; at the head one row with nothing but them. The
- * bounds are in the index, so that SQLite does not load what it leaves out.
- */
-function readStatement(of: (table: string) => string): string {
-  return `WITH p AS MATERIALIZED (
-      SELECT id, head, first_retained, (
-        SELECT ends FROM ${of('log')} WHERE partition = q.id AND last > ? ORDER BY last LIMIT 1
-      ) AS ends FROM ${of('partitions')} AS q WHERE name = ?
-    )
-    SELECT p.head, p.first_retained, l.first, l.layout, l.data FROM p LEFT JOIN ${of('log')} AS l
-      ON l.partition = p.id AND l.last > ? AND l.last <= max(?, p.first_retained - 1) + ? AND l.starts < p.ends + ?
-    ORDER BY l.last`
 }

@@ -1,0 +1,58 @@
+import Database from 'libsql'
+import { expect, test } from 'vitest'
+import { readAll } from '../../../src/audit/store/rule.ts'
+import { chunksOf } from '../../../src/storage/sqlite/layout.ts'
+import { migrations } from '../../../src/storage/sqlite/migrations.ts'
+import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { temporaryFiles } from './file.ts'
+
+const file = temporaryFiles()
+const events = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, i) => ({
+    topic: `t${i % 2}`,
+    data: new TextEncoder().encode(`${from + i}`),
+  }))
+
+/** A file as version 1 left it, with one partition that lost its first 10 events, and a commit by another. */
+function fileOfVersion1(): string {
+  const path = file()
+  const database = new Database(path)
+  database.exec(`${migrations[0]!('agentwire_')}
+    CREATE TABLE agentwire_schema_version (version INTEGER NOT NULL); INSERT INTO agentwire_schema_version VALUES (1);
+    INSERT INTO agentwire_partitions VALUES (1, 'other', 0, 1, 0, 0, 0, NULL, NULL, NULL, 1, 0, 1);
+    INSERT INTO agentwire_partitions VALUES (2, 'p', 40, 11, 71, 7, 3, 'o', 7, 99999999999999, 9, 8, 2)`)
+  const insert = database.prepare('INSERT INTO agentwire_log VALUES (2, ?, ?, ?, ?, 1000, ?, ?)')
+  let bytes = 11
+  for (const [from, to] of [
+    [11, 11],
+    [12, 40],
+  ] as const) {
+    const [chunk] = [...chunksOf(7, events(from, to))]
+    const { layout, data } = chunk!
+    insert.run(to, from, bytes, bytes + data.length, layout, data)
+    bytes += data.length
+  }
+  database.close()
+  return path
+}
+
+test('a file of version 1 keeps its log, its counters and its lease', async () => {
+  const { store, report, close } = sqliteStorage({ url: fileOfVersion1() })
+  expect((await report()).schema).toEqual({ version: 1, newest: migrations.length })
+  expect(await store.inspect('p')).toMatchObject({
+    head: 40,
+    firstRetained: 11,
+    token: 7,
+    lease: { owner: 'o' },
+  })
+  const texts = async () => (await readAll(store, 'p')).map(({ seq, text }) => `${seq} ${text}`)
+  const expected = Array.from({ length: 30 }, (_, i) => `${i + 11} ${i + 11}`)
+  expect(await texts()).toEqual(expected)
+  const op = { op: 'append', token: 7, events: events(41, 45) } as const
+  const guards = [{ guard: 'fence', token: 7 }] as const
+  expect((await store.commit('p', { guards, ops: [op] })).head).toBe(45)
+  expect(await texts()).toEqual([...expected, ...[41, 42, 43, 44, 45].map((seq) => `${seq} ${seq}`)])
+  expect((await store.commit('other', { ops: [op] })).head).toBe(5)
+  expect((await report()).schema.version).toBe(migrations.length)
+  await close()
+})
