@@ -1,0 +1,123 @@
+import { checkGuard, checkLease, leaseOf, type PreparedOp } from '../commit.ts'
+import { chunksOf } from '../sqlite/layout.ts'
+import { fromText, toText } from '../sqlite/text.ts'
+import type { Guard, Ring } from '../store.ts'
+import type { Argument } from './client.ts'
+import { type Entry, entriesOf, fieldOf, mortalEntry, toUtf8 } from './entries.ts'
+import type { Keys } from './keys.ts'
+
+/** Longer than any process lives, and far from the bounds of a number. */
+const MAX_TTL_MS = 1e15
+
+const wholeMs = (ms: number): number => Math.min(Math.ceil(ms), MAX_TTL_MS)
+
+/** What the directory must have before the ops may be done. `tailOf` gives the end of the stamp of the put at a place. */
+export function entriesFor(
+  keys: Keys,
+  partition: string,
+  ops: readonly PreparedOp[],
+  tailOf: (place: number) => string,
+): Entry[] {
+  return ops.flatMap((op, i): Entry[] => {
+    if (op.op === 'claim' || op.op === 'renew') {
+      return [{ ...leaseEntry(keys, partition, op.token), ttlMs: wholeMs(op.ttlMs) }]
+    }
+    if (op.op !== 'put') return []
+    const place = { collection: op.collection, partition, id: op.id, stamp: '' }
+    const entries: Entry[] = entriesOf(keys, place, op.index)
+    if (op.ttlMs !== undefined) entries.push({ ...mortalEntry(keys, place), ttlMs: wholeMs(op.ttlMs) })
+    return entries.map((entry) => ({ ...entry, tail: tailOf(i) }))
+  })
+}
+
+/** No two leases of a partition have one token. */
+export function leaseEntry(keys: Keys, partition: string, token: number): Entry {
+  return { set: keys.leases, member: `${toText(partition)}\0${token}` }
+}
+
+/** Guards and ops as the script `COMMIT` takes them. */
+export function encodeChange(
+  guards: readonly Guard[],
+  ops: readonly PreparedOp[],
+  stampOf: (place: number) => string,
+): Argument[] {
+  return [...guards.flatMap(encodeGuard), '.', ...ops.flatMap((op, i) => encodeOp(op, stampOf(i)))]
+}
+
+function encodeOp(op: PreparedOp, stamp: string): Argument[] {
+  switch (op.op) {
+    case 'put': {
+      const ttl = op.ttlMs === undefined ? '' : String(wholeMs(op.ttlMs))
+      return ['p', fieldOf(op.collection, op.id), stamp, ttl, JSON.stringify(op.index), op.text]
+    }
+    case 'delete':
+      return ['d', fieldOf(op.collection, op.id)]
+    case 'append':
+      return [...chunksOf(op.token, op.events)].flatMap(({ count, layout, data }) => [
+        'a',
+        String(count),
+        layout,
+        data,
+      ])
+    case 'claim':
+      return ['c', toText(op.owner), String(op.token), String(wholeMs(op.ttlMs))]
+    case 'renew':
+      return ['n', String(op.token), String(wholeMs(op.ttlMs))]
+    case 'release':
+      return ['x', String(op.token)]
+    case 'clear':
+      return ['z']
+  }
+}
+
+function encodeGuard(guard: Guard): string[] {
+  switch (guard.guard) {
+    case 'version':
+      return ['v', fieldOf(guard.collection, guard.id), String(guard.version)]
+    case 'absent':
+      return ['v', fieldOf(guard.collection, guard.id), '']
+    case 'fence':
+      return ['f', String(guard.token)]
+    case 'free':
+      return ['r']
+    case 'head':
+      return ['h', String(guard.seq)]
+  }
+}
+
+/** Throws the error of the guard or op that the script refused, as `Store` words it. */
+export function throwRefusal(
+  partition: string,
+  guards: readonly Guard[],
+  ops: readonly PreparedOp[],
+  answer: readonly unknown[],
+): never {
+  const [, place, now, head, token, owner, held, ends, seen] = answer as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    Uint8Array,
+    number,
+    number,
+    number,
+  ]
+  const current = {
+    now,
+    head,
+    token,
+    lease: held === 0 ? undefined : leaseOf(partition, fromText(toUtf8(owner)), held, ends),
+    version: () => seen || undefined,
+  }
+  if (place >= 0) checkGuard(partition, guards[place]!, current)
+  else checkLease(partition, ops, current)
+  throw new Error(`Redis refused a commit to ${partition}, which holds by what it saw.`)
+}
+
+export function ringFor(ops: readonly PreparedOp[]): Ring {
+  return {
+    log: ops.some(({ op }) => op === 'append' || op === 'clear'),
+    docs: ops.some(({ op }) => op !== 'append'),
+  }
+}

@@ -1,0 +1,152 @@
+import { createDeadline } from '../postgres/deadline.ts'
+import type { Bell, Ring } from '../store.ts'
+import type { Line } from './client.ts'
+import type { Database } from './database.ts'
+
+/**
+ * The bells of this process, on one connection that subscribes to a channel for each partition that is watched. What is
+ * committed here rings without it. One message that gets lost is no loss: readers have a timer.
+ */
+export interface Doorbell {
+  watch(partition: string, bell: Bell): () => void
+  /** For a commit of this process. */
+  ring(partition: string, ring: Ring): void
+  /** What the script of a commit publishes. */
+  message(ring: Ring): string
+  close(): Promise<void>
+}
+
+const RETRY_MS = 50
+const MAX_RETRY_MS = 500
+/** Outages shorter than these attempts, about three seconds, are not worth a word. */
+const QUIET_ATTEMPTS = 8
+/** Deadlines between two pings: a link that died in silence is noticed by them. */
+const PING_EVERY = 2
+const EVERYTHING: Ring = { log: true, docs: true }
+
+export function createDoorbell(database: Database): Doorbell {
+  const { channel: channelOf } = database.keys
+  /** Messages come back to their sender, who has rung before. */
+  const sender = crypto.randomUUID().slice(0, 8)
+  /** By channel. */
+  const bells = new Map<string, Set<Bell>>()
+  let line: Line | undefined
+  let keeping: Promise<void> | undefined
+  let closed = false
+  let wake = () => {}
+
+  function ringHere(channel: string, ring: Ring): void {
+    for (const bell of [...(bells.get(channel) ?? [])]) {
+      try {
+        bell(ring)
+      } catch (error) {
+        console.error('agentwire: a bell of store.watch threw.', error)
+      }
+    }
+  }
+
+  function receive(channel: string, message: string): void {
+    if (!message.startsWith(sender)) ringHere(channel, ringOf(message.at(-1)!))
+  }
+
+  /** A line that does not answer in time is over. */
+  async function inTime(on: Line, work: Promise<unknown>): Promise<void> {
+    const deadline = createDeadline(database.deadlineMs)
+    try {
+      await deadline.race(work)
+    } catch (error) {
+      on.close()
+      throw error
+    } finally {
+      deadline.end()
+    }
+  }
+
+  async function listen(on: Line, channels: readonly string[]): Promise<void> {
+    if (channels.length === 0) return
+    await inTime(on, on.subscribe(channels))
+    // Whatever was committed before.
+    for (const channel of channels) ringHere(channel, EVERYTHING)
+  }
+
+  async function keep(): Promise<void> {
+    for (let attempt = 1; !closed; attempt++) {
+      let ping: ReturnType<typeof setInterval> | undefined
+      try {
+        const made = await database.createLine(receive)
+        if (closed) return made.close()
+        opened = made
+        await inTime(made, made.connect())
+        line = made
+        await listen(made, [...bells.keys()])
+        attempt = 0
+        // Its failure closes the line.
+        ping = setInterval(() => inTime(made, made.ping()).catch(() => {}), PING_EVERY * database.deadlineMs)
+        await made.ended
+      } catch (error) {
+        if (attempt === QUIET_ATTEMPTS && !closed) {
+          console.error(
+            'agentwire: Redis cannot be subscribed to. Events of other processes come late.',
+            error,
+          )
+        }
+      } finally {
+        clearInterval(ping)
+        line = undefined
+      }
+      if (!closed) await pause(Math.min(RETRY_MS * 2 ** attempt, MAX_RETRY_MS))
+    }
+  }
+  let opened: Line | undefined
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  return {
+    watch(partition, bell) {
+      const channel = channelOf(partition)
+      let watching = bells.get(channel)
+      if (!watching) {
+        bells.set(channel, (watching = new Set()))
+        // Its failure closes the line, and the next one listens to it.
+        if (line) listen(line, [channel]).catch(() => {})
+      }
+      keeping ??= keep()
+      const from = watching
+      // A wrapper, so that one function may watch twice and each stop its own.
+      const own: Bell = (ring) => bell(ring)
+      from.add(own)
+      return () => {
+        from.delete(own)
+        if (from.size > 0 || bells.get(channel) !== from) return
+        bells.delete(channel)
+        const on = line
+        if (on) inTime(on, on.unsubscribe(channel)).catch(() => {})
+      }
+    },
+    ring: (partition, ring) => ringHere(channelOf(partition), ring),
+    message: (ring) => sender + markOf(ring),
+    async close() {
+      closed = true
+      bells.clear()
+      opened?.close()
+      wake()
+      await keeping
+    },
+  }
+}
+
+function markOf({ log, docs }: Ring): string {
+  return log ? (docs ? '*' : 'l') : 'd'
+}
+
+function ringOf(mark: string): Ring {
+  return { log: mark !== 'd', docs: mark !== 'l' }
+}

@@ -1,0 +1,58 @@
+import { AgentwireError } from '../../errors.ts'
+import type { Database } from './database.ts'
+import { toUtf8 } from './entries.ts'
+import type { Keys } from './keys.ts'
+
+export interface RedisDurability {
+  /** Whether Redis writes an append-only file. Undefined where it does not say. */
+  readonly appendOnly: boolean | undefined
+}
+
+const OLDEST = [6, 2] as const
+const LAYOUT = '1'
+
+/** What Redis says of its persistence (https://redis.io/docs/latest/operate/oss_and_stack/management/persistence/). */
+export async function durability(send: Database['send']): Promise<RedisDurability> {
+  const { aof_enabled: enabled } = await info(send, 'persistence')
+  return { appendOnly: enabled === undefined ? undefined : enabled === '1' }
+}
+
+/** Looks whether this Redis will do, and marks the prefix as ours. */
+export async function prepare(send: Database['send'], keys: Keys): Promise<void> {
+  const { redis_version: version } = await info(send, 'server')
+  if (version !== undefined && isOlder(version)) {
+    throw new AgentwireError(
+      'unsupported',
+      `redisStorage needs Redis ${OLDEST.join('.')} or newer; this is ${version}.`,
+    )
+  }
+  await send(['SET', keys.layout, LAYOUT, 'NX'], keys.layout)
+  const found = textOf(await send(['GET', keys.layout], keys.layout))
+  if (found !== LAYOUT) {
+    throw new AgentwireError(
+      'unsupported',
+      `The keys of this prefix have layout ${found}, and this version of agentwire knows ${LAYOUT}: update it, or take another prefix.`,
+    )
+  }
+  if ((await durability(send)).appendOnly === false) {
+    console.warn(
+      'agentwire: this Redis has no append-only file, so what is committed is lost when it ends. Set "appendonly yes".',
+    )
+  }
+}
+
+function isOlder(version: string): boolean {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])
+}
+
+async function info(send: Database['send'], section: string): Promise<Record<string, string>> {
+  const lines = textOf(await send(['INFO', section])).split('\r\n')
+  return Object.fromEntries(
+    lines.flatMap((line) => (line.includes(':') ? [line.split(':', 2) as [string, string]] : [])),
+  )
+}
+
+function textOf(reply: unknown): string {
+  return reply instanceof Uint8Array ? toUtf8(reply) : String(reply)
+}

@@ -1,0 +1,22 @@
+import { createHash } from 'node:crypto'
+
+export interface Script {
+  readonly text: string
+  readonly sha: string
+}
+
+/** `clock()`: milliseconds since 1970. `int(n)`: a whole number in digits, which Lua writes with 14 of them only. */
+const PRELUDE = `
+local function clock()
+  local t = redis.call('TIME')
+  return tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
+end
+local function int(n)
+  return string.format('%.0f', n)
+end
+`
+
+export function script(body: string): Script {
+  const text = PRELUDE + body
+  return { text, sha: createHash('sha1').update(text).digest('hex') }
+}

@@ -1,0 +1,22 @@
+import { UnavailableError } from '../errors.ts'
+
+/** The server answered, and its answers begin with a word in capitals. What went wrong on the way has other words. */
+const ANSWER = /^-?[A-Z][A-Z0-9]+ /
+/** Answers after which nothing was written. They may stand inside that of a script. */
+const REFUSED =
+  /(^|-)(OOM|READONLY|MISCONF|LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|NOSCRIPT|NOAUTH|NOPERM|WRONGPASS|MOVED|ASK|TRYAGAIN|CROSSSLOT|UNKILLABLE) /
+
+/** What a call failed with. `mutates`: whether it would have written something. */
+export function toUnavailable(error: unknown, mutates: boolean): UnavailableError {
+  const message = error instanceof Error ? error.message : String(error)
+  if (!ANSWER.test(message)) {
+    const written = mutates ? 'unknown' : 'no'
+    return new UnavailableError('Redis did not answer.', { written, cause: error })
+  }
+  const written = mutates && !REFUSED.test(message) ? 'unknown' : 'no'
+  return new UnavailableError(`Redis refused: ${message}`, { written, cause: error })
+}
+
+export function isNoScript(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOSCRIPT')
+}

@@ -1,0 +1,109 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface RedisServer {
+  readonly url: string
+  readonly port: number
+  start(): Promise<void>
+  /** Kills it, as a crash would. What it wrote to its files is there when it starts again. */
+  kill(): Promise<void>
+  /** It stays, but answers nobody until `resume`. */
+  stall(): void
+  resume(): void
+  /** Kills it and removes its files. */
+  remove(): Promise<void>
+}
+
+const PROGRAM = 'redis-server'
+const SETTINGS = { appendonly: 'yes', appendfsync: 'everysec', save: '' }
+const PATIENCE_MS = 20_000
+
+/** False where no server is installed; continuous integration must have one. */
+export function hasRedis(): boolean {
+  try {
+    execFileSync(PROGRAM, ['--version'], { stdio: 'pipe' })
+    return true
+  } catch {
+    const message = `No ${PROGRAM} is installed: redisStorage is not tested.`
+    if (process.env.CI) throw new Error(message)
+    console.log(message)
+    return false
+  }
+}
+
+/** A server on a free port and in a new directory. It ends with this process at the latest. */
+export async function startRedis(settings: Readonly<Record<string, string>> = {}): Promise<RedisServer> {
+  const place = mkdtempSync(join(tmpdir(), 'agentwire-redis-'))
+  const port = await freePort()
+  const all = { ...SETTINGS, bind: '127.0.0.1', port: String(port), dir: place, ...settings }
+  let server: ChildProcess | undefined
+  let ended: Promise<void> | undefined
+  const killNow = () => server?.kill('SIGKILL')
+  process.once('exit', killNow)
+
+  const self: RedisServer = {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    async start() {
+      const log = openSync(join(place, 'log'), 'a')
+      const child = spawn(
+        PROGRAM,
+        Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]),
+        { stdio: ['ignore', log, log] },
+      )
+      server = child
+      ended = new Promise((resolve) => {
+        child.once('exit', () => resolve())
+      })
+      const end = Date.now() + PATIENCE_MS
+      while (!(await isReady(port))) {
+        if (child.exitCode !== null || Date.now() > end) {
+          throw new Error(`Redis did not start: ${readFileSync(join(place, 'log'), 'utf8')}`)
+        }
+        await new Promise((resolve) => {
+          setTimeout(resolve, 20)
+        })
+      }
+    },
+    async kill() {
+      server?.kill('SIGKILL')
+      await ended
+    },
+    stall: () => void server?.kill('SIGSTOP'),
+    resume: () => void server?.kill('SIGCONT'),
+    async remove() {
+      await self.kill()
+      process.removeListener('exit', killNow)
+      rmSync(place, { recursive: true, force: true })
+    },
+  }
+  await self.start()
+  return self
+}
+
+/** Whether it answers, and has read its files. */
+function isReady(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
+    socket.once('data', (bytes) => {
+      socket.destroy()
+      resolve(bytes.toString().startsWith('+PONG'))
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer()
+  await new Promise<void>((resolve) => {
+    probe.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = probe.address() as AddressInfo
+  await new Promise((resolve) => {
+    probe.close(resolve)
+  })
+  return port
+}
