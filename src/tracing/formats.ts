@@ -5,7 +5,7 @@ import { TracingError } from './errors.ts'
 import { platformTarget } from './platform.ts'
 
 /** Their shapes are so plain that those of others look like them too: asked last, in this order. */
-const GENERAL = ['openaiChat', 'generic']
+const GENERAL = ['generic', 'openaiChat']
 
 const FORMATS: readonly Format[] = Object.values<unknown>(exported)
   .filter((value) => isRecord(value) && typeof value.readStream === 'function')
