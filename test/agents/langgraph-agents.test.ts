@@ -255,7 +255,7 @@ describe('messages without an agent', () => {
   })
 })
 
-test('failing tools and subagents never end the process', async () => {
+test('failing tools, subagents and savers never end the process', async () => {
   const script = fileURLToPath(new URL('../fixtures/failing-tools.ts', import.meta.url))
   const child = spawn(process.execPath, ['--import', 'tsx', script], { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
@@ -268,6 +268,7 @@ test('failing tools and subagents never end the process', async () => {
     'a broken model of a subagent: threw the model is broken',
     'an unhandled tool error: threw the tool is broken',
     'a cancelled agent: threw stop',
+    'savers that fail: threw the disk is full',
   ])
   expect(code).toBe(0)
 })

@@ -3,6 +3,7 @@ import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
 import { type EventStream, type Graph, type Projections, type RunOptions, withCheckpointer } from './graph.ts'
 import { lingering } from './linger.ts'
+import { unfailing } from './unfailing.ts'
 
 /** LangGraph's own. */
 const DEFAULT_RECURSION_LIMIT = 25
@@ -18,7 +19,12 @@ export async function* streamGraph(
   const abort = () => stop.abort(signal.reason)
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort)
-  const runnable = graph.checkpointer === false ? graph : withCheckpointer(graph, lingeringFor(graph, task))
+  let failure: { readonly error: unknown } | undefined
+  const saver = unfailing(lingeringFor(graph, task), (error) => {
+    failure = { error }
+    stop.abort(error)
+  })
+  const runnable = graph.checkpointer === false ? graph : withCheckpointer(graph, saver)
   let ended = false
   try {
     const input = start.kind === 'input' ? (start.value ?? null) : await commandFor(start, graph)
@@ -27,7 +33,11 @@ export async function* streamGraph(
     const { translate, rest } = createTranslator()
     for await (const event of run) for (const translated of translate(event)) yield translated
     yield* rest()
+    if (failure) throw failure.error
     ended = true
+  } catch (error) {
+    // Whatever the graph makes of it, it was stopped because its state could not be kept.
+    throw failure ? failure.error : error
   } finally {
     signal.removeEventListener('abort', abort)
     if (!ended) stop.abort()
