@@ -3,8 +3,8 @@ import { concat } from './bytes.ts'
 import type { RunContext } from './context.ts'
 import type { EventFilter, Matcher } from './filter.ts'
 import { parseEventId } from './frame.ts'
-import type { ThreadRecord } from './records.ts'
-import { findThread } from './threads.ts'
+import { loadThread, type ThreadRecord } from './records.ts'
+import { ownThread, savedThread } from './threads.ts'
 import type { Topic } from './topic.ts'
 
 export interface SubscribeRequest {
@@ -24,6 +24,8 @@ export interface Start {
   readonly prologue: Uint8Array | undefined
   /** In the order of the log. The last one has no end. */
   readonly stretches: readonly Stretch[]
+  /** When the thread was made, by which it is known from a later one of its name. Null where it has no record yet. */
+  readonly createdAt: number | null
 }
 
 export interface Stretch {
@@ -42,12 +44,14 @@ export async function locate(
   const { threadId, owner } = request
   // The log before the record: a run that starts in between is then newer than the replay, never missing from it.
   const { head, firstRetained } = await store.inspect(threadId)
-  const thread = await findThread(context, threadId, owner)
+  const record = (await loadThread(store, threadId))?.record
+  const thread = record ? ownThread(record, owner) : await savedThread(context, threadId, owner)
   if (!thread) return undefined
+  const createdAt = record?.createdAt ?? null
   const live: Stretch = { until: Number.POSITIVE_INFINITY, wanted: filter }
   const cursor = await cursorOf(context, request, head)
   if (cursor !== undefined && cursor + 1 >= firstRetained)
-    return { after: cursor, prologue: undefined, stretches: [live] }
+    return { after: cursor, prologue: undefined, stretches: [live], createdAt }
   const after = firstRetained - 1
   const state = () => baselineFrames(context, thread, filter, after)
   if (cursor !== undefined)
@@ -55,12 +59,14 @@ export async function locate(
       after,
       prologue: concat([gapFrame(cursor, firstRetained), ...(await state())]),
       stretches: [live],
+      createdAt,
     }
   const frames = after > 0 || head === 0 || thread.replayAfter > 0 ? await state() : []
   return {
     after,
     prologue: frames.length > 0 ? concat(frames) : undefined,
     stretches: [...history(thread, filter, head), live],
+    createdAt,
   }
 }
 

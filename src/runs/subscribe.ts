@@ -1,7 +1,11 @@
+import { UnavailableError } from '../storage/errors.ts'
+import type { LogBatch } from '../storage/store.ts'
 import { baselineFrames, gapFrame } from './baseline.ts'
 import { concat } from './bytes.ts'
 import type { RunContext } from './context.ts'
+import { RunError } from './errors.ts'
 import { createMatcher } from './filter.ts'
+import { loadThread } from './records.ts'
 import { locate, type Start, type SubscribeRequest } from './replay.ts'
 import { selectBytes } from './select.ts'
 import type { ReaderEnd } from './tail.ts'
@@ -13,8 +17,13 @@ import { findThread } from './threads.ts'
  */
 export interface Subscription {
   /**
+   * Settles when it is known that the thread can be read. Rejects when the store is away, and with `no_such_thread` when the
+   * thread was deleted; the subscription is then over. Need not be called.
+   */
+  ready(): Promise<void>
+  /**
    * SSE frames of the next events, once there are some. `undefined` after `cancel`. Rejects when the server ends it: the
-   * reader must see an error, because a clean end makes clients wait for ever.
+   * reader must see an error, because a clean end makes clients wait for ever. While a shared store is away it waits.
    */
   next(): Promise<Uint8Array | undefined>
   cancel(): void
@@ -22,13 +31,16 @@ export interface Subscription {
 
 export function subscribe(context: RunContext, request: SubscribeRequest): Subscription {
   const { store, tails } = context
-  const { threadId } = request
+  const { threadId, owner } = request
   const tail = tails.open(threadId, end)
   const filter = createMatcher(request.filter)
   let start: Start | undefined
+  let prologue: Uint8Array | undefined
   let after = 0
   /** The count of rings at which the log was read to its head: until it moves there is nothing to read. */
   let atHead: number | undefined
+  /** The count of changes at which the thread was last seen. */
+  let seenChanges = 0
   let outdated = false
   let ended: ReaderEnd | undefined
   let cancelled = false
@@ -48,6 +60,16 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
     tail.close()
   }
 
+  async function ready(): Promise<void> {
+    try {
+      while (!(await begin()) && outdated);
+      if (!start && (await isDeleted())) throw deleted()
+    } catch (error) {
+      cancel()
+      throw error
+    }
+  }
+
   async function next(): Promise<Uint8Array | undefined> {
     while (!cancelled) {
       const seen = tail.rings()
@@ -57,7 +79,7 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
       }
       // Taken before the read, which then gives all that was written before the end.
       const last = ended
-      const bytes = start ? await read(start, seen) : await begin()
+      const bytes = await attempt(seen)
       if (cancelled) break
       if (ended?.at === 'once') throw ended.reason
       if (bytes) return bytes
@@ -69,37 +91,80 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
   }
 
   /** Undefined: nothing yet, wait. Null: look again at once. */
-  async function begin(): Promise<Uint8Array | undefined | null> {
-    outdated = false
-    const found = await locate(context, request, filter)
-    if (outdated) return null
-    if (!found) return undefined
-    start = found
-    after = start.after
-    return start.prologue ?? null
+  async function attempt(rings: number): Promise<Uint8Array | undefined | null> {
+    try {
+      if (!start && !(await begin())) return outdated ? null : undefined
+      if (!prologue) return await read(start!, rings)
+      const first = prologue
+      prologue = undefined
+      return first
+    } catch (error) {
+      // A shared store comes back, and the bell with it: its timer rings in any case.
+      if (error instanceof UnavailableError && store.capabilities.shared) return undefined
+      throw error
+    }
   }
 
-  async function read({ stretches }: Start, rings: number): Promise<Uint8Array | undefined | null> {
+  async function begin(): Promise<boolean> {
+    outdated = false
+    seenChanges = tail.changes()
+    const found = await locate(context, request, filter)
+    if (outdated || !found) return false
+    start = found
+    after = found.after
+    prologue = found.prologue
+    return true
+  }
+
+  async function read(
+    { stretches, createdAt }: Start,
+    rings: number,
+  ): Promise<Uint8Array | undefined | null> {
     const { until, wanted } = stretches.find((stretch) => after < stretch.until)!
     const limit = until === Number.POSITIVE_INFINITY ? {} : { limit: Math.min(until - after, MAX_BATCH) }
-    const batch = await store.read(threadId, { after, ...limit })
+    const batch = await tail.read({ after, ...limit })
+    if (mayBeAnother(batch)) {
+      const thread = await findThread(context, threadId, owner)
+      if (!thread || (createdAt !== null && thread.createdAt !== createdAt)) throw deleted()
+    }
     if (batch.count === 0) return undefined
     if (batch.first > after + 1) return overtaken(batch.first)
     after = batch.first + batch.count - 1
-    if (after === batch.head) atHead = rings
+    if (after === batch.head && tail.isFresh(rings)) atHead = rings
     return selectBytes(batch, wanted) ?? null
+  }
+
+  /**
+   * Whether nothing is left of what was read before: the log was cut back, or the thread was deleted, and these are the events
+   * of another one that has its name.
+   */
+  function mayBeAnother({ firstRetained, count }: LogBatch): boolean {
+    if (firstRetained <= after) return false
+    if (count > 0) return true
+    const changes = tail.changes()
+    if (changes === seenChanges) return false
+    seenChanges = changes
+    return true
   }
 
   /** The log has dropped what this reader did not take in time. */
   async function overtaken(first: number): Promise<Uint8Array> {
     const gap = gapFrame(after, first)
     after = first - 1
-    const thread = await findThread(context, threadId, request.owner)
+    const thread = await findThread(context, threadId, owner)
     return concat(thread ? [gap, ...(await baselineFrames(context, thread, filter, after))] : [gap])
   }
 
-  return { next, cancel }
+  /** Whether the thread is gone, and not only yet to come. Of another owner's nobody is told. */
+  async function isDeleted(): Promise<boolean> {
+    const [{ head }, thread] = await Promise.all([store.inspect(threadId), loadThread(store, threadId)])
+    return thread ? thread.record.deleting && thread.record.owner === owner : head > 0
+  }
+
+  return { ready, next, cancel }
 }
+
+const deleted = (): RunError => new RunError('no_such_thread', 'The thread was deleted.')
 
 /** Events read at once. The store bounds the bytes. */
 const MAX_BATCH = 1_000

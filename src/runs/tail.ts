@@ -1,4 +1,5 @@
-import type { Store } from '../storage/store.ts'
+import type { LogBatch, ReadQuery, Ring, Store } from '../storage/store.ts'
+import { directReader, type LogReader, sharedReader } from './log-reader.ts'
 
 /** The readers of this process: one watch on the store for each thread that is read, one timer for all of them. */
 export interface Tails {
@@ -20,6 +21,12 @@ export interface Tail {
   rings(): number
   /** Settles at the next ring after `seen`, or when the tail is closed. */
   wait(seen: number): Promise<void>
+  /** As `store.read`. */
+  read(query: ReadQuery): Promise<LogBatch>
+  /** Whether the head of what was read is that of the log, as far as `seen` rings told. */
+  isFresh(seen: number): boolean
+  /** Counts the rings that told of records. */
+  changes(): number
   close(): void
 }
 
@@ -28,6 +35,8 @@ const RECHECK_MS = 1_000
 
 interface Shared {
   rings: number
+  changes: number
+  readonly reader: LogReader
   readonly waiters: Set<() => void>
   readonly readers: Set<(how: ReaderEnd) => void>
   readonly off: () => void
@@ -40,15 +49,22 @@ export function createTails(store: Store): Tails {
   function join(threadId: string): Shared {
     const known = threads.get(threadId)
     if (known) return known
+    const isShared = store.capabilities.shared
     const shared: Shared = {
       rings: 0,
+      changes: 0,
+      reader: isShared ? sharedReader(store, threadId, () => shared.rings) : directReader(store, threadId),
       waiters: new Set(),
       readers: new Set(),
-      off: store.watch(threadId, () => ring(shared)),
+      off: store.watch(threadId, (bell) => ring(shared, bell)),
     }
     threads.set(threadId, shared)
-    if (store.capabilities.shared) timer ??= setInterval(() => threads.forEach(ring), RECHECK_MS)
+    if (isShared) timer ??= setInterval(ringAll, RECHECK_MS)
     return shared
+  }
+
+  function ringAll(): void {
+    for (const shared of threads.values()) ring(shared)
   }
 
   function leave(threadId: string, shared: Shared): void {
@@ -80,6 +96,9 @@ export function createTails(store: Store): Tails {
             wake = resolve
             shared.waiters.add(resolve)
           }),
+        read: shared.reader.read,
+        isFresh: (seen) => shared.reader.fresh() >= seen,
+        changes: () => shared.changes,
         close() {
           closed = true
           shared.waiters.delete(wake)
@@ -91,13 +110,18 @@ export function createTails(store: Store): Tails {
     },
     drop: (threadId, reason) => end(threadId, { reason, at: 'once' }),
     close(reason) {
-      for (const threadId of [...threads.keys()]) end(threadId, { reason, at: 'head' })
+      for (const [threadId, shared] of [...threads]) {
+        // Nobody has read what no bell has told of yet.
+        ring(shared)
+        end(threadId, { reason, at: 'head' })
+      }
     },
   }
 }
 
-function ring(shared: Shared): void {
+function ring(shared: Shared, bell?: Ring): void {
   shared.rings++
+  if (bell?.docs) shared.changes++
   const waiters = [...shared.waiters]
   shared.waiters.clear()
   for (const wake of waiters) wake()

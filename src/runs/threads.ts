@@ -19,7 +19,19 @@ export async function findThread(
   owner: string | null,
 ): Promise<ThreadRecord | undefined> {
   const thread = (await loadThread(context.store, threadId))?.record
-  if (thread) return thread.owner === owner && !thread.deleting ? thread : undefined
+  return thread ? ownThread(thread, owner) : savedThread(context, threadId, owner)
+}
+
+/** A thread as its owner sees it: nothing of one that is being deleted, and others' look like it. */
+export const ownThread = (thread: ThreadRecord, owner: string | null): ThreadRecord | undefined =>
+  thread.owner === owner && !thread.deleting ? thread : undefined
+
+/** A thread of which there is no record, but a state. */
+export async function savedThread(
+  context: RunContext,
+  threadId: string,
+  owner: string | null,
+): Promise<ThreadRecord | undefined> {
   if (owner !== null) return undefined
   const checkpointer = checkpointerOf(context, agentOf(context, context.defaultAgent))
   const tuple = await checkpointer.getTuple({ configurable: { thread_id: threadId, checkpoint_ns: '' } })

@@ -8,7 +8,7 @@ import { streamSchema } from './wire.ts'
 /**
  * `POST …/stream` and `…/stream/events`: the thread's events that match the filter, those that were and those to come, for
  * all its runs. The stream never ends by itself: clients take an end for the end of everything. A thread that does not exist
- * yet is waited for.
+ * yet is waited for, one that was deleted is 404: clients do not come back for it.
  */
 export async function postStream(
   { engine, authorize, onError }: ThreadsContext,
@@ -24,6 +24,7 @@ export async function postStream(
     since,
     lastEventId: call.request.headers.get('last-event-id') ?? since_event_id,
   })
+  await subscription.ready()
   return sseResponse(subscription, {
     signal: call.signal,
     onError: (error) => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph.ts'
 import { approval, chat, threeSteps } from '../fixtures/graphs.ts'
 import { puppet } from '../runs/support.ts'
-import { isTerminal, type Json, request, rootStates, serveAgents } from './support.ts'
+import { isRoot, isTerminal, type Json, request, rootStates, serveAgents } from './support.ts'
 
 /** Thread records, through the SDK's client where it has a method (facts/streaming-protocol.md §6.5). */
 
@@ -238,10 +238,15 @@ describe('delete', () => {
     for (const path of ['', '/state', '/history'])
       expect([path, (await thread.get(path)).status]).toEqual([path, 404])
     expect(await thread.refused('state.get', { namespace: [] })).toBe('no_such_run')
-    const again = await thread.stream()
+    // A client that comes back is told, and does not try again.
+    expect(await thread.post('/stream', { channels: [] })).toMatchObject({
+      status: 404,
+      body: { error: 'not_found' },
+    })
     await thread.start({ messages: [{ type: 'human', content: 'again' }] }, { assistant_id: 'ask' })
+    const again = await thread.stream()
     const after = await again.until((events) => events.some(isTerminal))
-    expect(after[0]!.seq).toBeGreaterThan(before.at(-1)!.seq)
+    expect(after.find(isRoot)!.seq).toBeGreaterThan(before.at(-1)!.seq)
     expect(new Set([...before, ...after].map(({ event_id }) => event_id)).size).toBe(
       before.length + after.length,
     )

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest'
+import type { RunEngine } from '../../src/runs/index.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { sharedMemory } from './shared.ts'
+import {
+  ALL,
+  custom,
+  engineOf,
+  isTerminal,
+  parseFrames,
+  puppet,
+  readUntil,
+  start,
+  transcript,
+} from './support.ts'
+
+/** An engine over a shared store that counts reads and watches. */
+function counted() {
+  const { store: inner, checkpointer } = sharedMemory()()
+  const count = { reads: 0, watches: 0 }
+  const store: Store = {
+    ...inner,
+    read(...args) {
+      count.reads++
+      return inner.read(...args)
+    },
+    watch(...args) {
+      count.watches++
+      const off = inner.watch(...args)
+      return () => {
+        count.watches--
+        off()
+      }
+    },
+  }
+  const actor = puppet()
+  const engine = engineOf({ a: actor.agent }, { store, checkpointer })
+  return { actor, engine, count, store }
+}
+
+const open = (engine: RunEngine, rest: object = {}) =>
+  engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL }, ...rest })
+
+test('a ring costs one read of the store, however many subscribers there are', async () => {
+  const { actor, engine, count } = counted()
+  await start(engine, 't')
+  const subscribers = Array.from({ length: 1_000 }, () => open(engine))
+  await Promise.all(subscribers.map((subscriber) => readUntil(subscriber, (events) => events.length > 0)))
+  expect(count.watches).toBe(2)
+  const before = count.reads
+  const rounds = 20
+  for (let at = 0; at < rounds; at++) {
+    const pending = subscribers.map((subscriber) => subscriber.next())
+    actor.emit(custom(at))
+    const seen = await Promise.all(pending)
+    for (const bytes of seen) expect(parseFrames(bytes!)[0]!.params.data).toEqual({ payload: at })
+    // They share the bytes too.
+    expect(new Set(seen.map((bytes) => bytes!.buffer)).size).toBe(1)
+  }
+  // One for each ring, and one when the timer of a second rings.
+  expect(count.reads - before).toBeLessThanOrEqual(rounds * 2)
+  for (const subscriber of subscribers) subscriber.cancel()
+  actor.finish()
+  await transcript(engine, 't')
+  await engine.close()
+  expect(count.watches).toBe(0)
+})
+
+test('one that is behind the others reads the store itself, and misses nothing', async () => {
+  const { actor, engine } = counted()
+  await start(engine, 't')
+  const slow = open(engine)
+  const quick = open(engine)
+  const first = await readUntil(slow, (events) => events.length > 0)
+  // More than is kept for those who are a little behind.
+  for (let at = 0; at < 100; at++) {
+    actor.emit(custom(`${at} ${'x'.repeat(10_000)}`))
+    await readUntil(quick, (events) => events.length > 0)
+  }
+  const late = open(engine, { since: 50 })
+  actor.finish()
+  const rest = await readUntil(slow, (events) => events.some(isTerminal))
+  expect([...first, ...rest].map(({ seq }) => seq)).toEqual(Array.from({ length: 102 }, (_, i) => i + 1))
+  const end = await readUntil(late, (events) => events.some(isTerminal))
+  expect(end.map(({ seq }) => seq)).toEqual(Array.from({ length: 52 }, (_, i) => i + 51))
+  await engine.close()
+})
+
+test('what is written while a read is under way is read right after it', async () => {
+  const { store: inner, checkpointer } = sharedMemory()()
+  let hold: Promise<void> | undefined
+  const store: Store = {
+    ...inner,
+    async read(...args) {
+      const batch = await inner.read(...args)
+      await hold
+      return batch
+    },
+  }
+  const actor = puppet()
+  const engine = engineOf({ a: actor.agent }, { store, checkpointer })
+  await start(engine, 't')
+  const one = open(engine)
+  await readUntil(one, (events) => events.length > 0)
+  let release = () => {}
+  hold = new Promise((resolve) => {
+    release = resolve
+  })
+  const pending = one.next()
+  actor.emit(custom(1))
+  while ((await engine.head('t')) < 2) await new Promise((resolve) => setImmediate(resolve))
+  // This one joins while the read for the first event is under way.
+  const two = open(engine, { since: 2 })
+  const joined = two.next()
+  actor.emit(custom(2))
+  while ((await engine.head('t')) < 3) await new Promise((resolve) => setImmediate(resolve))
+  hold = undefined
+  release()
+  const seen = [...parseFrames((await pending)!)]
+  if (seen.length < 2) seen.push(...parseFrames((await one.next())!))
+  expect(seen.map(({ seq }) => seq)).toEqual([2, 3])
+  expect(parseFrames((await joined)!).map(({ seq }) => seq)).toEqual([3])
+  actor.finish()
+  await engine.close()
+})
