@@ -13,6 +13,8 @@ const NODE_ENTRIES = [
   'agentwire/fastify',
   'agentwire/sqlite',
   'agentwire/postgres',
+  'agentwire/redis',
+  'agentwire/storage',
 ]
 
 /** KiB of minified, gzipped code that importing everything of an entry costs, dependencies apart. */
@@ -22,6 +24,8 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/messages': 6,
   'agentwire/sqlite': 14,
   'agentwire/postgres': 18,
+  'agentwire/redis': 20,
+  'agentwire/storage': 48,
   'agentwire/formats': 20,
   'agentwire/audit': 40,
   'agentwire/node': 5,
