@@ -6,15 +6,17 @@ import { createNames } from './postgres/names.ts'
 import { fromPool, fromUrl, type PostgresPool } from './postgres/pool.ts'
 import { reportOf } from './postgres/report.ts'
 import { createStore } from './postgres/store.ts'
+import type { RetentionOptions } from './retention.ts'
 import type { Serde } from './serde.ts'
 import type { StorageReport } from './stats.ts'
 import type { Store } from './store.ts'
 
 export type { PostgresCheckpointer } from './postgres/checkpointer.ts'
 export type { PostgresPool, PostgresPoolClient, PostgresQuery } from './postgres/pool.ts'
+export type { RetentionOptions } from './retention.ts'
 export type { StorageCounts, StorageReport } from './stats.ts'
 
-export interface PostgresStorageOptions {
+export interface PostgresStorageOptions extends RetentionOptions {
   /** A `Pool` of the package `pg`. It stays yours: `close` leaves it open. One of `pool` and `url` is needed. */
   readonly pool?: PostgresPool | undefined
   /** `postgres://…`: a pool of our own, made with the package `pg`, which must be installed. */
@@ -67,7 +69,7 @@ export function postgresStorage(options: PostgresStorageOptions): PostgresStorag
   }
   const close = () => (closing ??= end())
   return {
-    store: createStore(database, doorbell, close),
+    store: createStore(database, doorbell, options, close),
     checkpointer: createCheckpointer({ database, serde, close }),
     setup: () => database.setup(),
     report: () => reportOf(database),

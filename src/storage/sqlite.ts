@@ -1,4 +1,5 @@
 import { AgentwireError } from '../errors.ts'
+import type { RetentionOptions } from './retention.ts'
 import type { Serde } from './serde.ts'
 import { createCheckpointer, type SqliteCheckpointer } from './sqlite/checkpointer.ts'
 import { createDatabase } from './sqlite/database.ts'
@@ -11,11 +12,12 @@ import { createStore } from './sqlite/store.ts'
 import type { StorageReport } from './stats.ts'
 import type { Store } from './store.ts'
 
+export type { RetentionOptions } from './retention.ts'
 export type { SqliteCheckpointer } from './sqlite/checkpointer.ts'
 export type { SqliteDatabase, SqliteStatement } from './sqlite/driver.ts'
 export type { StorageCounts, StorageReport } from './stats.ts'
 
-export interface SqliteStorageOptions {
+export interface SqliteStorageOptions extends RetentionOptions {
   /**
    * A database of `better-sqlite3`, `libsql` or `node:sqlite`, used by nothing else: its `busy_timeout` is set, and a transaction
    * that others leave open on it makes every call fail. `close` leaves it open. One of `database` and `url` is needed.
@@ -81,7 +83,7 @@ export function sqliteStorage(options: SqliteStorageOptions): SqliteStorage {
     return database.close()
   }
   return {
-    store: createStore(database, doorbell, close),
+    store: createStore(database, doorbell, options, close),
     checkpointer: createCheckpointer({ database, serde, close }),
     setup: () => database.setup(),
     report: () => reportOf(database, path),

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { type PostgresStorage, postgresStorage } from '../../src/storage/postgres.ts'
+import type { RetentionOptions } from '../../src/storage/retention.ts'
 import type { Serde } from '../../src/storage/serde.ts'
 import { type SqliteStorage, sqliteStorage } from '../../src/storage/sqlite.ts'
 import { hasPostgres, sharedPostgres } from '../support/postgres-server.ts'
@@ -10,7 +11,13 @@ import { hasPostgres, sharedPostgres } from '../support/postgres-server.ts'
 export type Storage = SqliteStorage | PostgresStorage
 
 /** A handle on one database, as another process would have it. */
-export type Open = (options?: { readonly serde?: Serde }) => Storage
+export interface Open {
+  (options?: RetentionOptions & { readonly serde?: Serde }): Storage
+  /** Of the database, for a client of one's own. */
+  readonly url: string
+  /** Undefined where the database has none. */
+  readonly schema: string | undefined
+}
 
 export interface Backend {
   readonly name: string
@@ -37,7 +44,8 @@ export function durableBackends(): readonly Backend[] {
     name: 'sqlite',
     async create() {
       const url = join(directory, `${files++}.db`)
-      return (options) => keep(sqliteStorage({ url, ...options }))
+      const open = (options = {}) => keep(sqliteStorage({ url, ...options }))
+      return Object.assign(open, { url, schema: undefined })
     },
   }
   const postgres: Backend = {
@@ -45,7 +53,8 @@ export function durableBackends(): readonly Backend[] {
     async create() {
       const url = await sharedPostgres()
       const schema = `durable_${process.pid}_${schemas++}`
-      return (options) => keep(postgresStorage({ url, schema, ...options }))
+      const open = (options = {}) => keep(postgresStorage({ url, schema, ...options }))
+      return Object.assign(open, { url, schema })
     },
   }
   return hasPostgres() ? [sqlite, postgres] : [sqlite]

@@ -30,6 +30,7 @@ BEGIN
     IF NOT known THEN
       part.head := 0;
       part.first_retained := 1;
+      part.bytes := 0;
       part.token := 0;
       part.version := 0;
     END IF;
@@ -98,8 +99,8 @@ BEGIN
     END LOOP;
 
     EXIT WHEN known OR jsonb_array_length(p_ops) = 0;
-    INSERT INTO ${of('partitions')} (partition, names, head, first_retained, token, version)
-    VALUES (p_partition, p_names, 0, 1, 0, 0) ON CONFLICT DO NOTHING;
+    INSERT INTO ${of('partitions')} (partition, names, head, first_retained, bytes, token, version)
+    VALUES (p_partition, p_names, 0, 1, 0, 0, 0) ON CONFLICT DO NOTHING;
     -- Another made it meanwhile: look again.
     EXIT WHEN FOUND;
   END LOOP;
@@ -117,6 +118,7 @@ BEGIN
           chunk->>'layout', substr(p_data, taken, (chunk->>'bytes')::integer)
         );
         part.head := part.head + (chunk->>'count')::integer;
+        part.bytes := part.bytes + (chunk->>'bytes')::integer;
         taken := taken + (chunk->>'bytes')::integer;
       END LOOP;
     WHEN 'put' THEN
@@ -172,6 +174,7 @@ BEGIN
       DELETE FROM ${of('fields')} WHERE document IN (SELECT key FROM gone);
       DELETE FROM ${of('events')} WHERE partition = p_partition;
       part.first_retained := part.head + 1;
+      part.bytes := 0;
       part.lease_owner := NULL;
       part.lease_token := NULL;
       part.lease_until := NULL;
@@ -180,7 +183,7 @@ BEGIN
 
   IF jsonb_array_length(p_ops) > 0 THEN
     UPDATE ${of('partitions')}
-    SET head = part.head, first_retained = part.first_retained, token = part.token, version = part.version,
+    SET head = part.head, first_retained = part.first_retained, bytes = part.bytes, token = part.token, version = part.version,
       lease_owner = part.lease_owner, lease_token = part.lease_token, lease_until = part.lease_until
     WHERE partition = p_partition;
   END IF;

@@ -8,7 +8,8 @@ export const NOW_ONCE = `(SELECT ${NOW})`
 /**
  * Names are kept as `keyOf` makes them and compared byte by byte. `names` has the names themselves where they differ.
  *
- * - `partitions`: the counters and the lease. The row stays when the rest is cleared, for its counters must not go back.
+ * - `partitions`: the counters and the lease. The row stays when the rest is cleared, for its counters must not go back. `bytes`
+ *   are those of the events that are there.
  * - `fields`: the index of each document, one row a field. Numbers have no `str`; strings have the number Infinity. The key
  *   of the document is one column, because the planner misjudges joins by several.
  * - `events`: one row holds the events `first` to `last` of one append. `layout` says which bytes are whose: see `layout.ts`.
@@ -20,6 +21,7 @@ CREATE TABLE ${of('partitions')} (
   names text,
   head bigint NOT NULL,
   first_retained bigint NOT NULL,
+  bytes bigint NOT NULL,
   token bigint NOT NULL,
   version bigint NOT NULL,
   lease_owner text,
@@ -70,8 +72,12 @@ CREATE TABLE ${of('events')} (
 
 /**
  * `read` gives what is needed of the events after `p_after`: rows until they hold `p_limit` events or `p_bytes` bytes, joined into
- * one. One snapshot for all of it. `trim` keeps the last events, or those that are not older than a time. `sweep` removes
- * documents whose time is over and says how many.
+ * one. One snapshot for all of it. `drop_before` keeps the events from one on. `trim` keeps the last events, or those that are not
+ * older than a time. `sweep` removes documents whose time is over and says how many.
+ *
+ * `expire` drops what `RetentionOptions` let go, in at most `p_limit` logs, and gives the last that it looked at, or null when it
+ * came to the end; `evict` goes on until all logs together have no more than `p_total` bytes, or it was at `p_limit` logs, which it
+ * says. Where another process is at it they do nothing.
  */
 export function storeFunctions({ of }: Names): string {
   return `
@@ -107,6 +113,14 @@ BEGIN
 END
 $body$;
 
+CREATE FUNCTION ${of('drop_before')}(p_partition text, p_first bigint) RETURNS void
+LANGUAGE sql AS $body$
+  WITH gone AS (DELETE FROM ${of('events')} WHERE partition = p_partition AND last < p_first RETURNING bytes)
+  UPDATE ${of('partitions')}
+  SET first_retained = greatest(first_retained, p_first), bytes = bytes - coalesce((SELECT sum(g.bytes) FROM gone AS g), 0)
+  WHERE partition = p_partition;
+$body$;
+
 CREATE FUNCTION ${of('trim')}(p_partition text, p_keep bigint, p_older_ms bigint) RETURNS void
 LANGUAGE plpgsql AS $body$
 #variable_conflict use_column
@@ -125,11 +139,82 @@ BEGIN
   ELSE
     first_kept := part.head - p_keep + 1;
   END IF;
-  IF first_kept <= part.first_retained THEN
-    RETURN;
+  IF first_kept > part.first_retained THEN
+    PERFORM ${of('drop_before')}(p_partition, first_kept);
   END IF;
-  DELETE FROM ${of('events')} WHERE partition = p_partition AND last < first_kept;
-  UPDATE ${of('partitions')} SET first_retained = first_kept WHERE partition = p_partition;
+END
+$body$;
+
+CREATE FUNCTION ${of('expire')}(p_after text, p_age_ms bigint, p_thread_bytes bigint, p_limit integer) RETURNS text
+LANGUAGE plpgsql AS $body$
+#variable_conflict use_column
+DECLARE
+  item record;
+  since bigint := coalesce(${NOW_ONCE} - p_age_ms, 0);
+  looked_at text;
+  places integer := 0;
+  first_kept bigint;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('agentwire expire ${of('partitions')}', 0)) THEN
+    RETURN NULL;
+  END IF;
+  FOR item IN
+    SELECT p.partition, p.head, p.bytes FROM ${of('partitions')} AS p CROSS JOIN LATERAL (
+      SELECT at FROM ${of('events')} WHERE partition = p.partition ORDER BY last LIMIT 1
+    ) AS oldest
+    WHERE p.partition > p_after AND p.lease_token IS NULL AND (p.bytes > p_thread_bytes OR oldest.at < since)
+    ORDER BY p.partition LIMIT p_limit FOR NO KEY UPDATE OF p SKIP LOCKED
+  LOOP
+    places := places + 1;
+    looked_at := item.partition;
+    -- The first that is young enough, and has no more than the bound from it on; the last stays if it is young enough.
+    SELECT min(e.first) INTO first_kept FROM (
+      SELECT first, last, at, sum(bytes) OVER (ORDER BY last DESC) AS size FROM ${of('events')}
+      WHERE partition = item.partition
+    ) AS e
+    WHERE e.at >= since AND (p_thread_bytes IS NULL OR e.size <= p_thread_bytes OR e.last = item.head);
+    PERFORM ${of('drop_before')}(item.partition, coalesce(first_kept, item.head + 1));
+  END LOOP;
+  RETURN CASE WHEN places = p_limit THEN looked_at END;
+END
+$body$;
+
+CREATE FUNCTION ${of('evict')}(p_total bigint, p_limit integer) RETURNS boolean
+LANGUAGE plpgsql AS $body$
+#variable_conflict use_column
+DECLARE
+  item record;
+  excess bigint;
+  first_kept bigint;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtextextended('agentwire expire ${of('partitions')}', 0)) THEN
+    RETURN false;
+  END IF;
+  SELECT sum(bytes) - p_total INTO excess FROM ${of('partitions')};
+  IF excess IS NULL OR excess <= 0 THEN
+    RETURN false;
+  END IF;
+  FOR item IN
+    SELECT p.partition, p.head, p.bytes FROM ${of('partitions')} AS p CROSS JOIN LATERAL (
+      SELECT at FROM ${of('events')} WHERE partition = p.partition ORDER BY last DESC LIMIT 1
+    ) AS newest
+    WHERE p.lease_token IS NULL AND p.bytes > 0
+    ORDER BY newest.at, p.partition LIMIT p_limit FOR NO KEY UPDATE OF p SKIP LOCKED
+  LOOP
+    SELECT min(e.first) INTO first_kept FROM (
+      SELECT first, sum(bytes) OVER (ORDER BY last DESC) AS size FROM ${of('events')} WHERE partition = item.partition
+    ) AS e
+    WHERE e.size <= item.bytes - excess;
+    excess := excess - (
+      SELECT coalesce(sum(bytes), 0) FROM ${of('events')}
+      WHERE partition = item.partition AND last < coalesce(first_kept, item.head + 1)
+    );
+    PERFORM ${of('drop_before')}(item.partition, coalesce(first_kept, item.head + 1));
+    IF excess <= 0 THEN
+      RETURN false;
+    END IF;
+  END LOOP;
+  RETURN FOUND;
 END
 $body$;
 

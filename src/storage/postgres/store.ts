@@ -1,12 +1,14 @@
 import { checkFence, leaseOf, prepare } from '../commit.ts'
 import { UnavailableError } from '../errors.ts'
 import { DATABASE } from '../fenced.ts'
+import type { RetentionOptions } from '../retention.ts'
 import type { LogBatch, PartitionState, ReadQuery, Store } from '../store.ts'
 import { encodeChange, ringFor, throwRefusal } from './change.ts'
 import { type Database, type Row, readNumbers } from './database.ts'
 import type { Doorbell } from './doorbell.ts'
 import { readBounds, toBatch } from './layout.ts'
 import { listStatement, toDoc, toPage } from './list.ts'
+import { expireLogs } from './retention.ts'
 import { NOW_ONCE } from './sql-store.ts'
 import { fromText, keyOf, namesOf, readNames } from './text.ts'
 
@@ -21,6 +23,7 @@ const SWEEP_BATCH = 1_000
 export function createStore(
   database: Database,
   doorbell: Doorbell,
+  retention: RetentionOptions,
   close: () => Promise<void>,
 ): PostgresStore {
   const { of } = database.names
@@ -126,6 +129,7 @@ export function createStore(
         const [row] = await database.run({ text, values: [SWEEP_BATCH], mutates: true })
         swept = Number(row!.swept)
       }
+      await expireLogs(database, retention)
     },
     setup: () => database.setup(),
     close,

@@ -1,6 +1,7 @@
 import { checkFence, prepare } from '../commit.ts'
 import { UnavailableError } from '../errors.ts'
 import { DATABASE } from '../fenced.ts'
+import type { RetentionOptions } from '../retention.ts'
 import type { PartitionState, Store } from '../store.ts'
 import { commit, ringFor } from './commit.ts'
 import type { Database } from './database.ts'
@@ -9,6 +10,7 @@ import type { Doorbell } from './doorbell.ts'
 import { listStatement, toDoc, toPage } from './list.ts'
 import { loadPartition, toLease } from './partitions.ts'
 import { readLog } from './read.ts'
+import { dropBefore, expireLogs } from './retention.ts'
 import { fromText, toText } from './text.ts'
 
 /** Long enough to spare the file most commits of a token stream, short enough not to be seen. */
@@ -19,7 +21,12 @@ interface SqliteStore extends Store {
   readonly [DATABASE]: object
 }
 
-export function createStore(database: Database, doorbell: Doorbell, close: () => Promise<void>): SqliteStore {
+export function createStore(
+  database: Database,
+  doorbell: Doorbell,
+  retention: RetentionOptions,
+  close: () => Promise<void>,
+): SqliteStore {
   const { of } = database
 
   async function inspect(name: string): Promise<PartitionState> {
@@ -94,14 +101,14 @@ export function createStore(database: Database, doorbell: Doorbell, close: () =>
           )
           first = Math.max(firstRetained, kept ? Number(kept.first) : head + 1)
         }
-        connection.run(`DELETE FROM ${of('log')} WHERE partition = ? AND last < ?`, id, first)
-        connection.run(`UPDATE ${of('partitions')} SET first_retained = ? WHERE id = ?`, first, id)
+        dropBefore(connection, of, id, first)
       })
     },
     async sweep() {
       for (let swept = SWEEP_BATCH; swept === SWEEP_BATCH; ) {
         swept = await database.write((connection) => removeExpired(connection, of, Date.now(), SWEEP_BATCH))
       }
+      await expireLogs(database, retention, Date.now())
     },
     setup: () => database.setup(),
     close,
