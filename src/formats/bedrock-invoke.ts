@@ -2,7 +2,7 @@ import { anthropicMessages, openMessages } from './anthropic-messages.ts'
 import { bytesOf, toBase64 } from './base64.ts'
 import { addException, exceptionOf } from './bedrock.ts'
 import { defineFormat } from './define.ts'
-import { type Fields, fieldsOf } from './fields.ts'
+import { fieldsOf } from './fields.ts'
 
 /**
  * AWS Bedrock: `InvokeModel` and `InvokeModelWithResponseStream` with models of Anthropic. Their bodies and chunks are bytes of
@@ -20,13 +20,17 @@ export const bedrockInvoke = defineFormat({
     const { body, ...others } = fieldsOf(request)
     return anthropicMessages.readRequest({ ...others, ...fieldsOf(decode(body)) })
   },
+  unwrap: (value) => {
+    const { chunk, body } = fieldsOf(value)
+    return decode(body ?? fieldsOf(chunk).bytes) ?? toBase64(value)
+  },
+  shapeOf: anthropicMessages.detect,
   open(draft) {
     const read = openMessages(draft)
     return (event) => {
-      const { chunk, body } = event
       const exception = exceptionOf(event)
       if (exception) addException(draft, exception, event)
-      else read((decode(body ?? fieldsOf(chunk).bytes) as Fields | undefined) ?? fieldsOf(toBase64(event)))
+      else read(event)
     }
   },
 })

@@ -1,7 +1,7 @@
 import { isRecord } from '../messages/record.ts'
 import { addUnknown, createDraft, type Draft, finishDraft, takeEvents } from './draft.ts'
 import { type Fields, fieldsOf } from './fields.ts'
-import type { Format } from './format.ts'
+import type { Format, Shape } from './format.ts'
 
 interface FormatParts extends Pick<Format, 'name' | 'provider' | 'detect' | 'readRequest'> {
   /**
@@ -11,10 +11,12 @@ interface FormatParts extends Pick<Format, 'name' | 'provider' | 'detect' | 'rea
   open(draft: Draft): (chunk: Fields) => void
   /** The object to read, out of what a response or a chunk comes in. */
   unwrap?(value: unknown, whole: boolean): unknown
+  /** What that object is. Default: as `detect` says. */
+  shapeOf?(value: unknown): Shape | undefined
 }
 
 /** A format from its parts. */
-export function defineFormat({ open, unwrap = (value) => value, ...parts }: FormatParts): Format {
+export function defineFormat({ open, unwrap = (value) => value, shapeOf, ...parts }: FormatParts): Format {
   return {
     ...parts,
     readResponse(response) {
@@ -24,7 +26,7 @@ export function defineFormat({ open, unwrap = (value) => value, ...parts }: Form
       const messages = finishDraft(draft)
       const { error } = draft
       if (error) return { messages, error }
-      if (parts.detect(value) === 'response') return { messages }
+      if ((shapeOf ?? parts.detect)(value) === 'response') return { messages }
       return {
         messages: [{ role: 'assistant', content: [{ type: 'nonStandard', value: response }] }],
         issues: [{ path: '', message: `Expected a response of ${parts.name}.` }],

@@ -1,5 +1,6 @@
 import type { Annotation, ContentBlock, Message, Usage } from '../messages/index.ts'
 import { readBlock, readCitation, type Words } from './blocks.ts'
+import { answerCall, type Calls, createCalls, nameCall } from './calls.ts'
 import { defineFormat } from './define.ts'
 import { addError, addHead, addMetadata, addPart, type Choice, choiceOf } from './draft.ts'
 import {
@@ -114,28 +115,6 @@ const WORDS: Words = {
 const TEXT = names('text thought')
 const RESULT = names('id response toolType output')
 
-/** Calls so far. Most have no id: theirs are counted, and a result without one belongs to the first call of its name. */
-interface Calls {
-  readonly prefix: string
-  count: number
-  readonly waiting: { readonly id: string; readonly name: unknown }[]
-}
-
-const createCalls = (prefix: string): Calls => ({ prefix, count: 0, waiting: [] })
-
-function idOf(calls: Calls, id: unknown, name: unknown): string {
-  const known = stringOf(id) || `${calls.prefix}-${calls.count}`
-  calls.count += 1
-  calls.waiting.push({ id: known, name })
-  return known
-}
-
-function answered({ waiting }: Calls, id: unknown, name: unknown): string {
-  const at = waiting.findIndex((call) => (id ? call.id === id : call.name === name))
-  const call = at < 0 ? undefined : waiting.splice(at, 1)[0]
-  return call?.id ?? toText(id ?? name)
-}
-
 type ReadPart = (fields: Fields, about: Fields, calls: Calls, type: string) => ContentBlock
 
 /** The kinds of parts; each has a field of its own. */
@@ -171,7 +150,7 @@ function readMedia(fields: Fields, about: Fields, _: Calls, type: string): Conte
 }
 
 function readCall(fields: Fields, about: Fields, calls: Calls, type: string): ContentBlock {
-  const id = idOf(calls, fields.id, fields.name ?? fields.toolType)
+  const id = nameCall(calls, fields.id, fields.name ?? fields.toolType)
   return readBlock({ ...fields, type, id }, WORDS, false, about)
 }
 
@@ -179,7 +158,7 @@ function readResult(fields: Fields, about: Fields, calls: Calls, type: string): 
   const { id, toolType = 'codeExecution', outcome, output = fields.response } = fields
   return {
     type: 'serverToolResult',
-    toolCallId: answered(calls, id, toolType),
+    toolCallId: answerCall(calls, id, toolType),
     status: !outcome || outcome === 'OUTCOME_OK' ? 'success' : 'error',
     ...(output !== undefined && { output }),
     extras: { type, ...collect(collect({}, about, CONTENT), fields, RESULT) },
@@ -318,7 +297,7 @@ function readInput(part: unknown, calls: Calls): ContentBlock | Message {
       { type: 'text', text: toText(plain ?? response) },
       ...listOf(parts).map((part) => readPart(part, calls)),
     ],
-    toolCallId: answered(calls, id, name),
+    toolCallId: answerCall(calls, id, name),
     status: error ? 'error' : 'success',
     ...(extras && { extras }),
   }

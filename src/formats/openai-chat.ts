@@ -2,7 +2,16 @@ import type { Message, Usage } from '../messages/index.ts'
 import { readBlock, readCitation, type Words } from './blocks.ts'
 import { type CallKey, createCallKeys } from './call-keys.ts'
 import { defineFormat } from './define.ts'
-import { addError, addHead, addMetadata, addPart, type Choice, choiceOf, createDraft } from './draft.ts'
+import {
+  addError,
+  addHead,
+  addMetadata,
+  addPart,
+  type Choice,
+  choiceOf,
+  createDraft,
+  type Draft,
+} from './draft.ts'
 import { collect, type Fields, fieldsOf, listOf, meanings, names, stringOf, toText } from './fields.ts'
 import { roleOf, toRequest } from './request.ts'
 import { countOf, toUsage } from './usage.ts'
@@ -27,29 +36,32 @@ export const openaiChat = defineFormat({
     const input = prompt ? [{ role: 'user', content: prompt }] : messages
     return toRequest(fields, REQUEST, listOf(input).map(readMessage), input, 'messages')
   },
-  open(draft) {
-    let tier: unknown
-    const callKeys: CallKey[] = []
-    return (chunk) => {
-      const { choices, error } = chunk
-      const usage = chunk.usage ?? fieldsOf(chunk.x_groq).usage
-      addHead(draft, chunk, RESPONSE)
-      tier = chunk.service_tier ?? tier
-      if (usage) draft.usage = readUsage(fieldsOf(usage), tier)
-      listOf(choices).forEach((value, position) => {
-        const fields = fieldsOf(value)
-        const message = fieldsOf(fields.delta ?? fields.message)
-        const choice = choiceOf(draft, typeof fields.index === 'number' ? fields.index : position)
-        readParts(choice, message, choice.open && (callKeys[choice.index] ??= createCallKeys()))
-        if (fields.text) addPart(choice, 'text', { type: 'text', text: toText(fields.text) })
-        choice.reason = fields.finish_reason ?? choice.reason
-        addMetadata(choice, fields, CHOICE)
-        addMetadata(choice, message, MESSAGE)
-      })
-      if (error) addError(draft, error)
-    }
-  },
+  open: openChat,
 })
+
+/** Reads a response, or the chunks of a stream. */
+export function openChat(draft: Draft): (chunk: Fields) => void {
+  let tier: unknown
+  const callKeys: CallKey[] = []
+  return (chunk) => {
+    const { choices, error } = chunk
+    const usage = chunk.usage ?? fieldsOf(chunk.x_groq).usage
+    addHead(draft, chunk, RESPONSE)
+    tier = chunk.service_tier ?? tier
+    if (usage) draft.usage = readUsage(fieldsOf(usage), tier)
+    listOf(choices).forEach((value, position) => {
+      const fields = fieldsOf(value)
+      const message = fieldsOf(fields.delta ?? fields.message)
+      const choice = choiceOf(draft, typeof fields.index === 'number' ? fields.index : position)
+      readParts(choice, message, choice.open && (callKeys[choice.index] ??= createCallKeys()))
+      if (fields.text) addPart(choice, 'text', { type: 'text', text: toText(fields.text) })
+      choice.reason = fields.finish_reason ?? choice.reason
+      addMetadata(choice, fields, CHOICE)
+      addMetadata(choice, message, MESSAGE)
+    })
+    if (error) addError(draft, error)
+  }
+}
 
 const REQUEST = names('messages tools prompt')
 const RESPONSE = names('id object choices obfuscation')
@@ -66,13 +78,13 @@ const WORDS: Words = {
     image: 'image_url',
     video: 'video_url',
     audio: 'audio input_audio',
-    file: 'file',
+    file: 'file document_url',
     toolCall: 'function !custom',
   }),
   fields: meanings({
     text: 'refusal thinking',
-    url: 'image_url video_url file_url',
-    base64: 'data file_data',
+    url: 'image_url video_url file_url document_url',
+    base64: 'data file_data input_audio',
     fileId: 'file_id',
     args: 'arguments input',
   }),

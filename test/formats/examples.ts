@@ -3,14 +3,26 @@ import {
   anthropicMessages,
   bedrockConverse,
   bedrockInvoke,
+  cohere,
   type Format,
   gemini,
+  generic,
+  langchain,
+  mistral,
+  ollama,
   openaiChat,
   openaiResponses,
+  vercel,
 } from '../../src/formats/index.ts'
 import { args, count, interleave, name, picks, pieces, rawArgs, text, unknown } from './arbitraries.ts'
 import { bedrockConverse as converseExamples, toInvoke } from './examples/bedrock.ts'
+import { cohere as cohereExamples } from './examples/cohere.ts'
 import { gemini as geminiExamples } from './examples/gemini.ts'
+import { generic as genericExamples } from './examples/generic.ts'
+import { langchain as langchainExamples } from './examples/langchain.ts'
+import { mistral as mistralExamples } from './examples/mistral.ts'
+import { ollama as ollamaExamples } from './examples/ollama.ts'
+import { vercel as vercelExamples } from './examples/vercel.ts'
 
 /** A response as a whole, and as a stream that was cut somehow. */
 export interface Example {
@@ -353,5 +365,11 @@ export const formats: [string, Format, fc.Arbitrary<Example>][] = [
   ['openaiResponses', openaiResponses, responses],
   ['gemini', gemini, geminiExamples],
   ['bedrockConverse', bedrockConverse, converseExamples],
+  ['mistral', mistral, mistralExamples],
+  ['cohere', cohere, cohereExamples],
+  ['ollama', ollama, ollamaExamples],
   ['bedrockInvoke', bedrockInvoke, toInvoke(anthropic)],
+  ['langchain', langchain, langchainExamples],
+  ['vercel', vercel, vercelExamples],
+  ['generic', generic, genericExamples],
 ]

@@ -1,0 +1,26 @@
+import { stringOf, toText } from './fields.ts'
+
+/** The calls so far, where they need not have ids: those that have none are counted. */
+export interface Calls {
+  /** Before the numbers, so that ids of different responses differ. */
+  readonly prefix: string
+  count: number
+  readonly waiting: { readonly id: string; readonly name: unknown }[]
+}
+
+export const createCalls = (prefix: string): Calls => ({ prefix, count: 0, waiting: [] })
+
+/** The id of the next call. */
+export function nameCall(calls: Calls, id: unknown, name: unknown): string {
+  const known = stringOf(id) || `${calls.prefix}-${calls.count}`
+  calls.count += 1
+  calls.waiting.push({ id: known, name })
+  return known
+}
+
+/** The id of the call that a result answers: the first one of its name that waits, where the result does not say. */
+export function answerCall({ waiting }: Calls, id: unknown, name: unknown): string {
+  const at = waiting.findIndex((call) => (id ? call.id === id : call.name === name))
+  const call = at < 0 ? undefined : waiting.splice(at, 1)[0]
+  return call?.id ?? toText(id ?? name)
+}
