@@ -205,7 +205,9 @@ export function finishDraft(draft: Draft): Message[] {
     const { content, slots } = choice
     for (const slot of slots) flush(choice, slot)
     const message: { -readonly [Key in keyof Message]: Message[Key] } = { role: 'assistant', content }
-    const reason = error ? 'error' : finishReasonOf(choice.reason, slots.some(isCall) || content.some(isCall))
+    const reason = error
+      ? 'error'
+      : finishReasonOf(choice.reason, slots.some(({ start }) => isCall(start)) || content.some(isCall))
     if (id) message.id = toText(id)
     if (reason) message.finishReason = reason
     if (index === 0 && usage) message.usage = usage
@@ -230,8 +232,8 @@ export function finishDraft(draft: Draft): Message[] {
 const idOf = (id: unknown) => (id ? { id: toText(id) } : undefined)
 
 /** Whether the model wants a tool to be called, with arguments that can be read or not. */
-const isCall = ({ type, extras }: { readonly type: string; readonly extras?: Fields }): boolean =>
-  type === 'toolCall' || (type === 'invalidToolCall' && !extras?.server)
+const isCall = ({ type, extras }: Fields | ContentBlock): boolean =>
+  type === 'toolCall' || (type === 'invalidToolCall' && !fieldsOf(extras).server)
 
 function emit({ draft, index }: Choice, event: MessageEvent): void {
   const numbered = index > 0 ? { ...event, choice: index } : event
