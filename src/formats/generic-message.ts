@@ -42,6 +42,8 @@ export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
   const { extras: nested, annotations, index: _, ...wire } = fieldsOf(value)
   const type = stringOf(wire.type)
   if (type === 'non_standard') return { type: 'nonStandard', value: wire.value }
+  const { non_standard: foreign } = fieldsOf(nested)
+  if (foreign !== undefined) return { type: 'nonStandard', value: foreign }
   if (type === 'invalid_tool_call') return readInvalid(wire)
   if (/^server_tool_(call_)?result$|_tool_result$/.test(type)) return readResult(wire, nested)
   // Documents of plain text, or of blocks: no media.
@@ -56,14 +58,18 @@ export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
     block.annotations = annotations.map(readAnnotation)
   else if (annotations) block.extras = { ...fieldsOf(block.extras), annotations }
   if (isRecord(nested)) {
-    if (typeof nested.raw_args === 'string' && block.type === 'toolCall')
-      return readInvalid({ ...wire, ...nested })
-    block.extras = { ...fieldsOf(block.extras), ...nested }
+    const { id: own, invalid, ...others } = nested
+    if (isRecord(invalid) && /ToolCall$|^toolCall$/.test(String(block.type)))
+      return readInvalid({ ...wire, ...invalid }, others)
+    block.extras = { ...fieldsOf(block.extras), ...others }
+    if (typeof own === 'string') block.id ??= own
+    if (Object.keys(block.extras as Fields).length === 0) delete block.extras
   } else if (nested) block.extras = { ...fieldsOf(block.extras), extras: nested }
   // The platform refers to stored files by `id`.
-  if (block.id && /^(image|audio|video|file)$/.test(type) && !block.url && !block.base64 && !block.fileId) {
+  if (wire.id && /^(image|audio|video|file)$/.test(type) && !block.url && !block.base64 && !block.fileId) {
     block.fileId = block.id
-    delete block.id
+    if (isRecord(nested) && typeof nested.id === 'string') block.id = nested.id
+    else delete block.id
   }
   return block as unknown as ContentBlock
 }
@@ -75,13 +81,15 @@ function readAnnotation(value: unknown): Annotation {
   return isRecord(value) ? readCitation({ ...wire, type, ...fieldsOf(extras) }) : readCitation(value)
 }
 
-function readInvalid({ id, name, args, raw_args = args, error }: Fields): InvalidToolCallBlock {
+function readInvalid({ type, id, name, args, error }: Fields, about: Fields = {}): InvalidToolCallBlock {
+  const extras = type === 'server_tool_call' ? { ...about, server: true } : about
   return {
     type: 'invalidToolCall',
     ...(id ? { id: toText(id) } : undefined),
     ...(name ? { name: toText(name) } : undefined),
-    args: toText(raw_args),
+    args: toText(args),
     error: toText(error),
+    ...(Object.keys(extras).length > 0 && { extras }),
   }
 }
 
@@ -196,7 +204,7 @@ const isSameCall = (block: ContentBlock, call: ContentBlock): boolean =>
 
 /** Of a message: what is read from it, and what LangChain's objects keep for themselves. */
 export const MESSAGE = names(
-  'type role id name content content_blocks additional_kwargs response_metadata reasoning_content reasoning refusal tool_calls invalid_tool_calls tool_call_chunks usage_metadata tool_call_id toolCallId status lc lc_serializable lc_kwargs lc_namespace lc_direct_tool_output kwargs example',
+  'type role id name content content_blocks additional_kwargs response_metadata reasoning_content reasoning refusal tool_calls invalid_tool_calls tool_call_chunks usage_metadata tool_call_id toolCallId status extras lc lc_serializable lc_kwargs lc_namespace lc_direct_tool_output kwargs example',
 )
 /** What `additional_kwargs` repeats of the message. */
 export const REPEATED = names('tool_calls function_call reasoning_content')
@@ -220,7 +228,8 @@ export function readAnyMessage(value: unknown): Message {
   const role = roleOf(speakerOf(message))
   const usage = readCounts(message.usage_metadata)
   const metadata = collect(undefined, fieldsOf(message.response_metadata), NONE)
-  const extras = collect(collect(undefined, fieldsOf(message.additional_kwargs), REPEATED), message, MESSAGE)
+  const others = { ...message, ...fieldsOf(message.extras) }
+  const extras = collect(collect(undefined, fieldsOf(message.additional_kwargs), REPEATED), others, MESSAGE)
   return {
     role,
     ...(id ? { id: toText(id) } : undefined),

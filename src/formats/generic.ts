@@ -57,6 +57,8 @@ export const generic = defineFormat({
       const list =
         choices ?? (own ? [{ message: chunk }] : [message ?? messages].flat().map((message) => ({ message })))
       addHead(draft, chunk, own ? MESSAGE : RESULT)
+      const [first] = listOf(messages)
+      if (first) addHead(draft, { id: fieldsOf(first).id }, RESULT)
       let counts = chunk.usage_metadata ?? chunk.usage
       listOf(list).forEach((value, position) => {
         const fields = fieldsOf(value)
@@ -69,7 +71,8 @@ export const generic = defineFormat({
         const { finish_reason, stop_reason = chunk.finish_reason } = { ...message, ...fields }
         choice.reason = finish_reason ?? stop_reason ?? choice.reason
         counts ??= message.usage_metadata
-        if (!own) addMetadata(choice, message, MESSAGE)
+        addMetadata(choice, fieldsOf(message.response_metadata), NONE)
+        if (!own) addMetadata(choice, { ...message, ...fieldsOf(message.extras) }, MESSAGE)
         addMetadata(choice, fields, CHOICE)
       })
       draft.usage = readCounts(counts) ?? draft.usage

@@ -1,3 +1,4 @@
+export { formats } from './all.ts'
 export { anthropicMessages } from './anthropic-messages.ts'
 export { anthropicTarget } from './anthropic-target.ts'
 export { bedrockConverse } from './bedrock-converse.ts'

@@ -16,7 +16,7 @@ export function readUsage(raw: unknown, providerMetadata: unknown): Usage | unde
     isRecord(inputTokens) ? input.total : inputTokens,
     isRecord(outputTokens) ? output.total : outputTokens,
   ]
-  if (totals[0] === undefined && totals[1] === undefined) return undefined
+  if ((totals[0] ?? totals[1] ?? undefined) === undefined) return undefined
   const { cacheReadTokens, cacheWriteTokens } = fieldsOf(usage.inputTokenDetails)
   const about = fieldsOf(providerMetadata)
   const [anthropic, bedrock, openai] = [about.anthropic, about.bedrock, about.openai].map(fieldsOf)

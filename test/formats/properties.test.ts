@@ -25,7 +25,7 @@ function checkUsage({
   }
 }
 
-const WHOLE_CHUNKS = ['gemini', 'ollama']
+const WHOLE_CHUNKS = ['gemini', 'ollama', 'generic']
 
 /** As it comes off a wire. */
 const anything = fc
