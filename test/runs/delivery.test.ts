@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Subscription } from '../../src/runs/index.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { sharedMemory } from './shared.ts'
 import {
   ALL,
   custom,
@@ -40,82 +42,101 @@ interface Reader {
   seen: WireEvent[]
 }
 
-test('every subscriber sees every matching event once and in order, whenever it joins, leaves and comes back', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
-      const threadId = 't'
-      const actor = puppet()
-      const engine = engineOf({ a: actor.agent })
-      const readers: Reader[] = []
-      let number = 0
-      let runs = 1
-      await start(engine, threadId)
+/** A store of its own for each round; a shared one is as slow as a database, and one read serves many. */
+const STORES = {
+  memory: () => ({}),
+  'a shared store': () => {
+    const place = sharedMemory()()
+    let calls = 0
+    const read: Store['read'] = async (...args) => {
+      const late = ++calls % 3
+      const batch = await place.store.read(...args)
+      for (let turn = 0; turn < late; turn++) await new Promise((resolve) => setImmediate(resolve))
+      return batch
+    }
+    return { ...place, store: { ...place.store, read } }
+  },
+}
 
-      const filterOf = (deep: boolean) => ({ channels: ALL, ...(deep && { namespaces: [['deep']] }) })
-      const join = (deep: boolean, cursor: { since?: number; lastEventId?: string } = {}) =>
-        engine.subscribe({ threadId, owner: null, filter: filterOf(deep), ...cursor })
-      const pull = (reader: Reader) => {
-        const { subscription } = reader
-        reader.pulling ??= subscription.next().then((bytes) => {
-          reader.pulling = undefined
-          if (bytes && reader.subscription === subscription) reader.seen.push(...parseFrames(bytes))
-        })
-        return reader.pulling
-      }
+test.each(Object.entries(STORES))(
+  'over %s every subscriber sees every matching event once and in order, whenever it joins, leaves and comes back',
+  async (_, place) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {
+        const threadId = 't'
+        const actor = puppet()
+        const engine = engineOf({ a: actor.agent }, place())
+        const readers: Reader[] = []
+        let number = 0
+        let runs = 1
+        await start(engine, threadId)
 
-      for (const step of actions) {
-        const reader = 'who' in step && readers.length > 0 ? readers[step.who % readers.length] : undefined
-        if (step.do === 'emit') {
-          for (let i = 0; i < step.count; i++)
-            actor.emit(custom(number++, number % 3 === 0 ? ['deep:1'] : []))
-        } else if (step.do === 'join') {
-          readers.push({ deep: step.deep, subscription: join(step.deep), pulling: undefined, seen: [] })
-        } else if (step.do === 'pull') {
-          if (reader) void pull(reader)
-        } else if (step.do === 'rejoin') {
-          const last = reader?.seen.at(-1)
-          if (!reader || !last) continue
-          reader.subscription.cancel()
-          reader.pulling = undefined
-          reader.subscription = join(
-            reader.deep,
-            step.by === 'id' ? { lastEventId: last.event_id } : { since: last.seq },
-          )
-        } else if (step.do === 'next run') {
-          actor.finish()
-          await start(engine, threadId)
-          runs++
-        } else {
-          await new Promise((resolve) => setImmediate(resolve))
+        const filterOf = (deep: boolean) => ({ channels: ALL, ...(deep && { namespaces: [['deep']] }) })
+        const join = (deep: boolean, cursor: { since?: number; lastEventId?: string } = {}) =>
+          engine.subscribe({ threadId, owner: null, filter: filterOf(deep), ...cursor })
+        const pull = (reader: Reader) => {
+          const { subscription } = reader
+          reader.pulling ??= subscription.next().then((bytes) => {
+            reader.pulling = undefined
+            if (bytes && reader.subscription === subscription) reader.seen.push(...parseFrames(bytes))
+          })
+          return reader.pulling
         }
-      }
-      actor.emit(custom('last', ['deep:1']))
-      actor.finish()
 
-      const log = await transcript(engine, threadId, runs)
-      expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1))
-      for (const reader of readers) {
-        while (!reader.seen.some(({ params }) => params.data.payload === 'last')) await pull(reader)
-        reader.subscription.cancel()
-        const last = reader.seen.findIndex(({ params }) => params.data.payload === 'last')
-        const seen = reader.seen.slice(0, last + 1)
-        const end = log.findIndex(({ params }) => params.data.payload === 'last')
-        const wanted = log
-          .slice(0, end + 1)
-          .filter(({ params }) => !reader.deep || params.namespace[0] === 'deep:1')
-        // A replay leaves out the root events of earlier runs, and nothing else.
-        expect(seen.filter((event) => !isRoot(event))).toEqual(wanted.filter((event) => !isRoot(event)))
-        const roots = new Set(wanted.filter(isRoot).map((event) => event.event_id))
-        const seenRoots = seen.filter(isRoot).map((event) => event.event_id)
-        expect(new Set(seenRoots).size).toBe(seenRoots.length)
-        expect(seenRoots.every((id) => roots.has(id))).toBe(true)
-        expect(seen.map(({ seq }) => seq)).toEqual(seen.map(({ seq }) => seq).sort((a, b) => a - b))
-      }
-      await engine.close()
-    }),
-    { numRuns: 150 },
-  )
-})
+        for (const step of actions) {
+          const reader = 'who' in step && readers.length > 0 ? readers[step.who % readers.length] : undefined
+          if (step.do === 'emit') {
+            for (let i = 0; i < step.count; i++)
+              actor.emit(custom(number++, number % 3 === 0 ? ['deep:1'] : []))
+          } else if (step.do === 'join') {
+            readers.push({ deep: step.deep, subscription: join(step.deep), pulling: undefined, seen: [] })
+          } else if (step.do === 'pull') {
+            if (reader) void pull(reader)
+          } else if (step.do === 'rejoin') {
+            const last = reader?.seen.at(-1)
+            if (!reader || !last) continue
+            reader.subscription.cancel()
+            reader.pulling = undefined
+            reader.subscription = join(
+              reader.deep,
+              step.by === 'id' ? { lastEventId: last.event_id } : { since: last.seq },
+            )
+          } else if (step.do === 'next run') {
+            actor.finish()
+            await start(engine, threadId)
+            runs++
+          } else {
+            await new Promise((resolve) => setImmediate(resolve))
+          }
+        }
+        actor.emit(custom('last', ['deep:1']))
+        actor.finish()
+
+        const log = await transcript(engine, threadId, runs)
+        expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1))
+        for (const reader of readers) {
+          while (!reader.seen.some(({ params }) => params.data.payload === 'last')) await pull(reader)
+          reader.subscription.cancel()
+          const last = reader.seen.findIndex(({ params }) => params.data.payload === 'last')
+          const seen = reader.seen.slice(0, last + 1)
+          const end = log.findIndex(({ params }) => params.data.payload === 'last')
+          const wanted = log
+            .slice(0, end + 1)
+            .filter(({ params }) => !reader.deep || params.namespace[0] === 'deep:1')
+          // A replay leaves out the root events of earlier runs, and nothing else.
+          expect(seen.filter((event) => !isRoot(event))).toEqual(wanted.filter((event) => !isRoot(event)))
+          const roots = new Set(wanted.filter(isRoot).map((event) => event.event_id))
+          const seenRoots = seen.filter(isRoot).map((event) => event.event_id)
+          expect(new Set(seenRoots).size).toBe(seenRoots.length)
+          expect(seenRoots.every((id) => roots.has(id))).toBe(true)
+          expect(seen.map(({ seq }) => seq)).toEqual(seen.map(({ seq }) => seq).sort((a, b) => a - b))
+        }
+        await engine.close()
+      }),
+      { numRuns: 150 },
+    )
+  },
+)
 
 test('a thousand subscribers of one thread each get the whole run', async () => {
   const actor = puppet()
