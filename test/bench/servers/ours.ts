@@ -3,12 +3,17 @@ import type { Socket } from 'node:net'
 import { toNode } from '../../../adapters/node.ts'
 import { langgraph } from '../../../src/agents/langgraph.ts'
 import { createAgentServer, memoryCheckpointer } from '../../../src/index.ts'
+import { openStorage } from '../../../src/storage/open-storage.ts'
 import { bareTokensGraph, burst, tokensGraph, writerGraph } from './agents.ts'
 import { serveCalls } from './process.ts'
+import { ticks, tickTimes } from './ticks.ts'
 
+const { store, checkpointer } = await openStorage(process.env.STORAGE_URL!)
 const handler = createAgentServer({
-  agents: { burst, writer: langgraph(writerGraph), tokens: langgraph(tokensGraph) },
+  agents: { burst, ticks, writer: langgraph(writerGraph), tokens: langgraph(tokensGraph) },
   authenticate: () => ({ id: 'bench' }),
+  store,
+  checkpointer,
 })
 const server: Server = createServer(toNode(handler))
 
@@ -78,6 +83,7 @@ async function subscribe({ path, filter, times }: Subscribe): Promise<number> {
 await serveCalls(server, {
   subscribe,
   iterate,
+  tickTimes,
   /** The most bytes that wait in this process for one reader. */
   waiting: () => Math.max(0, ...[...sockets].map((socket) => socket.writableLength)),
 })

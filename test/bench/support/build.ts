@@ -18,7 +18,9 @@ async function bundle(): Promise<string> {
   mkdirSync(outdir, { recursive: true })
   process.on('exit', () => rmSync(outdir, { recursive: true, force: true }))
   await build({
-    entryPoints: ['ours', 'embed', 'bare'].map((name) => join(ROOT, `test/bench/servers/${name}.ts`)),
+    entryPoints: ['ours', 'embed', 'bare', 'bare-storage'].map((name) =>
+      join(ROOT, `test/bench/servers/${name}.ts`),
+    ),
     outdir,
     bundle: true,
     packages: 'external',

@@ -23,6 +23,8 @@ export interface ReaderOptions {
   readonly gapless?: boolean
   /** Bytes whose arrival settles `found`. */
   readonly lookFor?: string
+  /** Told of each event when it comes, with how many there were before it. */
+  readonly onEvent?: (index: number) => void
 }
 
 /** No measurement takes that long, on whatever machine. */
@@ -30,7 +32,7 @@ const PATIENCE_MS = 60_000
 const ID = Buffer.from('\nid: ')
 
 /** Resolves when the response has begun. */
-export function openReader({ port, path, body, gapless, lookFor }: ReaderOptions): Promise<Reader> {
+export function openReader({ port, path, body, gapless, lookFor, onEvent }: ReaderOptions): Promise<Reader> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
   const text = JSON.stringify(body ?? {})
   socket.write(
@@ -71,6 +73,7 @@ export function openReader({ port, path, body, gapless, lookFor }: ReaderOptions
       if (gapless && lastSeq > 0 ? seq !== lastSeq + 1 : seq <= lastSeq)
         fail(`event ${seq} came after ${lastSeq}`)
       lastSeq = seq
+      onEvent?.(count)
       count++
       from = end
     }

@@ -52,6 +52,11 @@ export async function takeTurns<const Names extends string>(
 
 export const least = (values: readonly number[]): number => Math.min(...values)
 
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))]!
+}
+
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length >> 1

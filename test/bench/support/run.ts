@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
-import { openReader, type Reader } from './reader.ts'
+import { openReader, type Reader, type ReaderOptions } from './reader.ts'
 import type { Server } from './server.ts'
 
 /** What agents of the benchmarks are told: `Work` for those that send events, messages for the one that answers. */
@@ -35,7 +35,7 @@ export async function openReaders(
   { port }: Server,
   threadId: string,
   count: number,
-  options: { readonly filter: Filter; readonly gapless?: boolean },
+  options: { readonly filter: Filter } & Pick<ReaderOptions, 'gapless' | 'onEvent'>,
 ): Promise<Reader[]> {
   const readers: Reader[] = []
   while (readers.length < count) {

@@ -5,6 +5,7 @@ import { buildServers } from './build.ts'
 /** A server in a process of its own, so that its CPU time and memory are its own. */
 export interface Server {
   readonly port: number
+  readonly pid: number
   /** Calls a function of the process, over its own channel and not its port. */
   call<Result = void>(method: string, params?: unknown): Promise<Result>
   /** Microseconds of CPU time, in user and system, that the process has used. */
@@ -20,19 +21,25 @@ export interface Memory {
   readonly held: number
 }
 
-export type ServerName = 'ours' | 'embed' | 'bare'
+export type ServerName = 'ours' | 'embed' | 'bare' | 'bare-storage'
 
 type Reply = { readonly id: number } & (
   | { readonly result: unknown; readonly error?: undefined }
   | { readonly error: string }
 )
 
-export async function startServer(name: ServerName): Promise<Server> {
+/** `storageUrl`: what it keeps its threads in. Default: memory. */
+export async function startServer(name: ServerName, storageUrl = 'memory:'): Promise<Server> {
   const file = join(await buildServers(), `${name}.mjs`)
   const child = fork(file, {
     execArgv: ['--expose-gc', '--enable-source-maps', ...profiling(name)],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    env: { ...process.env, LANGSMITH_TRACING: 'false', LANGCHAIN_TRACING_V2: 'false' },
+    env: {
+      ...process.env,
+      LANGSMITH_TRACING: 'false',
+      LANGCHAIN_TRACING_V2: 'false',
+      STORAGE_URL: storageUrl,
+    },
   })
   const waiting = new Map<number, { resolve(result: unknown): void; reject(error: Error): void }>()
   let calls = 0
@@ -56,6 +63,7 @@ export async function startServer(name: ServerName): Promise<Server> {
     })
   return {
     port: await call<number>('port'),
+    pid: child.pid!,
     call,
     cpu: () => call('cpu'),
     memory: () => call('memory'),
@@ -82,8 +90,9 @@ function profiling(name: ServerName): string[] {
 export async function withServers<const Names extends readonly ServerName[], Result>(
   names: Names,
   use: (...servers: { [At in keyof Names]: Server }) => Promise<Result>,
+  storageUrl?: string,
 ): Promise<Result> {
-  const servers = await Promise.all(names.map(startServer))
+  const servers = await Promise.all(names.map((name) => startServer(name, storageUrl)))
   try {
     return await use(...(servers as { [At in keyof Names]: Server }))
   } finally {

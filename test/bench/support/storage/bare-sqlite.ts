@@ -1,4 +1,5 @@
 import Database from 'libsql'
+import { bytesOf, type SqliteValue } from '../../../../src/storage/sqlite/driver.ts'
 import type { BareClient } from './bare-client.ts'
 
 /** How often `sqliteStorage` looks for the commits of others. */
@@ -39,7 +40,8 @@ export async function openBareSqlite(url: string): Promise<BareClient> {
     },
     async read(after) {
       const { read } = (statements ??= prepare())
-      return read.all(after) as { seq: number; data: Uint8Array }[]
+      const rows = read.all(after) as { readonly seq: number; readonly data: SqliteValue }[]
+      return rows.map(({ seq, data }) => ({ seq, data: bytesOf(data) }))
     },
     async watch(bell) {
       const { version } = (statements ??= prepare())
