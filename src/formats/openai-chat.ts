@@ -27,8 +27,8 @@ export const openaiChat = defineFormat({
     const { choices, object, messages } = fieldsOf(value)
     if (!Array.isArray(choices)) return Array.isArray(messages) ? 'request' : undefined
     const { message, delta, text } = fieldsOf(choices[0])
-    if (object === 'chat.completion' || message) return 'response'
-    return object === 'chat.completion.chunk' || delta || text === undefined ? 'chunk' : 'response'
+    if (object === 'chat.completion.chunk') return 'chunk'
+    return message || object === 'chat.completion' || (!delta && text !== undefined) ? 'response' : 'chunk'
   },
   readRequest(request) {
     const fields = fieldsOf(request)
@@ -45,14 +45,17 @@ export function openChat(draft: Draft): (chunk: Fields) => void {
   const callKeys: CallKey[] = []
   return (chunk) => {
     const { choices, error } = chunk
-    const usage = chunk.usage ?? fieldsOf(chunk.x_groq).usage
+    const usage = chunk.usage ?? fieldsOf(chunk.x_groq).usage ?? fieldsOf(listOf(choices)[0]).usage
     addHead(draft, chunk, RESPONSE)
     tier = chunk.service_tier ?? tier
     if (usage) draft.usage = readUsage(fieldsOf(usage), tier)
     listOf(choices).forEach((value, position) => {
       const fields = fieldsOf(value)
-      const message = fieldsOf(fields.delta ?? fields.message)
       const choice = choiceOf(draft, typeof fields.index === 'number' ? fields.index : position)
+      // Perplexity sends both: a delta beside the message so far, and an empty one beside the whole message.
+      const message = fieldsOf(
+        choice.open ? (fields.delta ?? fields.message) : (fields.message ?? fields.delta),
+      )
       readParts(choice, message, choice.open && (callKeys[choice.index] ??= createCallKeys()))
       if (fields.text) addPart(choice, 'text', { type: 'text', text: toText(fields.text) })
       choice.reason = fields.finish_reason ?? choice.reason
@@ -109,7 +112,7 @@ function readMessage(value: unknown): Message {
 /** Reads the blocks of a message, or with `callKey` the pieces of them that a delta brings. */
 function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   const { content, refusal, audio, images, function_call: called, tool_calls: calls } = message
-  const thought = stringOf(message.reasoning_content ?? message.reasoning)
+  const thought = stringOf(message.reasoning_content) || stringOf(message.reasoning)
   const details = listOf(message.reasoning_details)
   const annotations = listOf(message.annotations)
   const text = stringOf(content)
@@ -159,7 +162,11 @@ function readUsage(usage: Fields, tier: unknown): Usage | undefined {
   const prompt = fieldsOf(usage.prompt_tokens_details ?? usage.prompt_token_details)
   const completion = fieldsOf(usage.completion_tokens_details)
   const read = countOf(
-    prompt.cached_tokens ?? usage.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.num_cached_tokens,
+    prompt.cached_tokens ??
+      usage.cached_tokens ??
+      usage.prompt_cache_hit_tokens ??
+      usage.num_cached_tokens ??
+      usage.cache_read_input_tokens,
   )
   // xAI counts cached tokens beside the prompt where there are more of them.
   const input = countOf(prompt_tokens) + (read > countOf(prompt_tokens) ? read : 0)

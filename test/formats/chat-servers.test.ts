@@ -1,0 +1,194 @@
+import { expect, test } from 'vitest'
+import { openaiChat } from '../../src/formats/index.ts'
+import { streamed, whole } from './helpers.ts'
+
+const chunk = (delta: object, of: object = {}, others: object = {}) => ({
+  id: 'c',
+  object: 'chat.completion.chunk',
+  model: 'm',
+  choices: [{ index: 0, delta, ...of }],
+  ...others,
+})
+const read = (...chunks: object[]) => streamed(openaiChat, chunks).messages[0]!
+
+test('DeepSeek: thoughts beside an empty content', () => {
+  const { content, usage } = read(
+    chunk({ role: 'assistant', content: null, reasoning_content: '' }),
+    chunk({ content: null, reasoning_content: 'H' }),
+    chunk({ content: null, reasoning_content: 'm' }),
+    chunk({ content: 'Hi', reasoning_content: null }),
+    chunk(
+      { content: '' },
+      { finish_reason: 'stop' },
+      {
+        usage: {
+          prompt_tokens: 10,
+          completion_tokens: 5,
+          total_tokens: 15,
+          prompt_tokens_details: { cached_tokens: 4 },
+          prompt_cache_hit_tokens: 4,
+          prompt_cache_miss_tokens: 6,
+          completion_tokens_details: { reasoning_tokens: 3 },
+        },
+      },
+    ),
+  )
+  expect(content).toEqual([
+    { type: 'reasoning', text: 'Hm' },
+    { type: 'text', text: 'Hi' },
+  ])
+  expect(usage).toMatchObject({ inputDetails: { cache_read: 4 }, outputDetails: { reasoning: 3 } })
+})
+
+test('Groq: tools that it ran, merged by their index; counts in x_groq', () => {
+  const { metadata, usage } = read(
+    chunk({ role: 'assistant', reasoning: 'Look it up.' }),
+    chunk({ executed_tools: [{ index: 0, type: 'search', arguments: '{"q":1}' }] }),
+    chunk({ executed_tools: [{ index: 0, output: 'found' }] }),
+    chunk({ content: 'Hi' }),
+    chunk(
+      {},
+      { finish_reason: 'stop' },
+      { x_groq: { id: 'r', usage: { prompt_tokens: 1, completion_tokens: 2 } } },
+    ),
+  )
+  expect(metadata!.executed_tools).toEqual([
+    { index: 0, type: 'search', arguments: '{"q":1}', output: 'found' },
+  ])
+  expect(usage).toEqual({ inputTokens: 1, outputTokens: 2, totalTokens: 3 })
+})
+
+test('vLLM: thoughts under both names are the same thoughts, whichever is empty', () => {
+  for (const message of [
+    { content: 'Hi', reasoning: 'Hm', reasoning_content: 'Hm' },
+    { content: 'Hi', reasoning: 'Hm', reasoning_content: '' },
+    { content: 'Hi', reasoning: null, reasoning_content: 'Hm' },
+  ])
+    expect(whole(openaiChat, { choices: [{ index: 0, message }] }).messages[0]!.content).toEqual([
+      { type: 'reasoning', text: 'Hm' },
+      { type: 'text', text: 'Hi' },
+    ])
+})
+
+test('Perplexity: a delta beside the message so far, and an empty one beside the whole message', () => {
+  const message = (content: string) => ({ message: { role: 'assistant', content } })
+  const sources = { citations: ['https://a'], search_results: [{ title: 'A', url: 'https://a' }] }
+  const chunks = [
+    chunk({ role: 'assistant', content: 'Hel' }, message('Hel'), sources),
+    chunk({ content: 'lo' }, message('Hello'), sources),
+    chunk(
+      { content: '' },
+      { ...message('Hello'), finish_reason: 'stop' },
+      {
+        ...sources,
+        usage: { prompt_tokens: 1, completion_tokens: 2, cost: { total_cost: 0.5 } },
+      },
+    ),
+  ]
+  for (const one of chunks) expect(openaiChat.detect(one)).toBe('chunk')
+  const { content, usage, metadata } = read(...chunks)
+  expect(content).toEqual([{ type: 'text', text: 'Hello' }])
+  expect(usage!.totalCost).toBe(0.5)
+  expect(metadata).toMatchObject(sources)
+  const response = {
+    object: 'chat.completion',
+    choices: [
+      { index: 0, ...message('Hello'), delta: { role: 'assistant', content: '' }, finish_reason: 'stop' },
+    ],
+  }
+  expect(openaiChat.detect(response)).toBe('response')
+  expect(whole(openaiChat, response).messages[0]!.content).toEqual([{ type: 'text', text: 'Hello' }])
+})
+
+test('Moonshot: counts inside the choice', () => {
+  const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5, cached_tokens: 1 }
+  expect(read(chunk({ content: 'a' }), chunk({}, { finish_reason: 'stop', usage })).usage).toEqual({
+    inputTokens: 3,
+    outputTokens: 2,
+    totalTokens: 5,
+    inputDetails: { cache_read: 1 },
+  })
+})
+
+test('OpenRouter: its cost, its provider, and an error in mid-stream', () => {
+  const usage = {
+    prompt_tokens: 1,
+    completion_tokens: 2,
+    cost: 0.25,
+    cost_details: { upstream_inference_cost: 0.2 },
+  }
+  const about = { provider: 'P' }
+  expect(read(chunk({ content: 'a' }, {}, about), chunk({}, {}, { ...about, usage }))).toMatchObject({
+    usage: { totalCost: 0.25 },
+    metadata: { provider: 'P', usage },
+  })
+  const error = { code: 502, message: 'Provider disconnected' }
+  const failed = streamed(openaiChat, [
+    chunk({ content: 'a' }),
+    chunk({ content: '' }, { finish_reason: 'error' }, { error }),
+  ])
+  expect(failed).toMatchObject({
+    messages: [{ content: [{ text: 'a' }], finishReason: 'error' }],
+    error: { message: 'Provider disconnected', code: '502' },
+  })
+})
+
+test('LiteLLM: signatures of thoughts beside the thoughts, the cache under its own name', () => {
+  const thinking_blocks = [{ type: 'thinking', thinking: 'Hm', signature: 's' }]
+  const message = {
+    content: 'Hi',
+    reasoning_content: 'Hm',
+    thinking_blocks,
+    provider_specific_fields: { a: 1 },
+  }
+  const usage = {
+    prompt_tokens: 9,
+    completion_tokens: 1,
+    cache_read_input_tokens: 5,
+    cache_creation_input_tokens: 2,
+  }
+  expect(whole(openaiChat, { choices: [{ index: 0, message }], usage }).messages[0]).toMatchObject({
+    content: [{ type: 'reasoning', text: 'Hm' }, { text: 'Hi' }],
+    usage: { inputTokens: 9, inputDetails: { cache_read: 5, cache_creation: 2 } },
+    metadata: { thinking_blocks, provider_specific_fields: { a: 1 } },
+  })
+})
+
+test("Gemini's endpoint: whole calls without an index, with signatures", () => {
+  const call = (id: string, others: object = {}) => ({
+    id,
+    type: 'function',
+    function: { name: 'f', arguments: '{"x":1}' },
+    ...others,
+  })
+  const extra_content = { google: { thought_signature: 's' } }
+  expect(
+    read(chunk({ tool_calls: [call('a', { extra_content })] }), chunk({ tool_calls: [call('b')] })).content,
+  ).toEqual([
+    { type: 'toolCall', id: 'a', name: 'f', args: { x: 1 }, extras: { extra_content } },
+    { type: 'toolCall', id: 'b', name: 'f', args: { x: 1 } },
+  ])
+})
+
+test('arguments as an object, in a response and in a stream', () => {
+  const tool_calls = [{ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } }]
+  const block = { type: 'toolCall', id: 'a', name: 'f', args: { x: 1 } }
+  expect(read(chunk({ tool_calls })).content).toEqual([block])
+  expect(whole(openaiChat, { choices: [{ message: { tool_calls } }] }).messages[0]!.content).toEqual([block])
+})
+
+test('Azure: a filter that stopped the model says what it found', () => {
+  const content_filter_results = { hate: { filtered: true, severity: 'high' } }
+  const end = { finish_reason: 'content_filter', content_filter_results, content_filter_offsets: { end: 4 } }
+  expect(
+    read(
+      { ...chunk({}), id: '', model: '', choices: [], prompt_filter_results: [1] },
+      chunk({ content: 'a' }),
+      chunk({}, end),
+    ),
+  ).toMatchObject({
+    content: [{ text: 'a' }],
+    finishReason: 'contentFilter',
+    metadata: { prompt_filter_results: [1], content_filter_results, content_filter_offsets: { end: 4 } },
+  })
+})
