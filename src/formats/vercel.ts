@@ -218,8 +218,8 @@ function readRequest(request: unknown): ModelRequest {
   )
   const list = prompt ?? messages
   const input = typeof list === 'string' ? [{ role: 'user', content: list }] : list
-  const given: Record<string, unknown> = {}
-  for (const key in fields) if (typeof fields[key] !== 'function') given[key] = fields[key]
+  const functions = Object.keys(fields).filter((key) => typeof fields[key] === 'function')
+  const given = collect({}, fields, new Set(functions))!
   if (isRecord(model)) Object.assign(given, { model: model.modelId, provider: model.provider })
   if (isRecord(tools)) given.tools = Object.entries(tools).map(readTool)
   return toRequest(given, REQUEST, [...start, ...listOf(input)].flatMap(readMessage), input, 'messages')
