@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { readAll } from '../../../src/audit/store/rule.ts'
 import type { UnavailableError } from '../../../src/storage/errors.ts'
 import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres.ts'
 import type { Op } from '../../../src/storage/store.ts'
@@ -12,6 +13,7 @@ const append = (text: string): Op => ({
   events: [{ topic: 't', data: new TextEncoder().encode(text) }],
 })
 const take = (token: number): Op => ({ op: 'claim', owner: 'o', token, ttlMs: 600_000 })
+const CRASHES = Number(process.env.CRASHES ?? 2)
 const later = { timeout: 10_000, interval: 20 }
 
 /** The typed error that a call must reject with. */
@@ -230,6 +232,75 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
     // The watchers are told that they may have missed something.
     await vi.waitFor(() => expect(rings).toBeGreaterThan(0), later)
     expect((await store.commit('p', { ops: [append('z')] })).head).toBe(head + 1)
+  })
+
+  test('a backend that stands still is left behind, and what it does when it wakes is refused', async () => {
+    const application_name = `frozen_${schemas}`
+    const pool = poolOf({ max: 1, application_name })
+    const { store } = open({ pool, deadlineMs: 500 })
+    await store.commit('p', { ops: [append('x')] })
+    const backends = () =>
+      admin(`SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND query NOT LIKE 'LISTEN%'`, [
+        application_name,
+      ])
+    const { rows } = await pool.query('SELECT pg_backend_pid() AS pid')
+    const pid = rows[0].pid as number
+    const write = () => store.commit('p', { guards: [{ guard: 'head', seq: 1 }], ops: [append('y')] })
+    process.kill(pid, 'SIGSTOP')
+    try {
+      expect((await unavailable(write())).written).toBe('unknown')
+      expect((await write()).head).toBe(2)
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
+    await vi.waitFor(async () => expect((await backends()).map((row) => row.pid)).not.toContain(pid), later)
+    expect((await store.inspect('p')).head).toBe(2)
+  })
+
+  test('a statement that the server gives up by its own timeout was not written', async () => {
+    const schema = `faults_${schemas + 1}`
+    await open({ schema }).store.commit('p', { ops: [append('x')] })
+    const { store } = open({ schema, pool: poolOf({ options: '-c statement_timeout=150' }) })
+    const release = await holdPartition(schema)
+    const error = await unavailable(store.commit('p', { ops: [append('y')] }))
+    expect(error).toMatchObject({ written: 'no', cause: { code: '57014' } })
+    await release()
+    expect((await store.commit('p', { ops: [append('y')] })).head).toBe(2)
+  })
+
+  test('what was unknown at a crash is found out by its guard: every event is there once, whenever it comes', async () => {
+    const server = await startPostgres()
+    cleanups.push(server.remove)
+    const at = { url: server.url, schema: 'crashes' }
+    const reader = open({ ...at, deadlineMs: 30_000 }).store
+    await reader.setup()
+    const { store } = open({ ...at, deadlineMs: 1_000 })
+    let done = false
+    let head = 0
+    const write = async () => {
+      while (!done) {
+        const guards = [{ guard: 'head', seq: head }] as const
+        const outcome = await store
+          .commit('p', { guards, ops: [append(`${head + 1}`)] })
+          .catch((error) => error)
+        // A conflict: there is one writer, so what it did not hear of was written.
+        if (outcome.name === 'UnavailableError') await new Promise((resolve) => setTimeout(resolve, 10))
+        else head += 1
+      }
+    }
+    const writing = write()
+    for (let crash = 1; crash <= CRASHES; crash++) {
+      const before = head
+      await vi.waitFor(() => expect(head).toBeGreaterThan(before + 20), later)
+      await server.stop('immediate')
+      await server.start()
+    }
+    const before = head
+    await vi.waitFor(() => expect(head).toBeGreaterThan(before + 5), later)
+    done = true
+    await writing
+    const texts = (await readAll(reader, 'p')).map(({ seq, text }) => `${seq} ${text}`)
+    expect(texts).toEqual(Array.from({ length: head }, (_, i) => `${i + 1} ${i + 1}`))
   })
 
   test('a read-only database is a typed error, and reads go on', async () => {

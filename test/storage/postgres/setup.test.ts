@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres.ts'
 import { hasPostgres, sharedPostgres } from '../../support/postgres-server.ts'
 
-const ROUNDS = 20
+const ROUNDS = Number(process.env.MIGRATIONS ?? 5)
 
 describe.runIf(hasPostgres())('the setup of postgresStorage', async () => {
   const url = await sharedPostgres()
