@@ -15,6 +15,8 @@ export interface RunContext {
   /** This process, in the leases it holds. */
   readonly instance: string
   readonly leaseTtlMs: number
+  /** How long a run waits for a store that is away. */
+  readonly patienceMs: number
   /** How long a cancelled agent may take to stop before it is left behind. */
   readonly cancelGraceMs: number
   readonly tails: Tails

@@ -74,6 +74,7 @@ export interface RunEngine {
   close(): Promise<void>
 }
 
+const LEASE_TTL_MS = 15_000
 /** A lease that nobody else can see never has to expire. */
 const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
 
@@ -94,7 +95,8 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     agents,
     defaultAgent: defaultAgent ?? firstAgent,
     instance: uuid7(),
-    leaseTtlMs: store.capabilities.shared ? (options.leaseTtlMs ?? 15_000) : NO_EXPIRY_MS,
+    leaseTtlMs: store.capabilities.shared ? (options.leaseTtlMs ?? LEASE_TTL_MS) : NO_EXPIRY_MS,
+    patienceMs: store.capabilities.shared ? (options.leaseTtlMs ?? LEASE_TTL_MS) : 0,
     cancelGraceMs: options.cancelGraceMs ?? 1_000,
     drainMs: options.drainMs ?? 0,
     tails: createTails(store),

@@ -1,6 +1,7 @@
 import type { Agent, AgentEvent, AgentTask } from '../agents/agent.ts'
 import { FencedError } from '../storage/errors.ts'
 import { fencedCheckpointer } from '../storage/fenced.ts'
+import { patientCheckpointer, patiently } from '../storage/patient.ts'
 import { type Appender, createAppender } from './appender.ts'
 import { type ActiveRun, agentOf, checkpointerOf, type RunContext, type StopReason } from './context.ts'
 import { finish } from './finish.ts'
@@ -45,10 +46,9 @@ async function attempt(context: RunContext, launched: Launched, stop: AbortContr
 }
 
 async function perform(context: RunContext, launched: Launched, stop: AbortController): Promise<void> {
-  const { store } = context
+  const { store, patienceMs } = context
   const { run, token, head } = launched
   const { threadId, runId } = run
-  const patienceMs = store.capabilities.shared ? context.leaseTtlMs : 0
   const appender = createAppender({ store, threadId, runId, token, head, patienceMs })
   const leave = attend(context, launched, (reason) => stop.abort(reason))
   try {
@@ -56,7 +56,7 @@ async function perform(context: RunContext, launched: Launched, stop: AbortContr
     const outcome = await written(appender, await drive(context, launched, stop.signal, recorder.record))
     if (outcome.end === 'stopped' && outcome.reason === 'fenced') return
     if (outcome.end === 'stopped' && outcome.reason === 'hand over') return await handOver(context, launched)
-    await finish(context, launched, appender, outcome, recorder.interrupts())
+    await patiently(patienceMs, () => finish(context, launched, appender, outcome, recorder.interrupts()))
   } finally {
     leave()
   }
@@ -108,6 +108,7 @@ interface Steps {
 function begin(context: RunContext, { run, token, thread }: Launched, signal: AbortSignal): Steps {
   const { threadId, runId, assistantId } = run
   const agent = agentOf(context, assistantId)
+  const saver = fencedCheckpointer(checkpointerOf(context, agent), context.store, threadId, token)
   const task: AgentTask = {
     threadId,
     runId,
@@ -115,7 +116,7 @@ function begin(context: RunContext, { run, token, thread }: Launched, signal: Ab
     start: run.start,
     checkpointId: run.checkpointId ?? thread.head ?? undefined,
     config: run.config,
-    checkpointer: fencedCheckpointer(checkpointerOf(context, agent), context.store, threadId, token),
+    checkpointer: patientCheckpointer(saver, context.patienceMs),
     signal,
   }
   return interruptible(agent, task, context.cancelGraceMs)

@@ -42,7 +42,7 @@ function sharesDatabase(a: object, b: object): boolean {
  * `inner` with some methods replaced. Everything else runs on `inner` itself, so that savers with private fields, getters and
  * methods of later LangGraph versions keep working. The proxy's target is a blank object: a frozen saver forbids replacing.
  */
-function overlay(inner: Checkpointer, methods: Partial<Checkpointer>): Checkpointer {
+export function overlay(inner: Checkpointer, methods: Partial<Checkpointer>): Checkpointer {
   const bound = new Map<PropertyKey, unknown>(Object.entries(methods))
   return new Proxy(Object.create(Object.getPrototypeOf(inner)) as Checkpointer, {
     get(_, key) {
