@@ -28,7 +28,7 @@ export interface PostgresServer {
 const PROGRAMS = '/usr/lib/postgresql'
 const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const
 /** What only a crash of the whole machine would need costs time. */
-const SETTINGS = { fsync: 'off', full_page_writes: 'off', shared_buffers: '32MB' }
+const SETTINGS = { fsync: 'off', full_page_writes: 'off', shared_buffers: '32MB', max_connections: '400' }
 const PATIENCE_MS = 30_000
 
 /** False where no server is installed; continuous integration must have one. */
