@@ -1,16 +1,8 @@
 import * as exported from '../formats/index.ts'
-import { detectFormat, type Format, type Target } from '../formats/index.ts'
+import { detectFormat, type Format, formats, type Target } from '../formats/index.ts'
 import { isRecord } from '../messages/record.ts'
 import { TracingError } from './errors.ts'
 import { platformTarget } from './platform.ts'
-
-/** Their shapes are so plain that those of others look like them too: asked last, in this order. */
-const GENERAL = ['generic', 'openaiChat']
-
-const FORMATS: readonly Format[] = Object.values<unknown>(exported)
-  .filter((value) => isRecord(value) && typeof value.readStream === 'function')
-  .map((value) => value as Format)
-  .sort((a, b) => GENERAL.indexOf(a.name) - GENERAL.indexOf(b.name))
 
 const TARGETS: ReadonlyMap<string, Target> = new Map(
   Object.values<unknown>(exported)
@@ -24,9 +16,9 @@ export function formatOf(
   ...values: readonly unknown[]
 ): Format | undefined {
   if (typeof asked === 'object') return asked
-  const found = detectFormat(FORMATS, values, asked)
+  const found = detectFormat(formats, values, asked)
   if (asked === undefined || found) return found
-  const names = FORMATS.map(({ name }) => name).join(', ')
+  const names = formats.map(({ name }) => name).join(', ')
   throw new TracingError('format', `There is no format ${JSON.stringify(asked)}. There are ${names}.`)
 }
 
