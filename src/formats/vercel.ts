@@ -29,7 +29,11 @@ export const vercel = defineFormat({
     const { type, content, text, steps } = fields
     // Reading any other field of it would start the stream.
     if ('fullStream' in fields) return undefined
-    if (typeof type === 'string') return isChunk(type, fields) ? 'chunk' : undefined
+    if (typeof type === 'string') {
+      // Errors of Anthropic's have a type.
+      const foreign = type === 'error' && fieldsOf(fields.error).type
+      return isChunk(type, fields) && !foreign ? 'chunk' : undefined
+    }
     const end = 'finishReason' in fields || 'finishReason' in fieldsOf(listOf(steps)[0])
     if (end && (Array.isArray(content) || Array.isArray(steps) || typeof text === 'string')) return 'response'
     return detectRequest(fields)

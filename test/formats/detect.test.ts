@@ -1,8 +1,29 @@
-import { expect, test } from 'vitest'
-import { anthropicMessages, detectFormat, openaiChat, openaiResponses } from '../../src/formats/index.ts'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import * as exported from '../../src/formats/index.ts'
+import { detectFormat, formats, openaiResponses } from '../../src/formats/index.ts'
+import { formats as examples } from './examples.ts'
+import { frozen } from './helpers.ts'
 
-const formats = [anthropicMessages, openaiResponses, openaiChat]
 const detect = (...values: unknown[]) => detectFormat(formats, values)?.name
+
+test('the list has all formats', () => {
+  const all = Object.values<object>(exported).filter((value) => 'readStream' in value)
+  expect(new Set<unknown>(formats)).toEqual(new Set(all))
+  expect(examples.map(([name]) => name).sort()).toEqual(formats.map(({ name }) => name).sort())
+})
+
+describe.each(examples)('%s', (name, _, examples) => {
+  test('no other format takes its responses or chunks', () => {
+    fc.assert(
+      fc.property(examples, ({ response, chunks }) => {
+        expect(detect(frozen(response))).toBe(name)
+        for (const chunk of chunks) expect(detect(frozen(chunk))).toBe(name)
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
 
 test.each<[string | undefined, unknown]>([
   ['openaiChat', { choices: [{ message: { content: 'a' } }] }],
@@ -23,6 +44,72 @@ test.each<[string | undefined, unknown]>([
     'anthropicMessages',
     { messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a' }] }] },
   ],
+  // The input of each format, as its SDK takes it.
+  [
+    'anthropicMessages',
+    { model: 'm', max_tokens: 9, system: 'Be brief.', messages: [{ role: 'user', content: 'a' }] },
+  ],
+  ['gemini', { model: 'm', contents: 'a' }],
+  ['gemini', { contents: [{ role: 'user', parts: [{ text: 'a' }] }] }],
+  ['bedrockConverse', { modelId: 'm', messages: [{ role: 'user', content: [{ text: 'a' }] }] }],
+  ['ollama', { model: 'm', messages: [{ role: 'user', content: 'a' }], options: { temperature: 0 } }],
+  ['openaiChat', { model: 'm', messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }] }] }],
+  [
+    'vercel',
+    {
+      model: { modelId: 'm', provider: 'p' },
+      system: 'Be brief.',
+      messages: [{ role: 'user', content: 'a' }],
+    },
+  ],
+  ['vercel', { model: 'openai/m', maxOutputTokens: 9, messages: [{ role: 'user', content: 'a' }] }],
+  ['vercel', { prompt: [{ role: 'user', content: [{ type: 'text', text: 'a' }] }] }],
+  ['vercel', { messages: [{ role: 'tool', content: [{ type: 'tool-result', toolCallId: 'a' }] }] }],
+  [
+    'vercel',
+    { messages: [{ role: 'user', content: [{ type: 'file', mediaType: 'image/png', data: 'AAAA' }] }] },
+  ],
+  [
+    'langchain',
+    { messages: [[{ lc: 1, type: 'constructor', id: ['x', 'HumanMessage'], kwargs: { content: 'a' } }]] },
+  ],
+  ['langchain', { messages: [{ type: 'human', content: 'a' }] }],
+  ['langchain', [{ type: 'human', data: { content: 'a' } }]],
+  [
+    'langchain',
+    { lc: 1, id: ['x', 'ChatPromptValue'], kwargs: { messages: [{ type: 'human', content: 'a' }] } },
+  ],
+  ['generic', { messages: [['user', 'a']] }],
+  ['generic', [{ role: 'user', content: 'a' }]],
+  [
+    'generic',
+    { messages: [{ role: 'user', content: [{ type: 'image', base64: 'AAAA', mime_type: 'image/png' }] }] },
+  ],
+  ['generic', { role: 'user', content: 'a' }],
+  // Shapes that more than one format could take.
+  ['generic', { role: 'assistant', content: 'a' }],
+  ['generic', ['assistant', 'a']],
+  ['generic', { message: { role: 'assistant', content: 'a' } }],
+  ['generic', { messages: [{ role: 'assistant', content: 'a' }] }],
+  [
+    'generic',
+    { choices: [{ message: { role: 'assistant', content: [{ type: 'tool_call', name: 'f', args: {} }] } }] },
+  ],
+  ['generic', { choices: [{ message: { role: 'assistant', content: 'a' } }], usage_metadata: {} }],
+  ['ollama', { message: { role: 'assistant', content: 'a' }, done: true }],
+  [
+    'cohere',
+    { message: { role: 'assistant', content: [{ type: 'text', text: 'a' }] }, finish_reason: 'COMPLETE' },
+  ],
+  ['langchain', { type: 'ai', content: 'a' }],
+  ['langchain', { generations: [] }],
+  ['langchain', [{ type: 'AIMessageChunk', content: 'a' }, { langgraph_node: 'n' }]],
+  ['vercel', { content: [{ type: 'text', text: 'a' }], finishReason: 'stop' }],
+  ['vercel', { role: 'assistant', content: [], finishReason: 'stop' }],
+  ['vercel', { text: 'a', finishReason: 'stop' }],
+  ['vercel', { type: 'tool-call-delta', toolCallId: 'a', argsTextDelta: '{' }],
+  ['cohere', { type: 'tool-call-delta', index: 0, delta: {} }],
+  ['anthropicMessages', { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } }],
   [undefined, { type: 'message' }],
   [undefined, {}],
   [undefined, null],
