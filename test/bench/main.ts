@@ -4,12 +4,24 @@ import { graph } from './graph.ts'
 import { memory } from './memory.ts'
 import { replay } from './replay.ts'
 import { stalledReader } from './stalled-reader.ts'
+import { storage } from './storage.ts'
+import { storageInstances } from './storage-instances.ts'
 import { subscribers } from './subscribers.ts'
 import { printTable, type Row } from './support/report.ts'
 
 /** Every benchmark, one after the other. See docs/benchmarks.md. */
 const rows: Row[] = []
-for (const bench of [burst, graph, replay, memory, stalledReader, firstToken, subscribers]) {
+for (const bench of [
+  burst,
+  graph,
+  replay,
+  memory,
+  stalledReader,
+  firstToken,
+  subscribers,
+  storage,
+  storageInstances,
+]) {
   console.error(`${bench.name} …`)
   rows.push(...(await bench()))
 }
