@@ -3,6 +3,7 @@ import type { Checkpointer } from '../storage/checkpointer.ts'
 import type { Store } from '../storage/store.ts'
 import { RunError } from './errors.ts'
 import type { CancelAction } from './records.ts'
+import type { Retention } from './retain.ts'
 import type { Tails } from './tail.ts'
 
 /** What every part of the engine shares. One per server. */
@@ -20,6 +21,9 @@ export interface RunContext {
   /** How long a cancelled agent may take to stop before it is left behind. */
   readonly cancelGraceMs: number
   readonly tails: Tails
+  readonly retention: Retention
+  /** How often what has expired is dropped. */
+  readonly sweepMs: number
   /** How long runs may go on when the server closes. */
   readonly drainMs: number
   /** Runs that execute in this process, by thread. */

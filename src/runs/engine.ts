@@ -5,10 +5,11 @@ import type { Store } from '../storage/store.ts'
 import { cancelRun } from './cancel.ts'
 import { type CommandKey, type Receipt, recall, type Started, type Written } from './command.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
+import { deleteThread } from './delete-thread.ts'
 import { RunError } from './errors.ts'
 import type { CancelAction, ThreadRecord } from './records.ts'
 import type { SubscribeRequest } from './replay.ts'
-import { rescueRegularly } from './rescue.ts'
+import { checkRetention, type Retention } from './retain.ts'
 import { type StartRequest, startRun } from './start.ts'
 import { readHistory, readState, type StateQuery } from './state.ts'
 import { waitForEnd } from './stop.ts'
@@ -16,7 +17,6 @@ import { type Subscription, subscribe } from './subscribe.ts'
 import { createTails } from './tail.ts'
 import {
   createThread,
-  deleteThread,
   findThread,
   listThreads,
   type NewThread,
@@ -24,6 +24,7 @@ import {
   type ThreadListQuery,
 } from './threads.ts'
 import { type RunTree, readTree } from './tree.ts'
+import { keepUp } from './upkeep.ts'
 import { type StateWrite, writeState } from './write-state.ts'
 
 export interface RunEngineOptions {
@@ -38,6 +39,10 @@ export interface RunEngineOptions {
   readonly cancelGraceMs?: number | undefined
   /** How long runs may go on when the server closes, in milliseconds. Default: 0. */
   readonly drainMs?: number | undefined
+  /** What is kept of a thread's events. Default: whatever the store keeps. */
+  readonly retention?: Retention | undefined
+  /** How often what has expired is dropped, in milliseconds. Default: 60,000. */
+  readonly sweepMs?: number | undefined
   /** Told of failures that no caller can be told of. */
   readonly onError?: ErrorReporter | undefined
 }
@@ -79,7 +84,8 @@ const LEASE_TTL_MS = 15_000
 const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
 
 export function createRunEngine(options: RunEngineOptions): RunEngine {
-  const { agents, store, checkpointer } = options
+  const { agents, store, checkpointer, retention = {} } = options
+  checkRetention(retention)
   const [firstAgent] = agents.keys()
   if (firstAgent === undefined) throw new RunError('invalid_argument', 'Give the server at least one agent.')
   const defaultAgent = options.defaultAgent ?? (agents.size === 1 ? firstAgent : undefined)
@@ -100,12 +106,13 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     cancelGraceMs: options.cancelGraceMs ?? 1_000,
     drainMs: options.drainMs ?? 0,
     tails: createTails(store),
+    retention,
+    sweepMs: options.sweepMs ?? 60_000,
     active: new Map(),
     report: options.onError ?? ((error) => console.error('agentwire: a run could not be recorded', error)),
     closing: new AbortController(),
   }
-  sweepRegularly(context)
-  rescueRegularly(context)
+  keepUp(context)
   return {
     agents,
     defaultAgent,
@@ -126,18 +133,6 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     head: async (threadId) => (await store.inspect(threadId)).head,
     close: () => close(context),
   }
-}
-
-const SWEEP_MS = 60_000
-
-/** Drops what has expired, until the engine closes. Does not keep the process alive. */
-function sweepRegularly({ store, closing, report }: RunContext): void {
-  const timer: unknown = setInterval(() => {
-    store.sweep().catch((error) => report(error, {}))
-  }, SWEEP_MS)
-  // A number where the runtime is not Node.
-  ;(timer as { unref?: () => void }).unref?.()
-  closing.signal.addEventListener('abort', () => clearInterval(timer as number))
 }
 
 /**

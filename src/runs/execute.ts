@@ -11,6 +11,7 @@ import { attend, handOver } from './lease.ts'
 import type { Outcome } from './outcome.ts'
 import { launchNext } from './queue.ts'
 import type { OpenInterrupt } from './records.ts'
+import { trimEarlierRuns } from './retain.ts'
 import { updateThread } from './update-thread.ts'
 
 /**
@@ -52,6 +53,7 @@ async function perform(context: RunContext, launched: Launched, stop: AbortContr
   const appender = createAppender({ store, threadId, runId, token, head, patienceMs })
   const leave = attend(context, launched, (reason) => stop.abort(reason))
   try {
+    await trimEarlierRuns(context, launched)
     const recorder = createRecorder(context, launched, appender)
     const outcome = await written(appender, await drive(context, launched, stop.signal, recorder.record))
     if (outcome.end === 'stopped' && outcome.reason === 'fenced') return

@@ -1,5 +1,5 @@
 import { FencedError } from '../storage/errors.ts'
-import type { PartitionState } from '../storage/store.ts'
+import type { Op, PartitionState, Store } from '../storage/store.ts'
 import type { RunContext, StopReason } from './context.ts'
 import type { Launched } from './launch.ts'
 import { loadRun } from './records.ts'
@@ -16,19 +16,12 @@ export function attend(
   { run, token }: Launched,
   stop: (reason: StopReason) => void,
 ): () => void {
-  const { store, leaseTtlMs } = context
+  const { store } = context
   const { threadId, runId } = run
 
   const check = async (): Promise<void> => {
     const cancel = (await loadRun(store, threadId, runId))?.record.cancel
     if (cancel) stop(cancel)
-  }
-  const renew = async (): Promise<void> => {
-    await store.commit(threadId, {
-      guards: [{ guard: 'fence', token }],
-      ops: [{ op: 'renew', token, ttlMs: leaseTtlMs }],
-    })
-    await check()
   }
   const settle = (work: Promise<void>): void => {
     work.catch((error) => {
@@ -39,13 +32,48 @@ export function attend(
   // A cancel may have come between the start of the run and now. Later ones in this process come to `ActiveRun.stop`.
   settle(check())
   if (!store.capabilities.shared) return () => {}
-  const timer = setInterval(() => settle(renew()), leaseTtlMs / 3)
+  const letGo = holdOn(context, threadId, token, (renewal) => settle(renewal.then(check)))
   const off = store.watch(threadId, ({ docs }) => {
     if (docs) settle(check())
   })
   return () => {
-    clearInterval(timer)
+    letGo()
     off()
+  }
+}
+
+/** Keeps a lease alive where other processes share the store, until the function it returns is called. */
+export function holdOn(
+  { store, leaseTtlMs }: RunContext,
+  threadId: string,
+  token: number,
+  onRenewal: (renewal: Promise<void>) => void,
+): () => void {
+  if (!store.capabilities.shared) return () => {}
+  const renew = async (): Promise<void> => {
+    await store.commit(threadId, {
+      guards: [{ guard: 'fence', token }],
+      ops: [{ op: 'renew', token, ttlMs: leaseTtlMs }],
+    })
+  }
+  const timer = setInterval(() => onRenewal(renew()), leaseTtlMs / 3)
+  return () => clearInterval(timer)
+}
+
+/** Releases a lease, with what else is to be written under it. Does nothing when it was lost. */
+export async function giveBack(
+  store: Store,
+  threadId: string,
+  token: number,
+  ops: readonly Op[] = [],
+): Promise<void> {
+  try {
+    await store.commit(threadId, {
+      guards: [{ guard: 'fence', token }],
+      ops: [...ops, { op: 'release', token }],
+    })
+  } catch (error) {
+    if (!(error instanceof FencedError)) throw error
   }
 }
 

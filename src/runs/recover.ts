@@ -1,5 +1,5 @@
 import { ConflictError } from '../storage/errors.ts'
-import type { PartitionState } from '../storage/store.ts'
+import type { PartitionState, Store } from '../storage/store.ts'
 import { checkpointerOf, type RunContext } from './context.ts'
 import { conclude, endOps } from './finish.ts'
 import { encodeFrame, pendingEvent } from './frame.ts'
@@ -27,7 +27,12 @@ export async function recover(context: RunContext, threadId: string): Promise<La
   const { store } = context
   const state = await store.inspect(threadId)
   const thread = await loadThread(store, threadId)
-  if (!thread || thread.record.activeRunId === null || isHeld(state)) return undefined
+  if (isHeld(state)) return undefined
+  if (!thread || thread.record.activeRunId === null) {
+    // Its holder was lost while it wrote a state or deleted the thread.
+    if (state.lease) await letGo(store, threadId, state.lease.token)
+    return undefined
+  }
   const run = await loadRun(store, threadId, thread.record.activeRunId)
   if (!run) return undefined
   const orphan: Orphan = { thread, run, state, token: Math.max(state.token + 1, state.now) }
@@ -38,6 +43,10 @@ export async function recover(context: RunContext, threadId: string): Promise<La
     if (!(error instanceof ConflictError)) throw error
   }
   return undefined
+}
+
+async function letGo(store: Store, threadId: string, token: number): Promise<void> {
+  await store.commit(threadId, { ops: [{ op: 'release', token }] })
 }
 
 interface Orphan {

@@ -2,11 +2,8 @@ import { ConflictError } from '../storage/errors.ts'
 import type { DocIndex } from '../storage/store.ts'
 import { type CommandKey, putReceipt, recall } from './command.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
-import { RunError } from './errors.ts'
 import { loadThread, newThread, ownerIndex, putThread, type ThreadRecord } from './records.ts'
 import { noSuchThread } from './start.ts'
-import { assistantOf } from './state.ts'
-import { stopRun } from './stop.ts'
 import { updateThread } from './update-thread.ts'
 
 /**
@@ -117,28 +114,4 @@ export async function* listThreads(
     for (const doc of page.docs) yield doc.value as unknown as ThreadRecord
     cursor = page.cursor
   } while (cursor !== undefined)
-}
-
-/**
- * Removes a thread: refuses new runs, stops the one in progress and waits for its end, then drops checkpoints, records and
- * log. Undefined when the owner has no such thread. A deletion that was cut short is finished by the next one.
- */
-export async function deleteThread(
-  context: RunContext,
-  threadId: string,
-  owner: string | null,
-): Promise<boolean> {
-  const { store } = context
-  const found = await findThread(context, threadId, owner)
-  const record = (await loadThread(store, threadId))?.record
-  const halfDeleted = record?.deleting === true && record.owner === owner
-  if (!found && !halfDeleted) return false
-  await updateThread(context, threadId, (now) => ({ ...now, deleting: true, queue: [] }))
-  await stopRun(context, threadId)
-  const thread = record ?? found
-  if (thread)
-    await checkpointerOf(context, agentOf(context, assistantOf(context, thread))).deleteThread(threadId)
-  await store.commit(threadId, { ops: [{ op: 'clear' }] })
-  context.tails.drop(threadId, new RunError('no_such_thread', 'The thread was deleted.'))
-  return true
 }

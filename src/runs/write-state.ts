@@ -2,7 +2,7 @@ import type { StateSnapshot, StateUpdate } from '../agents/agent.ts'
 import { AgentInputError } from '../agents/errors.ts'
 import { FencedError } from '../storage/errors.ts'
 import { fencedCheckpointer } from '../storage/fenced.ts'
-import type { Op, PartitionState, Store } from '../storage/store.ts'
+import type { PartitionState } from '../storage/store.ts'
 import {
   type CommandKey,
   forget,
@@ -16,7 +16,7 @@ import {
 import { agentOf, type RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 import { openInterrupts } from './interrupts.ts'
-import { isHeld } from './lease.ts'
+import { giveBack, holdOn, isHeld } from './lease.ts'
 import { guardThread, loadThread, newThread, putThread, type ThreadRecord } from './records.ts'
 import { rescue } from './rescue.ts'
 import { noSuchThread, requireCheckpoint } from './start.ts'
@@ -44,6 +44,8 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
   const held = await retryConflicts(() => hold(context, write))
   if ('checkpointId' in held) return held
   let { written } = held
+  // A renewal that fails is told of by what is written next, which needs the lease.
+  const letGo = holdOn(context, threadId, held.token, (renewal) => renewal.catch(() => {}))
   try {
     written ??= await put(context, write, held)
     const snapshot = await readBack(context, write, held.thread, written)
@@ -57,6 +59,7 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
     const message = 'The thread was deleted, or taken by another process, while its state was written.'
     throw new RunError('thread_busy', message, { cause: error })
   } finally {
+    letGo()
     await rescue(context, threadId)
   }
 }
@@ -158,18 +161,6 @@ async function readBack(
   const snapshot = await agent.getState({ ...addressOf(context, thread, write), checkpointId })
   if (snapshot) return snapshot
   throw new RunError('no_such_checkpoint', 'The written checkpoint could not be read back.')
-}
-
-async function giveBack(store: Store, threadId: string, token: number, ops: readonly Op[]): Promise<void> {
-  try {
-    await store.commit(threadId, {
-      guards: [{ guard: 'fence', token }],
-      ops: [...ops, { op: 'release', token }],
-    })
-  } catch (error) {
-    // It is no longer ours.
-    if (!(error instanceof FencedError)) throw error
-  }
 }
 
 async function settle(

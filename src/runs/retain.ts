@@ -1,0 +1,75 @@
+import { FencedError } from '../storage/errors.ts'
+import type { RunContext } from './context.ts'
+import { RunError } from './errors.ts'
+import type { Launched } from './launch.ts'
+import type { ThreadRecord } from './records.ts'
+
+/**
+ * What is kept of a thread's events when its runs are over. The state is kept in any case, and clients whose events are gone
+ * are given it. Events of a run that has not ended are never dropped.
+ */
+export interface Retention {
+  /**
+   * In milliseconds. Older events go when the thread's next run starts, or when nothing has happened on the thread for this
+   * long. Default: no bound.
+   */
+  readonly maxAgeMs?: number | undefined
+  /** Events of earlier runs that are kept when the next one starts. Default: no bound. */
+  readonly maxEvents?: number | undefined
+}
+
+/** Throws `invalid_argument` for bounds that are none. */
+export function checkRetention({ maxAgeMs, maxEvents }: Retention): void {
+  for (const [name, bound] of Object.entries({ maxAgeMs, maxEvents })) {
+    if (bound === undefined || (Number.isSafeInteger(bound) && bound >= 0)) continue
+    throw new RunError('invalid_argument', `retention.${name} must be a whole number from 0.`)
+  }
+}
+
+/** At the start of a run, when its own events are one: what is dropped are others', which have ended. */
+export async function trimEarlierRuns(context: RunContext, { run, token }: Launched): Promise<void> {
+  const { store, retention, report } = context
+  const { maxAgeMs, maxEvents } = retention
+  const { threadId, runId } = run
+  // One that is continued has events of its own.
+  if (run.attempts > 1) return
+  try {
+    if (maxEvents !== undefined) {
+      await store.assertFence(threadId, token)
+      await store.trim(threadId, { keepLast: maxEvents + 1 })
+    }
+    if (maxAgeMs !== undefined) await store.trim(threadId, { olderThanMs: maxAgeMs })
+  } catch (error) {
+    if (error instanceof FencedError) throw error
+    report(error, { threadId, runId })
+  }
+}
+
+const PAGE = 100
+/** Threads that one round looks at. */
+const MAX_THREADS = 1_000
+
+/** Drops the old events of threads on which nothing happens. Each call goes on where the last one stopped, by their last change. */
+export function quietTrimmer(context: RunContext): () => Promise<void> {
+  const { store, retention, closing } = context
+  const { maxAgeMs } = retention
+  let cursor: string | undefined
+  if (maxAgeMs === undefined) return async () => {}
+  return async () => {
+    const since = Date.now() - maxAgeMs
+    for (let seen = 0; seen < MAX_THREADS && !closing.signal.aborted; seen += PAGE) {
+      const page = await store.list('threads', {
+        orderBy: 'updatedAt',
+        limit: PAGE,
+        ...(cursor !== undefined && { cursor }),
+      })
+      for (const { value } of page.docs) {
+        const { threadId, updatedAt, activeRunId } = value as unknown as ThreadRecord
+        if (updatedAt > since) return
+        if (activeRunId === null) await store.trim(threadId, { olderThanMs: maxAgeMs })
+      }
+      if (page.cursor === undefined) return
+      cursor = page.cursor
+    }
+  }
+}
