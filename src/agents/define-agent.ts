@@ -13,6 +13,8 @@ export type {
   MessageEnd,
   MessageOptions,
   MessageWriter,
+  ModelOptions,
+  ModelStream,
   StateChange,
   SubagentResult,
   ToolCallRequest,

@@ -1,5 +1,6 @@
 import { isRecord } from '../messages/record.ts'
 import { TracingError } from './errors.ts'
+import { iterateReadable } from './iterate.ts'
 import { createObserver, type ObserveOptions, type Observer } from './observer.ts'
 
 /**
@@ -187,21 +188,6 @@ function observeReadable(stream: ReadableStream<unknown>, observer: Observer): R
   if (!(Symbol.asyncIterator in observed) && Symbol.asyncIterator in stream)
     Object.defineProperty(observed, Symbol.asyncIterator, { value: () => iterateReadable(observed) })
   return observed
-}
-
-/** Where the runtime's streams cannot be iterated, and the one that was given could. */
-function iterateReadable(stream: ReadableStream<unknown>): AsyncIterableIterator<unknown> {
-  const reader = stream.getReader()
-  return {
-    [Symbol.asyncIterator]() {
-      return this
-    },
-    next: () => reader.read() as Promise<IteratorResult<unknown>>,
-    async return(value) {
-      await reader.cancel()
-      return { done: true, value }
-    },
-  }
 }
 
 /**

@@ -154,6 +154,8 @@ test('only the first choice is sent, and an error ends it', () => {
     { type: 'messageStart', choice: 1, id: 'other' },
     { type: 'messageStart', id: 'm' },
     { type: 'error', message: 'overloaded', code: '529' },
+    { type: 'blockStart', index: 0, block: { type: 'text', text: 'late' } },
+    { type: 'messageFinish', reason: 'error' },
   ])
   expect(sent).toEqual([
     { event: 'message-start', role: 'ai', id: 'm' },

@@ -1,6 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { Format } from '../../formats/format.ts'
 import type { ContentBlock, FinishReason, Message, ToolCallBlock, Usage } from '../../messages/index.ts'
 import type { Checkpointer } from '../../storage/checkpointer.ts'
+import type { Run } from '../../tracing/run.ts'
 import type { RunConfig } from '../agent.ts'
 import type { State } from './state.ts'
 
@@ -62,6 +64,19 @@ export interface Writer {
   /** Writes a whole assistant message. */
   message(text: string, options?: MessageOptions): Promise<Message>
   /**
+   * Streams what a model says: pipes a provider's stream through its format into an assistant message, and gives the message.
+   * Tool calls come back as blocks with ids, to be passed to `tool`; those that have none from their provider get one. Of
+   * several choices the first is shown.
+   *
+   * Rejects with what the stream throws, or with a `model_failed` error where the provider reports one in the stream: the
+   * message is shown as failed then, and is not added to the state. When the run is cancelled the stream is left.
+   *
+   * ```ts
+   * const reply = await model(openai.chat.completions.create({ model, messages, stream: true }), openaiChat)
+   * ```
+   */
+  model(stream: ModelStream, format: Format, options?: ModelOptions): Promise<Message>
+  /**
    * Runs a tool: shows it to clients while it runs, then adds its result to the messages. Calls made in the same turn of the
    * loop share one assistant message. A tool that throws adds an error result, and the error comes back to the caller.
    *
@@ -107,6 +122,15 @@ export interface MessageOptions {
   /** Default: made from the run and the order of the calls. */
   readonly id?: string
   readonly name?: string
+}
+
+/** The chunks of a model's answer, as an SDK or a provider streams them. */
+export type ModelStream = Chunks | PromiseLike<Chunks>
+type Chunks = AsyncIterable<unknown> | ReadableStream<unknown>
+
+export interface ModelOptions extends MessageOptions {
+  /** Traces the call: gets `new_token` and its end. See `startLlmRun`. */
+  readonly run?: Run
 }
 
 /** Throws a `TypeError` when it is written to after its end. */

@@ -3,6 +3,7 @@ import { toJson } from '../to-json.ts'
 import { type Call, lastText, runCall, textOfResult } from './calls.ts'
 import { handled, Suspended } from './interrupts.ts'
 import { openMessage } from './message-writer.ts'
+import { streamModel } from './model.ts'
 import { createScope, idOf, idsAt, nextPath, normalMessages, refusal, type Scope } from './scope.ts'
 import { messagesOf, own } from './state.ts'
 import type {
@@ -34,6 +35,7 @@ export function createWriter(scope: Scope): Writer {
     },
     signal: attempt.signal,
     message,
+    model: (stream, format, options) => tracked(scope, () => streamModel(scope, stream, format, options)),
     tool<T>(
       name: string,
       input: Readonly<Record<string, unknown>>,

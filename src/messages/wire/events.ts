@@ -51,14 +51,20 @@ const APPENDED = ['text', 'reasoning', 'data', 'args']
  * Writes message events as `data` of the `messages` channel. The arguments of a tool call go out accumulated in each delta
  * (the client replaces what it has), and therefore only when they have grown by a sixteenth: the bytes stay linear.
  *
- * @param emit Takes each event at once, in order.
+ * @param deliver Takes each event at once, in order. An `error` is the last one: a message that failed is not finished.
  * @param id The message's id, whatever the stream says.
  */
-export function createMessageEncoder(emit: (data: WireMessageEvent) => void, id?: string): MessageEncoder {
+export function createMessageEncoder(deliver: (data: WireMessageEvent) => void, id?: string): MessageEncoder {
   const draft = createMessageDraft()
   const open = new Map<number, Slot>()
   const sentArgs = new Map<number, number>()
   let started = false
+  let failed = false
+
+  function emit(data: WireMessageEvent): void {
+    if (!failed) deliver(data)
+    failed ||= data.event === 'error'
+  }
 
   function startMessage(event: MessageStart): void {
     const named = id === undefined ? event : { ...event, id }

@@ -1,0 +1,137 @@
+import { AgentwireError } from '../../errors.ts'
+import type { Format } from '../../formats/format.ts'
+import {
+  type ContentBlock,
+  createAccumulator,
+  type Message,
+  type MessageError,
+  type MessageEvent,
+} from '../../messages/index.ts'
+import { textOfError } from '../../tracing/errors.ts'
+import { isContent } from '../../tracing/first-token.ts'
+import { iterate } from '../../tracing/iterate.ts'
+import type { Run } from '../../tracing/run.ts'
+import { openDraft } from './message-draft.ts'
+import { callIdOf, nextPath, refusal, type Scope } from './scope.ts'
+import { own } from './state.ts'
+import type { ModelOptions, ModelStream } from './types.ts'
+
+/** Pipes a provider's stream into an assistant message of a scope. */
+export async function streamModel(
+  scope: Scope,
+  given: ModelStream,
+  format: Format,
+  options: ModelOptions = {},
+): Promise<Message> {
+  const { attempt } = scope
+  const path = nextPath(scope, 'm')
+  const reader = format.readStream()
+  const traced = options.run && trace(options.run, format)
+  const ownEvent = owner(scope, path, options.name)
+  const draft = openDraft(scope, path, options.id, () => take(reader.end()))
+  let failure: MessageError | undefined
+
+  function take(events: readonly MessageEvent[], chunk?: unknown): void {
+    for (const event of events) {
+      if (event.type === 'error') failure ??= event
+      const owned = ownEvent(event)
+      traced?.push(owned, chunk)
+      void draft.push(owned)
+    }
+  }
+
+  async function read(chunks: AsyncIterator<unknown>): Promise<void> {
+    for (;;) {
+      const { done, value } = await chunks.next()
+      if (scope.suspended) await refusal(scope)
+      if (done || draft.ended) return
+      take(reader.push(value), value)
+      await attempt.outbox.ready()
+    }
+  }
+
+  let stream: object | undefined
+  let chunks: AsyncIterator<unknown> | undefined
+  const leave = () => {
+    traced?.end('Cancelled.')
+    if (stream) stop(stream, chunks)
+  }
+  attempt.signal.addEventListener('abort', leave, { once: true })
+  try {
+    const opened = await given
+    stream = opened
+    chunks = iterate(opened)
+    if (attempt.signal.aborted) leave()
+    await read(chunks)
+    if (failure) throw new AgentwireError('model_failed', failure.message)
+    const message = draft.end()
+    traced?.end()
+    return message
+  } catch (error) {
+    if (stream) stop(stream, chunks)
+    const reason = failure?.message ?? textOfError(error)
+    draft.fail(reason)
+    traced?.end(reason)
+    throw error
+  } finally {
+    attempt.signal.removeEventListener('abort', leave)
+  }
+}
+
+/** Reports to a run, with all the choices. */
+function trace(run: Run, format: Format) {
+  const accumulator = createAccumulator()
+  return {
+    push(event: MessageEvent, chunk: unknown): void {
+      if (isContent(event, chunk)) run.addEvent('new_token')
+      accumulator.push(event)
+    },
+    end: (error?: string) => void run.finish({ messages: accumulator.messages(), format, error }),
+  }
+}
+
+/**
+ * Makes events the scope's own: free of what belongs to the provider's chunks, with a name for the message and an id for every
+ * tool call.
+ */
+function owner(scope: Scope, path: string, name: string | undefined): (event: MessageEvent) => MessageEvent {
+  const ids = new Map<number, string>()
+
+  function ownBlock(block: ContentBlock, index: number): ContentBlock {
+    const kept = own(block) as ContentBlock
+    if (kept.type !== 'toolCall' && (kept.type !== 'invalidToolCall' || kept.extras?.server)) return kept
+    const id = kept.id ?? ids.get(index) ?? callIdOf(scope, `${path}/call${index}`)
+    ids.set(index, id)
+    return { ...kept, id }
+  }
+
+  return (event) => {
+    if (event.choice) return event
+    switch (event.type) {
+      case 'messageStart': {
+        const { id, metadata, ...start } = event
+        const about = own({ ...(id !== undefined && { id }), ...metadata }) as Record<string, unknown>
+        return { ...start, metadata: about, ...(name !== undefined && { name }) }
+      }
+      case 'blockStart':
+        return { ...event, block: ownBlock(event.block, event.index) }
+      case 'blockFinish':
+        return event.block ? { ...event, block: ownBlock(event.block, event.index) } : event
+      case 'blockDelta': {
+        const { delta } = event
+        return delta.type === 'fields' ? { ...event, delta: own(delta) as typeof delta } : event
+      }
+      case 'messageFinish':
+        return event.metadata ? { ...event, metadata: own(event.metadata) as typeof event.metadata } : event
+      default:
+        return event
+    }
+  }
+}
+
+/** Leaves a stream that may be waiting for its next chunk: SDKs end the request when it is aborted. */
+function stop(stream: object, chunks: AsyncIterator<unknown> | undefined): void {
+  const { controller } = stream as { readonly controller?: unknown }
+  if (controller instanceof AbortController) controller.abort()
+  chunks?.return?.().catch(() => {}) // How the source takes it concerns nobody.
+}
