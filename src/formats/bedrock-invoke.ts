@@ -24,7 +24,7 @@ export const bedrockInvoke = defineFormat({
     const { chunk, body } = fieldsOf(value)
     return decode(body ?? fieldsOf(chunk).bytes) ?? toBase64(value)
   },
-  shapeOf: anthropicMessages.detect,
+  shapeOf: (value) => anthropicMessages.detect(value),
   open(draft) {
     const read = openMessages(draft)
     return (event) => {

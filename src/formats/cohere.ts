@@ -76,7 +76,7 @@ const NAMES = spellings(
 const REQUEST = names('messages')
 const RESPONSE = names('id message')
 const MESSAGE = names('role content tool_plan tool_calls citations')
-const INPUT = new Set([...MESSAGE, 'tool_call_id'])
+const INPUT = names('tool_call_id', MESSAGE)
 
 const WORDS: Words = {
   types: meanings({ text: 'text', reasoning: 'thinking', image: 'image_url', toolCall: 'function' }),

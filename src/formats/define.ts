@@ -16,6 +16,7 @@ interface FormatParts extends Pick<Format, 'name' | 'provider' | 'detect' | 'rea
 }
 
 /** A format from its parts. */
+/* @__NO_SIDE_EFFECTS__ */
 export function defineFormat({ open, unwrap = (value) => value, shapeOf, ...parts }: FormatParts): Format {
   return {
     ...parts,

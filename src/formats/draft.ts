@@ -54,7 +54,7 @@ interface Slot {
   tail: string
 }
 
-const NONE = Object.freeze([]) as unknown as never[]
+const NONE = /* @__PURE__ */ Object.freeze([]) as unknown as never[]
 
 export const createDraft = (whole: boolean): Draft => ({
   whole,

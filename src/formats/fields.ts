@@ -17,10 +17,17 @@ export const stringOf = (value: unknown): string => (typeof value === 'string' ?
 export const toText = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 
-/** A set of names, from a list with spaces. */
-export const names = (list: string): ReadonlySet<string> => new Set(list.split(' '))
+/**
+ * A set of names, from a list with spaces, and those of another set. Like all functions that make constants it is marked for bundlers, which leave out
+ * the constants that nothing uses, and with them the formats.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export function names(list: string, more: ReadonlySet<string> = new Set()): ReadonlySet<string> {
+  return new Set([...list.split(' '), ...more])
+}
 
 /** Looks up what a wire name means: from lists of the wire names for each meaning. */
+/* @__NO_SIDE_EFFECTS__ */
 export function meanings<Meaning extends string>(
   lists: Readonly<Record<Meaning, string>>,
 ): ReadonlyMap<unknown, Meaning> {
@@ -63,8 +70,10 @@ export function respell(value: unknown, spellings: ReadonlyMap<string, string>):
 }
 
 /** The names that `respell` looks for. */
-export const spellings = (list: string): ReadonlyMap<string, string> =>
-  new Map(list.split(' ').map((name) => [squeeze(name), name]))
+/* @__NO_SIDE_EFFECTS__ */
+export function spellings(list: string): ReadonlyMap<string, string> {
+  return new Map(list.split(' ').map((name) => [squeeze(name), name]))
+}
 
 const squeeze = (name: string): string => name.replaceAll('_', '').toLowerCase()
 

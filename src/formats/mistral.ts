@@ -33,7 +33,7 @@ export const mistral = defineFormat({
     })
     return response.choices ? { ...response, choices } : (data ?? value)
   },
-  shapeOf: openaiChat.detect,
+  shapeOf: (value) => openaiChat.detect(value),
   open: openChat,
 })
 

@@ -48,7 +48,7 @@ export const ollama = defineFormat({
 const REQUEST = names('messages prompt system images')
 const RESPONSE = names('message response thinking done')
 const MESSAGE = names('role content thinking images tool_calls')
-const INPUT = new Set([...MESSAGE, 'tool_name', 'tool_call_id', 'name'])
+const INPUT = names('tool_name tool_call_id name', MESSAGE)
 
 const WORDS: Words = {
   types: meanings({ toolCall: 'function' }),

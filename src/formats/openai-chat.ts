@@ -72,7 +72,7 @@ const CHOICE = names('index message delta text')
 const MESSAGE = names(
   'role content refusal reasoning_content reasoning reasoning_details annotations audio images function_call tool_calls',
 )
-const INPUT = new Set([...MESSAGE, 'name', 'tool_call_id'])
+const INPUT = names('name tool_call_id', MESSAGE)
 
 const WORDS: Words = {
   types: meanings({
