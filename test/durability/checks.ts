@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { loadRun } from '../../src/runs/records.ts'
 import { topicOf } from '../../src/runs/topic.ts'
 import type { OpenedStorage } from '../../src/storage/open-storage.ts'
 import type { Token } from './agents.ts'
@@ -52,6 +53,15 @@ export function endOf(log: readonly Logged[], run: string): unknown {
   const ends = log.filter(isEnd(run))
   expect(ends.length, `ends of run ${run}`).toBe(1)
   return rootState(ends[0]!)!.state
+}
+
+/** What the run's last event says of its end. */
+export const whyOf = (log: readonly Logged[], run: string): string =>
+  String(log.findLast(isEnd(run))?.params.data.error)
+
+/** How many processes have begun the run. */
+export async function attemptsOf({ store }: OpenedStorage, threadId: string, run: string): Promise<number> {
+  return (await loadRun(store, threadId, run))!.record.attempts
 }
 
 /** Every event that somebody was given is in the log, as it was given. */

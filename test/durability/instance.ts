@@ -1,4 +1,5 @@
 import { serve } from '../../adapters/node.ts'
+import type { Agent } from '../../src/index.ts'
 import { createRunEngine } from '../../src/runs/index.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { createThreadsGroup } from '../../src/threads/index.ts'
@@ -19,9 +20,24 @@ const report = (error: unknown) => {
 
 const storage = await openStorage(storageUrl, { deadlineMs })
 await storage.setup()
+/** Tells when the engine has let go of an agent, and the agent of its run. */
+const watched = (agent: Agent): Agent => ({
+  ...agent,
+  get checkpointer() {
+    return agent.checkpointer
+  },
+  async *stream(task) {
+    try {
+      yield* agent.stream(task)
+    } finally {
+      tell({ kind: 'left', runId: task.runId })
+    }
+  },
+})
+
 // What `createAgentServer` does, with leases that are over soon.
 const engine = createRunEngine({
-  agents: new Map(Object.entries(agents)),
+  agents: new Map(Object.entries(agents).map(([name, agent]) => [name, watched(agent)])),
   defaultAgent: 'steps',
   store: storage.store,
   checkpointer: storage.checkpointer,

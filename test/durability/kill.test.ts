@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { StepsInput, TokensInput } from './agents.ts'
 import { backends } from './backends.ts'
 import {
+  attemptsOf,
   endOf,
   expectHandedOn,
   expectKept,
@@ -13,23 +14,16 @@ import {
   readLog,
   spread,
   stepsOf,
+  whyOf,
 } from './checks.ts'
-import {
-  command,
-  type Follower,
-  follow,
-  hasEnded,
-  rootState,
-  type Seen,
-  startRun,
-  tokenOf,
-} from './client.ts'
+import { command, type Follower, hasEnded, rootState, type Seen, startRun, tokenOf } from './client.ts'
 import { countOf, randomMs, report, rounds, setScene } from './scene.ts'
 
-const ROUNDS = countOf('ROUNDS', 5)
+const ROUNDS = countOf('ROUNDS', 3)
 
 describe.each(backends)('$name', async (backend) => {
   const scene = await setScene(backend)
+  afterAll(scene.close)
 
   test('kill -9 at random points: each run ends once or goes on elsewhere, and nothing that was delivered is lost', async () => {
     const { storage } = scene
@@ -37,6 +31,7 @@ describe.each(backends)('$name', async (backend) => {
     const toEnd: number[] = []
     const toGoOn: number[] = []
     let delivered = 0
+    let givenUp = 0
 
     await rounds(ROUNDS, async () => {
       const victim = await scene.start()
@@ -49,8 +44,8 @@ describe.each(backends)('$name', async (backend) => {
       const onVictim: Follower[] = []
       const onSurvivor = new Map<string, Follower>()
       for (const threadId of Object.values(threads)) {
-        onVictim.push(follow({ origin: () => victim.origin, threadId }))
-        onSurvivor.set(threadId, follow({ origin: () => survivor.origin, threadId }))
+        onVictim.push(scene.follow(threadId, victim))
+        onSurvivor.set(threadId, scene.follow(threadId, survivor))
       }
       const tokens: TokensInput = { count: 2_000, everyMs: 2 }
       const steps: StepsInput = { count: 12, stepMs: 40 }
@@ -94,13 +89,23 @@ describe.each(backends)('$name', async (backend) => {
       const logOf = (name: keyof typeof threads) => logs.get(threads[name])!
       expect(endOf(logOf('plain'), plain)).toBe('failed')
       expectOwnTokens(logOf('plain'), plain)
-      expect(endOf(logOf('graph'), graph)).toBe('completed')
-      expect(stepsOf(await expectOneChain(storage, threads.graph))).toEqual(named(steps.count))
+      for (const [name, run, whole] of [
+        ['graph', graph, named(steps.count)],
+        ['asked', answeredRun, named(steps.count, { 1: 'yes' })],
+      ] as const) {
+        const threadId = threads[name]
+        const done = stepsOf(await expectOneChain(storage, threadId))
+        expectHandedOn(logOf(name), run)
+        // Victims of other rounds take over too, and a run that three processes have died with is given up.
+        if (endOf(logOf(name), run) === 'failed' && (await attemptsOf(storage, threadId, run)) === 3) {
+          givenUp += 1
+          expect(done).toEqual(whole.slice(0, done.length))
+        } else {
+          expect(endOf(logOf(name), run), whyOf(logOf(name), run)).toBe('completed')
+          expect(done).toEqual(whole)
+        }
+      }
       expect(endOf(logOf('asked'), asked)).toBe('interrupted')
-      expect(endOf(logOf('asked'), answeredRun)).toBe('completed')
-      expect(stepsOf(await expectOneChain(storage, threads.asked))).toEqual(named(steps.count, { 1: 'yes' }))
-      expectHandedOn(logOf('graph'), graph)
-      expectHandedOn(logOf('asked'), answeredRun)
       for (const run of acknowledged) {
         const end = endOf(logOf('many'), run)
         expect(['completed', 'failed']).toContain(end)
@@ -113,7 +118,7 @@ describe.each(backends)('$name', async (backend) => {
       backend,
       `kill -9, ${ROUNDS} times`,
       `ended in one failed event ${toEnd.length}/${ROUNDS} (${spread(toEnd)}), went on elsewhere ${toGoOn.length}/${ROUNDS} ` +
-        `(${spread(toGoOn)}), delivered by the killed instance ${delivered}, of these lost 0`,
+        `(${spread(toGoOn)}), given up after three deaths ${givenUp}, delivered by the killed instance ${delivered}, of these lost 0`,
     )
   }, 600_000)
 })

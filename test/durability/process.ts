@@ -17,6 +17,8 @@ export interface InstanceOptions {
 export type FromInstance =
   | { readonly kind: 'ready'; readonly port: number }
   | { readonly kind: 'error'; readonly text: string }
+  /** An agent has come to the end of its run there, whatever became of it. */
+  | { readonly kind: 'left'; readonly runId: string }
 
 export interface Instance {
   readonly origin: string
@@ -25,6 +27,8 @@ export interface Instance {
   /** What it reported, as text. */
   readonly errors: readonly string[]
   readonly exited: Promise<void>
+  /** Settles when its agent works on this run no more. */
+  left(runId: string): Promise<void>
   /** SIGKILL: at once, wherever it is. */
   kill(): Promise<void>
   /** SIGSTOP: it holds everything and does nothing. */
@@ -70,11 +74,17 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
   const errors: string[] = []
+  const left = new Set<string>()
+  const waiting = new Map<string, () => void>()
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const port = await new Promise<number>((resolve, reject) => {
     child.on('message', (message: FromInstance) => {
       if (message.kind === 'ready') resolve(message.port)
-      else errors.push(message.text)
+      else if (message.kind === 'error') errors.push(message.text)
+      else {
+        left.add(message.runId)
+        waiting.get(message.runId)?.()
+      }
     })
     child.once('exit', (code) => reject(new Error(`The instance ended with ${code} before it was ready.`)))
   })
@@ -84,6 +94,11 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     pid: child.pid!,
     errors,
     exited,
+    left: (runId) =>
+      new Promise((resolve) => {
+        if (left.has(runId)) resolve()
+        else waiting.set(runId, resolve)
+      }),
     ...signals(child, exited),
   }
 }

@@ -1,18 +1,22 @@
-import { afterAll } from 'vitest'
 import { type OpenedStorage, openStorage } from '../../src/storage/open-storage.ts'
 import type { Backend } from './backends.ts'
+import { type Follower, follow } from './client.ts'
 import { type Instance, type InstanceOptions, startInstance } from './process.ts'
 
 /** Short, so that tests are; long enough for a busy machine to renew it in time. */
 export const LEASE_MS = 1_500
 
-/** A database, a look into it from outside, and instances over it. All of it goes with the test file. */
+/** A database, a look into it from outside, and instances over it. */
 export interface Scene {
   readonly url: string
   readonly storage: OpenedStorage
   start(options?: Partial<InstanceOptions>): Promise<Instance>
   /** A name nobody used before. */
   thread(): string
+  /** Follows a thread through an instance, or several. */
+  follow(threadId: string, ...through: readonly Pick<Instance, 'origin'>[]): Follower
+  /** Kills the instances and removes the database. */
+  close(): Promise<void>
 }
 
 let threads = 0
@@ -22,11 +26,7 @@ export async function setScene(backend: Backend): Promise<Scene> {
   const storage = await openStorage(url)
   await storage.setup()
   const instances: Instance[] = []
-  afterAll(async () => {
-    await Promise.all(instances.map((instance) => instance.kill()))
-    await storage.close()
-    await remove()
-  })
+  const followers: Follower[] = []
   return {
     url,
     storage,
@@ -43,6 +43,28 @@ export async function setScene(backend: Backend): Promise<Scene> {
       return instance
     },
     thread: () => `thread-${process.pid}-${++threads}`,
+    follow(threadId, ...through) {
+      let next = 0
+      const follower = follow({ threadId, origin: () => through[next++ % through.length]!.origin })
+      followers.push(follower)
+      return follower
+    },
+    async close() {
+      for (const follower of followers) follower.close()
+      await Promise.all(instances.map((instance) => instance.kill()))
+      await storage.close()
+      await remove()
+    },
+  }
+}
+
+/** A scene for one piece of work. */
+export async function inScene<T>(backend: Backend, work: (scene: Scene) => Promise<T>): Promise<T> {
+  const scene = await setScene(backend)
+  try {
+    return await work(scene)
+  } finally {
+    await scene.close()
   }
 }
 
@@ -56,7 +78,7 @@ export function report(backend: Backend, what: string, figures: string): void {
 }
 
 /** Does something `count` times, a few at once: most of the time is spent waiting for leases to end. */
-export async function rounds(count: number, round: (i: number) => Promise<void>, atOnce = 4): Promise<void> {
+export async function rounds(count: number, round: (i: number) => Promise<void>, atOnce = 3): Promise<void> {
   let next = 0
   const lane = async () => {
     while (next < count) await round(next++)
