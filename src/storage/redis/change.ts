@@ -85,6 +85,25 @@ function encodeGuard(guard: Guard): string[] {
   }
 }
 
+/** A commit of nothing but events as the script `APPEND` takes it. Undefined where it has more to do. */
+export function encodeAppend(
+  guards: readonly Guard[] = [],
+  ops: readonly PreparedOp[],
+): Argument[] | undefined {
+  const [op, more] = ops
+  if (op?.op !== 'append' || more || op.events.length === 0) return undefined
+  let token = ''
+  let head = ''
+  for (const guard of guards) {
+    if (guard.guard === 'fence' && token === '') token = String(guard.token)
+    else if (guard.guard === 'head' && head === '') head = String(guard.seq)
+    else return undefined
+  }
+  const args: Argument[] = [token, head]
+  for (const { count, layout, data } of chunksOf(op.token, op.events)) args.push(String(count), layout, data)
+  return args
+}
+
 /** Throws the error of the guard or op that the script refused, as `Store` words it. */
 export function throwRefusal(
   partition: string,

@@ -52,7 +52,7 @@ export function createCheckpointer(options: CheckpointerOptions): RedisCheckpoin
     if (fence && !isInScript) await options.assertFence(fence.partition, fence.token)
     const answer = await run({
       script,
-      keys: [...keys.thread(threadId), ...(isInScript ? keys.partition(fence.partition).slice(0, 1) : [])],
+      keys: [...keys.thread(threadId), ...(isInScript ? [keys.partition(fence.partition).meta] : [])],
       args: [isInScript ? String(fence.token) : '', ...args],
       mutates: true,
     })

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import { UnavailableError } from '../errors.ts'
-import { createDeadline, type Deadline } from '../postgres/deadline.ts'
 import type { Argument, Line, Receive } from './client.ts'
+import { inTime, Late } from './deadline.ts'
 import type { Keys } from './keys.ts'
 import type { Script } from './script.ts'
 import { isNoScript, toUnavailable } from './unavailable.ts'
@@ -42,96 +42,56 @@ export interface DatabaseOptions {
   readonly prepare: (send: Database['send']) => Promise<void>
 }
 
-/** A line in use. One that did not answer in time gets no new calls, and is closed when those on it have ended. */
-interface Used {
-  readonly line: Line
-  calls: number
-  isRetired: boolean
-}
-
-export function createDatabase({
-  keys,
-  isCluster,
-  deadlineMs,
-  createLine,
-  prepare,
-}: DatabaseOptions): Database {
-  let used: Used | undefined
-  let opening: Promise<Used> | undefined
+export function createDatabase(options: DatabaseOptions): Database {
+  const { keys, isCluster, deadlineMs, createLine } = options
+  /** Those that are open. One that did not answer in time gets no new calls, and is closed when those on it are over. */
+  const lines = new Set<Line>()
+  let used: Line | undefined
+  let opening: Promise<Line> | undefined
   let preparing: Promise<void> | undefined
   let isPrepared = false
   let closed = false
-  const running = new Set<Promise<unknown>>()
+  /** What `close` waits for. */
+  let underWay = 0
+  let allEnded = () => {}
 
   function assertOpen(): void {
-    if (closed) throw new UnavailableError('The storage is closed.', { written: 'no' })
+    if (closed) throw closedError()
   }
 
-  async function open(): Promise<Used> {
-    const line = await createLine()
-    const deadline = createDeadline(deadlineMs)
-    try {
-      await deadline.race(line.connect())
-    } catch (cause) {
-      line.close()
-      throw new UnavailableError('Redis cannot be reached.', { written: 'no', cause })
-    } finally {
-      deadline.end()
-    }
-    const opened: Used = { line, calls: 0, isRetired: false }
-    void line.ended.then(() => retire(opened))
-    used = opened
-    return opened
-  }
-
-  function retire(old: Used): void {
-    old.isRetired = true
-    if (used === old) used = undefined
-    if (old.calls === 0) old.line.close()
-  }
-
-  function acquire(): Promise<Used> {
+  function acquire(): Promise<Line> {
     opening ??= open().finally(() => {
       opening = undefined
     })
     return opening
   }
 
-  async function transmit(
-    deadline: Deadline,
-    mutates: boolean,
-    work: (line: Line) => Promise<unknown>,
-  ): Promise<unknown> {
-    const on = used ?? (await within(deadline, acquire()))
-    on.calls += 1
+  async function open(): Promise<Line> {
+    const line = await createLine()
     try {
-      return await deadline.race(work(on.line))
-    } catch (error) {
-      if (deadline.isOver) retire(on)
-      throw toUnavailable(error, mutates)
-    } finally {
-      on.calls -= 1
-      if (on.isRetired && on.calls === 0) on.line.close()
+      await inTime(deadlineMs, undefined, line.connect())
+    } catch (cause) {
+      line.close()
+      throw new UnavailableError('Redis cannot be reached.', { written: 'no', cause })
     }
+    lines.add(line)
+    void line.ended.then(() => {
+      lines.delete(line)
+      if (used === line) used = undefined
+    })
+    used = line
+    return line
   }
 
-  async function inTime<T>(
-    signal: AbortSignal | undefined,
-    work: (deadline: Deadline) => Promise<T>,
-  ): Promise<T> {
-    const deadline = createDeadline(deadlineMs, signal)
-    try {
-      return await work(deadline)
-    } finally {
-      deadline.end()
-    }
+  function retire(line: Line): void {
+    if (used !== line) return
+    used = undefined
+    const timer = setTimeout(() => line.close(), deadlineMs)
+    void line.ended.then(() => clearTimeout(timer))
   }
 
-  const send: Database['send'] = (command, key) =>
-    inTime(undefined, (deadline) => transmit(deadline, false, (line) => line.send(key, command)))
-
-  function prepared(): Promise<void> {
-    preparing ??= prepare(send).then(
+  function prepare(): Promise<void> {
+    preparing ??= options.prepare(send).then(
       () => {
         isPrepared = true
       },
@@ -143,30 +103,40 @@ export function createDatabase({
     return preparing
   }
 
-  function evaluate({ script, keys, args = [], mutates = false, signal }: Call): Promise<unknown> {
-    const rest = [String(keys.length), ...keys, ...args]
-    const [key] = keys
-    return inTime(signal, async (deadline) => {
-      if (!isPrepared) await within(deadline, prepared())
-      return transmit(deadline, mutates, async (line) => {
-        try {
-          return await line.send(key, ['EVALSHA', script.sha, ...rest])
-        } catch (error) {
-          if (!isNoScript(error)) throw error
-          return line.send(key, ['EVAL', script.text, ...rest])
-        }
-      })
-    })
+  async function prepareAndAcquire(): Promise<Line> {
+    await prepare()
+    return used ?? acquire()
   }
 
-  async function track<T>(promise: Promise<T>): Promise<T> {
-    running.add(promise)
+  /** What every call goes through, so it has few steps. `ready` gives a line that may be used. */
+  async function transmit(
+    ready: Line | (() => Promise<Line>),
+    { signal, mutates = false }: Pick<Call, 'signal' | 'mutates'>,
+    work: (line: Line) => Promise<unknown>,
+  ): Promise<unknown> {
+    let on: Line | undefined
+    let ms = deadlineMs
+    underWay += 1
     try {
-      return await promise
+      if (typeof ready === 'function') {
+        const begun = Date.now()
+        on = await readyInTime(deadlineMs, signal, ready())
+        ms -= Date.now() - begun
+      } else {
+        on = ready
+      }
+      return await inTime(ms, signal, work(on))
+    } catch (error) {
+      if (on && error instanceof Late) retire(on)
+      throw error instanceof AgentwireError ? error : toUnavailable(error, mutates)
     } finally {
-      running.delete(promise)
+      underWay -= 1
+      if (closed && underWay === 0) allEnded()
     }
   }
+
+  const send: Database['send'] = (command, key) =>
+    transmit(used ?? acquire, {}, (line) => line.send(key, command))
 
   return {
     keys,
@@ -174,34 +144,56 @@ export function createDatabase({
     deadlineMs,
     createLine,
     assertOpen,
-    async run(call) {
-      assertOpen()
-      return track(evaluate(call))
+    run(call) {
+      if (closed) return Promise.reject(closedError())
+      const ready = isPrepared && used ? used : prepareAndAcquire
+      return transmit(ready, call, (line) => evaluate(line, call))
     },
     async send(command, key) {
       assertOpen()
-      return track(send(command, key))
+      return send(command, key)
     },
     later(work) {
       if (closed) return
-      track(work()).catch(() => {})
+      underWay += 1
+      const end = () => {
+        underWay -= 1
+        if (closed && underWay === 0) allEnded()
+      }
+      work().then(end, end)
     },
     async setup() {
       assertOpen()
-      await track(prepared())
+      await prepare()
     },
     async close() {
       closed = true
-      await Promise.allSettled(running)
-      used?.line.close()
+      if (underWay > 0) {
+        await new Promise<void>((resolve) => {
+          allEnded = resolve
+        })
+      }
+      for (const line of lines) line.close()
     },
   }
 }
 
+function closedError(): UnavailableError {
+  return new UnavailableError('The storage is closed.', { written: 'no' })
+}
+
+function evaluate(line: Line, { script: { sha, text }, keys, args = [] }: Call): Promise<unknown> {
+  const rest = [String(keys.length), ...keys, ...args]
+  return line.send(keys[0], ['EVALSHA', sha, ...rest]).catch((error: unknown) => {
+    if (!isNoScript(error)) throw error
+    return line.send(keys[0], ['EVAL', text, ...rest])
+  })
+}
+
 /** What was waited for had not begun to write. */
-async function within<T>(deadline: Deadline, ready: Promise<T>): Promise<T> {
+async function readyInTime<T>(ms: number, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   try {
-    return await deadline.race(ready)
+    return await inTime(ms, signal, work)
   } catch (error) {
     if (error instanceof AgentwireError) throw error
     throw new UnavailableError('Redis was not ready in time.', { written: 'no', cause: error })

@@ -1,7 +1,7 @@
-import { createDeadline } from '../postgres/deadline.ts'
 import type { Bell, Ring } from '../store.ts'
 import type { Line } from './client.ts'
 import type { Database } from './database.ts'
+import { inTime } from './deadline.ts'
 
 /**
  * The bells of this process, on one connection that subscribes to a channel for each partition that is watched. What is
@@ -25,7 +25,7 @@ const PING_EVERY = 2
 const EVERYTHING: Ring = { log: true, docs: true }
 
 export function createDoorbell(database: Database): Doorbell {
-  const { channel: channelOf } = database.keys
+  const channelOf = (partition: string) => database.keys.partition(partition).channel
   /** Messages come back to their sender, who has rung before. */
   const sender = crypto.randomUUID().slice(0, 8)
   /** By channel. */
@@ -50,21 +50,18 @@ export function createDoorbell(database: Database): Doorbell {
   }
 
   /** A line that does not answer in time is over. */
-  async function inTime(on: Line, work: Promise<unknown>): Promise<void> {
-    const deadline = createDeadline(database.deadlineMs)
+  async function onLine(on: Line, work: Promise<unknown>): Promise<void> {
     try {
-      await deadline.race(work)
+      await inTime(database.deadlineMs, undefined, work)
     } catch (error) {
       on.close()
       throw error
-    } finally {
-      deadline.end()
     }
   }
 
   async function listen(on: Line, channels: readonly string[]): Promise<void> {
     if (channels.length === 0) return
-    await inTime(on, on.subscribe(channels))
+    await onLine(on, on.subscribe(channels))
     // Whatever was committed before.
     for (const channel of channels) ringHere(channel, EVERYTHING)
   }
@@ -76,12 +73,12 @@ export function createDoorbell(database: Database): Doorbell {
         const made = await database.createLine(receive)
         if (closed) return made.close()
         opened = made
-        await inTime(made, made.connect())
+        await onLine(made, made.connect())
         line = made
         await listen(made, [...bells.keys()])
         attempt = 0
         // Its failure closes the line.
-        ping = setInterval(() => inTime(made, made.ping()).catch(() => {}), PING_EVERY * database.deadlineMs)
+        ping = setInterval(() => onLine(made, made.ping()).catch(() => {}), PING_EVERY * database.deadlineMs)
         await made.ended
       } catch (error) {
         if (attempt === QUIET_ATTEMPTS && !closed) {
@@ -128,7 +125,7 @@ export function createDoorbell(database: Database): Doorbell {
         if (from.size > 0 || bells.get(channel) !== from) return
         bells.delete(channel)
         const on = line
-        if (on) inTime(on, on.unsubscribe(channel)).catch(() => {})
+        if (on) onLine(on, on.unsubscribe(channel)).catch(() => {})
       }
     },
     ring: (partition, ring) => ringHere(channelOf(partition), ring),

@@ -11,7 +11,7 @@ export interface IoredisClient {
 /** What is used of a duplicate. */
 interface Duplicate {
   connect(): Promise<unknown>
-  callBuffer(command: string, args: Buffer[]): Promise<unknown>
+  callBuffer(command: string, args: (string | Buffer)[]): Promise<unknown>
   subscribe(...channels: string[]): Promise<unknown>
   unsubscribe(channel: string): Promise<unknown>
   on(event: 'message', listener: Receive): unknown
@@ -76,7 +76,7 @@ function createLine(redis: Duplicate, receive: Receive | undefined): Line {
     async connect() {
       await redis.connect()
     },
-    send: (_, [command, ...args]) => redis.callBuffer(String(command), args.map(toBuffer)),
+    send: (_, [command, ...args]) => redis.callBuffer(command as string, args.map(toBytes)),
     async subscribe(channels) {
       await redis.subscribe(...channels)
     },
@@ -94,7 +94,7 @@ function createLine(redis: Duplicate, receive: Receive | undefined): Line {
 }
 
 /** The clients take no other bytes. */
-export function toBuffer(argument: Argument): Buffer {
-  if (typeof argument === 'string') return Buffer.from(argument)
+export function toBytes(argument: Argument): string | Buffer {
+  if (typeof argument === 'string') return argument
   return Buffer.from(argument.buffer, argument.byteOffset, argument.byteLength)
 }

@@ -6,8 +6,8 @@ import { toText } from '../sqlite/text.ts'
  * thread of that name, are in one slot; all keys of the directory are in one slot.
  */
 export interface Keys {
-  /** Counters and lease, events, documents. */
-  readonly partition: (partition: string) => readonly [meta: string, log: string, docs: string]
+  /** A hash of counters and lease, a stream of events, a hash of documents. */
+  readonly partition: (partition: string) => PartitionKeys
   /** What a saver keeps of a thread, and the order of it. */
   readonly thread: (threadId: string) => readonly [saved: string, order: string]
   /** The documents of a collection by partition and id, or by an index field. */
@@ -19,9 +19,17 @@ export interface Keys {
   /** Threads with checkpoints. */
   readonly threads: string
   readonly layout: string
-  readonly channel: (partition: string) => string
-  readonly partitionOf: (channel: string) => string
 }
+
+export interface PartitionKeys {
+  readonly meta: string
+  readonly log: string
+  readonly docs: string
+  /** Where its commits are told. */
+  readonly channel: string
+}
+
+const MAX_KNOWN = 1_000
 
 const PREFIX = /^[A-Za-z0-9_:.-]{0,64}$/
 
@@ -35,10 +43,19 @@ export function createKeys(clientPrefix: string, prefix: string): Keys {
   const all = clientPrefix + prefix
   const directory = (name: string) => `${all}{directory}:${name}`
   const bells = `${all}bell:`
+  /** Of the partitions used last: a token stream asks for the same ones again and again. */
+  const known = new Map<string, PartitionKeys>()
   return {
-    partition: (partition) => {
-      const at = `${all}{p:${encodeName(partition)}}:`
-      return [`${at}meta`, `${at}log`, `${at}docs`]
+    partition(partition) {
+      let found = known.get(partition)
+      if (!found) {
+        const name = encodeName(partition)
+        const at = `${all}{p:${name}}:`
+        found = { meta: `${at}meta`, log: `${at}log`, docs: `${at}docs`, channel: bells + name }
+        if (known.size >= MAX_KNOWN) known.clear()
+        known.set(partition, found)
+      }
+      return found
     },
     thread: (threadId) => {
       const at = `${all}{p:${encodeName(threadId)}}:`
@@ -50,8 +67,6 @@ export function createKeys(clientPrefix: string, prefix: string): Keys {
     leases: directory('leases'),
     threads: directory('threads'),
     layout: directory('layout'),
-    channel: (partition) => bells + encodeName(partition),
-    partitionOf: (channel) => channel.slice(bells.length),
   }
 }
 

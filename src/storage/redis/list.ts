@@ -152,7 +152,7 @@ async function loadDocuments(
   }
   const loaded = await Promise.all(
     [...byPartition].map(async ([partition, group]) => {
-      const [, , docs] = keys.partition(partition)
+      const { docs } = keys.partition(partition)
       const args = group.map(({ id }) => fieldOf(collection, id))
       const [time, ...kept] = (await run({ script: DOCUMENTS, keys: [docs], args })) as [
         number,

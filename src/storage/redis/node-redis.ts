@@ -1,5 +1,5 @@
 import type { Connections, Line, Receive } from './client.ts'
-import { toBuffer } from './ioredis.ts'
+import { toBytes } from './ioredis.ts'
 
 /** Structurally what `createClient` or `createCluster` of `redis` gives. */
 export interface NodeRedisClient {
@@ -74,7 +74,7 @@ function createLine(client: Duplicate, isCluster: boolean, receive: Receive | un
       await client.connect()
     },
     send: (key, command) => {
-      const args = command.map((argument) => (typeof argument === 'string' ? argument : toBuffer(argument)))
+      const args = command.map(toBytes)
       return isCluster ? client.sendCommand(key, false, args, AS_BYTES) : client.sendCommand(args, AS_BYTES)
     },
     async subscribe(channels) {

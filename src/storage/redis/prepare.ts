@@ -9,7 +9,8 @@ export interface RedisDurability {
 }
 
 const OLDEST = [6, 2] as const
-const LAYOUT = '1'
+/** The version of what the keys hold. */
+export const LAYOUT = '1'
 
 /** What Redis says of its persistence (https://redis.io/docs/latest/operate/oss_and_stack/management/persistence/). */
 export async function durability(send: Database['send']): Promise<RedisDurability> {
@@ -46,13 +47,14 @@ function isOlder(version: string): boolean {
   return major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])
 }
 
-async function info(send: Database['send'], section: string): Promise<Record<string, string>> {
+/** A section of INFO, https://redis.io/docs/latest/commands/info/. */
+export async function info(send: Database['send'], section: string): Promise<Record<string, string>> {
   const lines = textOf(await send(['INFO', section])).split('\r\n')
   return Object.fromEntries(
     lines.flatMap((line) => (line.includes(':') ? [line.split(':', 2) as [string, string]] : [])),
   )
 }
 
-function textOf(reply: unknown): string {
+export function textOf(reply: unknown): string {
   return reply instanceof Uint8Array ? toUtf8(reply) : String(reply)
 }

@@ -177,3 +177,23 @@ if only_events then
 end
 return { 1, head, versions, gone, freed }
 `)
+
+/**
+ * The most frequent commit, of nothing but events under fence and head, in a fifth of the time. KEYS meta, log; ARGV channel, message, token or '',
+ * head or '', then `count, layout, data` of each chunk. Gives the head, or -1 where a guard does not hold.
+ */
+export const APPEND = script(`
+local meta = redis.call('HMGET', KEYS[1], 'head', 'held', 'ends')
+local now = clock()
+local head = meta[1] or '0'
+if (ARGV[3] ~= '' and (ARGV[3] ~= meta[2] or tonumber(meta[3]) <= now)) or (ARGV[4] ~= '' and ARGV[4] ~= head) then
+  return -1
+end
+for i = 5, #ARGV, 3 do
+  head = head + ARGV[i]
+  redis.call('XADD', KEYS[2], head .. '-' .. now, ARGV[i + 1], ARGV[i + 2])
+end
+redis.call('HSET', KEYS[1], 'head', head)
+redis.call('PUBLISH', ARGV[1], ARGV[2])
+return head
+`)

@@ -3,8 +3,8 @@ import { UnavailableError } from '../errors.ts'
 import { DATABASE } from '../fenced.ts'
 import { readBounds } from '../sqlite/layout.ts'
 import { fromText } from '../sqlite/text.ts'
-import type { Change, Committed, LogBatch, PartitionState, ReadQuery, Store } from '../store.ts'
-import { encodeChange, entriesFor, leaseEntry, ringFor, throwRefusal } from './change.ts'
+import type { Change, Committed, LogBatch, PartitionState, ReadQuery, Ring, Store } from '../store.ts'
+import { encodeAppend, encodeChange, entriesFor, leaseEntry, ringFor, throwRefusal } from './change.ts'
 import type { Database } from './database.ts'
 import { type Directory, GRACE_MS } from './directory.ts'
 import type { Doorbell } from './doorbell.ts'
@@ -12,7 +12,7 @@ import { entriesOf, fieldOf, mortalEntry, readDocument, readField, readLines, to
 import { toBatch } from './layout.ts'
 import { expiredLeases } from './leases.ts'
 import { listDocuments } from './list.ts'
-import { COMMIT } from './scripts-commit.ts'
+import { APPEND, COMMIT } from './scripts-commit.ts'
 import { DOCUMENTS, INSPECT, READ, TRIM } from './scripts-store.ts'
 import { sweepDocuments } from './sweep.ts'
 
@@ -22,6 +22,7 @@ interface RedisStore extends Store {
 
 /** Long enough to spare the server most commits of a token stream, short enough not to be seen. */
 const COALESCE_MS = 10
+const EVENTS: Ring = { log: true, docs: false }
 
 export function createStore(
   database: Database,
@@ -37,7 +38,7 @@ export function createStore(
   const asked = new Map<string, Promise<LogBatch>>()
 
   async function inspect(partition: string): Promise<PartitionState> {
-    const [meta] = keys.partition(partition)
+    const { meta } = keys.partition(partition)
     const answer = await run({ script: INSPECT, keys: [meta] })
     const [now, head, firstRetained, token, owner, held, ends] = answer as [
       number,
@@ -53,7 +54,7 @@ export function createStore(
   }
 
   async function read(partition: string, query: ReadQuery): Promise<LogBatch> {
-    const [meta, log] = keys.partition(partition)
+    const { meta, log } = keys.partition(partition)
     const { limit, maxBytes } = readBounds(query)
     const args = [String(query.after), String(limit), String(maxBytes)]
     return toBatch((await run({ script: READ, keys: [meta, log], args })) as unknown[], query)
@@ -64,6 +65,7 @@ export function createStore(
     { guards = [], signal }: Change,
     ops: readonly PreparedOp[],
   ): Promise<Committed> {
+    const names = keys.partition(partition)
     const first = puts
     puts += ops.length
     const tailOf = (place: number) => `.${writer}${(first + place).toString(36)}`
@@ -71,15 +73,11 @@ export function createStore(
     const entered = entries.length === 0 ? undefined : await directory.enter(entries, signal)
     const change = encodeChange(guards, ops, (place) => `${entered}${tailOf(place)}`)
     const ring = ringFor(ops)
+    const until = entered === undefined ? '' : String(entered + GRACE_MS)
     const answer = (await run({
       script: COMMIT,
-      keys: keys.partition(partition),
-      args: [
-        keys.channel(partition),
-        doorbell.message(ring),
-        entered === undefined ? '' : String(entered + GRACE_MS),
-        ...change,
-      ],
+      keys: [names.meta, names.log, names.docs],
+      args: [names.channel, doorbell.message(ring), until, ...change],
       mutates: true,
       signal,
     })) as [number, ...unknown[]]
@@ -116,7 +114,7 @@ export function createStore(
     [DATABASE]: database,
     capabilities: { name: 'redis', shared: true, durable: true, coalesceMs: COALESCE_MS },
     async get(partition, collection, id) {
-      const [, , docs] = keys.partition(partition)
+      const { docs } = keys.partition(partition)
       const answer = await run({ script: DOCUMENTS, keys: [docs], args: [fieldOf(collection, id)] })
       const [now, bytes] = answer as [number, Uint8Array | null]
       const kept = bytes && readDocument(partition, id, bytes)
@@ -130,7 +128,20 @@ export function createStore(
       database.assertOpen()
       if (change.signal?.aborted)
         throw new UnavailableError('The commit was aborted.', { written: 'no', cause: change.signal.reason })
-      return commit(partition, change, change.ops.map(prepare))
+      const ops = change.ops.map(prepare)
+      const events = encodeAppend(change.guards, ops)
+      if (events) {
+        const { meta, log, channel } = keys.partition(partition)
+        const args = [channel, doorbell.message(EVENTS), ...events]
+        const { signal } = change
+        const head = (await run({ script: APPEND, keys: [meta, log], args, mutates: true, signal })) as number
+        if (head >= 0) {
+          doorbell.ring(partition, EVENTS)
+          return { head, versions: [] }
+        }
+        // A guard did not hold: the other script tells which.
+      }
+      return commit(partition, change, ops)
     },
     async read(partition, query) {
       database.assertOpen()
@@ -156,7 +167,7 @@ export function createStore(
       return expiredLeases(database, directory, inspect, limit)
     },
     async trim(partition, bound) {
-      const [meta, log] = keys.partition(partition)
+      const { meta, log } = keys.partition(partition)
       const args = 'keepLast' in bound ? [String(bound.keepLast), ''] : ['', String(bound.olderThanMs)]
       await run({ script: TRIM, keys: [meta, log], args, mutates: true })
     },

@@ -19,7 +19,7 @@ export async function sweepDocuments({ keys, run }: Database, directory: Directo
     const over: Entry[] = []
     await Promise.all(
       [...byPartition].map(async ([partition, group]) => {
-        const [, , docs] = keys.partition(partition)
+        const { docs } = keys.partition(partition)
         const places = group.map(({ member }) => readMortal(member))
         const args = places.flatMap(({ collection, id, stamp }) => [fieldOf(collection, id), stamp])
         const answers = (await run({ script: EXPIRE, keys: [docs], args, mutates: true })) as unknown[]

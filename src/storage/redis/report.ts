@@ -1,0 +1,75 @@
+import { EMPTY_COUNTS, type StorageCounts, type StorageReport } from '../stats.ts'
+import type { Database } from './database.ts'
+import { info, LAYOUT, textOf } from './prepare.ts'
+
+/** Keys that one SCAN looks at. What is found is asked for at once, on one connection. */
+const STEP = '1000'
+
+export async function reportOf({ send, keys, isCluster }: Database): Promise<StorageReport> {
+  const [persistence, memory, layout] = await Promise.all([
+    info(send, 'persistence'),
+    info(send, 'memory'),
+    send(['GET', keys.layout], keys.layout),
+  ])
+  const version = layout === null ? 0 : Number(textOf(layout))
+  const durable = persistence.aof_enabled === '1'
+  return {
+    name: 'redis',
+    reachable: true,
+    schema: { version, newest: Number(LAYOUT) },
+    durable,
+    warnings: [...warningsOf(durable, memory, isCluster)],
+    counts: version === 0 || isCluster ? EMPTY_COUNTS : await countAll({ send, keys }),
+    // Of one installation among the others: Redis says it of each key alone.
+    bytes: undefined,
+  }
+}
+
+function* warningsOf(
+  durable: boolean,
+  memory: Record<string, string>,
+  isCluster: boolean,
+): Generator<string> {
+  if (!durable) yield 'Redis writes no append-only file: all is lost when it ends. Set “appendonly yes”.'
+  const { maxmemory = '0', maxmemory_policy: policy = 'noeviction' } = memory
+  if (maxmemory !== '0' && policy !== 'noeviction') {
+    yield `maxmemory-policy is ${policy}: Redis drops keys when its memory is full. Set “maxmemory-policy noeviction”.`
+  }
+  if (isCluster) yield 'What a cluster holds is not counted.'
+}
+
+async function countAll({ send, keys }: Pick<Database, 'send' | 'keys'>): Promise<StorageCounts> {
+  const counts = { ...EMPTY_COUNTS }
+  const [seconds] = (await send(['TIME'])) as unknown[]
+  const now = Number(textOf(seconds)) * 1_000
+  const pattern = keys.partition('*').meta.replace(/meta$/, '*')
+
+  async function add(key: string): Promise<void> {
+    const kind = key.slice(key.lastIndexOf(':') + 1)
+    if (kind === 'docs') counts.documents += Number(await send(['HLEN', key], key))
+    // The saver's set of what it keeps: checkpoints begin with a c.
+    if (kind === 'order') counts.checkpoints += Number(await send(['ZLEXCOUNT', key, '[c', '(d'], key))
+    if (kind !== 'meta') return
+    const meta = (await send(['HMGET', key, 'head', 'first', 'held', 'ends'], key)) as unknown[]
+    const [head = 0, first = 1, held = 0, ends = 0] = meta.map(numberOf)
+    counts.partitions += 1
+    counts.events += head - first + 1
+    if (held !== 0 && ends > now) counts.leases += 1
+  }
+
+  // A key may come twice.
+  const seen = new Set<string>()
+  let cursor = '0'
+  do {
+    const reply = await send(['SCAN', cursor, 'MATCH', pattern, 'COUNT', STEP])
+    const [next, found] = reply as [unknown, unknown[]]
+    cursor = textOf(next)
+    const fresh = found.map(textOf).filter((key) => !seen.has(key))
+    for (const key of fresh) seen.add(key)
+    await Promise.all(fresh.map(add))
+  } while (cursor !== '0')
+  return counts
+}
+
+const numberOf = (reply: unknown): number | undefined =>
+  reply === null || reply === undefined ? undefined : Number(textOf(reply))
