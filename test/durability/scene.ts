@@ -1,5 +1,5 @@
 import { type OpenedStorage, openStorage } from '../../src/storage/open-storage.ts'
-import type { Backend } from './backends.ts'
+import type { Backend, Database } from './backends.ts'
 import { type Follower, follow } from './client.ts'
 import { type Instance, type InstanceOptions, startInstance } from './process.ts'
 
@@ -8,7 +8,7 @@ export const LEASE_MS = 1_500
 
 /** A database, a look into it from outside, and instances over it. */
 export interface Scene {
-  readonly url: string
+  readonly database: Database
   readonly storage: OpenedStorage
   start(options?: Partial<InstanceOptions>): Promise<Instance>
   /** A name nobody used before. */
@@ -22,17 +22,17 @@ export interface Scene {
 let threads = 0
 
 export async function setScene(backend: Backend): Promise<Scene> {
-  const { url, remove } = await backend.create()
-  const storage = await openStorage(url)
+  const database = await backend.create()
+  const storage = await openStorage(database.url)
   await storage.setup()
   const instances: Instance[] = []
   const followers: Follower[] = []
   return {
-    url,
+    database,
     storage,
     async start(options) {
       const instance = await startInstance({
-        storageUrl: url,
+        storageUrl: database.instanceUrl,
         port: 0,
         leaseTtlMs: LEASE_MS,
         drainMs: 0,
@@ -53,7 +53,7 @@ export async function setScene(backend: Backend): Promise<Scene> {
       for (const follower of followers) follower.close()
       await Promise.all(instances.map((instance) => instance.kill()))
       await storage.close()
-      await remove()
+      await database.remove()
     },
   }
 }
