@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph.ts'
-import { type Checkpointer, UnavailableError } from '../../src/index.ts'
 import { createRunEngine, type RunEngine } from '../../src/runs/index.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
-import { SHARED, type Shared, sharedMemory } from '../runs/shared.ts'
+import { mortal, SHARED, type Shared, sharedMemory } from '../runs/shared.ts'
 import { puppet } from '../runs/support.ts'
 import { type Answer, type Host, isRoot, request, serveAgents } from './support.ts'
 
@@ -209,36 +208,17 @@ test('a key is kept for 24 hours', async () => {
 })
 
 describe('a process that is lost in the middle of writing a state', () => {
-  /** An instance that reaches neither store nor saver any more once it was killed. */
-  function instance(
-    shared: Shared,
-    at: { readonly beforePut?: () => void; readonly afterPut?: () => void } = {},
-  ) {
-    const { store, checkpointer } = shared()
-    let dead = false
-    const alive =
-      <Args extends unknown[], Result>(method: (...args: Args) => Promise<Result>) =>
-      async (...args: Args): Promise<Result> => {
-        if (dead) throw new UnavailableError('The process is gone.', { written: 'no' })
-        return method(...args)
-      }
-    const put: Checkpointer['put'] = async (...args) => {
-      at.beforePut?.()
-      const written = await alive(checkpointer.put)(...args)
-      at.afterPut?.()
-      return alive(async () => written)()
-    }
-    const engine = createRunEngine({
+  /** An instance that is killed at a moment of writing the checkpoint, or not at all. */
+  function instance(shared: Shared, moment?: 'before' | 'after') {
+    const { place, kill } = mortal(shared(), (name, now) => {
+      if (name === 'put' && now === moment) kill()
+    })
+    return createRunEngine({
       agents: new Map([['ask', langgraph(approval())]]),
-      store: { ...store, get: alive(store.get), commit: alive(store.commit), inspect: alive(store.inspect) },
-      checkpointer: { ...checkpointer, put },
+      ...place,
       leaseTtlMs: 100,
       onError: () => {},
     })
-    const kill = () => {
-      dead = true
-    }
-    return { engine, kill }
   }
 
   const values = { notes: ['written'] }
@@ -248,31 +228,32 @@ describe('a process that is lost in the middle of writing a state', () => {
   const notes = async (engine: RunEngine) =>
     (await engine.readState((await engine.findThread('t', null))!))?.values.notes
 
-  test.each(['afterPut', 'beforePut'] as const)('%s: the next one finishes it, once', async (point) => {
-    const shared = sharedMemory()
-    const doomed = instance(shared, { [point]: () => doomed.kill() })
-    await expect(put(doomed.engine)).rejects.toThrow('gone')
-    const other = instance(shared)
-    const written = await put(other.engine)
-    expect(await notes(other.engine)).toEqual(['written'])
-    expect(await put(other.engine)).toEqual(written)
-    expect(await notes(other.engine)).toEqual(['written'])
-    await other.engine.close()
-  })
+  test.each(['before', 'after'] as const)(
+    '%s it is in the saver: the next one finishes it, once',
+    async (moment) => {
+      const shared = sharedMemory()
+      const doomed = instance(shared, moment)
+      await expect(put(doomed)).rejects.toThrow('gone')
+      const other = instance(shared)
+      const written = await put(other)
+      expect(await notes(other)).toEqual(['written'])
+      expect(await put(other)).toEqual(written)
+      expect(await notes(other)).toEqual(['written'])
+      await other.close()
+    },
+  )
 
   test('what others wrote since hides whether it was written: the sender is told', async () => {
     const shared = sharedMemory()
-    const doomed = instance(shared, { afterPut: () => doomed.kill() })
-    await expect(put(doomed.engine)).rejects.toThrow('gone')
+    const doomed = instance(shared, 'after')
+    await expect(put(doomed)).rejects.toThrow('gone')
     const other = instance(shared)
     const busy = async (): Promise<unknown> =>
-      put(other.engine, 'another').catch((error) =>
-        error.code === 'thread_busy' ? busy() : Promise.reject(error),
-      )
+      put(other, 'another').catch((error) => (error.code === 'thread_busy' ? busy() : Promise.reject(error)))
     await busy()
-    await expect(put(other.engine)).rejects.toMatchObject({ code: 'outcome_unknown' })
-    expect(await notes(other.engine)).toEqual(['written', 'written'])
-    await other.engine.close()
+    await expect(put(other)).rejects.toMatchObject({ code: 'outcome_unknown' })
+    expect(await notes(other)).toEqual(['written', 'written'])
+    await other.close()
   })
 })
 

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Checkpointer } from '../../src/storage/checkpointer.ts'
+import { UnavailableError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
 import { type MemoryStoreOptions, memoryStore } from '../../src/storage/memory-store.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
@@ -36,6 +37,54 @@ export function sharedFile(): Shared {
     onTestFinished(() => storage.close())
     return storage
   }
+}
+
+/** Told of each call to the storage, before it is made and when it has been done. May kill. */
+export type OnCall = (name: string, moment: 'before' | 'after') => void
+
+/** A place as a process has it that may be killed at any call: from then on nothing reaches the storage, and no answer comes back. */
+export function mortal({ store, checkpointer }: Place, onCall: OnCall = () => {}) {
+  let dead = false
+  const assertAlive = () => {
+    if (dead) throw new UnavailableError('The process is gone.', { written: 'unknown' })
+  }
+  const wrap =
+    <Args extends unknown[], Result>(name: string, method: (...args: Args) => Promise<Result>) =>
+    async (...args: Args): Promise<Result> => {
+      onCall(name, 'before')
+      assertAlive()
+      const result = await method(...args)
+      onCall(name, 'after')
+      assertAlive()
+      return result
+    }
+  const place: Place = {
+    store: {
+      ...store,
+      get: wrap('get', store.get),
+      list: wrap('list', store.list),
+      commit: wrap('commit', store.commit),
+      read: wrap('read', store.read),
+      inspect: wrap('inspect', store.inspect),
+      assertFence: wrap('assertFence', store.assertFence),
+      expired: wrap('expired', store.expired),
+      trim: wrap('trim', store.trim),
+    },
+    checkpointer: {
+      ...checkpointer,
+      // Views of it would be immortal.
+      withFence: undefined as never,
+      withSerde: undefined as never,
+      getTuple: wrap('getTuple', checkpointer.getTuple),
+      put: wrap('put', checkpointer.put),
+      putWrites: wrap('putWrites', checkpointer.putWrites),
+      deleteThread: wrap('deleteThread', checkpointer.deleteThread),
+    },
+  }
+  const kill = () => {
+    dead = true
+  }
+  return { place, kill }
 }
 
 export const SHARED = { memory: () => sharedMemory(), sqlite: sharedFile } as const
