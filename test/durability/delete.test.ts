@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { OpenedStorage } from '../../src/storage/open-storage.ts'
+import type { StepsInput, TokensInput } from './agents.ts'
+import { backends } from './backends.ts'
+import { spread } from './checks.ts'
+import { request, startRun } from './client.ts'
+import { countOf, randomMs, report, rounds, setScene } from './scene.ts'
+
+const ROUNDS = countOf('ROUNDS', 3)
+
+describe.each(backends)('$name', async (backend) => {
+  const scene = await setScene(backend)
+  afterAll(scene.close)
+
+  test('delete of a thread at work, and kill -9 in between: nothing is left, every stream is closed', async () => {
+    const { storage } = scene
+    const survivor = await scene.start()
+    const toEnd: number[] = []
+    let begun = 0
+
+    await rounds(ROUNDS, async () => {
+      const victim = await scene.start()
+      const threads = [scene.thread(), scene.thread(), scene.thread()]
+      const tokens: TokensInput = { count: 2_000, everyMs: 2 }
+      const steps: StepsInput = { count: 20, stepMs: 20 }
+      await startRun(victim.origin, threads[0]!, { assistant_id: 'tokens', input: tokens })
+      await startRun(victim.origin, threads[1]!, { input: steps })
+      await startRun(victim.origin, threads[2]!, { input: { ...steps, count: 3 } })
+      await startRun(victim.origin, threads[2]!, { input: steps })
+      const followers = threads.flatMap((threadId) => [
+        scene.follow(threadId, survivor),
+        scene.follow(threadId, survivor),
+      ])
+      await Promise.all(followers.map((follower) => follower.until((seen) => seen.length > 3)))
+      const answers = threads.map((threadId) => request('DELETE', `${victim.origin}/threads/${threadId}`))
+      for (const answer of answers) answer.catch(() => {}) // Cut off.
+      await sleep(randomMs(60))
+      await victim.kill()
+      const killed = Date.now()
+      for (const threadId of threads) {
+        // A deletion that was begun is finished without being asked for again.
+        const { status } = await request('GET', `${survivor.origin}/threads/${threadId}`)
+        if (status === 404) begun += 1
+        else
+          expect([204, 404]).toContain(
+            (await request('DELETE', `${survivor.origin}/threads/${threadId}`)).status,
+          )
+      }
+      for (const threadId of threads) {
+        await expect.poll(() => leftovers(storage, threadId), { timeout: 30_000 }).toEqual([])
+      }
+      toEnd.push(Date.now() - killed)
+      for (const follower of followers) expect(await follower.refused).toBe(404)
+      await sleep(randomMs(100))
+      for (const threadId of threads) expect(await leftovers(storage, threadId)).toEqual([])
+    })
+    expect(survivor.errors).toEqual([])
+    report(
+      backend,
+      `delete and kill -9, ${ROUNDS} times 3 threads`,
+      `begun before the kill ${begun}, left over 0, streams left open 0, nothing left after ${spread(toEnd)}`,
+    )
+  }, 600_000)
+})
+
+/** What there still is of a thread. */
+async function leftovers(
+  { store, checkpointer }: OpenedStorage,
+  threadId: string,
+): Promise<readonly string[]> {
+  const found: string[] = []
+  if (await store.get(threadId, 'threads', threadId)) found.push('thread')
+  for (const collection of ['threads', 'runs', 'commands']) {
+    const { docs } = await store.list(collection, { partition: threadId })
+    found.push(...docs.map(({ id }) => `${collection} ${id}`))
+  }
+  const { count } = await store.read(threadId, { after: 0 })
+  if (count > 0) found.push(`${count} events`)
+  if ((await store.inspect(threadId)).lease) found.push('lease')
+  for await (const { checkpoint } of checkpointer.list({ configurable: { thread_id: threadId } })) {
+    found.push(`checkpoint ${checkpoint.id}`)
+  }
+  return found
+}
