@@ -44,7 +44,10 @@ export function readBlock(value: unknown, words: Words, partial?: boolean, about
     block.extras = extras
     break
   }
-  if (own === CALL) return readArgs(block, partial)
+  if (own === CALL) {
+    const { id, name, args } = block
+    return toCall(type as 'toolCall', id, name, partial && !isRecord(args) ? undefined : args, block.extras)
+  }
   if (own === MEDIA) readSource(block, extras)
   else block.text ??= ''
   return block as unknown as ContentBlock
@@ -74,11 +77,18 @@ function fill(
   }
 }
 
-function readArgs(block: Record<string, unknown>, partial?: boolean): ContentBlock {
-  const { args } = block
-  block.name ??= ''
-  if (!isRecord(args)) block.args = {}
-  const whole = partial || args === undefined || isRecord(args)
+/** A call. Arguments may be an object, or its JSON. */
+export function toCall(
+  type: 'toolCall' | 'serverToolCall',
+  id: unknown,
+  name: unknown,
+  args: unknown,
+  extras: unknown,
+): ContentBlock {
+  const block: Record<string, unknown> = { type, name: toText(name), args: isRecord(args) ? args : {} }
+  if (id) block.id = toText(id)
+  if (extras) block.extras = extras
+  const whole = args === undefined || args === null || isRecord(args)
   return whole ? (block as unknown as ContentBlock) : withRawArgs(block as never, toText(args))
 }
 

@@ -1,5 +1,5 @@
 import type { ContentBlock, Message, Usage } from '../messages/index.ts'
-import { readBlock, readCitation, type Words } from './blocks.ts'
+import { readBlock, readCitation, toCall, type Words } from './blocks.ts'
 import { defineFormat } from './define.ts'
 import {
   addError,
@@ -75,12 +75,13 @@ const NAMES = spellings(
 )
 const REQUEST = names('messages')
 const RESPONSE = names('id message')
+const CALL = names('id type function')
 const MESSAGE = names('role content tool_plan tool_calls citations')
 const INPUT = names('tool_call_id', MESSAGE)
 
 const WORDS: Words = {
-  types: meanings({ text: 'text', reasoning: 'thinking', image: 'image_url', toolCall: 'function' }),
-  fields: meanings({ text: 'thinking', url: 'image_url', args: 'arguments' }),
+  types: meanings({ text: 'text', reasoning: 'thinking', image: 'image_url' }),
+  fields: meanings({ text: 'thinking', url: 'image_url' }),
 }
 
 /** One or many: events have one where responses have a list. */
@@ -118,13 +119,9 @@ function readParts(choice: Choice, message: Fields, texts: unknown[], index?: un
   for (const [at, citations] of cited) addPart(choice, at, withSources({ type: 'text', text: '' }, citations))
   for (const [at, value] of manyOf(calls).entries()) {
     const call = fieldsOf(value)
-    const key = `call-${index ?? at}`
-    addPart(
-      choice,
-      key,
-      readBlock({ ...call, type: 'function' }, WORDS, true),
-      stringOf(fieldsOf(call.function).arguments),
-    )
+    const { name, arguments: args } = fieldsOf(call.function)
+    const extras = collect(undefined, call, CALL)
+    addPart(choice, `call-${index ?? at}`, toCall('toolCall', call.id, name, undefined, extras), toText(args))
   }
 }
 

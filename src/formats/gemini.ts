@@ -1,5 +1,5 @@
 import type { Annotation, ContentBlock, Message, Usage } from '../messages/index.ts'
-import { readBlock, readCitation, type Words } from './blocks.ts'
+import { readBlock, readCitation, toCall, type Words } from './blocks.ts'
 import { answerCall, type Calls, createCalls, nameCall } from './calls.ts'
 import { defineFormat } from './define.ts'
 import { addError, addHead, addMetadata, addPart, type Choice, choiceOf } from './draft.ts'
@@ -62,7 +62,7 @@ export const gemini = defineFormat({
         addHead(draft, { id: chunk.responseId, model: chunk.modelVersion }, ID)
       if (usageMetadata) {
         // Early chunks may know little of it.
-        usage = collect({ ...usage }, fieldsOf(usageMetadata), CONTENT)!
+        usage = usage ? collect({ ...usage }, fieldsOf(usageMetadata), ID)! : fieldsOf(usageMetadata)
         addHead(draft, { usage }, ID)
         draft.usage = readUsage(usage)
       }
@@ -105,17 +105,14 @@ const REQUEST_NAMES = spellings(
 )
 
 const WORDS: Words = {
-  types: meanings({
-    file: 'inlineData fileData',
-    toolCall: 'functionCall',
-    serverToolCall: '!executableCode !toolCall',
-  }),
-  fields: meanings({ url: 'fileUri', base64: 'data', name: 'toolType' }),
+  types: meanings({ file: 'inlineData fileData' }),
+  fields: meanings({ url: 'fileUri', base64: 'data' }),
 }
 const TEXT = names('text thought')
+const CALL = names('id name toolType args')
 const RESULT = names('id response toolType output')
 
-type ReadPart = (fields: Fields, about: Fields, calls: Calls, type: string) => ContentBlock
+type ReadPart = (fields: Fields, calls: Calls, type: string) => ContentBlock
 
 /** The kinds of parts; each has a field of its own. */
 const PARTS: Readonly<Record<string, ReadPart>> = {
@@ -123,45 +120,57 @@ const PARTS: Readonly<Record<string, ReadPart>> = {
   fileData: readMedia,
   functionCall: readCall,
   toolCall: readCall,
-  executableCode: ({ id, ...args }, about, calls, type) =>
-    readCall({ id, args, name: 'codeExecution' }, about, calls, type),
+  executableCode: ({ id, ...args }, calls, type) =>
+    readCall({ id, args, name: 'codeExecution' }, calls, type),
   codeExecutionResult: readResult,
   toolResponse: readResult,
 }
+const KINDS = names(
+  'inlineData fileData functionCall toolCall executableCode codeExecutionResult toolResponse',
+)
 
 function readPart(value: unknown, calls: Calls): ContentBlock {
   if (typeof value === 'string') return { type: 'text', text: value }
   const part = fieldsOf(value)
   const { text, thought } = part
-  if (typeof text === 'string') {
-    const extras = collect(undefined, part, TEXT)
-    return { type: thought ? 'reasoning' : 'text', text, ...(extras && { extras }) }
-  }
-  const type = Object.keys(part).find((key) => Object.hasOwn(PARTS, key))
-  if (!type) return { type: 'nonStandard', value }
-  const { [type]: fields, ...about } = part
-  return PARTS[type]!(fieldsOf(fields), about, calls, type)
+  if (typeof text === 'string') return withExtras({ type: thought ? 'reasoning' : 'text', text }, part, TEXT)
+  for (const type in part)
+    if (KINDS.has(type)) return withExtras(PARTS[type]!(fieldsOf(part[type]), calls, type), part, KINDS)
+  return { type: 'nonStandard', value }
 }
 
-function readMedia(fields: Fields, about: Fields, _: Calls, type: string): ContentBlock {
+function withExtras(block: ContentBlock, fields: Fields, known: ReadonlySet<string>): ContentBlock {
+  const extras = collect(undefined, fields, known)
+  return extras ? { ...block, extras: { ...block.extras, ...extras } } : block
+}
+
+function readMedia(fields: Fields, _: Calls, type: string): ContentBlock {
   const [kind] = stringOf(fields.mimeType).split('/')
-  const media = readBlock({ ...fields, type }, WORDS, false, about)
+  const media = readBlock({ ...fields, type }, WORDS)
   return /^(image|audio|video)$/.test(kind!) ? ({ ...media, type: kind } as ContentBlock) : media
 }
 
-function readCall(fields: Fields, about: Fields, calls: Calls, type: string): ContentBlock {
-  const id = nameCall(calls, fields.id, fields.name ?? fields.toolType)
-  return readBlock({ ...fields, type, id }, WORDS, false, about)
+function readCall(fields: Fields, calls: Calls, type: string): ContentBlock {
+  const name = fields.name ?? fields.toolType
+  const server = type !== 'functionCall'
+  const extras = collect(server ? { type } : undefined, fields, CALL)
+  return toCall(
+    server ? 'serverToolCall' : 'toolCall',
+    nameCall(calls, fields.id, name),
+    name,
+    fields.args,
+    extras,
+  )
 }
 
-function readResult(fields: Fields, about: Fields, calls: Calls, type: string): ContentBlock {
+function readResult(fields: Fields, calls: Calls, type: string): ContentBlock {
   const { id, toolType = 'codeExecution', outcome, output = fields.response } = fields
   return {
     type: 'serverToolResult',
     toolCallId: answerCall(calls, id, toolType),
     status: !outcome || outcome === 'OUTCOME_OK' ? 'success' : 'error',
     ...(output !== undefined && { output }),
-    extras: { type, ...collect(collect({}, about, CONTENT), fields, RESULT) },
+    extras: collect({ type }, fields, RESULT)!,
   }
 }
 
@@ -225,23 +234,18 @@ function addBlock(choice: Choice, turn: Turn, block: ContentBlock): void {
 }
 
 /** Vertex AI can stream the arguments of a call: one call at a time, until a piece does not say that it continues. */
-function readPieces(choice: Choice, turn: Turn, { functionCall: _, ...about }: Fields, call: Fields): void {
+function readPieces(choice: Choice, turn: Turn, part: Fields, call: Fields): void {
   const { partialArgs, willContinue, ...fields } = call
-  let block: ContentBlock = {
-    type: 'toolCall',
-    name: '',
-    args: {},
-    ...(Object.keys(about).length > 0 && { extras: about }),
-  }
+  let block: ContentBlock = { type: 'toolCall', name: '', args: {} }
   if (!turn.args) {
     turn.args = createArgsWriter()
     turn.type = 'toolCall'
     turn.key += 1
-    block = readCall(fields, about, turn.calls, 'functionCall')
+    block = readCall(fields, turn.calls, 'functionCall')
   }
   const args = turn.args.write(partialArgs) + (willContinue ? '' : turn.args.end())
   if (!willContinue) turn.args = undefined
-  addPart(choice, turn.key, block, args)
+  addPart(choice, turn.key, withExtras(block, part, KINDS), args)
 }
 
 /** Citations, from what a candidate is grounded in. Its indexes count bytes: they stay in `extras`. */

@@ -1,6 +1,6 @@
 import type { Message } from '../messages/index.ts'
 import { toBase64 } from './base64.ts'
-import { readBlock, type Words } from './blocks.ts'
+import { readBlock, toCall, type Words } from './blocks.ts'
 import { answerCall, type Calls, createCalls, nameCall } from './calls.ts'
 import { defineFormat } from './define.ts'
 import { addError, addHead, addMetadata, addPart, type Choice, choiceOf, createDraft } from './draft.ts'
@@ -47,13 +47,9 @@ export const ollama = defineFormat({
 
 const REQUEST = names('messages prompt system images')
 const RESPONSE = names('message response thinking done')
+const CALL = names('id index function name arguments')
 const MESSAGE = names('role content thinking images tool_calls')
 const INPUT = names('tool_name tool_call_id name', MESSAGE)
-
-const WORDS: Words = {
-  types: meanings({ toolCall: 'function' }),
-  fields: meanings({ args: 'arguments' }),
-}
 
 const isOwn = (message: unknown): boolean => {
   const { images, tool_name } = fieldsOf(message)
@@ -69,9 +65,10 @@ function readParts(choice: Choice, message: Fields, calls: Calls): void {
     addPart(choice, {}, readBlock({ type: 'image', data: toBase64(image) }, IMAGES))
   for (const value of listOf(message.tool_calls)) {
     const call = fieldsOf(value)
-    const { index: _, ...called } = fieldsOf(call.function)
+    const called = fieldsOf(call.function)
     const id = nameCall(calls, call.id, called.name)
-    addPart(choice, id, readBlock({ ...call, ...called, function: null, type: 'function', id }, WORDS))
+    const extras = collect(collect(undefined, call, CALL), called, CALL)
+    addPart(choice, id, toCall('toolCall', id, called.name, called.arguments, extras))
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Message, Usage } from '../messages/index.ts'
-import { readBlock, readCitation, type Words } from './blocks.ts'
+import { isRecord } from '../messages/record.ts'
+import { readBlock, readCitation, toCall, type Words } from './blocks.ts'
 import { type CallKey, createCallKeys } from './call-keys.ts'
 import { defineFormat } from './define.ts'
 import {
@@ -72,6 +73,7 @@ const CHOICE = names('index message delta text')
 const MESSAGE = names(
   'role content refusal reasoning_content reasoning reasoning_details annotations audio images function_call tool_calls',
 )
+const CALL = names('index id type function custom name arguments input')
 const INPUT = names('name tool_call_id', MESSAGE)
 
 const WORDS: Words = {
@@ -82,14 +84,12 @@ const WORDS: Words = {
     video: 'video_url',
     audio: 'audio input_audio',
     file: 'file document_url',
-    toolCall: 'function !custom',
   }),
   fields: meanings({
     text: 'refusal thinking',
     url: 'image_url video_url file_url document_url',
     base64: 'data file_data input_audio',
     fileId: 'file_id',
-    args: 'arguments input',
   }),
 }
 
@@ -137,23 +137,15 @@ function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
 }
 
 function readCall(choice: Choice, call: Fields, callKey: CallKey | undefined): void {
-  const { index, custom, function: called, type: _, ...others } = call
-  const fields = fieldsOf(called ?? custom)
+  const { custom } = call
+  const fields = fieldsOf(call.function ?? custom)
+  const { name, arguments: args } = fields
   // Some servers write the absence of an id as text.
-  const id = call.id === 'null' ? '' : stringOf(call.id)
-  const { input = '', ...known } = fields
-  const block = readBlock(
-    {
-      ...others,
-      ...known,
-      type: custom ? 'custom' : 'function',
-      id,
-      ...(custom ? { input: { input } } : undefined),
-    },
-    WORDS,
-    true,
-  )
-  addPart(choice, callKey?.(index, id, fields.name), block, stringOf(fields.arguments))
+  const id = call.id === 'null' ? undefined : call.id
+  const extras = collect(collect(custom ? { type: 'custom' } : undefined, call, CALL), fields, CALL)
+  const known = custom ? { input: fields.input ?? '' } : isRecord(args) ? args : undefined
+  const raw = custom || known ? '' : toText(args)
+  addPart(choice, callKey?.(call.index, id, name), toCall('toolCall', id, name, known, extras), raw)
 }
 
 function readUsage(usage: Fields, tier: unknown): Usage | undefined {

@@ -1,5 +1,5 @@
 import type { ContentBlock, Message, ServerToolResultBlock, Usage } from '../messages/index.ts'
-import { readBlock, readCitation, type Words } from './blocks.ts'
+import { readBlock, readCitation, toCall, type Words } from './blocks.ts'
 import { defineFormat } from './define.ts'
 import {
   addError,
@@ -86,6 +86,7 @@ export const openaiResponses = defineFormat({
 const RESPONSE = names('id object output output_text tools instructions')
 const REQUEST = names('input instructions')
 const ITEM = names('type role content')
+const CALL = names('type id call_id status error name arguments input')
 const OUTPUT = names('type call_id output status')
 
 const WORDS: Words = {
@@ -190,20 +191,21 @@ const toResult = (toolCallId: unknown, output: unknown, failed: unknown): Server
 
 /** Reads a call of any kind. Those without `arguments` have them as fields of the item. */
 function readCall(item: Fields): ContentBlock {
-  const { type, id, call_id, status: _, error: __, name, arguments: given, input, ...rest } = item
-  const others: Record<string, unknown> = rest
+  const { id, call_id, name, arguments: given, input } = item
+  const type = stringOf(item.type)
   const server = kindOf(type) === 'serverToolCall'
   const own = name === undefined && given === undefined
-  delete others[RESULTS[stringOf(type)] ?? '']
-  return readBlock(
-    {
-      ...(own ? {} : others),
-      type,
-      ...(server ? { id } : { id: call_id, item_id: id }),
-      name: name ?? stringOf(type).replace(/_call$/, ''),
-      args: own ? others : (given ?? { input }),
-    },
-    WORDS,
+  const others = collect({}, item, CALL)!
+  delete others[RESULTS[type] ?? '']
+  const extras: Record<string, unknown> = own ? {} : others
+  if (!server && id) extras.item_id = id
+  if (type !== 'function_call') extras.type = type
+  return toCall(
+    server ? 'serverToolCall' : 'toolCall',
+    server ? id : call_id,
+    name ?? type.replace(/_call$/, ''),
+    own ? others : (given ?? { input }),
+    Object.keys(extras).length > 0 ? extras : undefined,
   )
 }
 
