@@ -5,6 +5,7 @@ import {
   type ModelCallRecord,
   type Outcome,
   type RunEvent,
+  readOutcome,
   toRecord,
 } from './convert.ts'
 import { report, textOfError } from './errors.ts'
@@ -21,8 +22,8 @@ export interface ObserveOptions extends ConvertOptions {
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
-/** How a stream ended: read to its end, left before, or failed. */
-export type Ending = 'complete' | 'cancelled' | { readonly error: unknown }
+/** How a stream ended: read to its end, left before, or failed. Or it was none, but a whole response. */
+export type Ending = 'complete' | 'cancelled' | { readonly error: unknown } | { readonly response: unknown }
 
 /** Watches the chunks of one stream. Neither function ever throws. */
 export interface Observer {
@@ -70,6 +71,8 @@ export function createObserver(options: ObserveOptions): Observer {
   }
 
   function outcome(ending: Ending): Outcome {
+    if (typeof ending === 'object' && 'response' in ending)
+      return readOutcome(ending.response, { ...options, format: options.format ?? run?.format })
     for (const event of reader?.end() ?? []) accumulator.push(event)
     const messages = format ? accumulator.messages() : []
     const { error } = accumulator

@@ -1,0 +1,69 @@
+/** What we use of a Node request to look into its body. */
+export interface PeekedRequest {
+  readonly httpVersionMajor: number
+  readonly complete: boolean
+  readonly destroyed: boolean
+  readonly readableDidRead: boolean
+  readonly readableEnded: boolean
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly on: (event: 'readable' | 'end' | 'error' | 'close', listener: () => void) => unknown
+  readonly off: (event: 'readable' | 'end' | 'error' | 'close', listener: () => void) => unknown
+  read(): Uint8Array | string | null
+  unshift(chunk: Uint8Array): void
+}
+
+/**
+ * The body of a request that nobody has read, put back so that whoever comes next reads it from its start. Undefined where it
+ * is longer than `maxBytes`, breaks off, or cannot be put back: it is left as it is then.
+ */
+export function peekBody(req: PeekedRequest, maxBytes: number): Promise<Uint8Array | undefined> {
+  const given = req.headers['content-length']
+  const expected = given === undefined ? undefined : Number(given)
+  // Only HTTP/1 tells that a body of unknown length is complete before its end is announced; afterwards it is too late.
+  const unknown = expected === undefined && req.httpVersionMajor !== 1
+  if (unknown || req.readableDidRead || req.destroyed || (expected ?? 0) > maxBytes)
+    return Promise.resolve(undefined)
+
+  return new Promise((resolve) => {
+    const chunks: Uint8Array[] = []
+    let length = 0
+
+    function settle(whole: boolean): void {
+      req.off('readable', take)
+      req.off('end', lost)
+      req.off('error', lost)
+      req.off('close', lost)
+      const bytes = concat(chunks, length)
+      if (length > 0 && !req.destroyed && !req.readableEnded) req.unshift(bytes)
+      resolve(whole ? bytes : undefined)
+    }
+    function take(): void {
+      let whole = false
+      // `read` must not be called once more after the last piece: it would find out that there is no more.
+      for (let chunk = req.read(); chunk !== null; chunk = whole || length > maxBytes ? null : req.read()) {
+        const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
+        chunks.push(bytes)
+        length += bytes.byteLength
+        whole = length === expected
+      }
+      if (length > maxBytes) settle(false)
+      else if (whole || req.complete) settle(length > 0)
+    }
+    const lost = () => settle(false)
+
+    req.on('readable', take)
+    req.on('end', lost)
+    req.on('error', lost)
+    req.on('close', lost)
+  })
+}
+
+function concat(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let offset = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset)
+    offset += chunk.byteLength
+  }
+  return bytes
+}

@@ -1,0 +1,108 @@
+import {
+  DEFAULT_MAX_BYTES,
+  hasJson,
+  parse,
+  type ThreadMetadata,
+  type ThreadOptions,
+  threadMetadata,
+  threadOf,
+} from '../src/tracing/thread-metadata.ts'
+import { type PeekedRequest, peekBody } from './node/peek.ts'
+
+export interface ThreadMiddlewareOptions extends ThreadOptions {
+  /**
+   * Called for a request that belongs to a thread, before its handler: `(attributes) =>
+   * trace.getActiveSpan()?.setAttributes(attributes)`.
+   */
+  readonly attach: (attributes: Readonly<Record<string, string>>, threadId: string) => void
+}
+
+/** What we use of a Node request, with or without a body parser before us. */
+export interface NodeThreadRequest extends PeekedRequest {
+  readonly method?: string | undefined
+  readonly body?: unknown
+}
+
+/**
+ * Middleware for Express 4 and 5, before or after `express.json()`: finds the thread of each request with `threadMetadata`. The
+ * body stays readable for what comes after it.
+ */
+export function expressThreadMetadata(
+  options: ThreadMiddlewareOptions,
+): (req: NodeThreadRequest, res: unknown, next: (error?: unknown) => void) => void {
+  return (req, _, next) => {
+    ofNode(req, req.body, options)
+      .then((found) => attach(found, options))
+      .then(() => next(), next)
+  }
+}
+
+/** What we use of a Fastify 5 instance. */
+export interface FastifyThreadInstance {
+  addHook(
+    name: 'preHandler',
+    hook: (request: { readonly body?: unknown; readonly raw: NodeThreadRequest }) => Promise<void>,
+  ): unknown
+}
+
+/** A plugin for Fastify 5: `app.register(fastifyThreadMetadata({ attach }))`. Holds for all routes registered after it. */
+export function fastifyThreadMetadata(
+  options: ThreadMiddlewareOptions,
+): (instance: FastifyThreadInstance) => Promise<void> {
+  const plugin = async (instance: FastifyThreadInstance) => {
+    instance.addHook('preHandler', async ({ body, raw }) => {
+      attach(await ofNode(raw, body, options), options)
+    })
+  }
+  // Not only for the routes of this plugin.
+  return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
+}
+
+/** What we use of a context of Hono. */
+export interface HonoThreadContext {
+  readonly req: { readonly raw: Request; text(): Promise<string> }
+}
+
+/** Middleware for Hono: `app.use(honoThreadMetadata({ attach }))`. */
+export function honoThreadMetadata(
+  options: ThreadMiddlewareOptions,
+): (c: HonoThreadContext, next: () => Promise<void>) => Promise<void> {
+  return async ({ req }, next) => {
+    const { method, headers, bodyUsed } = req.raw
+    const kept = bodyUsed && hasJson(method, (name) => headers.get(name))
+    // What was read before us is kept by Hono, if it was read with Hono.
+    const found = kept
+      ? threadOf(parse(await req.text().catch(() => undefined)), options)
+      : await threadMetadata(req.raw, options)
+    attach(found, options)
+    await next()
+  }
+}
+
+/** Wraps a route of Next: `export const POST = nextThreadMetadata(handler, { attach })`. */
+export function nextThreadMetadata<Incoming extends Request, Rest extends unknown[]>(
+  handler: (request: Incoming, ...rest: Rest) => Response | Promise<Response>,
+  options: ThreadMiddlewareOptions,
+): (request: Incoming, ...rest: Rest) => Promise<Response> {
+  return async (request, ...rest) => {
+    const found = await threadMetadata(request, options)
+    attach(found, options)
+    return handler(found.request as Incoming, ...rest)
+  }
+}
+
+async function ofNode(
+  req: NodeThreadRequest,
+  body: unknown,
+  options: ThreadMiddlewareOptions,
+): Promise<ThreadMetadata> {
+  const { maxBytes = DEFAULT_MAX_BYTES } = options
+  if (!hasJson(req.method, (name) => String(req.headers[name] ?? ''))) return threadOf(undefined, options)
+  const parsed = body ?? (await peekBody(req, maxBytes))
+  if (typeof parsed === 'string') return threadOf(parse(parsed), options)
+  return threadOf(parsed instanceof Uint8Array ? parse(new TextDecoder().decode(parsed)) : parsed, options)
+}
+
+function attach({ threadId, attributes }: ThreadMetadata, options: ThreadMiddlewareOptions): void {
+  if (threadId !== undefined) options.attach(attributes, threadId)
+}

@@ -1,0 +1,168 @@
+import { createParser } from 'eventsource-parser'
+import { TracingError } from './errors.ts'
+import { createObserver, type Ending, type ObserveOptions, type Observer } from './observer.ts'
+
+export type { ObserveOptions } from './observer.ts'
+
+/** What is kept of a body that is no stream, or of one line of one: more is not looked at. */
+const MOST_TEXT = 16 * 1024 * 1024
+
+/**
+ * Watches a provider's HTTP response while somebody else reads it: server-sent events, lines of JSON (Ollama), or one JSON
+ * body. The bytes are handed on as they come and when they are asked for, untouched. A status of 400 or above makes a failed
+ * record with the body as its error.
+ *
+ * ```ts
+ * const fetch = async (url, init) => observeModelResponse(await globalThis.fetch(url, init), { request: JSON.parse(init.body) })
+ * const openai = new OpenAI({ fetch })
+ * ```
+ *
+ * Throws `TracingError` for AWS event streams, which are not read here: give the chunks of the SDK to `observeModelStream`.
+ */
+export function observeModelResponse(response: Response, options: ObserveOptions = {}): Response {
+  const type = response.headers.get('content-type') ?? ''
+  if (type.startsWith('application/vnd.amazon.eventstream')) {
+    const message =
+      'AWS event streams are not supported. Give the stream of the SDK to observeModelStream instead.'
+    throw new TracingError('response', message)
+  }
+  const observer = createObserver(options)
+  const reader = readerOf(type, response, observer)
+  if (!response.body) {
+    observer.end(reader.end())
+    return response
+  }
+  const observed = new Response(observeBytes(response.body, observer, reader, response.ok), response)
+  for (const name of ['url', 'redirected', 'type'] as const)
+    Object.defineProperty(observed, name, { value: response[name] })
+  return observed
+}
+
+/** Reads the text of a body, piece by piece. */
+interface TextReader {
+  push(text: string): void
+  /** How the body has ended, now that there is no more of it. */
+  end(): Ending
+}
+
+function readerOf(type: string, { ok, status }: Response, observer: Observer): TextReader {
+  if (!ok) return readFailure(status)
+  if (type.startsWith('text/event-stream')) return readEvents(observer)
+  return /ndjson|jsonl|json-seq/.test(type) ? readLines(observer) : readWhole(observer)
+}
+
+function readFailure(status: number): TextReader {
+  let body = ''
+  return {
+    push(text) {
+      if (body.length < MOST_TEXT) body += text
+    },
+    end: () => ({ error: `HTTP ${status}: ${body.trim()}`.slice(0, 10_000) }),
+  }
+}
+
+function readEvents(observer: Observer): TextReader {
+  let failed: Ending | undefined
+  const parser = createParser({
+    maxBufferSize: MOST_TEXT,
+    onEvent({ data }) {
+      if (data !== '[DONE]' && data !== '') pushJson(observer, data)
+    },
+    onError(error) {
+      if (error.type === 'max-buffer-size-exceeded') failed = { error }
+    },
+  })
+  return {
+    push(text) {
+      if (!failed) parser.feed(text)
+    },
+    end() {
+      parser.reset({ consume: true })
+      return failed ?? 'complete'
+    },
+  }
+}
+
+function readLines(observer: Observer): TextReader {
+  let rest = ''
+  return {
+    push(text) {
+      const lines = text.split('\n')
+      lines[0] = rest + lines[0]
+      rest = lines.pop()!
+      for (const line of lines) if (line.trim()) pushJson(observer, line)
+      if (rest.length > MOST_TEXT) rest = ''
+    },
+    end() {
+      if (rest.trim()) pushJson(observer, rest)
+      return 'complete'
+    },
+  }
+}
+
+/** Gemini streams a list of chunks, where no events are asked for. */
+function readWhole(observer: Observer): TextReader {
+  const pieces: string[] = []
+  let length = 0
+  return {
+    push(text) {
+      length += text.length
+      if (length <= MOST_TEXT) pieces.push(text)
+    },
+    end() {
+      if (length > MOST_TEXT) return { error: `The response is longer than ${MOST_TEXT} characters.` }
+      const response = parse(pieces.join(''))
+      if (!Array.isArray(response)) return { response }
+      for (const chunk of response) observer.push(chunk)
+      return 'complete'
+    },
+  }
+}
+
+function pushJson(observer: Observer, text: string): void {
+  observer.push(parse(text))
+}
+
+/** What is no JSON is a chunk as well: formats keep what they do not know. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+function observeBytes(
+  body: ReadableStream<Uint8Array>,
+  observer: Observer,
+  { push, end }: TextReader,
+  ok: boolean,
+): ReadableStream<Uint8Array> {
+  const decoder = new TextDecoder()
+  const source = body.getReader()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await source.read()
+          if (!done) {
+            controller.enqueue(value)
+            push(decoder.decode(value, { stream: true }))
+            return
+          }
+          controller.close()
+          push(decoder.decode())
+          observer.end(end())
+        } catch (error) {
+          observer.end({ error })
+          throw error
+        }
+      },
+      async cancel(reason) {
+        observer.end(ok ? 'cancelled' : end())
+        await source.cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
