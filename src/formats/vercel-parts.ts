@@ -1,4 +1,4 @@
-import type { ContentBlock, Message } from '../messages/index.ts'
+import type { ContentBlock, MediaBlock, MediaType, Message } from '../messages/index.ts'
 import { isRecord } from '../messages/record.ts'
 import { toBase64 } from './base64.ts'
 import { readBlock, readCitation, type Words } from './blocks.ts'
@@ -11,9 +11,14 @@ const fields = meanings({
   annotations: 'citations',
   mimeType: 'mediaType',
 })
-const own = { text: 'text', reasoning: 'reasoning', image: 'image', audio: 'audio', video: 'video' } as const
 const WORDS: Words = {
-  types: meanings({ ...own, file: 'file !reasoning-file', toolCall: 'tool-call' }),
+  types: meanings({
+    text: 'text',
+    reasoning: 'reasoning',
+    image: 'image',
+    file: 'file',
+    toolCall: 'tool-call',
+  }),
   fields,
 }
 const SERVER_WORDS: Words = { types: meanings({ serverToolCall: 'tool-call' }), fields }
@@ -57,19 +62,19 @@ function readFile(part: Fields): ContentBlock {
   const { base64, base64Data = base64, uint8Array = base64Data, ...generated } = fieldsOf(file)
   const given = fieldsOf(data)
   const { [stringOf(given.type)]: tagged = data } = given
-  const source = asJson(toBase64(base64 ?? base64Data ?? uint8Array ?? image ?? tagged))
+  const raw = asJson(base64 ?? base64Data ?? uint8Array ?? image ?? tagged)
+  const source = toBase64(raw instanceof ArrayBuffer ? new Uint8Array(raw) : raw)
   const { mediaType = generated.mediaType ?? about.mimeType, ...others } = about
-  const [kind] = stringOf(mediaType).split('/')
-  const known = kind === 'image' || kind === 'audio' || kind === 'video' ? kind : type
   const plain = typeof source === 'string' && given.type !== 'text'
   const place = !plain ? 'data' : /^[a-z][\w+.-]*:/i.test(source) ? 'url' : 'base64'
+  const kind = type === 'image' ? type : 'file'
   const block = readBlock(
-    { ...others, mimeType: mediaType, [place]: plain ? source : (data ?? file), type: known },
+    { ...others, mimeType: mediaType, [place]: plain ? source : (data ?? file), type: kind },
     WORDS,
-  )
-  return type === known || type === 'file' || type === 'image'
-    ? block
-    : ({ ...block, extras: { type, ...block.extras } } as ContentBlock)
+  ) as MediaBlock
+  const known = /^(image|audio|video)\//.exec(block.mimeType ?? '')?.[1] ?? kind
+  const extras = type === 'reasoning-file' && { extras: { type, ...block.extras } }
+  return { ...block, type: known as MediaType, ...extras }
 }
 
 const RESULT = names('type toolCallId input args output result error isError')
@@ -77,8 +82,8 @@ const RESULT = names('type toolCallId input args output result error isError')
 function readResult(part: Fields): ContentBlock {
   const { type, toolCallId, output = part.result, error, isError } = part
   const failed = type !== 'tool-result' || isError
-  const said = asJson(error ?? output)
-  const extras = collect(type === 'tool-result' ? undefined : { type }, part, RESULT)
+  const said = asJson(type === 'tool-error' ? error : output)
+  const extras = collect(type === 'tool-output-denied' ? { type } : undefined, part, RESULT)
   return {
     type: 'serverToolResult',
     toolCallId: toText(toolCallId),

@@ -5,12 +5,18 @@ import {
   anthropicTarget,
   completionsTarget,
   type Format,
+  generic,
+  langchain,
+  langchainTarget,
   openaiChat,
   openaiResponses,
   responsesTarget,
   type Target,
+  vercel,
+  vercelTarget,
 } from '../../src/formats/index.ts'
 import type { ContentBlock, Message } from '../../src/messages/index.ts'
+import { platformTarget } from '../../src/tracing/platform.ts'
 import { formats } from './examples.ts'
 import { frozen, viaJson, whole } from './helpers.ts'
 
@@ -18,6 +24,9 @@ const targets: Readonly<Record<string, Target>> = {
   openaiChat: completionsTarget,
   openaiResponses: responsesTarget,
   anthropicMessages: anthropicTarget,
+  langchain: langchainTarget,
+  vercel: vercelTarget,
+  generic: platformTarget,
 }
 
 const REASONS = new Set(['stop', 'length', 'toolCalls', 'contentFilter'])
@@ -61,6 +70,9 @@ describe.each(formats)('%s', (_, format, examples) => {
           [completionsTarget, openaiChat],
           [responsesTarget, openaiResponses],
           [anthropicTarget, anthropicMessages],
+          [langchainTarget, langchain],
+          [vercelTarget, vercel],
+          [platformTarget, generic],
         ] as const) {
           const written = viaJson(other.writeResponse(frozen(messages)))
           const [again] = essence(reader.readResponse(written).messages)

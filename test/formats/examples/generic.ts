@@ -48,7 +48,7 @@ export const generic: fc.Arbitrary<Example> = fc
     const cut: unknown[] =
       typeof content === 'string'
         ? pieces(content, picks)
-        : content.flatMap((block) =>
+        : content.flatMap((block): unknown[] =>
             'text' in block
               ? pieces(block.text, picks).map((text, at) => [
                   at === 0 ? { ...block, text } : { type: block.type, text },
