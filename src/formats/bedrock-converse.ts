@@ -1,7 +1,7 @@
 import type { Annotation, ContentBlock, Message, Usage } from '../messages/index.ts'
 import { toBase64 } from './base64.ts'
 import { addException, exceptionOf } from './bedrock.ts'
-import { readBlock, readCitation, type Words } from './blocks.ts'
+import { readBlock, readCitation, toCall, type Words } from './blocks.ts'
 import { defineFormat } from './define.ts'
 import { addHead, addMore, addPart, addUnknown, type Choice, choiceOf, finishPart } from './draft.ts'
 import { collect, type Fields, fieldsOf, listOf, meanings, names, stringOf, toText } from './fields.ts'
@@ -52,7 +52,7 @@ export const bedrockConverse = defineFormat({
       } else {
         const exception = exceptionOf(event)
         if (exception) addException(draft, exception, event)
-        else addUnknown(draft, event)
+        else addUnknown(draft, toBase64(event))
       }
     }
   },
@@ -62,6 +62,7 @@ const EVENTS = names('messageStart contentBlockStart contentBlockDelta contentBl
 /** `p` is padding. */
 const ABOUT = names('output role p $metadata')
 const MESSAGE = names('role content')
+const CALL = names('toolUseId name input type')
 const RESULT = names('toolUseId content status')
 
 const WORDS: Words = {
@@ -72,10 +73,8 @@ const WORDS: Words = {
     audio: 'audio',
     video: 'video',
     file: 'document',
-    toolCall: 'toolUse',
-    serverToolCall: '!server_tool_use',
   }),
-  fields: meanings({ id: 'toolUseId', args: 'input', base64: 'bytes', url: 'uri' }),
+  fields: meanings({ base64: 'bytes', url: 'uri' }),
 }
 
 const MIME_TYPES: Readonly<Record<string, string>> = {
@@ -87,8 +86,10 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
 }
 
 /** The kind of a part: its only field. */
-const kindOf = (part: unknown): string | undefined =>
-  Object.keys(fieldsOf(part)).find((key) => KINDS.has(key))
+function kindOf(part: unknown): string | undefined {
+  for (const key in fieldsOf(part)) if (KINDS.has(key)) return key
+  return undefined
+}
 
 const KINDS = names(
   'text image document video audio toolUse toolResult reasoningContent citationsContent guardContent cachePoint searchResult json',
@@ -96,49 +97,53 @@ const KINDS = names(
 
 function readPart(value: unknown, partial?: unknown): ContentBlock {
   const type = kindOf(value)
-  const part = toBase64(value)
-  const plain = type && fieldsOf(part)[type]
-  const fields = fieldsOf(plain)
+  const member = type && (value as Fields)[type]
+  const fields = fieldsOf(member)
   switch (type) {
     case 'text':
     case 'json':
-      return { type: 'text', text: toText(plain) }
+      return { type: 'text', text: toText(member) }
     case 'reasoningContent': {
       const { reasoningText, ...others } = fields
-      return readBlock({ type, ...fieldsOf(reasoningText), ...others }, WORDS)
+      return readBlock({ type, ...fieldsOf(reasoningText), ...fieldsOf(toBase64(others)) }, WORDS)
     }
     case 'toolUse': {
-      const { type: kind, ...others } = fields
-      return readBlock({ ...others, type: kind === 'server_tool_use' ? kind : type }, WORDS, partial === true)
+      const { toolUseId, name, input, type: kind } = fields
+      const server = kind === 'server_tool_use'
+      const extras = collect(server ? { type: kind } : undefined, fields, CALL)
+      const args = partial === true ? undefined : input
+      return toCall(server ? 'serverToolCall' : 'toolCall', toolUseId, name, args, extras)
     }
     case 'toolResult':
-      return readResult(fields)
+      return {
+        type: 'serverToolResult',
+        toolCallId: toText(fields.toolUseId),
+        status: statusOf(fields),
+        ...(fields.content ? { output: toBase64(fields.content) } : undefined),
+      }
     case 'citationsContent': {
       const annotations = listOf(fields.citations).map(readSource)
-      return {
-        type: 'text',
-        text: contentText(fields.content),
-        ...(annotations.length > 0 && { annotations }),
-      }
+      const text = contentText(fields.content)
+      return { type: 'text', text, ...(annotations.length > 0 && { annotations }) }
     }
     case 'guardContent':
-      return fields.text
-        ? readBlock({ type, ...fieldsOf(fields.text) }, WORDS)
-        : { type: 'nonStandard', value: part }
+      if (!fields.text) break
+      return readBlock({ type, ...fieldsOf(fields.text) }, WORDS)
     case 'image':
     case 'audio':
     case 'video':
     case 'document': {
-      const { s3Location, ...source } = fieldsOf(fields.source)
+      const { s3Location, ...source } = fieldsOf(toBase64(fields.source))
       // Documents of plain text, or of blocks: no media.
       if (source.text || source.content) break
-      const format = stringOf(fields.format)
-      const mimeType = type === 'document' ? MIME_TYPES[format] : undefined
+      const mimeType = type === 'document' ? MIME_TYPES[stringOf(fields.format)] : undefined
       return readBlock({ type, ...fields, mimeType, source: { ...source, ...fieldsOf(s3Location) } }, WORDS)
     }
   }
-  return { type: 'nonStandard', value: part }
+  return { type: 'nonStandard', value: toBase64(value) }
 }
+
+const statusOf = ({ status }: Fields) => (status === 'error' ? 'error' : 'success')
 
 const contentText = (parts: unknown): string =>
   listOf(parts)
@@ -151,13 +156,6 @@ function readSource(value: unknown): Annotation {
   const cited_text = contentText(sourceContent)
   return readCitation({ url: fieldsOf(place).url, ...others, type, cited_text, location })
 }
-
-const readResult = (fields: Fields): ContentBlock => ({
-  type: 'serverToolResult',
-  toolCallId: toText(fields.toolUseId),
-  status: fields.status === 'error' ? 'error' : 'success',
-  ...(fields.content ? { output: fields.content } : undefined),
-})
 
 function readDelta(choice: Choice, at: unknown, delta: Fields): void {
   const { text, toolUse, reasoningContent, citation, toolResult, image, ...others } = delta
@@ -189,7 +187,7 @@ function readToolMessage(result: Fields): Message {
     role: 'tool',
     content: contentOf(result.content, readPart),
     toolCallId: toText(result.toolUseId),
-    status: result.status === 'error' ? 'error' : 'success',
+    status: statusOf(result),
     ...(extras && { extras }),
   }
 }

@@ -7,7 +7,7 @@ import { AIMessageChunk } from '@langchain/core/messages'
 import { build } from 'esbuild'
 import type * as Formats from '../../src/formats/index.ts'
 import type * as Messages from '../../src/messages/index.ts'
-import { type Bench, least, type Row, runAlone, takeTurns, times } from './support/report.ts'
+import { type Bench, least, median, type Row, runAlone, takeTurns, times } from './support/report.ts'
 
 /**
  * Formats: what a whole response costs, and a stream of JSON texts against a bare loop that parses them and joins their text.
@@ -195,7 +195,7 @@ const collect = runInNewContext('gc') as () => void
 
 /** Bytes that one call leaves behind. Few enough calls that nothing is collected on the way. */
 function garbage(call: () => unknown): number {
-  const CALLS = 1000
+  const CALLS = 100
   collect()
   const before = process.memoryUsage().heapUsed
   for (let i = 0; i < CALLS; i++) call()
@@ -216,7 +216,7 @@ async function finals({ formats }: Modules): Promise<Row[]> {
   )
   return Object.entries(reads).flatMap(([name, read]): Row[] => {
     const time = least(results[name]!)
-    const bytes = least([garbage(read), garbage(read), garbage(read)])
+    const bytes = median(Array.from({ length: 21 }, () => garbage(read)))
     return [
       {
         bench: `${name}: a whole response`,
