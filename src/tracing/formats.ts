@@ -1,13 +1,22 @@
-import * as exported from '../formats/index.ts'
-import { detectFormat, type Format, formats, type Target } from '../formats/index.ts'
-import { isRecord } from '../messages/record.ts'
+import {
+  anthropicTarget,
+  completionsTarget,
+  detectFormat,
+  type Format,
+  formats,
+  langchainTarget,
+  responsesTarget,
+  type Target,
+  vercelTarget,
+} from '../formats/index.ts'
 import { TracingError } from './errors.ts'
 import { platformTarget } from './platform.ts'
 
 const TARGETS: ReadonlyMap<string, Target> = new Map(
-  Object.values<unknown>(exported)
-    .filter((value) => isRecord(value) && typeof value.writeRequest === 'function')
-    .map((value) => [(value as Target).name, value as Target]),
+  [completionsTarget, responsesTarget, anthropicTarget, langchainTarget, vercelTarget].map((target) => [
+    target.name,
+    target,
+  ]),
 )
 
 /** The format asked for, or else the one that knows the first of the values, or else of the second, and so on. */

@@ -1,8 +1,8 @@
+import { generic } from '../formats/index.ts'
 import { type ContentBlock, decodeUsage, type Message } from '../messages/index.ts'
 import { isRecord } from '../messages/record.ts'
 import type { RunEvent } from './convert.ts'
 import { formatOf } from './formats.ts'
-import { readPlatformMessages } from './platform-read.ts'
 import type { RunRecord, RunType } from './record.ts'
 
 export type AttributeValue = string | number | boolean | string[]
@@ -133,10 +133,9 @@ function addMessages(attributes: Attributes, run: RunRecord, model: unknown): vo
     set(attributes, 'gen_ai.completion', outputs)
     return
   }
-  const own = ls_message_format === undefined
-  const format = own ? undefined : formatOf(undefined, outputs, inputs)
-  const asked = own ? readPlatformMessages(inputs.messages) : (format?.readRequest(inputs).messages ?? [])
-  const said = own ? readPlatformMessages(outputs.messages) : (format?.readResponse(outputs).messages ?? [])
+  const format = ls_message_format === undefined ? generic : formatOf(undefined, outputs, inputs)
+  const asked = format?.readRequest(inputs).messages ?? []
+  const said = format?.readResponse(outputs).messages ?? []
   if (asked.length > 0) set(attributes, 'gen_ai.input.messages', asked.map(messagePart))
   if (said.length === 0 || Object.keys(outputs).length === 0) return
   set(attributes, 'gen_ai.output.messages', said.map(messagePart))
