@@ -1,5 +1,5 @@
 import { AgentwireError } from '../errors.ts'
-import type { ChannelVersion, CheckpointConfig } from './checkpointer.ts'
+import type { ChannelVersion, Checkpoint, CheckpointConfig } from './checkpointer.ts'
 
 /** Writes of these channels are kept apart from the numbered ones, at one place per task, and the last one counts. */
 const WRITE_PLACES: ReadonlyMap<string, number> = new Map([
@@ -51,6 +51,15 @@ export function nextVersion(current: ChannelVersion | undefined): number {
     'invalid_argument',
     'This saver counts channel versions with numbers, not strings.',
   )
+}
+
+export const TASKS = '__pregel_tasks'
+
+/** Checkpoints before format 4 kept the sends of a step with its parent's writes. */
+export function addPendingSends(checkpoint: Checkpoint, sends: unknown[]): void {
+  const versions = Object.values(checkpoint.channel_versions)
+  checkpoint.channel_values[TASKS] = sends
+  checkpoint.channel_versions[TASKS] = highestVersion(versions) ?? nextVersion(undefined)
 }
 
 export function highestVersion(versions: readonly ChannelVersion[]): ChannelVersion | undefined {

@@ -1,6 +1,6 @@
 import { AgentwireError } from '../errors.ts'
-import { ConflictError, FencedError } from './errors.ts'
-import type { DocIndex, Guard, LeaseRecord, Op } from './store.ts'
+import { ConflictError, FencedError, UnavailableError } from './errors.ts'
+import type { Change, DocIndex, Guard, LeaseRecord, Op, Ring } from './store.ts'
 
 /** An op whose own faults are ruled out: the document of a `put` is JSON text. */
 export type PreparedOp = Exclude<Op, { op: 'put' }> | PreparedPut
@@ -49,6 +49,14 @@ export function prepare(op: Op): PreparedOp {
     default:
       return op
   }
+}
+
+/** The ops of a change that was not aborted before. */
+export function prepareOps({ ops, signal }: Change): PreparedOp[] {
+  if (signal?.aborted) {
+    throw new UnavailableError('The commit was aborted.', { written: 'no', cause: signal.reason })
+  }
+  return ops.map(prepare)
 }
 
 export function checkGuard(partition: string, guard: Guard, current: Current): void {
@@ -107,6 +115,18 @@ export function checkLease(partition: string, ops: readonly PreparedOp[], curren
 
 export function leaseOf(partition: string, owner: string, token: number, expiresAt: number): LeaseRecord {
   return Object.freeze({ partition, owner, token, expiresAt })
+}
+
+/** Longer than any process lives, and far from the bounds of what databases keep. */
+const MAX_TTL_MS = 1e15
+
+export const wholeMs = (ms: number): number => Math.min(Math.ceil(ms), MAX_TTL_MS)
+
+export function ringFor(ops: readonly PreparedOp[]): Ring {
+  return {
+    log: ops.some(({ op }) => op === 'append' || op === 'clear'),
+    docs: ops.some(({ op }) => op !== 'append'),
+  }
 }
 
 function fenced(partition: string): FencedError {

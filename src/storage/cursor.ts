@@ -1,5 +1,5 @@
 import { AgentwireError } from '../errors.ts'
-import type { Doc } from './store.ts'
+import type { Doc, DocPage, ListQuery } from './store.ts'
 
 /** Where a page of documents ended: what it was ordered by, then what breaks ties. */
 export interface Position {
@@ -49,6 +49,21 @@ export function decodeCursor(cursor: string): Position {
   if (typeof partition !== 'string' || typeof id !== 'string' || !(keyed || key === null))
     throw invalidCursor()
   return { partition, id, key: keyed ? key : undefined }
+}
+
+const DEFAULT_LIMIT = 100
+const MAX_LIMIT = 1_000
+
+export function pageSize({ limit = DEFAULT_LIMIT }: ListQuery): number {
+  return Math.min(Math.max(Math.floor(limit), 1), MAX_LIMIT)
+}
+
+/** From the documents of a page and one more, where there are more. */
+export function toPage(found: readonly Doc[], query: ListQuery): DocPage {
+  const size = pageSize(query)
+  const docs = found.slice(0, size)
+  if (found.length <= size) return { docs }
+  return { docs, cursor: encodeCursor(positionOf(docs[size - 1]!, query.orderBy)) }
 }
 
 function invalidCursor(cause?: unknown): AgentwireError {

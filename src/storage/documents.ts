@@ -1,4 +1,4 @@
-import { comparePositions, decodeCursor, encodeCursor, type Position, positionOf } from './cursor.ts'
+import { comparePositions, decodeCursor, type Position, pageSize, positionOf, toPage } from './cursor.ts'
 import type { Doc, DocIndex, DocPage, ListQuery } from './store.ts'
 
 /** A document as it is kept in memory. Its value is JSON text: isolated by construction, and smaller than the object. */
@@ -109,7 +109,6 @@ function toDoc({ partition, id, text, version, index }: Kept): Doc {
 
 function listCollection(partitions: Collection, query: ListQuery, now: number): DocPage {
   const { orderBy } = query
-  const limit = Math.min(Math.max(query.limit ?? 100, 1), 1000)
   const sign = query.descending ? -1 : 1
   const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor)
   const where = Object.entries(query.where ?? {})
@@ -127,6 +126,8 @@ function listCollection(partitions: Collection, query: ListQuery, now: number): 
     }
   }
   found.sort((a, b) => sign * comparePositions(a.position, b.position))
-  const docs = found.slice(0, limit).map(({ kept }) => toDoc(kept))
-  return found.length > limit ? { docs, cursor: encodeCursor(found[limit - 1]!.position) } : { docs }
+  return toPage(
+    found.slice(0, pageSize(query) + 1).map(({ kept }) => toDoc(kept)),
+    query,
+  )
 }

@@ -1,4 +1,4 @@
-import { configOf, highestVersion, nextVersion } from './checkpoint-config.ts'
+import { addPendingSends, configOf, TASKS } from './checkpoint-config.ts'
 import type { ChannelVersion, Checkpoint, CheckpointMetadata, CheckpointTuple } from './checkpointer.ts'
 import { copy, equalsCopy } from './copy.ts'
 
@@ -28,8 +28,6 @@ export interface Namespace {
   readonly writes: Map<string, Map<string, Map<number, PendingWrite>>>
   newest: string | undefined
 }
-
-const TASKS = '__pregel_tasks'
 
 /** Copies what is new; takes the cell of an older checkpoint for every channel that kept its version. */
 export function keep(
@@ -90,7 +88,13 @@ export function toTuple(threadId: string, name: string, namespace: Namespace, ke
   const { parentId } = kept
   const values = [...kept.cells].map(([channel, { value }]) => [channel, copy(value)] as const)
   const checkpoint: Checkpoint = { ...copy(kept.checkpoint), channel_values: Object.fromEntries(values) }
-  if (checkpoint.v < 4 && parentId !== undefined) addPendingSends(checkpoint, writesOf(namespace, parentId))
+  if (checkpoint.v < 4 && parentId !== undefined) {
+    const sends = writesOf(namespace, parentId).filter(([, channel]) => channel === TASKS)
+    addPendingSends(
+      checkpoint,
+      sends.map(([, , value]) => copy(value)),
+    )
+  }
   return {
     config: configOf(threadId, name, checkpoint.id),
     checkpoint,
@@ -98,15 +102,6 @@ export function toTuple(threadId: string, name: string, namespace: Namespace, ke
     pendingWrites: writesOf(namespace, checkpoint.id).map((write) => copy(write)),
     ...(parentId !== undefined && { parentConfig: configOf(threadId, name, parentId) }),
   }
-}
-
-/** Checkpoints before format 4 kept the sends of a step with its parent's writes. */
-function addPendingSends(checkpoint: Checkpoint, writes: readonly PendingWrite[]): void {
-  const versions = Object.values(checkpoint.channel_versions)
-  checkpoint.channel_values[TASKS] = writes
-    .filter((write) => write[1] === TASKS)
-    .map((write) => copy(write[2]))
-  checkpoint.channel_versions[TASKS] = highestVersion(versions) ?? nextVersion(undefined)
 }
 
 /** By task, then place. Not copied. */

@@ -1,4 +1,13 @@
-import { checkFence, checkGuard, checkLease, leaseOf, type PreparedOp, prepare } from './commit.ts'
+import { createBells } from './bells.ts'
+import {
+  checkFence,
+  checkGuard,
+  checkLease,
+  leaseOf,
+  type PreparedOp,
+  prepareOps,
+  ringFor,
+} from './commit.ts'
 import { createDocuments } from './documents.ts'
 import { UnavailableError } from './errors.ts'
 import {
@@ -13,7 +22,7 @@ import {
   readEvents,
 } from './log-pages.ts'
 import type { StorageCounts } from './stats.ts'
-import type { Bell, Change, Committed, LeaseRecord, Op, PartitionState, Store } from './store.ts'
+import type { Committed, LeaseRecord, Op, PartitionState, Store } from './store.ts'
 
 export interface MemoryStoreOptions {
   /** Bound on the log of one partition, in bytes. Older events go first, by whole pages. Default 16 MiB. */
@@ -59,7 +68,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
   const partitions = new Map<string, Partition>()
   const tombstones = new Map<string, Tombstone>()
   const documents = createDocuments()
-  const bells = new Map<string, Set<Bell>>()
+  const bells = createBells()
   /** Partitions with events, the one longest without an append first. */
   const byAppend = new Map<string, EventLog>()
   const leased = new Map<string, Partition>()
@@ -172,20 +181,6 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
     return versions
   }
 
-  function ring(id: string, ops: readonly PreparedOp[]): void {
-    const watching = bells.get(id)
-    if (!watching) return
-    const log = ops.some(({ op }) => op === 'append' || op === 'clear')
-    const docs = ops.some(({ op }) => op !== 'append')
-    for (const bell of [...watching]) {
-      try {
-        bell({ log, docs })
-      } catch (error) {
-        console.error('agentwire: a bell of store.watch threw.', error)
-      }
-    }
-  }
-
   function count(): MemoryCounts {
     let events = 0
     for (const log of byAppend.values()) events += log.head - log.firstRetained + 1
@@ -209,11 +204,10 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
       assertOpen()
       return documents.list(collection, query, now())
     },
-    async commit(id, { guards = [], ops, signal }: Change): Promise<Committed> {
+    async commit(id, change): Promise<Committed> {
       assertOpen()
-      if (signal?.aborted)
-        throw new UnavailableError('The commit was aborted.', { written: 'no', cause: signal.reason })
-      const prepared = ops.map(prepare)
+      const { guards = [] } = change
+      const prepared = prepareOps(change)
       const time = now()
       const partition = open(id)
       try {
@@ -233,7 +227,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
       const versions = apply(id, partition, prepared, time)
       const { head } = partition.log
       settle(id)
-      ring(id, prepared)
+      if (bells.has(id)) bells.ring(id, ringFor(prepared))
       return { head, versions }
     },
     async read(id, query) {
@@ -259,15 +253,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
     },
     watch(id, bell) {
       assertOpen()
-      const watching = bells.get(id) ?? new Set()
-      bells.set(id, watching)
-      // A wrapper, so that one function may watch twice and each stop its own.
-      const own: Bell = (change) => bell(change)
-      watching.add(own)
-      return () => {
-        watching.delete(own)
-        if (watching.size === 0 && bells.get(id) === watching) bells.delete(id)
-      }
+      return bells.hang(id, bell)
     },
     async expired({ limit = 100 } = {}) {
       assertOpen()

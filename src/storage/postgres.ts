@@ -1,19 +1,20 @@
 import { AgentwireError } from '../errors.ts'
-import { createCheckpointer, type PostgresCheckpointer } from './postgres/checkpointer.ts'
 import { createDatabase } from './postgres/database.ts'
 import { createDoorbell } from './postgres/doorbell.ts'
 import { createNames } from './postgres/names.ts'
 import { fromPool, fromUrl, type PostgresPool } from './postgres/pool.ts'
 import { reportOf } from './postgres/report.ts'
+import { createTables } from './postgres/saver-tables.ts'
 import { createStore } from './postgres/store.ts'
 import type { RetentionOptions } from './retention.ts'
+import { createSaver, type DurableCheckpointer } from './saver.ts'
 import type { Serde } from './serde.ts'
 import type { StorageReport } from './stats.ts'
 import type { Store } from './store.ts'
 
-export type { PostgresCheckpointer } from './postgres/checkpointer.ts'
 export type { PostgresPool, PostgresPoolClient, PostgresQuery } from './postgres/pool.ts'
 export type { RetentionOptions } from './retention.ts'
+export type { DurableCheckpointer } from './saver.ts'
 export type { StorageCounts, StorageReport } from './stats.ts'
 
 export interface PostgresStorageOptions extends RetentionOptions {
@@ -33,7 +34,7 @@ export interface PostgresStorageOptions extends RetentionOptions {
 
 export interface PostgresStorage {
   readonly store: Store
-  readonly checkpointer: PostgresCheckpointer
+  readonly checkpointer: DurableCheckpointer
   /** Creates or migrates the tables. The first call to the store or the saver does it too. */
   setup(): Promise<void>
   /** What it is and holds. Sets nothing up. */
@@ -70,7 +71,13 @@ export function postgresStorage(options: PostgresStorageOptions): PostgresStorag
   const close = () => (closing ??= end())
   return {
     store: createStore(database, doorbell, options, close),
-    checkpointer: createCheckpointer({ database, serde, close }),
+    checkpointer: createSaver({
+      name: 'postgresCheckpointer',
+      database,
+      tables: createTables(database),
+      serde,
+      close,
+    }),
     setup: () => database.setup(),
     report: () => reportOf(database),
     close,

@@ -1,19 +1,20 @@
 import { AgentwireError } from '../errors.ts'
 import type { RetentionOptions } from './retention.ts'
+import { createSaver, type DurableCheckpointer } from './saver.ts'
 import type { Serde } from './serde.ts'
-import { createCheckpointer, type SqliteCheckpointer } from './sqlite/checkpointer.ts'
 import { createDatabase } from './sqlite/database.ts'
 import { createDoorbell } from './sqlite/doorbell.ts'
 import type { SqliteDatabase } from './sqlite/driver.ts'
 import type { Synchronous } from './sqlite/migrate.ts'
 import { openFile, pathOf } from './sqlite/open.ts'
 import { reportOf } from './sqlite/report.ts'
+import { createTables } from './sqlite/saver-tables.ts'
 import { createStore } from './sqlite/store.ts'
 import type { StorageReport } from './stats.ts'
 import type { Store } from './store.ts'
 
 export type { RetentionOptions } from './retention.ts'
-export type { SqliteCheckpointer } from './sqlite/checkpointer.ts'
+export type { DurableCheckpointer } from './saver.ts'
 export type { SqliteDatabase, SqliteStatement } from './sqlite/driver.ts'
 export type { StorageCounts, StorageReport } from './stats.ts'
 
@@ -42,7 +43,7 @@ export interface SqliteStorageOptions extends RetentionOptions {
 
 export interface SqliteStorage {
   readonly store: Store
-  readonly checkpointer: SqliteCheckpointer
+  readonly checkpointer: DurableCheckpointer
   /** Creates or migrates the tables. The first call to the store or the saver does it too. */
   setup(): Promise<void>
   /** What it is and holds. Sets nothing up. */
@@ -84,7 +85,13 @@ export function sqliteStorage(options: SqliteStorageOptions): SqliteStorage {
   }
   return {
     store: createStore(database, doorbell, options, close),
-    checkpointer: createCheckpointer({ database, serde, close }),
+    checkpointer: createSaver({
+      name: 'sqliteCheckpointer',
+      database,
+      tables: createTables(database),
+      serde,
+      close,
+    }),
     setup: () => database.setup(),
     report: () => reportOf(database, path),
     close,

@@ -1,7 +1,7 @@
-import { checkGuard, checkLease, type PreparedOp } from '../commit.ts'
-import type { DocIndex, Guard, LogEvent, Ring } from '../store.ts'
+import { checkGuard, checkLease, type PreparedOp, wholeMs } from '../commit.ts'
+import { chunksOf, joined } from '../log-layout.ts'
+import type { DocIndex, Guard } from '../store.ts'
 import type { Row } from './database.ts'
-import { chunksOf } from './layout.ts'
 import { keyOf, namesOf, toText } from './text.ts'
 
 /** A commit in the form that the function `commit` takes. */
@@ -12,19 +12,17 @@ export interface EncodedChange {
   readonly data: Uint8Array | null
 }
 
-/** Longer than any process lives, and far from the bounds of a bigint. */
-const MAX_TTL_MS = 1e15
-
 export function encodeChange(
   partition: string,
   guards: readonly Guard[],
   ops: readonly PreparedOp[],
 ): EncodedChange {
-  const events = ops.flatMap((op) => (op.op === 'append' ? op.events : []))
+  const data: Uint8Array[] = []
+  const encoded = ops.map((op) => encodeOp(partition, op, data))
   return {
     guards: JSON.stringify(guards.map(encodeGuard)),
-    ops: JSON.stringify(ops.map((op) => encodeOp(partition, op))),
-    data: events.length === 0 ? null : joinData(events),
+    ops: JSON.stringify(encoded),
+    data: data.length === 0 ? null : joined(data),
   }
 }
 
@@ -41,7 +39,8 @@ function encodeGuard(guard: Guard): object {
   }
 }
 
-function encodeOp(partition: string, op: PreparedOp): object {
+/** Its bytes are added to `data`. */
+function encodeOp(partition: string, op: PreparedOp, data: Uint8Array[]): object {
   switch (op.op) {
     case 'put': {
       const { collection, id, text, index, ttlMs } = op
@@ -58,8 +57,14 @@ function encodeOp(partition: string, op: PreparedOp): object {
     }
     case 'delete':
       return { op: 'delete', collection: keyOf(op.collection), id: keyOf(op.id) }
-    case 'append':
-      return { op: 'append', chunks: chunksOf(op.token, op.events) }
+    case 'append': {
+      const chunks = chunksOf(op.token, op.events)
+      data.push(...chunks.map((chunk) => chunk.data))
+      return {
+        op: 'append',
+        chunks: chunks.map(({ count, layout, data }) => ({ count, layout, bytes: data.length })),
+      }
+    }
     case 'claim':
       return { op: 'claim', owner: toText(op.owner), token: op.token, ttlMs: wholeMs(op.ttlMs) }
     case 'renew':
@@ -76,18 +81,6 @@ export function entriesOf(index: DocIndex): [field: string, num: number, str: st
 
 export function placeOf(value: string | number): [num: number, str: string] {
   return typeof value === 'number' ? [value, ''] : [Number.POSITIVE_INFINITY, keyOf(value)]
-}
-
-const wholeMs = (ms: number): number => Math.min(Math.ceil(ms), MAX_TTL_MS)
-
-function joinData(events: readonly LogEvent[]): Uint8Array {
-  const whole = new Uint8Array(events.reduce((size, { data }) => size + data.length, 0))
-  let at = 0
-  for (const { data } of events) {
-    whole.set(data, at)
-    at += data.length
-  }
-  return whole
 }
 
 /** Throws the error of the guard or op that the function `commit` refused, as `Store` words it. */
@@ -108,11 +101,4 @@ export function throwRefusal(
     checkLease(partition, [ops[Number(place)]!], { ...current, lease: undefined })
   }
   throw new Error(`Postgres refused ${refused} ${place} of a commit, which holds by what it saw.`)
-}
-
-export function ringFor(ops: readonly PreparedOp[]): Ring {
-  return {
-    log: ops.some(({ op }) => op === 'append' || op === 'clear'),
-    docs: ops.some(({ op }) => op !== 'append'),
-  }
 }

@@ -59,7 +59,7 @@ export async function encodeCheckpoint(
 /** Writes in the form that the function `put_writes` takes. */
 export async function encodeWrites(
   serde: Serde,
-  writes: readonly [channel: string, value: unknown][],
+  writes: readonly (readonly [channel: string, value: unknown])[],
 ): Promise<{ readonly writes: string; readonly data: Uint8Array }> {
   const dumped = await Promise.all(writes.map(([, value]) => serde.dumpsTyped(value)))
   return {

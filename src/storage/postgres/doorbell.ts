@@ -1,3 +1,4 @@
+import { createBells, EVERYTHING } from '../bells.ts'
 import type { Bell, Ring } from '../store.ts'
 import type { Database } from './database.ts'
 import { type Line, openLine } from './line.ts'
@@ -23,13 +24,12 @@ const QUIET_ATTEMPTS = 8
 /** Names with their marks in one payload, which must be shorter than 8,000 bytes. */
 const MAX_NAMES = 400
 const MAX_UNSENT = 10_000
-const EVERYTHING: Ring = { log: true, docs: true }
 
 export function createDoorbell(database: Database): Doorbell {
   const { channel } = database.names
   /** Notifications come back to their sender, who has rung before. */
   const sender = crypto.randomUUID().slice(0, 8)
-  const bells = new Map<string, Set<Bell>>()
+  const bells = createBells()
   const unsent = new Map<string, Ring>()
   let line: Line | undefined
   let sending: Promise<void> | undefined
@@ -37,20 +37,10 @@ export function createDoorbell(database: Database): Doorbell {
   let closed = false
   let wake = () => {}
 
-  function ringHere(name: string, ring: Ring): void {
-    for (const bell of [...(bells.get(name) ?? [])]) {
-      try {
-        bell(ring)
-      } catch (error) {
-        console.error('agentwire: a bell of store.watch threw.', error)
-      }
-    }
-  }
-
   function receive(payload: string): void {
     const [from, ...marked] = payload.split(' ')
     if (from === sender) return
-    for (const item of marked) ringHere(item.slice(1), ringOf(item[0]!))
+    for (const item of marked) bells.ring(item.slice(1), ringOf(item[0]!))
   }
 
   function leaveUnsent(name: string, { log, docs }: Ring): void {
@@ -88,7 +78,7 @@ export function createDoorbell(database: Database): Doorbell {
         await line.listen(channel)
         attempt = 0
         // Whatever was missed until now.
-        for (const name of [...bells.keys()]) ringHere(name, EVERYTHING)
+        for (const name of bells.keys()) bells.ring(name, EVERYTHING)
         flush()
         await line.ended
       } catch (error) {
@@ -117,20 +107,11 @@ export function createDoorbell(database: Database): Doorbell {
   return {
     watch(partition, bell) {
       keeping ??= keep()
-      const name = bellName(partition)
-      const watching = bells.get(name) ?? new Set()
-      bells.set(name, watching)
-      // A wrapper, so that one function may watch twice and each stop its own.
-      const own: Bell = (ring) => bell(ring)
-      watching.add(own)
-      return () => {
-        watching.delete(own)
-        if (watching.size === 0 && bells.get(name) === watching) bells.delete(name)
-      }
+      return bells.hang(bellName(partition), bell)
     },
     ring(partition, ring) {
       const name = bellName(partition)
-      ringHere(name, ring)
+      bells.ring(name, ring)
       keeping ??= keep()
       leaveUnsent(name, ring)
       flush()

@@ -1,49 +1,16 @@
-import type { DeltaHistory } from '../memory-checkpoints.ts'
+import type { Ancestor } from '../delta-history.ts'
 import type { Serde } from '../serde.ts'
-import type { Database, Row } from './database.ts'
+import type { Database } from './database.ts'
 import { keyOf, toText } from './text.ts'
 import { type Address, type Cells, revive, toWrites } from './tuples.ts'
-
-interface Ancestor {
-  readonly cells: Cells
-  /** Rows with `about`, `type` and `data`. */
-  readonly writes: readonly Row[]
-}
 
 /** Checkpoints that are read at once. */
 const PAGE = 100
 
-/**
- * Walks the ancestors of a checkpoint once for all channels. A channel's walk ends at the nearest ancestor that stored a value,
- * its seed; the writes on that ancestor still count, for they made its child.
- */
-export async function loadDeltaHistory(
+/** Nearest first, without the checkpoint itself. */
+export async function* ancestorsOf(
   database: Database,
   serde: Serde,
-  address: Address,
-  channels: readonly string[],
-): Promise<Record<string, DeltaHistory>> {
-  const found = new Map<string, DeltaHistory>(channels.map((channel) => [channel, { writes: [] }]))
-  const open = new Set(channels)
-  for await (const { cells, writes } of ancestors(database, address, channels)) {
-    for (const write of (await toWrites(serde, writes)).reverse()) {
-      if (open.has(write[1])) found.get(write[1])!.writes.push(write)
-    }
-    for (const channel of open) {
-      const seed = await loadValue(database, serde, cells[keyOf(channel)]?.[1])
-      if (seed === undefined) continue
-      found.get(channel)!.seed = seed
-      open.delete(channel)
-    }
-    if (open.size === 0) break
-  }
-  for (const history of found.values()) history.writes.reverse()
-  return Object.fromEntries(found)
-}
-
-/** Nearest first, with what they have of the channels. */
-async function* ancestors(
-  database: Database,
   [thread, namespace, checkpoint]: Address,
   channels: readonly string[],
 ): AsyncGenerator<Ancestor> {
@@ -61,8 +28,13 @@ async function* ancestors(
     for (const { depth, about } of line) {
       const [parent, cells] = JSON.parse(about!) as [string | null, Cells]
       from = line.length === PAGE ? parent : null
-      const writes = rows.filter((row) => row.kind === 'write' && row.depth === depth)
-      if (!isItself) yield { cells, writes }
+      if (!isItself) {
+        const writes = rows.filter((row) => row.kind === 'write' && row.depth === depth)
+        yield {
+          writes: await toWrites(serde, writes),
+          value: (channel) => loadValue(database, serde, cells[keyOf(channel)]?.[1]),
+        }
+      }
       isItself = false
     }
   } while (from !== null)

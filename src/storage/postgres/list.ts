@@ -1,17 +1,10 @@
-import { decodeCursor, encodeCursor, positionOf } from '../cursor.ts'
-import type { Doc, DocPage, ListQuery } from '../store.ts'
+import { decodeCursor, pageSize } from '../cursor.ts'
+import type { Doc, ListQuery } from '../store.ts'
 import { placeOf } from './change.ts'
 import type { Row } from './database.ts'
 import type { Names } from './names.ts'
 import { NOW_ONCE } from './sql-store.ts'
 import { keyOf, readNames } from './text.ts'
-
-const DEFAULT_LIMIT = 100
-const MAX_LIMIT = 1_000
-
-export function limitOf({ limit = DEFAULT_LIMIT }: ListQuery): number {
-  return Math.min(Math.max(limit, 1), MAX_LIMIT)
-}
 
 /** Selects one document more than the page has, to see whether there are more. */
 export function listStatement(
@@ -54,17 +47,9 @@ export function listStatement(
   return {
     text: `SELECT d.partition, d.id, d.names, d.version, d.value, d.fields FROM ${of('documents')} AS d ${joins.join(' ')}
       WHERE ${conditions.join(' AND ')}
-      ORDER BY ${order.map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`)} LIMIT ${value(limitOf(query) + 1)}`,
+      ORDER BY ${order.map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`)} LIMIT ${value(pageSize(query) + 1)}`,
     values,
   }
-}
-
-export function toPage(rows: readonly Row[], query: ListQuery): DocPage {
-  const limit = limitOf(query)
-  const docs = rows.slice(0, limit).map(toDoc)
-  return rows.length > limit
-    ? { docs, cursor: encodeCursor(positionOf(docs[limit - 1]!, query.orderBy)) }
-    : { docs }
 }
 
 /** A row with `partition, id, names, version, value, fields`. */

@@ -1,13 +1,13 @@
-import { checkFence, leaseOf, prepare } from '../commit.ts'
-import { UnavailableError } from '../errors.ts'
+import { checkFence, leaseOf, prepareOps, ringFor } from '../commit.ts'
+import { toPage } from '../cursor.ts'
 import { DATABASE } from '../fenced.ts'
 import type { RetentionOptions } from '../retention.ts'
-import type { LogBatch, PartitionState, ReadQuery, Store } from '../store.ts'
-import { encodeChange, ringFor, throwRefusal } from './change.ts'
+import type { PartitionState, Store } from '../store.ts'
+import { encodeChange, throwRefusal } from './change.ts'
 import { type Database, type Row, readNumbers } from './database.ts'
 import type { Doorbell } from './doorbell.ts'
-import { readBounds, toBatch } from './layout.ts'
-import { listStatement, toDoc, toPage } from './list.ts'
+import { listStatement, toDoc } from './list.ts'
+import { createReader } from './read.ts'
 import { expireLogs } from './retention.ts'
 import { NOW_ONCE } from './sql-store.ts'
 import { fromText, keyOf, namesOf, readNames } from './text.ts'
@@ -27,8 +27,7 @@ export function createStore(
   close: () => Promise<void>,
 ): PostgresStore {
   const { of } = database.names
-  /** Reads that were asked for but not sent yet, by what they ask. Any number of readers wait for one answer. */
-  const unsent = new Map<string, Promise<LogBatch>>()
+  const read = createReader(database)
 
   async function load(partition: string): Promise<PartitionState> {
     const [row] = await database.run({
@@ -37,26 +36,6 @@ export function createStore(
       values: [keyOf(partition)],
     })
     return toState(partition, row!)
-  }
-
-  async function read(partition: string, query: ReadQuery): Promise<LogBatch> {
-    const { limit, maxBytes } = readBounds(query)
-    const asked = JSON.stringify([partition, query.after, limit, maxBytes])
-    const known = unsent.get(asked)
-    if (known) return known
-    const forget = () => {
-      if (unsent.get(asked) === answer) unsent.delete(asked)
-    }
-    const answer = database
-      .run({
-        text: `SELECT head, first_retained, first, layouts, data FROM ${of('read')}($1, $2, $3, $4)`,
-        values: [keyOf(partition), query.after, limit, maxBytes],
-        onSend: forget,
-      })
-      .then(([row]) => toBatch(row!, query))
-      .finally(forget)
-    unsent.set(asked, answer)
-    return answer
   }
 
   return {
@@ -71,23 +50,23 @@ export function createStore(
       return row && toDoc(row)
     },
     async list(collection, query = {}) {
-      return toPage(await database.run(listStatement(database.names, collection, query)), query)
+      const rows = await database.run(listStatement(database.names, collection, query))
+      return toPage(rows.map(toDoc), query)
     },
-    async commit(partition, { guards = [], ops, signal }) {
+    async commit(partition, change) {
       database.assertOpen()
-      if (signal?.aborted)
-        throw new UnavailableError('The commit was aborted.', { written: 'no', cause: signal.reason })
-      const prepared = ops.map(prepare)
-      const change = encodeChange(partition, guards, prepared)
+      const { guards = [], signal } = change
+      const prepared = prepareOps(change)
+      const encoded = encodeChange(partition, guards, prepared)
       const [row] = await database.run({
         text: `SELECT refused, place, seen, head, versions FROM ${of('commit')}($1, $2, $3, $4, $5)`,
-        values: [keyOf(partition), namesOf(partition), change.guards, change.ops, change.data],
+        values: [keyOf(partition), namesOf(partition), encoded.guards, encoded.ops, encoded.data],
         mutates: true,
         signal,
       })
       const { refused, head, versions } = row!
       if (refused !== null) throwRefusal(partition, guards, prepared, row!)
-      if (ops.length > 0) doorbell.ring(partition, ringFor(prepared))
+      if (prepared.length > 0) doorbell.ring(partition, ringFor(prepared))
       return { head: Number(head), versions: readNumbers(versions!) }
     },
     async read(partition, query) {

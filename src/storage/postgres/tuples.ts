@@ -1,5 +1,5 @@
-import { configOf, highestVersion, nextVersion } from '../checkpoint-config.ts'
-import type { ChannelVersion, Checkpoint, CheckpointMetadata, CheckpointTuple } from '../checkpointer.ts'
+import { addPendingSends, configOf, TASKS } from '../checkpoint-config.ts'
+import type { Checkpoint, CheckpointMetadata, CheckpointTuple } from '../checkpointer.ts'
 import type { PendingWrite } from '../memory-checkpoints.ts'
 import type { Serde } from '../serde.ts'
 import type { Database, Row } from './database.ts'
@@ -20,8 +20,6 @@ type AboutCheckpoint = [
   cells: Cells,
   metadataType: string,
 ]
-
-const TASKS = '__pregel_tasks'
 
 /** The tuples at the addresses, in their order, without those that are not there. */
 export async function loadTuples(
@@ -63,7 +61,11 @@ async function toTuple(
   const given = (await Promise.all(entries)).filter((entry) => entry !== undefined)
   const checkpoint: Checkpoint = { ...body, channel_values: Object.fromEntries(given) }
   if (checkpoint.v < 4 && parentKey !== null) {
-    addPendingSends(checkpoint, await loadSends(database, serde, threadKey, namespaceKey, parentKey))
+    const sends = await loadSends(database, serde, threadKey, namespaceKey, parentKey)
+    addPendingSends(
+      checkpoint,
+      sends.map(([, , value]) => value),
+    )
   }
   return {
     config: configOf(threadId, namespace, id),
@@ -72,13 +74,6 @@ async function toTuple(
     pendingWrites: await toWrites(serde, writes),
     ...(parentId !== null && { parentConfig: configOf(threadId, namespace, parentId) }),
   }
-}
-
-/** Checkpoints before format 4 kept the sends of a step with its parent's writes. */
-function addPendingSends(checkpoint: Checkpoint, sends: readonly PendingWrite[]): void {
-  const versions = Object.values<ChannelVersion>(checkpoint.channel_versions)
-  checkpoint.channel_values[TASKS] = sends.map(([, , value]) => value)
-  checkpoint.channel_versions[TASKS] = highestVersion(versions) ?? nextVersion(undefined)
 }
 
 async function loadSends(

@@ -1,8 +1,8 @@
-import { checkGuard, checkLease, leaseOf, type PreparedOp } from '../commit.ts'
-import type { Committed, Guard, Ring } from '../store.ts'
+import { checkGuard, checkLease, leaseOf, type PreparedOp, ringFor, wholeMs } from '../commit.ts'
+import { type Chunk, chunksOf } from '../log-layout.ts'
+import type { Committed, Guard } from '../store.ts'
 import type { Connection } from './connection.ts'
 import { putDocument, removeDocument, removePartition } from './documents.ts'
-import { type Chunk, chunksOf } from './layout.ts'
 import { addPartition, loadPartition, type Partition, savePartition } from './partitions.ts'
 import { toText } from './text.ts'
 
@@ -13,9 +13,6 @@ export interface CommitResult extends Committed {
 
 type Of = (table: string) => string
 type Draft = { -readonly [K in keyof Partition]: Partition[K] } & { id: number }
-
-/** Longer than any process lives, and far from the bounds of an integer. */
-const MAX_TTL_MS = 1e15
 
 /** Runs in a transaction: whatever it throws, nothing is written. */
 export function commit(
@@ -72,7 +69,7 @@ function appendGuarded(
       return undefined
     }
   }
-  const chunks = [...chunksOf(token, events)]
+  const chunks = chunksOf(token, events)
   const size = chunks.reduce((sum, { data }) => sum + data.length, 0)
   const row = connection.get(
     `UPDATE ${of('partitions')} SET head = head + ?, bytes = bytes + ? WHERE name = ?${conditions.join('')} RETURNING id, head, bytes`,
@@ -83,13 +80,6 @@ function appendGuarded(
   const before = { id: Number(row.id), head: head - events.length, bytes: Number(row.bytes) - size }
   insertChunks(connection, of, before, chunks, now)
   return { head, versions: [], docsChanged: undefined }
-}
-
-export function ringFor(ops: readonly PreparedOp[]): Ring {
-  return {
-    log: ops.some(({ op }) => op === 'append' || op === 'clear'),
-    docs: ops.some(({ op }) => op !== 'append'),
-  }
 }
 
 function versionOf(
@@ -117,7 +107,7 @@ function apply(
   now: number,
   versions: number[],
 ): void {
-  const until = (ttlMs: number) => now + Math.min(Math.ceil(ttlMs), MAX_TTL_MS)
+  const until = (ttlMs: number) => now + wholeMs(ttlMs)
   const partition = toText(name)
   switch (op.op) {
     case 'put': {
@@ -159,7 +149,7 @@ function insertChunks(
   { run }: Connection,
   of: Of,
   at: { readonly id: number; head: number; bytes: number },
-  chunks: Iterable<Chunk>,
+  chunks: readonly Chunk[],
   now: number,
 ): void {
   for (const { count, layout, data } of chunks) {

@@ -1,3 +1,4 @@
+import { type Bells, createBells } from '../bells.ts'
 import type { Bell, Ring } from '../store.ts'
 import type { Database } from './database.ts'
 import type { Row } from './driver.ts'
@@ -14,49 +15,42 @@ export interface Doorbell {
   close(): void
 }
 
-interface Watched {
-  readonly bells: Set<Bell>
-  /** The counters that were rung for; undefined while they are not known. */
-  head: number | undefined
-  docsChanged: number | undefined
+/** Of a partition that is watched: those that were rung for, as far as they are known. */
+interface Counters {
+  readonly head?: number | undefined
+  readonly docsChanged?: number | undefined
 }
 
 export function createDoorbell(database: Database, pollMs: number): Doorbell {
-  const watched = new Map<string, Watched>()
+  const known = new Map<string, Counters>()
+  const bells: Bells = createBells((partition) => {
+    known.delete(partition)
+    if (bells.keys().length === 0) rest()
+  })
   let timer: ReturnType<typeof setInterval> | undefined
   /** Stays the same as long as nobody else commits. */
   let dataVersion: unknown
 
-  function ringAll({ bells }: Watched, ring: Ring): void {
-    for (const bell of [...bells]) {
-      try {
-        bell(ring)
-      } catch (error) {
-        console.error('agentwire: a bell of store.watch threw.', error)
-      }
-    }
-  }
-
   function countersOf(names: readonly string[]): readonly Row[] {
-    const sql = `SELECT name, head, first_retained, docs_changed FROM ${database.of('partitions')} WHERE name IN (SELECT value FROM json_each(?))`
+    const sql = `SELECT name, head, first_retained, docs_changed FROM ${database.of('partitions')}
+      WHERE name IN (SELECT value FROM json_each(?))`
     return database.connection?.all(sql, JSON.stringify(names.map(toText))) ?? []
   }
 
   function look(): void {
-    const { connection } = database
-    const version = connection?.get('PRAGMA data_version')?.data_version
+    const version = database.connection?.get('PRAGMA data_version')?.data_version
     if (version === dataVersion) return
     dataVersion = version
-    for (const row of countersOf([...watched.keys()])) {
-      const known = watched.get(fromText(row.name as string))!
+    for (const row of countersOf(bells.keys())) {
+      const name = fromText(row.name as string)
+      const before = known.get(name)
       const head = Number(row.head)
       const docsChanged = Number(row.docs_changed)
-      const docs = docsChanged !== known.docsChanged
+      known.set(name, { head, docsChanged })
+      const docs = docsChanged !== before?.docsChanged
       // A clear leaves the head where it was.
-      const log = head !== known.head || (docs && Number(row.first_retained) > head)
-      known.head = head
-      known.docsChanged = docsChanged
-      if (log || docs) ringAll(known, { log, docs })
+      const log = head !== before?.head || (docs && Number(row.first_retained) > head)
+      if (log || docs) bells.ring(name, { log, docs })
     }
   }
 
@@ -76,31 +70,17 @@ export function createDoorbell(database: Database, pollMs: number): Doorbell {
 
   return {
     watch(partition, bell) {
-      let known = watched.get(partition)
-      if (!known) {
-        known = { bells: new Set(), head: undefined, docsChanged: undefined }
-        watched.set(partition, known)
-      }
-      const { bells } = known
-      // A wrapper, so that one function may watch twice and each stop its own.
-      const own: Bell = (ring) => bell(ring)
-      bells.add(own)
       timer ??= setInterval(tick, pollMs)
-      return () => {
-        bells.delete(own)
-        if (bells.size === 0 && watched.get(partition)?.bells === bells) watched.delete(partition)
-        if (watched.size === 0) rest()
-      }
+      return bells.hang(partition, bell)
     },
-    ring(partition, ring, head, docsChanged) {
-      const known = watched.get(partition)
-      if (!known) return
-      known.head = head
-      known.docsChanged = docsChanged ?? known.docsChanged
-      ringAll(known, ring)
+    ring(partition, ring, head, docsChanged = known.get(partition)?.docsChanged) {
+      if (!bells.has(partition)) return
+      known.set(partition, { head, docsChanged })
+      bells.ring(partition, ring)
     },
     close() {
-      watched.clear()
+      bells.clear()
+      known.clear()
       rest()
     },
   }

@@ -1,10 +1,7 @@
-import { decodeCursor, encodeCursor, positionOf } from '../cursor.ts'
-import type { Doc, DocPage, ListQuery } from '../store.ts'
+import { decodeCursor, pageSize } from '../cursor.ts'
+import type { Doc, ListQuery } from '../store.ts'
 import type { Row, SqliteValue } from './driver.ts'
 import { fromText, toText } from './text.ts'
-
-const DEFAULT_LIMIT = 100
-const MAX_LIMIT = 1_000
 
 /** A value of an index field as the column `key` keeps it. */
 export function toKey(value: string | number): string | number {
@@ -53,19 +50,8 @@ export function listStatement(
   return {
     sql: `SELECT d.partition, d.id, d.version, d.fields, d.value FROM ${of('documents')} AS d ${joins.join(' ')}
       WHERE ${conditions.join(' AND ')} ORDER BY ${sorted} LIMIT ?`,
-    parameters: [...joined, ...parameters, limitOf(query) + 1],
+    parameters: [...joined, ...parameters, pageSize(query) + 1],
   }
-}
-
-function limitOf({ limit = DEFAULT_LIMIT }: ListQuery): number {
-  return Math.min(Math.max(Math.floor(limit), 1), MAX_LIMIT)
-}
-
-export function toPage(rows: readonly Row[], query: ListQuery): DocPage {
-  const limit = limitOf(query)
-  const docs = rows.slice(0, limit).map(toDoc)
-  if (rows.length <= limit) return { docs }
-  return { docs, cursor: encodeCursor(positionOf(docs[limit - 1]!, query.orderBy)) }
 }
 
 /** A row with `partition, id, version, fields, value`. */

@@ -1,6 +1,7 @@
+import { joined, type Layout, readBounds, toBatch } from '../log-layout.ts'
 import type { LogBatch, ReadQuery } from '../store.ts'
 import type { Connection } from './connection.ts'
-import { readBounds, toBatch } from './layout.ts'
+import { bytesOf } from './driver.ts'
 import { toText } from './text.ts'
 
 const MAX_ATTEMPTS = 20
@@ -21,7 +22,9 @@ export function readLog(
     const head = Number(row?.head ?? 0)
     const firstRetained = Number(row?.first_retained ?? 1)
     const first = Math.max(query.after + 1, firstRetained)
-    if (row === undefined || first > head) return toBatch([], query, head, firstRetained)
+    if (row === undefined || first > head) {
+      return toBatch({ head, firstRetained, first, layouts: [], bytes: () => new Uint8Array(0) }, query)
+    }
     const id = Number(row.id)
     // Up to the row that reaches the bound.
     const rows = all(
@@ -32,7 +35,11 @@ export function readLog(
         ), ?)) ORDER BY last LIMIT ?`,
       ...[id, first, head, id, first, maxBytes, id, first, head, limit],
     )
-    if (rows.length > 0 && Number(rows[0]!.first) <= first) return toBatch(rows, query, head, firstRetained)
+    if (rows.length === 0 || Number(rows[0]!.first) > first) continue
+    const layouts = rows.map(({ layout }) => JSON.parse(layout as string) as Layout)
+    const data = joined(rows.map(({ data }) => bytesOf(data)))
+    const bytes = (start: number, end: number) => data.subarray(start, end)
+    return toBatch({ head, firstRetained, first: Number(rows[0]!.first), layouts, bytes }, query)
   }
   throw new Error(`The log of ${partition} has a hole after ${query.after}.`)
 }

@@ -1,13 +1,13 @@
-import { checkFence, prepare } from '../commit.ts'
-import { UnavailableError } from '../errors.ts'
+import { checkFence, prepareOps, ringFor } from '../commit.ts'
+import { toPage } from '../cursor.ts'
 import { DATABASE } from '../fenced.ts'
 import type { RetentionOptions } from '../retention.ts'
 import type { PartitionState, Store } from '../store.ts'
-import { commit, ringFor } from './commit.ts'
+import { commit } from './commit.ts'
 import type { Database } from './database.ts'
 import { removeExpired } from './documents.ts'
 import type { Doorbell } from './doorbell.ts'
-import { listStatement, toDoc, toPage } from './list.ts'
+import { listStatement, toDoc } from './list.ts'
 import { loadPartition, toLease } from './partitions.ts'
 import { readLog } from './read.ts'
 import { dropBefore, expireLogs } from './retention.ts'
@@ -50,18 +50,17 @@ export function createStore(
     },
     async list(collection, query = {}) {
       const { sql, parameters } = listStatement(of, collection, query, Date.now())
-      return toPage(await database.read(({ all }) => all(sql, ...parameters)), query)
+      const rows = await database.read(({ all }) => all(sql, ...parameters))
+      return toPage(rows.map(toDoc), query)
     },
-    async commit(partition, { guards = [], ops, signal }) {
+    async commit(partition, change) {
       database.assertOpen()
-      if (signal?.aborted) {
-        throw new UnavailableError('The commit was aborted.', { written: 'no', cause: signal.reason })
-      }
-      const prepared = ops.map(prepare)
+      const { guards = [], signal } = change
+      const prepared = prepareOps(change)
       const work = (connection: Parameters<typeof commit>[0]) =>
         commit(connection, of, partition, guards, prepared)
       const { head, versions, docsChanged } = await database.write(work, signal)
-      if (ops.length > 0) doorbell.ring(partition, ringFor(prepared), head, docsChanged)
+      if (prepared.length > 0) doorbell.ring(partition, ringFor(prepared), head, docsChanged)
       return { head, versions }
     },
     read: (partition, query) => database.read((connection) => readLog(connection, of, partition, query)),

@@ -1,4 +1,4 @@
-import { configOf, highestVersion, nextVersion } from '../checkpoint-config.ts'
+import { addPendingSends, configOf, TASKS } from '../checkpoint-config.ts'
 import type { Checkpoint, CheckpointMetadata, CheckpointTuple } from '../checkpointer.ts'
 import type { PendingWrite } from '../memory-checkpoints.ts'
 import type { Serde } from '../serde.ts'
@@ -17,8 +17,6 @@ export interface CheckpointRows {
   /** What the parent's tasks sent, where the checkpoint is so old that it is a part of it. */
   readonly sends: readonly Row[]
 }
-
-const TASKS = '__pregel_tasks'
 
 /** Runs in a snapshot. Without an id it is the newest checkpoint of the namespace. */
 export function loadCheckpoint(
@@ -73,10 +71,7 @@ export async function toTuple(
     channel_values: Object.fromEntries((await Promise.all(cells)).flat()),
   }
   if (checkpoint.v < 4 && head.parent_id !== null) {
-    // Checkpoints before format 4 kept the sends of a step with its parent's writes.
-    checkpoint.channel_values[TASKS] = await Promise.all(sends.map((row) => revive(serde, row)))
-    const versions = Object.values(checkpoint.channel_versions)
-    checkpoint.channel_versions[TASKS] = highestVersion(versions) ?? nextVersion(undefined)
+    addPendingSends(checkpoint, await Promise.all(sends.map((row) => revive(serde, row))))
   }
   const [thread, namespace] = [head.thread_id, head.namespace].map((text) => fromText(text as string))
   const at = (id: SqliteValue) => configOf(thread!, namespace!, fromText(id as string))

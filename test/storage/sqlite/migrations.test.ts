@@ -1,7 +1,7 @@
 import Database from 'libsql'
 import { expect, test } from 'vitest'
 import { readAll } from '../../../src/audit/store/rule.ts'
-import { chunksOf } from '../../../src/storage/sqlite/layout.ts'
+import { chunksOf } from '../../../src/storage/log-layout.ts'
 import { migrations } from '../../../src/storage/sqlite/migrations.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
 import { temporaryFiles } from './file.ts'
@@ -27,7 +27,7 @@ function fileOfVersion1(): string {
     [11, 11],
     [12, 40],
   ] as const) {
-    const [chunk] = [...chunksOf(7, events(from, to))]
+    const [chunk] = chunksOf(7, events(from, to))
     const { layout, data } = chunk!
     insert.run(to, from, bytes, bytes + data.length, layout, data)
     bytes += data.length

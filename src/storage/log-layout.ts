@@ -1,0 +1,127 @@
+import { emptyBatch } from './log-pages.ts'
+import type { LogBatch, LogEvent, LogOrigin, ReadQuery } from './store.ts'
+
+/**
+ * How databases keep a log: in chunks, each the bytes of some events of one append and a layout. The layout says of the bytes:
+ * the writer's token, the distinct topics, and for each event its topic's place among them and its length.
+ */
+export type Layout = readonly [
+  token: number,
+  topics: readonly string[],
+  topicOf: readonly number[],
+  lengths: readonly number[],
+]
+
+export interface Chunk {
+  readonly count: number
+  /** A `Layout` as JSON. */
+  readonly layout: string
+  readonly data: Uint8Array
+}
+
+/** Bounds of one chunk, so that a small read of a large append stays small. */
+const CHUNK_BYTES = 65_536
+const CHUNK_EVENTS = 1_000
+const DEFAULT_LIMIT = 1_000
+const DEFAULT_BYTES = 65_536
+/** Places of origins are 16 bits wide. */
+const MAX_LIMIT = 65_535
+
+/** The chunks that an append makes. */
+export function chunksOf(token: number, events: readonly LogEvent[]): Chunk[] {
+  const chunks: Chunk[] = []
+  for (let at = 0; at < events.length; ) {
+    const topics = new Map<string, number>()
+    const topicOf: number[] = []
+    const lengths: number[] = []
+    const parts: Uint8Array[] = []
+    let bytes = 0
+    while (at < events.length && parts.length < CHUNK_EVENTS) {
+      const { topic, data } = events[at]!
+      if (bytes > 0 && bytes + data.length > CHUNK_BYTES) break
+      let place = topics.get(topic)
+      if (place === undefined) topics.set(topic, (place = topics.size))
+      topicOf.push(place)
+      lengths.push(data.length)
+      parts.push(data)
+      bytes += data.length
+      at += 1
+    }
+    const layout: Layout = [token, [...topics.keys()], topicOf, lengths]
+    chunks.push({ count: parts.length, layout: JSON.stringify(layout), data: joined(parts) })
+  }
+  return chunks
+}
+
+/** Of one part: itself. */
+export function joined(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0]!
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
+
+export function readBounds({ limit = DEFAULT_LIMIT, maxBytes = DEFAULT_BYTES }: ReadQuery) {
+  return {
+    limit: Math.min(Math.max(Math.floor(limit), 1), MAX_LIMIT),
+    maxBytes: Math.max(Math.floor(maxBytes), 1),
+  }
+}
+
+/** What was read of a log: chunks in a row, the first of which begins with event `first`. None where there is nothing to read. */
+export interface Found {
+  readonly head: number
+  readonly firstRetained: number
+  readonly first: number
+  readonly layouts: readonly Layout[]
+  /** A part of all bytes of the chunks. */
+  bytes(start: number, end: number): Uint8Array
+}
+
+/** Of the events found those after `after`, up to the bounds. */
+export function toBatch({ head, firstRetained, layouts, ...found }: Found, query: ReadQuery): LogBatch {
+  const first = Math.max(query.after + 1, firstRetained)
+  if (layouts.length === 0) return emptyBatch(first, head, firstRetained)
+  const { limit, maxBytes } = readBounds(query)
+  const offsets = [0]
+  const originOf: number[] = []
+  const origins: LogOrigin[] = []
+  const places = new Map<string, number>()
+  let seq = found.first
+  let start = 0
+  let size = 0
+  let isFull = false
+  for (const [token, topics, topicOf, lengths] of layouts) {
+    for (let i = 0; i < lengths.length && !isFull; i++, seq++) {
+      const length = lengths[i]!
+      if (seq < first) {
+        start += length
+        continue
+      }
+      isFull = originOf.length === limit || (originOf.length > 0 && size + length > maxBytes)
+      if (isFull) break
+      const topic = topics[topicOf[i]!]!
+      const key = `${token} ${topic}`
+      let place = places.get(key)
+      if (place === undefined) places.set(key, (place = origins.push({ topic, token }) - 1))
+      originOf.push(place)
+      size += length
+      offsets.push(size)
+    }
+    if (isFull) break
+  }
+  return {
+    first,
+    count: originOf.length,
+    bytes: found.bytes(start, start + size),
+    offsets: Uint32Array.from(offsets),
+    origins,
+    originOf: Uint16Array.from(originOf),
+    head,
+    firstRetained,
+  }
+}
