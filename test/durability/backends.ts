@@ -1,8 +1,10 @@
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Redis } from 'ioredis'
 import pg from 'pg'
 import { hasPostgres, sharedPostgres } from '../support/postgres-server.ts'
+import { hasRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
 
 /** A database of its own for a group of instances. */
 export interface Database {
@@ -89,7 +91,33 @@ export async function admin(url: string, text: string, values: unknown[] = []) {
   }
 }
 
-const available: readonly Backend[] = [sqlite, ...(hasPostgres() ? [postgres] : [])]
+let sharedRedis: Promise<RedisServer> | undefined
+
+const redis: Backend = {
+  name: 'redis',
+  async create() {
+    sharedRedis ??= startRedis({ databases: '1000' })
+    const url = `${(await sharedRedis).url}/${++databases}`
+    return { url, instanceUrl: `${url}?connectionName=${INSTANCE}`, remove: async () => {} }
+  },
+  async connections({ url }) {
+    const client = new Redis(url)
+    const list = String(await client.client('LIST'))
+    client.disconnect()
+    const db = new URL(url).pathname.slice(1)
+    return list
+      .split('\n')
+      .filter((line) => line.includes(`name=${INSTANCE} `) && line.includes(` db=${db} `)).length
+  },
+  // One for commands and one that subscribes.
+  connectionsOf: (processes) => processes * 2,
+}
+
+const available: readonly Backend[] = [
+  sqlite,
+  ...(hasPostgres() ? [postgres] : []),
+  ...(hasRedis() ? [redis] : []),
+]
 const wanted = process.env.DURABILITY_BACKENDS?.split(',')
 
 /** Those that can be had on this machine. `DURABILITY_BACKENDS=sqlite,postgres` chooses among them. */
