@@ -1,7 +1,7 @@
 import { placeOf } from '../checkpoint-config.ts'
 import type { Checkpoint, CheckpointMetadata } from '../checkpointer.ts'
 import type { Serde } from '../serde.ts'
-import { fromText, toText } from '../sqlite/text.ts'
+import { fromText, toText } from '../text.ts'
 import type { Argument } from './client.ts'
 import { toUtf8 } from './entries.ts'
 

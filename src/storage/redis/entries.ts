@@ -1,4 +1,4 @@
-import { fromText, toText } from '../sqlite/text.ts'
+import { fromText, toText } from '../text.ts'
 import type { Doc, DocIndex } from '../store.ts'
 import type { Keys } from './keys.ts'
 

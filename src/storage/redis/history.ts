@@ -1,6 +1,6 @@
 import type { DeltaHistory } from '../memory-checkpoints.ts'
 import type { Serde } from '../serde.ts'
-import { toText } from '../sqlite/text.ts'
+import { toText } from '../text.ts'
 import { readWrites, revive } from './blobs.ts'
 import type { Database } from './database.ts'
 import { LINE } from './scripts-saver.ts'

@@ -1,5 +1,5 @@
 import { AgentwireError } from '../../errors.ts'
-import { toText } from '../sqlite/text.ts'
+import { toText } from '../text.ts'
 
 /**
  * The keys of one installation. What stands between braces decides the slot of a Redis Cluster: all keys of a partition, and the

@@ -1,5 +1,5 @@
+import { readBounds } from '../log-layout.ts'
 import { emptyBatch } from '../log-pages.ts'
-import { readBounds } from '../sqlite/layout.ts'
 import type { LogBatch, LogOrigin, ReadQuery } from '../store.ts'
 import { toUtf8 } from './entries.ts'
 

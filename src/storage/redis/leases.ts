@@ -1,5 +1,5 @@
-import { fromText } from '../sqlite/text.ts'
 import type { LeaseRecord, PartitionState } from '../store.ts'
+import { fromText } from '../text.ts'
 import type { Database } from './database.ts'
 import { type Directory, type Due, GRACE_MS } from './directory.ts'
 

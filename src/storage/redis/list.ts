@@ -1,6 +1,6 @@
 import { comparePositions, decodeCursor, encodeCursor, type Position, positionOf } from '../cursor.ts'
-import { toText } from '../sqlite/text.ts'
 import type { Doc, DocPage, ListQuery } from '../store.ts'
+import { toText } from '../text.ts'
 import type { Database } from './database.ts'
 import { type Directory, GRACE_MS } from './directory.ts'
 import { fieldOf, keyOf, readDocument, readMember, timeOf, toUtf8 } from './entries.ts'

@@ -1,8 +1,8 @@
 import { placeOf } from '../checkpoint-config.ts'
 import type { ChannelVersion, Checkpoint, CheckpointMetadata } from '../checkpointer.ts'
 import type { Serde } from '../serde.ts'
+import { toText } from '../text.ts'
 import type { Connection } from './connection.ts'
-import { toText } from './text.ts'
 
 /** A value as its serde wrote it. */
 export interface Encoded {

@@ -1,10 +1,10 @@
 import { checkGuard, checkLease, leaseOf, type PreparedOp, ringFor, wholeMs } from '../commit.ts'
 import { type Chunk, chunksOf } from '../log-layout.ts'
 import type { Committed, Guard } from '../store.ts'
+import { toText } from '../text.ts'
 import type { Connection } from './connection.ts'
 import { putDocument, removeDocument, removePartition } from './documents.ts'
 import { addPartition, loadPartition, type Partition, savePartition } from './partitions.ts'
-import { toText } from './text.ts'
 
 export interface CommitResult extends Committed {
   /** Of the partition; undefined where the commit touched nothing but the log. */

@@ -1,8 +1,8 @@
 import type { DocIndex } from '../store.ts'
+import { toText } from '../text.ts'
 import type { Connection } from './connection.ts'
 import type { Row } from './driver.ts'
 import { toKey } from './list.ts'
-import { toText } from './text.ts'
 
 /** A document and its rows in `fields`. All names are as `toText` gives them. */
 export interface DocumentRow {

@@ -1,8 +1,8 @@
 import { type Bells, createBells } from '../bells.ts'
 import type { Bell, Ring } from '../store.ts'
+import { fromText, toText } from '../text.ts'
 import type { Database } from './database.ts'
 import type { Row } from './driver.ts'
-import { fromText, toText } from './text.ts'
 
 /**
  * The bells of this process. What is committed here rings at once; what others commit is found by looking, at a fixed pace,

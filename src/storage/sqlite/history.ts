@@ -1,8 +1,8 @@
 import type { Ancestor } from '../delta-history.ts'
 import type { Serde } from '../serde.ts'
+import { fromText } from '../text.ts'
 import { readCells } from './checkpoint-rows.ts'
 import type { Database } from './database.ts'
-import { fromText } from './text.ts'
 import { loadWrites, revive, toWrites } from './tuples.ts'
 
 /** Nearest first, without the checkpoint itself. */

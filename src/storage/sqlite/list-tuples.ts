@@ -2,9 +2,9 @@ import { addressOf } from '../checkpoint-config.ts'
 import type { CheckpointConfig, CheckpointListOptions, CheckpointTuple } from '../checkpointer.ts'
 import { matches } from '../memory-checkpoints.ts'
 import type { Serde } from '../serde.ts'
+import { toText } from '../text.ts'
 import type { Database } from './database.ts'
 import type { Row, SqliteValue } from './driver.ts'
-import { toText } from './text.ts'
 import { loadCheckpoint, reviveMetadata, toTuple } from './tuples.ts'
 
 /** Addresses that are read at once. */

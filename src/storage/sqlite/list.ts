@@ -1,7 +1,7 @@
 import { decodeCursor, pageSize } from '../cursor.ts'
 import type { Doc, ListQuery } from '../store.ts'
+import { fromText, toText } from '../text.ts'
 import type { Row, SqliteValue } from './driver.ts'
-import { fromText, toText } from './text.ts'
 
 /** A value of an index field as the column `key` keeps it. */
 export function toKey(value: string | number): string | number {

@@ -1,8 +1,8 @@
 import { leaseOf } from '../commit.ts'
 import type { LeaseRecord } from '../store.ts'
+import { fromText, toText } from '../text.ts'
 import type { Connection } from './connection.ts'
 import type { Row } from './driver.ts'
-import { fromText, toText } from './text.ts'
 
 /** A row of `partitions`. */
 export interface Partition {

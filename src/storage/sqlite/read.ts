@@ -1,8 +1,8 @@
 import { joined, type Layout, readBounds, toBatch } from '../log-layout.ts'
 import type { LogBatch, ReadQuery } from '../store.ts'
+import { toText } from '../text.ts'
 import type { Connection } from './connection.ts'
 import { bytesOf } from './driver.ts'
-import { toText } from './text.ts'
 
 const MAX_ATTEMPTS = 20
 

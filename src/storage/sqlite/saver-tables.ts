@@ -1,12 +1,12 @@
 import { checkFence } from '../commit.ts'
 import type { Fence, SavedAt, SaverTables } from '../saver.ts'
+import { toText } from '../text.ts'
 import { encodeCheckpoint, encodeWrites, putCheckpoint, putWrites } from './checkpoint-rows.ts'
 import type { Connection } from './connection.ts'
 import type { Database } from './database.ts'
 import { ancestorsOf } from './history.ts'
 import { listTuples } from './list-tuples.ts'
 import { loadPartition } from './partitions.ts'
-import { toText } from './text.ts'
 import { loadCheckpoint, toTuple } from './tuples.ts'
 
 export function createTables(database: Database): SaverTables {

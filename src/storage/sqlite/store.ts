@@ -3,6 +3,7 @@ import { toPage } from '../cursor.ts'
 import { DATABASE } from '../fenced.ts'
 import type { RetentionOptions } from '../retention.ts'
 import type { PartitionState, Store } from '../store.ts'
+import { fromText, toText } from '../text.ts'
 import { commit } from './commit.ts'
 import type { Database } from './database.ts'
 import { removeExpired } from './documents.ts'
@@ -11,7 +12,6 @@ import { listStatement, toDoc } from './list.ts'
 import { loadPartition, toLease } from './partitions.ts'
 import { readLog } from './read.ts'
 import { dropBefore, expireLogs } from './retention.ts'
-import { fromText, toText } from './text.ts'
 
 /** Long enough to spare the file most commits of a token stream, short enough not to be seen. */
 const COALESCE_MS = 10

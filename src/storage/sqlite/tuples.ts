@@ -2,10 +2,10 @@ import { addPendingSends, configOf, TASKS } from '../checkpoint-config.ts'
 import type { Checkpoint, CheckpointMetadata, CheckpointTuple } from '../checkpointer.ts'
 import type { PendingWrite } from '../memory-checkpoints.ts'
 import type { Serde } from '../serde.ts'
+import { fromText } from '../text.ts'
 import { type Address, readCells } from './checkpoint-rows.ts'
 import type { Connection } from './connection.ts'
 import { bytesOf, type Row, type SqliteValue } from './driver.ts'
-import { fromText } from './text.ts'
 
 /** A checkpoint as its rows say. */
 export interface CheckpointRows {

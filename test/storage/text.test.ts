@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import Database from 'libsql'
 import { expect, test } from 'vitest'
-import { fromText, toText } from '../../../src/storage/sqlite/text.ts'
+import { fromText, toText } from '../../src/storage/text.ts'
 
 /** Any UTF-16, with what is special here more often than not. */
 const unit = fc.oneof(

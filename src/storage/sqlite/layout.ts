@@ -1,1 +1,0 @@
-export { chunksOf, readBounds } from '../log-layout.ts'
