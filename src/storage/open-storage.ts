@@ -4,7 +4,7 @@ import { countedMemoryCheckpointer } from './memory-checkpointer.ts'
 import { countedMemoryStore } from './memory-store.ts'
 import type { Serde } from './serde.ts'
 import type { StorageReport } from './stats.ts'
-import { schemeOf } from './storage-url.ts'
+import { assertReadable, schemeOf } from './storage-url.ts'
 import type { Store } from './store.ts'
 
 export type { StorageCounts, StorageReport } from './stats.ts'
@@ -51,20 +51,28 @@ const BACKENDS: readonly Backend[] = [
     form: 'postgres://…',
     open: async (o) => (await import('./postgres.ts')).postgresStorage(o),
   },
+  {
+    schemes: ['redis', 'rediss'],
+    form: 'redis://…',
+    open: async (o) => (await import('./redis.ts')).redisStorage(o),
+  },
   { schemes: ['memory'], form: 'memory:', open: async () => openMemory() },
 ]
 
 /**
  * A store and a saver for the database behind a URL, so that one variable of the environment can choose it: `file:…` or a path
- * (SQLite), `postgres://…`, or `memory:`.
+ * (SQLite), `postgres://…`, `redis://…`, `rediss://…`, or `memory:`.
  *
  * Nothing is connected yet; `setup` fails where the database cannot be reached. Throws `AgentwireError` `invalid_argument`
- * for another scheme. No error of this library tells the URL's password.
+ * for another scheme, and for a URL that cannot be read. No error of this library tells the URL's password.
  */
 export async function openStorage(url: string, options: OpenStorageOptions = {}): Promise<OpenedStorage> {
   const scheme = schemeOf(url)
   const backend = BACKENDS.find(({ schemes }) => schemes.includes(scheme))
-  if (backend && url.trim() !== '') return backend.open({ ...options, url })
+  if (backend && url.trim() !== '') {
+    if (scheme !== 'file') assertReadable(url)
+    return backend.open({ ...options, url })
+  }
   const forms = BACKENDS.map(({ form }) => form).join(', ')
   const problem = backend
     ? 'The URL of the storage is empty'

@@ -1,9 +1,23 @@
+import { AgentwireError } from '../errors.ts'
+
 /** Two letters at least: a drive of Windows is no scheme. */
 const SCHEME = /^([a-z][a-z0-9+.-]+):/i
 
 /** In lower case; `file` for a path, which has none. */
 export function schemeOf(url: string): string {
   return SCHEME.exec(url)?.[1]?.toLowerCase() ?? 'file'
+}
+
+/**
+ * Throws where a server's URL cannot be read. Clients would throw an error of the platform, which has the whole URL in it,
+ * with its password.
+ */
+export function assertReadable(url: string): void {
+  if (URL.canParse(url)) return
+  throw new AgentwireError(
+    'invalid_argument',
+    `The URL that begins with ${schemeOf(url)}: cannot be read. Special characters of a password must be encoded, as encodeURIComponent does.`,
+  )
 }
 
 /** A storage's URL as it may be shown: without its password, and without parameters, which can hold one too. */

@@ -3,6 +3,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { Redis } from 'ioredis'
 import Database from 'libsql'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,6 +11,7 @@ import { openStorage } from '../../src/storage/open-storage.ts'
 import { root } from '../package/package.ts'
 import { hasPostgres, sharedPostgres } from '../support/postgres-server.ts'
 import { programs } from '../support/program.ts'
+import { hasRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
 
 const start = programs()
 const folder = mkdtempSync(join(tmpdir(), 'agentwire-cli-'))
@@ -101,6 +103,51 @@ describe.runIf(hasPostgres())('Postgres', () => {
   })
 })
 
+describe.runIf(hasRedis())('Redis', () => {
+  let server: RedisServer
+
+  beforeAll(async () => {
+    server = await startRedis()
+    const client = new Redis(server.url)
+    await client.config('SET', 'requirepass', 's3cret')
+    client.disconnect()
+  })
+  afterAll(() => server.remove())
+
+  test('check, migrate, stats', async () => {
+    const url = server.url.replace('//', '//default:s3cret@')
+    const check = await agentwire('check', '--url', url)
+    expect(check.code).toBe(1)
+    expect(check.text).toMatch(/problem +It is not migrated: version 0 of \d+\./)
+    await goesThrough(url, url.replace(':s3cret', ''))
+  })
+
+  test('a wrong password', async () => {
+    const { code, text } = await agentwire(
+      'check',
+      '--url',
+      server.url.replace('//', '//default:not-s3cret@'),
+    )
+    expect(code).toBe(1)
+    expect(lines(text)).toEqual([expect.stringMatching(/^redis:\/\/default@127\.0\.0\.1:\d+: .+\.$/)])
+  })
+
+  test('without an append-only file it is not durable: a warning', async () => {
+    const forgetful = await startRedis({
+      appendonly: 'no',
+      maxmemory: '100mb',
+      'maxmemory-policy': 'allkeys-lru',
+    })
+    await agentwire('migrate', '--url', forgetful.url)
+    const { code, text } = await agentwire('check', '--url', forgetful.url)
+    expect(code).toBe(0)
+    expect(text).toMatch(/warning +It is not durable/)
+    expect(text).toMatch(/warning +.+Set “appendonly yes”/)
+    expect(text).toMatch(/warning +.+Set “maxmemory-policy noeviction”/)
+    await forgetful.remove()
+  })
+})
+
 describe('out of reach', () => {
   let silent: Server
   const sockets = new Set<{ destroy(): void }>()
@@ -114,13 +161,12 @@ describe('out of reach', () => {
     for (const socket of sockets) socket.destroy()
   })
 
+  const silentHost = () => `127.0.0.1:${(silent.address() as AddressInfo).port}`
+
   test.each([
-    ['nobody listens', () => 'postgres://me:s3cret@127.0.0.1:1/db', /ECONNREFUSED/],
-    [
-      'nobody answers',
-      () => `postgres://me:s3cret@127.0.0.1:${(silent.address() as AddressInfo).port}/db`,
-      /time/,
-    ],
+    ['nobody listens, Postgres', () => 'postgres://me:s3cret@127.0.0.1:1/db', /ECONNREFUSED/],
+    ['nobody answers, Postgres', () => `postgres://me:s3cret@${silentHost()}/db`, /time/],
+    ['nobody answers, Redis', () => `redis://me:s3cret@${silentHost()}/db`, /time/],
   ])('%s: one sentence', async (_, make, reason) => {
     const url = make()
     const [check, migrate, stats] = await Promise.all([
@@ -130,7 +176,9 @@ describe('out of reach', () => {
     ])
     for (const { code, text } of [check, migrate]) {
       expect(code).toBe(1)
-      expect(lines(text)).toEqual([expect.stringMatching(/^postgres:\/\/me@127\.0\.0\.1:\d+\/db: .+\.$/)])
+      expect(lines(text)).toEqual([
+        expect.stringMatching(/^(postgres|redis):\/\/me@127\.0\.0\.1:\d+\/db: .+\.$/),
+      ])
       expect(text).toMatch(reason)
     }
     expect(stats.code).toBe(1)
@@ -138,17 +186,16 @@ describe('out of reach', () => {
   })
 })
 
-test('without the client of a database it says how to install it', async () => {
+test.each([
+  ['postgres', /npm install pg/],
+  ['redis', /npm install ioredis/],
+])('without the client of %s it says how to install it', async (scheme, how) => {
   const alone = join(folder, 'alone.mjs')
   await bundle(alone)
-  const { code, text } = await run(alone, [
-    'storage',
-    'check',
-    '--url',
-    'postgres://me:s3cret@127.0.0.1:1/db',
-  ])
+  const url = `${scheme}://me:s3cret@127.0.0.1:1/db`
+  const { code, text } = await run(alone, ['storage', 'check', '--url', url])
   expect(code).toBe(1)
-  expect(text).toMatch(/npm install pg/)
+  expect(text).toMatch(how)
 })
 
 test('memory is nothing to rely on', async () => {
@@ -213,7 +260,7 @@ async function goesThrough(url: string, shown: string): Promise<void> {
   expect(stats).toMatchObject({ ok: true, url: shown, reachable: true, durable: true })
   expect(stats.counts).toEqual({ partitions: 2, documents: 1, events: 1_234, leases: 1, checkpoints: 1 })
   expect(stats.schema.version).toBe(stats.schema.newest)
-  expect(stats.bytes).toBeGreaterThan(1_234)
+  if (stats.name !== 'redis') expect(stats.bytes).toBeGreaterThan(1_234)
 
   const told = await agentwire('check', '--url', url)
   expect(told.code).toBe(0)

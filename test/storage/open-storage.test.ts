@@ -6,7 +6,9 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStorage, withoutPassword } from '../../src/storage/open-storage.ts'
+import { redisStorage } from '../../src/storage/redis.ts'
 import { hasPostgres, sharedPostgres } from '../support/postgres-server.ts'
+import { hasRedis, startRedis } from '../support/redis-server.ts'
 
 let folder: string
 
@@ -47,10 +49,18 @@ describe.runIf(hasPostgres())('Postgres', () => {
   })
 })
 
+describe.runIf(hasRedis())('Redis', () => {
+  test('redis://, with a prefix', async () => {
+    const server = await startRedis()
+    await keepsWhatItIsTold(server.url, 'redis', 'mine:')
+    await server.remove()
+  })
+})
+
 test.each([
+  'redis://me:s3cret@127.0.0.1:1/0',
+  'rediss://me:s3cret@127.0.0.1:1/0',
   'postgres://me:s3cret@127.0.0.1:1/db',
-  'postgres://me:s3cret@127.0.0.1:none/db',
-  'postgres://me:s3cret@[::bad/db',
   'postgres://127.0.0.1:1/db?password=s3cret',
 ])('%s: no error tells the password', tellsNoPassword)
 
@@ -60,11 +70,28 @@ test.each([
     /^No storage has URLs that begin with mysql:\. What there is: file:… or a path, postgres:/,
   ],
   ['', /^The URL of the storage is empty\. What there is: file:/],
+  [
+    'redis://me:s3cret@127.0.0.1:none/0',
+    /^The URL that begins with redis: cannot be read\. .+encodeURIComponent/,
+  ],
+  ['postgres://me:s3cret/@127.0.0.1/db', /^The URL that begins with postgres: cannot be read/],
+  ['postgres://me:s3cret@[::bad/db', /^The URL that begins with postgres: cannot be read/],
   ['  ', /^The URL of the storage is empty\./],
-])('“%s” is refused in a sentence that names what is accepted', async (url, message) => {
+])('“%s” is refused in a sentence', async (url, message) => {
   const error = await openStorage(url).catch((caught: unknown) => caught)
   expect(error).toMatchObject({ code: 'invalid_argument', message: expect.stringMatching(message) })
-  expect(String(error)).not.toContain('s3cret')
+  expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('s3cret')
+})
+
+test('redisStorage alone tells no password of a URL that cannot be read', async () => {
+  const { setup, close } = redisStorage({ url: 'redis://me:s3cret@127.0.0.1:none/0' })
+  const error = await setup().catch((caught: unknown) => caught)
+  expect(error).toMatchObject({
+    code: 'invalid_argument',
+    message: expect.stringContaining('cannot be read'),
+  })
+  expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('s3cret')
+  await close()
 })
 
 test('a URL is shown without password and parameters', () => {
@@ -97,6 +124,32 @@ test('no password is ever shown, whatever it is made of', () => {
       },
     ),
   )
+})
+
+test('memory counts what it holds', async () => {
+  const { store, checkpointer, report } = await openStorage('memory:')
+  const data = new Uint8Array(100)
+  await store.commit('one', {
+    ops: [
+      { op: 'claim', owner: 'me', token: 1, ttlMs: 600_000 },
+      { op: 'append', token: 1, events: Array.from({ length: 12 }, () => ({ topic: 'x', data })) },
+    ],
+  })
+  await store.trim('one', { keepLast: 10 })
+  await store.commit('two', { ops: [{ op: 'put', collection: 'c', id: 'd', value: 1 }] })
+  const checkpoint = { v: 4, id: '1', ts: '', channel_values: {}, channel_versions: {}, versions_seen: {} }
+  const config = { configurable: { thread_id: 'one' } }
+  await checkpointer.put(config, checkpoint, { source: 'input', step: -1, parents: {} }, {})
+  const { counts, bytes, durable } = await report()
+  expect(counts).toEqual({ partitions: 2, documents: 1, events: 10, leases: 1, checkpoints: 1 })
+  expect(bytes).toBeGreaterThanOrEqual(1_000)
+  expect(durable).toBe(false)
+  await store.commit('two', { ops: [{ op: 'clear' }] })
+  await store.commit('one', { ops: [{ op: 'clear' }] })
+  await checkpointer.deleteThread('one')
+  const after = await report()
+  expect(after.counts).toEqual({ partitions: 1, documents: 0, events: 0, leases: 0, checkpoints: 0 })
+  expect(after.bytes).toBe(0)
 })
 
 async function keepsWhatItIsTold(url: string, name: string, prefix?: string): Promise<void> {

@@ -1,4 +1,5 @@
 import { AgentwireError } from '../../errors.ts'
+import { assertReadable } from '../storage-url.ts'
 import { fromIoredis, type IoredisClient, isIoredis } from './ioredis.ts'
 import { fromNodeRedis, isNodeRedis, type NodeRedisClient } from './node-redis.ts'
 
@@ -44,6 +45,7 @@ export function fromClient(client: RedisClient, deadlineMs: number): Connections
 }
 
 export async function fromUrl(url: string, deadlineMs: number): Promise<Connections> {
+  assertReadable(url)
   try {
     const { Redis } = await import('ioredis')
     return fromIoredis(new Redis(url, { lazyConnect: true, keepAlive: 10_000 }), deadlineMs)
@@ -56,8 +58,8 @@ export async function fromUrl(url: string, deadlineMs: number): Promise<Connecti
   } catch (cause) {
     if (!isMissing(cause)) throw cause
     throw new AgentwireError(
-      'missing_dependency',
-      'redisStorage({ url }) needs the package ioredis or redis: install one of them, or pass a client.',
+      'missing_package',
+      'A redis:// URL needs the package ioredis or redis: npm install ioredis, or give redisStorage a client.',
       { cause },
     )
   }
