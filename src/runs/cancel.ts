@@ -3,6 +3,10 @@ import { RunError } from './errors.ts'
 import { type CancelAction, guardThread, isEnded, loadRun, loadThread, putRun, putThread } from './records.ts'
 import { retryConflicts } from './update-thread.ts'
 
+/** A rollback is not weakened by an interrupt, whichever came first. */
+export const stronger = (before: CancelAction | null, now: CancelAction): CancelAction =>
+  before === 'rollback' ? before : now
+
 /**
  * Asks a run to stop, wherever it executes; a run that still waits is dropped. Returns when that is recorded, not when the
  * agent has stopped. An ended run is left alone. Throws `RunError` `no_such_run`.
@@ -28,8 +32,7 @@ export async function cancelRun(
       })
       return
     }
-    // A rollback is not weakened by a later interrupt.
-    const cancel = run.record.cancel ?? action
+    const cancel = stronger(run.record.cancel, action)
     if (cancel !== run.record.cancel) {
       await store.commit(threadId, { guards: [unchanged], ops: [putRun({ ...run.record, cancel })] })
     }

@@ -1,6 +1,7 @@
 import type { RunInput, StateAddress } from '../agents/agent.ts'
 import { uuid7 } from '../ids.ts'
 import type { Guard, Op } from '../storage/store.ts'
+import { stronger } from './cancel.ts'
 import { type CommandKey, putReceipt, raced, recall, type Started } from './command.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
 import { RunError } from './errors.ts'
@@ -151,7 +152,7 @@ async function enqueue(context: RunContext, request: Enqueue): Promise<void> {
         : []),
     ],
     ops: [
-      ...(active ? [putRun({ ...active.record, cancel: strategy })] : []),
+      ...(active ? [putRun({ ...active.record, cancel: stronger(active.record.cancel, strategy) })] : []),
       ...waiting.flatMap((item) => (item ? [putRun({ ...item.record, status: 'interrupted' })] : [])),
       putRun(run),
       putThread({ ...thread, queue: [entry] }),
