@@ -51,7 +51,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/a2a',
     'src/control-plane',
   ],
-  adapters: ['src/errors', 'src/http'],
+  adapters: ['src/errors', 'src/http', 'src/tracing'],
   cli: ['src/errors', 'src/storage'],
 }
 
