@@ -1,20 +1,24 @@
 import { AgentwireError } from '../errors.ts'
-import { createCheckpointer, type RedisCheckpointer } from './redis/checkpointer.ts'
 import { type Connections, fromClient, fromUrl, type Receive, type RedisClient } from './redis/client.ts'
 import { createDatabase } from './redis/database.ts'
 import { createDirectory } from './redis/directory.ts'
 import { createDoorbell } from './redis/doorbell.ts'
 import { createKeys } from './redis/keys.ts'
 import { durability, prepare, type RedisDurability } from './redis/prepare.ts'
+import { reportOf } from './redis/report.ts'
+import { createTables } from './redis/saver-tables.ts'
 import { createStore } from './redis/store.ts'
-import { jsonSerde, type Serde } from './serde.ts'
+import { createSaver, type DurableCheckpointer } from './saver.ts'
+import type { Serde } from './serde.ts'
+import type { StorageReport } from './stats.ts'
 import type { Store } from './store.ts'
 
-export type { RedisCheckpointer } from './redis/checkpointer.ts'
 export type { RedisClient } from './redis/client.ts'
 export type { IoredisClient } from './redis/ioredis.ts'
 export type { NodeRedisClient } from './redis/node-redis.ts'
 export type { RedisDurability } from './redis/prepare.ts'
+export type { DurableCheckpointer } from './saver.ts'
+export type { StorageCounts, StorageReport } from './stats.ts'
 
 export interface RedisStorageOptions {
   /**
@@ -28,15 +32,17 @@ export interface RedisStorageOptions {
   readonly prefix?: string | undefined
   /** How long one call may take, connecting included, in milliseconds. Default 5,000. */
   readonly deadlineMs?: number | undefined
-  /** How channel values and metadata become bytes. Default: `jsonSerde`. */
+  /** How channel values and metadata become bytes. Default: `jsonSerde`; under `langgraph()` one that revives LangChain objects too. */
   readonly serde?: Serde | undefined
 }
 
 export interface RedisStorage {
   readonly store: Store
-  readonly checkpointer: RedisCheckpointer
+  readonly checkpointer: DurableCheckpointer
   /** Looks whether this Redis will do, and warns where it forgets. The first call to the store or the saver does it too. */
   setup(): Promise<void>
+  /** What it is and holds. Sets nothing up. */
+  report(): Promise<StorageReport>
   /** What is known of how long this Redis keeps what it was told. */
   durability(): Promise<RedisDurability>
   /** Ends store and saver, and the connections they opened. */
@@ -47,12 +53,13 @@ const DEADLINE_MS = 5_000
 
 /**
  * A store and a saver in one Redis, 6.2 or newer, without modules. Two connections are opened, one of which subscribes. How much
- * survives the end of Redis is up to its settings: only with `appendonly yes` nothing is lost but the last second at most.
+ * survives the end of Redis is up to its settings: nothing without `appendonly yes`, with it all but the last two seconds at most, and all with
+ * `appendfsync always`.
  *
  * Every call throws `UnavailableError` when Redis does not answer within the deadline.
  */
 export function redisStorage(options: RedisStorageOptions): RedisStorage {
-  const { client, url, prefix = 'agentwire:', deadlineMs = DEADLINE_MS, serde = jsonSerde } = options
+  const { client, url, prefix = 'agentwire:', deadlineMs = DEADLINE_MS, serde } = options
   if ((client === undefined) === (url === undefined)) {
     throw new AgentwireError('invalid_argument', 'Give redisStorage either a client or a url.')
   }
@@ -78,8 +85,15 @@ export function redisStorage(options: RedisStorageOptions): RedisStorage {
   const { assertFence } = store
   return {
     store,
-    checkpointer: createCheckpointer({ database, directory, serde, close, assertFence }),
+    checkpointer: createSaver({
+      name: 'redisCheckpointer',
+      database,
+      tables: createTables(database, directory, assertFence),
+      serde,
+      close,
+    }),
     setup: () => database.setup(),
+    report: () => reportOf(database),
     durability: () => durability(database.send),
     close,
   }

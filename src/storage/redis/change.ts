@@ -1,15 +1,10 @@
-import { checkGuard, checkLease, leaseOf, type PreparedOp } from '../commit.ts'
+import { checkGuard, checkLease, leaseOf, type PreparedOp, wholeMs } from '../commit.ts'
 import { chunksOf } from '../log-layout.ts'
-import type { Guard, Ring } from '../store.ts'
+import type { Guard } from '../store.ts'
 import { fromText, toText } from '../text.ts'
 import type { Argument } from './client.ts'
 import { type Entry, entriesOf, fieldOf, mortalEntry, toUtf8 } from './entries.ts'
 import type { Keys } from './keys.ts'
-
-/** Longer than any process lives, and far from the bounds of a number. */
-const MAX_TTL_MS = 1e15
-
-const wholeMs = (ms: number): number => Math.min(Math.ceil(ms), MAX_TTL_MS)
 
 /** What the directory must have before the ops may be done. `tailOf` gives the end of the stamp of the put at a place. */
 export function entriesFor(
@@ -53,7 +48,7 @@ function encodeOp(op: PreparedOp, stamp: string): Argument[] {
     case 'delete':
       return ['d', fieldOf(op.collection, op.id)]
     case 'append':
-      return [...chunksOf(op.token, op.events)].flatMap(({ count, layout, data }) => [
+      return chunksOf(op.token, op.events).flatMap(({ count, layout, data }) => [
         'a',
         String(count),
         layout,
@@ -132,11 +127,4 @@ export function throwRefusal(
   if (place >= 0) checkGuard(partition, guards[place]!, current)
   else checkLease(partition, ops, current)
   throw new Error(`Redis refused a commit to ${partition}, which holds by what it saw.`)
-}
-
-export function ringFor(ops: readonly PreparedOp[]): Ring {
-  return {
-    log: ops.some(({ op }) => op === 'append' || op === 'clear'),
-    docs: ops.some(({ op }) => op !== 'append'),
-  }
 }

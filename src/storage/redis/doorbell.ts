@@ -1,3 +1,4 @@
+import { createBells, EVERYTHING } from '../bells.ts'
 import type { Bell, Ring } from '../store.ts'
 import type { Line } from './client.ts'
 import type { Database } from './database.ts'
@@ -22,31 +23,23 @@ const MAX_RETRY_MS = 500
 const QUIET_ATTEMPTS = 8
 /** Deadlines between two pings: a link that died in silence is noticed by them. */
 const PING_EVERY = 2
-const EVERYTHING: Ring = { log: true, docs: true }
 
 export function createDoorbell(database: Database): Doorbell {
   const channelOf = (partition: string) => database.keys.partition(partition).channel
   /** Messages come back to their sender, who has rung before. */
   const sender = crypto.randomUUID().slice(0, 8)
   /** By channel. */
-  const bells = new Map<string, Set<Bell>>()
+  const bells = createBells((channel) => {
+    const on = line
+    if (on) onLine(on, on.unsubscribe(channel)).catch(() => {})
+  })
   let line: Line | undefined
   let keeping: Promise<void> | undefined
   let closed = false
   let wake = () => {}
 
-  function ringHere(channel: string, ring: Ring): void {
-    for (const bell of [...(bells.get(channel) ?? [])]) {
-      try {
-        bell(ring)
-      } catch (error) {
-        console.error('agentwire: a bell of store.watch threw.', error)
-      }
-    }
-  }
-
   function receive(channel: string, message: string): void {
-    if (!message.startsWith(sender)) ringHere(channel, ringOf(message.at(-1)!))
+    if (!message.startsWith(sender)) bells.ring(channel, ringOf(message.at(-1)!))
   }
 
   /** A line that does not answer in time is over. */
@@ -63,7 +56,7 @@ export function createDoorbell(database: Database): Doorbell {
     if (channels.length === 0) return
     await onLine(on, on.subscribe(channels))
     // Whatever was committed before.
-    for (const channel of channels) ringHere(channel, EVERYTHING)
+    for (const channel of channels) bells.ring(channel, EVERYTHING)
   }
 
   async function keep(): Promise<void> {
@@ -75,7 +68,7 @@ export function createDoorbell(database: Database): Doorbell {
         opened = made
         await onLine(made, made.connect())
         line = made
-        await listen(made, [...bells.keys()])
+        await listen(made, bells.keys())
         attempt = 0
         // Its failure closes the line.
         ping = setInterval(() => onLine(made, made.ping()).catch(() => {}), PING_EVERY * database.deadlineMs)
@@ -109,26 +102,14 @@ export function createDoorbell(database: Database): Doorbell {
   return {
     watch(partition, bell) {
       const channel = channelOf(partition)
-      let watching = bells.get(channel)
-      if (!watching) {
-        bells.set(channel, (watching = new Set()))
-        // Its failure closes the line, and the next one listens to it.
-        if (line) listen(line, [channel]).catch(() => {})
-      }
+      const isFirst = !bells.has(channel)
+      const stop = bells.hang(channel, bell)
+      // Its failure closes the line, and the next one listens to it.
+      if (isFirst && line) listen(line, [channel]).catch(() => {})
       keeping ??= keep()
-      const from = watching
-      // A wrapper, so that one function may watch twice and each stop its own.
-      const own: Bell = (ring) => bell(ring)
-      from.add(own)
-      return () => {
-        from.delete(own)
-        if (from.size > 0 || bells.get(channel) !== from) return
-        bells.delete(channel)
-        const on = line
-        if (on) onLine(on, on.unsubscribe(channel)).catch(() => {})
-      }
+      return stop
     },
-    ring: (partition, ring) => ringHere(channelOf(partition), ring),
+    ring: (partition, ring) => bells.ring(channelOf(partition), ring),
     message: (ring) => sender + markOf(ring),
     async close() {
       closed = true

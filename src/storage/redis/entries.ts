@@ -1,5 +1,5 @@
-import { fromText, toText } from '../text.ts'
 import type { Doc, DocIndex } from '../store.ts'
+import { fromText, toText } from '../text.ts'
 import type { Keys } from './keys.ts'
 
 /** A member of a set in the directory. */

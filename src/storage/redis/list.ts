@@ -1,4 +1,4 @@
-import { comparePositions, decodeCursor, encodeCursor, type Position, positionOf } from '../cursor.ts'
+import { comparePositions, decodeCursor, type Position, pageSize, positionOf, toPage } from '../cursor.ts'
 import type { Doc, DocPage, ListQuery } from '../store.ts'
 import { toText } from '../text.ts'
 import type { Database } from './database.ts'
@@ -7,8 +7,6 @@ import { fieldOf, keyOf, readDocument, readMember, timeOf, toUtf8 } from './entr
 import { WALK } from './scripts-directory.ts'
 import { DOCUMENTS } from './scripts-store.ts'
 
-const DEFAULT_LIMIT = 100
-const MAX_LIMIT = 1_000
 /** Members that one call looks at: the server does nothing else meanwhile. */
 const LOOK_AT = 5_000
 
@@ -33,7 +31,7 @@ export async function listDocuments(
   query: ListQuery,
 ): Promise<DocPage> {
   const { orderBy, descending = false, cursor } = query
-  const limit = Math.min(Math.max(Math.floor(query.limit ?? DEFAULT_LIMIT), 1), MAX_LIMIT)
+  const limit = pageSize(query)
   const after = cursor === undefined ? undefined : decodeCursor(cursor)
   const sign = descending ? -1 : 1
   const found = new Map<string, Doc>()
@@ -52,9 +50,7 @@ export async function listDocuments(
   const sorted = [...found.values()].sort(
     (a, b) => sign * comparePositions(positionOf(a, orderBy), positionOf(b, orderBy)),
   )
-  const docs = sorted.slice(0, limit)
-  if (sorted.length <= limit) return { docs }
-  return { docs, cursor: encodeCursor(positionOf(docs.at(-1)!, orderBy)) }
+  return toPage(sorted, query)
 }
 
 function matches({ partition, index }: Doc, { partition: wanted, where = {}, orderBy }: ListQuery): boolean {

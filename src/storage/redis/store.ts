@@ -1,15 +1,15 @@
-import { checkFence, leaseOf, type PreparedOp, prepare } from '../commit.ts'
+import { checkFence, leaseOf, type PreparedOp, prepareOps, ringFor } from '../commit.ts'
 import { UnavailableError } from '../errors.ts'
 import { DATABASE } from '../fenced.ts'
 import { readBounds } from '../log-layout.ts'
 import type { Change, Committed, LogBatch, PartitionState, ReadQuery, Ring, Store } from '../store.ts'
 import { fromText } from '../text.ts'
-import { encodeAppend, encodeChange, entriesFor, leaseEntry, ringFor, throwRefusal } from './change.ts'
+import { encodeAppend, encodeChange, entriesFor, leaseEntry, throwRefusal } from './change.ts'
 import type { Database } from './database.ts'
 import { type Directory, GRACE_MS } from './directory.ts'
 import type { Doorbell } from './doorbell.ts'
 import { entriesOf, fieldOf, mortalEntry, readDocument, readField, readLines, toUtf8 } from './entries.ts'
-import { toBatch } from './layout.ts'
+import { readAnswer } from './layout.ts'
 import { expiredLeases } from './leases.ts'
 import { listDocuments } from './list.ts'
 import { APPEND, COMMIT } from './scripts-commit.ts'
@@ -57,7 +57,7 @@ export function createStore(
     const { meta, log } = keys.partition(partition)
     const { limit, maxBytes } = readBounds(query)
     const args = [String(query.after), String(limit), String(maxBytes)]
-    return toBatch((await run({ script: READ, keys: [meta, log], args })) as unknown[], query)
+    return readAnswer((await run({ script: READ, keys: [meta, log], args })) as unknown[], query)
   }
 
   async function commit(
@@ -126,9 +126,7 @@ export function createStore(
     },
     async commit(partition, change) {
       database.assertOpen()
-      if (change.signal?.aborted)
-        throw new UnavailableError('The commit was aborted.', { written: 'no', cause: change.signal.reason })
-      const ops = change.ops.map(prepare)
+      const ops = prepareOps(change)
       const events = encodeAppend(change.guards, ops)
       if (events) {
         const { meta, log, channel } = keys.partition(partition)

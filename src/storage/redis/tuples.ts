@@ -1,4 +1,4 @@
-import { configOf, highestVersion, nextVersion } from '../checkpoint-config.ts'
+import { addPendingSends, configOf, TASKS } from '../checkpoint-config.ts'
 import type { Checkpoint, CheckpointTuple } from '../checkpointer.ts'
 import type { PendingWrite } from '../memory-checkpoints.ts'
 import type { Serde } from '../serde.ts'
@@ -14,8 +14,6 @@ import {
 import type { Database } from './database.ts'
 import { toUtf8 } from './entries.ts'
 import { LOAD } from './scripts-saver.ts'
-
-const TASKS = '__pregel_tasks'
 
 /** A checkpoint as it is kept. Without a body it is not there, but may have writes. */
 interface Found {
@@ -89,12 +87,9 @@ async function toTuple(
   const given = (await Promise.all(entries)).filter((entry) => entry !== undefined)
   const checkpoint: Checkpoint = { ...rest, channel_values: Object.fromEntries(given) }
   if (checkpoint.v < 4 && parent !== undefined) {
-    // Checkpoints before format 4 kept the sends of a step with its parent's writes.
     const { found } = await load(database, threadId, [`c${parent}`])
     const sends = found[0]!.writes.filter(({ channel }) => channel === TASKS)
-    checkpoint.channel_values[TASKS] = await Promise.all(sends.map(({ blob }) => revive(serde, blob)))
-    checkpoint.channel_versions[TASKS] =
-      highestVersion(Object.values(checkpoint.channel_versions)) ?? nextVersion(undefined)
+    addPendingSends(checkpoint, await Promise.all(sends.map(({ blob }) => revive(serde, blob))))
   }
   return {
     config: configOf(threadId, ...readCheckpoint(address)),

@@ -104,13 +104,13 @@ describe.runIf(hasRedis())('redisStorage', async () => {
     expect(await store.expired()).toEqual([])
     await store.sweep()
     await vi.waitFor(async () => {
-      expect(await admin.zrange('agentwire:{directory}:by:c', 0, -1)).toHaveLength(3)
+      expect(await admin.zrange('agentwire:{directory}:by:c', '0', '-1')).toHaveLength(3)
     }, later)
-    expect(await admin.zrange('agentwire:{directory}:mortal', 0, -1)).toEqual([
+    expect(await admin.zrange('agentwire:{directory}:mortal', '0', '-1')).toEqual([
       `c\0p\0a\0${young}`,
       `c\0p\0none\0${young}`,
     ])
-    expect(await admin.zrange('agentwire:{directory}:leases', 0, -1)).toEqual(['p\x008'])
+    expect(await admin.zrange('agentwire:{directory}:leases', '0', '-1')).toEqual(['p\x008'])
   })
 
   test('lists many documents by what is selective, and by order where nothing is', async () => {
@@ -340,7 +340,7 @@ describe.runIf(hasRedis())('redisStorage', async () => {
         await Promise.all(['p0', 'p1'].map((p) => admin.hgetall(`agentwire:{p:${p}}:docs`)))
       ).flatMap((hash) => Object.values(hash))
       const stamps = docs.map((doc) => doc.split('\n', 1)[0]!.split(' ')[2]!).sort()
-      const members = await admin.zrange('agentwire:{directory}:by:c', 0, -1)
+      const members = await admin.zrange('agentwire:{directory}:by:c', '0', '-1')
       expect(members.map((member) => member.split('\0')[2]!).sort()).toEqual(stamps)
     }, later)
     for (const partition of ['p0', 'p1']) {

@@ -128,7 +128,7 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     }
     await vi.waitFor(() => expect(rings).toBe(2), later)
     rings = 0
-    expect(Number(await admin.client('KILL', 'TYPE', 'pubsub'))).toBe(1)
+    expect(Number(await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub'))).toBe(1)
     // For what may have been missed, without any commit.
     await vi.waitFor(() => expect(rings).toBe(2), later)
     await writer.store.commit('q', { ops: [append('x')] })
