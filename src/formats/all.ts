@@ -4,6 +4,7 @@ import { bedrockInvoke } from './bedrock-invoke.ts'
 import { cohere } from './cohere.ts'
 import type { Format } from './format.ts'
 import { gemini } from './gemini.ts'
+import { geminiInteractions } from './gemini-interactions.ts'
 import { generic } from './generic.ts'
 import { langchain } from './langchain.ts'
 import { mistral } from './mistral.ts'
@@ -26,6 +27,7 @@ export const formats: readonly Format[] = [
   bedrockInvoke,
   bedrockConverse,
   gemini,
+  geminiInteractions,
   ollama,
   cohere,
   mistral,

@@ -1,4 +1,4 @@
-import type { Annotation, ContentBlock, Message, Usage } from '../messages/index.ts'
+import type { Annotation, ContentBlock, Message } from '../messages/index.ts'
 import { readBlock, readCitation, toCall, type Words } from './blocks.ts'
 import { answerCall, type Calls, createCalls, nameCall } from './calls.ts'
 import { defineFormat } from './define.ts'
@@ -16,8 +16,8 @@ import {
   toText,
 } from './fields.ts'
 import { type ArgsWriter, createArgsWriter } from './gemini-args.ts'
+import { readUsage } from './gemini-usage.ts'
 import { roleOf, toMessages, toRequest } from './request.ts'
-import { countOf, toUsage } from './usage.ts'
 
 /**
  * Google Gemini: `generateContent` of the Gemini API and of Vertex AI, its stream, and what a server of the Live API says. Each
@@ -305,39 +305,4 @@ function readInput(part: unknown, calls: Calls): ContentBlock | Message {
     status: error ? 'error' : 'success',
     ...(extras && { extras }),
   }
-}
-
-/** The prompt includes what was cached, but not what tools put into it; thoughts are beside the candidates. */
-function readUsage(usage: Fields): Usage | undefined {
-  const { promptTokenCount: prompt, candidatesTokenCount, responseTokenCount } = usage
-  const { cachedContentTokenCount: cached, cacheTokensDetails, thoughtsTokenCount: thoughts } = usage
-  const written = candidatesTokenCount ?? responseTokenCount
-  if (prompt === undefined && written === undefined) return undefined
-  const output = modalities(listOf(usage.candidatesTokensDetails ?? usage.responseTokensDetails))
-  const unknown = countOf(cached) > 0 && !cacheTokensDetails
-  const input = modalities(
-    [...listOf(usage.promptTokensDetails), ...listOf(usage.toolUsePromptTokensDetails)],
-    listOf(cacheTokensDetails),
-  )
-  return toUsage(
-    countOf(prompt) + countOf(usage.toolUsePromptTokenCount),
-    countOf(written) + countOf(thoughts),
-    { cache_read: cached, ...(unknown ? undefined : input) },
-    { reasoning: thoughts, ...output },
-  )
-}
-
-/** Tokens by what they stand for, those that have prices of their own. */
-function modalities(lists: readonly unknown[], less: readonly unknown[] = []): Record<string, number> {
-  const counts: Record<string, number> = { audio: 0, image: 0, video: 0 }
-  for (const [list, sign] of [
-    [lists, 1],
-    [less, -1],
-  ] as const)
-    for (const item of list) {
-      const { modality, tokenCount } = fieldsOf(item)
-      const name = stringOf(modality).toLowerCase()
-      if (Object.hasOwn(counts, name)) counts[name]! += sign * countOf(tokenCount)
-    }
-  return counts
 }

@@ -16,6 +16,7 @@ export type {
   StreamReader,
 } from './format.ts'
 export { gemini } from './gemini.ts'
+export { geminiInteractions } from './gemini-interactions.ts'
 export { generic } from './generic.ts'
 export { langchain } from './langchain.ts'
 export { langchainTarget } from './langchain-target.ts'

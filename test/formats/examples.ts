@@ -6,6 +6,7 @@ import {
   cohere,
   type Format,
   gemini,
+  geminiInteractions,
   generic,
   langchain,
   mistral,
@@ -18,6 +19,7 @@ import { args, count, interleave, name, picks, pieces, rawArgs, text, unknown } 
 import { bedrockConverse as converseExamples, toInvoke } from './examples/bedrock.ts'
 import { cohere as cohereExamples } from './examples/cohere.ts'
 import { gemini as geminiExamples } from './examples/gemini.ts'
+import { geminiInteractions as interactionExamples } from './examples/gemini-interactions.ts'
 import { generic as genericExamples } from './examples/generic.ts'
 import { langchain as langchainExamples } from './examples/langchain.ts'
 import { mistral as mistralExamples } from './examples/mistral.ts'
@@ -364,6 +366,7 @@ export const formats: [string, Format, fc.Arbitrary<Example>][] = [
   ['anthropicMessages', anthropicMessages, anthropic],
   ['openaiResponses', openaiResponses, responses],
   ['gemini', gemini, geminiExamples],
+  ['geminiInteractions', geminiInteractions, interactionExamples],
   ['bedrockConverse', bedrockConverse, converseExamples],
   ['mistral', mistral, mistralExamples],
   ['cohere', cohere, cohereExamples],
