@@ -47,6 +47,18 @@ const tokens = defineAgent<TokensInput>({
   },
 })
 
+/** Says its numbers in one message. */
+const talk = defineAgent<TokensInput>({
+  async run({ input, message }) {
+    const words = message()
+    for (let n = 0; n < input.count; n++) {
+      await words.text(`${n} `)
+      await sleep(input.everyMs)
+    }
+    await words.end()
+  },
+})
+
 const Steps = Annotation.Root({
   count: Annotation<number>,
   stepMs: Annotation<number>,
@@ -70,4 +82,4 @@ const steps = new StateGraph(Steps)
   .addConditionalEdges('step', ({ log, count }) => (log.length < count ? 'step' : END), ['step', END])
   .compile()
 
-export const agents: Readonly<Record<string, Agent>> = { tokens, steps: langgraph(steps) }
+export const agents: Readonly<Record<string, Agent>> = { tokens, talk, steps: langgraph(steps) }

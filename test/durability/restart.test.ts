@@ -1,0 +1,118 @@
+import { Client } from '@langchain/langgraph-sdk'
+import { StreamController } from '@langchain/langgraph-sdk/stream'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { StepsInput, TokensInput } from './agents.ts'
+import { backends } from './backends.ts'
+import { endOf, expectHandedOn, expectOneChain, expectSoundLog, readLog, spread, stepsOf } from './checks.ts'
+import type { Instance } from './process.ts'
+import { countOf, report, setScene } from './scene.ts'
+
+const CLIENTS = countOf('CLIENTS', 10)
+/** What a page shows. */
+// biome-ignore lint/suspicious/noExplicitAny: states of two agents
+type State = any
+
+describe.each(backends)('$name', async (backend) => {
+  const scene = await setScene(backend)
+  afterAll(scene.close)
+
+  test('a clean restart under clients of the SDK: each ends with the whole sequence', async () => {
+    const { storage } = scene
+    const tokens: TokensInput = { count: 200, everyMs: 10 }
+    const steps: StepsInput = { count: 20, stepMs: 150 }
+    const text = Array.from({ length: tokens.count }, (_, n) => `${n} `).join('')
+    const whole = Array.from({ length: steps.count }, (_, n) => `${n}`)
+    // One that lets its runs finish, and one that hands them over at once.
+    const patient = await open('talk', tokens, Math.floor(CLIENTS / 4), 60_000)
+    const hasty = await open('steps', steps, Math.ceil(CLIENTS * 0.75), 0)
+    await Promise.all([hasty.restart(), patient.restart()])
+
+    let handedOver = 0
+    for (const { controller, threadId } of await hasty.ended()) {
+      await until(controller, ({ values }) => String(stepsOf(values.log)) === String(whole))
+      const done = await expectOneChain(storage, threadId)
+      expect(stepsOf(done)).toEqual(whole)
+      if (new Set(done.map((entry) => entry.split('@')[1])).size === 2) handedOver += 1
+    }
+    for (const { controller } of await patient.ended()) {
+      await until(controller, ({ messages }) => messages.at(-1)?.text === text)
+    }
+    expect(handedOver).toBeGreaterThan(0)
+    const back = [...hasty.back, ...patient.back]
+    expect(back.length).toBeGreaterThanOrEqual(CLIENTS)
+    report(
+      backend,
+      `clean restart under ${CLIENTS} clients of the SDK`,
+      `whole sequences ${CLIENTS}/${CLIENTS}, runs handed over ${handedOver}, streams reconnected after ${spread(back)}`,
+    )
+  }, 120_000)
+
+  /** An instance with pages that have each started a run. */
+  async function open(assistantId: string, input: object, count: number, drainMs: number) {
+    const instance = await scene.start({ drainMs })
+    const client = new Client({ apiUrl: instance.origin, apiKey: null, callerOptions: { maxRetries: 0 } })
+    const back: number[] = []
+    const pages = Array.from({ length: count }, () => {
+      let lost = 0
+      const controller = new StreamController<State, State>({
+        assistantId,
+        client,
+        onReconnect: () => {
+          lost ||= Date.now()
+        },
+        onConnected: () => {
+          if (lost > 0) back.push(Date.now() - lost)
+        },
+      })
+      return { controller, submitted: controller.submit(input) }
+    })
+    const threads: string[] = []
+    for (const { controller } of pages) {
+      const { threadId } = await until(controller, (shown) => Boolean(shown.threadId))
+      threads.push(threadId!)
+      // A command that is under way when its server goes is the client's to send again: here each was answered.
+      const begun = async () => (await scene.storage.store.inspect(threadId!)).head
+      await expect.poll(begun, { timeout: 30_000 }).toBeGreaterThan(1)
+    }
+    let fresh: Instance
+    return {
+      back,
+      async restart() {
+        await instance.terminate()
+        fresh = await scene.start({ port: instance.port })
+      },
+      async ended() {
+        const ended = []
+        for (const [i, { controller, submitted }] of pages.entries()) {
+          await submitted
+          const { error } = await until(controller, ({ isLoading }) => !isLoading)
+          expect(error).toBeUndefined()
+          const log = await readLog(scene.storage, threads[i]!)
+          expectSoundLog(log)
+          expect(endOf(log, log[0]!.runId)).toBe('completed')
+          expectHandedOn(log, log[0]!.runId)
+          ended.push({ controller, threadId: threads[i]! })
+        }
+        expect([...instance.errors, ...fresh.errors]).toEqual([])
+        return ended
+      },
+    }
+  }
+})
+
+/** Settles with what the page shows once this holds of it. */
+async function until(
+  { rootStore }: StreamController<State, State>,
+  holds: (shown: ReturnType<typeof rootStore.getSnapshot>) => boolean,
+) {
+  return new Promise<ReturnType<typeof rootStore.getSnapshot>>((resolve) => {
+    const look = () => {
+      const shown = rootStore.getSnapshot()
+      if (!holds(shown)) return
+      off()
+      resolve(shown)
+    }
+    const off = rootStore.subscribe(look)
+    look()
+  })
+}
