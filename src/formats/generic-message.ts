@@ -1,6 +1,5 @@
 import type { Annotation, ContentBlock, InvalidToolCallBlock, Message, Usage } from '../messages/index.ts'
 import { isRecord } from '../messages/record.ts'
-import { decodeUsage } from '../messages/wire/usage.ts'
 import { readBlock, readCitation, type Words } from './blocks.ts'
 import type { CallKey } from './call-keys.ts'
 import { addMore, addPart, type Choice, finishPart } from './draft.ts'
@@ -15,19 +14,19 @@ import { countOf, toUsage } from './usage.ts'
 
 const WORDS: Words = {
   types: meanings({
-    text: 'text input_text output_text !refusal',
+    text: 'text !refusal',
     reasoning: 'reasoning thinking !redacted_thinking',
-    image: 'image image_url input_image',
+    image: 'image image_url',
     audio: 'audio input_audio',
     video: 'video video_url',
-    file: 'file document input_file',
+    file: 'file document',
     toolCall: 'tool_call tool_call_chunk tool_use function_call',
     serverToolCall: 'server_tool_call server_tool_call_chunk server_tool_use !mcp_tool_use',
   }),
   fields: meanings({
     text: 'reasoning thinking summary refusal',
     annotations: 'citations',
-    url: 'image_url video_url file_url',
+    url: 'image_url video_url',
     base64: 'data file_data',
     fileId: 'file_id',
     mimeType: 'mime_type media_type',
@@ -35,83 +34,79 @@ const WORDS: Words = {
   }),
 }
 
-const RESULT = names('type index tool_call_id toolCallId tool_use_id status output content is_error')
+const RESULT = names('type id index tool_call_id toolCallId tool_use_id status output content is_error')
+
+const isCall = (type: unknown): boolean => /toolcall$/i.test(stringOf(type))
 
 /** Reads a block of a message. The `index` by which LangChain merges its pieces says nothing more. */
 export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
   const { extras: nested, annotations, index: _, ...wire } = fieldsOf(value)
-  const type = stringOf(wire.type)
-  if (type === 'non_standard') return { type: 'nonStandard', value: wire.value }
-  const { non_standard: foreign } = fieldsOf(nested)
+  const { type, id, call_id: callId } = wire
+  const { non_standard, ...extras } = { ...fieldsOf(nested) } as Record<string, unknown>
+  const foreign = type === 'non_standard' ? wire.value : non_standard
   if (foreign !== undefined) return { type: 'nonStandard', value: foreign }
   if (type === 'invalid_tool_call') return readInvalid(wire)
-  if (/^server_tool_(call_)?result$|_tool_result$/.test(type)) return readResult(wire, nested)
+  if (/^server_tool_(call_)?result$|_tool_result$/.test(stringOf(type))) return readResult(wire, extras)
   // Documents of plain text, or of blocks: no media.
   if (!isRecord(value) || /^(text|content)$/.test(stringOf(fieldsOf(wire.source).type)))
     return readBlock(value, WORDS)
-  const { call_id: callId, id } = wire
-  const block: Record<string, unknown> = {
-    ...readBlock(callId ? { ...wire, id: callId, call_id: null, item_id: id } : wire, WORDS, partial),
+  const fields = callId ? { ...wire, id: callId, call_id: null, item_id: id } : wire
+  const block: Record<string, unknown> = { ...readBlock(fields, WORDS, partial) }
+  if (block.type === 'nonStandard') return { type: block.type, value }
+  if (isRecord(extras.invalid) && isCall(block.type))
+    return readInvalid({ ...wire, ...extras, ...extras.invalid })
+  if (block.type === 'text' && Array.isArray(annotations)) block.annotations = annotations.map(readAnnotation)
+  else if (annotations) extras.annotations = annotations
+  // The platform refers to stored files by `id`; the block's own is among the extras.
+  if (id && isLoose(block)) {
+    block.fileId = id
+    delete block.id
   }
-  if (block.type === 'nonStandard') return { type: 'nonStandard', value }
-  if (block.type === 'text' && Array.isArray(annotations) && annotations.length > 0)
-    block.annotations = annotations.map(readAnnotation)
-  else if (annotations) block.extras = { ...fieldsOf(block.extras), annotations }
-  if (isRecord(nested)) {
-    const { id: own, invalid, ...others } = nested
-    if (isRecord(invalid) && /ToolCall$|^toolCall$/.test(String(block.type)))
-      return readInvalid({ ...wire, ...invalid }, others)
-    block.extras = { ...fieldsOf(block.extras), ...others }
-    if (typeof own === 'string') block.id ??= own
-    if (Object.keys(block.extras as Fields).length === 0) delete block.extras
-  } else if (nested) block.extras = { ...fieldsOf(block.extras), extras: nested }
-  // The platform refers to stored files by `id`.
-  if (wire.id && /^(image|audio|video|file)$/.test(type) && !block.url && !block.base64 && !block.fileId) {
-    block.fileId = block.id
-    if (isRecord(nested) && typeof nested.id === 'string') block.id = nested.id
-    else delete block.id
+  if (!block.id && typeof extras.id === 'string') {
+    block.id = extras.id
+    delete extras.id
   }
-  return block as unknown as ContentBlock
+  const all = filled({ ...fieldsOf(block.extras), ...extras })
+  return collect(block, { extras: all }, NONE) as unknown as ContentBlock
 }
+
+/** A medium that nothing but its id tells where to find. */
+const isLoose = ({ type, url, base64, fileId }: Fields): boolean =>
+  /^(image|audio|video|file)$/.test(stringOf(type)) && !url && !base64 && !fileId
+
+const filled = (extras: Fields): Fields | undefined => (Object.keys(extras).length > 0 ? extras : undefined)
 
 function readAnnotation(value: unknown): Annotation {
   const { extras, ...wire } = fieldsOf(value)
   if (wire.type === 'non_standard_annotation') return { type: 'nonStandard', value: wire.value }
   const type = wire.type === 'citation' ? undefined : wire.type
-  return isRecord(value) ? readCitation({ ...wire, type, ...fieldsOf(extras) }) : readCitation(value)
+  return readCitation(isRecord(value) ? { ...wire, type, ...fieldsOf(extras) } : value)
 }
 
-function readInvalid({ type, id, name, args, error }: Fields, about: Fields = {}): InvalidToolCallBlock {
-  const extras = type === 'server_tool_call' ? { ...about, server: true } : about
-  return {
-    type: 'invalidToolCall',
-    ...(id ? { id: toText(id) } : undefined),
-    ...(name ? { name: toText(name) } : undefined),
-    args: toText(args),
-    error: toText(error),
-    ...(Object.keys(extras).length > 0 && { extras }),
-  }
+function readInvalid({ type, id, name, args, error, invalid, ...others }: Fields): ContentBlock {
+  const extras = invalid && filled(type === 'server_tool_call' ? { ...others, server: true } : others)
+  const call = collect({ type: 'invalidToolCall' }, { id: toText(id), name: toText(name), extras }, NONE)
+  return { ...call, args: toText(args), error: toText(error) } as InvalidToolCallBlock
 }
 
-function readResult(wire: Fields, nested: unknown): ContentBlock {
-  const { type, id, tool_call_id, toolCallId = tool_call_id, output = wire.content, status } = wire
-  const failed = status === 'error' || wire.is_error || stringOf(fieldsOf(output).type).endsWith('_error')
-  const native = !stringOf(type).startsWith('server_')
-  const known = {
-    ...collect(native ? { type } : {}, wire, native ? RESULT : RESULT_OWN),
-    ...fieldsOf(nested),
-  }
+function readResult(wire: Fields, nested: Fields): ContentBlock {
+  const {
+    type,
+    id,
+    tool_call_id,
+    toolCallId = tool_call_id ?? wire.tool_use_id,
+    output = wire.content,
+  } = wire
+  const failed = wire.status === 'error' || wire.is_error || /_error$/.test(stringOf(fieldsOf(output).type))
+  const own = /^server_/.test(stringOf(type))
+  const extras = filled({ ...collect(own ? {} : { type }, wire, RESULT), ...nested })
   return {
-    type: 'serverToolResult',
-    ...(id && !native ? { id: toText(id) } : undefined),
-    toolCallId: toText(toolCallId ?? wire.tool_use_id),
+    ...(collect({ type: 'serverToolResult' }, { id: own && id, extras }, NONE) as object),
+    toolCallId: toText(toolCallId),
     status: failed ? 'error' : 'success',
     ...(output !== undefined && { output }),
-    ...(Object.keys(known).length > 0 && { extras: known }),
-  }
+  } as ContentBlock
 }
-
-const RESULT_OWN = new Set([...RESULT, 'id'])
 
 /** All blocks of a message that is whole. */
 export function readContent(message: Fields): ContentBlock[] {
@@ -162,7 +157,7 @@ const CALL_PIECES = names('tool_call tool_call_chunk tool_use function_call inpu
 
 /** Whether a call has a block already: content repeats the calls. */
 const shown = (choice: Choice, { id }: ContentBlock): boolean =>
-  !!id && choice.slots.some(({ start }) => start.id === id && /toolcall/i.test(stringOf(start.type)))
+  !!id && choice.slots.some(({ start }) => start.id === id && isCall(start.type))
 
 function addPiece(choice: Choice, value: unknown): void {
   const part = fieldsOf(value)
@@ -172,7 +167,7 @@ function addPiece(choice: Choice, value: unknown): void {
   const key = index !== undefined && index !== null ? `at ${index}` : text === undefined ? part : undefined
   const args = part.args ?? part.input ?? part.partial_json
   if (type === 'input_json_delta') addMore(choice, key, stringOf(args), {})
-  else if (typeof args === 'string' && /ToolCall$|^toolCall$/.test(block.type))
+  else if (typeof args === 'string' && isCall(block.type))
     addPart(choice, key, { ...block, args: {} } as ContentBlock, args)
   else addPart(choice, key, block)
 }
@@ -197,7 +192,7 @@ function callsOf(message: Fields): ContentBlock[] {
 }
 
 const isSameCall = (block: ContentBlock, call: ContentBlock): boolean =>
-  /toolcall/i.test(block.type) &&
+  isCall(block.type) &&
   (call.id !== undefined || block.id !== undefined
     ? block.id === call.id
     : JSON.stringify(block) === JSON.stringify(call))
@@ -224,23 +219,19 @@ export function speakerOf({ role, type }: Fields): string {
 /** Reads a message of the input. */
 export function readAnyMessage(value: unknown): Message {
   const message = unwrapMessage(value)
-  const { id, name, tool_call_id, toolCallId = tool_call_id, status } = message
+  const { id, name, tool_call_id, toolCallId = tool_call_id, status, additional_kwargs } = message
   const role = roleOf(speakerOf(message))
-  const usage = readCounts(message.usage_metadata)
-  const metadata = collect(undefined, fieldsOf(message.response_metadata), NONE)
   const others = { ...message, ...fieldsOf(message.extras) }
-  const extras = collect(collect(undefined, fieldsOf(message.additional_kwargs), REPEATED), others, MESSAGE)
-  return {
-    role,
-    ...(id ? { id: toText(id) } : undefined),
-    ...(name ? { name: toText(name) } : undefined),
-    content: readContent(message),
-    ...(toolCallId && role === 'tool' ? { toolCallId: toText(toolCallId) } : undefined),
-    ...(status === 'error' || status === 'success' ? { status } : undefined),
-    ...(usage && { usage }),
-    ...(metadata && { metadata }),
-    ...(extras && { extras }),
+  const about = {
+    id: toText(id),
+    name: toText(name),
+    toolCallId: role === 'tool' ? toText(toolCallId) : undefined,
+    status: status === 'error' || status === 'success' ? status : undefined,
+    usage: readCounts(message.usage_metadata),
+    metadata: filled(fieldsOf(message.response_metadata)),
+    extras: collect(collect(undefined, fieldsOf(additional_kwargs), REPEATED), others, MESSAGE),
   }
+  return collect({ role, content: readContent(message) }, about, NONE) as unknown as Message
 }
 
 const NONE: ReadonlySet<string> = new Set()
@@ -255,39 +246,45 @@ export function unwrapMessage(value: unknown): Fields {
   return isRecord(data) && content === undefined ? { ...data, type } : message
 }
 
+const COUNTS = meanings({
+  input: 'input_tokens inputTokens prompt_tokens promptTokens',
+  output: 'output_tokens outputTokens completion_tokens completionTokens',
+  inputCost: 'input_cost',
+  outputCost: 'output_cost',
+  totalCost: 'total_cost',
+  inputCostDetails: 'input_cost_details',
+  outputCostDetails: 'output_cost_details',
+})
+
 /** Reads `usage_metadata`, or counts under other names. What is counted twice, or left out of the totals, is put right. */
 export function readCounts(raw: unknown): Usage | undefined {
-  const counts = fieldsOf(raw)
-  const { prompt_tokens, promptTokens = prompt_tokens, inputTokens = promptTokens } = counts
-  const {
-    completion_tokens,
-    completionTokens = completion_tokens,
-    outputTokens: out = completionTokens,
-  } = counts
-  const { input_tokens = inputTokens, output_tokens = out } = counts
-  if (input_tokens === undefined && output_tokens === undefined && counts.total_cost === undefined)
-    return undefined
-  const usage = decodeUsage({ ...counts, input_tokens, output_tokens })!
-  const { inputTokens: known, outputTokens, totalTokens: _, inputDetails, outputDetails, ...costs } = usage
-  const { cache_read, cache_creation, text, ...others } = inputDetails ?? {}
+  const usage = fieldsOf(raw)
+  const counts: { [Meaning in string]?: unknown } = {}
+  for (const key in usage) {
+    const meaning = COUNTS.get(key)
+    if (meaning && (typeof usage[key] === 'number' || isRecord(usage[key]))) counts[meaning] ??= usage[key]
+  }
+  if (!filled(counts)) return undefined
+  const { input, output, ...costs } = counts
+  const { cache_read, cache_creation, text, ...others } = fieldsOf(usage.input_token_details)
+  const { text: words, ...details } = fieldsOf(usage.output_token_details)
   const { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long } = others
-  const written = Math.max(countOf(cache_creation), countOf(short) + countOf(long))
-  const cached = countOf(cache_read) + written
-  const input = countOf(known)
-  const { text: words, ...output } = outputDetails ?? {}
+  const split = countOf(short) + countOf(long)
+  const written = Math.max(countOf(cache_creation), split)
+  const [total, cached] = [countOf(input), countOf(cache_read) + written]
   return {
     ...toUsage(
-      input + (cached > input ? cached : 0),
-      countOf(outputTokens),
+      total + (cached > total ? cached : 0),
+      countOf(output),
       {
         cache_read,
         ephemeral_5m_input_tokens: short,
         ephemeral_1h_input_tokens: long,
-        cache_creation: written - countOf(short) - countOf(long),
+        cache_creation: written - split,
         ...others,
         text,
       },
-      { ...output, text: words },
+      { ...details, text: words },
     ),
     ...costs,
   }

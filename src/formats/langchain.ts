@@ -24,16 +24,11 @@ import { addUsage } from './usage.ts'
 export const langchain = defineFormat({
   name: 'langchain',
   detect(value) {
-    const { messages, generations } = fieldsOf(value)
-    const list = Array.isArray(value) ? value : listOf(messages)
-    if (Array.isArray(generations)) return 'response'
-    if (list.flat().some(isMessage)) {
-      if (isTuple(value)) return 'chunk'
-      return value !== list && list.every(isAnswer) ? 'response' : 'request'
-    }
-    const message = isMessage(value) ? value : fieldsOf(value).message
-    if (isAnswer(message)) return isChunk(message) ? 'chunk' : 'response'
-    return listOf(fieldsOf(fieldsOf(value).kwargs).messages).some(isMessage) ? 'request' : undefined
+    const [first] = generationsOf(value) ?? []
+    const { messages, kwargs, generations } = fieldsOf(value)
+    if (generations ?? first) return !generations && isChunk(fieldsOf(first).message) ? 'chunk' : 'response'
+    const list = Array.isArray(value) ? value : (messages ?? fieldsOf(kwargs).messages)
+    return [value, ...listOf(list).flat()].some(isMessage) ? 'request' : undefined
   },
   readRequest(request) {
     const given = fieldsOf(request)
@@ -45,15 +40,9 @@ export const langchain = defineFormat({
     const others = isMessage(request) ? {} : fields
     return toRequest(others, REQUEST, input.map(readAnyMessage), list, 'messages')
   },
-  unwrap(value, whole) {
-    const { generations, messages, message } = fieldsOf(value)
-    if (Array.isArray(generations)) return value
-    if (isTuple(value)) return { generations: [{ message: value[0] }] }
-    const list = isAnswer(value) ? [value] : Array.isArray(value) ? value.flat() : listOf(messages)
-    if (isAnswer(message)) return { generations: [value] }
-    return list.length > 0 && (whole ? list.every(isAnswer) : isAnswer(value))
-      ? { generations: list.map((message) => ({ message })) }
-      : value
+  unwrap(value) {
+    const generations = generationsOf(value)
+    return !generations || fieldsOf(value).generations ? value : { generations }
   },
   open(draft) {
     const callKeys: CallKey[] = []
@@ -143,10 +132,14 @@ const isChunk = (value: unknown): boolean => {
   return stringOf(type).endsWith('Chunk') || !!(lc_namespace && tool_call_chunks)
 }
 
-/** A message with what LangGraph says about it. */
-const isTuple = (value: unknown): value is readonly unknown[] =>
-  Array.isArray(value) &&
-  value.length === 2 &&
-  isMessage(value[0]) &&
-  isRecord(value[1]) &&
-  !isMessage(value[1])
+/** The model's messages, each in an object with what is said about it; undefined where there are others among them. */
+function generationsOf(value: unknown): readonly unknown[] | undefined {
+  const { generations, messages, message } = fieldsOf(value)
+  if (Array.isArray(generations)) return generations
+  if (isAnswer(message)) return [value]
+  if (Array.isArray(value) && isMessage(value[0]) && isRecord(value[1]) && !isMessage(value[1]))
+    // What LangGraph streams: a message, and where it comes from.
+    return generationsOf(value[0])
+  const list = isMessage(value) ? [value] : Array.isArray(value) ? value.flat() : listOf(messages)
+  return list.length > 0 && list.every(isAnswer) ? list.map((message) => ({ message })) : undefined
+}

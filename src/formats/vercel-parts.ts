@@ -94,6 +94,7 @@ function readResult(part: Fields): ContentBlock {
 }
 
 const TOOL = names('type toolCallId toolName output result isError')
+const OUTPUT = names('value reason')
 /** Parts of the content of a result, by what they stand for. */
 const OUTPUTS: Readonly<Record<string, string>> = {
   'file-data': 'data',
@@ -107,29 +108,26 @@ const OUTPUTS: Readonly<Record<string, string>> = {
 export function readInputPart(value: unknown): ContentBlock | Message {
   const part = fieldsOf(value)
   if (part.type !== 'tool-result') return readPart(value)
-  const { toolCallId, toolName, output, result, isError } = part
-  const { type, value: said, reason, ...about } = fieldsOf(output)
+  const { toolCallId, toolName, output = part.result, isError } = part
+  const about = isRecord(output) ? output : { value: output }
+  const { type, value: said = about.reason } = about as Fields
   const word = stringOf(type)
-  const plain = isRecord(output) ? (said ?? reason) : (output ?? result)
-  const extras = collect(
-    /^(json|error-json|execution-denied)$/.test(word) ? { type } : undefined,
-    about,
-    TOOL,
-  )
-  return {
-    role: 'tool',
-    ...(toolName ? { name: toText(toolName) } : undefined),
-    content:
-      word === 'content'
-        ? listOf(plain).map(readOutput)
-        : plain === undefined
-          ? []
-          : [{ type: 'text', text: toText(plain) }],
-    toolCallId: toText(toolCallId),
-    status: isError || /^(error|execution)/.test(word) ? 'error' : 'success',
-    ...(collect(extras, part, TOOL) && { extras: collect(extras, part, TOOL) }),
-  } as Message
+  const plain = said === undefined ? [] : [{ type: 'text' as const, text: toText(said) }]
+  const marked = /json|denied/.test(word) ? about : { ...about, type: undefined }
+  const extras = collect(collect(undefined, marked, OUTPUT), part, TOOL)
+  return collect(
+    { role: 'tool', content: word === 'content' ? listOf(said).map(readOutput) : plain },
+    {
+      name: toText(toolName),
+      toolCallId: toText(toolCallId),
+      status: isError || /^(error|execution)/.test(word) ? 'error' : 'success',
+      extras,
+    },
+    NONE,
+  ) as unknown as Message
 }
+
+const NONE: ReadonlySet<string> = new Set()
 
 function readOutput(value: unknown): ContentBlock {
   const part = fieldsOf(value)

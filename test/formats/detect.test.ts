@@ -10,7 +10,7 @@ const detect = (...values: unknown[]) => detectFormat(formats, values)?.name
 test('the list has all formats', () => {
   const all = Object.values<object>(exported).filter((value) => 'readStream' in value)
   expect(new Set<unknown>(formats)).toEqual(new Set(all))
-  expect(examples.map(([name]) => name).sort()).toEqual(formats.map(({ name }) => name).sort())
+  expect(formats.map(({ name }) => name)).toEqual(expect.arrayContaining(examples.map(([name]) => name)))
 })
 
 describe.each(examples)('%s', (name, _, examples) => {
