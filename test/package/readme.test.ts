@@ -15,7 +15,11 @@ const GIVEN: Readonly<Record<string, string>> = {
     declare const app: import('hono').Hono`,
   'agentwire/next': `declare const server: import('agentwire').WebHandler`,
   'agentwire/node': `declare const server: import('agentwire').WebHandler`,
-  'agentwire/sqlite': '',
+  'agentwire/postgres': `import { createAgentServer } from 'agentwire'
+    declare const agents: Record<string, import('agentwire').Agent>`,
+  'agentwire/tracing': `declare const openai: import('openai').OpenAI
+    declare const request: import('openai/resources').ChatCompletionCreateParamsStreaming
+    declare function show(chunk: import('openai/resources').ChatCompletionChunk): void`,
   'langgraph-sdk': '',
 }
 
