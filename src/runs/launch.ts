@@ -2,6 +2,7 @@ import type { AgentEvent } from '../agents/agent.ts'
 import type { Guard, Op, PartitionState } from '../storage/store.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
 import { encodeFrame, pendingEvent } from './frame.ts'
+import { persist } from './persist.ts'
 import {
   guardThread,
   putRun,
@@ -29,6 +30,9 @@ export interface Launched {
   readonly head: number
 }
 
+/** Somebody waits for the answer. */
+const PATIENCE_MS = 1_000
+
 /** Gives a run the thread: lease, records and its `running` event, in one commit. Throws `ConflictError` when another was first. */
 export async function prepareLaunch(
   context: RunContext,
@@ -54,15 +58,24 @@ export async function prepareLaunch(
     replayAfter: run.checkpointId === null ? thread.replayAfter : state.head,
   }
   const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, state.head + 1)
-  const { head } = await context.store.commit(threadId, {
-    guards: [guardThread(threadId, read), { guard: 'free' }, { guard: 'head', seq: state.head }, ...guards],
-    ops: [
-      { op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs },
-      putRun(running),
-      putThread(busy),
-      { op: 'append', token, events: [frame] },
-      ...ops,
-    ],
+  const head = state.head + 1
+  await persist({
+    store: context.store,
+    threadId,
+    token,
+    before: state.head,
+    after: head,
+    patienceMs: PATIENCE_MS,
+    change: {
+      guards: [guardThread(threadId, read), { guard: 'free' }, { guard: 'head', seq: state.head }, ...guards],
+      ops: [
+        { op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs },
+        putRun(running),
+        putThread(busy),
+        { op: 'append', token, events: [frame] },
+        ...ops,
+      ],
+    },
   })
   return { thread: busy, run: running, token, head }
 }

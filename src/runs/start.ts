@@ -1,6 +1,7 @@
 import type { RunInput, StateAddress } from '../agents/agent.ts'
 import { uuid7 } from '../ids.ts'
-import type { Guard, Op } from '../storage/store.ts'
+import { UnavailableError } from '../storage/errors.ts'
+import type { Change, Guard, Op } from '../storage/store.ts'
 import { stronger } from './cancel.ts'
 import { type CommandKey, putReceipt, raced, recall, type Started } from './command.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
@@ -127,7 +128,7 @@ async function enqueue(context: RunContext, request: Enqueue): Promise<void> {
     throw new RunError('thread_busy', 'Too many runs wait on this thread.')
   const entry = { runId: run.runId, answers }
   if (strategy === 'enqueue') {
-    await store.commit(thread.threadId, {
+    await commitRun(context, run, {
       guards: [guardThread(thread.threadId, read), ...request.guards],
       ops: [putRun(run), putThread({ ...thread, queue: [...thread.queue, entry] }), ...request.ops],
     })
@@ -136,7 +137,7 @@ async function enqueue(context: RunContext, request: Enqueue): Promise<void> {
   const active =
     thread.activeRunId === null ? undefined : await loadRun(store, thread.threadId, thread.activeRunId)
   const waiting = await Promise.all(thread.queue.map(({ runId }) => loadRun(store, thread.threadId, runId)))
-  await store.commit(thread.threadId, {
+  await commitRun(context, run, {
     guards: [
       guardThread(thread.threadId, read),
       ...request.guards,
@@ -161,6 +162,20 @@ async function enqueue(context: RunContext, request: Enqueue): Promise<void> {
   })
   const local = context.active.get(thread.threadId)
   if (local && local.runId === active?.record.runId) local.stop(strategy)
+}
+
+/** A commit that enters a run. Where its answer is lost the run tells whether it was done: the caller must not start another. */
+async function commitRun(
+  { store }: RunContext,
+  { threadId, runId }: RunRecord,
+  change: Change,
+): Promise<void> {
+  try {
+    await store.commit(threadId, change)
+  } catch (error) {
+    const lost = error instanceof UnavailableError && error.written === 'unknown'
+    if (!lost || !(await loadRun(store, threadId, runId))) throw error
+  }
 }
 
 const newRun = (request: StartRequest, start: RunInput, now: number): RunRecord => ({

@@ -214,3 +214,30 @@ test('events survive a store that is away for a while, and a commit whose answer
   expect(rootStates(events)).toEqual(['running', 'completed'])
   await engine.close()
 })
+
+test('a start whose answer was lost is not lost, and not done twice', async () => {
+  const shared = memoryStore()
+  let lost = 0
+  const store: Store = {
+    ...shared,
+    capabilities: { ...shared.capabilities, shared: true },
+    async commit(partition, change) {
+      const committed = await shared.commit(partition, change)
+      const starts = change.ops.some((op) => op.op === 'put' && op.collection === 'runs')
+      const ends = change.ops.some(({ op }) => op === 'release')
+      if (!starts || ends || ++lost > 3) return committed
+      throw new UnavailableError('The answer is lost.', { written: 'unknown' })
+    },
+  }
+  const actor = puppet()
+  const engine = engineOf({ a: actor.agent }, { store })
+  const ids = [await start(engine, 't'), await start(engine, 't')].map(({ runId }) => runId)
+  // Stops the one that runs, and drops the one that waits.
+  ids.push((await start(engine, 't', {}, { multitaskStrategy: 'interrupt' })).runId)
+  expect(lost).toBe(3)
+  actor.finish()
+  const events = await transcript(engine, 't', 2)
+  expect(rootStates(events)).toEqual(['running', 'interrupted', 'running', 'completed'])
+  expect(actor.tasks.map(({ runId }) => runId)).toEqual([ids[0], ids[2]])
+  await engine.close()
+})
