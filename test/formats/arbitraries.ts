@@ -1,5 +1,8 @@
 import fc from 'fast-check'
 
+/** How often to try. Set `FORMAT_RUNS` for more. */
+export const RUNS = Number(process.env.FORMAT_RUNS ?? 60)
+
 /** Text that splits in the middle of characters too. */
 export const text = fc.string({ minLength: 1, maxLength: 24, unit: 'binary' })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as exported from '../../src/formats/index.ts'
 import { detectFormat, formats, openaiResponses } from '../../src/formats/index.ts'
+import { RUNS } from './arbitraries.ts'
 import { formats as examples } from './examples.ts'
 import { frozen } from './helpers.ts'
 
@@ -20,7 +21,7 @@ describe.each(examples)('%s', (name, _, examples) => {
         expect(detect(frozen(response))).toBe(name)
         for (const chunk of chunks) expect(detect(frozen(chunk))).toBe(name)
       }),
-      { numRuns: 30 },
+      { numRuns: RUNS / 2 },
     )
   })
 })
@@ -53,6 +54,17 @@ test.each<[string | undefined, unknown]>([
   ['gemini', { contents: [{ role: 'user', parts: [{ text: 'a' }] }] }],
   ['bedrockConverse', { modelId: 'm', messages: [{ role: 'user', content: [{ text: 'a' }] }] }],
   ['ollama', { model: 'm', messages: [{ role: 'user', content: 'a' }], options: { temperature: 0 } }],
+  ['bedrockConverse', { modelId: 'm', messages: [], inferenceConfig: { maxTokens: 1 } }],
+  ['bedrockInvoke', { modelId: 'm', body: '{"anthropic_version":"bedrock-2023-05-31","messages":[]}' }],
+  ['geminiInteractions', { model: 'm', input: 'a', system_instruction: 'Be brief.' }],
+  ['geminiInteractions', { model: 'm', input: [{ type: 'user_input', content: [] }] }],
+  ['mistral', { model: 'm', messages: [{ role: 'user', content: 'a' }], safePrompt: true }],
+  ['mistral', { model: 'm', messages: [{ role: 'tool', toolCallId: 'a', content: 'b' }] }],
+  ['cohere', { model: 'm', messages: [{ role: 'user', content: 'a' }], safety_mode: 'NONE' }],
+  ['cohere', { model: 'm', messages: [{ role: 'assistant', toolPlan: 'Look', toolCalls: [] }] }],
+  ['ollama', { model: 'm', messages: [{ role: 'user', content: 'a', images: ['AAAA'] }] }],
+  ['openaiChat', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'b' } }] }] }],
+  ['openaiChat', { messages: [{ role: 'tool', tool_call_id: 'a', content: '1' }] }],
   ['openaiChat', { model: 'm', messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }] }] }],
   [
     'vercel',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isMessage, type Usage } from '../../src/messages/index.ts'
-import { garbage } from './arbitraries.ts'
+import { garbage, RUNS } from './arbitraries.ts'
 import { formats } from './examples.ts'
 import { frozen, streamed, viaJson, whole } from './helpers.ts'
 
@@ -41,6 +41,7 @@ describe.each(formats)('%s', (name, format, examples) => {
       fc.property(examples, ({ response, chunks }) => {
         expect(streamed(format, chunks)).toEqual(whole(format, response))
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -49,7 +50,7 @@ describe.each(formats)('%s', (name, format, examples) => {
       fc.property(examples, ({ response }) => {
         for (const { usage } of whole(format, response).messages) if (usage) checkUsage(usage)
       }),
-      { numRuns: 100 },
+      { numRuns: RUNS },
     )
   })
 
@@ -61,6 +62,7 @@ describe.each(formats)('%s', (name, format, examples) => {
         expect(whole(format, plain)).toEqual(read)
         expect(viaJson(read)).toEqual(read)
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -77,6 +79,7 @@ describe.each(formats)('%s', (name, format, examples) => {
           expect(put).toContain(`"${mark}"`)
         }
       }),
+      { numRuns: RUNS },
     )
   })
 
@@ -86,7 +89,7 @@ describe.each(formats)('%s', (name, format, examples) => {
         expect(format.detect(frozen(response))).toBe('response')
         for (const chunk of chunks) expect(['chunk', ...alike]).toContain(format.detect(frozen(chunk)))
       }),
-      { numRuns: 30 },
+      { numRuns: RUNS / 2 },
     )
   })
 
@@ -105,7 +108,7 @@ describe.each(formats)('%s', (name, format, examples) => {
         expect(messages.filter((message) => !isMessage(message))).toEqual([])
         expect(viaJson(messages)).toEqual(messages)
       }),
-      { numRuns: 250 },
+      { numRuns: RUNS * 3 },
     )
   })
 })
