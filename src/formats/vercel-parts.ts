@@ -108,8 +108,8 @@ const OUTPUTS: Readonly<Record<string, string>> = {
 export function readInputPart(value: unknown): ContentBlock | Message {
   const part = fieldsOf(value)
   if (part.type !== 'tool-result') return readPart(value)
-  const { toolCallId, toolName, output = part.result, isError } = part
-  const about = isRecord(output) ? output : { value: output }
+  const { toolCallId, toolName, output, result, isError } = part
+  const about = isRecord(output) ? output : { value: output ?? result }
   const { type, value: said = about.reason } = about as Fields
   const word = stringOf(type)
   const plain = said === undefined ? [] : [{ type: 'text' as const, text: toText(said) }]

@@ -26,9 +26,9 @@ export const vercel = defineFormat({
   name: 'vercel',
   detect(value) {
     const fields = fieldsOf(value)
-    const { type, content, text, steps } = fields
     // Reading any other field of it would start the stream.
     if ('fullStream' in fields) return undefined
+    const { type, content, text, steps } = fields
     if (typeof type === 'string') {
       // Errors of Anthropic's have a type.
       const foreign = type === 'error' && fieldsOf(fields.error).type
