@@ -1,4 +1,5 @@
 import { AgentwireError } from '../errors.ts'
+import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions, PREFIX } from './durable.ts'
 import { createDatabase } from './postgres/database.ts'
 import { createDoorbell } from './postgres/doorbell.ts'
 import { createNames } from './postgres/names.ts'
@@ -6,44 +7,22 @@ import { fromPool, fromUrl, type PostgresPool } from './postgres/pool.ts'
 import { reportOf } from './postgres/report.ts'
 import { createTables } from './postgres/saver-tables.ts'
 import { createStore } from './postgres/store.ts'
-import type { RetentionOptions } from './retention.ts'
-import { createSaver, type DurableCheckpointer } from './saver.ts'
-import type { Serde } from './serde.ts'
-import type { StorageReport } from './stats.ts'
-import type { Store } from './store.ts'
+import { createSaver } from './saver.ts'
 
+export type { DurableStorage, DurableStorageOptions } from './durable.ts'
 export type { PostgresPool, PostgresPoolClient, PostgresQuery } from './postgres/pool.ts'
 export type { RetentionOptions } from './retention.ts'
 export type { DurableCheckpointer } from './saver.ts'
 export type { StorageCounts, StorageReport } from './stats.ts'
 
-export interface PostgresStorageOptions extends RetentionOptions {
+export interface PostgresStorageOptions extends DurableStorageOptions {
   /** A `Pool` of the package `pg`. It stays yours: `close` leaves it open. One of `pool` and `url` is needed. */
   readonly pool?: PostgresPool | undefined
   /** `postgres://…`: a pool of our own, made with the package `pg`, which must be installed. */
   readonly url?: string | undefined
   /** The schema of the tables, created where it is missing. Default: the first of the connection's `search_path`. */
   readonly schema?: string | undefined
-  /** What the names of tables and functions begin with. Default `agentwire_`. */
-  readonly prefix?: string | undefined
-  /** How long one call may take, waiting for a connection included, in milliseconds. Default 5,000. */
-  readonly deadlineMs?: number | undefined
-  /** How channel values and metadata become bytes. Default: `jsonSerde`; under `langgraph()` one that revives LangChain objects too. */
-  readonly serde?: Serde | undefined
 }
-
-export interface PostgresStorage {
-  readonly store: Store
-  readonly checkpointer: DurableCheckpointer
-  /** Creates or migrates the tables. The first call to the store or the saver does it too. */
-  setup(): Promise<void>
-  /** What it is and holds. Sets nothing up. */
-  report(): Promise<StorageReport>
-  /** Ends store and saver, the connections they opened, and the pool where it is not yours. */
-  close(): Promise<void>
-}
-
-const DEADLINE_MS = 5_000
 
 /**
  * A store and a saver in one Postgres database, 13 or newer. Beside the pool one more connection is opened, for LISTEN, which
@@ -51,8 +30,8 @@ const DEADLINE_MS = 5_000
  *
  * Every call throws `UnavailableError` when the database does not answer within the deadline.
  */
-export function postgresStorage(options: PostgresStorageOptions): PostgresStorage {
-  const { pool, url, schema, prefix = 'agentwire_', deadlineMs = DEADLINE_MS, serde } = options
+export function postgresStorage(options: PostgresStorageOptions): DurableStorage {
+  const { pool, url, schema, prefix = PREFIX, deadlineMs = DEADLINE_MS, serde } = options
   if ((pool === undefined) === (url === undefined)) {
     throw new AgentwireError('invalid_argument', 'Give postgresStorage either a pool or a url.')
   }

@@ -1,7 +1,6 @@
 import { AgentwireError } from '../errors.ts'
-import type { RetentionOptions } from './retention.ts'
-import { createSaver, type DurableCheckpointer } from './saver.ts'
-import type { Serde } from './serde.ts'
+import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions, PREFIX } from './durable.ts'
+import { createSaver } from './saver.ts'
 import { createDatabase } from './sqlite/database.ts'
 import { createDoorbell } from './sqlite/doorbell.ts'
 import type { SqliteDatabase } from './sqlite/driver.ts'
@@ -10,15 +9,14 @@ import { openFile, pathOf } from './sqlite/open.ts'
 import { reportOf } from './sqlite/report.ts'
 import { createTables } from './sqlite/saver-tables.ts'
 import { createStore } from './sqlite/store.ts'
-import type { StorageReport } from './stats.ts'
-import type { Store } from './store.ts'
 
+export type { DurableStorage, DurableStorageOptions } from './durable.ts'
 export type { RetentionOptions } from './retention.ts'
 export type { DurableCheckpointer } from './saver.ts'
 export type { SqliteDatabase, SqliteStatement } from './sqlite/driver.ts'
 export type { StorageCounts, StorageReport } from './stats.ts'
 
-export interface SqliteStorageOptions extends RetentionOptions {
+export interface SqliteStorageOptions extends DurableStorageOptions {
   /**
    * A database of `better-sqlite3`, `libsql` or `node:sqlite`, used by nothing else: its `busy_timeout` is set, and a transaction
    * that others leave open on it makes every call fail. `close` leaves it open. One of `database` and `url` is needed.
@@ -26,50 +24,32 @@ export interface SqliteStorageOptions extends RetentionOptions {
   readonly database?: SqliteDatabase | undefined
   /** `file:…` or a path. Opened with `node:sqlite` where the runtime has it, else with the package `libsql`. */
   readonly url?: string | undefined
-  /** What the names of tables begin with. Default `agentwire_`. */
-  readonly prefix?: string | undefined
   /**
    * `normal`: what was committed survives the end of the process, at any point; a power cut may undo the last commits. `full`: it
    * survives that too, and each commit waits for the disk. Default `normal`.
    */
   readonly synchronous?: Synchronous | undefined
-  /** How long one call may wait for a lock that another process holds, in milliseconds. Default 5,000. */
-  readonly deadlineMs?: number | undefined
   /** How often to look for commits of other connections while somebody watches, in milliseconds. Default 15. */
   readonly pollMs?: number | undefined
-  /** How channel values and metadata become bytes. Default: `jsonSerde`; under `langgraph()` one that revives LangChain objects too. */
-  readonly serde?: Serde | undefined
 }
 
-export interface SqliteStorage {
-  readonly store: Store
-  readonly checkpointer: DurableCheckpointer
-  /** Creates or migrates the tables. The first call to the store or the saver does it too. */
-  setup(): Promise<void>
-  /** What it is and holds. Sets nothing up. */
-  report(): Promise<StorageReport>
-  /** Ends store and saver, and the database where it is not yours. */
-  close(): Promise<void>
-}
-
-const DEADLINE_MS = 5_000
 const POLL_MS = 15
-const PREFIX = /^[A-Za-z_][A-Za-z0-9_]*$/
+const FIT = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
  * A store and a saver in one SQLite file, in WAL mode, that any number of processes of one machine may share. SQLite runs in the
  * caller's thread: a call blocks the event loop as long as its statements take, but not while it waits for another process.
  * Within one process, open a file with one SQLite library only: two do not see each other's locks (https://www.sqlite.org/howtocorrupt.html).
  *
- * Every call throws `UnavailableError` when the file cannot be read or written.
+ * `close` leaves a database of yours open. Every call throws `UnavailableError` when the file cannot be read or written.
  */
-export function sqliteStorage(options: SqliteStorageOptions): SqliteStorage {
-  const { database: given, url, prefix = 'agentwire_', serde } = options
+export function sqliteStorage(options: SqliteStorageOptions): DurableStorage {
+  const { database: given, url, prefix = PREFIX, serde } = options
   const { deadlineMs = DEADLINE_MS, pollMs = POLL_MS, synchronous = 'normal' } = options
   if ((given === undefined) === (url === undefined)) {
     throw new AgentwireError('invalid_argument', 'Give sqliteStorage either a database or a url.')
   }
-  if (!PREFIX.test(prefix)) {
+  if (!FIT.test(prefix)) {
     throw new AgentwireError(
       'invalid_argument',
       'The prefix of sqliteStorage must be letters, digits and underscores.',

@@ -1,4 +1,4 @@
-/** What SQLite's text cannot keep, or would order otherwise than JavaScript does; and the character that marks NUL. */
+/** What the text of a database cannot keep, or would order otherwise than JavaScript does; and the character that marks NUL. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const UNFIT = /[\0\u0001\ud800-\uffff]/g
 // biome-ignore lint/suspicious/noControlCharactersInRegex: as above

@@ -2,17 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { type PostgresStorage, postgresStorage } from '../../src/storage/postgres.ts'
+import type { DurableStorage } from '../../src/storage/durable.ts'
+import { postgresStorage } from '../../src/storage/postgres.ts'
 import type { RetentionOptions } from '../../src/storage/retention.ts'
 import type { Serde } from '../../src/storage/serde.ts'
-import { type SqliteStorage, sqliteStorage } from '../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { hasPostgres, sharedPostgres } from '../support/postgres-server.ts'
-
-export type Storage = SqliteStorage | PostgresStorage
 
 /** A handle on one database, as another process would have it. */
 export interface Open {
-  (options?: RetentionOptions & { readonly serde?: Serde }): Storage
+  (options?: RetentionOptions & { readonly serde?: Serde }): DurableStorage
   /** Of the database, for a client of one's own. */
   readonly url: string
   /** Undefined where the database has none. */
@@ -30,12 +29,12 @@ let schemas = 0
 /** Every storage that outlives its process, as far as this machine has it. */
 export function durableBackends(): readonly Backend[] {
   const directory = mkdtempSync(join(tmpdir(), 'agentwire-durable-'))
-  const opened: Storage[] = []
+  const opened: DurableStorage[] = []
   afterAll(async () => {
     await Promise.all(opened.map((storage) => storage.close()))
     rmSync(directory, { recursive: true, force: true })
   })
-  const keep = <S extends Storage>(storage: S): S => {
+  const keep = (storage: DurableStorage): DurableStorage => {
     opened.push(storage)
     return storage
   }

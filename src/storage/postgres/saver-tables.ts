@@ -1,9 +1,10 @@
 import { FencedError } from '../errors.ts'
 import type { Fence, SavedAt, SaverTables } from '../saver.ts'
+import { listTuples } from '../sql/list-tuples.ts'
 import { encodeCheckpoint, encodeWrites } from './checkpoint-rows.ts'
 import { type Database, type Row, readNumbers } from './database.ts'
 import { ancestorsOf } from './history.ts'
-import { listTuples } from './list-tuples.ts'
+import { rowsOf } from './list-tuples.ts'
 import { keyOf, namesOf } from './text.ts'
 import { type Address, loadTuples } from './tuples.ts'
 
@@ -26,7 +27,7 @@ export function createTables(database: Database): SaverTables {
 
   return {
     load: async (serde, at) => (await loadTuples(database, serde, [addressAt(at)]))[0],
-    list: (serde, config, options) => listTuples(database, serde, config, options),
+    list: (serde, config, options) => listTuples(rowsOf(database, serde), config, options),
     async put(serde, fence, { threadId, namespace, parentId, checkpoint, metadata, isNew, latest }) {
       const names = [threadId, namespace, checkpoint.id, parentId] as const
       const keys = names.map((name) => (name === undefined ? null : keyOf(name)))

@@ -1,11 +1,12 @@
 import { checkFence } from '../commit.ts'
 import type { Fence, SavedAt, SaverTables } from '../saver.ts'
+import { listTuples } from '../sql/list-tuples.ts'
 import { toText } from '../text.ts'
 import { encodeCheckpoint, encodeWrites, putCheckpoint, putWrites } from './checkpoint-rows.ts'
 import type { Connection } from './connection.ts'
 import type { Database } from './database.ts'
 import { ancestorsOf } from './history.ts'
-import { listTuples } from './list-tuples.ts'
+import { rowsOf } from './list-tuples.ts'
 import { loadPartition } from './partitions.ts'
 import { loadCheckpoint, toTuple } from './tuples.ts'
 
@@ -27,7 +28,7 @@ export function createTables(database: Database): SaverTables {
       const rows = await database.snapshot((connection) => loadCheckpoint(connection, of, ...textsOf(at)))
       return rows && toTuple(serde, rows)
     },
-    list: (serde, config, options) => listTuples(database, serde, config, options),
+    list: (serde, config, options) => listTuples(rowsOf(database, serde), config, options),
     async put(serde, fence, { threadId, namespace, parentId, checkpoint, metadata, isNew, latest }) {
       const address = [toText(threadId), toText(namespace), toText(checkpoint.id)] as const
       const parent = parentId === undefined ? null : toText(parentId)

@@ -1,9 +1,9 @@
 // A process of its own. It does what the lines of its input say, and answers each with one line of JSON.
 import { createInterface } from 'node:readline'
-import { type SqliteStorage, sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { type DurableStorage, sqliteStorage } from '../../../src/storage/sqlite.ts'
 import type { PeerCall } from './peer.ts'
 
-async function append({ store }: SqliteStorage, partition: string, count: number): Promise<number[]> {
+async function append({ store }: DurableStorage, partition: string, count: number): Promise<number[]> {
   const heads: number[] = []
   for (let i = 0; i < count; i++) {
     const events = [{ topic: 'peer', data: new TextEncoder().encode(`peer ${i}`) }]

@@ -1,0 +1,30 @@
+import type { RetentionOptions } from './retention.ts'
+import type { DurableCheckpointer } from './saver.ts'
+import type { Serde } from './serde.ts'
+import type { StorageReport } from './stats.ts'
+import type { Store } from './store.ts'
+
+/** What every storage over a database takes. */
+export interface DurableStorageOptions extends RetentionOptions {
+  /** What the names of tables or keys begin with. Default `agentwire_`, in Redis `agentwire:`. */
+  readonly prefix?: string | undefined
+  /** How long one call may take, in milliseconds, waiting for a connection or a lock included. Default 5,000. */
+  readonly deadlineMs?: number | undefined
+  /** How channel values and metadata become bytes. Default: `jsonSerde`; under `langgraph()` one that revives LangChain objects too. */
+  readonly serde?: Serde | undefined
+}
+
+/** A store and a saver over one database. */
+export interface DurableStorage {
+  readonly store: Store
+  readonly checkpointer: DurableCheckpointer
+  /** Creates or migrates what the database needs. The first call to the store or the saver does it too. */
+  setup(): Promise<void>
+  /** What it is and holds. Sets nothing up. */
+  report(): Promise<StorageReport>
+  /** Ends store and saver, and every connection that is not yours. */
+  close(): Promise<void>
+}
+
+export const DEADLINE_MS = 5_000
+export const PREFIX = 'agentwire_'
