@@ -96,7 +96,7 @@ function isReady(port: number): Promise<boolean> {
   })
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer()
   await new Promise<void>((resolve) => {
     probe.listen(0, '127.0.0.1', resolve)
