@@ -1,0 +1,54 @@
+import type { Message as ClaudeMessage, RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages'
+import type { ConverseStreamOutput } from '@aws-sdk/client-bedrock-runtime'
+import type { GenerateContentResponse } from '@google/genai'
+import type { Span, Tracer } from '@opentelemetry/api'
+import type { StreamTextResult, TextStreamPart, ToolSet } from 'ai'
+import type { FastifyInstance } from 'fastify'
+import type { Context } from 'hono'
+import type { Client } from 'langsmith'
+import type { APIPromise } from 'openai'
+import type { ChatCompletionChunk } from 'openai/resources'
+import type { Stream } from 'openai/streaming'
+import { expectTypeOf, test } from 'vitest'
+import type { fastifyThreadMetadata, honoThreadMetadata } from '../../adapters/thread-metadata.ts'
+import type { Writer } from '../../src/agents/define-agent.ts'
+import { type convertModelCall, observeModelStream } from '../../src/tracing/index.ts'
+import type { langsmithSink } from '../../src/tracing/langsmith.ts'
+import type { openTelemetrySink } from '../../src/tracing/opentelemetry.ts'
+
+type ModelStream = Parameters<Writer['model']>[0]
+type Sdk = {
+  readonly openai: APIPromise<Stream<ChatCompletionChunk>>
+  readonly anthropic: AsyncIterable<RawMessageStreamEvent>
+  readonly gemini: Promise<AsyncGenerator<GenerateContentResponse>>
+  readonly ai: StreamTextResult<ToolSet, never>['fullStream']
+  readonly bedrock: AsyncIterable<ConverseStreamOutput>
+}
+
+test('streams of the SDKs are observed as what they are', () => {
+  const same = <Given extends object>(stream: Given) => observeModelStream(stream)
+  expectTypeOf(same<Sdk['openai']>).returns.toEqualTypeOf<Sdk['openai']>()
+  expectTypeOf(same<Sdk['gemini']>).returns.toEqualTypeOf<Sdk['gemini']>()
+  expectTypeOf(same<Sdk['ai']>).returns.toEqualTypeOf<Sdk['ai']>()
+})
+
+test('streams of the SDKs go into model()', () => {
+  expectTypeOf<Sdk['openai']>().toExtend<ModelStream>()
+  expectTypeOf<Sdk['anthropic']>().toExtend<ModelStream>()
+  expectTypeOf<Sdk['gemini']>().toExtend<ModelStream>()
+  expectTypeOf<Sdk['ai']>().toExtend<ModelStream>()
+  expectTypeOf<Sdk['bedrock']>().toExtend<ModelStream>()
+  expectTypeOf<ReadableStream<TextStreamPart<ToolSet>>>().toExtend<ModelStream>()
+})
+
+test('responses of the SDKs are converted', () => {
+  expectTypeOf<ClaudeMessage>().toExtend<Parameters<typeof convertModelCall>[0]['response']>()
+})
+
+test('clients, tracers and frameworks fit without casts', () => {
+  expectTypeOf<{ client: Client }>().toExtend<NonNullable<Parameters<typeof langsmithSink>[0]>>()
+  expectTypeOf<{ tracer: Tracer }>().toExtend<Parameters<typeof openTelemetrySink>[0]>()
+  expectTypeOf<Record<string, string>>().toExtend<Parameters<Span['setAttributes']>[0]>()
+  expectTypeOf<FastifyInstance>().toExtend<Parameters<ReturnType<typeof fastifyThreadMetadata>>[0]>()
+  expectTypeOf<Context>().toExtend<Parameters<ReturnType<typeof honoThreadMetadata>>[0]>()
+})
