@@ -101,7 +101,7 @@ function readResult(wire: Fields, nested: Fields): ContentBlock {
   const own = /^server_/.test(stringOf(type))
   const extras = filled({ ...collect(own ? {} : { type }, wire, RESULT), ...nested })
   return {
-    ...(collect({ type: 'serverToolResult' }, { id: own && id, extras }, NONE) as object),
+    ...(collect({ type: 'serverToolResult' }, { id: own ? toText(id) : undefined, extras }, NONE) as object),
     toolCallId: toText(toolCallId),
     status: failed ? 'error' : 'success',
     ...(output !== undefined && { output }),
