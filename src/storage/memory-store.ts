@@ -29,6 +29,8 @@ export interface MemoryStoreOptions {
   readonly maxThreadBytes?: number | undefined
   /** Bound on all logs together, in bytes. The log that was longest without an append loses events first. Default 256 MiB. */
   readonly maxTotalBytes?: number | undefined
+  /** How old events may become, in milliseconds, before a sweep drops them. Those of a partition with a lease stay. Default: any age. */
+  readonly maxAgeMs?: number | undefined
   /** The store's clock, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined
 }
@@ -64,7 +66,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
 } {
   const maxThreadBytes = options.maxThreadBytes ?? 16 * 1024 * 1024
   const maxTotalBytes = options.maxTotalBytes ?? 256 * 1024 * 1024
-  const now = options.now ?? Date.now
+  const { maxAgeMs, now = Date.now } = options
   const partitions = new Map<string, Partition>()
   const tombstones = new Map<string, Tombstone>()
   const documents = createDocuments()
@@ -277,6 +279,12 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
     async sweep() {
       assertOpen()
       for (const id of documents.sweep(now())) settle(id)
+      if (maxAgeMs === undefined) return
+      for (const [id, log] of [...byAppend]) {
+        if (leased.has(id)) continue
+        changeLog(id, log, () => dropOlderThan(log, now() - maxAgeMs))
+        settle(id)
+      }
     },
     async setup() {
       assertOpen()

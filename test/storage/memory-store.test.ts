@@ -87,6 +87,26 @@ test('takes the total bound from the thread that was longest without an append',
   expect(await first('e')).toBe(2)
 })
 
+test('a sweep drops what is too old, but nothing of a run that is going on', async () => {
+  let now = 1_000
+  const store = memoryStore({ maxAgeMs: 500, now: () => now })
+  await store.commit('held', { ops: [{ op: 'claim', owner: 'o', token: 1, ttlMs: 10 }] })
+  for (const partition of ['held', 'old', 'mixed']) await append(store, partition, 300, 300)
+  now += 400
+  await append(store, 'mixed', 300, 300)
+  await store.sweep()
+  const first = async (partition: string) => (await store.inspect(partition)).firstRetained
+  expect(await Promise.all(['held', 'old', 'mixed'].map(first))).toEqual([1, 1, 1])
+  now += 200
+  await store.sweep()
+  expect(await Promise.all(['held', 'old'].map(first))).toEqual([1, 301])
+  expect(await first('mixed')).toBeGreaterThan(1)
+  expect(await countFrom(store, 'mixed', 300)).toBe(300)
+  await store.commit('held', { ops: [{ op: 'release', token: 1 }] })
+  await store.sweep()
+  expect(await first('held')).toBe(301)
+})
+
 test('forgets what is empty: partitions, documents, watchers', async () => {
   const store = memoryStore()
   const before = heldBytes()
