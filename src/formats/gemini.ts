@@ -206,8 +206,11 @@ function readParts(
   // What sources are given for is the text that came last.
   const cited = annotations.length > 0 ? parts.findLastIndex(isText) : -1
   for (const [at, part] of parts.entries()) {
-    const call = fieldsOf(fieldsOf(part).functionCall)
-    if (turn.args || call.partialArgs || call.willContinue) readPieces(choice, turn, fieldsOf(part), call)
+    const { functionCall } = fieldsOf(part)
+    const call = fieldsOf(functionCall)
+    if (call.name) turn.args = undefined
+    if (call.partialArgs || call.willContinue || (turn.args && functionCall))
+      readPieces(choice, turn, fieldsOf(part), call)
     else {
       const block = readPart(part, turn.calls)
       addBlock(choice, turn, at === cited ? ({ ...block, annotations } as ContentBlock) : block)

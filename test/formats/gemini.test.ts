@@ -354,6 +354,24 @@ describe('streams', () => {
     ])
   })
 
+  test('a call whose end never came, and what came instead', () => {
+    const partialArgs = [arg('$.x', { stringValue: 'a', willContinue: true })]
+    expect(
+      streamed(gemini, [
+        piece({ name: 'f', willContinue: true }),
+        piece({ partialArgs, willContinue: true }),
+        chunk({ text: 'Oh' }),
+        piece({ name: 'g', args: { y: 1 } }),
+        piece({ name: 'h', partialArgs, willContinue: true }),
+      ]).messages[0]!.content,
+    ).toMatchObject([
+      { type: 'invalidToolCall', name: 'f', args: '{"x":"a' },
+      { type: 'text', text: 'Oh' },
+      { type: 'toolCall', name: 'g', args: { y: 1 } },
+      { type: 'invalidToolCall', name: 'h', args: '{"x":"a' },
+    ])
+  })
+
   test('any arguments come out of their pieces', () => {
     const value = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(
