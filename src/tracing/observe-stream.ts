@@ -5,7 +5,8 @@ import { createObserver, type ObserveOptions, type Observer } from './observer.t
 
 /**
  * Watches a stream of chunks while somebody else reads it, and gives back the same kind of stream: an async iterable, an async
- * generator, a `ReadableStream`, the `Stream` of a provider's SDK with its helpers, or the promise of one (with `withResponse`).
+ * generator, a `ReadableStream`, the `Stream` of a provider's SDK with its helpers, the emitter that an SDK puts around it, or
+ * the promise of one (with `withResponse`); a promise may also come to a whole response.
  *
  * Each chunk is handed on as it is and when it is asked for: nothing is queued, nothing is pulled ahead, nothing is changed.
  * The first real content makes one `new_token` event, and the end makes one record: at the end, on an error, when the reader
@@ -22,18 +23,10 @@ export function observeModelStream<Stream extends object>(
   options: ObserveOptions = {},
 ): Stream {
   const observer = createObserver(options)
-  const observed = new WeakMap<object, object>()
-  const observe = <Value>(value: Value): Value => {
-    if (!isStream(value)) {
-      const message = 'Expected an async iterable, a ReadableStream, or a promise of one.'
-      throw new TracingError('stream', message)
-    }
-    // `then` and `withResponse` of a promise give the same stream.
-    const known = observed.get(value) ?? observeStream(value, observer)
-    observed.set(value, known)
-    return known as Value
-  }
-  return isPromise(stream) ? observePromise(stream, observer, observe) : observe(stream)
+  if (isPromise(stream)) return observePromise(stream, observer)
+  if (isStream(stream)) return observeStream(stream, observer) as Stream
+  const message = 'Expected an async iterable, a ReadableStream, or a promise of one.'
+  throw new TracingError('stream', message)
 }
 
 type Iterable = object & { [Symbol.asyncIterator](): AsyncIterator<unknown> }
@@ -48,6 +41,7 @@ const isObject = (value: unknown): value is Record<PropertyKey, unknown> => isRe
 
 function observeStream(stream: object, observer: Observer): object {
   if (stream instanceof ReadableStream) return observeReadable(stream, observer)
+  if (isEmitter(stream)) return observeEmitter(stream, observer)
   if (isSdkStream(stream)) {
     const { controller } = stream
     const Stream = stream.constructor as new (iterator: () => unknown, controller: AbortController) => object
@@ -66,6 +60,32 @@ function isSdkStream(value: object): value is SdkStream {
   const { iterator, controller, tee, toReadableStream } = value as Record<string, unknown>
   const methods = [iterator, tee, toReadableStream].every((method) => typeof method === 'function')
   return methods && controller instanceof AbortController
+}
+
+/** What the SDKs' helpers that run by themselves have in common: `chat.completions.stream()`, `messages.stream()` and the like. */
+interface Emitter {
+  readonly errored: boolean
+  readonly aborted: boolean
+  on(name: string, listener: (chunk: unknown) => void): unknown
+}
+
+function isEmitter(value: object): value is Emitter {
+  const { on, done, errored, aborted } = value as Record<string, unknown>
+  const methods = typeof on === 'function' && typeof done === 'function'
+  return methods && typeof errored === 'boolean' && typeof aborted === 'boolean'
+}
+
+/** Listens. Not to `error`: who does takes the error away from an SDK that would report it otherwise. */
+function observeEmitter(stream: Emitter, observer: Observer): object {
+  for (const name of ['chunk', 'event', 'streamEvent'])
+    stream.on(name, (chunk) => {
+      observer.push(chunk)
+    })
+  stream.on('end', () => {
+    if (stream.aborted) observer.end('cancelled')
+    else observer.end(stream.errored ? { error: 'The stream has failed.' } : 'complete')
+  })
+  return stream
 }
 
 /** Any other object that can be iterated: a proxy, so that whatever else it can do it still does. */
@@ -191,15 +211,19 @@ function observeReadable(stream: ReadableStream<unknown>, observer: Observer): R
 }
 
 /**
- * The promise of a stream, with the helpers that an SDK gives it. Nothing is asked of it before somebody asks: an SDK's promise
+ * The promise of a stream, or of a whole response, with the helpers that an SDK gives it. Nothing is asked of it before somebody asks: an SDK's promise
  * reads the response's body when it is awaited.
  */
 function observePromise<Promised extends PromiseLike<object> & object>(
   promise: Promised,
   observer: Observer,
-  observe: <Value>(value: Value) => Value,
 ): Promised {
   let pending: Promise<object> | undefined
+  const observe = (value: object): object => {
+    if (isStream(value)) return observeStream(value, observer)
+    observer.end({ response: value })
+    return value
+  }
   const observed = () =>
     (pending ??= Promise.resolve(promise).then(observe, (error: unknown) => {
       observer.end({ error })

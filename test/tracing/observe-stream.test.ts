@@ -331,6 +331,26 @@ describe('the SDKs', () => {
     expect(records.map(textIn)).toEqual(['Hello'])
   })
 
+  test("OpenAI's emitter is listened to", async () => {
+    const client = await openai()
+    const { stream, records } = watched(client.chat.completions.stream(chat))
+    const texts: string[] = []
+    stream.on('content', (text) => texts.push(text))
+    expect((await stream.finalChatCompletion()).choices[0]!.message.content).toBe('Hello')
+    expect(texts).toEqual(['Hel', 'lo'])
+    expect(records.map((record) => [textIn(record), record.error])).toEqual([['Hello', undefined]])
+    const iterated = watched(client.chat.completions.stream(chat))
+    expect(await all(iterated.stream)).toHaveLength(CHUNKS.length)
+    expect(iterated.records).toHaveLength(1)
+  })
+
+  test('a promise of a whole response is passed on, and recorded', async () => {
+    const whole = { choices: [{ message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }] }
+    const { stream: promise, records } = watched(Promise.resolve(whole))
+    expect(await promise).toBe(whole)
+    expect(records.map((record) => [textIn(record), record.events])).toEqual([['Hello', []]])
+  })
+
   test('a promise that rejects makes a record of the failed call', async () => {
     const client = new OpenAI({ apiKey: 'k', baseURL: 'http://127.0.0.1:1', maxRetries: 0 })
     const { stream: promise, records } = watched(client.chat.completions.create(chat), { request: chat })
