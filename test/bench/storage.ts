@@ -14,8 +14,8 @@ import { openBareClient } from './support/storage/bare-client.ts'
 
 /** The frame of an event is then about 300 bytes. */
 const SIZE = 130
-const COMMITS = 400
-const ROUNDS = 24
+const COMMITS = 200
+const ROUNDS = 40
 
 const eventsOf = (count: number): LogEvent[] =>
   Array.from({ length: count }, (_, i) => ({ topic: 'custom', data: customFrame(SIZE, i + 1) }))
