@@ -13,7 +13,7 @@ export function entriesFor(
   ops: readonly PreparedOp[],
   tailOf: (place: number) => string,
 ): Entry[] {
-  return ops.flatMap((op, i): Entry[] => {
+  const entries = ops.flatMap((op, i): Entry[] => {
     if (op.op === 'claim' || op.op === 'renew') {
       return [{ ...leaseEntry(keys, partition, op.token), ttlMs: wholeMs(op.ttlMs) }]
     }
@@ -23,6 +23,9 @@ export function entriesFor(
     if (op.ttlMs !== undefined) entries.push({ ...mortalEntry(keys, place), ttlMs: wholeMs(op.ttlMs) })
     return entries.map((entry) => ({ ...entry, tail: tailOf(i) }))
   })
+  return ops.some(({ op }) => op === 'append' || op === 'clear')
+    ? [...entries, { set: keys.logs, member: toText(partition), ttlMs: 0 }]
+    : entries
 }
 
 /** No two leases of a partition have one token. */

@@ -16,6 +16,8 @@ export interface Keys {
   readonly mortal: string
   /** Leases by their end. */
   readonly leases: string
+  /** Partitions with events, by when they had none last. */
+  readonly logs: string
   /** Threads with checkpoints. */
   readonly threads: string
   readonly layout: string
@@ -65,6 +67,7 @@ export function createKeys(clientPrefix: string, prefix: string): Keys {
       directory(`by:${encodeName(collection)}${field === undefined ? '' : `:${encodeName(field)}`}`),
     mortal: directory('mortal'),
     leases: directory('leases'),
+    logs: directory('logs'),
     threads: directory('threads'),
     layout: directory('layout'),
   }

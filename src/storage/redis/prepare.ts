@@ -3,20 +3,9 @@ import type { Database } from './database.ts'
 import { toUtf8 } from './entries.ts'
 import type { Keys } from './keys.ts'
 
-export interface RedisDurability {
-  /** Whether Redis writes an append-only file. Undefined where it does not say. */
-  readonly appendOnly: boolean | undefined
-}
-
 const OLDEST = [6, 2] as const
 /** The version of what the keys hold. */
 export const LAYOUT = '1'
-
-/** What Redis says of its persistence (https://redis.io/docs/latest/operate/oss_and_stack/management/persistence/). */
-export async function durability(send: Database['send']): Promise<RedisDurability> {
-  const { aof_enabled: enabled } = await info(send, 'persistence')
-  return { appendOnly: enabled === undefined ? undefined : enabled === '1' }
-}
 
 /** Looks whether this Redis will do, and marks the prefix as ours. */
 export async function prepare(send: Database['send'], keys: Keys): Promise<void> {
@@ -27,15 +16,22 @@ export async function prepare(send: Database['send'], keys: Keys): Promise<void>
       `redisStorage needs Redis ${OLDEST.join('.')} or newer; this is ${version}.`,
     )
   }
-  await send(['SET', keys.layout, LAYOUT, 'NX'], keys.layout)
-  const found = textOf(await send(['GET', keys.layout], keys.layout))
+  const read = () => send(['GET', keys.layout], keys.layout)
+  let layout = await read()
+  if (layout === null) {
+    // Another may do so first.
+    await send(['SET', keys.layout, LAYOUT, 'NX'], keys.layout)
+    layout = await read()
+  }
+  const found = textOf(layout)
   if (found !== LAYOUT) {
     throw new AgentwireError(
       'unsupported',
       `The keys of this prefix have layout ${found}, and this version of agentwire knows ${LAYOUT}: update it, or take another prefix.`,
     )
   }
-  if ((await durability(send)).appendOnly === false) {
+  const { aof_enabled: appendOnly } = await info(send, 'persistence')
+  if (appendOnly === '0') {
     console.warn(
       'agentwire: this Redis has no append-only file, so what is committed is lost when it ends. Set "appendonly yes".',
     )

@@ -2,8 +2,9 @@ import { checkFence, leaseOf, type PreparedOp, prepareOps, ringFor } from '../co
 import { UnavailableError } from '../errors.ts'
 import { DATABASE } from '../fenced.ts'
 import { readBounds } from '../log-layout.ts'
+import type { RetentionOptions } from '../retention.ts'
 import type { Change, Committed, LogBatch, PartitionState, ReadQuery, Ring, Store } from '../store.ts'
-import { fromText } from '../text.ts'
+import { fromText, toText } from '../text.ts'
 import { encodeAppend, encodeChange, entriesFor, leaseEntry, throwRefusal } from './change.ts'
 import type { Database } from './database.ts'
 import { type Directory, GRACE_MS } from './directory.ts'
@@ -12,6 +13,7 @@ import { entriesOf, fieldOf, mortalEntry, readDocument, readField, readLines, to
 import { readAnswer } from './layout.ts'
 import { expiredLeases } from './leases.ts'
 import { listDocuments } from './list.ts'
+import { expireLogs } from './retention.ts'
 import { APPEND, COMMIT } from './scripts-commit.ts'
 import { DOCUMENTS, INSPECT, READ, TRIM } from './scripts-store.ts'
 import { sweepDocuments } from './sweep.ts'
@@ -28,6 +30,7 @@ export function createStore(
   database: Database,
   directory: Directory,
   doorbell: Doorbell,
+  retention: RetentionOptions,
   close: () => Promise<void>,
 ): RedisStore {
   const { keys, run } = database
@@ -99,6 +102,10 @@ export function createStore(
       ...freed.map((token) => leaseEntry(keys, partition, token)),
       ...gone.flatMap((field, i) => (i % 2 ? [] : entriesOfGone(partition, toUtf8(field), gone[i + 1]!))),
     ])
+    if (isEmptied(ops)) {
+      const due = { member: toText(partition), score: entered!, to: undefined }
+      database.later(() => directory.settle(keys.logs, [due]))
+    }
     if (ops.length > 0) doorbell.ring(partition, ring)
     return { head, versions }
   }
@@ -172,8 +179,15 @@ export function createStore(
     async sweep() {
       database.assertOpen()
       await sweepDocuments(database, directory)
+      await expireLogs(database, directory, retention)
     },
     setup: () => database.setup(),
     close,
   }
+}
+
+/** Whether nothing is left of the log. */
+function isEmptied(ops: readonly PreparedOp[]): boolean {
+  const last = ops.findLast(({ op }) => op === 'append' || op === 'clear')
+  return last?.op === 'clear'
 }
