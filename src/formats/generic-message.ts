@@ -1,4 +1,11 @@
-import type { Annotation, ContentBlock, InvalidToolCallBlock, Message, Usage } from '../messages/index.ts'
+import type {
+  Annotation,
+  Citation,
+  ContentBlock,
+  InvalidToolCallBlock,
+  Message,
+  Usage,
+} from '../messages/index.ts'
 import { isRecord } from '../messages/record.ts'
 import { readBlock, readCitation, type Words } from './blocks.ts'
 import type { CallKey } from './call-keys.ts'
@@ -80,7 +87,9 @@ function readAnnotation(value: unknown): Annotation {
   const { extras, ...wire } = fieldsOf(value)
   if (wire.type === 'non_standard_annotation') return { type: 'nonStandard', value: wire.value }
   const type = wire.type === 'citation' ? undefined : wire.type
-  return readCitation(isRecord(value) ? { ...wire, type, ...fieldsOf(extras) } : value)
+  const citation = readCitation(isRecord(value) ? { ...wire, type, ...fieldsOf(extras) } : value) as Citation
+  const more = filled(collect({}, fieldsOf(citation.extras), NONE)!)
+  return collect({}, { ...citation, extras: more }, NONE) as unknown as Annotation
 }
 
 function readInvalid({ type, id, name, args, error, invalid, ...others }: Fields): ContentBlock {

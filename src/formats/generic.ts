@@ -3,7 +3,7 @@ import { type CallKey, createCallKeys } from './call-keys.ts'
 import { defineFormat } from './define.ts'
 import { addError, addHead, addMetadata, addPart, choiceOf } from './draft.ts'
 import { type Fields, fieldsOf, listOf, names, stringOf } from './fields.ts'
-import type { Shape } from './format.ts'
+import type { Format, Shape } from './format.ts'
 import {
   addPieces,
   MESSAGE,
@@ -19,7 +19,7 @@ import { toRequest } from './request.ts'
  * What models of one's own answer: `{ choices }`, `{ message }`, `{ role, content }`, `[role, content]` or `{ messages }`, with
  * the platform's own blocks or any others. A stream has pieces of the same shapes, or of text; each is detected as a response.
  */
-export const generic = defineFormat({
+export const generic: Format = defineFormat({
   name: 'generic',
   detect(value) {
     const fields = fieldsOf(unwrap(value))
@@ -49,6 +49,8 @@ export const generic = defineFormat({
     )
   },
   unwrap,
+  // Asked for by its name, it takes any choices.
+  shapeOf: (value) => (fieldsOf(value).choices ? 'response' : generic.detect(value)),
   open(draft) {
     const callKeys: CallKey[] = []
     return (chunk) => {

@@ -101,7 +101,7 @@ test('standard content of JavaScript and of Python', () => {
     {
       type: 'text',
       text: 'So',
-      annotations: [{ type: 'citation', url: 'u', title: 'U', startIndex: 0, endIndex: 2, extras: {} }],
+      annotations: [{ type: 'citation', url: 'u', title: 'U', startIndex: 0, endIndex: 2 }],
     },
     { type: 'image', base64: 'AQID', mimeType: 'image/png' },
     { type: 'file', fileId: 'file_1', mimeType: 'application/pdf' },
