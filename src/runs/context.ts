@@ -3,7 +3,7 @@ import type { Checkpointer } from '../storage/checkpointer.ts'
 import type { Store } from '../storage/store.ts'
 import { RunError } from './errors.ts'
 import type { CancelAction } from './records.ts'
-import type { Retention } from './retain.ts'
+import type { Retention } from './retention.ts'
 import type { Tails } from './tail.ts'
 
 /** What every part of the engine shares. One per server. */

@@ -11,7 +11,7 @@ import { attend, handOver } from './lease.ts'
 import type { Outcome } from './outcome.ts'
 import { launchNext } from './queue.ts'
 import type { OpenInterrupt } from './records.ts'
-import { trimEarlierRuns } from './retain.ts'
+import { trimEarlierRuns } from './trim.ts'
 import { updateThread } from './update-thread.ts'
 
 /**

@@ -1,27 +1,20 @@
 import type { RunInput, StateAddress } from '../agents/agent.ts'
 import { uuid7 } from '../ids.ts'
-import { UnavailableError } from '../storage/errors.ts'
-import type { Change, Guard, Op } from '../storage/store.ts'
-import { stronger } from './cancel.ts'
 import { type CommandKey, putReceipt, raced, recall, type Started } from './command.ts'
 import { agentOf, checkpointerOf, type RunContext } from './context.ts'
+import { enqueue } from './enqueue.ts'
 import { RunError } from './errors.ts'
 import { execute } from './execute.ts'
 import { prepareLaunch } from './launch.ts'
 import { isHeld } from './lease.ts'
 import { launchNext } from './queue.ts'
 import {
-  guardThread,
-  loadRun,
   loadThread,
   type MultitaskStrategy,
   newThread,
-  putRun,
-  putThread,
   type RunRecord,
   type StoredConfig,
   type ThreadRecord,
-  type Versioned,
 } from './records.ts'
 import { rescue } from './rescue.ts'
 import { retryConflicts } from './update-thread.ts'
@@ -41,9 +34,6 @@ export interface StartRequest {
   /** Given again, it starts no second run. */
   readonly command?: CommandKey | undefined
 }
-
-/** Waiting runs of one thread. More than a person could have meant. */
-const MAX_QUEUED_RUNS = 1_000
 
 /**
  * Accepts a run: starts it at once when the thread is free, else does what the strategy says. Returns when the run is
@@ -99,83 +89,6 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
     void execute(context, launched)
   }
   return started
-}
-
-interface Enqueue {
-  readonly read: Versioned<ThreadRecord> | undefined
-  readonly thread: ThreadRecord
-  readonly run: RunRecord
-  readonly answers: readonly string[]
-  readonly guards: readonly Guard[]
-  readonly ops: readonly Op[]
-}
-
-/**
- * Another run holds the thread. `interrupt` and `rollback` stop it and drop the runs that wait behind it, as the reference
- * server does; the new run starts when the old one has ended.
- */
-async function enqueue(context: RunContext, request: Enqueue): Promise<void> {
-  const { store } = context
-  const { read, thread, run, answers } = request
-  const strategy = run.multitaskStrategy
-  if (strategy === 'reject') {
-    throw new RunError(
-      'thread_busy',
-      'The thread has a run in progress. Wait for it, cancel it, or start with another multitaskStrategy.',
-    )
-  }
-  if (thread.queue.length >= MAX_QUEUED_RUNS)
-    throw new RunError('thread_busy', 'Too many runs wait on this thread.')
-  const entry = { runId: run.runId, answers }
-  if (strategy === 'enqueue') {
-    await commitRun(context, run, {
-      guards: [guardThread(thread.threadId, read), ...request.guards],
-      ops: [putRun(run), putThread({ ...thread, queue: [...thread.queue, entry] }), ...request.ops],
-    })
-    return
-  }
-  const active =
-    thread.activeRunId === null ? undefined : await loadRun(store, thread.threadId, thread.activeRunId)
-  const waiting = await Promise.all(thread.queue.map(({ runId }) => loadRun(store, thread.threadId, runId)))
-  await commitRun(context, run, {
-    guards: [
-      guardThread(thread.threadId, read),
-      ...request.guards,
-      ...(active
-        ? [
-            {
-              guard: 'version',
-              collection: 'runs',
-              id: active.record.runId,
-              version: active.version,
-            } as const,
-          ]
-        : []),
-    ],
-    ops: [
-      ...(active ? [putRun({ ...active.record, cancel: stronger(active.record.cancel, strategy) })] : []),
-      ...waiting.flatMap((item) => (item ? [putRun({ ...item.record, status: 'interrupted' })] : [])),
-      putRun(run),
-      putThread({ ...thread, queue: [entry] }),
-      ...request.ops,
-    ],
-  })
-  const local = context.active.get(thread.threadId)
-  if (local && local.runId === active?.record.runId) local.stop(strategy)
-}
-
-/** A commit that enters a run. Where its answer is lost the run tells whether it was done: the caller must not start another. */
-async function commitRun(
-  { store }: RunContext,
-  { threadId, runId }: RunRecord,
-  change: Change,
-): Promise<void> {
-  try {
-    await store.commit(threadId, change)
-  } catch (error) {
-    const lost = error instanceof UnavailableError && error.written === 'unknown'
-    if (!lost || !(await loadRun(store, threadId, runId))) throw error
-  }
 }
 
 const newRun = (request: StartRequest, start: RunInput, now: number): RunRecord => ({

@@ -1,7 +1,7 @@
 import type { RunContext } from './context.ts'
 import { removeMarked } from './delete-thread.ts'
 import { rescue } from './rescue.ts'
-import { quietTrimmer } from './retain.ts'
+import { quietTrimmer } from './trim.ts'
 
 /** What an instance does unasked, for itself and for others that were lost, until the engine closes. */
 export function keepUp(context: RunContext): void {
