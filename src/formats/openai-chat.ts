@@ -184,5 +184,5 @@ function readUsage(usage: Fields, tier: unknown): Usage | undefined {
     tier,
   )
   const totalCost = countOf(fieldsOf(cost).total_cost ?? cost)
-  return totalCost > 0 ? { ...counted, totalCost } : counted
+  return totalCost > 0 ? Object.assign(counted, { totalCost }) : counted
 }

@@ -23,23 +23,31 @@ export function toUsage(
     outputTokens,
     totalTokens: inputTokens + outputTokens,
   }
-  const input = partition(inputTokens, inputDetails, tier)
+  const input = partition(inputTokens, inputDetails, tier, usage)
   if (input) usage.inputDetails = input
-  const output = partition(outputTokens, outputDetails, tier)
+  const output = partition(outputTokens, outputDetails, tier, usage)
   if (output) usage.outputDetails = output
   return usage
 }
+
+const CLAMPED = new WeakSet<Usage>()
+
+/** Whether details had to give way: what the provider counted overlaps, or exceeds its total. */
+export const isClamped = (usage: Usage): boolean => CLAMPED.has(usage)
 
 function partition(
   total: number,
   wanted: Readonly<Record<string, unknown>>,
   tier: unknown,
+  usage: Usage,
 ): UsageDetails | undefined {
   const prefix = tier === 'priority' || tier === 'flex' ? tier : undefined
   let details: Record<string, number> | undefined
   let rest = total
   for (const key in wanted) {
-    const part = Math.min(countOf(wanted[key]), rest)
+    const count = countOf(wanted[key])
+    const part = Math.min(count, rest)
+    if (part < count) CLAMPED.add(usage)
     if (part <= 0) continue
     rest -= part
     ;(details ??= {})[prefix && /^(cache|reason)/.test(key) ? `${prefix}_${key}` : key] = part
