@@ -1,4 +1,4 @@
-import type { Issue } from '../formats/index.ts'
+import { type Issue, isClamped } from '../formats/index.ts'
 import type { Usage, UsageDetails } from '../messages/index.ts'
 
 /** What a model call costs, in US dollars. */
@@ -9,6 +9,12 @@ export type Costs = Pick<
 
 /** Says what a call cost, where its provider does not. Gives undefined for models it has no price of. */
 export type Prices = (modelName: string, usage: Usage) => Costs | undefined
+
+const CLAMPED: Issue = {
+  path: 'usage_metadata',
+  message:
+    'The details of the provider exceed or overlap their total, and were cut to it. Its own counts are in the response.',
+}
 
 /** Spellings that price tables do not know. */
 const RENAMED: Readonly<Record<string, string>> = {
@@ -25,7 +31,7 @@ export function partitionUsage(usage: Usage): { readonly usage: Usage; readonly 
   const inputTokens = countOf(usage.inputTokens)
   const outputTokens = countOf(usage.outputTokens)
   const totalTokens = inputTokens + outputTokens
-  const issues: Issue[] = []
+  const issues: Issue[] = isClamped(usage) ? [CLAMPED] : []
   if (
     totalTokens === usage.totalTokens &&
     isPartition(usage.inputTokens, usage.inputDetails) &&

@@ -381,6 +381,29 @@ describe('usage of formats that do not count well', () => {
     ])
   })
 
+  test('what a format has cut is told too', () => {
+    const { metadata, outputs } = convertModelCall({
+      response: {
+        ...chatResponse,
+        usage: {
+          prompt_tokens: 9,
+          completion_tokens: 10,
+          completion_tokens_details: { reasoning_tokens: 11 },
+          cost: 1,
+        },
+      },
+    })
+    expect(metadata.usage_metadata).toEqual({
+      input_tokens: 9,
+      output_tokens: 10,
+      total_tokens: 19,
+      output_token_details: { reasoning: 10 },
+      total_cost: 1,
+    })
+    expect(metadata.conversion_issues).toEqual([expect.stringMatching(/^usage_metadata: .* cut /)])
+    expect(JSON.stringify(outputs)).toContain('"reasoning_tokens":11')
+  })
+
   test('a partition comes back as it is', () => {
     const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5, inputDetails: { cache_read: 3 } }
     expect(partitionUsage(usage)).toEqual({ usage, issues: [] })
