@@ -5,7 +5,11 @@ export interface Seen {
   readonly seq: number
   readonly event_id: string
   readonly method: string
-  readonly params: { readonly namespace: readonly string[]; readonly data: Record<string, unknown> }
+  readonly params: {
+    readonly namespace: readonly string[]
+    readonly timestamp: number
+    readonly data: Record<string, unknown>
+  }
 }
 
 export interface Answer {
@@ -54,6 +58,8 @@ export async function startRun(origin: string, threadId: string, params: object)
 export interface Follower {
   readonly threadId: string
   readonly seen: readonly Seen[]
+  /** The longest that an event took from its writer to here, in milliseconds. */
+  readonly slowest: number
   /** How often it came back. */
   readonly reconnects: number
   /** Settles when this holds of what was seen; rejects when the follower has failed. */
@@ -69,15 +75,18 @@ export interface Follow {
   readonly threadId: string
   /** Default: 0, the whole log. */
   readonly since?: number
+  /** The log may begin anew, under a higher token: the store forgets. */
+  readonly mayForget?: boolean
 }
 
 /** Follows from `since` on. An event that is not the next one is an error, which `until` throws. */
-export function follow({ origin, threadId, since = 0 }: Follow): Follower {
+export function follow({ origin, threadId, since = 0, mayForget = false }: Follow): Follower {
   const seen: Seen[] = []
   const waiting = new Set<() => void>()
   const closing = new AbortController()
   let failure: unknown
   let reconnects = -1
+  let slowest = 0
   let refuse: (status: number) => void
   const refused = new Promise<number>((resolve) => {
     refuse = resolve
@@ -86,11 +95,14 @@ export function follow({ origin, threadId, since = 0 }: Follow): Follower {
     for (const wake of [...waiting]) wake()
   }
   const take = (event: Seen) => {
-    const expected = (seen.at(-1)?.seq ?? since) + 1
-    if (event.seq !== expected) {
+    const last = seen.at(-1)
+    const expected = (last?.seq ?? since) + 1
+    if (mayForget && last && event.seq === 1 && tokenOf(event) > tokenOf(last)) seen.length = 0
+    else if (event.seq !== expected) {
       throw new Error(`${threadId}: event ${event.event_id} came where seq ${expected} was due`)
     }
     seen.push(event)
+    slowest = Math.max(slowest, Date.now() - event.params.timestamp)
   }
   const run = async () => {
     while (!closing.signal.aborted) {
@@ -118,6 +130,9 @@ export function follow({ origin, threadId, since = 0 }: Follow): Follower {
   return {
     threadId,
     seen,
+    get slowest() {
+      return slowest
+    },
     get reconnects() {
       return reconnects
     },

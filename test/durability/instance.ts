@@ -2,6 +2,7 @@ import { serve } from '../../adapters/node.ts'
 import type { Agent } from '../../src/index.ts'
 import { createRunEngine } from '../../src/runs/index.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
+import { patiently } from '../../src/storage/patient.ts'
 import { createThreadsGroup } from '../../src/threads/index.ts'
 import { agents } from './agents.ts'
 import type { FromInstance, InstanceOptions } from './process.ts'
@@ -19,7 +20,8 @@ const report = (error: unknown) => {
 }
 
 const storage = await openStorage(storageUrl, { deadlineMs })
-await storage.setup()
+// A short deadline is for what comes after.
+await patiently(30_000, () => storage.setup())
 /** Tells when the engine has let go of an agent, and the agent of its run. */
 const watched = (agent: Agent): Agent => ({
   ...agent,

@@ -1,0 +1,296 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Redis } from 'ioredis'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { startPostgres } from '../support/postgres-server.ts'
+import { type Proxy as Link, startProxy } from '../support/proxy.ts'
+import { startRedis } from '../support/redis-server.ts'
+import type { StepsInput, TokensInput } from './agents.ts'
+import { admin, type Backend, backends } from './backends.ts'
+import {
+  endOf,
+  expectHandedOn,
+  expectKept,
+  expectOneChain,
+  expectOwnTokens,
+  expectSoundLog,
+  readLog,
+  stepsOf,
+} from './checks.ts'
+import { follow, hasEnded, request, startRun, tokenOf } from './client.ts'
+import type { Instance } from './process.ts'
+import { inScene, report, type Scene } from './scene.ts'
+
+/** A database server of its own, with what can happen to it. */
+interface Server {
+  readonly url: string
+  /** As in a crash. */
+  stop(): Promise<void>
+  start(): Promise<void>
+  /** Ends the connections on which instances wait for bells. */
+  killListeners(): Promise<void>
+  remove(): Promise<void>
+}
+
+const servers: Readonly<Record<string, (settings?: Record<string, string>) => Promise<Server>>> = {
+  async postgres() {
+    const server = await startPostgres()
+    return {
+      ...server,
+      stop: () => server.stop('immediate'),
+      async killListeners() {
+        const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
+        await admin(server.url, text)
+      },
+    }
+  },
+  async redis(settings) {
+    const server = await startRedis(settings)
+    return {
+      ...server,
+      stop: server.kill,
+      async killListeners() {
+        const client = new Redis(server.url)
+        await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+        client.disconnect()
+      },
+    }
+  },
+}
+
+const DEADLINE_MS = 1_000
+const tokens: TokensInput = { count: 300, everyMs: 5 }
+const steps: StepsInput = { count: 16, stepMs: 80 }
+
+describe.each(backends.filter(({ name }) => name in servers))('$name', (backend) => {
+  const start = servers[backend.name]!
+
+  /** A scene over a server of its own; what the instances send it goes through a link. */
+  async function overServer(
+    server: Server,
+    work: (scene: Scene, link: Link, own: Backend) => Promise<void>,
+  ): Promise<void> {
+    onTestFinished(server.remove)
+    const link = await startProxy(server.url)
+    onTestFinished(link.close)
+    const own: Backend = {
+      ...backend,
+      create: async () => ({ url: server.url, instanceUrl: link.url, remove: async () => {} }),
+    }
+    await inScene(own, (scene) => work(scene, link, own))
+  }
+
+  test('the database ends as in a crash and comes back: requests fail at once as they should, nothing that was delivered is lost', async () => {
+    const server = await start()
+    await overServer(server, async (scene) => {
+      const [a, b] = await Promise.all([
+        scene.start({ deadlineMs: DEADLINE_MS }),
+        scene.start({ deadlineMs: DEADLINE_MS }),
+      ])
+      const work = await startWork(scene, a, [a, b])
+      await server.stop()
+      const slowest = await refusals([a, b])
+      await server.start()
+      const back = Date.now()
+      await work.ended()
+      const recovered = Date.now() - back
+      const ends = await work.check()
+      await expectAtWork(scene, b)
+      report(
+        backend,
+        'crash and return of the server',
+        `503 with Retry-After after at most ${seconds(slowest)} s, all runs ended ${seconds(recovered)} s after the return ` +
+          `(${ends}), delivered and lost 0`,
+      )
+    })
+  }, 120_000)
+
+  test.each(['reset', 'stall', 'strand'] as const)(
+    'a link that has a %s: bounded delay, no gap, nothing twice',
+    async (fault) => {
+      await overServer(await start(), async (scene, link) => {
+        const a = await scene.start({ deadlineMs: DEADLINE_MS })
+        const b = await scene.start({ storageUrl: scene.database.url })
+        const work = await startWork(scene, a, [a, b])
+        const at = Date.now()
+        link[fault]()
+        let slowest = 0
+        if (fault === 'stall') {
+          slowest = await refusals([a])
+          link.resume()
+        }
+        await expectAtWork(scene, a)
+        const usable = Date.now() - at
+        await work.ended()
+        const ends = await work.check()
+        report(
+          backend,
+          `link: ${fault}`,
+          `usable again ${seconds(usable)} s after it` +
+            (slowest > 0 ? ` (stalled until requests had failed, after at most ${seconds(slowest)} s)` : '') +
+            `, runs ${ends}, gaps 0, doubles 0`,
+        )
+      })
+    },
+    120_000,
+  )
+
+  test('listeners that are killed again and again: every event comes, and soon', async () => {
+    const server = await start()
+    await overServer(server, async (scene) => {
+      const [a, b] = await Promise.all([scene.start(), scene.start()])
+      const work = await startWork(scene, a, [b])
+      let kills = 0
+      let over = false
+      const ended = work.ended().then(() => {
+        over = true
+      })
+      while (!over) {
+        await server.killListeners()
+        kills += 1
+        await sleep(200)
+      }
+      await ended
+      const ends = await work.check()
+      expect(ends).toBe('completed, completed')
+      report(
+        backend,
+        `listeners killed ${kills} times`,
+        `slowest event ${seconds(work.slowest())} s, gaps 0, doubles 0`,
+      )
+    })
+  }, 120_000)
+})
+
+describe.runIf(backends.some(({ name }) => name === 'redis'))('redis without a file', () => {
+  test('forgets all when it ends: clients get what is new, under ids that were never used', async () => {
+    const server = await servers.redis!({ appendonly: 'no' })
+    onTestFinished(server.remove)
+    const redis = backends.find(({ name }) => name === 'redis')!
+    const own = {
+      ...redis,
+      create: async () => ({ url: server.url, instanceUrl: server.url, remove: async () => {} }),
+    }
+    await inScene(own, async (scene) => {
+      const a = await scene.start({ deadlineMs: DEADLINE_MS })
+      const threadId = scene.thread()
+      const lost = await startRun(a.origin, threadId, { assistant_id: 'tokens', input: tokens })
+      const page = follow({ origin: () => a.origin, threadId, mayForget: true })
+      onTestFinished(page.close)
+      await page.until((seen) => seen.length > 50)
+      await server.stop()
+      const before = [...page.seen]
+      await server.start()
+      await a.left(lost)
+      const input: TokensInput = { count: 20, everyMs: 5 }
+      const run = await untilTaken(() => startRun(a.origin, threadId, { assistant_id: 'tokens', input }))
+      await page.until(hasEnded(run))
+      const log = await readLog(scene.storage, threadId)
+      expectSoundLog(log)
+      expectKept(log, page.seen)
+      expect(page.seen.length).toBe(log.length)
+      expect(endOf(log, run)).toBe('completed')
+      const used = new Set(before.map(({ event_id }) => event_id))
+      expect(log.filter(({ event_id }) => used.has(event_id))).toEqual([])
+      expect(tokenOf(log[0]!)).toBeGreaterThan(tokenOf(before.at(-1)!))
+      report(
+        redis,
+        'crash without a file',
+        `events forgotten ${before.length}, ids dealt again 0, new events missed 0`,
+      )
+    })
+  }, 120_000)
+})
+
+/** A plain run and a graph on one instance, and subscribers on several. */
+async function startWork(scene: Scene, on: Instance, through: readonly Instance[]) {
+  const { storage } = scene
+  const plain = scene.thread()
+  const graph = scene.thread()
+  const runs = new Map([
+    [plain, await startRun(on.origin, plain, { assistant_id: 'tokens', input: tokens })],
+    [graph, await startRun(on.origin, graph, { input: steps })],
+  ])
+  const followers = [...runs.keys()].flatMap((threadId) =>
+    through.map((instance) => scene.follow(threadId, instance)),
+  )
+  await Promise.all(followers.map((follower) => follower.until((seen) => seen.length > 10)))
+  return {
+    slowest: () => Math.max(...followers.map((follower) => follower.slowest)),
+    async ended() {
+      await Promise.all(followers.map((follower) => follower.until(hasEnded(runs.get(follower.threadId)!))))
+    },
+    /** What must hold of logs, subscribers and checkpoints; how the two runs ended. */
+    async check(): Promise<string> {
+      for (const { threadId, seen } of followers) {
+        const log = await readLog(storage, threadId)
+        expectSoundLog(log)
+        expectKept(log, seen)
+        expect(seen.length).toBe(log.length)
+      }
+      const ends = []
+      for (const [threadId, run] of runs) {
+        const log = await readLog(storage, threadId)
+        ends.push(endOf(log, run))
+        expectHandedOn(log, run)
+      }
+      const [end, graphEnd] = ends
+      const spoken = expectOwnTokens(await readLog(storage, plain), runs.get(plain)!)
+      if (end === 'completed') expect(spoken).toBe(tokens.count)
+      else expect(end).toBe('failed')
+      expect(graphEnd).toBe('completed')
+      const done = stepsOf(await expectOneChain(storage, graph))
+      expect(done).toEqual(Array.from({ length: steps.count }, (_, n) => `${n}`))
+      return ends.join(', ')
+    },
+  }
+}
+
+/** Sends requests of several kinds while the storage is away; the slowest answer, in milliseconds. Each must be a typed 503. */
+async function refusals(instances: readonly Instance[]): Promise<number> {
+  let slowest = 0
+  for (const { origin } of instances) {
+    const thread = `${origin}/threads/refused`
+    const input = { id: 1, method: 'run.start', params: { assistant_id: 'tokens', input: tokens } }
+    const requests = [
+      () => request('POST', `${thread}/commands`, input),
+      () => request('GET', `${thread}/state`),
+      () => request('POST', `${origin}/threads`, {}),
+      () => request('DELETE', thread),
+    ]
+    await Promise.all(
+      requests.map(async (send) => {
+        const at = Date.now()
+        const { status, headers, body } = await send()
+        slowest = Math.max(slowest, Date.now() - at)
+        expect({ status, body }).toMatchObject({
+          status: 503,
+          body: { message: expect.stringContaining('Try again') },
+        })
+        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+      }),
+    )
+  }
+  return slowest
+}
+
+/** The instance takes a run and brings it to its end. */
+async function expectAtWork(scene: Scene, instance: Instance): Promise<void> {
+  const threadId = scene.thread()
+  const params = { assistant_id: 'tokens', input: { count: 3, everyMs: 1 } }
+  const run = await untilTaken(() => startRun(instance.origin, threadId, params))
+  await scene.follow(threadId, instance).until(hasEnded(run))
+}
+
+/** Sends again what was answered with 503, as clients do. */
+async function untilTaken<T>(send: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await send()
+    } catch (error) {
+      if (!String(error).includes(' 503 ')) throw error
+      await sleep(50)
+    }
+  }
+}
+
+const seconds = (ms: number): string => (ms / 1_000).toFixed(2)
