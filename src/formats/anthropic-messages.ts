@@ -21,13 +21,14 @@ export const anthropicMessages = defineFormat({
   name: 'anthropicMessages',
   provider: 'anthropic',
   detect(value) {
-    const { type, content, messages, error, ...others } = fieldsOf(value)
+    const fields = fieldsOf(value)
+    const { type, content, messages, error } = fields
     if (type === 'message') return Array.isArray(content) ? 'response' : undefined
     if (/^(message_|content_block_|ping$)/.test(stringOf(type)) || (type === 'error' && error)) return 'chunk'
     // Many formats have `messages`: the request is of this one if it has something that only this one has.
     const own = listOf(messages).some((message) => listOf(fieldsOf(message).content).some(isOwn))
     return messages &&
-      (own || 'system' in others || 'anthropic_version' in others || 'stop_sequences' in others)
+      (own || 'system' in fields || 'anthropic_version' in fields || 'stop_sequences' in fields)
       ? 'request'
       : undefined
   },
@@ -144,7 +145,8 @@ function readContentBlock(value: unknown, partial?: boolean): ContentBlock {
   const block = fieldsOf(value)
   const { type, content } = block
   // Documents of plain text, or of blocks: no media.
-  if (/^(text|content)$/.test(stringOf(fieldsOf(block.source).type))) return { type: 'nonStandard', value }
+  if (block.source && /^(text|content)$/.test(stringOf(fieldsOf(block.source).type)))
+    return { type: 'nonStandard', value }
   if (!stringOf(type).endsWith('_tool_result')) return readBlock(value, WORDS, partial === true)
   const failed = block.is_error || stringOf(fieldsOf(content).type).endsWith('_error')
   return {

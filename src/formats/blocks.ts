@@ -32,11 +32,11 @@ export function readBlock(value: unknown, words: Words, partial?: boolean, about
   if (typeof value === 'string') return { type: 'text', text: value }
   const wire = fieldsOf(value)
   const kind = wire.type
-  const marked = words.types.get(`!${stringOf(kind)}`)
-  const type = marked ?? words.types.get(kind)
+  const plain = words.types.get(kind)
+  const type = plain ?? words.types.get(`!${stringOf(kind)}`)
   if (!type) return { type: 'nonStandard', value }
   const block: Record<string, unknown> = { type }
-  const extras: Record<string, unknown> = marked ? { type: kind } : {}
+  const extras: Record<string, unknown> = plain ? {} : { type: kind }
   const own = OWN[type] ?? MEDIA
   if (about) fill(block, extras, about, own, words.fields)
   fill(block, extras, wire, own, words.fields)

@@ -14,7 +14,7 @@ import { type Bench, least, median, type Row, runAlone, takeTurns, times } from 
  * The peer of streams is the concatenation of LangChain's message chunks.
  */
 
-const ROUNDS = 7
+const ROUNDS = 40
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 const TEXT = 'The weather in Paris is mild today, with a light wind from the west and little rain. '.repeat(3)
@@ -212,7 +212,7 @@ async function finals({ formats }: Modules): Promise<Row[]> {
   for (const read of Object.values(reads)) await timed(20_000, read)
   const results = await takeTurns(
     ROUNDS,
-    Object.fromEntries(Object.entries(reads).map(([name, read]) => [name, () => timed(50_000, read)])),
+    Object.fromEntries(Object.entries(reads).map(([name, read]) => [name, () => timed(2_000, read)])),
   )
   return Object.entries(reads).flatMap(([name, read]): Row[] => {
     const time = least(results[name]!)
@@ -267,7 +267,7 @@ async function streams({ formats, messages }: Modules): Promise<Row[]> {
   }
 
   const perChunk = (list: readonly string[], run: (list: readonly string[]) => unknown) => {
-    const rounds = Math.max(1, Math.round(16_000 / list.length))
+    const rounds = Math.max(1, Math.round(8_000 / list.length))
     return async () => (await timed(rounds, () => run(list))) / list.length
   }
   const results = await takeTurns(ROUNDS, {
@@ -276,7 +276,7 @@ async function streams({ formats, messages }: Modules): Promise<Row[]> {
     short: perChunk(lists.short, read),
     long: perChunk(lists.long, read),
   })
-  const peer = least((await takeTurns(2, { peer: perChunk(lists.middle, langchain) })).peer)
+  const peer = least((await takeTurns(6, { peer: perChunk(lists.middle, langchain) })).peer)
   const [loop, ours] = [least(results.bare), least(results.ours)]
   const growth = least(results.long) / least(results.short)
   const micros = (value: number) => `${value.toFixed(2)} µs`
