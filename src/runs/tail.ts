@@ -32,8 +32,11 @@ export interface Tail {
 
 /** Bells of a shared store may be lost: nobody waits longer than this for what is in the log. */
 const RECHECK_MS = 1_000
+/** Not all threads at once: a store has few connections. */
+const SHARES = 10
 
 interface Shared {
+  readonly share: number
   rings: number
   changes: number
   readonly reader: LogReader
@@ -45,12 +48,15 @@ interface Shared {
 export function createTails(store: Store): Tails {
   const threads = new Map<string, Shared>()
   let timer: ReturnType<typeof setInterval> | undefined
+  let joined = 0
+  let turn = 0
 
   function join(threadId: string): Shared {
     const known = threads.get(threadId)
     if (known) return known
     const isShared = store.capabilities.shared
     const shared: Shared = {
+      share: joined++ % SHARES,
       rings: 0,
       changes: 0,
       reader: isShared ? sharedReader(store, threadId, () => shared.rings) : directReader(store, threadId),
@@ -59,12 +65,13 @@ export function createTails(store: Store): Tails {
       off: store.watch(threadId, (bell) => ring(shared, bell)),
     }
     threads.set(threadId, shared)
-    if (isShared) timer ??= setInterval(ringAll, RECHECK_MS)
+    if (isShared) timer ??= setInterval(recheck, RECHECK_MS / SHARES)
     return shared
   }
 
-  function ringAll(): void {
-    for (const shared of threads.values()) ring(shared)
+  function recheck(): void {
+    turn = (turn + 1) % SHARES
+    for (const shared of threads.values()) if (shared.share === turn) ring(shared)
   }
 
   function leave(threadId: string, shared: Shared): void {
