@@ -8,7 +8,7 @@ import { frozen, viaJson } from '../formats/helpers.ts'
 const RUNS = Number(process.env.TRACING_RUNS ?? 40)
 
 /** The record of a stream that is read to its end. */
-async function recordOf(format: Format, chunks: readonly unknown[]): Promise<ModelCallRecord> {
+async function recordOf(format: Format | undefined, chunks: readonly unknown[]): Promise<ModelCallRecord> {
   let record: ModelCallRecord | undefined
   const onEnd = (ended: ModelCallRecord) => (record = ended)
   const source = (async function* () {
@@ -30,6 +30,16 @@ describe.each(formats)('%s', (_, format, examples) => {
         expect({ ...streamed, events: [] }).toEqual(whole)
         expect(events.filter(({ name }) => name === 'new_token')).toHaveLength(events.length)
         expect(events.length).toBeLessThanOrEqual(1)
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  test('a stream is known by its chunks', async () => {
+    await fc.assert(
+      fc.asyncProperty(examples, async ({ response, chunks }) => {
+        const { outputs } = await recordOf(undefined, frozen(chunks))
+        expect(outputs).toEqual(convertModelCall({ response: frozen(response), format }).outputs)
       }),
       { numRuns: RUNS },
     )
