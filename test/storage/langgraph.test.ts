@@ -11,10 +11,13 @@ import {
 } from '@langchain/langgraph'
 import { type BaseCheckpointSaver, MemorySaver } from '@langchain/langgraph-checkpoint'
 import { describe, expect, test } from 'vitest'
+import type { DurableStorage } from '../../src/storage/durable.ts'
 import { FencedError } from '../../src/storage/errors.ts'
 import { fencedCheckpointer } from '../../src/storage/fenced.ts'
-import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
+import { type MemoryCheckpointer, memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { durableBackends } from './durable.ts'
 
 const State = Annotation.Root({
   ...MessagesAnnotation.spec,
@@ -52,16 +55,16 @@ const human = (content: string) => ({ messages: [new HumanMessage({ content, id:
 
 /** What a conversation with an interrupt, a second turn, a fork and an update leaves behind, without its ids. */
 async function converse(checkpointer: BaseCheckpointSaver): Promise<unknown> {
-  const graph = build(checkpointer)
+  // A new graph each time, as after a restart.
   const config = thread('t')
-  await graph.invoke(human('one'), config)
-  const waiting = await graph.getState(config)
-  const resumed = await graph.invoke(new Command({ resume: 'yes' }), config)
-  await graph.invoke(human('two'), config)
-  await graph.updateState(config, { parts: ['edited'] }, 'sub')
-  const forked = await graph.invoke(new Command({ resume: 'fork' }), waiting.config)
+  await build(checkpointer).invoke(human('one'), config)
+  const waiting = await build(checkpointer).getState(config)
+  const resumed = await build(checkpointer).invoke(new Command({ resume: 'yes' }), config)
+  await build(checkpointer).invoke(human('two'), config)
+  await build(checkpointer).updateState(config, { parts: ['edited'] }, 'sub')
+  const forked = await build(checkpointer).invoke(new Command({ resume: 'fork' }), waiting.config)
   const history = []
-  for await (const { values, next, metadata, tasks } of graph.getStateHistory(config)) {
+  for await (const { values, next, metadata, tasks } of build(checkpointer).getStateHistory(config)) {
     history.push({
       values,
       next,
@@ -73,13 +76,50 @@ async function converse(checkpointer: BaseCheckpointSaver): Promise<unknown> {
   return JSON.parse(JSON.stringify({ resumed, forked, history }))
 }
 
-describe('memoryCheckpointer under LangGraph', () => {
+/** A store and a saver over one database, which revives messages. */
+type Opened =
+  | Pick<DurableStorage, 'store' | 'checkpointer'>
+  | { store: Store; checkpointer: MemoryCheckpointer }
+
+const memory = {
+  name: 'memory',
+  create: async () => (): Opened => ({ store: memoryStore(), checkpointer: memoryCheckpointer() }),
+}
+
+describe.each([memory, ...durableBackends()])('the saver of $name under LangGraph', ({ create }) => {
+  const opened = async (): Promise<Opened> => (await create())({ serde: new MemorySaver().serde })
+
   test("leaves the same history as LangGraph's own saver", async () => {
-    const ours = await converse(memoryCheckpointer())
+    const ours = await converse((await opened()).checkpointer)
     expect(ours).toEqual(await converse(new MemorySaver()))
     expect((ours as { history: unknown[] }).history.length).toBeGreaterThan(10)
   })
 
+  test('stops a fenced run the moment another takes its lease', async () => {
+    const { store, checkpointer: saver } = await opened()
+    const take = (token: number) =>
+      store.commit('t', { ops: [{ op: 'claim', owner: `${token}`, token, ttlMs: 60_000 }] })
+    await take(1)
+    const graph = new StateGraph(State)
+      .addNode('one', () => ({ parts: ['one'] }))
+      .addNode('two', async () => {
+        await take(2)
+        return { parts: ['two'] }
+      })
+      .addNode('three', () => ({ parts: ['three'] }))
+      .addEdge(START, 'one')
+      .addEdge('one', 'two')
+      .addEdge('two', 'three')
+      .addEdge('three', END)
+      .compile({ checkpointer: fencedCheckpointer(saver, store, 't', 1) as BaseCheckpointSaver })
+    const running = graph.invoke({}, { ...thread('t'), durability: 'sync' })
+    await expect(running).rejects.toThrow(FencedError)
+    const tuple = await saver.getTuple(thread('t'))
+    expect(tuple?.checkpoint.channel_values.parts).toEqual(['one'])
+  })
+})
+
+describe('memoryCheckpointer under LangGraph', () => {
   test('gives messages back as messages, and new ones each time', async () => {
     const graph = build(memoryCheckpointer())
     await graph.invoke(human('hi'), thread('t'))
@@ -146,28 +186,5 @@ describe('memoryCheckpointer under LangGraph', () => {
     await graph.invoke(new Command({ resume: 'two' }), right)
     expect(await parts(thread('t') as typeof left)).toEqual(['right', 'answer two'])
     expect([await parts(left), await parts(right)].map(([, last]) => last)).toEqual(['left', 'right'])
-  })
-
-  test('a fenced run stops writing the moment another takes its lease', async () => {
-    const store = memoryStore()
-    const saver = memoryCheckpointer()
-    const take = (token: number) =>
-      store.commit('t', { ops: [{ op: 'claim', owner: `${token}`, token, ttlMs: 60_000 }] })
-    await take(1)
-    const graph = new StateGraph(State)
-      .addNode('one', () => ({ parts: ['one'] }))
-      .addNode('two', async () => {
-        await take(2)
-        return { parts: ['two'] }
-      })
-      .addNode('three', () => ({ parts: ['three'] }))
-      .addEdge(START, 'one')
-      .addEdge('one', 'two')
-      .addEdge('two', 'three')
-      .addEdge('three', END)
-      .compile({ checkpointer: fencedCheckpointer(saver, store, 't', 1) as BaseCheckpointSaver })
-    await expect(graph.invoke({}, thread('t'))).rejects.toThrow(FencedError)
-    const tuple = await saver.getTuple(thread('t'))
-    expect(tuple?.checkpoint.channel_values.parts).toEqual(['one'])
   })
 })
