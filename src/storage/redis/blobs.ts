@@ -2,8 +2,8 @@ import { placeOf } from '../checkpoint-config.ts'
 import type { Checkpoint, CheckpointMetadata } from '../checkpointer.ts'
 import type { Serde } from '../serde.ts'
 import { fromText, toText } from '../text.ts'
-import type { Argument } from './client.ts'
 import { toUtf8 } from './entries.ts'
+import type { Argument } from './line.ts'
 
 /** How a saver's parts become the bytes that Redis keeps: a line that says what they are, then the bytes of the serde. */
 

@@ -2,9 +2,9 @@ import { checkGuard, checkLease, leaseOf, type PreparedOp, wholeMs } from '../co
 import { chunksOf } from '../log-layout.ts'
 import type { Guard } from '../store.ts'
 import { fromText, toText } from '../text.ts'
-import type { Argument } from './client.ts'
 import { type Entry, entriesOf, fieldOf, mortalEntry, toUtf8 } from './entries.ts'
 import type { Keys } from './keys.ts'
+import type { Argument } from './line.ts'
 
 /** What the directory must have before the ops may be done. `tailOf` gives the end of the stamp of the put at a place. */
 export function entriesFor(

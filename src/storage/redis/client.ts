@@ -1,38 +1,11 @@
 import { AgentwireError } from '../../errors.ts'
 import { assertReadable } from '../storage-url.ts'
 import { fromIoredis, type IoredisClient, isIoredis } from './ioredis.ts'
+import type { Connections } from './line.ts'
 import { fromNodeRedis, isNodeRedis, type NodeRedisClient } from './node-redis.ts'
 
 /** Structurally a client of `ioredis` (5, 6) or of `redis` (node-redis, 4 to 6), of one server or of a cluster. */
 export type RedisClient = IoredisClient | NodeRedisClient
-
-/** Where connections come from. */
-export interface Connections {
-  /** Whether the keys of one call must share a slot. */
-  readonly isCluster: boolean
-  /** What the client puts before every key. */
-  readonly keyPrefix: string
-  /** Makes a connection; it is not open yet. */
-  createLine(receive?: Receive): Line
-}
-
-export type Receive = (channel: string, message: string) => void
-
-export type Argument = string | Uint8Array
-
-/** A connection, or one to each node of a cluster. It ends once and is not opened again. */
-export interface Line {
-  connect(): Promise<void>
-  /** Strings come back as bytes. `key` says which node is meant. */
-  send(key: string | undefined, command: readonly Argument[]): Promise<unknown>
-  subscribe(channels: readonly string[]): Promise<void>
-  unsubscribe(channel: string): Promise<void>
-  /** Rejects where the connection that subscribes is broken. */
-  ping(): Promise<void>
-  /** Settles when it is over. */
-  readonly ended: Promise<void>
-  close(): void
-}
 
 /** The client stays its owner's: connections are made as it makes its own, and it is never used itself. */
 export function fromClient(client: RedisClient, deadlineMs: number): Connections {

@@ -1,8 +1,8 @@
 import { AgentwireError } from '../../errors.ts'
 import { UnavailableError } from '../errors.ts'
-import type { Argument, Line, Receive } from './client.ts'
 import { inTime, Late } from './deadline.ts'
 import type { Keys } from './keys.ts'
+import type { Argument, Line, Receive } from './line.ts'
 import type { Script } from './script.ts'
 import { isNoScript, toUnavailable } from './unavailable.ts'
 

@@ -1,8 +1,8 @@
 import { createBells, EVERYTHING } from '../bells.ts'
 import type { Bell, Ring } from '../store.ts'
-import type { Line } from './client.ts'
 import type { Database } from './database.ts'
 import { inTime } from './deadline.ts'
+import type { Line } from './line.ts'
 
 /**
  * The bells of this process, on one connection that subscribes to a channel for each partition that is watched. What is

@@ -1,4 +1,4 @@
-import type { Argument, Connections, Line, Receive } from './client.ts'
+import type { Argument, Connections, Line, Receive } from './line.ts'
 
 /** Structurally a `Redis` or a `Cluster` of `ioredis`. */
 export interface IoredisClient {

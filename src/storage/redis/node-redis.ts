@@ -1,5 +1,5 @@
-import type { Connections, Line, Receive } from './client.ts'
 import { toBytes } from './ioredis.ts'
+import type { Connections, Line, Receive } from './line.ts'
 
 /** Structurally what `createClient` or `createCluster` of `redis` gives. */
 export interface NodeRedisClient {

@@ -1,0 +1,27 @@
+/** Where connections come from. */
+export interface Connections {
+  /** Whether the keys of one call must share a slot. */
+  readonly isCluster: boolean
+  /** What the client puts before every key. */
+  readonly keyPrefix: string
+  /** Makes a connection; it is not open yet. */
+  createLine(receive?: Receive): Line
+}
+
+export type Receive = (channel: string, message: string) => void
+
+export type Argument = string | Uint8Array
+
+/** A connection, or one to each node of a cluster. It ends once and is not opened again. */
+export interface Line {
+  connect(): Promise<void>
+  /** Strings come back as bytes. `key` says which node is meant. */
+  send(key: string | undefined, command: readonly Argument[]): Promise<unknown>
+  subscribe(channels: readonly string[]): Promise<void>
+  unsubscribe(channel: string): Promise<void>
+  /** Rejects where the connection that subscribes is broken. */
+  ping(): Promise<void>
+  /** Settles when it is over. */
+  readonly ended: Promise<void>
+  close(): void
+}
