@@ -62,7 +62,7 @@ export function respell(value: unknown, spellings: ReadonlyMap<string, string>):
   if (!isRecord(value)) return value
   const spelt: Record<string, unknown> = {}
   for (const key in value) {
-    const name = spellings.get(squeeze(key))
+    const name = spellings.get(key)
     if (name) spelt[name] = respell(value[key], spellings)
     else if (key !== '__proto__') spelt[key] = value[key]
   }
@@ -72,10 +72,16 @@ export function respell(value: unknown, spellings: ReadonlyMap<string, string>):
 /** The names that `respell` looks for. */
 /* @__NO_SIDE_EFFECTS__ */
 export function spellings(list: string): ReadonlyMap<string, string> {
-  return new Map(list.split(' ').map((name) => [squeeze(name), name]))
+  const found = new Map<string, string>()
+  for (const name of list.split(' '))
+    for (const spelling of [name, toSnake(name), name.replace(/_./g, (pair) => pair[1]!.toUpperCase())])
+      found.set(spelling, name)
+  return found
 }
 
-const squeeze = (name: string): string => name.replaceAll('_', '').toLowerCase()
+/** A name in snake_case. */
+export const toSnake = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** Text that comes in pieces, wherever it stands; other text comes whole. */
 const PIECES = names('text summary transcript input code diff command')

@@ -1,5 +1,5 @@
 import type { ContentBlock, Message, Role } from '../messages/index.ts'
-import { collect, type Fields, listOf, meanings } from './fields.ts'
+import { collect, type Fields, listOf, meanings, toSnake } from './fields.ts'
 import type { ModelParams, ModelRequest } from './format.ts'
 
 /** What the providers call the parameters, in snake_case. */
@@ -35,7 +35,7 @@ export function toRequest(
   const given = collect({}, request, known)!
   for (const key in given) {
     const value = given[key]
-    const name = PARAMS.get(key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+    const name = PARAMS.get(toSnake(key))
     if (name === 'stop') params[name] = Array.isArray(value) ? value : [value]
     else (name && typeof value !== 'object' ? params : extras)[name ?? key] = value
   }

@@ -1,5 +1,6 @@
 import { burst } from './burst.ts'
 import { firstToken } from './first-token.ts'
+import { formats } from './formats.ts'
 import { graph } from './graph.ts'
 import { memory } from './memory.ts'
 import { replay } from './replay.ts'
@@ -21,6 +22,7 @@ for (const bench of [
   subscribers,
   storage,
   storageInstances,
+  formats,
 ]) {
   console.error(`${bench.name} …`)
   rows.push(...(await bench()))
