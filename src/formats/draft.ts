@@ -207,7 +207,7 @@ export function finishDraft(draft: Draft): Message[] {
     const message: { -readonly [Key in keyof Message]: Message[Key] } = { role: 'assistant', content }
     const reason = error
       ? 'error'
-      : finishReasonOf(choice.reason, slots.some(({ start }) => isCall(start)) || content.some(isCall))
+      : finishReasonOf(choice.reason, waits(whole ? content : slots.map(({ start }) => start)))
     if (id) message.id = toText(id)
     if (reason) message.finishReason = reason
     if (index === 0 && usage) message.usage = usage
@@ -231,9 +231,13 @@ export function finishDraft(draft: Draft): Message[] {
 
 const idOf = (id: unknown) => (id ? { id: toText(id) } : undefined)
 
-/** Whether the model wants a tool to be called, with arguments that can be read or not. */
-const isCall = ({ type, extras }: Fields | ContentBlock): boolean =>
-  type === 'toolCall' || (type === 'invalidToolCall' && !fieldsOf(extras).server)
+/** Whether the model waits for a tool that it called, with arguments that can be read or not. */
+const waits = (blocks: readonly (Fields | ContentBlock)[]): boolean =>
+  blocks.some(
+    ({ type, id, extras }) =>
+      (type === 'toolCall' || (type === 'invalidToolCall' && !fieldsOf(extras).server)) &&
+      !blocks.some((block) => block.type === 'serverToolResult' && (block as Fields).toolCallId === id),
+  )
 
 function emit({ draft, index }: Choice, event: MessageEvent): void {
   const numbered = index > 0 ? { ...event, choice: index } : event

@@ -1,264 +1,483 @@
-import { createServer, type RequestListener } from 'node:http'
-import { createServer as createHttp2Server } from 'node:http2'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import {
-  BedrockRuntimeClient,
-  ConverseCommand,
-  ConverseStreamCommand,
-  InvokeModelCommand,
-  InvokeModelWithResponseStreamCommand,
-} from '@aws-sdk/client-bedrock-runtime'
+import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI } from '@google/genai'
-import { expect, onTestFinished, test } from 'vitest'
-import { bedrockConverse, bedrockInvoke, gemini } from '../../src/formats/index.ts'
-import { eventFrame } from './event-frame.ts'
-import { viaJson } from './helpers.ts'
+import { generateText, stepCountIs, streamText, tool } from 'ai'
+import { convertArrayToReadableStream, MockLanguageModelV3 } from 'ai/test'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import {
+  anthropicMessages,
+  type Format,
+  gemini,
+  type ModelResponse,
+  openaiChat,
+  openaiResponses,
+  vercel,
+} from '../../src/formats/index.ts'
+import { createAccumulator } from '../../src/messages/index.ts'
+import { streamed, whole } from './helpers.ts'
 
-/** What the SDKs of providers hand out, read as it is: instances of classes, bytes, errors. */
+/* What a server answers, by the path it is asked at: chunks as server-sent events, an object as JSON. */
+const answers = new Map<string, readonly object[] | object>()
 
-const listening = async (server: ReturnType<typeof createServer> | ReturnType<typeof createHttp2Server>) => {
+const server = createServer((request, response) => {
+  request.resume()
+  request.on('end', () => {
+    const path = new URL(request.url ?? '/', 'http://localhost').pathname
+    const answer = answers.get(path)
+    if (!answer) response.writeHead(404).end()
+    else if (!Array.isArray(answer))
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer))
+    else {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const chunk of answer as { type?: string }[]) {
+        if (chunk.type) response.write(`event: ${chunk.type}\n`)
+        response.write(`data: ${JSON.stringify(chunk)}\n\n`)
+      }
+      response.end(path.includes('chat') ? 'data: [DONE]\n\n' : undefined)
+    }
+  })
+})
+
+let baseURL = ''
+beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => void server.close())
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
+  baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterAll(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
 
-const geminiAt = async (listener: RequestListener) =>
-  new GoogleGenAI({ apiKey: 'key', httpOptions: { baseUrl: await listening(createServer(listener)) } })
-
-/** The SDK of Bedrock speaks HTTP/2. */
-async function bedrockThat(contentType: string, body: Uint8Array | string) {
-  const server = createHttp2Server((request, response) => {
-    request.resume()
-    response.writeHead(200, { 'content-type': contentType }).end(body)
-  })
-  const client = new BedrockRuntimeClient({
-    region: 'us-east-1',
-    endpoint: await listening(server),
-    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
-  })
-  onTestFinished(() => client.destroy())
-  return client
-}
-
-const events = (...list: [type: string, payload: object][]) =>
-  Buffer.concat(list.map(([type, payload]) => eventFrame(type, JSON.stringify(payload))))
-
-async function readAll(format: typeof gemini, chunks: AsyncIterable<unknown>) {
+/** What a stream of live objects comes to. */
+async function accumulated(format: Format, stream: AsyncIterable<unknown>): Promise<ModelResponse> {
+  const accumulator = createAccumulator()
   const reader = format.readStream()
-  const read = []
-  for await (const chunk of chunks) {
-    expect(format.detect(chunk)).toMatch(/^(chunk|response)$/)
-    read.push(...reader.push(chunk))
+  const push = (events: ReturnType<typeof reader.end>) => {
+    for (const event of events) accumulator.push(event)
   }
-  read.push(...reader.end())
-  expect(viaJson(read)).toEqual(read)
-  return read
+  for await (const chunk of stream) push(reader.push(chunk))
+  push(reader.end())
+  const { error } = accumulator
+  return { messages: accumulator.messages(), ...(error && { error }) }
 }
 
-const ANSWER = {
-  candidates: [
+const ABOUT = { id: 'chatcmpl-1', created: 1, model: 'gpt' }
+const CHAT_USAGE = {
+  prompt_tokens: 10,
+  completion_tokens: 5,
+  total_tokens: 15,
+  prompt_tokens_details: { cached_tokens: 4 },
+}
+const CALLS = [
+  { id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } },
+  { id: 'b', type: 'function', function: { name: 'g', arguments: '{"y":2}' } },
+]
+const CHAT = {
+  ...ABOUT,
+  object: 'chat.completion',
+  choices: [
     {
-      content: {
-        role: 'model',
-        parts: [
-          { text: 'Hm', thought: true },
-          { functionCall: { name: 'look', args: { at: 'it' } }, thoughtSignature: 'c2ln' },
-        ],
-      },
-      finishReason: 'STOP',
       index: 0,
+      message: { role: 'assistant', content: 'Let me see', refusal: null, tool_calls: CALLS },
+      finish_reason: 'tool_calls',
+      logprobs: null,
     },
   ],
-  usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 4, thoughtsTokenCount: 5, totalTokenCount: 12 },
-  modelVersion: 'gemini-x',
-  responseId: 'r',
+  usage: CHAT_USAGE,
 }
+const CHAT_CHUNKS = [
+  { delta: { role: 'assistant', content: '', refusal: null } },
+  { delta: { content: 'Let me ' } },
+  { delta: { content: 'see' } },
+  ...CALLS.flatMap((call, index) => [
+    { delta: { tool_calls: [{ index, ...call, function: { ...call.function, arguments: '' } }] } },
+    { delta: { tool_calls: [{ index, function: { arguments: call.function.arguments.slice(0, 3) } }] } },
+    { delta: { tool_calls: [{ index, function: { arguments: call.function.arguments.slice(3) } }] } },
+  ]),
+  { delta: {}, finish_reason: 'tool_calls' },
+].map((choice) => ({
+  ...ABOUT,
+  object: 'chat.completion.chunk',
+  choices: [{ index: 0, finish_reason: null, logprobs: null, ...choice }],
+  usage: null,
+}))
+const CHAT_STREAM = [
+  ...CHAT_CHUNKS,
+  { ...ABOUT, object: 'chat.completion.chunk', choices: [], usage: CHAT_USAGE },
+]
 
-test('@google/genai: a whole response', async () => {
-  const ai = await geminiAt((_, response) => {
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(ANSWER))
+test('openai: chat completions', async () => {
+  const client = new OpenAI({ apiKey: 'none', baseURL: `${baseURL}/openai` })
+  const request = { model: 'gpt', messages: [{ role: 'user' as const, content: 'Hi' }] }
+  answers.set('/openai/chat/completions', CHAT)
+  const answer = await client.chat.completions.create(request)
+  expect(openaiChat.detect(answer)).toBe('response')
+  expect(openaiChat.readResponse(answer)).toEqual(whole(openaiChat, CHAT))
+
+  answers.set('/openai/chat/completions', CHAT_STREAM)
+  const expected = streamed(openaiChat, CHAT_STREAM)
+  const stream = await client.chat.completions.create({
+    ...request,
+    stream: true,
+    stream_options: { include_usage: true },
   })
-  const request = { model: 'gemini-x', contents: 'Hi', config: { systemInstruction: 'S', temperature: 0 } }
-  const response = await ai.models.generateContent(request)
-  expect(gemini.detect(response)).toBe('response')
-  const read = gemini.readResponse(response)
-  expect(viaJson(read)).toEqual(read)
-  expect(read).toEqual({
-    messages: [
-      {
-        role: 'assistant',
-        id: 'r',
-        content: [
-          { type: 'reasoning', text: 'Hm' },
-          {
-            type: 'toolCall',
-            id: 'r-0-0',
-            name: 'look',
-            args: { at: 'it' },
-            extras: { thoughtSignature: 'c2ln' },
-          },
-        ],
-        finishReason: 'toolCalls',
-        usage: { inputTokens: 3, outputTokens: 9, totalTokens: 12, outputDetails: { reasoning: 5 } },
-        metadata: { model: 'gemini-x', finishReason: 'STOP', usage: ANSWER.usageMetadata },
-      },
-    ],
+  expect(await accumulated(openaiChat, stream)).toEqual(expected)
+  expect(expected).toEqual(whole(openaiChat, CHAT))
+
+  const helper = client.chat.completions.stream(request)
+  expect(await accumulated(openaiChat, helper)).toEqual(expected)
+  const final = openaiChat.readResponse(await helper.finalChatCompletion()).messages[0]!
+  expect(final).toMatchObject({
+    id: 'chatcmpl-1',
+    finishReason: 'toolCalls',
+    usage: expected.messages[0]!.usage!,
   })
-  expect(gemini.readRequest(request)).toMatchObject({
-    messages: [{ role: 'system' }, { role: 'user', content: [{ text: 'Hi' }] }],
-    params: { model: 'gemini-x', temperature: 0 },
-  })
+  expect(final.content).toMatchObject(expected.messages[0]!.content)
 })
 
-test('@google/genai: a stream', async () => {
-  const part = (...parts: object[]) => ({ candidates: [{ content: { role: 'model', parts }, index: 0 }] })
-  const ai = await geminiAt((_, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    for (const chunk of [part({ text: 'Hel' }), part({ text: 'lo' }), ANSWER])
-      response.write(`data: ${JSON.stringify({ responseId: 'r', ...chunk })}\r\n\r\n`)
-    response.end()
-  })
-  const stream = await ai.models.generateContentStream({ model: 'gemini-x', contents: 'Hi' })
-  expect(await readAll(gemini, stream)).toMatchObject([
-    { type: 'messageStart', id: 'r' },
-    { type: 'blockStart', index: 0 },
-    { type: 'blockDelta', delta: { type: 'text', text: 'Hel' } },
-    { type: 'blockDelta', delta: { type: 'text', text: 'lo' } },
-    { type: 'blockStart', index: 1, block: { type: 'reasoning' } },
-    { type: 'blockDelta', delta: { type: 'reasoning', text: 'Hm' } },
-    { type: 'blockStart', index: 2, block: { type: 'toolCall', name: 'look', args: { at: 'it' } } },
-    { type: 'messageFinish', reason: 'toolCalls', usage: { totalTokens: 12 } },
-  ])
-})
+const MESSAGE_ITEM = {
+  type: 'message',
+  id: 'msg_1',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text: 'Hello', annotations: [] }],
+}
+const CALL_ITEM = {
+  type: 'function_call',
+  id: 'fc_1',
+  call_id: 'a',
+  name: 'f',
+  arguments: '{"x":1}',
+  status: 'completed',
+}
+const RESPONSE = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  model: 'gpt',
+  status: 'completed',
+  output: [MESSAGE_ITEM, CALL_ITEM],
+  usage: {
+    input_tokens: 10,
+    input_tokens_details: { cached_tokens: 4 },
+    output_tokens: 5,
+    output_tokens_details: { reasoning_tokens: 2 },
+    total_tokens: 15,
+  },
+}
+const started = { ...RESPONSE, status: 'in_progress', output: [], usage: null }
+const RESPONSE_EVENTS = [
+  { type: 'response.created', response: started },
+  {
+    type: 'response.output_item.added',
+    output_index: 0,
+    item: { ...MESSAGE_ITEM, status: 'in_progress', content: [] },
+  },
+  {
+    type: 'response.content_part.added',
+    output_index: 0,
+    item_id: 'msg_1',
+    content_index: 0,
+    part: { type: 'output_text', text: '', annotations: [] },
+  },
+  {
+    type: 'response.output_text.delta',
+    output_index: 0,
+    item_id: 'msg_1',
+    content_index: 0,
+    delta: 'Hel',
+    logprobs: [],
+  },
+  {
+    type: 'response.output_text.delta',
+    output_index: 0,
+    item_id: 'msg_1',
+    content_index: 0,
+    delta: 'lo',
+    logprobs: [],
+  },
+  { type: 'response.output_item.done', output_index: 0, item: MESSAGE_ITEM },
+  { type: 'response.output_item.added', output_index: 1, item: { ...CALL_ITEM, arguments: '' } },
+  { type: 'response.function_call_arguments.delta', output_index: 1, item_id: 'fc_1', delta: '{"x":1}' },
+  { type: 'response.output_item.done', output_index: 1, item: CALL_ITEM },
+  { type: 'response.completed', response: RESPONSE },
+].map((event, sequence_number) => ({ ...event, sequence_number }))
 
-test('@aws-sdk/client-bedrock-runtime: Converse', async () => {
-  const client = await bedrockThat(
-    'application/json',
-    JSON.stringify({
-      output: {
-        message: {
-          role: 'assistant',
-          content: [{ text: 'Hi' }, { reasoningContent: { redactedContent: 'AQID' } }],
-        },
-      },
-      stopReason: 'end_turn',
-      usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
-      metrics: { latencyMs: 4 },
-    }),
+test('openai: responses', async () => {
+  const client = new OpenAI({ apiKey: 'none', baseURL: `${baseURL}/openai` })
+  const request = { model: 'gpt', input: 'Hi' }
+  answers.set('/openai/responses', RESPONSE)
+  const answer = await client.responses.create(request)
+  expect(openaiResponses.detect(answer)).toBe('response')
+  expect(openaiResponses.readResponse(answer)).toEqual(whole(openaiResponses, RESPONSE))
+
+  answers.set('/openai/responses', RESPONSE_EVENTS)
+  const expected = streamed(openaiResponses, RESPONSE_EVENTS)
+  expect(
+    await accumulated(openaiResponses, await client.responses.create({ ...request, stream: true })),
+  ).toEqual(expected)
+  const helper = client.responses.stream(request)
+  expect((await accumulated(openaiResponses, helper)).messages[0]!.content).toEqual(
+    expected.messages[0]!.content,
   )
-  const command = new ConverseCommand({
-    modelId: 'm',
-    messages: [
-      { role: 'user', content: [{ image: { format: 'png', source: { bytes: new Uint8Array([1, 2, 3]) } } }] },
-    ],
-    inferenceConfig: { maxTokens: 5 },
-  })
-  const response = await client.send(command)
-  const read = bedrockConverse.readResponse(response)
-  expect(viaJson(read)).toEqual(read)
-  expect(read).toEqual({
-    messages: [
-      {
-        role: 'assistant',
-        content: [
-          { type: 'text', text: 'Hi' },
-          { type: 'reasoning', text: '', extras: { redactedContent: 'AQID' } },
-        ],
-        finishReason: 'stop',
-        usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
-        metadata: {
-          stopReason: 'end_turn',
-          usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
-          metrics: { latencyMs: 4 },
-        },
-      },
-    ],
-  })
-  expect(bedrockConverse.readRequest(command.input)).toMatchObject({
-    messages: [{ role: 'user', content: [{ type: 'image', base64: 'AQID', mimeType: 'image/png' }] }],
-    params: { model: 'm', maxTokens: 5 },
-  })
-})
-
-test('@aws-sdk/client-bedrock-runtime: ConverseStream, with an exception at its end', async () => {
-  const client = await bedrockThat(
-    'application/vnd.amazon.eventstream',
-    events(
-      ['messageStart', { role: 'assistant', p: 'abc' }],
-      [
-        'contentBlockDelta',
-        { contentBlockIndex: 0, delta: { reasoningContent: { redactedContent: 'AQID' } } },
-      ],
-      ['contentBlockStop', { contentBlockIndex: 0 }],
-      ['contentBlockStart', { contentBlockIndex: 1, start: { toolUse: { toolUseId: 'a', name: 'look' } } }],
-      ['contentBlockDelta', { contentBlockIndex: 1, delta: { toolUse: { input: '{"at":' } } }],
-      ['contentBlockDelta', { contentBlockIndex: 1, delta: { toolUse: { input: '"it"}' } } }],
-      ['contentBlockStop', { contentBlockIndex: 1 }],
-      ['messageStop', { stopReason: 'tool_use' }],
-      ['metadata', { usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 }, metrics: { latencyMs: 4 } }],
-    ),
+  expect(openaiResponses.readResponse(await helper.finalResponse()).messages[0]!.usage).toEqual(
+    expected.messages[0]!.usage,
   )
-  const { stream } = await client.send(new ConverseStreamCommand({ modelId: 'm', messages: [] }))
-  expect(await readAll(bedrockConverse, stream!)).toMatchObject([
-    { type: 'messageStart' },
-    { type: 'blockStart', block: { type: 'reasoning', extras: { redactedContent: 'AQID' } } },
-    { type: 'blockFinish', index: 0 },
-    { type: 'blockStart', block: { type: 'toolCall', id: 'a', name: 'look' } },
-    { type: 'blockDelta', delta: { args: '{"at":' } },
-    { type: 'blockDelta', delta: { args: '"it"}' } },
-    { type: 'blockFinish', index: 1 },
-    { type: 'messageFinish', reason: 'toolCalls', usage: { totalTokens: 3 } },
-  ])
 })
 
-const MESSAGE = {
+const CONTENT = [
+  { type: 'thinking', thinking: 'Hmm', signature: 'sig' },
+  { type: 'text', text: 'Hello', citations: null },
+  { type: 'tool_use', id: 'a', name: 'f', input: { x: 1 } },
+]
+const CLAUDE = {
   id: 'msg_1',
   type: 'message',
   role: 'assistant',
   model: 'claude',
-  content: [{ type: 'text', text: 'Grüße' }],
-  stop_reason: 'end_turn',
-  usage: { input_tokens: 2, output_tokens: 3 },
+  content: CONTENT,
+  stop_reason: 'tool_use',
+  stop_sequence: null,
+  usage: {
+    input_tokens: 10,
+    cache_read_input_tokens: 100,
+    cache_creation_input_tokens: 20,
+    output_tokens: 5,
+  },
+}
+const DELTAS = [
+  [
+    { type: 'thinking_delta', thinking: 'Hm' },
+    { type: 'thinking_delta', thinking: 'm' },
+    { type: 'signature_delta', signature: 'sig' },
+  ],
+  [
+    { type: 'text_delta', text: 'Hel' },
+    { type: 'text_delta', text: 'lo' },
+  ],
+  [
+    { type: 'input_json_delta', partial_json: '{"x"' },
+    { type: 'input_json_delta', partial_json: ':1}' },
+  ],
+]
+const STARTS = [
+  { type: 'thinking', thinking: '', signature: '' },
+  { type: 'text', text: '', citations: null },
+  { type: 'tool_use', id: 'a', name: 'f', input: {} },
+]
+const CLAUDE_EVENTS = [
+  {
+    type: 'message_start',
+    message: { ...CLAUDE, content: [], stop_reason: null, usage: { ...CLAUDE.usage, output_tokens: 1 } },
+  },
+  { type: 'ping' },
+  ...STARTS.flatMap((content_block, index) => [
+    { type: 'content_block_start', index, content_block },
+    ...DELTAS[index]!.map((delta) => ({ type: 'content_block_delta', index, delta })),
+    { type: 'content_block_stop', index },
+  ]),
+  {
+    type: 'message_delta',
+    delta: { stop_reason: 'tool_use', stop_sequence: null },
+    usage: { output_tokens: 5 },
+  },
+  { type: 'message_stop' },
+]
+
+test('@anthropic-ai/sdk', async () => {
+  const client = new Anthropic({ apiKey: 'none', baseURL: `${baseURL}/anthropic` })
+  const request = { model: 'claude', max_tokens: 9, messages: [{ role: 'user' as const, content: 'Hi' }] }
+  answers.set('/anthropic/v1/messages', CLAUDE)
+  const answer = await client.messages.create(request)
+  expect(anthropicMessages.detect(answer)).toBe('response')
+  expect(anthropicMessages.readResponse(answer)).toEqual(whole(anthropicMessages, CLAUDE))
+
+  answers.set('/anthropic/v1/messages', CLAUDE_EVENTS)
+  const expected = streamed(anthropicMessages, CLAUDE_EVENTS)
+  expect(expected).toEqual(whole(anthropicMessages, CLAUDE))
+  expect(
+    await accumulated(anthropicMessages, await client.messages.create({ ...request, stream: true })),
+  ).toEqual(expected)
+  const helper = client.messages.stream(request)
+  expect(await accumulated(anthropicMessages, helper)).toEqual(expected)
+  expect(anthropicMessages.readResponse(await helper.finalMessage()).messages[0]!.content).toEqual(
+    expected.messages[0]!.content,
+  )
+})
+
+const geminiChunk = (parts: object[], others: object = {}) => ({
+  candidates: [{ index: 0, content: { role: 'model', parts }, ...others }],
+  modelVersion: 'gemini',
+  responseId: 'r1',
+})
+const GEMINI_USAGE = {
+  promptTokenCount: 10,
+  candidatesTokenCount: 5,
+  thoughtsTokenCount: 7,
+  totalTokenCount: 22,
+}
+const GEMINI_CHUNKS = [
+  geminiChunk([{ text: 'Hmm', thought: true }]),
+  geminiChunk([{ text: 'Hel' }]),
+  geminiChunk([{ text: 'lo' }]),
+  {
+    ...geminiChunk([{ functionCall: { id: 'a', name: 'f', args: { x: 1 } }, thoughtSignature: 'c2ln' }], {
+      finishReason: 'STOP',
+    }),
+    usageMetadata: GEMINI_USAGE,
+  },
+]
+
+test('@google/genai', async () => {
+  const client = new GoogleGenAI({ apiKey: 'none', httpOptions: { baseUrl: `${baseURL}/google` } })
+  const request = { model: 'gemini', contents: 'Hi' }
+  const [last] = GEMINI_CHUNKS.slice(-1)
+  answers.set('/google/v1beta/models/gemini:generateContent', last!)
+  const answer = await client.models.generateContent(request)
+  expect(gemini.detect(answer)).toBe('response')
+  expect(gemini.readResponse(answer)).toEqual(whole(gemini, last))
+
+  answers.set('/google/v1beta/models/gemini:streamGenerateContent', GEMINI_CHUNKS)
+  const read = await accumulated(gemini, await client.models.generateContentStream(request))
+  expect(read).toEqual(streamed(gemini, GEMINI_CHUNKS))
+  expect(read.messages[0]).toMatchObject({
+    content: [{ text: 'Hmm' }, { text: 'Hello' }, { type: 'toolCall', id: 'a', args: { x: 1 } }],
+    usage: { inputTokens: 10, outputTokens: 12 },
+  })
+})
+
+const usage = {
+  inputTokens: { total: 110, noCache: 10, cacheRead: 80, cacheWrite: 20 },
+  outputTokens: { total: 5, text: 3, reasoning: 2 },
+}
+const response = { id: 'r1', modelId: 'model', timestamp: new Date(0) }
+const call = { type: 'tool-call' as const, toolCallId: 'a', toolName: 'add', input: '{"x":1}' }
+const source = {
+  type: 'source' as const,
+  sourceType: 'url' as const,
+  id: 's',
+  url: 'https://a.example',
+  title: 'A',
+}
+const picture = { type: 'file' as const, mediaType: 'image/png', data: 'AQID' }
+const called = { unified: 'tool-calls' as const, raw: 'tool_use' }
+const stopped = { unified: 'stop' as const, raw: 'end_turn' }
+const thought = { anthropic: { signature: 'sig' } }
+
+const mocked = () =>
+  new MockLanguageModelV3({
+    provider: 'mock',
+    modelId: 'model',
+    doGenerate: [
+      {
+        content: [{ type: 'reasoning', text: 'Hmm', providerMetadata: thought }, call],
+        finishReason: called,
+        usage,
+        response,
+        warnings: [],
+      },
+      {
+        content: [{ type: 'text', text: 'Done' }, source, picture],
+        finishReason: stopped,
+        usage,
+        response,
+        warnings: [],
+      },
+    ],
+    doStream: [
+      {
+        stream: convertArrayToReadableStream([
+          { type: 'stream-start' as const, warnings: [] },
+          { type: 'response-metadata' as const, ...response },
+          { type: 'reasoning-start' as const, id: '0' },
+          { type: 'reasoning-delta' as const, id: '0', delta: 'Hm' },
+          { type: 'reasoning-delta' as const, id: '0', delta: 'm' },
+          { type: 'reasoning-end' as const, id: '0', providerMetadata: thought },
+          { type: 'tool-input-start' as const, id: 'a', toolName: 'add' },
+          { type: 'tool-input-delta' as const, id: 'a', delta: '{"x"' },
+          { type: 'tool-input-delta' as const, id: 'a', delta: ':1}' },
+          { type: 'tool-input-end' as const, id: 'a' },
+          call,
+          { type: 'finish' as const, finishReason: called, usage },
+        ]),
+      },
+      {
+        stream: convertArrayToReadableStream([
+          { type: 'stream-start' as const, warnings: [] },
+          { type: 'response-metadata' as const, ...response },
+          { type: 'text-start' as const, id: '0' },
+          { type: 'text-delta' as const, id: '0', delta: 'Do' },
+          { type: 'text-delta' as const, id: '0', delta: 'ne' },
+          { type: 'text-end' as const, id: '0' },
+          source,
+          picture,
+          { type: 'finish' as const, finishReason: stopped, usage },
+        ]),
+      },
+    ],
+  })
+const tools = {
+  add: tool({ inputSchema: z.object({ x: z.number() }), execute: ({ x }) => ({ sum: x + 1 }) }),
 }
 
-test('@aws-sdk/client-bedrock-runtime: InvokeModel, whole and as a stream', async () => {
-  const client = await bedrockThat('application/json', JSON.stringify(MESSAGE))
-  const command = new InvokeModelCommand({
-    modelId: 'm',
-    body: JSON.stringify({
-      anthropic_version: 'v',
-      max_tokens: 5,
-      messages: [{ role: 'user', content: 'Hi' }],
-    }),
-  })
-  const response = await client.send(command)
-  expect(bedrockInvoke.detect(response)).toBe('response')
-  expect(bedrockInvoke.readResponse(response).messages).toMatchObject([
-    { content: [{ type: 'text', text: 'Grüße' }], usage: { totalTokens: 5 } },
+const DONE = {
+  content: [
+    { type: 'reasoning', text: 'Hmm', extras: { providerMetadata: thought } },
+    { type: 'toolCall', id: 'a', name: 'add', args: { x: 1 } },
+    { type: 'serverToolResult', toolCallId: 'a', status: 'success', output: { sum: 2 } },
+    { type: 'text', text: 'Done' },
+    { type: 'text', text: '', annotations: [{ type: 'citation', url: 'https://a.example', title: 'A' }] },
+    { type: 'image', base64: 'AQID', mimeType: 'image/png' },
+  ],
+  usage: {
+    inputTokens: 220,
+    outputTokens: 10,
+    inputDetails: { cache_read: 160, cache_creation: 40 },
+    outputDetails: { reasoning: 4 },
+  },
+  finishReason: 'stop',
+}
+
+test('ai: generateText, live and as JSON', async () => {
+  const result = await generateText({ model: mocked(), tools, stopWhen: stepCountIs(3), prompt: 'Hi' })
+  expect(vercel.detect(result)).toBe('response')
+  const { messages } = vercel.readResponse(result)
+  expect(messages).toHaveLength(1)
+  expect(messages[0]).toMatchObject(DONE)
+  const plain = vercel.readResponse(JSON.parse(JSON.stringify(result))).messages[0]!
+  expect(plain.content).toEqual(messages[0]!.content)
+  expect(plain.usage).toEqual(messages[0]!.usage)
+  expect(JSON.parse(JSON.stringify(messages))).toEqual(messages)
+})
+
+test('ai: fullStream comes to what generateText gives', async () => {
+  const generated = vercel.readResponse(
+    await generateText({ model: mocked(), tools, stopWhen: stepCountIs(3), prompt: 'Hi' }),
+  ).messages[0]!
+  const result = streamText({ model: mocked(), tools, stopWhen: stepCountIs(3), prompt: 'Hi' })
+  expect(vercel.detect(result)).toBeUndefined()
+  const { messages } = await accumulated(vercel, result.fullStream)
+  expect(messages[0]).toMatchObject(DONE)
+  expect(messages[0]!.content).toEqual(generated.content)
+  expect(messages[0]!.usage).toEqual(generated.usage)
+})
+
+test('ai: what middleware sees of a language model', async () => {
+  const model = mocked()
+  const request = { prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] }] }
+  expect(vercel.readRequest(request).messages).toEqual([
+    { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
   ])
-  expect(bedrockInvoke.readRequest(command.input)).toMatchObject({
-    messages: [{ role: 'user', content: [{ text: 'Hi' }] }],
-    params: { model: 'm', maxTokens: 5 },
+  const generated = vercel.readResponse(await model.doGenerate(request))
+  expect(generated.messages[0]).toMatchObject({
+    id: 'r1',
+    content: DONE.content.slice(0, 2),
+    finishReason: 'toolCalls',
+    usage: { inputTokens: 110 },
   })
-  const chunk = (event: object): [string, object] => [
-    'chunk',
-    { bytes: Buffer.from(JSON.stringify(event)).toString('base64'), p: 'ab' },
-  ]
-  const streaming = await bedrockThat(
-    'application/vnd.amazon.eventstream',
-    events(
-      chunk({ type: 'message_start', message: { ...MESSAGE, content: [] } }),
-      chunk({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Grüße' } }),
-      chunk({ type: 'message_stop', 'amazon-bedrock-invocationMetrics': { inputTokenCount: 2 } }),
-    ),
-  )
-  const { body } = await streaming.send(
-    new InvokeModelWithResponseStreamCommand({ modelId: 'm', body: '{}' }),
-  )
-  expect(await readAll(bedrockInvoke, body!)).toMatchObject([
-    { type: 'messageStart', id: 'msg_1' },
-    { type: 'blockStart' },
-    { type: 'blockDelta', delta: { text: 'Grüße' } },
-    { type: 'messageFinish', metadata: { 'amazon-bedrock-invocationMetrics': { inputTokenCount: 2 } } },
-  ])
+  const { stream } = await model.doStream(request)
+  expect(await accumulated(vercel, stream)).toEqual(generated)
 })
