@@ -47,7 +47,10 @@ export function createHandler(options: HandlerOptions): WebHandler {
       if (pathname === undefined) return undefined
       const match = router.match(request.method, pathname)
       if (match.kind === 'none') return undefined
-      if (closing !== undefined) throw new HttpError(503, 'closed', 'This server is shutting down.')
+      if (closing !== undefined) {
+        const headers = { 'retry-after': '1' }
+        throw new HttpError(503, 'closed', 'This server is shutting down.', { headers })
+      }
       if (match.kind === 'method') return refuseMethod(request.method, match.allow)
       const principal = await identify(request, context, options.authenticate)
       if (isResponse(principal)) return principal

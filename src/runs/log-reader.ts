@@ -46,6 +46,8 @@ export function sharedReader(store: Store, threadId: string, rings: () => number
       const batch = await store.read(threadId, { after: from })
       if (from !== end) return
       newest = batch
+      // The store has lost what was read: it will deal these numbers again.
+      if (batch.head < end) kept = []
       if (batch.count > 0) keep(batch)
       if (batch.count === 0 || end >= batch.head) fresh = seen
     } finally {

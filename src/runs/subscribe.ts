@@ -34,6 +34,7 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
   const { threadId, owner } = request
   const tail = tails.open(threadId, end)
   const filter = createMatcher(request.filter)
+  let from = request
   let start: Start | undefined
   let prologue: Uint8Array | undefined
   let after = 0
@@ -108,7 +109,7 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
   async function begin(): Promise<boolean> {
     outdated = false
     seenChanges = tail.changes()
-    const found = await locate(context, request, filter)
+    const found = await locate(context, from, filter)
     if (outdated || !found) return false
     start = found
     after = found.after
@@ -127,6 +128,7 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
       const thread = await findThread(context, threadId, owner)
       if (!thread || (createdAt !== null && thread.createdAt !== createdAt)) throw deleted()
     }
+    if (batch.head < after && (await store.inspect(threadId)).head < after) return beginAnew()
     if (batch.count === 0) return undefined
     if (batch.first > after + 1) return overtaken(batch.first)
     after = batch.first + batch.count - 1
@@ -145,6 +147,15 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
     if (changes === seenChanges) return false
     seenChanges = changes
     return true
+  }
+
+  /** The store has lost what this reader was given, as one without a file does when it ends: all that is there is new. */
+  function beginAnew(): null {
+    const hadCursor = from.since !== undefined || from.lastEventId !== undefined
+    from = { ...request, since: hadCursor ? 0 : undefined, lastEventId: undefined }
+    start = undefined
+    after = 0
+    return null
   }
 
   /** The log has dropped what this reader did not take in time. */

@@ -6,6 +6,7 @@ import { UnavailableError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory-store.ts'
 import type { Store } from '../../src/storage/store.ts'
+import { mortal, sharedMemory } from './shared.ts'
 import {
   ALL,
   custom,
@@ -240,4 +241,23 @@ test('a start whose answer was lost is not lost, and not done twice', async () =
   expect(rootStates(events)).toEqual(['running', 'interrupted', 'running', 'completed'])
   expect(actor.tasks.map(({ runId }) => runId)).toEqual([ids[0], ids[2]])
   await engine.close()
+})
+
+test('the lease of a process that was lost while it wrote a state is let go, and the thread is free', async () => {
+  const shared = sharedMemory()
+  const { place, kill } = mortal(shared())
+  const updateState = async () => {
+    kill()
+    return { checkpointId: 'c' }
+  }
+  const lost = engineOf({ a: puppet({ updateState }).agent }, { ...place, leaseTtlMs: 50, onError: () => {} })
+  await expect(lost.writeState({ threadId: 't', owner: null, values: {} })).rejects.toThrow('gone')
+  const { store } = shared()
+  expect((await store.inspect('t')).lease).toBeDefined()
+  const other = engineOf({ a: puppet().agent }, { ...shared(), leaseTtlMs: 50 })
+  while ((await store.inspect('t')).lease) await new Promise((resolve) => setTimeout(resolve, 5))
+  expect(await store.expired()).toEqual([])
+  expect(await other.findThread('t', null)).toBeUndefined()
+  await start(other, 't', {}, { multitaskStrategy: 'reject' })
+  await Promise.all([lost.close(), other.close()])
 })
