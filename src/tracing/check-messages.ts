@@ -116,9 +116,10 @@ function checkBlock(value: unknown, path: string, calls: Calls, tell: Tell): voi
       tell(`${path}.${field}`, `A ${type} block needs it, and it is missing or not of its kind.`)
   if (MEDIA.includes(type) && ![value.url, value.base64, value.id, value.source, value.file].some(Boolean))
     tell(path, `The ${type} has no source: it needs \`url\`, \`base64\` or \`id\`.`)
-  if (type === 'server_tool_result' && isId(value.tool_call_id) && !calls.server.has(value.tool_call_id))
-    tell(
-      `${path}.tool_call_id`,
-      `Is ${JSON.stringify(value.tool_call_id)}, which no earlier server_tool_call has.`,
-    )
+  if (
+    type === 'server_tool_result' &&
+    isId(value.tool_call_id) &&
+    ![calls.server, calls.own].some((ids) => ids.has(value.tool_call_id))
+  )
+    tell(`${path}.tool_call_id`, `Is ${JSON.stringify(value.tool_call_id)}, which no earlier call has.`)
 }
