@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import { memoryStore } from '../../src/storage/memory-store.ts'
+import type { Store } from '../../src/storage/store.ts'
+import { ALL, custom, engineOf, isTerminal, puppet, readUntil, start } from './support.ts'
+
+/** A store that other processes could share, and that forgets everything at `forget`. */
+function forgetful() {
+  let inner = memoryStore()
+  const bells = new Set<(store: Store) => void>()
+  const store: Store = new Proxy(inner, {
+    get(_, key: keyof Store) {
+      if (key === 'capabilities') return { ...inner.capabilities, shared: true }
+      if (key === 'watch') {
+        return (...args: Parameters<Store['watch']>) => {
+          let off = inner.watch(...args)
+          const turnTo = (other: Store) => {
+            off()
+            off = other.watch(...args)
+            args[1]({ log: true, docs: true })
+          }
+          bells.add(turnTo)
+          return () => {
+            bells.delete(turnTo)
+            off()
+          }
+        }
+      }
+      return inner[key]
+    },
+  })
+  const forget = () => {
+    inner = memoryStore()
+    for (const turnTo of bells) turnTo(inner)
+  }
+  return { store, forget }
+}
+
+test.each([{ since: 0 }, {}])(
+  'a subscriber whose log was lost is given all of the new one: %j',
+  async (cursor) => {
+    const { store, forget } = forgetful()
+    const actors = [puppet(), puppet()]
+    const agents = { a: actors[0]!.agent, b: actors[1]!.agent }
+    const engine = engineOf(agents, { store, onError: () => {} })
+    await start(engine, 't')
+    actors[0]!.emit(...Array.from({ length: 10 }, (_, i) => custom(`old ${i}`)))
+    const subscription = engine.subscribe({
+      threadId: 't',
+      owner: null,
+      filter: { channels: ALL },
+      ...cursor,
+    })
+    const before = await readUntil(subscription, (events) => events.length === 11)
+    forget()
+    actors[0]!.finish()
+    await start(engine, 't', {}, { assistantId: 'b' })
+    actors[1]!.emit(custom('new'))
+    actors[1]!.finish()
+    const events = await readUntil(subscription, (seen) => seen.some(isTerminal))
+    subscription.cancel()
+    expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3])
+    expect(events[1]!.params.data).toEqual({ payload: 'new' })
+    const ids = new Set(before.map(({ event_id }) => event_id))
+    expect(events.filter(({ event_id }) => ids.has(event_id))).toEqual([])
+    await engine.close()
+  },
+)
