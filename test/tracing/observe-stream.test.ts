@@ -1,5 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { Stream } from 'openai/streaming'
@@ -12,6 +14,9 @@ import {
   TracingError,
 } from '../../src/tracing/index.ts'
 import { frozen } from '../formats/helpers.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 const delta = (delta: object, rest: object = {}) => ({
   id: 'c1',
@@ -114,6 +119,25 @@ describe('an async iterable', () => {
     expect(records).toHaveLength(1)
     expect(textIn(records[0]!)).toBe('Hello')
     expect(records[0]!.error).toBe('RangeError: broken')
+  })
+
+  test('holds no chunk that has gone by', async () => {
+    const gone: WeakRef<object>[] = []
+    const source = (async function* () {
+      for (let at = 0; at < 200; at++) {
+        const chunk = delta({ content: 'x' })
+        gone.push(new WeakRef(chunk))
+        yield chunk
+      }
+    })()
+    const { stream, records } = watched(source)
+    for (let at = 0; at < 199; at++) await stream.next()
+    collectGarbage()
+    await new Promise((resolve) => setImmediate(resolve))
+    collectGarbage()
+    expect(gone.filter((chunk) => chunk.deref()).length).toBeLessThan(5)
+    await all(stream)
+    expect(textIn(records[0]!)).toHaveLength(200)
   })
 
   test('keeps what else it can do', async () => {
