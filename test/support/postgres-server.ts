@@ -121,7 +121,7 @@ export async function startPostgres({
 }
 
 async function isReady(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 })
   client.on('error', () => {})
   try {
     await client.connect()
@@ -129,7 +129,8 @@ async function isReady(url: string): Promise<boolean> {
   } catch {
     return false
   } finally {
-    await client.end()
+    // Without waiting: where the server went away meanwhile it would not settle.
+    client.end().catch(() => {})
   }
 }
 
