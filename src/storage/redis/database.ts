@@ -108,11 +108,12 @@ export function createDatabase(options: DatabaseOptions): Database {
     return used ?? acquire()
   }
 
-  /** What every call goes through, so it has few steps. `ready` gives a line that may be used. */
+  /** What every call goes through, so it has few steps. `unknownScript` is for a server that does not know the script by its hash. */
   async function transmit(
     ready: Line | (() => Promise<Line>),
     { signal, mutates = false }: Pick<Call, 'signal' | 'mutates'>,
     work: (line: Line) => Promise<unknown>,
+    unknownScript?: (line: Line) => Promise<unknown>,
   ): Promise<unknown> {
     let on: Line | undefined
     let ms = deadlineMs
@@ -125,7 +126,12 @@ export function createDatabase(options: DatabaseOptions): Database {
       } else {
         on = ready
       }
-      return await inTime(ms, signal, work(on))
+      try {
+        return await inTime(ms, signal, work(on))
+      } catch (error) {
+        if (!unknownScript || !isNoScript(error)) throw error
+        return await inTime(ms, signal, unknownScript(on))
+      }
     } catch (error) {
       if (on && error instanceof Late) retire(on)
       throw error instanceof AgentwireError ? error : toUnavailable(error, mutates)
@@ -135,8 +141,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  const send: Database['send'] = (command, key) =>
-    transmit(used ?? acquire, {}, (line) => line.send(key, command))
+  const send: Database['send'] = ([name, ...args], key) =>
+    transmit(used ?? acquire, {}, (line) => line.send(key, name!, args))
 
   return {
     keys,
@@ -146,8 +152,14 @@ export function createDatabase(options: DatabaseOptions): Database {
     assertOpen,
     run(call) {
       if (closed) return Promise.reject(closedError())
-      const ready = isPrepared && used ? used : prepareAndAcquire
-      return transmit(ready, call, (line) => evaluate(line, call))
+      const { script, keys, args = [] } = call
+      const rest = [script.sha, String(keys.length), ...keys, ...args]
+      return transmit(
+        isPrepared && used ? used : prepareAndAcquire,
+        call,
+        (line) => line.send(keys[0], 'EVALSHA', rest),
+        (line) => line.send(keys[0], 'EVAL', [script.text, ...rest.slice(1)]),
+      )
     },
     async send(command, key) {
       assertOpen()
@@ -180,14 +192,6 @@ export function createDatabase(options: DatabaseOptions): Database {
 
 function closedError(): UnavailableError {
   return new UnavailableError('The storage is closed.', { written: 'no' })
-}
-
-function evaluate(line: Line, { script: { sha, text }, keys, args = [] }: Call): Promise<unknown> {
-  const rest = [String(keys.length), ...keys, ...args]
-  return line.send(keys[0], ['EVALSHA', sha, ...rest]).catch((error: unknown) => {
-    if (!isNoScript(error)) throw error
-    return line.send(keys[0], ['EVAL', text, ...rest])
-  })
 }
 
 /** What was waited for had not begun to write. */

@@ -76,7 +76,7 @@ function createLine(redis: Duplicate, receive: Receive | undefined): Line {
     async connect() {
       await redis.connect()
     },
-    send: (_, [command, ...args]) => redis.callBuffer(command as string, args.map(toBytes)),
+    send: (_, command, args) => redis.callBuffer(command, args.map(toBytes)),
     async subscribe(channels) {
       await redis.subscribe(...channels)
     },

@@ -16,7 +16,7 @@ export type Argument = string | Uint8Array
 export interface Line {
   connect(): Promise<void>
   /** Strings come back as bytes. `key` says which node is meant. */
-  send(key: string | undefined, command: readonly Argument[]): Promise<unknown>
+  send(key: string | undefined, command: string, args: readonly Argument[]): Promise<unknown>
   subscribe(channels: readonly string[]): Promise<void>
   unsubscribe(channel: string): Promise<void>
   /** Rejects where the connection that subscribes is broken. */

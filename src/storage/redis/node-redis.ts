@@ -73,8 +73,8 @@ function createLine(client: Duplicate, isCluster: boolean, receive: Receive | un
     async connect() {
       await client.connect()
     },
-    send: (key, command) => {
-      const args = command.map(toBytes)
+    send: (key, name, rest) => {
+      const args = [name, ...rest.map(toBytes)]
       return isCluster ? client.sendCommand(key, false, args, AS_BYTES) : client.sendCommand(args, AS_BYTES)
     },
     async subscribe(channels) {

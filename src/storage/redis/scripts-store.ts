@@ -11,7 +11,8 @@ return {
 
 /**
  * KEYS meta, log; ARGV after, limit, bytes. Gives `head, first` and, where there are events after `after`, the number of the last event of the first
- * chunk, the layouts with commas between, and the bytes of all chunks in one: at most `limit` chunks, until they hold `bytes` bytes.
+ * chunk, the layouts with commas between, and the bytes of each chunk: at most `limit` chunks, until they hold `bytes` bytes. Lua takes longer
+ * to join the bytes than all the rest.
  */
 export const READ = script(`
 local meta = redis.call('HMGET', KEYS[1], 'head', 'first')
@@ -47,7 +48,7 @@ repeat
   local done = #chunks < page or size >= bytes or #layouts >= limit
   page = math.min(limit - #layouts, 512, math.ceil((bytes - size) * #data / (size + 1)) + 4)
 until done
-return { head, first, first_last, table.concat(layouts, ','), table.concat(data) }
+return { head, first, first_last, table.concat(layouts, ','), data }
 `)
 
 /** KEYS meta, log; ARGV the number of events to keep or '', the age to keep in milliseconds or ''. Whole chunks only go. */
