@@ -1,4 +1,4 @@
-import { ConflictError } from '../storage/errors.ts'
+import { ConflictError, FencedError } from '../storage/errors.ts'
 import { cancelRun } from './cancel.ts'
 import type { RunContext } from './context.ts'
 import { RunError } from './errors.ts'
@@ -65,12 +65,13 @@ export async function removeMarked(context: RunContext, threadId: string): Promi
       guards: [guardThread(threadId, read), { guard: 'free' }],
       ops: [{ op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs }],
     })
+    await clear(context, read.record, token)
+    return true
   } catch (error) {
-    if (error instanceof ConflictError) return false
+    // Another process was first, or took over because this one was slow.
+    if (error instanceof ConflictError || error instanceof FencedError) return false
     throw error
   }
-  await clear(context, read.record, token)
-  return true
 }
 
 async function clear(context: RunContext, thread: ThreadRecord, token: number): Promise<void> {

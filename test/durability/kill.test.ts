@@ -131,7 +131,8 @@ const lastToken = (log: readonly Logged[]): number => Math.max(0, ...log.map(tok
 /** Answers what a run asked: where it ran, or elsewhere when that is gone. The run that took the answer, whoever told it. */
 async function answer(origins: readonly string[], asked: string, follower: Follower): Promise<string> {
   await follower.until(hasEnded(asked))
-  const { params } = follower.seen.find(({ method }) => method === 'input.requested')!
+  // The last one: a run that was cut off between asking and its checkpoint asks anew.
+  const { params } = follower.seen.findLast(({ method }) => method === 'input.requested')!
   const { interrupt_id } = params.data
   for (const origin of origins) {
     try {

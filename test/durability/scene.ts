@@ -4,7 +4,7 @@ import { type Follower, follow } from './client.ts'
 import { type Instance, type InstanceOptions, startInstance } from './process.ts'
 
 /** Short, so that tests are; long enough for a busy machine to renew it in time. */
-export const LEASE_MS = 1_500
+export const LEASE_MS = countOf('LEASE_MS', 2_000)
 
 /** A database, a look into it from outside, and instances over it. */
 export interface Scene {
@@ -69,8 +69,9 @@ export async function inScene<T>(backend: Backend, work: (scene: Scene) => Promi
 }
 
 /** How often a test does what it does, `DURABILITY_<NAME>`. */
-export const countOf = (name: string, fallback: number): number =>
-  Number(process.env[`DURABILITY_${name}`] ?? fallback)
+export function countOf(name: string, fallback: number): number {
+  return Number(process.env[`DURABILITY_${name}`] ?? fallback)
+}
 
 /** One line of what a test has found. */
 export function report(backend: Backend, what: string, figures: string): void {
