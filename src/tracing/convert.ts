@@ -75,7 +75,10 @@ export function convertModelCall(call: ModelCall): ModelCallRecord {
 }
 
 /** Reads a whole response. */
-export function readOutcome(response: unknown, { request, format }: ConvertOptions): Outcome {
+export function readOutcome(given: unknown, { request, format }: ConvertOptions): Outcome {
+  // Models of one's own may answer with bare text.
+  const plain = typeof given === 'string' && format === undefined
+  const response = plain ? { role: 'assistant', content: given } : given
   const known = formatOf(format, response, request)
   if (response === undefined) return { messages: [], format: known }
   if (!known) {

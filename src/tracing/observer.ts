@@ -62,7 +62,9 @@ export function createObserver(options: ObserveOptions): Observer {
   function search(chunk: unknown): void {
     if (!waiting) return
     waiting.push(chunk)
-    format = formatOf(options.format ?? run?.format, chunk, options.request)
+    // Models of one's own may stream bare text.
+    const plain = typeof chunk === 'string' ? 'generic' : undefined
+    format = formatOf(options.format ?? run?.format ?? plain, chunk, options.request)
     if (format) {
       reader = format.readStream()
       for (const before of waiting) read(before)

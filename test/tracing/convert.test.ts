@@ -298,6 +298,30 @@ test('an error of the provider', () => {
   expect(outputs.messages).toHaveLength(1)
 })
 
+test.each([
+  [{ choices: [{ message: { role: 'assistant', content: 'Hello' } }] }],
+  [{ message: { role: 'assistant', content: 'Hello' } }],
+  [{ role: 'assistant', content: 'Hello' }],
+  [['assistant', 'Hello']],
+  [{ messages: [{ role: 'assistant', content: [{ type: 'text', text: 'Hello' }] }] }],
+  ['Hello'],
+])("a model of one's own may answer %j", (answer) => {
+  const usage_metadata = { input_tokens: 3, output_tokens: 2 }
+  const counted = typeof answer === 'object' && !Array.isArray(answer)
+  const { outputs, metadata, issues } = convertModelCall({
+    request: { messages: [{ role: 'user', content: 'Hi' }] },
+    response: counted ? { ...answer, usage_metadata } : answer,
+    provider: 'own',
+    model: 'm-1',
+  })
+  expect(outputs).toEqual({
+    messages: [{ role: 'assistant', content: [{ type: 'text', text: 'Hello' }] }],
+  })
+  expect(metadata).toMatchObject({ ls_provider: 'own', ls_model_name: 'm-1' })
+  expect(metadata.usage_metadata).toEqual(counted ? { ...usage_metadata, total_tokens: 5 } : undefined)
+  expect(issues).toBeUndefined()
+})
+
 test('names given stand above names found', () => {
   const { metadata } = convertModelCall({
     response: chatResponse,

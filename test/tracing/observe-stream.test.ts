@@ -121,6 +121,14 @@ describe('an async iterable', () => {
     expect(records[0]!.error).toBe('RangeError: broken')
   })
 
+  test("of bare text, from a model of one's own", async () => {
+    const { stream, records } = watched(counted(['Hel', 'lo']).source, {
+      request: { messages: [{ role: 'user', content: 'Hi' }] },
+    })
+    expect(await all(stream as AsyncIterable<unknown>)).toEqual(['Hel', 'lo'])
+    expect(records.map((record) => [textIn(record), record.events.length])).toEqual([['Hello', 1]])
+  })
+
   test('holds no chunk that has gone by', async () => {
     const gone: WeakRef<object>[] = []
     const source = (async function* () {
