@@ -5,10 +5,16 @@ export interface Calls {
   /** Before the numbers, so that ids of different responses differ. */
   readonly prefix: string
   count: number
-  readonly waiting: { readonly id: string; readonly name: unknown }[]
+  readonly waiting: Call[]
+  readonly answered: Call[]
 }
 
-export const createCalls = (prefix: string): Calls => ({ prefix, count: 0, waiting: [] })
+interface Call {
+  readonly id: string
+  readonly name: unknown
+}
+
+export const createCalls = (prefix: string): Calls => ({ prefix, count: 0, waiting: [], answered: [] })
 
 /** The id of the next call. */
 export function nameCall(calls: Calls, id: unknown, name: unknown): string {
@@ -18,9 +24,10 @@ export function nameCall(calls: Calls, id: unknown, name: unknown): string {
   return known
 }
 
-/** The id of the call that a result answers: the first one of its name that waits, where the result does not say. */
-export function answerCall({ waiting }: Calls, id: unknown, name: unknown): string {
+/** The id of the call that a result answers. It need not say: the first one of its name that waits, or else the last one. */
+export function answerCall({ waiting, answered }: Calls, id: unknown, name: unknown): string {
   const at = waiting.findIndex((call) => (id ? call.id === id : call.name === name))
-  const call = at < 0 ? undefined : waiting.splice(at, 1)[0]
-  return call?.id ?? toText(id ?? name)
+  if (at >= 0) answered.push(...waiting.splice(at, 1))
+  if (id) return toText(id)
+  return answered.findLast((call) => call.name === name)?.id ?? toText(name)
 }

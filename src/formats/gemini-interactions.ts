@@ -17,14 +17,14 @@ import { readUsage } from './gemini-usage.ts'
 import { contentOf, roleOf, toRequest } from './request.ts'
 import { countOf } from './usage.ts'
 
-/** Google's Interactions API. Blocks are the contents of the steps, in order. */
+/** Google's Interactions API. Blocks are the contents of the steps, in order, or as its first version had it, the `outputs`. */
 export const geminiInteractions = defineFormat({
   name: 'geminiInteractions',
   provider: 'google',
   detect(value) {
     const fields = fieldsOf(value)
     const { event_type, object, steps, status, input } = fields
-    if (/^(interaction|step)\.|^error$/.test(stringOf(event_type))) return 'chunk'
+    if (/^(interaction|step|content)\.|^error$/.test(stringOf(event_type))) return 'chunk'
     if (object === 'interaction' || (Array.isArray(steps) && status)) return 'response'
     const own = Object.keys(fields).some((key) => OWN.has(key)) || listOf(input).some(isStep)
     return input && own ? 'request' : undefined
@@ -44,17 +44,18 @@ export const geminiInteractions = defineFormat({
     }
 
     return (event) => {
-      const { event_type: type, step, index, delta, metadata } = event
+      const { event_type: type, content, step = content, index, delta, metadata } = event
       const at = typeof index === 'number' ? index : places.length
       const interaction = fieldsOf(event.interaction)
       const usage = event.usage ?? interaction.usage ?? fieldsOf(metadata).total_usage
-      if (!type) readAbout(event, event.steps)
-      else if (event.interaction) readAbout(interaction, places.length > 0 ? [] : interaction.steps)
+      if (!type) readAbout(event, event.steps ?? event.outputs)
+      else if (event.interaction)
+        readAbout(interaction, places.length > 0 ? [] : (interaction.steps ?? interaction.outputs))
       else if (type === 'interaction.status_update') readAbout({ status: event.status }, [])
       else if (type === 'error') addError(draft, event.error ?? event)
       else if (step) readStep(choiceOf(draft), (places[at] = createPlace(at)), fieldsOf(step))
       else if (delta) readDelta(choiceOf(draft), (places[at] ??= createPlace(at)), fieldsOf(delta))
-      else if (type !== 'step.stop') addUnknown(draft, event)
+      else if (!/\.stop$/.test(stringOf(type))) addUnknown(draft, event)
       if (usage) {
         addHead(draft, { usage }, RESPONSE)
         draft.usage = countsOf(fieldsOf(usage)) ?? draft.usage
@@ -65,7 +66,7 @@ export const geminiInteractions = defineFormat({
 
 const OWN = names('system_instruction generation_config previous_interaction_id agent')
 const RESPONSE = names(
-  'id steps input tools system_instruction output_text output_image output_audio output_video',
+  'id steps outputs input tools system_instruction output_text output_image output_audio output_video',
 )
 const REQUEST = names('input system_instruction')
 const TURN = names('type role content call_id name result is_error')
@@ -104,13 +105,11 @@ function readStep(choice: Choice, place: Place, step: Fields): void {
   const type = stringOf(step.type)
   if (type === 'model_output') {
     for (const part of listOf(step.content)) addContent(choice, place, part, !choice.open)
-    return
+  } else if (WORDS.types.has(type)) addContent(choice, place, step, !choice.open)
+  else {
+    const block = type === 'thought' ? readThought(step, step.summary) : readAction(step)
+    addPart(choice, place.at, block ?? { type: 'nonStandard', value: step })
   }
-  const block =
-    type === 'thought'
-      ? readThought(step, step.summary)
-      : (readAction(step) ?? { type: 'nonStandard', value: step })
-  addPart(choice, place.at, block)
 }
 
 function readThought(fields: Fields, summary: unknown): ContentBlock {

@@ -259,3 +259,47 @@ test('requests', () => {
   ])
   expect(geminiInteractions.detect({ model: 'gpt-x', input: 'Hi' })).toBeUndefined()
 })
+
+test('the first version: outputs instead of steps', () => {
+  const outputs = [
+    { type: 'thought', signature: 's' },
+    { type: 'text', text: 'Hi', annotations: [{ type: 'url_citation', url: 'https://a' }] },
+    { type: 'function_call', id: 'a', name: 'f', arguments: { x: 1 } },
+  ]
+  const about = { id: 'i1', object: 'interaction', model: 'm', status: 'completed', role: 'model' }
+  const content = (index: number, content: object, ...deltas: object[]) => [
+    { event_type: 'content.start', index, content },
+    ...deltas.map((delta) => ({ event_type: 'content.delta', index, delta })),
+    { event_type: 'content.stop', index },
+  ]
+  const chunks = [
+    { event_type: 'interaction.start', interaction: { ...about, status: 'in_progress' } },
+    { event_type: 'interaction.status_update', interaction_id: 'i1', status: 'in_progress' },
+    ...content(0, { type: 'thought' }, { type: 'thought_signature', signature: 's' }),
+    ...content(
+      1,
+      { type: 'text' },
+      { type: 'text', text: 'H' },
+      { type: 'text', text: 'i' },
+      { type: 'text_annotation_delta', annotations: [{ type: 'url_citation', url: 'https://a' }] },
+    ),
+    ...content(
+      2,
+      { type: 'function_call', id: 'a', name: 'f', arguments: {} },
+      { type: 'arguments_delta', arguments: '{"x":1}' },
+    ),
+    { event_type: 'interaction.complete', interaction: about },
+  ]
+  for (const chunk of chunks) expect(geminiInteractions.detect(chunk)).toBe('chunk')
+  const read = whole(geminiInteractions, { ...about, outputs })
+  expect(streamed(geminiInteractions, chunks)).toEqual(read)
+  expect(read.messages[0]!.content).toEqual([
+    { type: 'reasoning', text: '', extras: { signature: 's' } },
+    {
+      type: 'text',
+      text: 'Hi',
+      annotations: [{ type: 'citation', url: 'https://a', extras: { type: 'url_citation' } }],
+    },
+    { type: 'toolCall', id: 'a', name: 'f', args: { x: 1 } },
+  ])
+})

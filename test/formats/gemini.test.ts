@@ -132,6 +132,25 @@ describe('whole responses', () => {
     ])
   })
 
+  test('several results of one piece of code', () => {
+    const result = (output: string) => ({ codeExecutionResult: { outcome: 'OUTCOME_OK', output } })
+    expect(
+      blocksOf(
+        { executableCode: { code: '1' } },
+        result('a'),
+        result('b'),
+        { executableCode: { code: '2' } },
+        result('c'),
+      ),
+    ).toMatchObject([
+      { id: 'r-0-0' },
+      { toolCallId: 'r-0-0', output: 'a' },
+      { toolCallId: 'r-0-0', output: 'b' },
+      { id: 'r-0-1' },
+      { toolCallId: 'r-0-1', output: 'c' },
+    ])
+  })
+
   test('media, by their MIME types', () => {
     expect(
       blocksOf(
