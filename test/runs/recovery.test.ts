@@ -99,9 +99,10 @@ test('a resumable run goes on in another process from its last checkpoint, under
       .compile()
   const join = cluster()
   const a = join(langgraph(graphOf('a')))
-  const b = join(langgraph(graphOf('b')))
   const { runId } = await start(a.engine, 't', { log: ['input'] })
   await atWork
+  // Not before: a busy machine may be late with the lease of the first.
+  const b = join(langgraph(graphOf('b')))
   a.kill()
   const events = await transcript(b.engine, 't')
   expect(rootStates(events)).toEqual(['running', 'completed'])
