@@ -176,9 +176,7 @@ function partOf(block: ContentBlock): unknown {
       return { type: 'server_tool_call_response', id, server_tool_call_response: response }
     }
     case 'nonStandard':
-      return isRecord(block.value) && typeof block.value.type === 'string'
-        ? { type: 'non_standard', value: block.value }
-        : { type: 'non_standard', value: block.value ?? null }
+      return { type: 'non_standard', value: block.value ?? null }
     default: {
       const { type, url, base64, fileId, mimeType } = block
       const about = {
