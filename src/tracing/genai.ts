@@ -1,6 +1,5 @@
 import { generic } from '../formats/index.ts'
 import { type ContentBlock, decodeUsage, type Message } from '../messages/index.ts'
-import { isRecord } from '../messages/record.ts'
 import type { RunEvent } from './convert.ts'
 import { formatOf } from './formats.ts'
 import type { RunRecord, RunType } from './record.ts'

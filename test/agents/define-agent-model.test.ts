@@ -1,13 +1,14 @@
 import { Client } from '@langchain/langgraph-sdk'
 import { StreamController, type StreamStore } from '@langchain/langgraph-sdk/stream'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/define-agent.ts'
 import { anthropicMessages, gemini, openaiChat } from '../../src/formats/index.ts'
 import type { Message } from '../../src/messages/index.ts'
 import { memorySink, startLlmRun } from '../../src/tracing/index.ts'
 import { frozen } from '../formats/helpers.ts'
 import { serveAgents } from '../protocol/support.ts'
-import { input, newThread, run, stateOf, taskOf } from './run.ts'
+import { answers, input, newThread, run, stateOf, taskOf } from './run.ts'
 
 const delta = (delta: object, finish_reason: string | null = null) => ({
   id: 'chatcmpl-1',
@@ -205,6 +206,27 @@ test('calls without ids get some, the same each time', async () => {
   }
   expect(messages.map(({ type }) => type)).toEqual(['ai', 'tool', 'tool'])
   expect(messages[0]!.tool_calls!.map(({ id }) => id)).toEqual(ids)
+})
+
+test('what was said before an interrupt is not said twice; what is said at once is kept apart', async () => {
+  const agent = defineAgent({
+    async run({ model, interrupt }) {
+      await Promise.all([model(from(thought), anthropicMessages), model(from(chat), openaiChat)])
+      await interrupt('Sure?')
+      await model(from(thought), anthropicMessages)
+    },
+  })
+  const thread = newThread()
+  const starts = (events: readonly AgentEvent[]) =>
+    events.filter(({ data }) => (data as { event?: string }).event === 'message-start')
+  const asking = await run(agent, thread, input({}))
+  expect(new Set(starts(asking).map(({ node }) => node)).size).toBe(2)
+  const question = asking.find(({ method }) => method === 'input.requested')!
+  const { interrupt_id } = question.data as { interrupt_id: string }
+  const resumed = await run(agent, thread, answers({ [interrupt_id]: 'yes' }))
+  expect(starts(resumed)).toHaveLength(1)
+  const { values } = await stateOf(agent, thread)
+  expect((values as { messages: unknown[] }).messages).toHaveLength(3)
 })
 
 test('the call is traced', async () => {
