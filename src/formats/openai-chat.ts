@@ -132,11 +132,13 @@ function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
     addPart(choice, 'audio', readBlock({ type: 'audio', file_id: id, ...others }, WORDS))
   }
   for (const image of listOf(images)) addPart(choice, undefined, readBlock(image, WORDS))
-  if (called) readCall(choice, { function: called }, callKey)
-  for (const call of listOf(calls)) readCall(choice, fieldsOf(call), callKey)
+  if (called) readCall(choice, { function: called }, 0, callKey)
+  listOf(calls).forEach((call, place) => {
+    readCall(choice, fieldsOf(call), place, callKey)
+  })
 }
 
-function readCall(choice: Choice, call: Fields, callKey: CallKey | undefined): void {
+function readCall(choice: Choice, call: Fields, place: number, callKey: CallKey | undefined): void {
   const { custom } = call
   const fields = fieldsOf(call.function ?? custom)
   const { name, arguments: args } = fields
@@ -145,11 +147,11 @@ function readCall(choice: Choice, call: Fields, callKey: CallKey | undefined): v
   const extras = collect(collect(custom ? { type: 'custom' } : undefined, call, CALL), fields, CALL)
   const known = custom ? { input: fields.input ?? '' } : isRecord(args) ? args : undefined
   const raw = custom || known ? '' : toText(args)
-  addPart(choice, callKey?.(call.index, id, name), toCall('toolCall', id, name, known, extras), raw)
+  addPart(choice, callKey?.(call.index, id, name, place), toCall('toolCall', id, name, known, extras), raw)
 }
 
 function readUsage(usage: Fields, tier: unknown): Usage | undefined {
-  const { prompt_tokens, completion_tokens, cost } = usage
+  const { prompt_tokens, completion_tokens, cost, cost_in_usd_ticks: ticks } = usage
   if (prompt_tokens === undefined && completion_tokens === undefined) return undefined
   const prompt = fieldsOf(usage.prompt_tokens_details ?? usage.prompt_token_details)
   const completion = fieldsOf(usage.completion_tokens_details)
@@ -183,6 +185,7 @@ function readUsage(usage: Fields, tier: unknown): Usage | undefined {
     },
     tier,
   )
-  const totalCost = countOf(fieldsOf(cost).total_cost ?? cost)
+  // xAI counts in parts of a dollar.
+  const totalCost = countOf(fieldsOf(cost).total_cost ?? cost) || countOf(ticks) / 1e10
   return totalCost > 0 ? Object.assign(counted, { totalCost }) : counted
 }

@@ -110,6 +110,43 @@ test('Moonshot: counts inside the choice', () => {
   })
 })
 
+test('Moonshot: calls without an index, told apart by their place', () => {
+  const call = (id: string, name: string) => ({ id, type: 'function', function: { name, arguments: '' } })
+  const args = (text: string) => ({ function: { arguments: text } })
+  expect(
+    read(
+      chunk({ tool_calls: [call('a', 'f'), call('b', 'g')] }),
+      chunk({ tool_calls: [args('{"x":'), args('{"y":')] }),
+      chunk({ tool_calls: [args('1}'), args('2}')] }),
+      chunk({ tool_calls: [call('c', 'f')] }),
+      chunk({ tool_calls: [args('{}')] }),
+    ).content,
+  ).toEqual([
+    { type: 'toolCall', id: 'a', name: 'f', args: { x: 1 } },
+    { type: 'toolCall', id: 'b', name: 'g', args: { y: 2 } },
+    { type: 'toolCall', id: 'c', name: 'f', args: {} },
+  ])
+})
+
+test('xAI: reasoning beside the completion, cost in ticks', () => {
+  const usage = {
+    prompt_tokens: 291,
+    completion_tokens: 26,
+    total_tokens: 513,
+    prompt_tokens_details: { text_tokens: 291, audio_tokens: 0, image_tokens: 0, cached_tokens: 290 },
+    completion_tokens_details: { reasoning_tokens: 196, audio_tokens: 0 },
+    cost_in_usd_ticks: 1_330_500,
+  }
+  expect(read(chunk({ content: 'a' }), { ...chunk({}), choices: [], usage }).usage).toEqual({
+    inputTokens: 291,
+    outputTokens: 222,
+    totalTokens: 513,
+    inputDetails: { cache_read: 290 },
+    outputDetails: { reasoning: 196 },
+    totalCost: 0.00013305,
+  })
+})
+
 test('OpenRouter: its cost, its provider, and an error in mid-stream', () => {
   const usage = {
     prompt_tokens: 1,
