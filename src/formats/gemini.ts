@@ -209,6 +209,8 @@ function readParts(
     const { functionCall } = fieldsOf(part)
     const call = fieldsOf(functionCall)
     if (call.name) turn.args = undefined
+    // The end of a call, which some servers send twice.
+    if (functionCall && !turn.args && Object.keys(call).length === 0) continue
     if (call.partialArgs || call.willContinue || (turn.args && functionCall))
       readPieces(choice, turn, fieldsOf(part), call)
     else {

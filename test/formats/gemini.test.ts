@@ -391,6 +391,21 @@ describe('streams', () => {
     ])
   })
 
+  test('ends of calls: within the last piece, in a piece of their own, or both', () => {
+    const last = piece({ partialArgs: [arg('$.x', { numberValue: 1 })] })
+    const start = piece({ name: 'f', willContinue: true })
+    const more = piece({ partialArgs: [arg('$.x', { numberValue: 1 })], willContinue: true })
+    const pause = piece({ willContinue: true })
+    for (const chunks of [
+      [start, last],
+      [start, more, pause, piece({})],
+      [start, last, piece({})],
+    ])
+      expect(streamed(gemini, [...chunks, chunk({ text: '' })]).messages[0]!.content).toEqual([
+        { type: 'toolCall', id: 'r-0-0', name: 'f', args: { x: 1 } },
+      ])
+  })
+
   test('any arguments come out of their pieces', () => {
     const value = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(
