@@ -1,6 +1,6 @@
 import type { Agent } from './agents/agent.ts'
 import { type Authenticate, combine, type OnError, type WebHandler } from './http/index.ts'
-import { createRunEngine, type Retention } from './runs/index.ts'
+import { createRunEngine } from './runs/index.ts'
 import type { Checkpointer } from './storage/checkpointer.ts'
 import { memoryCheckpointer } from './storage/memory-checkpointer.ts'
 import { memoryStore } from './storage/memory-store.ts'
@@ -23,8 +23,6 @@ export interface ServerOptions {
   readonly authenticate?: Authenticate | undefined
   /** May refuse what ownership allows. Default: owners may do everything with what is theirs. */
   readonly authorize?: Authorize | undefined
-  /** How much of a thread's events is kept when its runs are over. Default: whatever the store keeps. */
-  readonly retention?: Retention | undefined
   /** How long runs may go on after `close()`, in milliseconds, before they are stopped or handed over. Default: 0. */
   readonly drainMs?: number | undefined
   /** Told of what went wrong on our side, with the id that the client was given. Default: `console.error`. */
@@ -54,7 +52,6 @@ export function createThreadsHandler(options: ServerOptions): WebHandler {
     agents: new Map(Object.entries(options.agents)),
     defaultAgent: options.defaultAgent,
     drainMs: options.drainMs,
-    retention: options.retention,
     store: options.store ?? memoryStore(),
     checkpointer: options.checkpointer ?? memoryCheckpointer(),
     onError: (error, { runId }) => onError(error, { id: runId ?? '' }),

@@ -3,7 +3,6 @@ import type { Checkpointer } from '../storage/checkpointer.ts'
 import type { Store } from '../storage/store.ts'
 import { RunError } from './errors.ts'
 import type { CancelAction } from './records.ts'
-import type { Retention } from './retention.ts'
 import type { Tails } from './tail.ts'
 
 /** What every part of the engine shares. One per server. */
@@ -21,7 +20,6 @@ export interface RunContext {
   /** How long a cancelled agent may take to stop before it is left behind. */
   readonly cancelGraceMs: number
   readonly tails: Tails
-  readonly retention: Retention
   /** How often what has expired is dropped. */
   readonly sweepMs: number
   /** How long runs may go on when the server closes. */

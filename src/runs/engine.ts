@@ -9,7 +9,6 @@ import { deleteThread } from './delete-thread.ts'
 import { RunError } from './errors.ts'
 import type { CancelAction, ThreadRecord } from './records.ts'
 import type { SubscribeRequest } from './replay.ts'
-import { checkRetention, type Retention } from './retention.ts'
 import { type StartRequest, startRun } from './start.ts'
 import { readHistory, readState, type StateQuery } from './state.ts'
 import { waitForEnd } from './stop.ts'
@@ -39,8 +38,6 @@ export interface RunEngineOptions {
   readonly cancelGraceMs?: number | undefined
   /** How long runs may go on when the server closes, in milliseconds. Default: 0. */
   readonly drainMs?: number | undefined
-  /** What is kept of a thread's events. Default: whatever the store keeps. */
-  readonly retention?: Retention | undefined
   /** How often what has expired is dropped, in milliseconds. Default: 60,000. */
   readonly sweepMs?: number | undefined
   /** Told of failures that no caller can be told of. */
@@ -84,8 +81,7 @@ const LEASE_TTL_MS = 15_000
 const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
 
 export function createRunEngine(options: RunEngineOptions): RunEngine {
-  const { agents, store, checkpointer, retention = {} } = options
-  checkRetention(retention)
+  const { agents, store, checkpointer } = options
   const [firstAgent] = agents.keys()
   if (firstAgent === undefined) throw new RunError('invalid_argument', 'Give the server at least one agent.')
   const defaultAgent = options.defaultAgent ?? (agents.size === 1 ? firstAgent : undefined)
@@ -106,7 +102,6 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     cancelGraceMs: options.cancelGraceMs ?? 1_000,
     drainMs: options.drainMs ?? 0,
     tails: createTails(store),
-    retention,
     sweepMs: options.sweepMs ?? 60_000,
     active: new Map(),
     report: options.onError ?? ((error) => console.error('agentwire: a run could not be recorded', error)),

@@ -11,7 +11,6 @@ import { attend, handOver } from './lease.ts'
 import type { Outcome } from './outcome.ts'
 import { launchNext } from './queue.ts'
 import type { OpenInterrupt } from './records.ts'
-import { trimEarlierRuns } from './trim.ts'
 import { updateThread } from './update-thread.ts'
 
 /**
@@ -53,7 +52,6 @@ async function perform(context: RunContext, launched: Launched, stop: AbortContr
   const appender = createAppender({ store, threadId, runId, token, head, patienceMs })
   const leave = attend(context, launched, (reason) => stop.abort(reason))
   try {
-    await trimEarlierRuns(context, launched)
     const recorder = createRecorder(context, launched, appender)
     const outcome = await written(appender, await drive(context, launched, stop.signal, recorder.record))
     if (outcome.end === 'stopped' && outcome.reason === 'fenced') return

@@ -1,18 +1,13 @@
 import type { RunContext } from './context.ts'
 import { removeMarked } from './delete-thread.ts'
 import { rescue } from './rescue.ts'
-import { quietTrimmer } from './trim.ts'
 
 /** What an instance does unasked, for itself and for others that were lost, until the engine closes. */
 export function keepUp(context: RunContext): void {
   const { store, leaseTtlMs, sweepMs } = context
   // Where nobody else can be lost there is little to find.
   every(context, store.capabilities.shared ? leaseTtlMs / 3 : sweepMs, () => finishForOthers(context))
-  const trimQuiet = quietTrimmer(context)
-  every(context, sweepMs, async () => {
-    await store.sweep()
-    await trimQuiet()
-  })
+  every(context, sweepMs, () => store.sweep())
 }
 
 /** Orphaned runs, runs that nobody starts, and deletions that were cut short. */

@@ -6,6 +6,7 @@ import type { Checkpointer } from '../../src/storage/checkpointer.ts'
 import { UnavailableError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
 import { type MemoryStoreOptions, memoryStore } from '../../src/storage/memory-store.ts'
+import type { RetentionOptions } from '../../src/storage/retention.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import type { Store } from '../../src/storage/store.ts'
 
@@ -29,11 +30,11 @@ export function sharedMemory(options?: MemoryStoreOptions): Shared {
 }
 
 /** One file, opened anew by each. */
-export function sharedFile(): Shared {
+export function sharedFile(bounds: RetentionOptions = {}): Shared {
   const directory = mkdtempSync(join(tmpdir(), 'agentwire-shared-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   return () => {
-    const storage = sqliteStorage({ url: join(directory, 'agents.db') })
+    const storage = sqliteStorage({ ...bounds, url: join(directory, 'agents.db') })
     onTestFinished(() => storage.close())
     return storage
   }
@@ -87,4 +88,7 @@ export function mortal({ store, checkpointer }: Place, onCall: OnCall = () => {}
   return { place, kill }
 }
 
-export const SHARED = { memory: () => sharedMemory(), sqlite: sharedFile } as const
+export const SHARED = {
+  memory: (bounds?: RetentionOptions) => sharedMemory(bounds),
+  sqlite: sharedFile,
+} as const
