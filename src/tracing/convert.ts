@@ -1,7 +1,7 @@
 import type { Format, Issue, ModelRequest, Target } from '../formats/index.ts'
 import { encodeUsage, type Message, textOf, type Usage } from '../messages/index.ts'
 import { isRecord } from '../messages/record.ts'
-import { TracingError } from './errors.ts'
+import { TracingError, textOfFailure } from './errors.ts'
 import { formatOf, targetOf } from './formats.ts'
 import { requestMetadata } from './metadata.ts'
 import { type Prices, partitionUsage } from './usage.ts'
@@ -90,7 +90,7 @@ export function readOutcome(given: unknown, { request, format }: ConvertOptions)
     messages,
     format: known,
     response,
-    error: error && (error.code ? `${error.code}: ${error.message}` : error.message),
+    error: textOfFailure(error),
     issues: issues?.map((issue) => within('response', issue)),
   }
 }
@@ -105,7 +105,7 @@ export function toRecord(
   const { messages, error, response } = outcome
   const format = outcome.format ?? formatOf(options.format, options.request)
   const target = targetOf(asked)
-  const issues = [...(outcome.issues ?? [])]
+  const issues = outcome.issues ? [...outcome.issues] : []
   const request = readRequest(options.request, format, issues)
   const prompt = promptOf(options.request, response, format)
   const model = options.model ?? modelOf(messages) ?? request.params.model
@@ -115,18 +115,19 @@ export function toRecord(
   if (from !== undefined) metadata.ls_provider = from
   if (model !== undefined) metadata.ls_model_name = model
   metadata.ls_model_type = prompt === undefined ? 'chat' : 'llm'
-  Object.assign(metadata, requestMetadata(request))
+  if (request !== NO_REQUEST) Object.assign(metadata, requestMetadata(request))
   if (asked !== undefined && prompt === undefined) Object.assign(metadata, shapeMetadata(target, metadata))
   if (usage) metadata.usage_metadata = encodeUsage(usage)
   if (issues.length > 0) metadata.conversion_issues = issues.map(({ path, message }) => `${path}: ${message}`)
-  return {
+  const record: { -readonly [Key in keyof ModelCallRecord]: ModelCallRecord[Key] } = {
     inputs: prompt === undefined ? target.writeRequest(request.messages) : { prompt },
     outputs: prompt === undefined ? target.writeResponse(messages) : { choices: choicesOf(messages) },
-    metadata: Object.assign(metadata, options.metadata),
+    metadata: options.metadata ? Object.assign(metadata, options.metadata) : metadata,
     events,
-    ...(error !== undefined && { error }),
-    ...(issues.length > 0 && { issues }),
   }
+  if (error !== undefined) record.error = error
+  if (issues.length > 0) record.issues = issues
+  return record
 }
 
 const NO_REQUEST: ModelRequest = { messages: [], params: {}, extras: {} }

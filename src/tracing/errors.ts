@@ -1,4 +1,5 @@
 import { AgentwireError } from '../errors.ts'
+import type { MessageError } from '../messages/index.ts'
 
 /** Something handed to tracing that it cannot work with. `path` names it as one would write it in code. */
 export class TracingError extends AgentwireError {
@@ -28,3 +29,7 @@ export function textOfError(error: unknown): string {
     ? error.message
     : `${error.name}: ${error.message}`
 }
+
+/** What a provider says of a call that failed. */
+export const textOfFailure = (failure: MessageError | undefined): string | undefined =>
+  failure?.code ? `${failure.code}: ${failure.message}` : failure?.message

@@ -8,7 +8,7 @@ import {
   readOutcome,
   toRecord,
 } from './convert.ts'
-import { report, textOfError } from './errors.ts'
+import { report, textOfError, textOfFailure } from './errors.ts'
 import { isContent } from './first-token.ts'
 import { formatOf } from './formats.ts'
 import type { Run } from './run.ts'
@@ -78,7 +78,7 @@ export function createObserver(options: ObserveOptions): Observer {
     for (const event of reader?.end() ?? []) accumulator.push(event)
     const messages = format ? accumulator.messages() : []
     const { error } = accumulator
-    const told = error && (error.code ? `${error.code}: ${error.message}` : error.message)
+    const told = textOfFailure(error)
     const failed = typeof ending === 'object' ? textOfError(ending.error) : undefined
     // Who leaves after the last word has not cancelled anything.
     const left = ending === 'cancelled' && !messages.some(({ finishReason }) => finishReason)
