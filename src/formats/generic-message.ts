@@ -4,6 +4,7 @@ import type {
   ContentBlock,
   InvalidToolCallBlock,
   Message,
+  Role,
   Usage,
 } from '../messages/index.ts'
 import { isRecord } from '../messages/record.ts'
@@ -11,7 +12,6 @@ import { readBlock, readCitation, type Words } from './blocks.ts'
 import type { CallKey } from './call-keys.ts'
 import { addMore, addPart, type Choice, finishPart } from './draft.ts'
 import { collect, type Fields, fieldsOf, listOf, meanings, names, stringOf, toText } from './fields.ts'
-import { roleOf } from './request.ts'
 import { countOf, toUsage } from './usage.ts'
 
 /*
@@ -186,9 +186,10 @@ const thoughtOf = ({ reasoning_content, reasoning, additional_kwargs }: Fields):
 
 /** The calls beside the content, in LangChain's shape or OpenAI's. Raw arguments come first: LangChain completes those it parses. */
 function callsOf(message: Fields): ContentBlock[] {
-  const chunks = listOf(message.tool_call_chunks)
-  const calls = listOf(message.tool_calls)
-  const invalid = chunks.length > 0 ? [] : listOf(message.invalid_tool_calls)
+  const { tool_call_chunks, tool_calls, invalid_tool_calls } = message
+  const chunks = listOf(tool_call_chunks)
+  const calls = listOf(tool_calls)
+  const invalid = chunks.length > 0 ? [] : listOf(invalid_tool_calls)
   const raw =
     calls.length + invalid.length > 0 ? calls : listOf(fieldsOf(message.additional_kwargs).tool_calls)
   return [
@@ -213,23 +214,22 @@ export const MESSAGE = names(
 /** What `additional_kwargs` repeats of the message. */
 export const REPEATED = names('tool_calls function_call reasoning_content')
 
-const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant' }
+const SPEAKERS = meanings<Role>({
+  system: 'system developer SystemMessage SystemMessageChunk',
+  user: 'user human HumanMessage HumanMessageChunk',
+  assistant: 'assistant model ai AIMessage AIMessageChunk',
+  tool: 'tool function ToolMessage ToolMessageChunk FunctionMessage FunctionMessageChunk',
+  reasoning: 'reasoning',
+})
 
-/** The word for who speaks: a role, or what LangChain calls the class of the message. */
-export function speakerOf({ role, type }: Fields): string {
-  const word =
-    stringOf(role) ||
-    stringOf(type)
-      .replace(/Message(Chunk)?$/, '')
-      .toLowerCase()
-  return Object.hasOwn(ROLES, word) ? ROLES[word]! : word
-}
+/** Who speaks: the role, or what LangChain's class of the message stands for. */
+export const speakerOf = ({ role, type }: Fields): Role | undefined => SPEAKERS.get(role || type)
 
 /** Reads a message of the input. */
 export function readAnyMessage(value: unknown): Message {
   const message = unwrapMessage(value)
   const { id, name, tool_call_id, toolCallId = tool_call_id, status, additional_kwargs } = message
-  const role = roleOf(speakerOf(message))
+  const role = speakerOf(message) ?? 'user'
   const others = { ...message, ...fieldsOf(message.extras) }
   const about = {
     id: toText(id),
@@ -267,16 +267,16 @@ const COUNTS = meanings({
 
 /** Reads `usage_metadata`, or counts under other names. What is counted twice, or left out of the totals, is put right. */
 export function readCounts(raw: unknown): Usage | undefined {
-  const usage = fieldsOf(raw)
+  if (!isRecord(raw)) return undefined
   const counts: { [Meaning in string]?: unknown } = {}
-  for (const key in usage) {
+  for (const key in raw) {
     const meaning = COUNTS.get(key)
-    if (meaning && (typeof usage[key] === 'number' || isRecord(usage[key]))) counts[meaning] ??= usage[key]
+    if (meaning && (typeof raw[key] === 'number' || isRecord(raw[key]))) counts[meaning] ??= raw[key]
   }
   if (!filled(counts)) return undefined
   const { input, output, ...costs } = counts
-  const { cache_read, cache_creation, text, ...others } = fieldsOf(usage.input_token_details)
-  const { text: words, ...details } = fieldsOf(usage.output_token_details)
+  const { cache_read, cache_creation, text, ...others } = fieldsOf(raw.input_token_details)
+  const { text: words, ...details } = fieldsOf(raw.output_token_details)
   const { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long } = others
   const split = countOf(short) + countOf(long)
   const written = Math.max(countOf(cache_creation), split)

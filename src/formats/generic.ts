@@ -56,25 +56,26 @@ export const generic: Format = defineFormat({
     return (chunk) => {
       const { choices, message, messages, error } = chunk
       const own = !choices && !message && !messages
-      const list =
-        choices ?? (own ? [{ message: chunk }] : [message ?? messages].flat().map((message) => ({ message })))
       addHead(draft, chunk, own ? MESSAGE : RESULT)
       const [first] = listOf(messages)
       if (first) addHead(draft, { id: fieldsOf(first).id }, RESULT)
       let counts = chunk.usage_metadata ?? chunk.usage
+      const list = choices ?? messages ?? [message ?? chunk]
       listOf(list).forEach((value, position) => {
-        const fields = fieldsOf(value)
-        const { index = position, text, delta = text === undefined ? undefined : { content: text } } = fields
-        const message = unwrapMessage(fields.message ?? delta)
+        const fields = choices ? fieldsOf(value) : NOTHING
+        const { index = position, text } = fields
+        const given = fields.message ?? fields.delta ?? (text === undefined ? undefined : { content: text })
+        const message = unwrapMessage(choices ? given : value)
         if (own && message.content === undefined && !message.tool_calls) return
         const choice = choiceOf(draft, typeof index === 'number' ? index : position)
         if (choice.open) addPieces(choice, message, (callKeys[choice.index] ??= createCallKeys()))
         else for (const block of readContent(message)) addPart(choice, undefined, block)
-        const { finish_reason, stop_reason = chunk.finish_reason } = { ...message, ...fields }
-        choice.reason = finish_reason ?? stop_reason ?? choice.reason
+        for (const { finish_reason, stop_reason } of [fields, message, chunk])
+          choice.reason = finish_reason ?? stop_reason ?? choice.reason
         counts ??= message.usage_metadata
         addMetadata(choice, fieldsOf(message.response_metadata), NONE)
-        if (!own) addMetadata(choice, { ...message, ...fieldsOf(message.extras) }, MESSAGE)
+        if (!own) addMetadata(choice, message, MESSAGE)
+        if (!own) addMetadata(choice, fieldsOf(message.extras), NONE)
         addMetadata(choice, fields, CHOICE)
       })
       draft.usage = readCounts(counts) ?? draft.usage
@@ -84,6 +85,7 @@ export const generic: Format = defineFormat({
 })
 
 const NONE: ReadonlySet<string> = new Set()
+const NOTHING: Fields = {}
 const RESULT = names('id choices message messages usage_metadata')
 const CHOICE = names('index message delta text')
 
@@ -92,22 +94,19 @@ function unwrap(value: unknown): unknown {
   if (typeof value === 'string') return { content: value }
   if (!Array.isArray(value)) return value
   const [role, content] = value
-  if (value.length === 2 && isRole(role) && (typeof content === 'string' || Array.isArray(content)))
+  if (value.length === 2 && speakerOf({ role }) && (typeof content === 'string' || Array.isArray(content)))
     return { role, content }
   return value.length > 0 && value.every((item) => sideOf(unwrap(item))) ? { messages: value } : value
 }
-
-const SPEAKERS = names('system developer user assistant model tool function reasoning')
-
-const isRole = (value: unknown): boolean => SPEAKERS.has(speakerOf({ role: value }))
 
 /** A message of the model, or of the input. */
 function sideOf(value: unknown): Shape | undefined {
   if (!isRecord(value) && !Array.isArray(value)) return undefined
   const message = unwrapMessage(value)
   const { role, content, tool_calls } = message
-  if (!isRole(role) || (content === undefined && !tool_calls) || isRecord(content)) return undefined
-  return /^(assistant|model|reasoning|ai)$/.test(stringOf(role)) ? 'response' : 'request'
+  const speaker = speakerOf({ role })
+  if (!speaker || (content === undefined && !tool_calls) || isRecord(content)) return undefined
+  return speaker === 'assistant' || speaker === 'reasoning' ? 'response' : 'request'
 }
 
 /** Whether a message has a block that only the platform's format has. */

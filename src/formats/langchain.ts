@@ -52,10 +52,8 @@ export const langchain = defineFormat({
       const { text, message: raw = { type: 'ai', content: text }, generationInfo } = generation
       const message = unwrapMessage(raw)
       const { id, name, response_metadata, additional_kwargs } = message
-      const about = {
-        ...fieldsOf(generationInfo ?? generation.generation_info),
-        ...fieldsOf(response_metadata),
-      }
+      const info = generationInfo ?? generation.generation_info
+      const about = info ? { ...fieldsOf(info), ...fieldsOf(response_metadata) } : fieldsOf(response_metadata)
       addHead(draft, { id, model: about.model_name ?? about.model }, ID)
       const choice = choiceOf(draft, index)
       if (choice.open) addPieces(choice, message, (callKeys[index] ??= createCallKeys()))
@@ -74,14 +72,14 @@ export const langchain = defineFormat({
       return readCounts(message.usage_metadata ?? about.tokenUsage ?? about.token_usage)
     }
 
-    return ({ generations, ...result }) => {
+    return (result) => {
+      const { generations, llmOutput = result.llm_output } = result
       if (!Array.isArray(generations)) {
         addUnknown(draft, result)
         return
       }
-      const { llmOutput = result.llm_output } = result
-      const { tokenUsage, token_usage: tokens = tokenUsage, ...output } = fieldsOf(llmOutput)
-      addHead(draft, { ...output, model: output.model_name }, ABOUT)
+      const output = fieldsOf(llmOutput)
+      if (llmOutput) addHead(draft, { ...output, model: output.model_name }, ABOUT)
       addHead(draft, result, RESULT)
       // One list of choices for each prompt of a batch.
       const prompts = generations.some(Array.isArray) ? generations : [generations]
@@ -96,7 +94,7 @@ export const langchain = defineFormat({
         }
         if (used) sum = sum ? addUsage(sum, used) : used
       }
-      sum ??= readCounts(tokens)
+      sum ??= readCounts(output.tokenUsage ?? output.token_usage)
       if (!sum) return
       // Chunks add up; but providers exist whose chunks count all up to now.
       const all =
@@ -111,17 +109,20 @@ export const langchain = defineFormat({
 
 const ID = names('id')
 const ABOUT = names('model_name tokenUsage token_usage')
-const RESULT = names('llmOutput llm_output type lc id kwargs run')
+const RESULT = names('generations llmOutput llm_output type lc id kwargs run')
 const REQUEST = names('messages prompts lc lc_serializable lc_kwargs lc_namespace')
 
-const TYPES = /^(human|ai|system|tool|function|chat|remove)$|Message(Chunk)?$/
+const TYPES = names('human ai system tool function chat remove')
 
 function isMessage(value: unknown): boolean {
   if (!isRecord(value)) return false
   const { lc, id, kwargs, type, content, data } = value
-  if (lc === 1) return isRecord(kwargs) && Array.isArray(id) && TYPES.test(stringOf(id.at(-1)))
-  return TYPES.test(stringOf(type)) && (content !== undefined || isRecord(data))
+  if (lc === 1) return isRecord(kwargs) && Array.isArray(id) && isType(id.at(-1))
+  return (content !== undefined || isRecord(data)) && isType(type)
 }
+
+const isType = (type: unknown): boolean =>
+  typeof type === 'string' && (TYPES.has(type) || /Message(Chunk)?$/.test(type))
 
 /** Whether a message is the model's. */
 const isAnswer = (value: unknown): boolean =>
