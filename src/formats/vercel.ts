@@ -231,12 +231,9 @@ function readRequest(request: unknown): ModelRequest {
 
 /** A tool as one can send it: without its functions, and its schema as JSON Schema where there is one. */
 function readTool([name, value]: [string, unknown]): Fields {
-  const tool = fieldsOf(value)
-  const { inputSchema = tool.parameters } = tool
-  const schema =
-    fieldsOf(inputSchema).jsonSchema ?? ('~standard' in fieldsOf(inputSchema) ? undefined : inputSchema)
-  const { type, description, id, args } = tool
-  return collect({ name }, { type, description, id, args, inputSchema: schema }, NONE)!
+  const { type, description, id, args, parameters, inputSchema = parameters } = fieldsOf(value)
+  const { jsonSchema } = fieldsOf(inputSchema)
+  return collect({ name }, { type, description, id, args, inputSchema: jsonSchema }, NONE)!
 }
 
 const MESSAGE = names('role content')
