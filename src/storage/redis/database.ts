@@ -44,9 +44,10 @@ export interface DatabaseOptions {
 
 export function createDatabase(options: DatabaseOptions): Database {
   const { keys, isCluster, deadlineMs, createLine } = options
-  /** Those that are open. One that did not answer in time gets no new calls, and is closed when those on it are over. */
+  /** Those that are open, or about to be. One that did not answer in time gets no new calls, and is closed when those on it are over. */
   const lines = new Set<Line>()
   let used: Line | undefined
+  let connecting: Line | undefined
   let opening: Promise<Line> | undefined
   let preparing: Promise<void> | undefined
   let isPrepared = false
@@ -68,17 +69,22 @@ export function createDatabase(options: DatabaseOptions): Database {
 
   async function open(): Promise<Line> {
     const line = await createLine()
-    try {
-      await inTime(deadlineMs, undefined, line.connect())
-    } catch (cause) {
-      line.close()
-      throw new UnavailableError('Redis cannot be reached.', { written: 'no', cause })
-    }
     lines.add(line)
     void line.ended.then(() => {
       lines.delete(line)
       if (used === line) used = undefined
     })
+    try {
+      assertOpen()
+      connecting = line
+      const ended = line.ended.then(() => Promise.reject(new Error('The connection ended.')))
+      await inTime(deadlineMs, undefined, Promise.race([line.connect(), ended]))
+    } catch (cause) {
+      line.close()
+      throw new UnavailableError('Redis cannot be reached.', { written: 'no', cause })
+    } finally {
+      connecting = undefined
+    }
     used = line
     return line
   }
@@ -180,6 +186,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     },
     async close() {
       closed = true
+      connecting?.close()
       if (underWay > 0) {
         await new Promise<void>((resolve) => {
           allEnded = resolve

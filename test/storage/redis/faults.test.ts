@@ -189,6 +189,28 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     await vi.waitFor(async () => expect((await store.inspect('p')).head).toBe(2), later)
   })
 
+  test('a connection that nobody waits for any more is closed too', async () => {
+    const server = await ownServer()
+    const storage = open({ url: server.url, deadlineMs: 60_000 })
+    server.stall()
+    const controller = new AbortController()
+    const commit = unavailable(storage.store.commit('p', { ops: [append('1')], signal: controller.signal }))
+    await new Promise((resolve) => setImmediate(resolve))
+    controller.abort()
+    expect((await commit).written).toBe('no')
+    await storage.close()
+    server.resume()
+    const witness = new Redis(server.url)
+    await vi.waitFor(async () => {
+      expect(
+        String(await witness.client('LIST'))
+          .trim()
+          .split('\n'),
+      ).toHaveLength(1)
+    }, later)
+    witness.disconnect()
+  })
+
   test('a full Redis refuses with a typed error and writes nothing', async () => {
     const server = await ownServer({ maxmemory: '3mb', 'maxmemory-policy': 'noeviction' })
     const { store, checkpointer } = open({ url: server.url })
