@@ -140,21 +140,21 @@ function observeIterator(
     observer.end(isAbort(error) ? 'cancelled' : { error })
     throw error
   }
-  const leave = (result: unknown) => {
+  const leave = (result: IteratorResult<unknown>) => {
     observer.end('cancelled')
-    return result as IteratorResult<unknown>
+    return result
   }
   return {
     [Symbol.asyncIterator]() {
       return this
     },
-    next: (...given) => settled(() => source.next(...given)).then(take, fail),
+    next: (given) => settled(source, 'next', given).then(take, fail),
     return: (value) =>
       source.return
-        ? settled(() => source.return!(value)).then(leave, fail)
+        ? settled(source, 'return', value).then(leave, fail)
         : Promise.resolve(leave({ done: true, value })),
     throw(error) {
-      if (source.throw) return settled(() => source.throw!(error)).then(take, fail)
+      if (source.throw) return settled(source, 'throw', error).then(take, fail)
       observer.end({ error })
       return Promise.reject(error)
     },
@@ -162,9 +162,13 @@ function observeIterator(
 }
 
 /** What the source answers, also where that is no promise or it throws at once. */
-function settled<Value>(ask: () => Value | PromiseLike<Value>): Promise<Value> {
+function settled(
+  source: AsyncIterator<unknown>,
+  method: 'next' | 'return' | 'throw',
+  given: unknown,
+): Promise<IteratorResult<unknown>> {
   try {
-    return Promise.resolve(ask())
+    return Promise.resolve(source[method]!(given))
   } catch (error) {
     return Promise.reject(error)
   }

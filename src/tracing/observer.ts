@@ -93,26 +93,26 @@ export function createObserver(options: ObserveOptions): Observer {
     }
   }
 
-  function guarded(work: () => void): void {
-    try {
-      work()
-    } catch (error) {
-      report(options.onError, error)
-    }
-  }
-
   return {
     push(chunk) {
-      if (!ended) guarded(() => (reader ? read(chunk) : search(chunk)))
+      if (ended) return
+      try {
+        if (reader) read(chunk)
+        else search(chunk)
+      } catch (error) {
+        report(options.onError, error)
+      }
     },
     end(ending) {
       if (ended) return
       ended = true
-      guarded(() => {
+      try {
         const result = outcome(ending)
         const record = run ? run.finish(result) : toRecord(options, result, events)
         onEnd?.(record)
-      })
+      } catch (error) {
+        report(options.onError, error)
+      }
     },
   }
 }
