@@ -19,7 +19,7 @@ import { finishReasonOf } from './finish.ts'
  */
 export interface Draft {
   readonly whole: boolean
-  readonly choices: Choice[]
+  choices: Choice[]
   /** Those not handed out yet. */
   events: MessageEvent[]
   id: unknown
@@ -58,7 +58,7 @@ const NONE = /* @__PURE__ */ Object.freeze([]) as unknown as never[]
 
 export const createDraft = (whole: boolean): Draft => ({
   whole,
-  choices: [],
+  choices: NONE,
   events: NONE,
   id: undefined,
   metadata: undefined,
@@ -105,7 +105,9 @@ export function choiceOf(draft: Draft, index = 0): Choice {
     reason: undefined,
     metadata: undefined,
   }
-  choices.push(choice)
+  // A list that is made with its only item is as long as it, one that grows is longer.
+  if (choices.length > 0) choices.push(choice)
+  else draft.choices = [choice]
   if (!whole)
     emit(choice, { type: 'messageStart', ...idOf(id), ...(metadata && { metadata: { ...metadata } }) })
   return choice

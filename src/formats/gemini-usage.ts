@@ -1,38 +1,37 @@
 import type { Usage } from '../messages/index.ts'
-import { type Fields, fieldsOf, listOf, stringOf } from './fields.ts'
+import { type Fields, fieldsOf, listOf, names, stringOf } from './fields.ts'
 import { countOf, toUsage } from './usage.ts'
 
 /** The prompt includes what was cached, but not what tools put into it; thoughts are beside the candidates. */
 export function readUsage(usage: Fields): Usage | undefined {
-  const { promptTokenCount: prompt, candidatesTokenCount, responseTokenCount } = usage
-  const { cachedContentTokenCount: cached, cacheTokensDetails, thoughtsTokenCount: thoughts } = usage
-  const written = candidatesTokenCount ?? responseTokenCount
+  const { promptTokenCount: prompt, thoughtsTokenCount: thoughts } = usage
+  const { cachedContentTokenCount: cached, cacheTokensDetails } = usage
+  const written = usage.candidatesTokenCount ?? usage.responseTokenCount
   if (prompt === undefined && written === undefined) return undefined
-  const output = modalities(listOf(usage.candidatesTokensDetails ?? usage.responseTokensDetails))
-  const unknown = countOf(cached) > 0 && !cacheTokensDetails
-  const input = modalities(
-    [...listOf(usage.promptTokensDetails), ...listOf(usage.toolUsePromptTokensDetails)],
-    listOf(cacheTokensDetails),
-  )
+  const input: Record<string, unknown> = { cache_read: cached }
+  const output: Record<string, unknown> = { reasoning: thoughts }
+  // Without its details nobody knows what was cached.
+  if (!countOf(cached) || cacheTokensDetails) {
+    addModalities(input, usage.promptTokensDetails, 1)
+    addModalities(input, usage.toolUsePromptTokensDetails, 1)
+    addModalities(input, cacheTokensDetails, -1)
+  }
+  addModalities(output, usage.candidatesTokensDetails ?? usage.responseTokensDetails, 1)
   return toUsage(
     countOf(prompt) + countOf(usage.toolUsePromptTokenCount),
     countOf(written) + countOf(thoughts),
-    { cache_read: cached, ...(unknown ? undefined : input) },
-    { reasoning: thoughts, ...output },
+    input,
+    output,
   )
 }
 
-/** Tokens by what they stand for, those that have prices of their own. */
-function modalities(lists: readonly unknown[], less: readonly unknown[] = []): Record<string, number> {
-  const counts: Record<string, number> = { audio: 0, image: 0, video: 0 }
-  for (const [list, sign] of [
-    [lists, 1],
-    [less, -1],
-  ] as const)
-    for (const item of list) {
-      const { modality, tokens, tokenCount = tokens } = fieldsOf(item)
-      const name = stringOf(modality).toLowerCase()
-      if (Object.hasOwn(counts, name)) counts[name]! += sign * countOf(tokenCount)
-    }
-  return counts
+/** Those that have prices of their own. */
+const MODALITIES = names('audio image video')
+
+function addModalities(into: Record<string, unknown>, list: unknown, sign: number): void {
+  for (const item of listOf(list)) {
+    const { modality, tokens, tokenCount = tokens } = fieldsOf(item)
+    const name = stringOf(modality).toLowerCase()
+    if (MODALITIES.has(name)) into[name] = Number(into[name] ?? 0) + sign * countOf(tokenCount)
+  }
 }
