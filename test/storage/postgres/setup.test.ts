@@ -21,22 +21,26 @@ describe.runIf(hasPostgres())('the setup of postgresStorage', async () => {
     return made
   }
 
-  test('two processes that set up an empty database at once both succeed, every time', async () => {
-    const children = await Promise.all([child(), child()])
-    try {
-      for (let round = 0; round < ROUNDS; round++) {
-        const schema = `setup_${round}`
-        const answers = children.map((each) => once(each, 'message'))
-        for (const each of children) each.send(schema)
-        expect((await Promise.all(answers)).map(([answer]) => answer)).toEqual(['done', 'done'])
-        const { rows } = await pool.query(`SELECT version FROM ${schema}.agentwire_schema_version`)
-        expect(rows).toEqual([{ version: 1 }])
-        expect((await postgresStorage({ pool, schema }).store.list('c')).docs.length).toBe(2)
+  test(
+    'two processes that set up an empty database at once both succeed, every time',
+    async () => {
+      const children = await Promise.all([child(), child()])
+      try {
+        for (let round = 0; round < ROUNDS; round++) {
+          const schema = `setup_${round}`
+          const answers = children.map((each) => once(each, 'message'))
+          for (const each of children) each.send(schema)
+          expect((await Promise.all(answers)).map(([answer]) => answer)).toEqual(['done', 'done'])
+          const { rows } = await pool.query(`SELECT version FROM ${schema}.agentwire_schema_version`)
+          expect(rows).toEqual([{ version: 1 }])
+          expect((await postgresStorage({ pool, schema }).store.list('c')).docs.length).toBe(2)
+        }
+      } finally {
+        for (const each of children) each.kill()
       }
-    } finally {
-      for (const each of children) each.kill()
-    }
-  })
+    },
+    20_000 + ROUNDS * 1_000,
+  )
 
   test('a user without the right to create anything may use what is set up', async () => {
     await postgresStorage({ pool, schema: 'granted' }).setup()

@@ -5,7 +5,9 @@ import { chunksOf } from '../../../src/storage/log-layout.ts'
 import { migrations } from '../../../src/storage/sqlite/migrations.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
 import { temporaryFiles } from './file.ts'
+import { startPeer } from './peer.ts'
 
+const ROUNDS = Number(process.env.MIGRATIONS ?? 5)
 const file = temporaryFiles()
 const events = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => ({
@@ -56,3 +58,23 @@ test('a file of version 1 keeps its log, its counters and its lease', async () =
   expect((await report()).schema.version).toBe(migrations.length)
   await close()
 })
+
+test(
+  'two processes that migrate such a file at once both succeed, every time',
+  async () => {
+    const peer = startPeer()
+    for (let round = 0; round < ROUNDS; round++) {
+      const url = fileOfVersion1()
+      const there = peer.call({ url, partition: 'p', count: 1 })
+      const storage = sqliteStorage({ url })
+      const here = await storage.store.commit('p', {
+        ops: [{ op: 'append', token: 7, events: events(41, 41) }],
+      })
+      expect([here.head, ...((await there) as number[])].sort()).toEqual([41, 42])
+      expect((await storage.report()).counts).toMatchObject({ partitions: 2, events: 32 })
+      await storage.close()
+    }
+    await peer.kill()
+  },
+  20_000 + ROUNDS * 1_000,
+)
