@@ -21,6 +21,8 @@ export {
   type MessageEnd,
   type MessageOptions,
   type MessageWriter,
+  type ModelOptions,
+  type ModelStream,
   type StateChange,
   type SubagentResult,
   type ToolCallRequest,

@@ -9,6 +9,7 @@ import { storage } from './storage.ts'
 import { storageInstances } from './storage-instances.ts'
 import { subscribers } from './subscribers.ts'
 import { printTable, type Row } from './support/report.ts'
+import { tracing } from './tracing.ts'
 
 /** Every benchmark, one after the other. See docs/benchmarks.md. */
 const rows: Row[] = []
@@ -23,6 +24,7 @@ for (const bench of [
   storage,
   storageInstances,
   formats,
+  tracing,
 ]) {
   console.error(`${bench.name} …`)
   rows.push(...(await bench()))
