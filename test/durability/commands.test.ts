@@ -5,9 +5,9 @@ import type { TokensInput } from './agents.ts'
 import { backends } from './backends.ts'
 import { endOf, expectOwnTokens, expectSoundLog, type Logged, readLog } from './checks.ts'
 import { command, hasEnded, startRun } from './client.ts'
-import { countOf, report, setScene } from './scene.ts'
+import { countOf, LONG_LEASE_MS, report, setScene } from './scene.ts'
 
-const STARTS = countOf('STARTS', 50)
+const STARTS = countOf('STARTS', 20)
 const SENDERS = 10
 const input: TokensInput = { count: 3, everyMs: 1 }
 
@@ -15,7 +15,10 @@ describe.each(backends)('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
   const { storage } = scene
-  const instances = await Promise.all([scene.start(), scene.start()])
+  const instances = await Promise.all([
+    scene.start({ leaseTtlMs: LONG_LEASE_MS }),
+    scene.start({ leaseTtlMs: LONG_LEASE_MS }),
+  ])
   const originOf = (sender: number) => instances[sender % instances.length]!.origin
 
   /** Sends starts from several clients to both instances, each client one after the other. The answers by client. */

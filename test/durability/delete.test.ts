@@ -7,7 +7,7 @@ import { spread } from './checks.ts'
 import { request, startRun } from './client.ts'
 import { countOf, randomMs, report, rounds, setScene } from './scene.ts'
 
-const ROUNDS = countOf('ROUNDS', 3)
+const ROUNDS = countOf('ROUNDS', 2)
 
 describe.each(backends)('$name', async (backend) => {
   const scene = await setScene(backend)

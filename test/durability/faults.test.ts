@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { startPostgres } from '../support/postgres-server.ts'
-import { type Proxy as Link, startProxy } from '../support/proxy.ts'
+import { startProxy } from '../support/proxy.ts'
 import { startRedis } from '../support/redis-server.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
 import { admin, type Backend, backends } from './backends.ts'
@@ -18,42 +18,39 @@ import {
 } from './checks.ts'
 import { follow, hasEnded, request, startRun, tokenOf } from './client.ts'
 import type { Instance } from './process.ts'
-import { inScene, report, type Scene } from './scene.ts'
+import { inScene, LONG_LEASE_MS, report, type Scene } from './scene.ts'
 
-/** A database server of its own, with what can happen to it. */
+/** A database server of its own. */
 interface Server {
   readonly url: string
   /** As in a crash. */
   stop(): Promise<void>
   start(): Promise<void>
-  /** Ends the connections on which instances wait for bells. */
-  killListeners(): Promise<void>
   remove(): Promise<void>
 }
 
-const servers: Readonly<Record<string, (settings?: Record<string, string>) => Promise<Server>>> = {
+const servers: Readonly<Record<string, () => Promise<Server>>> = {
   async postgres() {
     const server = await startPostgres()
-    return {
-      ...server,
-      stop: () => server.stop('immediate'),
-      async killListeners() {
-        const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`
-        await admin(server.url, text)
-      },
-    }
+    return { ...server, stop: () => server.stop('immediate') }
   },
-  async redis(settings) {
-    const server = await startRedis(settings)
-    return {
-      ...server,
-      stop: server.kill,
-      async killListeners() {
-        const client = new Redis(server.url)
-        await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
-        client.disconnect()
-      },
-    }
+  async redis() {
+    const server = await startRedis()
+    return { ...server, stop: server.kill }
+  },
+}
+
+/** Ends the connections on which instances wait for bells. */
+const killListeners: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
+  postgres: (url) =>
+    admin(
+      url,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
+    ),
+  async redis(url) {
+    const client = new Redis(url)
+    await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub')
+    client.disconnect()
   },
 }
 
@@ -62,26 +59,10 @@ const tokens: TokensInput = { count: 300, everyMs: 5 }
 const steps: StepsInput = { count: 16, stepMs: 80 }
 
 describe.each(backends.filter(({ name }) => name in servers))('$name', (backend) => {
-  const start = servers[backend.name]!
-
-  /** A scene over a server of its own; what the instances send it goes through a link. */
-  async function overServer(
-    server: Server,
-    work: (scene: Scene, link: Link, own: Backend) => Promise<void>,
-  ): Promise<void> {
-    onTestFinished(server.remove)
-    const link = await startProxy(server.url)
-    onTestFinished(link.close)
-    const own: Backend = {
-      ...backend,
-      create: async () => ({ url: server.url, instanceUrl: link.url, remove: async () => {} }),
-    }
-    await inScene(own, (scene) => work(scene, link, own))
-  }
-
   test('the database ends as in a crash and comes back: requests fail at once as they should, nothing that was delivered is lost', async () => {
-    const server = await start()
-    await overServer(server, async (scene) => {
+    const server = await servers[backend.name]!()
+    onTestFinished(server.remove)
+    await inScene(over(backend, server), async (scene) => {
       const [a, b] = await Promise.all([
         scene.start({ deadlineMs: DEADLINE_MS }),
         scene.start({ deadlineMs: DEADLINE_MS }),
@@ -107,9 +88,11 @@ describe.each(backends.filter(({ name }) => name in servers))('$name', (backend)
   test.each(['reset', 'stall', 'strand'] as const)(
     'a link that has a %s: bounded delay, no gap, nothing twice',
     async (fault) => {
-      await overServer(await start(), async (scene, link) => {
-        const a = await scene.start({ deadlineMs: DEADLINE_MS })
-        const b = await scene.start({ storageUrl: scene.database.url })
+      await inScene(backend, async (scene) => {
+        const link = await startProxy(scene.database.url)
+        onTestFinished(link.close)
+        const a = await scene.start({ storageUrl: link.url, deadlineMs: DEADLINE_MS })
+        const b = await scene.start()
         const work = await startWork(scene, a, [a, b])
         const at = Date.now()
         link[fault]()
@@ -135,9 +118,11 @@ describe.each(backends.filter(({ name }) => name in servers))('$name', (backend)
   )
 
   test('listeners that are killed again and again: every event comes, and soon', async () => {
-    const server = await start()
-    await overServer(server, async (scene) => {
-      const [a, b] = await Promise.all([scene.start(), scene.start()])
+    await inScene(backend, async (scene) => {
+      const [a, b] = await Promise.all([
+        scene.start({ leaseTtlMs: LONG_LEASE_MS }),
+        scene.start({ leaseTtlMs: LONG_LEASE_MS }),
+      ])
       const work = await startWork(scene, a, [b])
       let kills = 0
       let over = false
@@ -145,7 +130,7 @@ describe.each(backends.filter(({ name }) => name in servers))('$name', (backend)
         over = true
       })
       while (!over) {
-        await server.killListeners()
+        await killListeners[backend.name]!(scene.database.url)
         kills += 1
         await sleep(200)
       }
@@ -163,21 +148,17 @@ describe.each(backends.filter(({ name }) => name in servers))('$name', (backend)
 
 describe.runIf(backends.some(({ name }) => name === 'redis'))('redis without a file', () => {
   test('forgets all when it ends: clients get what is new, under ids that were never used', async () => {
-    const server = await servers.redis!({ appendonly: 'no' })
+    const server = await startRedis({ appendonly: 'no' })
     onTestFinished(server.remove)
     const redis = backends.find(({ name }) => name === 'redis')!
-    const own = {
-      ...redis,
-      create: async () => ({ url: server.url, instanceUrl: server.url, remove: async () => {} }),
-    }
-    await inScene(own, async (scene) => {
+    await inScene(over(redis, server), async (scene) => {
       const a = await scene.start({ deadlineMs: DEADLINE_MS })
       const threadId = scene.thread()
       const lost = await startRun(a.origin, threadId, { assistant_id: 'tokens', input: tokens })
       const page = follow({ origin: () => a.origin, threadId, mayForget: true })
       onTestFinished(page.close)
       await page.until((seen) => seen.length > 50)
-      await server.stop()
+      await server.kill()
       const before = [...page.seen]
       await server.start()
       await a.left(lost)
@@ -199,6 +180,12 @@ describe.runIf(backends.some(({ name }) => name === 'redis'))('redis without a f
       )
     })
   }, 120_000)
+})
+
+/** The backend on one server, which goes with its test. */
+const over = (backend: Backend, { url }: { readonly url: string }): Backend => ({
+  ...backend,
+  create: async () => ({ url, instanceUrl: url, remove: async () => {} }),
 })
 
 /** A plain run and a graph on one instance, and subscribers on several. */

@@ -19,7 +19,7 @@ import {
 import { hasEnded, startRun } from './client.ts'
 import { countOf, inScene, LEASE_MS, randomMs, report, rounds, type Scene } from './scene.ts'
 
-const ROUNDS = countOf('ROUNDS', 3)
+const ROUNDS = countOf('ROUNDS', 2)
 
 describe.each(backends)('$name', (backend) => {
   test('SIGSTOP past the lease, then SIGCONT: whoever was thought lost writes nothing more', async () => {

@@ -19,7 +19,7 @@ import {
 import { command, type Follower, hasEnded, rootState, type Seen, startRun, tokenOf } from './client.ts'
 import { countOf, randomMs, report, rounds, setScene } from './scene.ts'
 
-const ROUNDS = countOf('ROUNDS', 3)
+const ROUNDS = countOf('ROUNDS', 2)
 
 describe.each(backends)('$name', async (backend) => {
   const scene = await setScene(backend)

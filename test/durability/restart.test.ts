@@ -7,7 +7,7 @@ import { endOf, expectHandedOn, expectOneChain, expectSoundLog, readLog, spread,
 import type { Instance } from './process.ts'
 import { countOf, report, setScene } from './scene.ts'
 
-const CLIENTS = countOf('CLIENTS', 10)
+const CLIENTS = countOf('CLIENTS', 4)
 /** What a page shows. */
 // biome-ignore lint/suspicious/noExplicitAny: states of two agents
 type State = any

@@ -5,6 +5,8 @@ import { type Instance, type InstanceOptions, startInstance } from './process.ts
 
 /** Short, so that tests are; long enough for a busy machine to renew it in time. */
 export const LEASE_MS = countOf('LEASE_MS', 2_000)
+/** For tests in which nobody is lost. */
+export const LONG_LEASE_MS = 30_000
 
 /** A database, a look into it from outside, and instances over it. */
 export interface Scene {
@@ -79,7 +81,7 @@ export function report(backend: Backend, what: string, figures: string): void {
 }
 
 /** Does something `count` times, a few at once: most of the time is spent waiting for leases to end. */
-export async function rounds(count: number, round: (i: number) => Promise<void>, atOnce = 3): Promise<void> {
+export async function rounds(count: number, round: (i: number) => Promise<void>, atOnce = 2): Promise<void> {
   let next = 0
   const lane = async () => {
     while (next < count) await round(next++)
