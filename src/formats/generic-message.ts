@@ -5,6 +5,7 @@ import type {
   InvalidToolCallBlock,
   Message,
   Role,
+  TextBlock,
   Usage,
 } from '../messages/index.ts'
 import { isRecord } from '../messages/record.ts'
@@ -125,7 +126,14 @@ export function readContent(message: Fields): ContentBlock[] {
   if (typeof content === 'string') {
     if (content) blocks.push({ type: 'text', text: content })
   } else if (content)
-    for (const part of Array.isArray(content) ? content : [content]) blocks.push(readAnyBlock(part))
+    for (const part of Array.isArray(content) ? content : [content]) {
+      const block = readAnyBlock(part)
+      const last = blocks.at(-1)
+      // Merged chunks have each piece of a text as a block.
+      if (message.tool_call_chunks && last && isPlain(last) && isPlain(block))
+        blocks[blocks.length - 1] = { ...last, text: last.text + block.text }
+      else blocks.push(block)
+    }
   if (message.refusal) blocks.push(readAnyBlock({ type: 'refusal', refusal: message.refusal }))
   for (const call of callsOf(message)) {
     // Standard content repeats the calls, and so do blocks of the provider. Arguments that were cut off are not repaired.
@@ -135,6 +143,9 @@ export function readContent(message: Fields): ContentBlock[] {
   }
   return blocks
 }
+
+const isPlain = (block: ContentBlock): block is TextBlock =>
+  block.type === 'text' && Object.keys(block).length === 2
 
 /** A message of a stream: pieces of its blocks. */
 export function addPieces(choice: Choice, message: Fields, callKey: CallKey): void {

@@ -47,6 +47,7 @@ export const langchain = defineFormat({
   open(draft) {
     const callKeys: CallKey[] = []
     let total: Usage | undefined
+    let provider: unknown
 
     function readGeneration(index: number, generation: Fields): Usage | undefined {
       const { text, message: raw = { type: 'ai', content: text }, generationInfo } = generation
@@ -54,20 +55,18 @@ export const langchain = defineFormat({
       const { id, name, response_metadata, additional_kwargs } = message
       const info = generationInfo ?? generation.generation_info
       const about = info ? { ...fieldsOf(info), ...fieldsOf(response_metadata) } : fieldsOf(response_metadata)
-      addHead(draft, { id, model: about.model_name ?? about.model }, ID)
+      const more = fieldsOf(additional_kwargs)
+      addHead(draft, { id, model: about.model_name ?? about.model ?? more.model }, ID)
+      provider ??= about.model_provider
       const choice = choiceOf(draft, index)
       if (choice.open) addPieces(choice, message, (callKeys[index] ??= createCallKeys()))
       else for (const block of readContent(message)) addPart(choice, undefined, block)
-      const { incomplete_details, stop_reason = about.finishReason ?? about.done_reason ?? about.status } =
-        about
-      choice.reason =
-        fieldsOf(incomplete_details).reason ?? about.finish_reason ?? stop_reason ?? choice.reason
+      const { incomplete_details, stop_reason = more.stop_reason } = about
+      const word =
+        about.finish_reason ?? about.finishReason ?? about.done_reason ?? stop_reason ?? about.status
+      choice.reason = fieldsOf(incomplete_details).reason ?? word ?? choice.reason
       addMetadata(choice, about, ABOUT)
-      addMetadata(
-        choice,
-        { name, additional_kwargs: collect(undefined, fieldsOf(additional_kwargs), REPEATED) },
-        ID,
-      )
+      addMetadata(choice, { name, additional_kwargs: collect(undefined, more, REPEATED) }, ID)
       addMetadata(choice, message, MESSAGE)
       return readCounts(message.usage_metadata ?? about.tokenUsage ?? about.token_usage)
     }
@@ -96,16 +95,18 @@ export const langchain = defineFormat({
       }
       sum ??= readCounts(output.tokenUsage ?? output.token_usage)
       if (!sum) return
-      // Chunks add up; but providers exist whose chunks count all up to now.
-      const all =
-        total &&
-        sum.inputTokens >= total.inputTokens &&
-        sum.inputTokens > 0 &&
-        sum.outputTokens >= total.outputTokens
-      draft.usage = total = total && !all ? addUsage(total, sum) : sum
+      draft.usage = total = total ? addCounts(total, sum, provider) : sum
     }
   },
 })
+
+/** Chunks add up; but providers exist whose chunks count all up to now. Anthropic's do so for the output. */
+function addCounts(total: Usage, next: Usage, provider: unknown): Usage {
+  const grown = next.outputTokens >= total.outputTokens
+  if (grown && next.inputTokens > 0 && next.inputTokens >= total.inputTokens) return next
+  const { outputTokens: _, outputDetails: __, ...input } = total
+  return addUsage(grown && provider === 'anthropic' ? { ...input, outputTokens: 0 } : total, next)
+}
 
 const ID = names('id')
 const ABOUT = names('model_name tokenUsage token_usage')

@@ -32,3 +32,16 @@ export function whole(format: Format, response: unknown): ModelResponse {
 
 /** The value as JSON carries it. */
 export const viaJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+/** What a stream of live objects comes to. */
+export async function accumulated(format: Format, stream: AsyncIterable<unknown>): Promise<ModelResponse> {
+  const accumulator = createAccumulator()
+  const reader = format.readStream()
+  const push = (events: ReturnType<typeof reader.end>) => {
+    for (const event of events) accumulator.push(event)
+  }
+  for await (const chunk of stream) push(reader.push(chunk))
+  push(reader.end())
+  const { error } = accumulator
+  return { messages: accumulator.messages(), ...(error && { error }) }
+}
