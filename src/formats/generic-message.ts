@@ -5,7 +5,6 @@ import type {
   InvalidToolCallBlock,
   Message,
   Role,
-  TextBlock,
   Usage,
 } from '../messages/index.ts'
 import { isRecord } from '../messages/record.ts'
@@ -123,17 +122,18 @@ export function readContent(message: Fields): ContentBlock[] {
   const content = message.content ?? message.content_blocks
   const thought = thoughtOf(message)
   const blocks: ContentBlock[] = thought ? [{ type: 'reasoning', text: thought }] : []
-  if (typeof content === 'string') {
-    if (content) blocks.push({ type: 'text', text: content })
-  } else if (content)
-    for (const part of Array.isArray(content) ? content : [content]) {
-      const block = readAnyBlock(part)
-      const last = blocks.at(-1)
-      // Merged chunks have each piece of a text as a block.
-      if (message.tool_call_chunks && last && isPlain(last) && isPlain(block))
-        blocks[blocks.length - 1] = { ...last, text: last.text + block.text }
-      else blocks.push(block)
-    }
+  let before = false
+  for (const part of Array.isArray(content) ? content : content ? [content] : []) {
+    const block = readAnyBlock(part)
+    const last = blocks.at(-1)
+    // Merged chunks have each piece of a text as a part without index.
+    const piece =
+      !!message.tool_call_chunks && block.type === 'text' && Object.keys(fieldsOf(part)).length === 2
+    if (piece && before && last?.type === 'text')
+      blocks[blocks.length - 1] = { ...last, text: last.text + block.text }
+    else blocks.push(block)
+    before = piece
+  }
   if (message.refusal) blocks.push(readAnyBlock({ type: 'refusal', refusal: message.refusal }))
   for (const call of callsOf(message)) {
     // Standard content repeats the calls, and so do blocks of the provider. Arguments that were cut off are not repaired.
@@ -143,9 +143,6 @@ export function readContent(message: Fields): ContentBlock[] {
   }
   return blocks
 }
-
-const isPlain = (block: ContentBlock): block is TextBlock =>
-  block.type === 'text' && Object.keys(block).length === 2
 
 /** A message of a stream: pieces of its blocks. */
 export function addPieces(choice: Choice, message: Fields, callKey: CallKey): void {
