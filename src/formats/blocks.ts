@@ -1,6 +1,6 @@
-import type { Annotation, ContentBlock } from '../messages/index.ts'
+import type { Annotation, ContentBlock, ToolCallBlock } from '../messages/index.ts'
 import { isRecord } from '../messages/record.ts'
-import { withRawArgs } from '../messages/tool-args.ts'
+import { parseToolArgs, withRawArgs } from '../messages/tool-args.ts'
 import { type Fields, fieldsOf, meanings, names, says, stringOf, toText } from './fields.ts'
 
 /** What a format calls blocks and their fields. */
@@ -85,12 +85,18 @@ export function toCall(
   args: unknown,
   extras: unknown,
 ): ContentBlock {
-  const block: Record<string, unknown> = { type, name: toText(name), args: isRecord(args) ? args : {} }
-  if (id) block.id = toText(id)
+  const none = args === undefined || args === null
+  const parsed = none ? NO_ARGS : isRecord(args) ? { args } : parseToolArgs(toText(args))
+  const valid = 'error' in parsed ? {} : parsed.args
+  const block: Record<string, unknown> = id
+    ? { type, id: toText(id), name: toText(name), args: valid }
+    : { type, name: toText(name), args: valid }
   if (extras) block.extras = extras
-  const whole = args === undefined || args === null || isRecord(args)
-  return whole ? (block as unknown as ContentBlock) : withRawArgs(block as never, toText(args))
+  const call = block as unknown as ToolCallBlock
+  return 'error' in parsed ? withRawArgs(call, parsed.args) : call
 }
+
+const NO_ARGS = { args: {} }
 
 /** Data URLs are no addresses: their data and MIME type have fields of their own. */
 function readSource(block: Record<string, unknown>, extras: Record<string, unknown>): void {

@@ -145,8 +145,8 @@ function readCall(choice: Choice, call: Fields, place: number, callKey: CallKey 
   // Some servers write the absence of an id as text.
   const id = call.id === 'null' ? undefined : call.id
   const extras = collect(collect(custom ? { type: 'custom' } : undefined, call, CALL), fields, CALL)
-  const known = custom ? { input: fields.input ?? '' } : isRecord(args) ? args : undefined
-  const raw = custom || known ? '' : toText(args)
+  const known = custom ? { input: fields.input ?? '' } : callKey && !isRecord(args) ? undefined : args
+  const raw = callKey && known === undefined ? toText(args) : ''
   addPart(choice, callKey?.(call.index, id, name, place), toCall('toolCall', id, name, known, extras), raw)
 }
 
