@@ -83,21 +83,16 @@ function encodeGuard(guard: Guard): string[] {
   }
 }
 
-/** A commit of nothing but events as the script `APPEND` takes it. Undefined where it has more to do. */
+/** A commit of nothing but events, under fence and head, as the script `APPEND` takes it. Undefined where it is another. */
 export function encodeAppend(
   guards: readonly Guard[] = [],
   ops: readonly PreparedOp[],
 ): Argument[] | undefined {
   const [op, more] = ops
+  const [fence, head] = guards
   if (op?.op !== 'append' || more || op.events.length === 0) return undefined
-  let token = ''
-  let head = ''
-  for (const guard of guards) {
-    if (guard.guard === 'fence' && token === '') token = String(guard.token)
-    else if (guard.guard === 'head' && head === '') head = String(guard.seq)
-    else return undefined
-  }
-  const args: Argument[] = [token, head]
+  if (guards.length !== 2 || fence?.guard !== 'fence' || head?.guard !== 'head') return undefined
+  const args: Argument[] = [`${fence.token}:${head.seq}`]
   for (const { count, layout, data } of chunksOf(op.token, op.events)) args.push(String(count), layout, data)
   return args
 }

@@ -114,12 +114,13 @@ export function createDatabase(options: DatabaseOptions): Database {
     return used ?? acquire()
   }
 
-  /** What every call goes through, so it has few steps. `unknownScript` is for a server that does not know the script by its hash. */
+  /** What every call goes through, so it has few steps. */
   async function transmit(
     ready: Line | (() => Promise<Line>),
-    { signal, mutates = false }: Pick<Call, 'signal' | 'mutates'>,
-    work: (line: Line) => Promise<unknown>,
-    unknownScript?: (line: Line) => Promise<unknown>,
+    { signal, mutates = false, script }: Partial<Call>,
+    key: string | undefined,
+    command: string,
+    args: readonly Argument[],
   ): Promise<unknown> {
     let on: Line | undefined
     let ms = deadlineMs
@@ -133,10 +134,10 @@ export function createDatabase(options: DatabaseOptions): Database {
         on = ready
       }
       try {
-        return await inTime(ms, signal, work(on))
+        return await inTime(ms, signal, on.send(key, command, args))
       } catch (error) {
-        if (!unknownScript || !isNoScript(error)) throw error
-        return await inTime(ms, signal, unknownScript(on))
+        if (!script || !isNoScript(error)) throw error
+        return await inTime(ms, signal, on.send(key, 'EVAL', [script.text, ...args.slice(1)]))
       }
     } catch (error) {
       if (on && error instanceof Late) retire(on)
@@ -147,8 +148,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     }
   }
 
-  const send: Database['send'] = ([name, ...args], key) =>
-    transmit(used ?? acquire, {}, (line) => line.send(key, name!, args))
+  const send: Database['send'] = ([name, ...args], key) => transmit(used ?? acquire, {}, key, name!, args)
 
   return {
     keys,
@@ -159,13 +159,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     run(call) {
       if (closed) return Promise.reject(closedError())
       const { script, keys, args = [] } = call
-      const rest = [script.sha, String(keys.length), ...keys, ...args]
-      return transmit(
-        isPrepared && used ? used : prepareAndAcquire,
-        call,
-        (line) => line.send(keys[0], 'EVALSHA', rest),
-        (line) => line.send(keys[0], 'EVAL', [script.text, ...rest.slice(1)]),
-      )
+      const ready = isPrepared && used ? used : prepareAndAcquire
+      return transmit(ready, call, keys[0], 'EVALSHA', [script.sha, String(keys.length), ...keys, ...args])
     },
     async send(command, key) {
       assertOpen()

@@ -9,7 +9,7 @@ export interface Script {
 const PRELUDE = `
 local function clock()
   local t = redis.call('TIME')
-  return tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
+  return t[1] * 1000 + math.floor(t[2] / 1000)
 end
 local function int(n)
   return string.format('%.0f', n)

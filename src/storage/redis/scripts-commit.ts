@@ -181,24 +181,23 @@ return { 1, head, versions, gone, freed }
 `)
 
 /**
- * The most frequent commit, of nothing but events under fence and head, in half the time. KEYS meta, log; ARGV channel, message, token or '', head or
- * '', then `count, layout, data` of each chunk. Gives the head, or -1 where a guard does not hold or the log is empty.
+ * The most frequent commit, of nothing but events under fence and head, in half the time. KEYS meta, log; ARGV channel, message, `token:head`, then
+ * `count, layout, data` of each chunk. Gives the head, or -1 where a guard does not hold or the log is empty.
  */
 export const APPEND = script(`
 local meta = redis.call('HMGET', KEYS[1], 'head', 'first', 'held', 'ends', 'bytes')
 local now = clock()
 local head = meta[1]
-if not head or tonumber(meta[2] or 1) > tonumber(head) or (ARGV[4] ~= '' and ARGV[4] ~= head)
-  or (ARGV[3] ~= '' and (ARGV[3] ~= meta[3] or tonumber(meta[4]) <= now)) then
+if not meta[3] or ARGV[3] ~= meta[3] .. ':' .. head or tonumber(meta[4]) <= now or tonumber(meta[2]) > tonumber(head) then
   return -1
 end
 local bytes = tonumber(meta[5])
-for i = 5, #ARGV, 3 do
+for i = 4, #ARGV, 3 do
   head = head + ARGV[i]
-  redis.call('XADD', KEYS[2], head .. '-' .. int(bytes), now .. ARGV[i + 1], ARGV[i + 2])
+  redis.call('XADD', KEYS[2], head .. '-' .. bytes, now .. ARGV[i + 1], ARGV[i + 2])
   bytes = bytes + #ARGV[i + 2]
 end
-redis.call('HSET', KEYS[1], 'head', head, 'bytes', int(bytes))
+redis.call('HSET', KEYS[1], 'head', head, 'bytes', bytes)
 redis.call('PUBLISH', ARGV[1], ARGV[2])
 return head
 `)
