@@ -8,6 +8,8 @@ import type { Instance } from './process.ts'
 import { countOf, report, setScene } from './scene.ts'
 
 const CLIENTS = countOf('CLIENTS', 4)
+/** Nobody is lost here. What is handed over is looked for every third of it. */
+const LEASE_MS = 9_000
 /** What a page shows. */
 // biome-ignore lint/suspicious/noExplicitAny: states of two agents
 type State = any
@@ -45,11 +47,11 @@ describe.each(backends)('$name', async (backend) => {
       `clean restart under ${CLIENTS} clients of the SDK`,
       `whole sequences ${CLIENTS}/${CLIENTS}, runs handed over ${handedOver}, streams reconnected after ${spread(back)}`,
     )
-  }, 120_000)
+  }, 300_000)
 
   /** An instance with pages that have each started a run. */
   async function open(assistantId: string, input: object, count: number, drainMs: number) {
-    const instance = await scene.start({ drainMs })
+    const instance = await scene.start({ drainMs, leaseTtlMs: LEASE_MS })
     const client = new Client({ apiUrl: instance.origin, apiKey: null, callerOptions: { maxRetries: 0 } })
     const back: number[] = []
     const pages = Array.from({ length: count }, () => {
@@ -79,7 +81,7 @@ describe.each(backends)('$name', async (backend) => {
       back,
       async restart() {
         await instance.terminate()
-        fresh = await scene.start({ port: instance.port })
+        fresh = await scene.start({ port: instance.port, leaseTtlMs: LEASE_MS })
       },
       async ended() {
         const ended = []
