@@ -83,7 +83,7 @@ function encodeGuard(guard: Guard): string[] {
   }
 }
 
-/** A commit of nothing but events, under fence and head, as the script `APPEND` takes it. Undefined where it is another. */
+/** A commit of nothing but events, under fence and head or under nothing, as the script `APPEND` takes it. Undefined where it is another. */
 export function encodeAppend(
   guards: readonly Guard[] = [],
   ops: readonly PreparedOp[],
@@ -91,8 +91,9 @@ export function encodeAppend(
   const [op, more] = ops
   const [fence, head] = guards
   if (op?.op !== 'append' || more || op.events.length === 0) return undefined
-  if (guards.length !== 2 || fence?.guard !== 'fence' || head?.guard !== 'head') return undefined
-  const args: Argument[] = [`${fence.token}:${head.seq}`]
+  const isGuarded = guards.length === 2 && fence?.guard === 'fence' && head?.guard === 'head'
+  if (guards.length > 0 && !isGuarded) return undefined
+  const args: Argument[] = [isGuarded ? `${fence.token}:${head.seq}` : '']
   for (const { count, layout, data } of chunksOf(op.token, op.events)) args.push(String(count), layout, data)
   return args
 }

@@ -11,9 +11,9 @@ import { script } from './script.ts'
 /**
  * One commit: checks everything, then writes. What it is given must be as `encodeChange` makes it.
  *
- * Gives `1, head` and, where documents or the lease were changed, the versions of the documents put, `field, lines` of the
- * documents that are no more, and the tokens that hold the lease no more. Where a guard or an op does not hold: `0`, the place of the guard or
- * `-1`, and what there was. After the time it was allowed: `-1`.
+ * Gives `1, head` and, unless there was nothing to do, the versions of the documents put, `field, lines` of the documents that are no more, and
+ * the tokens that hold the lease no more. Where a guard or an op does not hold: `0`, the place of the guard or `-1`, and what there was. After the
+ * time it was allowed: `-1`.
  */
 export const COMMIT = script(`
 local WIDTH = { a = 4, p = 6, d = 2, c = 4, n = 3, x = 2, z = 1 }
@@ -82,7 +82,6 @@ end
 
 local holder = held
 local dealt = token
-local only_events = true
 local i = at
 while ARGV[i] do
   local op = ARGV[i]
@@ -99,9 +98,6 @@ while ARGV[i] do
     end
   elseif op == 'z' or (op == 'x' and holder == tonumber(ARGV[i + 1])) then
     holder = 0
-  end
-  if op ~= 'a' then
-    only_events = false
   end
   i = i + WIDTH[op]
 end
@@ -167,28 +163,24 @@ while ARGV[i] do
   i = i + WIDTH[op]
 end
 
-if only_events then
-  redis.call('HSET', KEYS[1], 'head', int(head), 'bytes', int(bytes))
-else
-  redis.call('HSET', KEYS[1], 'head', int(head), 'first', int(first), 'token', int(token), 'version', int(version),
-    'owner', owner, 'held', int(held), 'ends', int(ends), 'bytes', int(bytes))
-end
+redis.call('HSET', KEYS[1], 'head', int(head), 'first', int(first), 'token', int(token), 'version', int(version),
+  'owner', owner, 'held', int(held), 'ends', int(ends), 'bytes', int(bytes))
 redis.call('PUBLISH', ARGV[1], ARGV[2])
-if only_events then
-  return { 1, head }
-end
 return { 1, head, versions, gone, freed }
 `)
 
 /**
- * The most frequent commit, of nothing but events under fence and head, in half the time. KEYS meta, log; ARGV channel, message, `token:head`, then
+ * The most frequent commit, of nothing but events, under fence and head or under nothing, in half the time. KEYS meta, log; ARGV channel, message, `token:head` or '', then
  * `count, layout, data` of each chunk. Gives the head, or -1 where a guard does not hold or the log is empty.
  */
 export const APPEND = script(`
 local meta = redis.call('HMGET', KEYS[1], 'head', 'first', 'held', 'ends', 'bytes')
 local now = clock()
 local head = meta[1]
-if not meta[3] or ARGV[3] ~= meta[3] .. ':' .. head or tonumber(meta[4]) <= now or tonumber(meta[2]) > tonumber(head) then
+if not meta[2] or tonumber(meta[2]) > tonumber(head) then
+  return -1
+end
+if ARGV[3] ~= '' and (ARGV[3] ~= meta[3] .. ':' .. head or tonumber(meta[4]) <= now) then
   return -1
 end
 local bytes = tonumber(meta[5])
