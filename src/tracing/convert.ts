@@ -111,7 +111,7 @@ export function toRecord(
   const model = options.model ?? modelOf(messages) ?? request.params.model
   const usage = pricedUsage(messages, model, prices, issues)
   const metadata: Record<string, unknown> = {}
-  const from = provider ?? format?.provider
+  const from = provider ?? format?.provider ?? providerOf(messages[0]?.metadata, request.extras)
   if (from !== undefined) metadata.ls_provider = from
   if (model !== undefined) metadata.ls_model_name = model
   metadata.ls_model_type = prompt === undefined ? 'chat' : 'llm'
@@ -179,6 +179,15 @@ function choicesOf(messages: readonly Message[]): unknown[] {
     index,
     ...(message.metadata && { finish_reason: message.metadata.finish_reason ?? null }),
   }))
+}
+
+/** Who served the model, as LangChain (`model_provider`) or the AI SDK (`openai.responses`) says it. */
+function providerOf(
+  ...places: readonly (Readonly<Record<string, unknown>> | undefined)[]
+): string | undefined {
+  const said = places.map((fields) => fields?.model_provider ?? fields?.provider)
+  const word = said.find((value): value is string => typeof value === 'string' && value !== '')
+  return word?.replace(/\..*$/s, '').replaceAll('-', '_')
 }
 
 function modelOf([message]: readonly Message[]): string | undefined {
