@@ -41,8 +41,6 @@ export async function startRedis(settings: Readonly<Record<string, string>> = {}
   const all = { ...SETTINGS, bind: '127.0.0.1', port: String(port), dir: place, ...settings }
   let server: ChildProcess | undefined
   let ended: Promise<void> | undefined
-  const killNow = () => server?.kill('SIGKILL')
-  process.once('exit', killNow)
 
   const self: RedisServer = {
     url: `redis://127.0.0.1:${port}`,
@@ -54,6 +52,7 @@ export async function startRedis(settings: Readonly<Record<string, string>> = {}
         Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]),
         { stdio: ['ignore', log, log] },
       )
+      endWith(process.pid, child.pid!, place)
       server = child
       ended = new Promise((resolve) => {
         child.once('exit', () => resolve())
@@ -76,12 +75,23 @@ export async function startRedis(settings: Readonly<Record<string, string>> = {}
     resume: () => void server?.kill('SIGCONT'),
     async remove() {
       await self.kill()
-      process.removeListener('exit', killNow)
       rmSync(place, { recursive: true, force: true })
     },
   }
   await self.start()
   return self
+}
+
+/** Kills the server and removes its files when the process is gone, however it went. */
+function endWith(pid: number, server: number, place: string): void {
+  const script =
+    'while kill -0 "$0" 2>/dev/null && kill -0 "$1" 2>/dev/null; do sleep 1; done; ' +
+    'kill -0 "$0" 2>/dev/null && exit; kill -KILL "$1" 2>/dev/null; rm -rf "$2"'
+  const watcher = spawn('sh', ['-c', script, String(pid), String(server), place], {
+    detached: true,
+    stdio: 'ignore',
+  })
+  watcher.unref()
 }
 
 /** Whether it answers, and has read its files. */
