@@ -10,6 +10,8 @@ export interface LogReader {
 
 /** Bytes of a log that are kept for those who are a little behind. */
 const KEPT_BYTES = 256 * 1024
+/** What one read asks for: over a wire a few large ones are much cheaper than many small ones. */
+const READ_BYTES = 256 * 1024
 
 /** For a store whose reads cost nothing: each reads it alone. */
 export const directReader = (store: Store, threadId: string): LogReader => ({
@@ -43,7 +45,7 @@ export function sharedReader(store: Store, threadId: string, rings: () => number
     const from = end
     const seen = rings()
     try {
-      const batch = await store.read(threadId, { after: from })
+      const batch = await store.read(threadId, { after: from, maxBytes: READ_BYTES })
       if (from !== end) return
       newest = batch
       // The store has lost what was read: it will deal these numbers again.
@@ -70,7 +72,8 @@ export function sharedReader(store: Store, threadId: string, rings: () => number
       for (;;) {
         const batch = kept.findLast(({ first }) => first <= after + 1)
         if (batch && newest && after < batch.first + batch.count - 1) return part(batch, after, limit, newest)
-        if (after < end) return store.read(threadId, { after, ...(limit < Infinity && { limit }) })
+        if (after < end)
+          return store.read(threadId, { after, maxBytes: READ_BYTES, ...(limit < Infinity && { limit }) })
         if (after > end) startAt(after)
         if (newest && fresh === rings()) return part(newest, after, 0, newest)
         await (reading ??= readOn())
