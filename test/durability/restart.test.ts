@@ -21,7 +21,7 @@ describe.each(backends)('$name', async (backend) => {
   test('a clean restart under clients of the SDK: each ends with the whole sequence', async () => {
     const { storage } = scene
     const tokens: TokensInput = { count: 200, everyMs: 10 }
-    const steps: StepsInput = { count: 20, stepMs: 150 }
+    const steps: StepsInput = { count: 20, stepMs: 250 }
     const text = Array.from({ length: tokens.count }, (_, n) => `${n} `).join('')
     const whole = Array.from({ length: steps.count }, (_, n) => `${n}`)
     // One that lets its runs finish, and one that hands them over at once.
