@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import pg from 'pg'
+import { afterAll } from 'vitest'
 import { hasPostgres, sharedPostgres } from '../support/postgres-server.ts'
 import { hasRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
 
@@ -92,6 +93,7 @@ export async function admin(url: string, text: string, values: unknown[] = []) {
 }
 
 let sharedRedis: Promise<RedisServer> | undefined
+afterAll(async () => (await sharedRedis)?.remove())
 
 const redis: Backend = {
   name: 'redis',
