@@ -25,7 +25,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/messages': 6,
   'agentwire/sqlite': 16,
   'agentwire/postgres': 21,
-  'agentwire/redis': 20,
+  'agentwire/redis': 23,
   'agentwire/storage': 48,
   'agentwire/formats': 28,
   'agentwire/tracing': 38,
