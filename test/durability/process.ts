@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
+import { afterAll } from 'vitest'
 
 export interface InstanceOptions {
   readonly storageUrl: string
@@ -44,6 +45,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 const place = `${root}node_modules/.cache/agentwire-durability`
 const bundle = `${place}/instance-${process.pid}.mjs`
 let built = false
+afterAll(() => rmSync(bundle, { force: true }))
 
 /** One file starts several times as fast as the sources. */
 function build(): void {
@@ -63,7 +65,6 @@ function build(): void {
     },
     logLevel: 'error',
   })
-  process.once('exit', () => rmSync(bundle, { force: true }))
   built = true
 }
 
