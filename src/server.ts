@@ -23,6 +23,11 @@ export interface ServerOptions {
   readonly authenticate?: Authenticate | undefined
   /** May refuse what ownership allows. Default: owners may do everything with what is theirs. */
   readonly authorize?: Authorize | undefined
+  /**
+   * How long a silent instance keeps its runs, in milliseconds, where others share its store: they take them over by a third of it
+   * later at the latest. Default: 15,000.
+   */
+  readonly leaseTtlMs?: number | undefined
   /** How long runs may go on after `close()`, in milliseconds, before they are stopped or handed over. Default: 0. */
   readonly drainMs?: number | undefined
   /** Told of what went wrong on our side, with the id that the client was given. Default: `console.error`. */
@@ -51,6 +56,7 @@ export function createThreadsHandler(options: ServerOptions): WebHandler {
   const engine = createRunEngine({
     agents: new Map(Object.entries(options.agents)),
     defaultAgent: options.defaultAgent,
+    leaseTtlMs: options.leaseTtlMs,
     drainMs: options.drainMs,
     store: options.store ?? memoryStore(),
     checkpointer: options.checkpointer ?? memoryCheckpointer(),

@@ -1,9 +1,7 @@
 import { serve } from '../../adapters/node.ts'
-import type { Agent } from '../../src/index.ts'
-import { createRunEngine } from '../../src/runs/index.ts'
+import { type Agent, createAgentServer } from '../../src/index.ts'
 import { openStorage } from '../../src/storage/open-storage.ts'
 import { patiently } from '../../src/storage/patient.ts'
-import { createThreadsGroup } from '../../src/threads/index.ts'
 import { agents } from './agents.ts'
 import type { FromInstance, InstanceOptions } from './process.ts'
 
@@ -37,9 +35,8 @@ const watched = (agent: Agent): Agent => ({
   },
 })
 
-// What `createAgentServer` does, with leases that are over soon.
-const engine = createRunEngine({
-  agents: new Map(Object.entries(agents).map(([name, agent]) => [name, watched(agent)])),
+const server = createAgentServer({
+  agents: Object.fromEntries(Object.entries(agents).map(([name, agent]) => [name, watched(agent)])),
   defaultAgent: 'steps',
   store: storage.store,
   checkpointer: storage.checkpointer,
@@ -47,8 +44,7 @@ const engine = createRunEngine({
   drainMs,
   onError: report,
 })
-const handler = createThreadsGroup({ engine, onError: report, onClose: engine.close })
-const served = await serve(handler, { port, host: '127.0.0.1', onError: report })
+const served = await serve(server, { port, host: '127.0.0.1', onError: report })
 
 process.once('SIGTERM', async () => {
   await served.close()
