@@ -1,4 +1,5 @@
 import type { Names } from './names.ts'
+import { appendFunction } from './sql-append.ts'
 import { checkpointFunctions, checkpointTables } from './sql-checkpoints.ts'
 import { commitFunction } from './sql-commit.ts'
 import { storeFunctions, storeTables } from './sql-store.ts'
@@ -9,6 +10,7 @@ export const migrations: readonly ((names: Names) => string)[] = [
     [
       storeTables(names),
       commitFunction(names),
+      appendFunction(names),
       storeFunctions(names),
       checkpointTables(names),
       checkpointFunctions(names),

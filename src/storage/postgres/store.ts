@@ -3,6 +3,7 @@ import { toPage } from '../cursor.ts'
 import { DATABASE } from '../fenced.ts'
 import type { RetentionOptions } from '../retention.ts'
 import type { PartitionState, Store } from '../store.ts'
+import { encodeAppend } from './append.ts'
 import { encodeChange, throwRefusal } from './change.ts'
 import { type Database, type Row, readNumbers } from './database.ts'
 import type { Doorbell } from './doorbell.ts'
@@ -57,6 +58,16 @@ export function createStore(
       database.assertOpen()
       const { guards = [], signal } = change
       const prepared = prepareOps(change)
+      const append = encodeAppend(partition, guards, prepared)
+      if (append) {
+        const text = `SELECT head FROM ${of('append')}($1, $2, $3, $4, $5, $6)`
+        const [row] = await database.run({ text, values: append, mutates: true, signal })
+        if (row!.head !== null) {
+          doorbell.ring(partition, ringFor(prepared))
+          return { head: Number(row!.head), versions: [] }
+        }
+      }
+      // It takes more than that, or is to be told why it is refused.
       const encoded = encodeChange(partition, guards, prepared)
       const [row] = await database.run({
         text: `SELECT refused, place, seen, head, versions FROM ${of('commit')}($1, $2, $3, $4, $5)`,
