@@ -91,6 +91,9 @@ export function toBatch({ head, firstRetained, layouts, ...found }: Found, query
   const originOf: number[] = []
   const origins: LogOrigin[] = []
   const places = new Map<string, number>()
+  // Most events have the origin of the one before.
+  let origin: LogOrigin | undefined
+  let place = 0
   let seq = found.first
   let start = 0
   let size = 0
@@ -105,9 +108,13 @@ export function toBatch({ head, firstRetained, layouts, ...found }: Found, query
       isFull = originOf.length === limit || (originOf.length > 0 && size + length > maxBytes)
       if (isFull) break
       const topic = topics[topicOf[i]!]!
-      const key = `${token} ${topic}`
-      let place = places.get(key)
-      if (place === undefined) places.set(key, (place = origins.push({ topic, token }) - 1))
+      if (origin?.topic !== topic || origin.token !== token) {
+        const key = `${token} ${topic}`
+        const known = places.get(key)
+        place = known ?? origins.push({ topic, token }) - 1
+        if (known === undefined) places.set(key, place)
+        origin = origins[place]
+      }
       originOf.push(place)
       size += length
       offsets.push(size)

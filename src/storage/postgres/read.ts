@@ -27,8 +27,8 @@ export function createReader(database: Database): (partition: string, query: Rea
         first: Number(first),
         layouts: JSON.parse(`[${layouts ?? ''}]`) as Layout[],
         bytes(start: number, end: number) {
-          const bytes = Buffer.from(data!.slice(2 * start, 2 * end), 'hex')
-          return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)
+          const bytes = Buffer.from(data!, 'base64')
+          return new Uint8Array(bytes.buffer, bytes.byteOffset + start, end - start)
         },
       }
       return toBatch(found, query)

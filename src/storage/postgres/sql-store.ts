@@ -107,9 +107,12 @@ BEGIN
     until := row_last;
     total := total + row_bytes;
   END LOOP;
-  SELECT min(e.first), string_agg(e.layout, ',' ORDER BY e.last), encode(string_agg(e.data, '' ORDER BY e.last), 'hex')
+  -- In base64, because drivers take what is sent in binary for UTF-8.
+  SELECT min(e.first), string_agg(e.layout, ','), encode(string_agg(e.data, ''), 'base64')
   INTO first, layouts, data
-  FROM ${of('events')} AS e WHERE e.partition = p_partition AND e.last BETWEEN since AND until;
+  FROM (
+    SELECT * FROM ${of('events')} WHERE partition = p_partition AND last BETWEEN since AND until ORDER BY last
+  ) AS e;
 END
 $body$;
 
