@@ -1,9 +1,7 @@
 /** How values become bytes: structurally LangGraph's `SerializerProtocol`. */
 export interface Serde {
-  // biome-ignore lint/suspicious/noExplicitAny: as in LangGraph; a saver's `serde` must be assignable both ways
-  dumpsTyped(data: any): Promise<[type: string, data: Uint8Array]>
-  // biome-ignore lint/suspicious/noExplicitAny: as in LangGraph
-  loadsTyped(type: string, data: Uint8Array | string): Promise<any>
+  dumpsTyped(data: unknown): Promise<[type: string, data: Uint8Array]>
+  loadsTyped(type: string, data: Uint8Array | string): Promise<unknown>
 }
 
 /**

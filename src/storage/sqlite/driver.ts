@@ -8,14 +8,11 @@ export interface SqliteDatabase {
   close(): unknown
 }
 
-/** Structurally a prepared statement of one of them. */
+/** Structurally a prepared statement of one of them. Each has a type of its own for parameters. */
 export interface SqliteStatement {
-  // biome-ignore lint/suspicious/noExplicitAny: each driver has a type of its own for parameters
-  run(...parameters: any[]): unknown
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  get(...parameters: any[]): unknown
-  // biome-ignore lint/suspicious/noExplicitAny: as above
-  all(...parameters: any[]): unknown[]
+  run(...parameters: unknown[]): unknown
+  get(...parameters: unknown[]): unknown
+  all(...parameters: unknown[]): unknown[]
 }
 
 export type Row = Readonly<Record<string, SqliteValue>>
