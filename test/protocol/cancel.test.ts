@@ -3,6 +3,7 @@ import { langgraph } from '../../src/agents/langgraph.ts'
 import type { Agent } from '../../src/index.ts'
 import { approval, threeSteps } from '../fixtures/graphs.ts'
 import { custom, puppet } from '../runs/support.ts'
+import { inSecondRun } from './second-run.ts'
 import { dataOf, isTerminal, rootStates, serveAgents, signpost, type ThreadClient } from './support.ts'
 
 const cancel = (thread: ThreadClient, run: string, query = '') =>
@@ -61,24 +62,6 @@ test.each(['?wait=1', '?wait=true', '?action=interrupt&wait=1'])(
 )
 
 describe('action', () => {
-  /** A graph that waits in its second step, the second time it runs. */
-  async function inSecondRun() {
-    const { reached, reach } = signpost()
-    let runs = 0
-    const graph = threeSteps((name, { signal }) => {
-      if (name !== 'two' || ++runs !== 2) return
-      reach()
-      return new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
-    })
-    const host = await serveAgents({ agents: { a: langgraph(graph) } })
-    const thread = host.thread()
-    await thread.start({ notes: ['first'] })
-    const before = await thread.idle()
-    const run = await thread.start({ notes: ['second'] })
-    await reached
-    return { thread, before, run }
-  }
-
   test('interrupt keeps what the run has written', async () => {
     const { thread, run } = await inSecondRun()
     await cancel(thread, run, '?wait=1&action=interrupt')

@@ -3,6 +3,7 @@ import { langgraph } from '../../src/agents/langgraph.ts'
 import { approval, chat, threeSteps } from '../fixtures/graphs.ts'
 import { custom, puppet } from '../runs/support.ts'
 import { hesitant } from './sdk/graphs.ts'
+import { inSecondRun } from './second-run.ts'
 import {
   dataOf,
   isRoot,
@@ -10,7 +11,6 @@ import {
   type Json,
   rootStates,
   serveAgents,
-  signpost,
   type ThreadClient,
 } from './support.ts'
 
@@ -67,19 +67,7 @@ test('after a state that was written on an earlier checkpoint: the state, and ho
 
 describe('after a rollback', () => {
   async function rolledBack() {
-    const { reached, reach } = signpost()
-    let runs = 0
-    const graph = threeSteps((name, { signal }) => {
-      if (name !== 'two' || ++runs !== 2) return
-      reach()
-      return new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
-    })
-    const host = await serveAgents({ agents: { steps: langgraph(graph) } })
-    const thread = host.thread()
-    await thread.start({ notes: ['first'] })
-    const before = await thread.idle()
-    const run = await thread.start({ notes: ['second'] })
-    await reached
+    const { thread, before, run } = await inSecondRun()
     await thread.post(`/runs/${run}/cancel?wait=1&action=rollback`)
     return { thread, before, run }
   }

@@ -1,0 +1,21 @@
+import { langgraph } from '../../src/agents/langgraph.ts'
+import { threeSteps } from '../fixtures/graphs.ts'
+import { serveAgents, signpost } from './support.ts'
+
+/** A thread whose graph waits in its second step, the second time it runs, and the state before that run. */
+export async function inSecondRun() {
+  const { reached, reach } = signpost()
+  let runs = 0
+  const graph = threeSteps((name, { signal }) => {
+    if (name !== 'two' || ++runs !== 2) return
+    reach()
+    return new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
+  })
+  const host = await serveAgents({ agents: { steps: langgraph(graph) } })
+  const thread = host.thread()
+  await thread.start({ notes: ['first'] })
+  const before = await thread.idle()
+  const run = await thread.start({ notes: ['second'] })
+  await reached
+  return { thread, before, run }
+}
