@@ -1,3 +1,5 @@
+import { encodeBase64 } from '../formats/base64.ts'
+
 /**
  * Turns any value into plain JSON, and never throws. What is plain JSON already is given back as it is, not copied.
  *
@@ -88,11 +90,11 @@ function convertInstance(value: object, path: object[]): unknown {
   if (value instanceof Error) return { name: value.name, message: value.message }
   if (value instanceof Map) return convertMap(value, path)
   if (value instanceof Set) return convertArray([...value], path)
-  if (value instanceof ArrayBuffer) return base64(new Uint8Array(value))
-  if (value instanceof Uint8Array) return base64(value)
+  if (value instanceof ArrayBuffer) return encodeBase64(new Uint8Array(value))
+  if (value instanceof Uint8Array) return encodeBase64(value)
   if (ArrayBuffer.isView(value)) {
     return value instanceof DataView
-      ? base64(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
+      ? encodeBase64(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
       : convertArray([...(value as Iterable<number> & ArrayBufferView)], path)
   }
   if (value instanceof RegExp) return String(value)
@@ -212,12 +214,4 @@ function set(target: Fields, key: string, value: unknown): void {
   } else {
     target[key] = value
   }
-}
-
-function base64(bytes: Uint8Array): string {
-  let binary = ''
-  for (let at = 0; at < bytes.length; at += 0x8000) {
-    binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000))
-  }
-  return btoa(binary)
 }

@@ -15,7 +15,7 @@ export function joinBase64(tail: string, piece: string): readonly [base64: strin
 
 /** A value as JSON can carry it: bytes, to its depths, become base64. */
 export function toBase64(value: unknown): unknown {
-  if (ArrayBuffer.isView(value)) return encode(bytesOf(value))
+  if (ArrayBuffer.isView(value)) return encodeBase64(bytesOf(value))
   if (Array.isArray(value)) return value.map(toBase64)
   if (!isRecord(value)) return value
   const plain: Record<string, unknown> = {}
@@ -26,7 +26,7 @@ export function toBase64(value: unknown): unknown {
 export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
   new Uint8Array(buffer, byteOffset, byteLength)
 
-function encode(bytes: Uint8Array): string {
+export function encodeBase64(bytes: Uint8Array): string {
   let binary = ''
   for (let at = 0; at < bytes.length; at += 8192)
     binary += String.fromCharCode(...bytes.subarray(at, at + 8192))

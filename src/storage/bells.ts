@@ -42,3 +42,12 @@ export function createBells(onLast: (key: string) => void = () => {}): Bells {
 }
 
 export const EVERYTHING: Ring = { log: true, docs: true }
+
+/** A ring as one character, for messages between processes. */
+export function markOf({ log, docs }: Ring): string {
+  return log ? (docs ? '*' : 'l') : 'd'
+}
+
+export function ringOf(mark: string): Ring {
+  return { log: mark !== 'd', docs: mark !== 'l' }
+}

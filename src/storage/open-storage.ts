@@ -1,35 +1,19 @@
 import { AgentwireError } from '../errors.ts'
 import type { Checkpointer } from './checkpointer.ts'
+import type { DurableStorage, DurableStorageOptions } from './durable.ts'
 import { countedMemoryCheckpointer } from './memory-checkpointer.ts'
 import { countedMemoryStore } from './memory-store.ts'
-import type { Serde } from './serde.ts'
-import type { StorageReport } from './stats.ts'
 import { assertReadable, schemeOf } from './storage-url.ts'
-import type { Store } from './store.ts'
 
 export type { StorageCounts, StorageReport } from './stats.ts'
 export { withoutPassword } from './storage-url.ts'
 
 /** What every backend takes. For more, such as a client of your own, call the backend's own function. */
-export interface OpenStorageOptions {
-  /** What the names of tables or keys begin with. Default: the backend's own. */
-  readonly prefix?: string | undefined
-  /** How long one call may take, in milliseconds. Default 5,000. */
-  readonly deadlineMs?: number | undefined
-  /** How channel values and metadata become bytes. Default: `jsonSerde`. Without effect in memory. */
-  readonly serde?: Serde | undefined
-}
+export type OpenStorageOptions = Pick<DurableStorageOptions, 'prefix' | 'deadlineMs' | 'serde'>
 
-/** A store and a saver over one database, whichever it is. */
-export interface OpenedStorage {
-  readonly store: Store
+/** A store and a saver over one database, whichever it is. In memory, `serde` is without effect. */
+export interface OpenedStorage extends Omit<DurableStorage, 'checkpointer'> {
   readonly checkpointer: Checkpointer
-  /** Creates or migrates what the backend needs. The first call to the store or the saver does it too. */
-  setup(): Promise<void>
-  /** What it is and holds. Sets nothing up. Throws `UnavailableError` where it cannot be reached. */
-  report(): Promise<StorageReport>
-  /** Ends store and saver, and their connections. */
-  close(): Promise<void>
 }
 
 interface Backend {

@@ -1,3 +1,5 @@
+import { encodeBase64 } from '../formats/base64.ts'
+
 /**
  * A copy as JSON would carry it, that later changes of the original do not reach. Bytes become base64; what has no JSON form
  * becomes text or is left out; a value inside itself is cut off.
@@ -21,8 +23,8 @@ function copy(value: unknown, above: unknown[]): unknown {
       return undefined
   }
   if (value === null) return null
-  if (value instanceof Uint8Array) return base64Of(value)
-  if (value instanceof ArrayBuffer) return base64Of(new Uint8Array(value))
+  if (value instanceof Uint8Array) return encodeBase64(value)
+  if (value instanceof ArrayBuffer) return encodeBase64(new Uint8Array(value))
   if (value instanceof Error) return { name: value.name, message: value.message }
   if (above.includes(value)) return '[circular]'
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') {
@@ -56,11 +58,4 @@ function attempt(read: () => unknown): unknown {
   } catch (error) {
     return `[${error instanceof Error ? error.message : String(error)}]`
   }
-}
-
-function base64Of(bytes: Uint8Array): string {
-  let text = ''
-  for (let at = 0; at < bytes.length; at += 0x2000)
-    text += String.fromCharCode(...bytes.subarray(at, at + 0x2000))
-  return btoa(text)
 }

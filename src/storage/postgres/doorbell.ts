@@ -1,4 +1,4 @@
-import { createBells, EVERYTHING } from '../bells.ts'
+import { createBells, EVERYTHING, markOf, ringOf } from '../bells.ts'
 import type { Bell, Ring } from '../store.ts'
 import type { Database } from './database.ts'
 import { type Line, openLine } from './line.ts'
@@ -125,14 +125,6 @@ export function createDoorbell(database: Database): Doorbell {
       await keeping
     },
   }
-}
-
-function markOf({ log, docs }: Ring): string {
-  return log ? (docs ? '*' : 'l') : 'd'
-}
-
-function ringOf(mark: string): Ring {
-  return { log: mark !== 'd', docs: mark !== 'l' }
 }
 
 function gap(): Promise<void> {

@@ -12,7 +12,7 @@ export const NOW_ONCE = `(SELECT ${NOW})`
  *   are those of the events that are there.
  * - `fields`: the index of each document, one row a field. Numbers have no `str`; strings have the number Infinity. The key
  *   of the document is one column, because the planner misjudges joins by several.
- * - `events`: one row holds the events `first` to `last` of one append. `layout` says which bytes are whose: see `layout.ts`.
+ * - `events`: one row holds the events `first` to `last` of one append. `layout` says which bytes are whose: see `log-layout.ts`.
  */
 export function storeTables({ of }: Names): string {
   return `
