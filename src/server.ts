@@ -1,10 +1,10 @@
 import type { Agent } from './agents/agent.ts'
 import { type Authenticate, combine, type OnError, type WebHandler } from './http/index.ts'
 import { createRunEngine } from './runs/index.ts'
-import type { Checkpointer } from './storage/checkpointer.ts'
-import { memoryCheckpointer } from './storage/memory-checkpointer.ts'
-import { memoryStore } from './storage/memory-store.ts'
-import type { Store } from './storage/store.ts'
+import type { Checkpointer } from './storage/checkpointer/checkpointer.ts'
+import { memoryCheckpointer } from './storage/memory/checkpointer.ts'
+import { memoryStore } from './storage/memory/store.ts'
+import type { Store } from './storage/store/store.ts'
 import { type Authorize, createThreadsGroup } from './threads/index.ts'
 
 export interface ServerOptions {

@@ -16,6 +16,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   'src/storage': ['src/errors', 'src/ids'],
   'src/agents': ['src/errors', 'src/ids', 'src/messages', 'src/formats', 'src/tracing', 'src/storage'],
   'src/runs': ['src/errors', 'src/ids', 'src/messages', 'src/storage', 'src/agents'],
+  'src/requests': ['src/errors', 'src/ids', 'src/http', 'src/agents', 'src/runs'],
   'src/threads': [
     'src/errors',
     'src/ids',
@@ -24,8 +25,18 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/storage',
     'src/agents',
     'src/runs',
+    'src/requests',
   ],
-  'src/a2a': ['src/errors', 'src/ids', 'src/http', 'src/messages', 'src/storage', 'src/agents', 'src/runs'],
+  'src/a2a': [
+    'src/errors',
+    'src/ids',
+    'src/http',
+    'src/messages',
+    'src/storage',
+    'src/agents',
+    'src/runs',
+    'src/requests',
+  ],
   'src/control-plane': ['src/errors', 'src/ids', 'src/http', 'src/storage'],
   'src/audit': ['src/errors', 'src/http', 'src/messages', 'src/storage', 'src/agents'],
   // Composes the groups over one engine; src/index only names what is public.
@@ -35,6 +46,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/storage',
     'src/agents',
     'src/runs',
+    'src/requests',
     'src/threads',
     'src/a2a',
     'src/control-plane',
@@ -47,6 +59,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/storage',
     'src/agents',
     'src/runs',
+    'src/requests',
     'src/threads',
     'src/a2a',
     'src/control-plane',
@@ -59,13 +72,13 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   zod: /^src\/(threads|a2a|control-plane)\/wire(\.ts$|\/)/,
   'eventsource-parser': /^src\/(tracing\/sse\.ts$|a2a\/|audit\/)/,
-  langsmith: /^src\/tracing\/langsmith\.ts$/,
-  '@opentelemetry/api': /^src\/tracing\/opentelemetry\.ts$/,
+  langsmith: /^src\/tracing\/sinks\/langsmith\.ts$/,
+  '@opentelemetry/api': /^src\/tracing\/sinks\/opentelemetry\.ts$/,
   '@langchain/langgraph': /^src\/agents\/langgraph\//,
-  pg: /^src\/storage\/postgres(\.ts$|\/)/,
+  pg: /^src\/storage\/postgres\//,
   ioredis: /^src\/storage\/redis\//,
   redis: /^src\/storage\/redis\//,
-  libsql: /^src\/storage\/sqlite(\.ts$|\/)/,
+  libsql: /^src\/storage\/sqlite\//,
   hono: /^adapters\/hono\.ts$/,
 }
 
@@ -73,7 +86,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
 const NODE_FILES = [
   /^adapters\/node(\.ts$|\/)/,
   /^cli\//,
-  /^src\/storage\/(sqlite|postgres|redis)(\.ts$|\/)/,
+  /^src\/storage\/(sqlite|postgres|redis)\//,
   /^src\/control-plane\/deployers\//,
 ]
 

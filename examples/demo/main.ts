@@ -1,6 +1,6 @@
 import { ListenError, serve } from '../../adapters/node.ts'
 import { AgentwireError } from '../../src/index.ts'
-import { openStorage, withoutPassword } from '../../src/storage/open-storage.ts'
+import { openStorage, withoutPassword } from '../../src/storage/open.ts'
 import { chooseModels } from './models.ts'
 import { createDemo } from './server.ts'
 

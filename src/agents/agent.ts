@@ -1,4 +1,4 @@
-import type { Checkpointer } from '../storage/checkpointer.ts'
+import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 
 /**
  * Anything that turns an input into a stream of protocol events. `langgraph(graph)` and `defineAgent({ … })` make agents; the

@@ -1,4 +1,4 @@
-import type { Checkpointer } from '../storage/checkpointer.ts'
+import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import type { Agent } from './agent.ts'
 import { graphOf, type LangGraphAgent } from './langgraph/graph.ts'
 import { streamGraph } from './langgraph/run.ts'

@@ -1,4 +1,4 @@
-import { encodeBase64 } from '../formats/base64.ts'
+import { encodeBase64 } from '../formats/reading/base64.ts'
 
 /**
  * Turns any value into plain JSON, and never throws. What is plain JSON already is given back as it is, not copied.

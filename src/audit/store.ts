@@ -1,4 +1,4 @@
-import type { Store } from '../storage/store.ts'
+import type { Store } from '../storage/store/store.ts'
 import { eventually } from './check.ts'
 import { outcome } from './store/claims.ts'
 import { commitRules } from './store/commits.ts'

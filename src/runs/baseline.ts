@@ -1,8 +1,8 @@
 import type { AgentEvent } from '../agents/agent.ts'
 import type { RunContext } from './context.ts'
-import type { Matcher } from './filter.ts'
-import type { ThreadRecord } from './records.ts'
-import { readState } from './state.ts'
+import type { Matcher } from './log/filter.ts'
+import type { ThreadRecord } from './records/records.ts'
+import { readState } from './threads/state.ts'
 
 const encoder = new TextEncoder()
 

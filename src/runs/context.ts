@@ -1,9 +1,9 @@
 import type { Agent } from '../agents/agent.ts'
-import type { Checkpointer } from '../storage/checkpointer.ts'
-import type { Store } from '../storage/store.ts'
+import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
+import type { Store } from '../storage/store/store.ts'
 import { RunError } from './errors.ts'
-import type { CancelAction } from './records.ts'
-import type { Tails } from './tail.ts'
+import type { Tails } from './log/watchers.ts'
+import type { CancelAction } from './records/records.ts'
 
 /** What every part of the engine shares. One per server. */
 export interface RunContext {

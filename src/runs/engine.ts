@@ -1,19 +1,20 @@
 import type { Agent, HistoryOptions, StateSnapshot } from '../agents/agent.ts'
 import { uuid7 } from '../ids.ts'
-import type { Checkpointer } from '../storage/checkpointer.ts'
-import type { Store } from '../storage/store.ts'
-import { cancelRun } from './cancel.ts'
-import { type CommandKey, type Receipt, recall, type Started, type Written } from './command.ts'
+import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
+import type { Store } from '../storage/store/store.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
-import { deleteThread } from './delete-thread.ts'
 import { RunError } from './errors.ts'
-import type { CancelAction, ThreadRecord } from './records.ts'
-import type { SubscribeRequest } from './replay.ts'
-import { type StartRequest, startRun } from './start.ts'
-import { readHistory, readState, type StateQuery } from './state.ts'
+import { cancelRun } from './execution/cancel.ts'
+import { keepUp } from './execution/maintenance.ts'
+import { type StartRequest, startRun } from './execution/start.ts'
+import { createTails } from './log/watchers.ts'
+import { type CommandKey, type Receipt, recall, type Started, type Written } from './records/idempotency.ts'
+import type { CancelAction, ThreadRecord } from './records/records.ts'
 import { waitForEnd } from './stop.ts'
-import { type Subscription, subscribe } from './subscribe.ts'
-import { createTails } from './tail.ts'
+import type { SubscribeRequest } from './subscriptions/replay.ts'
+import { type Subscription, subscribe } from './subscriptions/subscribe.ts'
+import { deleteThread } from './threads/delete-thread.ts'
+import { readHistory, readState, type StateQuery } from './threads/state.ts'
 import {
   createThread,
   findThread,
@@ -21,10 +22,9 @@ import {
   type NewThread,
   patchThread,
   type ThreadListQuery,
-} from './threads.ts'
-import { type RunTree, readTree } from './tree.ts'
-import { keepUp } from './upkeep.ts'
-import { type StateWrite, writeState } from './write-state.ts'
+} from './threads/threads.ts'
+import { type RunTree, readTree } from './threads/tree.ts'
+import { type StateWrite, writeState } from './threads/write-state.ts'
 
 export interface RunEngineOptions {
   readonly agents: ReadonlyMap<string, Agent>

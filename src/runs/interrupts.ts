@@ -1,5 +1,5 @@
 import type { StateSnapshot } from '../agents/agent.ts'
-import type { OpenInterrupt } from './records.ts'
+import type { OpenInterrupt } from './records/records.ts'
 
 /** What a state asks its user, keeping account of who announced it. */
 export function openInterrupts(

@@ -1,4 +1,4 @@
-import type { LogBatch, ReadQuery, Store } from '../storage/store.ts'
+import type { LogBatch, ReadQuery, Store } from '../storage/store/store.ts'
 
 /** How the subscribers of one thread read its log. */
 export interface LogReader {

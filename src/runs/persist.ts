@@ -1,5 +1,5 @@
 import { ConflictError, UnavailableError } from '../storage/errors.ts'
-import type { Change, Store } from '../storage/store.ts'
+import type { Change, Store } from '../storage/store/store.ts'
 
 export interface Persist {
   readonly store: Store

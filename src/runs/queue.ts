@@ -1,8 +1,8 @@
 import { ConflictError } from '../storage/errors.ts'
 import type { RunContext } from './context.ts'
-import { type Launched, prepareLaunch } from './launch.ts'
-import { isHeld } from './lease.ts'
-import { guardThread, loadRun, loadThread, putThread } from './records.ts'
+import { type Launched, prepareLaunch } from './execution/launch.ts'
+import { isHeld } from './execution/lease.ts'
+import { guardThread, loadRun, loadThread, putThread } from './records/records.ts'
 
 /**
  * Gives a free thread to the run that waits first, and returns it for the caller to execute. Any process may call it at any

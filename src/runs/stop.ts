@@ -1,6 +1,6 @@
-import { cancelRun } from './cancel.ts'
 import type { RunContext } from './context.ts'
-import { isEnded, loadRun, loadThread } from './records.ts'
+import { cancelRun } from './execution/cancel.ts'
+import { isEnded, loadRun, loadThread } from './records/records.ts'
 import { rescue } from './rescue.ts'
 
 /** How often the end of a run in another process is looked for. */

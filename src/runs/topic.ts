@@ -1,4 +1,4 @@
-import type { LogOrigin } from '../storage/store.ts'
+import type { LogOrigin } from '../storage/store/store.ts'
 
 /** What subscribers filter an event by. Stored beside the event, so that nobody opens its bytes to route it. */
 export interface Topic {

@@ -1,8 +1,8 @@
-import type { RetentionOptions } from './retention.ts'
-import type { DurableCheckpointer } from './saver.ts'
-import type { Serde } from './serde.ts'
+import type { DurableCheckpointer } from './checkpointer/saver.ts'
+import type { Serde } from './checkpointer/serde.ts'
 import type { StorageReport } from './stats.ts'
-import type { Store } from './store.ts'
+import type { RetentionOptions } from './store/retention.ts'
+import type { Store } from './store/store.ts'
 
 /** What every storage over a database takes. */
 export interface DurableStorageOptions extends RetentionOptions {

@@ -6,12 +6,12 @@ export type {
   CheckpointListOptions,
   CheckpointMetadata,
   CheckpointTuple,
-} from './checkpointer.ts'
+} from './checkpointer/checkpointer.ts'
+export { jsonSerde, type Serde } from './checkpointer/serde.ts'
 export { ConflictError, FencedError, UnavailableError } from './errors.ts'
-export { type MemoryCheckpointer, memoryCheckpointer } from './memory-checkpointer.ts'
-export type { DeltaHistory } from './memory-checkpoints.ts'
-export { type MemoryStoreOptions, memoryStore } from './memory-store.ts'
-export { jsonSerde, type Serde } from './serde.ts'
+export { type MemoryCheckpointer, memoryCheckpointer } from './memory/checkpointer.ts'
+export type { DeltaHistory } from './memory/checkpoints.ts'
+export { type MemoryStoreOptions, memoryStore } from './memory/store.ts'
 export type {
   Bell,
   Change,
@@ -33,4 +33,4 @@ export type {
   Store,
   StoreCapabilities,
   TrimBound,
-} from './store.ts'
+} from './store/store.ts'

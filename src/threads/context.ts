@@ -1,6 +1,6 @@
 import type { OnError } from '../http/index.ts'
+import type { Authorize } from '../requests/access.ts'
 import type { RunEngine } from '../runs/index.ts'
-import type { Authorize } from './access.ts'
 
 /** What every endpoint of this group stands on. */
 export interface ThreadsContext {

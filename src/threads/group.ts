@@ -6,8 +6,8 @@ import {
   type Route,
   type WebHandler,
 } from '../http/index.ts'
+import type { Authorize } from '../requests/access.ts'
 import type { RunEngine } from '../runs/index.ts'
-import type { Authorize } from './access.ts'
 import { postCommand } from './commands/dispatch.ts'
 import type { ThreadsContext } from './context.ts'
 import { encodeThreadsError } from './errors.ts'

@@ -1,7 +1,7 @@
 import { type Call, reportError, sseResponse } from '../http/index.ts'
+import { ownerOf, permit, threadIdOf } from '../requests/access.ts'
+import { bodyOf } from '../requests/body.ts'
 import { RunError } from '../runs/index.ts'
-import { ownerOf, permit, threadIdOf } from './access.ts'
-import { bodyOf } from './body.ts'
 import type { ThreadsContext } from './context.ts'
 import { streamSchema } from './wire.ts'
 

@@ -159,13 +159,3 @@ export const threadSearchSchema = params({
   sort_by: optional(z.enum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'])),
   sort_order: optional(z.enum(['asc', 'desc'])),
 })
-
-/** What is wrong with a value, in one sentence that names the place. */
-export function explain(error: z.ZodError): string {
-  const [issue] = error.issues
-  if (!issue) return 'Invalid value.'
-  const path = issue.path.map(String).join('.')
-  return path === '' ? issue.message : `${path}: ${issue.message}`
-}
-
-export type RunConfigWire = z.output<typeof config>

@@ -1,4 +1,5 @@
-export { type CheckedRun, checkLlmRun } from './check.ts'
+export { type CheckedRun, checkLlmRun } from './check/check.ts'
+export type { Finding, Requirement } from './check/finding.ts'
 export {
   type ConvertOptions,
   convertModelCall,
@@ -6,21 +7,20 @@ export {
   type ModelCallRecord,
   type Outcome,
   type RunEvent,
-} from './convert.ts'
-export type { DeliveryOptions } from './delivery.ts'
+} from './convert/convert.ts'
+export { type Costs, type Prices, partitionUsage } from './convert/usage.ts'
 export { TracingError } from './errors.ts'
-export type { Finding, Requirement } from './finding.ts'
-export { isContent } from './first-token.ts'
-export type { Base64Policy } from './media.ts'
-export { observeModelStream } from './observe-stream.ts'
-export type { ObserveOptions } from './observer.ts'
+export { isContent } from './observe/first-token.ts'
+export { observeModelStream } from './observe/observe-stream.ts'
+export type { ObserveOptions } from './observe/observer.ts'
 export type { RunRecord, RunType } from './record.ts'
 export { type Run, type RunOptions, type StartOptions, startLlmRun } from './run.ts'
-export { type MemorySink, memorySink, type Sink } from './sink.ts'
+export type { DeliveryOptions } from './sinks/delivery.ts'
+export type { Base64Policy } from './sinks/media.ts'
+export { type MemorySink, memorySink, type Sink } from './sinks/sink.ts'
 export {
   type RequestThread,
   type ThreadMetadata,
   type ThreadOptions,
   threadMetadata,
 } from './thread-metadata.ts'
-export { type Costs, type Prices, partitionUsage } from './usage.ts'

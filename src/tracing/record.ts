@@ -1,5 +1,5 @@
 import { uuid7 } from '../ids.ts'
-import type { RunEvent } from './convert.ts'
+import type { RunEvent } from './convert/convert.ts'
 
 export type RunType = 'llm' | 'chain' | 'tool' | 'retriever' | 'embedding' | 'prompt' | 'parser'
 

@@ -7,10 +7,10 @@ import {
   type RunEvent,
   readOutcome,
   toRecord,
-} from './convert.ts'
-import { createDelivery, type Delivery, type DeliveryOptions } from './delivery.ts'
+} from './convert/convert.ts'
 import { textOfError } from './errors.ts'
 import { type Place, placeUnder, type RunRecord, type RunType } from './record.ts'
+import { createDelivery, type Delivery, type DeliveryOptions } from './sinks/delivery.ts'
 
 export interface RunOptions extends ConvertOptions {
   readonly name: string

@@ -9,7 +9,7 @@ import {
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/define-agent.ts'
-import { serveAgents } from '../protocol/support.ts'
+import { serveAgents } from '../threads/support.ts'
 
 /** What React's `useStream` stands on, against a real server. */
 async function open(agent: Agent, threadId: string, origin?: string) {

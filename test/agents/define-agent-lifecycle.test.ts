@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/define-agent.ts'
 import { FencedError } from '../../src/storage/errors.ts'
-import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
+import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { gate, input, messagesIn, newThread, outline, run, stateOf, taskOf } from './run.ts'
 
 const ask = input({ messages: [{ role: 'user', content: 'go', id: 'h' }] })

@@ -7,7 +7,7 @@ import { anthropicMessages, gemini, openaiChat } from '../../src/formats/index.t
 import type { Message } from '../../src/messages/index.ts'
 import { memorySink, startLlmRun } from '../../src/tracing/index.ts'
 import { frozen } from '../formats/helpers.ts'
-import { serveAgents } from '../protocol/support.ts'
+import { serveAgents } from '../threads/support.ts'
 import { answers, input, newThread, run, stateOf, taskOf } from './run.ts'
 
 const delta = (delta: object, finish_reason: string | null = null) => ({

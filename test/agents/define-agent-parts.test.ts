@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { derivedId, uuid6 } from '../../src/agents/function/ids.ts'
 import { insertAnswer, messagesOf, reduce, type State } from '../../src/agents/function/state.ts'
 import { createTimeline, load } from '../../src/agents/function/timeline.ts'
-import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
+import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 
 const UUID6 = /^[0-9a-f]{8}-[0-9a-f]{4}-6[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { defineAgent } from '../../src/agents/define-agent.ts'
 import { AgentInputError } from '../../src/agents/errors.ts'
 import { textOf } from '../../src/messages/index.ts'
-import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
+import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { collect, input, messagesIn, newThread, run, stateOf } from './run.ts'
 
 const user = (content: string, id?: string) =>

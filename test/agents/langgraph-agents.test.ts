@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph.ts'
-import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
+import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { calculator, chat, inOrder, researchers, toolAgent } from '../fixtures/graphs.ts'
 import { dataOf, humanInput, lines, of, threadOf } from '../fixtures/tasks.ts'
 

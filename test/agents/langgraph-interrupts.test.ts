@@ -2,7 +2,7 @@ import { END, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
 import { AgentInputError } from '../../src/agents/errors.ts'
 import { langgraph } from '../../src/agents/langgraph.ts'
-import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
+import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import {
   approval,
   inOrder,

@@ -11,9 +11,9 @@ import {
 import { describe, expect, test } from 'vitest'
 import { AgentInputError } from '../../src/agents/errors.ts'
 import { langgraph } from '../../src/agents/langgraph.ts'
-import type { Checkpointer } from '../../src/storage/checkpointer.ts'
+import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
 import { FencedError } from '../../src/storage/errors.ts'
-import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
+import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { calculator, chat, nestedApproval, researchers, threeSteps } from '../fixtures/graphs.ts'
 import { dataOf, humanInput, of, threadOf } from '../fixtures/tasks.ts'
 

@@ -1,6 +1,6 @@
 import type { Agent, AgentEvent, AgentTask, RunInput, StateSnapshot } from '../../src/agents/agent.ts'
-import type { Checkpointer } from '../../src/storage/checkpointer.ts'
-import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
+import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
+import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 
 export interface Thread {
   readonly threadId: string

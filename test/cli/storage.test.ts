@@ -7,11 +7,11 @@ import { Redis } from 'ioredis'
 import Database from 'libsql'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openStorage } from '../../src/storage/open-storage.ts'
+import { openStorage } from '../../src/storage/open.ts'
+import { hasPostgres, sharedPostgres } from '../kit/postgres-server.ts'
+import { programs } from '../kit/program.ts'
+import { hasRedis, type RedisServer, startRedis } from '../kit/redis-server.ts'
 import { root } from '../package/package.ts'
-import { hasPostgres, sharedPostgres } from '../support/postgres-server.ts'
-import { programs } from '../support/program.ts'
-import { hasRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
 
 const start = programs()
 const folder = mkdtempSync(join(tmpdir(), 'agentwire-cli-'))

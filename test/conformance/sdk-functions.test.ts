@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
-import { functions } from '../protocol/sdk/functions.ts'
-import { chosen } from '../protocol/sdk/targets.ts'
+import { functions } from '../threads/sdk/functions.ts'
+import { chosen } from '../threads/sdk/targets.ts'
 import { unharmed } from './unharmed.ts'
 
 describe.each(chosen)('$name', (target) => {

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { reloads } from '../protocol/sdk/reloads.ts'
-import { scenarios } from '../protocol/sdk/scenarios.ts'
-import type { Sdk } from '../protocol/sdk/stage.ts'
-import { chosen } from '../protocol/sdk/targets.ts'
+import { reloads } from '../threads/sdk/reloads.ts'
+import { scenarios } from '../threads/sdk/scenarios.ts'
+import type { Sdk } from '../threads/sdk/stage.ts'
+import { chosen } from '../threads/sdk/targets.ts'
 import { unharmed } from './unharmed.ts'
 
 /** `@langchain/react` brings an SDK of its own, whose `StreamController` is what `useStream` stands on. */

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
-import { reloads } from '../protocol/sdk/reloads.ts'
-import { chosen } from '../protocol/sdk/targets.ts'
+import { reloads } from '../threads/sdk/reloads.ts'
+import { chosen } from '../threads/sdk/targets.ts'
 import { unharmed } from './unharmed.ts'
 
 describe.each(chosen)('$name', (target) => {

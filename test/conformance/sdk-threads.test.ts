@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
-import { chosen } from '../protocol/sdk/targets.ts'
-import { threads } from '../protocol/sdk/threads.ts'
+import { chosen } from '../threads/sdk/targets.ts'
+import { threads } from '../threads/sdk/threads.ts'
 import { unharmed } from './unharmed.ts'
 
 describe.each(chosen)('$name', (target) => {

@@ -1,6 +1,6 @@
 import { describe, test } from 'vitest'
-import { scenarios } from '../protocol/sdk/scenarios.ts'
-import { chosen } from '../protocol/sdk/targets.ts'
+import { scenarios } from '../threads/sdk/scenarios.ts'
+import { chosen } from '../threads/sdk/targets.ts'
 import { unharmed } from './unharmed.ts'
 
 /** LangGraph's SDK, as it is published, against the protocol through every adapter. */

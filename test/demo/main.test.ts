@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server } from 'node:net'
 import { expect, test } from 'vitest'
-import { programs, typescript } from '../support/program.ts'
+import { programs, typescript } from '../kit/program.ts'
 
 const run = programs()
 

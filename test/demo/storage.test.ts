@@ -6,8 +6,8 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fromState } from '../../examples/demo/page/conversation.js'
 import { readEvents } from '../../examples/demo/page/protocol.js'
-import { hasPostgres, sharedPostgres } from '../support/postgres-server.ts'
-import { type Program, programs, typescript } from '../support/program.ts'
+import { hasPostgres, sharedPostgres } from '../kit/postgres-server.ts'
+import { type Program, programs, typescript } from '../kit/program.ts'
 
 const run = programs()
 const PATIENCE_MS = 60_000

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import pg from 'pg'
 import { afterAll } from 'vitest'
-import { hasPostgres, sharedPostgres } from '../support/postgres-server.ts'
-import { hasRedis, type RedisServer, startRedis } from '../support/redis-server.ts'
+import { hasPostgres, sharedPostgres } from '../kit/postgres-server.ts'
+import { hasRedis, type RedisServer, startRedis } from '../kit/redis-server.ts'
 
 /** A database of its own for a group of instances. */
 export interface Database {

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { loadRun } from '../../src/runs/records.ts'
+import { loadRun } from '../../src/runs/records/records.ts'
 import { topicOf } from '../../src/runs/topic.ts'
-import type { OpenedStorage } from '../../src/storage/open-storage.ts'
+import type { OpenedStorage } from '../../src/storage/open.ts'
 import type { Token } from './agents.ts'
 import { isEnd, rootState, type Seen, tokenOf } from './client.ts'
 

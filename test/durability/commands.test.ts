@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import type { MultitaskStrategy } from '../../src/runs/records.ts'
-import { isEnded, loadRun } from '../../src/runs/records.ts'
+import type { MultitaskStrategy } from '../../src/runs/records/records.ts'
+import { isEnded, loadRun } from '../../src/runs/records/records.ts'
 import type { TokensInput } from './agents.ts'
 import { backends } from './backends.ts'
 import { endOf, expectOwnTokens, expectSoundLog, type Logged, readLog } from './checks.ts'

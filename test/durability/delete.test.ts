@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { OpenedStorage } from '../../src/storage/open-storage.ts'
+import type { OpenedStorage } from '../../src/storage/open.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
 import { backends } from './backends.ts'
 import { spread } from './checks.ts'

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startPostgres } from '../support/postgres-server.ts'
-import { startProxy } from '../support/proxy.ts'
-import { startRedis } from '../support/redis-server.ts'
+import { startPostgres } from '../kit/postgres-server.ts'
+import { startProxy } from '../kit/proxy.ts'
+import { startRedis } from '../kit/redis-server.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
 import { admin, type Backend, backends } from './backends.ts'
 import {

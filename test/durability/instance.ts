@@ -1,7 +1,7 @@
 import { serve } from '../../adapters/node.ts'
 import { type Agent, createAgentServer } from '../../src/index.ts'
-import { openStorage } from '../../src/storage/open-storage.ts'
-import { patiently } from '../../src/storage/patient.ts'
+import { patiently } from '../../src/storage/checkpointer/retrying.ts'
+import { openStorage } from '../../src/storage/open.ts'
 import { agents } from './agents.ts'
 import type { FromInstance, InstanceOptions } from './process.ts'
 

@@ -1,4 +1,4 @@
-import { type OpenedStorage, openStorage } from '../../src/storage/open-storage.ts'
+import { type OpenedStorage, openStorage } from '../../src/storage/open.ts'
 import type { Backend, Database } from './backends.ts'
 import { type Follower, follow } from './client.ts'
 import { type Instance, type InstanceOptions, startInstance } from './process.ts'

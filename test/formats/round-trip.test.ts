@@ -16,7 +16,7 @@ import {
   vercelTarget,
 } from '../../src/formats/index.ts'
 import type { ContentBlock, Message } from '../../src/messages/index.ts'
-import { platformTarget } from '../../src/tracing/platform.ts'
+import { platformTarget } from '../../src/tracing/convert/platform.ts'
 import { args, name, text } from './arbitraries.ts'
 import { frozen, viaJson } from './helpers.ts'
 

@@ -16,7 +16,7 @@ import {
   vercelTarget,
 } from '../../src/formats/index.ts'
 import type { ContentBlock, Message } from '../../src/messages/index.ts'
-import { platformTarget } from '../../src/tracing/platform.ts'
+import { platformTarget } from '../../src/tracing/convert/platform.ts'
 import { formats } from './examples.ts'
 import { frozen, viaJson, whole } from './helpers.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { vercel, vercelTarget } from '../../src/formats/index.ts'
-import { readUsage } from '../../src/formats/vercel-usage.ts'
+import { readUsage } from '../../src/formats/providers/vercel/usage.ts'
 import type { ContentBlock } from '../../src/messages/index.ts'
 import { eventsOf, frozen, streamed, whole } from './helpers.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Subscription } from '../../src/runs/index.ts'
-import type { Store } from '../../src/storage/store.ts'
+import type { Store } from '../../src/storage/store/store.ts'
 import { sharedMemory } from './shared.ts'
 import {
   ALL,

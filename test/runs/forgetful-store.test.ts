@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { memoryStore } from '../../src/storage/memory-store.ts'
-import type { Store } from '../../src/storage/store.ts'
+import { memoryStore } from '../../src/storage/memory/store.ts'
+import type { Store } from '../../src/storage/store/store.ts'
 import { ALL, custom, engineOf, isTerminal, puppet, readUntil, start } from './support.ts'
 
 /** A store that other processes could share, and that forgets everything at `forget`. */

@@ -3,9 +3,9 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import { langgraph } from '../../src/agents/langgraph.ts'
 import { UnavailableError } from '../../src/storage/errors.ts'
-import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
-import { memoryStore } from '../../src/storage/memory-store.ts'
-import type { Store } from '../../src/storage/store.ts'
+import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
+import { memoryStore } from '../../src/storage/memory/store.ts'
+import type { Store } from '../../src/storage/store/store.ts'
 import { mortal, sharedMemory } from './shared.ts'
 import {
   ALL,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RunEngine } from '../../src/runs/index.ts'
-import type { Store } from '../../src/storage/store.ts'
+import type { Store } from '../../src/storage/store/store.ts'
 import { sharedMemory } from './shared.ts'
 import {
   ALL,

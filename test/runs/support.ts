@@ -5,8 +5,8 @@ import {
   type RunEngineOptions,
   type Subscription,
 } from '../../src/runs/index.ts'
-import { memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
-import { memoryStore } from '../../src/storage/memory-store.ts'
+import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
+import { memoryStore } from '../../src/storage/memory/store.ts'
 
 export const ALL = [
   'values',

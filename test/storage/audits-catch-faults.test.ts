@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest'
 import { storeAudits } from '../../src/audit/store.ts'
 import { ConflictError } from '../../src/storage/errors.ts'
-import { memoryStore } from '../../src/storage/memory-store.ts'
-import type { Change, Committed, Doc, LogBatch, Op, Store } from '../../src/storage/store.ts'
+import { memoryStore } from '../../src/storage/memory/store.ts'
+import type { Change, Committed, Doc, LogBatch, Op, Store } from '../../src/storage/store/store.ts'
 
 vi.spyOn(console, 'error').mockImplementation(() => {})
 

@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
+import type { Serde } from '../../src/storage/checkpointer/serde.ts'
 import type { DurableStorage } from '../../src/storage/durable.ts'
-import { postgresStorage } from '../../src/storage/postgres.ts'
-import type { RetentionOptions } from '../../src/storage/retention.ts'
-import type { Serde } from '../../src/storage/serde.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import { hasPostgres, sharedPostgres } from '../support/postgres-server.ts'
+import { postgresStorage } from '../../src/storage/postgres/postgres.ts'
+import { sqliteStorage } from '../../src/storage/sqlite/sqlite.ts'
+import type { RetentionOptions } from '../../src/storage/store/retention.ts'
+import { hasPostgres, sharedPostgres } from '../kit/postgres-server.ts'
 
 /** A handle on one database, as another process would have it. */
 export interface Open {

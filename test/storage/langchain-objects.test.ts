@@ -5,11 +5,11 @@ import { type BaseCheckpointSaver, MemorySaver } from '@langchain/langgraph-chec
 import { describe, expect, test } from 'vitest'
 import { langchainSerde } from '../../src/agents/langgraph/serde.ts'
 import { langgraph } from '../../src/agents/langgraph.ts'
-import type { Checkpointer } from '../../src/storage/checkpointer.ts'
+import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
+import { fencedCheckpointer } from '../../src/storage/checkpointer/fenced.ts'
 import { FencedError } from '../../src/storage/errors.ts'
-import { fencedCheckpointer } from '../../src/storage/fenced.ts'
-import { memoryStore } from '../../src/storage/memory-store.ts'
-import { serveAgents } from '../protocol/support.ts'
+import { memoryStore } from '../../src/storage/memory/store.ts'
+import { serveAgents } from '../threads/support.ts'
 import { durableBackends } from './durable.ts'
 
 interface Kept {

@@ -11,12 +11,12 @@ import {
 } from '@langchain/langgraph'
 import { type BaseCheckpointSaver, MemorySaver } from '@langchain/langgraph-checkpoint'
 import { describe, expect, test } from 'vitest'
+import { fencedCheckpointer } from '../../src/storage/checkpointer/fenced.ts'
 import type { DurableStorage } from '../../src/storage/durable.ts'
 import { FencedError } from '../../src/storage/errors.ts'
-import { fencedCheckpointer } from '../../src/storage/fenced.ts'
-import { type MemoryCheckpointer, memoryCheckpointer } from '../../src/storage/memory-checkpointer.ts'
-import { memoryStore } from '../../src/storage/memory-store.ts'
-import type { Store } from '../../src/storage/store.ts'
+import { type MemoryCheckpointer, memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
+import { memoryStore } from '../../src/storage/memory/store.ts'
+import type { Store } from '../../src/storage/store/store.ts'
 import { durableBackends } from './durable.ts'
 
 const State = Annotation.Root({

@@ -1,8 +1,8 @@
 import Database from 'libsql'
 import pg from 'pg'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { RetentionOptions } from '../../src/storage/retention.ts'
-import type { Op, Store } from '../../src/storage/store.ts'
+import type { RetentionOptions } from '../../src/storage/store/retention.ts'
+import type { Op, Store } from '../../src/storage/store/store.ts'
 import { durableBackends } from './durable.ts'
 
 const append = (bytes: number, count = 1): Op => ({

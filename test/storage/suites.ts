@@ -2,8 +2,8 @@ import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint'
 import { describe, test, vi } from 'vitest'
 import { checkpointerAudits } from '../../src/audit/checkpointer.ts'
 import { storeAudits } from '../../src/audit/store.ts'
+import { fencedCheckpointer } from '../../src/storage/checkpointer/fenced.ts'
 import type { DurableStorage } from '../../src/storage/durable.ts'
-import { fencedCheckpointer } from '../../src/storage/fenced.ts'
 import { validateSaver } from './checkpoint-validation/validate.ts'
 
 /** All audits of stores and savers. `open` gives another handle on one database each time. `SEQUENCES` sets how many are random. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { defineFormat } from '../../src/formats/define.ts'
+import { defineFormat } from '../../src/formats/reading/define.ts'
 import { convertModelCall, partitionUsage, TracingError } from '../../src/tracing/index.ts'
 import { frozen, viaJson } from '../formats/helpers.ts'
 

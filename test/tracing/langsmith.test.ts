@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Client } from 'langsmith'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { startLlmRun } from '../../src/tracing/index.ts'
-import { langsmithSink } from '../../src/tracing/langsmith.ts'
+import { langsmithSink } from '../../src/tracing/sinks/langsmith.ts'
 
 /** A server that takes in runs one by one, and keeps what it got. */
 async function intake(status = 200) {

@@ -4,7 +4,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeUsage, type Message } from '../../src/messages/index.ts'
 import { convertModelCall, memorySink, type RunRecord, startLlmRun } from '../../src/tracing/index.ts'
-import { genAiAttributes, openTelemetrySink, readGenAiAttributes } from '../../src/tracing/opentelemetry.ts'
+import {
+  genAiAttributes,
+  openTelemetrySink,
+  readGenAiAttributes,
+} from '../../src/tracing/sinks/opentelemetry.ts'
 import { formats } from '../formats/examples.ts'
 import { frozen, viaJson } from '../formats/helpers.ts'
 

@@ -13,8 +13,8 @@ import { expectTypeOf, test } from 'vitest'
 import type { fastifyThreadMetadata, honoThreadMetadata } from '../../adapters/thread-metadata.ts'
 import type { Writer } from '../../src/agents/define-agent.ts'
 import { type convertModelCall, observeModelStream } from '../../src/tracing/index.ts'
-import type { langsmithSink } from '../../src/tracing/langsmith.ts'
-import type { openTelemetrySink } from '../../src/tracing/opentelemetry.ts'
+import type { langsmithSink } from '../../src/tracing/sinks/langsmith.ts'
+import type { openTelemetrySink } from '../../src/tracing/sinks/opentelemetry.ts'
 
 type ModelStream = Parameters<Writer['model']>[0]
 type Sdk = {

@@ -8,8 +8,8 @@ import {
   type MessageEvent,
 } from '../../messages/index.ts'
 import { textOfError } from '../../tracing/errors.ts'
-import { isContent } from '../../tracing/first-token.ts'
-import { iterate } from '../../tracing/iterate.ts'
+import { isContent } from '../../tracing/observe/first-token.ts'
+import { iterate } from '../../tracing/observe/iterate.ts'
 import type { Run } from '../../tracing/run.ts'
 import { openDraft } from './message-draft.ts'
 import { callIdOf, nextPath, refusal, type Scope } from './scope.ts'

@@ -1,4 +1,4 @@
-import type { CheckpointTuple } from '../../storage/checkpointer.ts'
+import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
 import type { Channels } from './timeline.ts'
 
 /** Channel of the raw input of a run that has not finished. Where it is, the function is to run (again). */

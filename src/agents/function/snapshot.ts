@@ -1,4 +1,4 @@
-import type { CheckpointTuple } from '../../storage/checkpointer.ts'
+import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
 import type { CheckpointRef, SnapshotTask, StateSnapshot } from '../agent.ts'
 import { toJson } from '../to-json.ts'
 import { derivedId } from './ids.ts'

@@ -4,7 +4,7 @@ import type {
   Checkpointer,
   CheckpointMetadata,
   CheckpointTuple,
-} from '../../storage/checkpointer.ts'
+} from '../../storage/checkpointer/checkpointer.ts'
 import { uuid6 } from './ids.ts'
 import { own } from './state.ts'
 

@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Format } from '../../formats/format.ts'
 import type { ContentBlock, FinishReason, Message, ToolCallBlock, Usage } from '../../messages/index.ts'
-import type { Checkpointer } from '../../storage/checkpointer.ts'
+import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { Run } from '../../tracing/run.ts'
 import type { RunConfig } from '../agent.ts'
 import type { State } from './state.ts'

@@ -1,4 +1,4 @@
-import type { Checkpointer, CheckpointTuple } from '../../storage/checkpointer.ts'
+import type { Checkpointer, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
 import type { StateSnapshot } from '../agent.ts'
 
 type PendingWrites = NonNullable<CheckpointTuple['pendingWrites']>

@@ -1,5 +1,9 @@
 import { AgentwireError } from '../../errors.ts'
-import type { CheckpointConfig, Checkpointer, CheckpointMetadata } from '../../storage/checkpointer.ts'
+import type {
+  CheckpointConfig,
+  Checkpointer,
+  CheckpointMetadata,
+} from '../../storage/checkpointer/checkpointer.ts'
 
 /** The parts of a compiled LangGraph graph (`Pregel`, `@langchain/langgraph` 1.4 and later) that are used here. */
 export interface Graph {

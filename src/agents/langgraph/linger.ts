@@ -1,4 +1,4 @@
-import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer.ts'
+import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import { throughMembers } from './graph.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { reviving, type Serde } from '../../storage/serde.ts'
+import { reviving, type Serde } from '../../storage/checkpointer/serde.ts'
 
 let langgraphs: Promise<Serde> | undefined
 

@@ -1,4 +1,4 @@
-import type { CheckpointConfig } from '../../storage/checkpointer.ts'
+import type { CheckpointConfig } from '../../storage/checkpointer/checkpointer.ts'
 import type { CheckpointRef, SnapshotTask, StateSnapshot } from '../agent.ts'
 import { toJson } from '../to-json.ts'
 import type { GraphState, GraphTask } from './graph.ts'

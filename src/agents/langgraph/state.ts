@@ -1,5 +1,5 @@
 import { AgentwireError } from '../../errors.ts'
-import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer.ts'
+import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { Agent, HistoryOptions, StateAddress, StateSnapshot, StateUpdate } from '../agent.ts'
 import { AgentInputError } from '../errors.ts'
 import { withoutAnswered } from './answered.ts'

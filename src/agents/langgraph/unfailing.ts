@@ -1,4 +1,4 @@
-import type { Checkpointer } from '../../storage/checkpointer.ts'
+import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import { throughMembers } from './graph.ts'
 
 /**

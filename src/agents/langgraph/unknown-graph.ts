@@ -1,4 +1,4 @@
-import type { Checkpoint, CheckpointTuple } from '../../storage/checkpointer.ts'
+import type { Checkpoint, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
 import type { SnapshotTask, StateSnapshot } from '../agent.ts'
 import { toJson } from '../to-json.ts'
 import { answeredTasks } from './answered.ts'

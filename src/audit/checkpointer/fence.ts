@@ -1,5 +1,5 @@
-import { fencedCheckpointer } from '../../storage/fenced.ts'
-import type { Store } from '../../storage/store.ts'
+import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
+import type { Store } from '../../storage/store/store.ts'
 import { claim, refused, same } from '../store/claims.ts'
 import { at, type CheckpointerRule, idOf, listAll, putDraft, valuesAt } from './rule.ts'
 

@@ -5,8 +5,8 @@ import type {
   Checkpointer,
   CheckpointListOptions,
   CheckpointTuple,
-} from '../../storage/checkpointer.ts'
-import type { Store } from '../../storage/store.ts'
+} from '../../storage/checkpointer/checkpointer.ts'
+import type { Store } from '../../storage/store/store.ts'
 
 /** One thing that every `Checkpointer` must do, beyond LangGraph's own validation suite. */
 export interface CheckpointerRule {

@@ -1,4 +1,4 @@
-import type { Guard, Op } from '../../storage/store.ts'
+import type { Guard, Op } from '../../storage/store/store.ts'
 import { outcome, refused, same } from './claims.ts'
 import { append, LONG, put, readAll, type Scene, type StoreRule } from './rule.ts'
 

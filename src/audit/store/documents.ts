@@ -1,4 +1,4 @@
-import type { Json, Op } from '../../storage/store.ts'
+import type { Json, Op } from '../../storage/store/store.ts'
 import { claim, refused, same } from './claims.ts'
 import { LONG, put, type Scene, SHORT, type StoreRule } from './rule.ts'
 

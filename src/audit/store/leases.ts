@@ -1,4 +1,4 @@
-import type { Op, Store } from '../../storage/store.ts'
+import type { Op, Store } from '../../storage/store/store.ts'
 import { claim, refused, same } from './claims.ts'
 import { append, LONG, put, readAll, SHORT, type StoreRule } from './rule.ts'
 

@@ -1,4 +1,4 @@
-import type { Doc, ListQuery, Store } from '../../storage/store.ts'
+import type { Doc, ListQuery, Store } from '../../storage/store/store.ts'
 import { claim, same } from './claims.ts'
 import { put, type Scene, type StoreRule } from './rule.ts'
 

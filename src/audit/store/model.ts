@@ -1,4 +1,4 @@
-import type { DocIndex, Json, LeaseRecord } from '../../storage/store.ts'
+import type { DocIndex, Json, LeaseRecord } from '../../storage/store/store.ts'
 
 /** A step of a random sequence, as plain data, so that a failing one can be shown and cut down. */
 export type Step =

@@ -1,4 +1,4 @@
-import type { Json, LogEvent, Op, Store } from '../../storage/store.ts'
+import type { Json, LogEvent, Op, Store } from '../../storage/store/store.ts'
 
 /** One thing that every `Store` must do. */
 export interface StoreRule {

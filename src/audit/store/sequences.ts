@@ -1,4 +1,4 @@
-import type { Doc, Guard, ListQuery, Op, Store } from '../../storage/store.ts'
+import type { Doc, Guard, ListQuery, Op, Store } from '../../storage/store/store.ts'
 import { claim, nameOf, outcome, same } from './claims.ts'
 import {
   applyCommit,

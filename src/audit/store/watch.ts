@@ -1,4 +1,4 @@
-import type { Op, Ring } from '../../storage/store.ts'
+import type { Op, Ring } from '../../storage/store/store.ts'
 import { eventually } from '../check.ts'
 import { claim, outcome, refused, same } from './claims.ts'
 import { append, LONG, put, type StoreRule } from './rule.ts'

@@ -2,7 +2,7 @@ import { EMPTY_COUNTS, readCounts, type StorageReport } from '../stats.ts'
 import type { Database, Row } from './database.ts'
 import { migrations } from './migrations.ts'
 import type { Names } from './names.ts'
-import { NOW_ONCE } from './sql-store.ts'
+import { NOW_ONCE } from './store/sql-store.ts'
 
 const TABLES = ['partitions', 'documents', 'fields', 'events', 'checkpoints', 'channel_values', 'writes']
 /** From here on a count would take long: the estimate of the planner is told. */

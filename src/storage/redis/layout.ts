@@ -1,6 +1,6 @@
-import { joined, type Layout, toBatch } from '../log-layout.ts'
-import type { LogBatch, ReadQuery } from '../store.ts'
-import { toUtf8 } from './entries.ts'
+import { joined, type Layout, toBatch } from '../store/log-layout.ts'
+import type { LogBatch, ReadQuery } from '../store/store.ts'
+import { toUtf8 } from './store/entries.ts'
 
 /** The batch in an answer of the script `READ`. */
 export function readAnswer(answer: readonly unknown[], query: ReadQuery): LogBatch {

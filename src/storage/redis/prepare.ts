@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import type { Database } from './database.ts'
-import { toUtf8 } from './entries.ts'
 import type { Keys } from './keys.ts'
+import { toUtf8 } from './store/entries.ts'
 
 const OLDEST = [6, 2] as const
 /** The version of what the keys hold. */

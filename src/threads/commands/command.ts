@@ -1,10 +1,10 @@
 import type * as z from 'zod'
 import type { Principal } from '../../http/index.ts'
+import type { ThreadAction } from '../../requests/access.ts'
+import { explain } from '../../requests/body.ts'
 import type { CommandKey, ThreadRecord } from '../../runs/index.ts'
-import type { ThreadAction } from '../access.ts'
 import type { ThreadsContext } from '../context.ts'
 import { ProtocolError } from '../errors.ts'
-import { explain } from '../wire.ts'
 
 /** One command as its function sees it. */
 export interface Command extends ThreadsContext {

@@ -1,14 +1,8 @@
+import { forkPoint, type RunConfigWire, runConfig } from '../../requests/run-config.ts'
 import type { MultitaskStrategy, RunInput, Started } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
-import { forkPoint, runConfig } from '../run-config.ts'
 import { titleOf } from '../title.ts'
-import {
-  inputInjectSchema,
-  inputRespondSchema,
-  type RunConfigWire,
-  runStartSchema,
-  stateForkSchema,
-} from '../wire.ts'
+import { inputInjectSchema, inputRespondSchema, runStartSchema, stateForkSchema } from '../wire.ts'
 import { assistantOf, type Command, type CommandResult, parse, requireThread } from './command.ts'
 
 /** `run.start`: a new run, a fork, or, on an interrupted thread, the answer to its interrupt. */

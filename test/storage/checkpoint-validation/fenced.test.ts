@@ -1,8 +1,8 @@
 import { type BaseCheckpointSaver, MemorySaver } from '@langchain/langgraph-checkpoint'
-import type { Checkpointer } from '../../../src/storage/checkpointer.ts'
-import { fencedCheckpointer } from '../../../src/storage/fenced.ts'
-import { memoryCheckpointer } from '../../../src/storage/memory-checkpointer.ts'
-import { memoryStore } from '../../../src/storage/memory-store.ts'
+import type { Checkpointer } from '../../../src/storage/checkpointer/checkpointer.ts'
+import { fencedCheckpointer } from '../../../src/storage/checkpointer/fenced.ts'
+import { memoryCheckpointer } from '../../../src/storage/memory/checkpointer.ts'
+import { memoryStore } from '../../../src/storage/memory/store.ts'
 import { validateSaver } from './validate.ts'
 
 async function fenced(inner: Checkpointer): Promise<BaseCheckpointSaver> {

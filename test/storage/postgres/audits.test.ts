@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { afterAll, describe } from 'vitest'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
-import { hasPostgres, sharedPostgres } from '../../support/postgres-server.ts'
+import { postgresStorage } from '../../../src/storage/postgres/postgres.ts'
+import { hasPostgres, sharedPostgres } from '../../kit/postgres-server.ts'
 import { auditStorage } from '../suites.ts'
 
 describe.runIf(hasPostgres())('over Postgres', async () => {

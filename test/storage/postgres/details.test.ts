@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres/postgres.ts'
 import { fromText, keyOf, namesOf, readNames, toText } from '../../../src/storage/postgres/text.ts'
-import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres.ts'
-import type { Op, Store } from '../../../src/storage/store.ts'
-import { hasPostgres, sharedPostgres } from '../../support/postgres-server.ts'
+import type { Op, Store } from '../../../src/storage/store/store.ts'
+import { hasPostgres, sharedPostgres } from '../../kit/postgres-server.ts'
 
 const append = (text: string, token = 1): Op => ({
   op: 'append',

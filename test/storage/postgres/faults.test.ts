@@ -2,10 +2,10 @@ import pg from 'pg'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { readAll } from '../../../src/audit/store/rule.ts'
 import type { UnavailableError } from '../../../src/storage/errors.ts'
-import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres.ts'
-import type { Op } from '../../../src/storage/store.ts'
-import { hasPostgres, sharedPostgres, startPostgres } from '../../support/postgres-server.ts'
-import { startProxy } from '../../support/proxy.ts'
+import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres/postgres.ts'
+import type { Op } from '../../../src/storage/store/store.ts'
+import { hasPostgres, sharedPostgres, startPostgres } from '../../kit/postgres-server.ts'
+import { startProxy } from '../../kit/proxy.ts'
 
 const append = (text: string): Op => ({
   op: 'append',

@@ -1,4 +1,4 @@
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+import { postgresStorage } from '../../../src/storage/postgres/postgres.ts'
 
 /** Sets up the schemas it is told, one message each, and says how that went. */
 const url = process.argv[2]!

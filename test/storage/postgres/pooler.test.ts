@@ -3,8 +3,12 @@ import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type PostgresPool, type PostgresQuery, postgresStorage } from '../../../src/storage/postgres.ts'
-import { hasPostgres, sharedPostgres } from '../../support/postgres-server.ts'
+import {
+  type PostgresPool,
+  type PostgresQuery,
+  postgresStorage,
+} from '../../../src/storage/postgres/postgres.ts'
+import { hasPostgres, sharedPostgres } from '../../kit/postgres-server.ts'
 
 const CONTROL = /^(BEGIN|COMMIT|ROLLBACK)$/
 

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
-import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres.ts'
-import { hasPostgres, sharedPostgres } from '../../support/postgres-server.ts'
+import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres/postgres.ts'
+import { hasPostgres, sharedPostgres } from '../../kit/postgres-server.ts'
 
 const ROUNDS = Number(process.env.MIGRATIONS ?? 5)
 

@@ -3,8 +3,8 @@ import { createClient } from 'redis'
 import { afterAll, describe, test, vi } from 'vitest'
 import { checkpointerAudits } from '../../../src/audit/checkpointer.ts'
 import { storeAudits } from '../../../src/audit/store.ts'
-import { type RedisClient, redisStorage } from '../../../src/storage/redis.ts'
-import { hasRedis, startRedis } from '../../support/redis-server.ts'
+import { type RedisClient, redisStorage } from '../../../src/storage/redis/redis.ts'
+import { hasRedis, startRedis } from '../../kit/redis-server.ts'
 
 // The audit of a bell that throws makes the store report it.
 vi.spyOn(console, 'error').mockImplementation(() => {})

@@ -3,9 +3,9 @@ import { createCluster } from 'redis'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { checkpointerAudits } from '../../../src/audit/checkpointer.ts'
 import { storeAudits } from '../../../src/audit/store.ts'
-import { fencedCheckpointer } from '../../../src/storage/fenced.ts'
-import { type RedisClient, redisStorage } from '../../../src/storage/redis.ts'
-import { hasRedis } from '../../support/redis-server.ts'
+import { fencedCheckpointer } from '../../../src/storage/checkpointer/fenced.ts'
+import { type RedisClient, redisStorage } from '../../../src/storage/redis/redis.ts'
+import { hasRedis } from '../../kit/redis-server.ts'
 import { startCluster } from './cluster.ts'
 
 // The audit of a bell that throws makes the store report it.

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import { vi } from 'vitest'
-import { freePort, type RedisServer, startRedis } from '../../support/redis-server.ts'
+import { freePort, type RedisServer, startRedis } from '../../kit/redis-server.ts'
 
 export interface RedisCluster {
   readonly ports: readonly number[]

@@ -2,9 +2,9 @@ import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readAll } from '../../../src/audit/store/rule.ts'
-import { type RedisStorageOptions, redisStorage } from '../../../src/storage/redis.ts'
-import type { Op, Store } from '../../../src/storage/store.ts'
-import { hasRedis, startRedis } from '../../support/redis-server.ts'
+import { type RedisStorageOptions, redisStorage } from '../../../src/storage/redis/redis.ts'
+import type { Op, Store } from '../../../src/storage/store/store.ts'
+import { hasRedis, startRedis } from '../../kit/redis-server.ts'
 
 const append = (text: string, token = 1): Op => ({
   op: 'append',

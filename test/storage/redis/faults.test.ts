@@ -4,10 +4,10 @@ import { createClient } from 'redis'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readAll } from '../../../src/audit/store/rule.ts'
 import type { UnavailableError } from '../../../src/storage/errors.ts'
-import { type RedisStorageOptions, redisStorage } from '../../../src/storage/redis.ts'
-import type { Op } from '../../../src/storage/store.ts'
-import { startProxy } from '../../support/proxy.ts'
-import { hasRedis, type RedisServer, startRedis } from '../../support/redis-server.ts'
+import { type RedisStorageOptions, redisStorage } from '../../../src/storage/redis/redis.ts'
+import type { Op } from '../../../src/storage/store/store.ts'
+import { startProxy } from '../../kit/proxy.ts'
+import { hasRedis, type RedisServer, startRedis } from '../../kit/redis-server.ts'
 
 const append = (text: string, token = 1): Op => ({
   op: 'append',

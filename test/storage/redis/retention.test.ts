@@ -1,9 +1,9 @@
 import { Redis } from 'ioredis'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import type { DurableStorage } from '../../../src/storage/durable.ts'
-import { type RedisStorageOptions, redisStorage } from '../../../src/storage/redis.ts'
-import type { Op, Store } from '../../../src/storage/store.ts'
-import { hasRedis, startRedis } from '../../support/redis-server.ts'
+import { type RedisStorageOptions, redisStorage } from '../../../src/storage/redis/redis.ts'
+import type { Op, Store } from '../../../src/storage/store/store.ts'
+import { hasRedis, startRedis } from '../../kit/redis-server.ts'
 
 const append = (bytes: number, count = 1): Op => ({
   op: 'append',

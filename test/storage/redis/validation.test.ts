@@ -1,8 +1,8 @@
 import type { BaseCheckpointSaver } from '@langchain/langgraph-checkpoint'
 import { afterAll } from 'vitest'
-import { fencedCheckpointer } from '../../../src/storage/fenced.ts'
-import { redisStorage } from '../../../src/storage/redis.ts'
-import { hasRedis, startRedis } from '../../support/redis-server.ts'
+import { fencedCheckpointer } from '../../../src/storage/checkpointer/fenced.ts'
+import { redisStorage } from '../../../src/storage/redis/redis.ts'
+import { hasRedis, startRedis } from '../../kit/redis-server.ts'
 import { validateSaver } from '../checkpoint-validation/validate.ts'
 
 if (hasRedis()) {

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { AgentwireError } from '../../../src/errors.ts'
 import { UnavailableError } from '../../../src/storage/errors.ts'
 import { openFile } from '../../../src/storage/sqlite/open.ts'
-import { type SqliteDatabase, sqliteStorage } from '../../../src/storage/sqlite.ts'
-import type { Change, Op } from '../../../src/storage/store.ts'
+import { type SqliteDatabase, sqliteStorage } from '../../../src/storage/sqlite/sqlite.ts'
+import type { Change, Op } from '../../../src/storage/store/store.ts'
 import { temporaryFiles } from './file.ts'
 
 const file = temporaryFiles()

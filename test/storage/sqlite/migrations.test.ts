@@ -1,9 +1,9 @@
 import Database from 'libsql'
 import { expect, test } from 'vitest'
 import { readAll } from '../../../src/audit/store/rule.ts'
-import { chunksOf } from '../../../src/storage/log-layout.ts'
 import { migrations } from '../../../src/storage/sqlite/migrations.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../../src/storage/sqlite/sqlite.ts'
+import { chunksOf } from '../../../src/storage/store/log-layout.ts'
 import { temporaryFiles } from './file.ts'
 import { startPeer } from './peer.ts'
 

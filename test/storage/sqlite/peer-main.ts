@@ -1,6 +1,6 @@
 // A process of its own. It does what the lines of its input say, and answers each with one line of JSON.
 import { createInterface } from 'node:readline'
-import { type DurableStorage, sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { type DurableStorage, sqliteStorage } from '../../../src/storage/sqlite/sqlite.ts'
 import type { PeerCall } from './peer.ts'
 
 async function append({ store }: DurableStorage, partition: string, count: number): Promise<number[]> {

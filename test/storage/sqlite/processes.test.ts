@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'vitest'
 import { readAll } from '../../../src/audit/store/rule.ts'
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
-import type { Store } from '../../../src/storage/store.ts'
+import { sqliteStorage } from '../../../src/storage/sqlite/sqlite.ts'
+import type { Store } from '../../../src/storage/store/store.ts'
 import { temporaryFiles } from './file.ts'
 import { startPeer } from './peer.ts'
 

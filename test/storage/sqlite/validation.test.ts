@@ -1,4 +1,4 @@
-import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { sqliteStorage } from '../../../src/storage/sqlite/sqlite.ts'
 import { validateStorage } from '../suites.ts'
 import { temporaryFiles } from './file.ts'
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import pg from 'pg'
-import { hasPostgres, startPostgres } from '../../../support/postgres-server.ts'
-import { hasRedis, startRedis } from '../../../support/redis-server.ts'
+import { hasPostgres, startPostgres } from '../../../kit/postgres-server.ts'
+import { hasRedis, startRedis } from '../../../kit/redis-server.ts'
 
 /** A database to measure, in a process of its own where it is a server. */
 export interface Backend {

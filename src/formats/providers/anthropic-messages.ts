@@ -1,0 +1,218 @@
+import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
+import { readBlock, readCitation, type Words } from '../reading/blocks.ts'
+import { defineFormat } from '../reading/define.ts'
+import {
+  addError,
+  addHead,
+  addMore,
+  addPart,
+  addUnknown,
+  type Choice,
+  choiceOf,
+  type Draft,
+  finishPart,
+} from '../reading/draft.ts'
+import {
+  collect,
+  type Fields,
+  fieldsOf,
+  listOf,
+  meanings,
+  names,
+  stringOf,
+  toText,
+} from '../reading/fields.ts'
+import { contentOf, toMessages, toRequest } from '../reading/request.ts'
+import { countOf, toUsage } from '../reading/usage.ts'
+
+/** Anthropic Messages, also as Bedrock's InvokeModel and Vertex serve them. */
+export const anthropicMessages = defineFormat({
+  name: 'anthropicMessages',
+  provider: 'anthropic',
+  detect(value) {
+    const fields = fieldsOf(value)
+    const { type, content, messages, error } = fields
+    if (type === 'message') return Array.isArray(content) ? 'response' : undefined
+    if (/^(message_|content_block_|ping$)/.test(stringOf(type)) || (type === 'error' && error)) return 'chunk'
+    // Many formats have `messages`: the request is of this one if it has something that only this one has.
+    const own = listOf(messages).some((message) => listOf(fieldsOf(message).content).some(isOwn))
+    return messages &&
+      (own || 'system' in fields || 'anthropic_version' in fields || 'stop_sequences' in fields)
+      ? 'request'
+      : undefined
+  },
+  readRequest(request) {
+    const fields = fieldsOf(request)
+    const { system, messages } = fields
+    const start: Message[] = system ? [{ role: 'system', content: contentOf(system, readContentBlock) }] : []
+    return toRequest(
+      fields,
+      REQUEST,
+      start.concat(listOf(messages).flatMap(readMessage)),
+      messages,
+      'messages',
+    )
+  },
+  open: openMessages,
+})
+
+/** Reads a response, or the events of a stream. */
+export function openMessages(draft: Draft): (event: Fields) => void {
+  let usage: Fields | undefined
+
+  function readAbout(message: Fields): void {
+    addHead(draft, message, MESSAGE)
+    if (message.usage) {
+      // Later counts replace those of the start, where they say anything.
+      usage = usage ? collect({ ...usage }, fieldsOf(message.usage), NONE)! : fieldsOf(message.usage)
+      addHead(draft, { usage }, NONE)
+      draft.usage = readUsage(usage)
+    }
+    const choice = choiceOf(draft)
+    choice.reason = message.stop_reason ?? choice.reason
+    listOf(message.content).forEach((block, at) => {
+      finishPart(choice, at, readContentBlock(block))
+    })
+  }
+
+  return (event) => {
+    const { type, index, delta, content_block: block } = event
+    switch (type) {
+      case 'content_block_delta':
+        readDelta(choiceOf(draft), index, fieldsOf(delta))
+        break
+      case 'content_block_start':
+      case 'content_block_stop':
+        finishPart(choiceOf(draft), index)
+        if (block) addPart(choiceOf(draft), index, readContentBlock(block, true))
+        break
+      case 'message':
+        readAbout(event)
+        break
+      case 'message_start':
+        readAbout(fieldsOf(event.message))
+        break
+      case 'message_delta':
+        readAbout({ ...event, ...fieldsOf(delta) })
+        break
+      case 'message_stop':
+        addHead(draft, event, MESSAGE)
+        break
+      case 'error':
+        addError(draft, event.error)
+        break
+      case 'ping':
+        break
+      default:
+        addUnknown(draft, event)
+    }
+  }
+}
+
+const isOwn = (block: unknown): boolean =>
+  /^(tool_use|tool_result|thinking|document)$/.test(stringOf(fieldsOf(block).type)) ||
+  'cache_control' in fieldsOf(block)
+
+const NONE: ReadonlySet<string> = new Set()
+const REQUEST = names('messages system')
+const MESSAGE = names('id type role content delta')
+const RESULT = names('type tool_use_id content is_error')
+
+const WORDS: Words = {
+  types: meanings({
+    text: 'text',
+    reasoning: 'thinking !redacted_thinking',
+    image: 'image',
+    file: 'document !container_upload',
+    toolCall: 'tool_use',
+    serverToolCall: 'server_tool_use !mcp_tool_use',
+  }),
+  fields: meanings({
+    text: 'thinking',
+    annotations: 'citations',
+    base64: 'data',
+    mimeType: 'media_type',
+    fileId: 'file_id',
+    args: 'input',
+  }),
+}
+
+function readDelta(choice: Choice, index: unknown, delta: Fields): void {
+  const { type, text, thinking, signature, partial_json: args, citation, ...others } = delta
+  if (typeof text === 'string') addPart(choice, index, { type: 'text', text })
+  if (typeof thinking === 'string') addPart(choice, index, { type: 'reasoning', text: thinking })
+  if (signature) addPart(choice, index, { type: 'reasoning', text: '', extras: { signature } })
+  if (citation) addPart(choice, index, { type: 'text', text: '', annotations: [readCitation(citation)] })
+  if (typeof args === 'string') addMore(choice, index, args, {})
+  for (const _ in others) {
+    addMore(choice, index, undefined, others)
+    break
+  }
+}
+
+function readContentBlock(value: unknown, partial?: boolean): ContentBlock {
+  const block = fieldsOf(value)
+  const { type, content } = block
+  // Documents of plain text, or of blocks: no media.
+  if (block.source && /^(text|content)$/.test(stringOf(fieldsOf(block.source).type)))
+    return { type: 'nonStandard', value }
+  if (!stringOf(type).endsWith('_tool_result')) return readBlock(value, WORDS, partial === true)
+  const failed = block.is_error || stringOf(fieldsOf(content).type).endsWith('_error')
+  return {
+    type: 'serverToolResult',
+    toolCallId: toText(block.tool_use_id),
+    status: failed ? 'error' : 'success',
+    output: content,
+    extras: { type, ...collect(undefined, block, RESULT) },
+  }
+}
+
+function readMessage(value: unknown): Message[] {
+  const { role: raw, content, ...others } = fieldsOf(value)
+  const extras = collect(undefined, others, NONE)
+  const role = raw === 'assistant' || raw === 'system' ? raw : 'user'
+  const parts = Array.isArray(content) ? content : [content ?? value]
+  return toMessages({ role, ...(extras && { extras }) }, parts, readInput)
+}
+
+function readInput(part: unknown): ContentBlock | Message {
+  const block = fieldsOf(part)
+  if (block.type !== 'tool_result') return readContentBlock(part)
+  const extras = collect(undefined, block, RESULT)
+  return {
+    role: 'tool',
+    content: contentOf(block.content, readContentBlock),
+    toolCallId: toText(block.tool_use_id),
+    status: block.is_error ? 'error' : 'success',
+    ...(extras && { extras }),
+  }
+}
+
+/** The totals leave out what was read from and written to the cache, and the passes that compacted the context. */
+function readUsage(usage: Fields): Usage {
+  const passes = listOf(usage.iterations).map(fieldsOf)
+  const served = passes.some(({ type }) => type === 'fallback_message')
+  let [input, output, read, short, long, other] = [0, 0, 0, 0, 0, 0]
+  for (const pass of [usage, ...passes]) {
+    if (pass !== usage && (served || pass.type !== 'compaction')) continue
+    const { ephemeral_5m_input_tokens, ephemeral_1h_input_tokens } = fieldsOf(pass.cache_creation)
+    input += countOf(pass.input_tokens)
+    output += countOf(pass.output_tokens)
+    read += countOf(pass.cache_read_input_tokens)
+    short += countOf(ephemeral_5m_input_tokens)
+    long += countOf(ephemeral_1h_input_tokens)
+    other += countOf(pass.cache_creation_input_tokens)
+  }
+  other = Math.max(0, other - short - long)
+  return toUsage(
+    input + read + short + long + other,
+    output,
+    {
+      cache_read: read,
+      ephemeral_5m_input_tokens: short,
+      ephemeral_1h_input_tokens: long,
+      cache_creation: other,
+    },
+    { reasoning: fieldsOf(usage.output_tokens_details).thinking_tokens },
+  )
+}

@@ -1,0 +1,121 @@
+import { isRecord } from '../../../messages/record.ts'
+import type { Format, Shape } from '../../format.ts'
+import { type CallKey, createCallKeys } from '../../reading/call-keys.ts'
+import { defineFormat } from '../../reading/define.ts'
+import { addError, addHead, addMetadata, addPart, choiceOf } from '../../reading/draft.ts'
+import { type Fields, fieldsOf, listOf, names, stringOf } from '../../reading/fields.ts'
+import { toRequest } from '../../reading/request.ts'
+import {
+  addPieces,
+  MESSAGE,
+  readAnyMessage,
+  readContent,
+  readCounts,
+  speakerOf,
+  unwrapMessage,
+} from './message.ts'
+
+/**
+ * What models of one's own answer: `{ choices }`, `{ message }`, `{ role, content }`, `[role, content]` or `{ messages }`, with
+ * the platform's own blocks or any others. A stream has pieces of the same shapes, or of text; each is detected as a response.
+ */
+export const generic: Format = defineFormat({
+  name: 'generic',
+  detect(value) {
+    const fields = fieldsOf(unwrap(value))
+    const { choices, message, messages, usage_metadata: usage } = fields
+    // Chat completions, unless there is something in them that those do not have.
+    if (Array.isArray(choices))
+      return usage || choices.some((choice) => isOwn(fieldsOf(choice).message)) ? 'response' : undefined
+    if (Array.isArray(messages)) {
+      if (messages.length > 0 && messages.every((item) => sideOf(item) === 'response')) return 'response'
+      return Array.isArray(value) || messages.some(isOwn) || messages.some(Array.isArray)
+        ? 'request'
+        : undefined
+    }
+    return sideOf(message ?? fields)
+  },
+  readRequest(request) {
+    const fields = fieldsOf(unwrap(request))
+    const { message, messages, prompt, ...others } = fields
+    const list =
+      messages ?? ((message ?? prompt) ? [message ?? prompt] : 'content' in fields ? [fields] : undefined)
+    return toRequest(
+      list === messages || message || prompt ? others : {},
+      NONE,
+      listOf(list).map(readAnyMessage),
+      list,
+      'messages',
+    )
+  },
+  unwrap,
+  // Asked for by its name, it takes any choices.
+  shapeOf: (value) => (fieldsOf(value).choices ? 'response' : generic.detect(value)),
+  open(draft) {
+    const callKeys: CallKey[] = []
+    return (chunk) => {
+      const { choices, message, messages, error } = chunk
+      const own = !choices && !message && !messages
+      addHead(draft, chunk, own ? MESSAGE : RESULT)
+      const [first] = listOf(messages)
+      if (first) addHead(draft, { id: fieldsOf(first).id }, RESULT)
+      let counts = chunk.usage_metadata ?? chunk.usage
+      const list = choices ?? messages ?? [message ?? chunk]
+      listOf(list).forEach((value, position) => {
+        const fields = choices ? fieldsOf(value) : NOTHING
+        const { index = position, text } = fields
+        const given = fields.message ?? fields.delta ?? (text === undefined ? undefined : { content: text })
+        const message = unwrapMessage(choices ? given : value)
+        if (own && message.content === undefined && !message.tool_calls) return
+        const choice = choiceOf(draft, typeof index === 'number' ? index : position)
+        if (choice.open) addPieces(choice, message, (callKeys[choice.index] ??= createCallKeys()))
+        else for (const block of readContent(message)) addPart(choice, undefined, block)
+        for (const { finish_reason, stop_reason } of [fields, message, chunk])
+          choice.reason = finish_reason ?? stop_reason ?? choice.reason
+        counts ??= message.usage_metadata
+        addMetadata(choice, fieldsOf(message.response_metadata), NONE)
+        if (!own) addMetadata(choice, message, MESSAGE)
+        if (!own) addMetadata(choice, fieldsOf(message.extras), NONE)
+        addMetadata(choice, fields, CHOICE)
+      })
+      draft.usage = readCounts(counts) ?? draft.usage
+      if (error) addError(draft, error)
+    }
+  },
+})
+
+const NONE: ReadonlySet<string> = new Set()
+const NOTHING: Fields = {}
+const RESULT = names('id choices message messages usage_metadata')
+const CHOICE = names('index message delta text')
+
+/** A pair of role and content, a text, and a list of messages, as objects. */
+function unwrap(value: unknown): unknown {
+  if (typeof value === 'string') return { content: value }
+  if (!Array.isArray(value)) return value
+  const [role, content] = value
+  if (value.length === 2 && speakerOf({ role }) && (typeof content === 'string' || Array.isArray(content)))
+    return { role, content }
+  return value.length > 0 && value.every((item) => sideOf(unwrap(item))) ? { messages: value } : value
+}
+
+/** A message of the model, or of the input. */
+function sideOf(value: unknown): Shape | undefined {
+  if (!isRecord(value) && !Array.isArray(value)) return undefined
+  const message = unwrapMessage(value)
+  const { role, content, tool_calls } = message
+  const speaker = speakerOf({ role })
+  if (!speaker || (content === undefined && !tool_calls) || isRecord(content)) return undefined
+  return speaker === 'assistant' || speaker === 'reasoning' ? 'response' : 'request'
+}
+
+/** Whether a message has a block that only the platform's format has. */
+function isOwn(value: unknown): boolean {
+  const { content, usage_metadata } = unwrapMessage(value)
+  return !!usage_metadata || listOf(content).some((block) => isOwnBlock(fieldsOf(block)))
+}
+
+const isOwnBlock = ({ type, base64, mime_type }: Fields): boolean =>
+  /^(reasoning|tool_call|server_tool_call|server_tool_result)$/.test(stringOf(type)) ||
+  !!base64 ||
+  !!mime_type

@@ -1,0 +1,317 @@
+import type {
+  Annotation,
+  Citation,
+  ContentBlock,
+  InvalidToolCallBlock,
+  Message,
+  Role,
+  Usage,
+} from '../../../messages/index.ts'
+import { isRecord } from '../../../messages/record.ts'
+import { readBlock, readCitation, type Words } from '../../reading/blocks.ts'
+import type { CallKey } from '../../reading/call-keys.ts'
+import { addMore, addPart, type Choice, finishPart } from '../../reading/draft.ts'
+import {
+  collect,
+  type Fields,
+  fieldsOf,
+  listOf,
+  meanings,
+  names,
+  stringOf,
+  toText,
+} from '../../reading/fields.ts'
+import { countOf, toUsage } from '../../reading/usage.ts'
+
+/*
+ * Messages whose blocks are the platform's own, or those of LangChain in JavaScript or Python, with blocks of providers among
+ * them as LangChain leaves them.
+ */
+
+const WORDS: Words = {
+  types: meanings({
+    text: 'text !refusal',
+    reasoning: 'reasoning thinking !redacted_thinking',
+    image: 'image image_url',
+    audio: 'audio input_audio',
+    video: 'video video_url',
+    file: 'file document',
+    toolCall: 'tool_call tool_call_chunk tool_use function_call',
+    serverToolCall: 'server_tool_call server_tool_call_chunk server_tool_use !mcp_tool_use',
+  }),
+  fields: meanings({
+    text: 'reasoning thinking summary refusal',
+    annotations: 'citations',
+    url: 'image_url video_url',
+    base64: 'data file_data',
+    fileId: 'file_id',
+    mimeType: 'mime_type media_type',
+    args: 'input arguments',
+  }),
+}
+
+const RESULT = names('type id index tool_call_id toolCallId tool_use_id status output content is_error')
+
+const isCall = (type: unknown): boolean => /toolcall$/i.test(stringOf(type))
+
+/** Reads a block of a message. The `index` by which LangChain merges its pieces says nothing more. */
+export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
+  const { extras: nested, annotations, index: _, ...wire } = fieldsOf(value)
+  const { type, id, call_id: callId } = wire
+  const { non_standard, ...extras } = { ...fieldsOf(nested) } as Record<string, unknown>
+  const foreign = type === 'non_standard' ? wire.value : non_standard
+  if (foreign !== undefined) return { type: 'nonStandard', value: foreign }
+  if (type === 'invalid_tool_call') return readInvalid(wire)
+  if (/^server_tool_(call_)?result$|_tool_result$/.test(stringOf(type))) return readResult(wire, extras)
+  // Documents of plain text, or of blocks: no media.
+  if (!isRecord(value) || /^(text|content)$/.test(stringOf(fieldsOf(wire.source).type)))
+    return readBlock(value, WORDS)
+  const fields = callId ? { ...wire, id: callId, call_id: null, item_id: id } : wire
+  const block: Record<string, unknown> = { ...readBlock(fields, WORDS, partial) }
+  if (block.type === 'nonStandard') return { type: block.type, value }
+  if (isRecord(extras.invalid) && isCall(block.type))
+    return readInvalid({ ...wire, ...extras, ...extras.invalid })
+  if (block.type === 'text' && Array.isArray(annotations)) block.annotations = annotations.map(readAnnotation)
+  else if (annotations) extras.annotations = annotations
+  // The platform refers to stored files by `id`; the block's own is among the extras.
+  if (id && isLoose(block)) {
+    block.fileId = id
+    delete block.id
+  }
+  if (!block.id && typeof extras.id === 'string') {
+    block.id = extras.id
+    delete extras.id
+  }
+  const all = filled({ ...fieldsOf(block.extras), ...extras })
+  return collect(block, { extras: all }, NONE) as unknown as ContentBlock
+}
+
+/** A medium that nothing but its id tells where to find. */
+const isLoose = ({ type, url, base64, fileId }: Fields): boolean =>
+  /^(image|audio|video|file)$/.test(stringOf(type)) && !url && !base64 && !fileId
+
+const filled = (extras: Fields): Fields | undefined => (Object.keys(extras).length > 0 ? extras : undefined)
+
+function readAnnotation(value: unknown): Annotation {
+  const { extras, ...wire } = fieldsOf(value)
+  if (wire.type === 'non_standard_annotation') return { type: 'nonStandard', value: wire.value }
+  const type = wire.type === 'citation' ? undefined : wire.type
+  const citation = readCitation(isRecord(value) ? { ...wire, type, ...fieldsOf(extras) } : value) as Citation
+  const more = filled(collect({}, fieldsOf(citation.extras), NONE)!)
+  return collect({}, { ...citation, extras: more }, NONE) as unknown as Annotation
+}
+
+function readInvalid({ type, id, name, args, error, invalid, ...others }: Fields): ContentBlock {
+  const extras = invalid && filled(type === 'server_tool_call' ? { ...others, server: true } : others)
+  const call = collect({ type: 'invalidToolCall' }, { id: toText(id), name: toText(name), extras }, NONE)
+  return { ...call, args: toText(args), error: toText(error) } as InvalidToolCallBlock
+}
+
+function readResult(wire: Fields, nested: Fields): ContentBlock {
+  const {
+    type,
+    id,
+    tool_call_id,
+    toolCallId = tool_call_id ?? wire.tool_use_id,
+    output = wire.content,
+  } = wire
+  const failed = wire.status === 'error' || wire.is_error || /_error$/.test(stringOf(fieldsOf(output).type))
+  const own = /^server_/.test(stringOf(type))
+  const extras = filled({ ...collect(own ? {} : { type }, wire, RESULT), ...nested })
+  return {
+    ...(collect({ type: 'serverToolResult' }, { id: own ? toText(id) : undefined, extras }, NONE) as object),
+    toolCallId: toText(toolCallId),
+    status: failed ? 'error' : 'success',
+    ...(output !== undefined && { output }),
+  } as ContentBlock
+}
+
+/** All blocks of a message that is whole. */
+export function readContent(message: Fields): ContentBlock[] {
+  const content = message.content ?? message.content_blocks
+  const thought = thoughtOf(message)
+  const blocks: ContentBlock[] = thought ? [{ type: 'reasoning', text: thought }] : []
+  let before = false
+  for (const part of Array.isArray(content) ? content : content ? [content] : []) {
+    const block = readAnyBlock(part)
+    const last = blocks.at(-1)
+    // Merged chunks have each piece of a text as a part without index.
+    const piece =
+      !!message.tool_call_chunks && block.type === 'text' && Object.keys(fieldsOf(part)).length === 2
+    if (piece && before && last?.type === 'text')
+      blocks[blocks.length - 1] = { ...last, text: last.text + block.text }
+    else blocks.push(block)
+    before = piece
+  }
+  if (message.refusal) blocks.push(readAnyBlock({ type: 'refusal', refusal: message.refusal }))
+  for (const call of callsOf(message)) {
+    // Standard content repeats the calls, and so do blocks of the provider. Arguments that were cut off are not repaired.
+    const at = blocks.findIndex((block) => isSameCall(block, call))
+    if (at < 0) blocks.push(call)
+    else if (call.type === 'invalidToolCall') blocks[at] = call
+  }
+  return blocks
+}
+
+/** A message of a stream: pieces of its blocks. */
+export function addPieces(choice: Choice, message: Fields, callKey: CallKey): void {
+  const { content, refusal } = message
+  const chunks = listOf(message.tool_call_chunks)
+  const thought = thoughtOf(message)
+  if (thought) addPart(choice, 'reasoning', { type: 'reasoning', text: thought })
+  if (typeof content === 'string') {
+    if (content) addPart(choice, 'text', { type: 'text', text: content })
+  } else if (content)
+    for (const part of Array.isArray(content) ? content : [content])
+      if (chunks.length === 0 || !CALL_PIECES.has(stringOf(fieldsOf(part).type))) addPiece(choice, part)
+  if (refusal) addPart(choice, 'refusal', readAnyBlock({ type: 'refusal', refusal }))
+  for (const value of chunks) {
+    const { index, id, name, args } = fieldsOf(value)
+    const at = `at ${index}`
+    // Calls that the provider runs have their block in the content; their arguments come like all others.
+    if (choice.open?.get(at)?.type === 'serverToolCall') addMore(choice, at, stringOf(args), {})
+    else {
+      const key = callKey(index ?? undefined, stringOf(id), stringOf(name))
+      addPart(choice, key, readAnyBlock({ type: 'tool_call', id, name }), stringOf(args))
+    }
+  }
+  if (chunks.length === 0)
+    for (const call of callsOf(message)) if (!shown(choice, call)) finishPart(choice, call.id ?? call, call)
+}
+
+const CALL_PIECES = names('tool_call tool_call_chunk tool_use function_call input_json_delta')
+
+/** Whether a call has a block already: content repeats the calls. */
+const shown = (choice: Choice, { id }: ContentBlock): boolean =>
+  !!id && choice.slots.some(({ start }) => start.id === id && isCall(start.type))
+
+function addPiece(choice: Choice, value: unknown): void {
+  const part = fieldsOf(value)
+  const { index, type } = part
+  const block = readAnyBlock(value, true)
+  const { text } = block as { text?: string }
+  const key = index !== undefined && index !== null ? `at ${index}` : text === undefined ? part : undefined
+  const args = part.args ?? part.input ?? part.partial_json
+  if (type === 'input_json_delta') addMore(choice, key, stringOf(args), {})
+  else if (typeof args === 'string' && isCall(block.type))
+    addPart(choice, key, { ...block, args: {} } as ContentBlock, args)
+  else addPart(choice, key, block)
+}
+
+const thoughtOf = ({ reasoning_content, reasoning, additional_kwargs }: Fields): string =>
+  stringOf(reasoning_content ?? fieldsOf(additional_kwargs).reasoning_content ?? reasoning)
+
+/** The calls beside the content, in LangChain's shape or OpenAI's. Raw arguments come first: LangChain completes those it parses. */
+function callsOf(message: Fields): ContentBlock[] {
+  const { tool_call_chunks, tool_calls, invalid_tool_calls } = message
+  const chunks = listOf(tool_call_chunks)
+  const calls = listOf(tool_calls)
+  const invalid = chunks.length > 0 ? [] : listOf(invalid_tool_calls)
+  const raw =
+    calls.length + invalid.length > 0 ? calls : listOf(fieldsOf(message.additional_kwargs).tool_calls)
+  return [
+    ...(chunks.length > 0 ? chunks : raw).map((value) => {
+      const { function: called, index: _, type: __, ...call } = fieldsOf(value)
+      return readAnyBlock({ ...call, ...fieldsOf(called), type: 'tool_call' })
+    }),
+    ...invalid.map((value) => readAnyBlock({ ...fieldsOf(value), type: 'invalid_tool_call' })),
+  ]
+}
+
+const isSameCall = (block: ContentBlock, call: ContentBlock): boolean =>
+  isCall(block.type) &&
+  (call.id !== undefined || block.id !== undefined
+    ? block.id === call.id
+    : JSON.stringify(block) === JSON.stringify(call))
+
+/** Of a message: what is read from it, and what LangChain's objects keep for themselves. */
+export const MESSAGE = names(
+  'type role id name content content_blocks additional_kwargs response_metadata reasoning_content reasoning refusal tool_calls invalid_tool_calls tool_call_chunks usage_metadata tool_call_id toolCallId status extras lc lc_serializable lc_kwargs lc_namespace lc_direct_tool_output kwargs example',
+)
+/** What `additional_kwargs` repeats of the message. */
+export const REPEATED = names('tool_calls function_call reasoning_content')
+
+const SPEAKERS = meanings<Role>({
+  system: 'system developer SystemMessage SystemMessageChunk',
+  user: 'user human HumanMessage HumanMessageChunk',
+  assistant: 'assistant model ai AIMessage AIMessageChunk',
+  tool: 'tool function ToolMessage ToolMessageChunk FunctionMessage FunctionMessageChunk',
+  reasoning: 'reasoning',
+})
+
+/** Who speaks: the role, or what LangChain's class of the message stands for. */
+export const speakerOf = ({ role, type }: Fields): Role | undefined => SPEAKERS.get(role || type)
+
+/** Reads a message of the input. */
+export function readAnyMessage(value: unknown): Message {
+  const message = unwrapMessage(value)
+  const { id, name, tool_call_id, toolCallId = tool_call_id, status, additional_kwargs } = message
+  const role = speakerOf(message) ?? 'user'
+  const others = { ...message, ...fieldsOf(message.extras) }
+  const about = {
+    id: toText(id),
+    name: toText(name),
+    toolCallId: role === 'tool' ? toText(toolCallId) : undefined,
+    status: status === 'error' || status === 'success' ? status : undefined,
+    usage: readCounts(message.usage_metadata),
+    metadata: filled(fieldsOf(message.response_metadata)),
+    extras: collect(collect(undefined, fieldsOf(additional_kwargs), REPEATED), others, MESSAGE),
+  }
+  return collect({ role, content: readContent(message) }, about, NONE) as unknown as Message
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** The fields of a message, from a text, a pair of role and content, or one of the forms that LangChain writes messages in. */
+export function unwrapMessage(value: unknown): Fields {
+  if (typeof value === 'string') return { role: 'user', content: value }
+  if (Array.isArray(value)) return { role: value[0], content: value[1] }
+  const message = fieldsOf(value)
+  const { lc, kwargs, id, type, data, content } = message
+  if (lc === 1 && isRecord(kwargs)) return { ...kwargs, type: Array.isArray(id) ? id.at(-1) : type }
+  return isRecord(data) && content === undefined ? { ...data, type } : message
+}
+
+const COUNTS = meanings({
+  input: 'input_tokens inputTokens prompt_tokens promptTokens',
+  output: 'output_tokens outputTokens completion_tokens completionTokens',
+  inputCost: 'input_cost',
+  outputCost: 'output_cost',
+  totalCost: 'total_cost',
+  inputCostDetails: 'input_cost_details',
+  outputCostDetails: 'output_cost_details',
+})
+
+/** Reads `usage_metadata`, or counts under other names. What is counted twice, or left out of the totals, is put right. */
+export function readCounts(raw: unknown): Usage | undefined {
+  if (!isRecord(raw)) return undefined
+  const counts: { [Meaning in string]?: unknown } = {}
+  for (const key in raw) {
+    const meaning = COUNTS.get(key)
+    if (meaning && (typeof raw[key] === 'number' || isRecord(raw[key]))) counts[meaning] ??= raw[key]
+  }
+  if (!filled(counts)) return undefined
+  const { input, output, ...costs } = counts
+  const { cache_read, cache_creation, text, ...others } = fieldsOf(raw.input_token_details)
+  const { text: words, ...details } = fieldsOf(raw.output_token_details)
+  const { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long } = others
+  const split = countOf(short) + countOf(long)
+  const written = Math.max(countOf(cache_creation), split)
+  const [total, cached] = [countOf(input), countOf(cache_read) + written]
+  return {
+    ...toUsage(
+      total + (cached > total ? cached : 0),
+      countOf(output),
+      {
+        cache_read,
+        ephemeral_5m_input_tokens: short,
+        ephemeral_1h_input_tokens: long,
+        cache_creation: written - split,
+        ...others,
+        text,
+      },
+      { ...details, text: words },
+    ),
+    ...costs,
+  }
+}

@@ -1,0 +1,63 @@
+import { defineFormat } from '../reading/define.ts'
+import { type Fields, fieldsOf, listOf, respell, spellings } from '../reading/fields.ts'
+import { openaiChat, openChat } from './openai-chat.ts'
+
+/**
+ * Mistral: what its API and its SDK say, which are chat completions with parts of their own. What looks like one of OpenAI's is
+ * read as that unless this format is asked for.
+ */
+export const mistral = defineFormat({
+  name: 'mistral',
+  provider: 'mistral',
+  detect(value) {
+    const { data, ...fields } = fieldsOf(value)
+    const { choices, messages, usage } = fieldsOf(fieldsOf(data).choices ? data : fields)
+    if (!Array.isArray(choices)) {
+      const own = Object.keys(fields).some((key) => /^(safe_?prompt|random_?seed)$/i.test(key))
+      return messages && (own || listOf(messages).some(isOwn)) ? 'request' : undefined
+    }
+    const choice = fieldsOf(choices[0])
+    const message = choice.delta ?? choice.message
+    if (!data && !('finishReason' in choice) && !('promptTokens' in fieldsOf(usage)) && !isOwn(message))
+      return undefined
+    return choice.message ? 'response' : 'chunk'
+  },
+  readRequest: (request) => openaiChat.readRequest(respell(request, NAMES)),
+  unwrap(value) {
+    const { data } = fieldsOf(value)
+    const response = fieldsOf(respell(data ?? value, NAMES))
+    const choices = listOf(response.choices).map((value) => {
+      const choice = fieldsOf(value)
+      const name = choice.delta ? 'delta' : 'message'
+      return { ...choice, [name]: inOrder(fieldsOf(choice[name])) }
+    })
+    return response.choices ? { ...response, choices } : (data ?? value)
+  },
+  shapeOf: (value) => openaiChat.detect(value),
+  open: openChat,
+})
+
+const NAMES = spellings(
+  'choices message messages delta content usage finish_reason tool_calls tool_call_id prompt_tokens completion_tokens total_tokens prompt_tokens_details prompt_token_details cached_tokens num_cached_tokens image_url document_url file_id input_audio reference_ids',
+)
+
+/** Text stands among other parts, so it is one of them. */
+const inOrder = (message: Fields): Fields => {
+  const { content } = message
+  return typeof content === 'string' && content ? { ...message, content: [content] } : message
+}
+
+/** Whether a message has something that only those of Mistral have. */
+function isOwn(value: unknown): boolean {
+  const message = fieldsOf(value)
+  return (
+    'toolCalls' in message ||
+    'toolCallId' in message ||
+    listOf(message.content).some((part) => {
+      const { type, thinking } = fieldsOf(part)
+      return (
+        type === 'reference' || type === 'document_url' || (type === 'thinking' && Array.isArray(thinking))
+      )
+    })
+  )
+}

@@ -1,0 +1,108 @@
+import type { Message } from '../../messages/index.ts'
+import { toBase64 } from '../reading/base64.ts'
+import { readBlock, toCall, type Words } from '../reading/blocks.ts'
+import { answerCall, type Calls, createCalls, nameCall } from '../reading/calls.ts'
+import { defineFormat } from '../reading/define.ts'
+import {
+  addError,
+  addHead,
+  addMetadata,
+  addPart,
+  type Choice,
+  choiceOf,
+  createDraft,
+} from '../reading/draft.ts'
+import {
+  collect,
+  type Fields,
+  fieldsOf,
+  listOf,
+  meanings,
+  names,
+  stringOf,
+  toText,
+} from '../reading/fields.ts'
+import { roleOf, toRequest } from '../reading/request.ts'
+import { countOf, toUsage } from '../reading/usage.ts'
+
+/** Ollama: `chat` and `generate`. The last chunk of a stream is detected as a response: only that it has less in it is different. */
+export const ollama = defineFormat({
+  name: 'ollama',
+  provider: 'ollama',
+  detect(value) {
+    const { message, response, done, messages, prompt, options, keep_alive, think } = fieldsOf(value)
+    if (done !== undefined && (message || response !== undefined)) return done ? 'response' : 'chunk'
+    const own = fieldsOf(options) === options || keep_alive !== undefined || think !== undefined
+    return (messages || prompt) && (own || listOf(messages).some(isOwn)) ? 'request' : undefined
+  },
+  readRequest(request) {
+    const { options, ...fields } = fieldsOf(request)
+    const { prompt, system, images } = fields
+    const calls = createCalls('call')
+    const list = prompt ? [{ role: 'user', content: prompt, images }] : fields.messages
+    const messages = [...(system ? [{ role: 'system', content: system }] : []), ...listOf(list)].map(
+      (value) => readMessage(value, calls),
+    )
+    return toRequest({ ...fields, ...fieldsOf(options) }, REQUEST, messages, list, 'messages')
+  },
+  open(draft) {
+    let calls: Calls | undefined
+    return (chunk) => {
+      const { message = { content: chunk.response, thinking: chunk.thinking }, created_at, error } = chunk
+      const { prompt_eval_count: input, eval_count: output, done, done_reason: reason } = chunk
+      addHead(draft, chunk, RESPONSE)
+      if (input !== undefined || output !== undefined)
+        draft.usage = toUsage(countOf(input), countOf(output), {}, {})
+      const choice = choiceOf(draft)
+      readParts(choice, fieldsOf(message), (calls ??= createCalls(toText(created_at) || 'call')))
+      addMetadata(choice, fieldsOf(message), MESSAGE)
+      choice.reason = reason ?? (done ? 'stop' : choice.reason)
+      if (error) addError(draft, error)
+    }
+  },
+})
+
+const REQUEST = names('messages prompt system images')
+const RESPONSE = names('message response thinking done')
+const CALL = names('id index function name arguments')
+const MESSAGE = names('role content thinking images tool_calls')
+const INPUT = names('tool_name tool_call_id name', MESSAGE)
+
+const isOwn = (message: unknown): boolean => {
+  const { images, tool_name } = fieldsOf(message)
+  return typeof listOf(images)[0] === 'string' || tool_name !== undefined
+}
+
+function readParts(choice: Choice, message: Fields, calls: Calls): void {
+  const text = toText(message.content)
+  const thought = stringOf(message.thinking)
+  if (thought) addPart(choice, 'thinking', { type: 'reasoning', text: thought })
+  if (text) addPart(choice, 'content', { type: 'text', text })
+  for (const image of listOf(message.images))
+    addPart(choice, {}, readBlock({ type: 'image', data: toBase64(image) }, IMAGES))
+  for (const value of listOf(message.tool_calls)) {
+    const call = fieldsOf(value)
+    const called = fieldsOf(call.function)
+    const id = nameCall(calls, call.id, called.name)
+    const extras = collect(collect(undefined, call, CALL), called, CALL)
+    addPart(choice, id, toCall('toolCall', id, called.name, called.arguments, extras))
+  }
+}
+
+const IMAGES: Words = { types: meanings({ image: 'image' }), fields: meanings({ base64: 'data' }) }
+
+function readMessage(value: unknown, calls: Calls): Message {
+  const message = fieldsOf(value)
+  const { tool_name: name = message.name, tool_call_id: id } = message
+  const role = roleOf(message.role)
+  const choice = choiceOf(createDraft(true))
+  readParts(choice, value === message ? message : { content: value }, calls)
+  const extras = collect(undefined, message, INPUT)
+  return {
+    role,
+    ...(name ? { name: toText(name) } : undefined),
+    content: choice.content,
+    ...(role === 'tool' && { toolCallId: answerCall(calls, id, name) }),
+    ...(extras && { extras }),
+  }
+}

@@ -1,0 +1,272 @@
+import type { ContentBlock, Message, ServerToolResultBlock, Usage } from '../../messages/index.ts'
+import type { ModelRequest } from '../format.ts'
+import { readBlock, readCitation, toCall, type Words } from '../reading/blocks.ts'
+import { defineFormat } from '../reading/define.ts'
+import {
+  addError,
+  addHead,
+  addMore,
+  addPart,
+  addUnknown,
+  type Choice,
+  choiceOf,
+  createDraft,
+  finishPart,
+} from '../reading/draft.ts'
+import {
+  collect,
+  type Fields,
+  fieldsOf,
+  listOf,
+  meanings,
+  names,
+  stringOf,
+  toText,
+} from '../reading/fields.ts'
+import { contentOf, toRequest } from '../reading/request.ts'
+import { countOf, toUsage } from '../reading/usage.ts'
+
+/** OpenAI Responses. Blocks are the parts of the output's items, in order. */
+export const openaiResponses = defineFormat({
+  name: 'openaiResponses',
+  provider: 'openai',
+  detect(value) {
+    const { type, object, output, input, message } = fieldsOf(value)
+    if (stringOf(type).startsWith('response.') || (type === 'error' && message)) return 'chunk'
+    if (object === 'response' || Array.isArray(output)) return 'response'
+    return typeof input === 'string' || Array.isArray(input) ? 'request' : undefined
+  },
+  readRequest,
+  open(draft) {
+    /** Items that are complete. Servers repeat them, and may send more of them afterwards. */
+    const done = new Set<unknown>()
+
+    function finishItem(index: unknown, value: unknown): void {
+      const item = fieldsOf(value)
+      const at = index ?? item.id
+      if (!done.has(at)) readItem(choiceOf(draft), at, item)
+      done.add(at)
+    }
+
+    function readResult(response: Fields): void {
+      const { status, output, usage, error, incomplete_details: details } = response
+      const choice = choiceOf(draft)
+      listOf(output).forEach((item, at) => {
+        finishItem(at, item)
+      })
+      choice.reason =
+        fieldsOf(details).reason ?? (/queued|progress/.test(stringOf(status)) ? undefined : status)
+      draft.usage = readUsage(usage, response.service_tier)
+      if (error) addError(draft, error)
+    }
+
+    return (event) => {
+      const { type, output_index: at, item, response } = event
+      const name = typeof type === 'string' ? type.slice(9) : undefined
+      if (!name || type === 'error') {
+        if (type === 'error') addError(draft, event.error ?? { ...event, type: null })
+        else if (type) addUnknown(draft, event)
+        else {
+          addHead(draft, event, RESPONSE)
+          readResult(event)
+        }
+      } else if (response) {
+        addHead(draft, fieldsOf(response), RESPONSE)
+        if (/^(completed|incomplete|failed|cancelled)$/.test(name)) readResult(fieldsOf(response))
+      } else if (done.has(at)) return
+      else if (name.endsWith('.delta')) readDelta(choiceOf(draft), event, name.slice(0, -6))
+      else if (name === 'output_item.done') finishItem(at, item)
+      else if (name === 'output_item.added') {
+        // A call is shown before it is complete; its arguments follow.
+        const call = fieldsOf(item)
+        if (kindOf(call.type)?.endsWith('Call')) addPart(choiceOf(draft), keyOf(at), readCall(call))
+      } else if (name === 'output_text.annotation.added') {
+        const annotations = [readCitation(event.annotation)]
+        addPart(choiceOf(draft), keyOf(at, undefined, event.content_index), {
+          type: 'text',
+          text: '',
+          annotations,
+        })
+      } else if (at === undefined && !name.endsWith('.done')) addUnknown(draft, event)
+    }
+  },
+})
+
+const RESPONSE = names('id object output output_text tools instructions')
+const REQUEST = names('input instructions')
+const ITEM = names('type role content')
+const CALL = names('type id call_id status error name arguments input')
+const OUTPUT = names('type call_id output status')
+
+const WORDS: Words = {
+  types: meanings({
+    text: 'input_text output_text text !refusal',
+    reasoning: 'summary_text !reasoning_text',
+    image: 'input_image !computer_screenshot',
+    audio: 'input_audio output_audio',
+    file: 'input_file',
+    toolCall:
+      'function_call !custom_tool_call !computer_call !local_shell_call !shell_call !apply_patch_call',
+    serverToolCall:
+      '!web_search_call !file_search_call !code_interpreter_call !image_generation_call !mcp_call !mcp_list_tools !tool_search_call',
+  }),
+  fields: meanings({
+    text: 'refusal',
+    url: 'image_url file_url',
+    base64: 'data file_data',
+    fileId: 'file_id',
+  }),
+}
+
+const kindOf = (type: unknown) => WORDS.types.get(type) ?? WORDS.types.get(`!${type}`)
+
+const readPart = (part: unknown, about?: Fields) => readBlock(part, WORDS, false, about)
+
+/** Where calls keep what came of them. */
+const RESULTS: Readonly<Record<string, string>> = {
+  file_search_call: 'results',
+  code_interpreter_call: 'outputs',
+  image_generation_call: 'result',
+  mcp_call: 'output',
+  mcp_list_tools: 'tools',
+}
+
+/** What the deltas are pieces of. */
+const PIECES: Readonly<Record<string, (delta: string) => ContentBlock>> = {
+  output_text: (text) => ({ type: 'text', text }),
+  refusal: (text) => ({ type: 'text', text, extras: { type: 'refusal' } }),
+  reasoning_summary_text: (text) => ({ type: 'reasoning', text }),
+  reasoning_text: (text) => ({ type: 'reasoning', text, extras: { type: 'reasoning_text' } }),
+  audio: (base64) => ({ type: 'audio', base64 }),
+  'audio.transcript': (transcript) => ({ type: 'audio', extras: { transcript } }),
+  custom_tool_call_input: (input) => ({ type: 'toolCall', name: '', args: { input } }),
+  code_interpreter_call_code: (code) => ({ type: 'serverToolCall', name: '', args: { code } }),
+}
+
+function readDelta(choice: Choice, event: Fields, name: string): void {
+  const { output_index: at, summary_index: summary, content_index: content } = event
+  const delta = toText(event.delta)
+  const piece = Object.hasOwn(PIECES, name) ? PIECES[name]!(delta) : undefined
+  if (piece) addPart(choice, keyOf(at, summary, content), piece)
+  else if (name.endsWith('_arguments')) addMore(choice, keyOf(at), delta, {})
+}
+
+/** The key of an item, of a part of it, or of its result. */
+const keyOf = (at: unknown, summary?: unknown, content: unknown = -1): unknown =>
+  1e6 * placeOf(at) + (summary === undefined ? placeOf(content) : 5e5 + placeOf(summary))
+
+const placeOf = (index: unknown): number => (typeof index === 'number' ? index + 1 : 0)
+
+/** Reads an item that is complete into its blocks. */
+function readItem(choice: Choice, at: unknown, item: Fields): void {
+  const { type, id, status, phase, content, summary, encrypted_content, error, output, call_id } = item
+  const add = (block: ContentBlock, summary?: number, content?: number) =>
+    void finishPart(choice, keyOf(at, summary, content), block)
+  if (type === 'message' || (!type && item.role)) {
+    const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content)
+    for (const [index, part] of parts.entries()) add(readPart(part, { id, phase }), undefined, index)
+  } else if (type === 'reasoning') {
+    let about: Fields = { id, encrypted_content }
+    const think = (part: unknown, summary?: number, content?: number) => {
+      add(readPart(part, about), summary, content)
+      about = { id }
+    }
+    for (const [index, part] of listOf(summary).entries()) think(part, index)
+    for (const [index, part] of listOf(content).entries()) think(part, undefined, index)
+    if (listOf(summary).length + listOf(content).length === 0) think({ type: 'summary_text' }, 0)
+  } else if (kindOf(type)?.endsWith('Call')) {
+    add(readCall(item))
+    const result = error ?? item[RESULTS[stringOf(type)] ?? '']
+    const failed = error || status === 'failed'
+    if (type === 'image_generation_call' && result)
+      add(
+        { type: 'image', base64: toText(result), mimeType: `image/${stringOf(item.output_format) || 'png'}` },
+        -2,
+      )
+    else if (failed || (result !== undefined && result !== null))
+      add(toResult(call_id ?? id, result, failed), -2)
+  } else if (call_id && output !== undefined) {
+    const extras = { type, ...collect(undefined, item, OUTPUT) }
+    add({ ...toResult(call_id, output, false), extras })
+  } else add({ type: 'nonStandard', value: item })
+}
+
+const toResult = (toolCallId: unknown, output: unknown, failed: unknown): ServerToolResultBlock => ({
+  type: 'serverToolResult',
+  toolCallId: toText(toolCallId),
+  status: failed ? 'error' : 'success',
+  ...(output !== undefined && { output }),
+})
+
+/** Reads a call of any kind. Those without `arguments` have them as fields of the item. */
+function readCall(item: Fields): ContentBlock {
+  const { id, call_id, name, arguments: given, input } = item
+  const type = stringOf(item.type)
+  const server = kindOf(type) === 'serverToolCall'
+  const own = name === undefined && given === undefined
+  const others = collect({}, item, CALL)!
+  delete others[RESULTS[type] ?? '']
+  const extras: Record<string, unknown> = own ? {} : others
+  if (!server && id) extras.item_id = id
+  if (type !== 'function_call') extras.type = type
+  return toCall(
+    server ? 'serverToolCall' : 'toolCall',
+    server ? id : call_id,
+    name ?? type.replace(/_call$/, ''),
+    own ? others : (given ?? { input }),
+    Object.keys(extras).length > 0 ? extras : undefined,
+  )
+}
+
+function readRequest(request: unknown): ModelRequest {
+  const fields = fieldsOf(request)
+  const { input, instructions } = fields
+  const messages: Message[] = []
+  /** What the model says in a row is one message. */
+  let turn: Choice | undefined
+  const add = (message: Message) => {
+    turn = undefined
+    messages.push(message)
+  }
+  if (instructions) add({ role: 'system', content: contentOf(instructions, readPart) })
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input
+  for (const [at, value] of listOf(items).entries()) {
+    const item = fieldsOf(value)
+    const { type, role, content, call_id, output } = item
+    if (output !== undefined && call_id) {
+      const extras = collect(type === 'function_call_output' ? undefined : { type }, item, OUTPUT)
+      add({
+        role: 'tool',
+        content: contentOf(output, readPart),
+        toolCallId: toText(call_id),
+        ...(extras && { extras }),
+      })
+    } else if (role && role !== 'assistant') {
+      const known = role === 'system' || role === 'developer' ? 'system' : 'user'
+      const extras = collect(known === role ? undefined : { role }, item, ITEM)
+      add({ role: known, content: contentOf(content, readPart), ...(extras && { extras }) })
+    } else if (value !== item || stringOf(type).endsWith('_response'))
+      add({ role: 'user', content: [readPart(value)] })
+    else {
+      if (!turn) {
+        turn = choiceOf(createDraft(true))
+        messages.push({ role: 'assistant', content: turn.content })
+      }
+      readItem(turn, at, item)
+    }
+  }
+  return toRequest(fields, REQUEST, messages, items, 'input')
+}
+
+function readUsage(raw: unknown, tier: unknown): Usage | undefined {
+  if (!raw) return undefined
+  const usage = fieldsOf(raw)
+  const input = fieldsOf(usage.input_tokens_details)
+  return toUsage(
+    countOf(usage.input_tokens),
+    countOf(usage.output_tokens),
+    { cache_read: input.cached_tokens, cache_creation: input.cache_write_tokens },
+    { reasoning: fieldsOf(usage.output_tokens_details).reasoning_tokens },
+    tier,
+  )
+}

@@ -1,0 +1,148 @@
+import type { ContentBlock, MediaBlock, MediaType, Message } from '../../../messages/index.ts'
+import { isRecord } from '../../../messages/record.ts'
+import { toBase64 } from '../../reading/base64.ts'
+import { readBlock, readCitation, type Words } from '../../reading/blocks.ts'
+import {
+  collect,
+  type Fields,
+  fieldsOf,
+  listOf,
+  meanings,
+  names,
+  stringOf,
+  toText,
+} from '../../reading/fields.ts'
+
+const fields = meanings({
+  id: 'toolCallId',
+  name: 'toolName',
+  args: 'input',
+  annotations: 'citations',
+  mimeType: 'mediaType',
+})
+const WORDS: Words = {
+  types: meanings({
+    text: 'text',
+    reasoning: 'reasoning',
+    image: 'image',
+    file: 'file',
+    toolCall: 'tool-call',
+  }),
+  fields,
+}
+const SERVER_WORDS: Words = { types: meanings({ serverToolCall: 'tool-call' }), fields }
+
+/** Reads a part of a message, of a response or of a stream that is complete. */
+export function readPart(value: unknown): ContentBlock {
+  const part = fieldsOf(value)
+  switch (part.type) {
+    case 'source':
+      return { type: 'text', text: '', annotations: [readCitation(part)] }
+    case 'file':
+    case 'image':
+    case 'reasoning-file':
+      return readFile(part)
+    case 'tool-result':
+    case 'tool-error':
+    case 'tool-output-denied':
+      return readResult(part)
+    case 'tool-call': {
+      const { error, ...call } = part
+      const about = error ? { error: asJson(error) } : undefined
+      return readBlock(call, call.providerExecuted ? SERVER_WORDS : WORDS, false, about)
+    }
+    default:
+      return readBlock(value, WORDS)
+  }
+}
+
+/** What JSON makes of it; of an error, what it says. */
+export function asJson(value: unknown): unknown {
+  if (value instanceof Error) {
+    const { name, message, code, statusCode = code } = value as Error & Fields
+    return { name, message, ...(statusCode ? { code: statusCode } : undefined) }
+  }
+  return value instanceof Date || value instanceof URL ? value.toJSON() : value
+}
+
+/** Data is base64, bytes or a URL, bare or (V4) as one of the fields of an object that says which. */
+function readFile(part: Fields): ContentBlock {
+  const { type, file, data, image, ...about } = part
+  const { base64, base64Data = base64, uint8Array = base64Data, ...generated } = fieldsOf(file)
+  const given = fieldsOf(data)
+  const { [stringOf(given.type)]: tagged = data } = given
+  const raw = asJson(base64 ?? base64Data ?? uint8Array ?? image ?? tagged)
+  const source = toBase64(raw instanceof ArrayBuffer ? new Uint8Array(raw) : raw)
+  const { mediaType = generated.mediaType ?? about.mimeType, ...others } = about
+  const plain = typeof source === 'string' && given.type !== 'text'
+  const place = !plain ? 'data' : /^[a-z][\w+.-]*:/i.test(source) ? 'url' : 'base64'
+  const kind = type === 'image' ? type : 'file'
+  const block = readBlock(
+    { ...others, mimeType: mediaType, [place]: plain ? source : (data ?? file), type: kind },
+    WORDS,
+  ) as MediaBlock
+  const known = /^(image|audio|video)\//.exec(block.mimeType ?? '')?.[1] ?? kind
+  const extras = type === 'reasoning-file' && { extras: { type, ...block.extras } }
+  return { ...block, type: known as MediaType, ...extras }
+}
+
+const RESULT = names('type toolCallId input args output result error isError')
+
+function readResult(part: Fields): ContentBlock {
+  const { type, toolCallId, output = part.result, error, isError } = part
+  const failed = type !== 'tool-result' || isError
+  const said = asJson(type === 'tool-error' ? error : output)
+  const extras = collect(type === 'tool-output-denied' ? { type } : undefined, part, RESULT)
+  return {
+    type: 'serverToolResult',
+    toolCallId: toText(toolCallId),
+    status: failed ? 'error' : 'success',
+    ...(said !== undefined && { output: said }),
+    ...(extras && { extras }),
+  }
+}
+
+const TOOL = names('type toolCallId toolName output result isError')
+const OUTPUT = names('value reason')
+/** Parts of the content of a result, by what they stand for. */
+const OUTPUTS: Readonly<Record<string, string>> = {
+  'file-data': 'data',
+  'image-data': 'data',
+  media: 'data',
+  'file-url': 'url',
+  'image-url': 'url',
+}
+
+/** A part of a message of tools: a result is a message of its own. */
+export function readInputPart(value: unknown): ContentBlock | Message {
+  const part = fieldsOf(value)
+  if (part.type !== 'tool-result') return readPart(value)
+  const { toolCallId, toolName, output, result, isError } = part
+  const about = isRecord(output) ? output : { value: output ?? result }
+  const { type, value: said = about.reason } = about as Fields
+  const word = stringOf(type)
+  const plain = said === undefined ? [] : [{ type: 'text' as const, text: toText(said) }]
+  const marked = /json|denied/.test(word) ? about : { ...about, type: undefined }
+  const extras = collect(collect(undefined, marked, OUTPUT), part, TOOL)
+  return collect(
+    { role: 'tool', content: word === 'content' ? listOf(said).map(readOutput) : plain },
+    {
+      name: toText(toolName),
+      toolCallId: toText(toolCallId),
+      status: isError || /^(error|execution)/.test(word) ? 'error' : 'success',
+      extras,
+    },
+    NONE,
+  ) as unknown as Message
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+function readOutput(value: unknown): ContentBlock {
+  const part = fieldsOf(value)
+  const type = stringOf(part.type)
+  const field = Object.hasOwn(OUTPUTS, type) && OUTPUTS[type]
+  if (!field) return readPart(value)
+  const { [field]: data, ...others } = part
+  return readFile({ ...others, type: type.startsWith('image') ? 'image' : 'file', data })
+}

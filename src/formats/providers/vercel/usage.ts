@@ -1,0 +1,60 @@
+import type { Usage } from '../../../messages/index.ts'
+import { isRecord } from '../../../messages/record.ts'
+import { fieldsOf } from '../../reading/fields.ts'
+import { countOf, toUsage } from '../../reading/usage.ts'
+
+/**
+ * Reads usage in any spelling of the AI SDK: nested totals (language models V3 and V4), `…TokenDetails` (6 and 7), flat (5, V2)
+ * and `promptTokens` (4). The flat ones leave out of their totals what the provider leaves out, which only the name of the
+ * provider in `providerMetadata` tells.
+ */
+export function readUsage(raw: unknown, providerMetadata: unknown): Usage | undefined {
+  const usage = fieldsOf(raw)
+  const { inputTokens = usage.promptTokens, outputTokens = usage.completionTokens } = usage
+  const [input, output] = [fieldsOf(inputTokens), fieldsOf(outputTokens)]
+  const totals = [
+    isRecord(inputTokens) ? input.total : inputTokens,
+    isRecord(outputTokens) ? output.total : outputTokens,
+  ]
+  if ((totals[0] ?? totals[1] ?? undefined) === undefined) return undefined
+  const { cacheReadTokens, cacheWriteTokens } = fieldsOf(usage.inputTokenDetails)
+  const about = fieldsOf(providerMetadata)
+  const [anthropic, bedrock, openai] = [about.anthropic, about.bedrock, about.openai].map(fieldsOf)
+  const flat = input !== inputTokens && !usage.inputTokenDetails
+  const read = countOf(
+    input.cacheRead ??
+      cacheReadTokens ??
+      usage.cachedInputTokens ??
+      anthropic!.cacheReadInputTokens ??
+      openai!.cachedPromptTokens,
+  )
+  const written = countOf(
+    input.cacheWrite ??
+      cacheWriteTokens ??
+      anthropic!.cacheCreationInputTokens ??
+      fieldsOf(bedrock!.usage).cacheWriteInputTokens,
+  )
+  const reasoning = countOf(
+    output.reasoning ??
+      fieldsOf(usage.outputTokenDetails).reasoningTokens ??
+      usage.reasoningTokens ??
+      openai!.reasoningTokens,
+  )
+  const [known, answered] = totals.map(countOf) as [number, number]
+  const apart = flat && (about.anthropic || about.bedrock)
+  const outside = flat && (about.google || about.vertex || usage.totalTokens === known + answered + reasoning)
+  const { ephemeral_5m_input_tokens, ephemeral_1h_input_tokens } = fieldsOf(
+    fieldsOf(usage.raw ?? anthropic!.usage).cache_creation,
+  )
+  return toUsage(
+    known + (apart ? read + written : 0),
+    answered + (outside ? reasoning : 0),
+    {
+      cache_read: read,
+      ephemeral_5m_input_tokens,
+      ephemeral_1h_input_tokens,
+      cache_creation: written - countOf(ephemeral_5m_input_tokens) - countOf(ephemeral_1h_input_tokens),
+    },
+    { reasoning },
+  )
+}

@@ -1,0 +1,34 @@
+import { isRecord } from '../../messages/record.ts'
+
+const WHOLE = /^([\w+/]{4})*([\w+/]{2}==|[\w+/]{3}=)?$/
+
+/**
+ * Adds a piece to base64 that comes in pieces, some of them encoded for themselves. Gives what stands alone, and the end that
+ * does not: less than a group of four, or a group with padding.
+ */
+export function joinBase64(tail: string, piece: string): readonly [base64: string, tail: string] {
+  const apart = tail.endsWith('=') && WHOLE.test(tail) && WHOLE.test(piece)
+  const text = apart ? btoa(atob(tail) + atob(piece)) : tail + piece
+  const whole = text.length - (text.length % 4 || (text.endsWith('=') ? 4 : 0))
+  return [text.slice(0, whole), text.slice(whole)]
+}
+
+/** A value as JSON can carry it: bytes, to its depths, become base64. */
+export function toBase64(value: unknown): unknown {
+  if (ArrayBuffer.isView(value)) return encodeBase64(bytesOf(value))
+  if (Array.isArray(value)) return value.map(toBase64)
+  if (!isRecord(value)) return value
+  const plain: Record<string, unknown> = {}
+  for (const key in value) if (key !== '__proto__') plain[key] = toBase64(value[key])
+  return plain
+}
+
+export const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView): Uint8Array =>
+  new Uint8Array(buffer, byteOffset, byteLength)
+
+export function encodeBase64(bytes: Uint8Array): string {
+  let binary = ''
+  for (let at = 0; at < bytes.length; at += 8192)
+    binary += String.fromCharCode(...bytes.subarray(at, at + 8192))
+  return btoa(binary)
+}

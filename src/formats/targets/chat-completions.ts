@@ -1,0 +1,107 @@
+import type { ContentBlock, InvalidToolCallBlock, Message, ToolCallBlock } from '../../messages/index.ts'
+import type { Target } from './target.ts'
+import { argsOf, asIs, finishWord, present, some, urlOf, writeCitation } from './write.ts'
+
+/** OpenAI Chat Completions: `messages`, and `choices` with a `message` each. */
+export const completionsTarget: Target = {
+  name: 'completions',
+  writeRequest: (messages) => ({ messages: messages.map(writeMessage) }),
+  writeResponse: (messages) =>
+    present({
+      id: messages[0]?.id,
+      object: 'chat.completion',
+      model: messages[0]?.metadata?.model,
+      choices: messages.map((message, index) => ({
+        index,
+        message: writeMessage(message),
+        finish_reason: finishWord(message, 'stop length tool_calls content_filter stop error stop'),
+      })),
+    }),
+}
+
+function writeMessage({ role, name, toolCallId, content, extras }: Message): Record<string, unknown> {
+  const assistant = role === 'assistant' || role === 'reasoning'
+  const parts: unknown[] = []
+  const calls: unknown[] = []
+  const annotations: unknown[] = []
+  let [reasoning, refusal] = ['', '']
+  let details: unknown
+  let audio: unknown
+  for (const block of content) {
+    const { type, extras } = block
+    if (type === 'toolCall' || type === 'invalidToolCall') calls.push(writeCall(block))
+    else if (type === 'reasoning') {
+      reasoning += block.text
+      details ??= extras?.reasoning_details
+    } else if (type === 'text' && extras?.type === 'refusal') refusal += block.text
+    else if (type === 'audio' && assistant)
+      audio = present({ id: block.fileId, data: block.base64, ...extras })
+    else {
+      parts.push(writePart(block))
+      if (type === 'text') annotations.push(...(block.annotations ?? []).map(nest))
+    }
+  }
+  const [only] = parts as { type?: unknown; text?: unknown }[]
+  const plain = parts.length === 1 && only?.type === 'text' && Object.keys(only).length === 2
+  return present({
+    role: assistant ? 'assistant' : role,
+    name,
+    content: plain ? only.text : (some(parts) ?? (assistant ? null : '')),
+    refusal: refusal || undefined,
+    reasoning_content: reasoning || undefined,
+    reasoning_details: details,
+    annotations: some(annotations),
+    audio,
+    tool_calls: some(calls),
+    tool_call_id: toolCallId,
+    ...extras,
+  })
+}
+
+/** Citations of this shape lie in a field named after their type. */
+function nest(annotation: Parameters<typeof writeCitation>[0]): unknown {
+  const { type, ...fields } = writeCitation(annotation) as { type: string }
+  return annotation.type === 'nonStandard' ? annotation.value : { type, [type]: fields }
+}
+
+function writeCall(block: ToolCallBlock | InvalidToolCallBlock): unknown {
+  const { id, name = '', args, extras: { type, ...extras } = {} } = block
+  const custom = String(type).startsWith('custom') && typeof args !== 'string'
+  return present({
+    ...extras,
+    id,
+    ...(custom
+      ? { type: 'custom', custom: { name, input: args.input } }
+      : { type: 'function', function: { name, arguments: argsOf(block) } }),
+  })
+}
+
+function writePart(block: ContentBlock): unknown {
+  const { type, id: _, extras: { detail, filename, format, ...extras } = {} } = block
+  switch (type) {
+    case 'text':
+      return { ...extras, type, text: block.text }
+    case 'image':
+      return { ...extras, type: 'image_url', image_url: present({ url: urlOf(block), detail }) }
+    case 'video':
+      return { ...extras, type: 'video_url', video_url: { url: urlOf(block) } }
+    case 'audio': {
+      const { base64: data, mimeType } = block
+      return {
+        ...extras,
+        type: 'input_audio',
+        input_audio: present({ data, format: format ?? mimeType?.split('/')[1] }),
+      }
+    }
+    case 'file': {
+      const { base64, url: file_url, fileId: file_id } = block
+      return {
+        ...extras,
+        type,
+        file: present({ file_data: base64 && urlOf(block), file_url, file_id, filename }),
+      }
+    }
+    default:
+      return asIs(block)
+  }
+}

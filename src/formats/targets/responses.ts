@@ -1,0 +1,135 @@
+import type { ContentBlock, Message } from '../../messages/index.ts'
+import type { Target } from './target.ts'
+import { argsOf, asIs, present, urlOf, writeCitation } from './write.ts'
+
+/** OpenAI Responses: items of `input`, with `instructions`, and of `output`. */
+export const responsesTarget: Target = {
+  name: 'responses',
+  writeRequest(messages) {
+    const [first] = messages
+    const text = first?.role === 'system' && !first.extras && first.content.length === 1 && first.content[0]
+    const instructions = text && text.type === 'text' && !text.extras ? text.text : undefined
+    const rest = instructions === undefined ? messages : messages.slice(1)
+    return present({ instructions, input: rest.flatMap(writeMessage) })
+  },
+  writeResponse([message]) {
+    const { id, content = [], finishReason, metadata } = message ?? {}
+    const reasons = { length: 'max_output_tokens', contentFilter: 'content_filter' }
+    const reason = reasons[finishReason as 'length'] as string | undefined
+    return present({
+      id,
+      object: 'response',
+      model: metadata?.model,
+      status: finishReason === 'error' ? 'failed' : reason ? 'incomplete' : 'completed',
+      incomplete_details: reason && { reason },
+      output: writeItems(content),
+    })
+  },
+}
+
+type Item = Record<string, unknown>
+
+/** The fields of items that hold what came of a call. */
+const RESULTS: Readonly<Record<string, string>> = {
+  file_search_call: 'results',
+  code_interpreter_call: 'outputs',
+  image_generation_call: 'result',
+  mcp_list_tools: 'tools',
+}
+
+function writeMessage({ role, toolCallId, content, extras }: Message): unknown[] {
+  if (role === 'assistant' || role === 'reasoning') return writeItems(content)
+  const parts = content.map((block) => writePart(block, 'input_text'))
+  const [only] = content
+  const plain = content.length === 1 && only?.type === 'text' && !only.extras ? only.text : parts
+  if (role !== 'tool') return [{ role, content: plain, ...extras }]
+  const type = /_output$/.test(String(extras?.type)) ? extras?.type : 'function_call_output'
+  const output = type === 'computer_call_output' ? parts[0] : plain
+  return [present({ ...extras, type, call_id: toolCallId, output })]
+}
+
+/** Blocks become items. Parts of one item have its id, and stand together. */
+function writeItems(blocks: readonly ContentBlock[]): unknown[] {
+  const items: Item[] = []
+  for (const block of blocks) {
+    const { type, id, extras: { type: kind, item_id, phase, encrypted_content, ...extras } = {} } = block
+    const last = items.at(-1)
+    /** The item that this is one more part of, or a new one. */
+    const itemOf = (fields: Item, list: string): unknown[] => {
+      if (!last || last.type !== fields.type || last.id !== id || !last[list])
+        items.push(present({ ...fields, id }))
+      return items.at(-1)![list] as unknown[]
+    }
+    if (type === 'text')
+      itemOf({ type: 'message', role: 'assistant', phase, content: [] }, 'content').push(
+        writePart(block, 'output_text'),
+      )
+    else if (type === 'reasoning') {
+      const raw = kind === 'reasoning_text'
+      const list = itemOf({ type, encrypted_content, summary: [], content: raw ? [] : undefined }, 'summary')
+      if (raw) ((items.at(-1)!.content ??= []) as unknown[]).push({ type: kind, text: block.text })
+      else if (block.text) list.push({ type: 'summary_text', text: block.text })
+    } else if (type === 'toolCall' || type === 'serverToolCall' || type === 'invalidToolCall') {
+      const { name = '', args } = block
+      const own = typeof kind === 'string' && name === kind.replace(/_call$/, '') && typeof args !== 'string'
+      const server = type === 'serverToolCall' || extras.server
+      const fallback = server ? 'mcp_call' : kind === 'custom' ? 'custom_tool_call' : 'function_call'
+      const written = /_(call|tools)$/.test(String(kind)) ? kind : fallback
+      items.push(
+        present({
+          type: written,
+          ...(server ? { id } : { id: item_id, call_id: id }),
+          ...(own
+            ? args
+            : written === 'custom_tool_call' && typeof args !== 'string'
+              ? { name, ...args }
+              : { name, arguments: argsOf(block as never) }),
+          ...extras,
+        }),
+      )
+    } else if (type === 'serverToolResult') {
+      const call = items.find((item) => item.id === block.toolCallId)
+      const result = block.status === 'error' ? 'error' : (RESULTS[String(call?.type)] ?? 'output')
+      if (call) call[result] = block.output
+      else
+        items.push(
+          present({
+            type: /_output$/.test(String(kind)) ? kind : 'function_call_output',
+            call_id: block.toolCallId,
+            output: block.output,
+            ...extras,
+          }),
+        )
+    } else if (type === 'image' && last?.type === 'image_generation_call') last.result = block.base64
+    else items.push(asIs(block) as Item)
+  }
+  return items
+}
+
+function writePart(block: ContentBlock, text: string): unknown {
+  const { type, extras: { type: kind, phase: _, ...extras } = {} } = block
+  switch (type) {
+    case 'text':
+      return kind === 'refusal'
+        ? { type: kind, refusal: block.text }
+        : present({
+            ...extras,
+            type: text,
+            text: block.text,
+            annotations: text === 'output_text' ? (block.annotations ?? []).map(writeCitation) : undefined,
+          })
+    case 'image':
+      return present({
+        ...extras,
+        type: kind ?? 'input_image',
+        image_url: urlOf(block),
+        file_id: block.fileId,
+      })
+    case 'file': {
+      const { base64, url: file_url, fileId: file_id } = block
+      return present({ ...extras, type: 'input_file', file_data: base64 && urlOf(block), file_url, file_id })
+    }
+    default:
+      return asIs(block)
+  }
+}

@@ -1,0 +1,124 @@
+import type { Annotation, ContentBlock, Message } from '../../messages/index.ts'
+import type { Target } from './target.ts'
+import { asIs, finishWord, present } from './write.ts'
+
+/** Vercel's AI SDK: model messages, and one message with the parts of a result. */
+export const vercelTarget: Target = {
+  name: 'vercel',
+  writeRequest: (messages) => ({ messages: messages.flatMap(writeMessage) }),
+  writeResponse([message]) {
+    const { id, content = [], metadata } = message ?? {}
+    return present({
+      role: 'assistant',
+      content: content.map((block) => writePart(block)),
+      finishReason:
+        (message && finishWord(message, 'stop length tool-calls content-filter other error other')) ??
+        'unknown',
+      response: present({ id, modelId: metadata?.model }),
+    })
+  },
+}
+
+function writeMessage(message: Message): unknown[] {
+  const { role, content, extras } = message
+  if (role === 'tool') return [{ role, content: [writeResult(message)] }]
+  const parts = content.map((block) => writePart(block, true))
+  const [only] = content
+  const plain = role === 'system' && content.length === 1 && only?.type === 'text' && !only.extras
+  return [{ ...extras, role: role === 'reasoning' ? 'assistant' : role, content: plain ? only.text : parts }]
+}
+
+/** The result of a tool, in the kind of output that says it. */
+function writeResult({ name, toolCallId, status, content, extras }: Message): unknown {
+  const { type, ...others } = extras ?? {}
+  const [only] = content
+  const text = content.length === 1 && only?.type === 'text' && !only.extras ? only.text : undefined
+  const failed = status === 'error'
+  const output =
+    type === 'execution-denied'
+      ? present({ type, reason: text })
+      : text !== undefined
+        ? (jsonOutput(type, text) ?? { type: failed ? 'error-text' : 'text', value: text })
+        : { type: 'content', value: content.map((block) => writePart(block, true)) }
+  const unsaid = failed && output.type === 'content' ? { isError: true } : undefined
+  return present({ ...others, ...unsaid, type: 'tool-result', toolCallId, toolName: name ?? '', output })
+}
+
+function jsonOutput(type: unknown, text: string): { type: string; value: unknown } | undefined {
+  if (type !== 'json' && type !== 'error-json') return undefined
+  try {
+    return { type, value: JSON.parse(text) }
+  } catch {
+    // A text that was JSON itself is one again.
+    return { type, value: text }
+  }
+}
+
+function writePart(block: ContentBlock, input = false): unknown {
+  const { extras: { type: kind, ...extras } = {} } = block
+  switch (block.type) {
+    case 'text': {
+      const { text, annotations = [] } = block
+      const [source] = annotations
+      return source && text === '' && isSource(source)
+        ? writeSource(source)
+        : present({
+            ...block.extras,
+            type: 'text',
+            text,
+            citations: annotations.length > 0 ? annotations.map(writeCitation) : undefined,
+          })
+    }
+    case 'reasoning':
+      return { ...extras, type: 'reasoning', text: block.text }
+    case 'toolCall':
+    case 'invalidToolCall':
+    case 'serverToolCall': {
+      const server = block.type === 'serverToolCall' || extras.server
+      return present({
+        ...extras,
+        type: 'tool-call',
+        toolCallId: block.id,
+        toolName: block.name ?? '',
+        input: block.args,
+        providerExecuted: server ? true : extras.providerExecuted,
+      })
+    }
+    case 'serverToolResult': {
+      const { toolCallId, output, status } = block
+      const type = /^tool-/.test(String(kind)) ? kind : status === 'error' ? 'tool-error' : 'tool-result'
+      const field = type === 'tool-error' ? 'error' : 'output'
+      return present({ toolName: '', ...extras, type, toolCallId, [field]: output })
+    }
+    case 'nonStandard':
+      return asIs(block)
+    default: {
+      const { type, url, base64, fileId, mimeType: mediaType } = block
+      const data = url ?? base64 ?? extras.data ?? (fileId && { type: 'reference', reference: fileId })
+      if (kind === undefined && type === 'image' && !mediaType)
+        return present({ ...extras, type, image: data })
+      const file = kind === 'reasoning-file' ? kind : 'file'
+      return present({
+        ...extras,
+        type: file,
+        data,
+        mediaType: mediaType ?? (input ? `${type}/*` : undefined),
+      })
+    }
+  }
+}
+
+const isSource = (annotation: Annotation): boolean =>
+  annotation.type === 'citation' && annotation.extras?.type === 'source'
+
+function writeSource(annotation: Annotation): unknown {
+  if (annotation.type === 'nonStandard') return annotation.value
+  const { url, title, extras } = annotation
+  return present({ ...extras, url, title })
+}
+
+function writeCitation(annotation: Annotation): unknown {
+  if (annotation.type === 'nonStandard') return annotation.value
+  const { startIndex, endIndex, citedText } = annotation
+  return present({ source: writeSource(annotation), startIndex, endIndex, citedText })
+}

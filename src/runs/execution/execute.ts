@@ -1,0 +1,185 @@
+import type { Agent, AgentEvent, AgentTask } from '../../agents/agent.ts'
+import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
+import { patientCheckpointer, patiently } from '../../storage/checkpointer/retrying.ts'
+import { FencedError } from '../../storage/errors.ts'
+import { type ActiveRun, agentOf, checkpointerOf, type RunContext, type StopReason } from '../context.ts'
+import { type Appender, createAppender } from '../log/appender.ts'
+import { interruptIdOf } from '../log/frame.ts'
+import type { Outcome } from '../outcome.ts'
+import { launchNext } from '../queue.ts'
+import type { OpenInterrupt } from '../records/records.ts'
+import { updateThread } from '../records/update.ts'
+import { finish } from './finish.ts'
+import type { Launched } from './launch.ts'
+import { attend, handOver } from './lease.ts'
+
+/**
+ * Runs an agent to its end (events into the log, one terminal event), then the runs that wait behind it, one after the
+ * other. Never rejects.
+ */
+export async function execute(context: RunContext, launched: Launched): Promise<void> {
+  const { threadId } = launched.run
+  for (let next: Launched | undefined = launched; next; next = await launchNext(context, threadId)) {
+    const stop = new AbortController()
+    const done = attempt(context, next, stop)
+    const active: ActiveRun = {
+      runId: next.run.runId,
+      assistantId: next.run.assistantId,
+      token: next.token,
+      stop: (reason) => stop.abort(reason),
+      done,
+    }
+    context.active.set(threadId, active)
+    await done
+    if (context.active.get(threadId) === active) context.active.delete(threadId)
+  }
+}
+
+async function attempt(context: RunContext, launched: Launched, stop: AbortController): Promise<void> {
+  const { threadId, runId } = launched.run
+  try {
+    await perform(context, launched, stop)
+  } catch (error) {
+    // A fenced writer has lost the thread to another one, which tells the subscribers: it goes silently.
+    if (!(error instanceof FencedError)) context.report(error, { threadId, runId })
+  }
+}
+
+async function perform(context: RunContext, launched: Launched, stop: AbortController): Promise<void> {
+  const { store, patienceMs } = context
+  const { run, token, head } = launched
+  const { threadId, runId } = run
+  const appender = createAppender({ store, threadId, runId, token, head, patienceMs })
+  const leave = attend(context, launched, (reason) => stop.abort(reason))
+  try {
+    const recorder = createRecorder(context, launched, appender)
+    const outcome = await written(appender, await drive(context, launched, stop.signal, recorder.record))
+    if (outcome.end === 'stopped' && outcome.reason === 'fenced') return
+    if (outcome.end === 'stopped' && outcome.reason === 'hand over') return await handOver(context, launched)
+    await patiently(patienceMs, () => finish(context, launched, appender, outcome, recorder.interrupts()))
+  } finally {
+    leave()
+  }
+}
+
+/** The outcome once all events are in the log: an agent that has not been heard to its end is not done. */
+async function written(appender: Appender, outcome: Outcome): Promise<Outcome> {
+  try {
+    await appender.flush()
+    return outcome
+  } catch (error) {
+    if (error instanceof FencedError) throw error
+    return outcome.end === 'done' ? { end: 'failed', error } : outcome
+  }
+}
+
+/** Iterates the agent until it ends, throws or is stopped. */
+async function drive(
+  context: RunContext,
+  launched: Launched,
+  signal: AbortSignal,
+  record: (event: AgentEvent) => Promise<void> | undefined,
+): Promise<Outcome> {
+  let steps: Steps | undefined
+  try {
+    steps = begin(context, launched, signal)
+    for (;;) {
+      const step = await steps.next()
+      if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
+      if (step.done) return { end: 'done' }
+      const wait = record(step.value)
+      if (wait) await wait
+      if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
+    }
+  } catch (error) {
+    if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
+    if (error instanceof FencedError) throw error
+    return { end: 'failed', error }
+  } finally {
+    steps?.leave()
+  }
+}
+
+interface Steps {
+  next(): Promise<IteratorResult<AgentEvent>>
+  leave(): void
+}
+
+function begin(context: RunContext, { run, token, thread }: Launched, signal: AbortSignal): Steps {
+  const { threadId, runId, assistantId } = run
+  const agent = agentOf(context, assistantId)
+  const saver = fencedCheckpointer(checkpointerOf(context, agent), context.store, threadId, token)
+  const task: AgentTask = {
+    threadId,
+    runId,
+    assistantId,
+    start: run.start,
+    checkpointId: run.checkpointId ?? thread.head ?? undefined,
+    config: run.config,
+    checkpointer: patientCheckpointer(saver, context.patienceMs),
+    signal,
+  }
+  return interruptible(agent, task, context.cancelGraceMs)
+}
+
+/**
+ * The agent's events, without ever waiting for an agent that ignores its signal: after a stop, `next` gives it a grace time
+ * to settle (its last checkpoint may still be on its way) and then comes back without it.
+ */
+function interruptible(agent: Agent, task: AgentTask, graceMs: number): Steps {
+  const iterator = agent.stream(task)[Symbol.asyncIterator]()
+  const END = { done: true, value: undefined } as const
+  let giveUp: (() => void) | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  task.signal.addEventListener('abort', () => {
+    timer = setTimeout(() => giveUp?.(), graceMs)
+  })
+  return {
+    next: () =>
+      new Promise<IteratorResult<AgentEvent>>((resolve, reject) => {
+        giveUp = () => resolve(END)
+        iterator.next().then(resolve, reject)
+      }),
+    leave() {
+      clearTimeout(timer)
+      // Not awaited: the agent may never answer. What it does from here on is fenced off.
+      const close = async () => iterator.return?.()
+      close().catch(() => {})
+    },
+  }
+}
+
+/** Passes an attempt's events on to the log, and keeps account of the interrupts they announce. */
+function createRecorder(context: RunContext, { run, token, thread }: Launched, appender: Appender) {
+  // Clients keep what a resume does not answer, and forget all when they start a run: it must be announced to them again.
+  const kept = run.start.kind === 'resume' ? thread.interrupts : []
+  const announced = new Map(kept.map((interrupt) => [interrupt.id, interrupt]))
+  const raised = new Map<string, OpenInterrupt>()
+  let restoredHead = thread.head !== null
+
+  function record(event: AgentEvent): Promise<void> | undefined {
+    if (event.namespace.length === 0 && event.method === 'lifecycle') return undefined
+    if (restoredHead && event.method === 'checkpoints') {
+      restoredHead = false
+      return forgetHead(event)
+    }
+    const id = event.method === 'input.requested' ? interruptIdOf(event) : undefined
+    if (id === undefined) return appender.push(event)
+    const before = raised.get(id) ?? announced.get(id)
+    raised.set(id, before ?? { id, runId: run.runId, namespace: event.namespace, value: payloadOf(event) })
+    // A client that has seen it would list it twice.
+    return before ? undefined : appender.push(event)
+  }
+
+  /** The run has written a checkpoint: from here on the newest one is the head again. */
+  async function forgetHead(event: AgentEvent): Promise<void> {
+    await updateThread(context, run.threadId, (now) => ({ ...now, head: null }), {
+      guards: [{ guard: 'fence', token }],
+    })
+    await appender.push(event)
+  }
+
+  return { record, interrupts: (): readonly OpenInterrupt[] => [...raised.values()] }
+}
+
+const payloadOf = (event: AgentEvent): unknown => (event.data as { readonly payload?: unknown }).payload

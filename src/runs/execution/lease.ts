@@ -1,0 +1,86 @@
+import { FencedError } from '../../storage/errors.ts'
+import type { Op, PartitionState, Store } from '../../storage/store/store.ts'
+import type { RunContext, StopReason } from '../context.ts'
+import { loadRun } from '../records/records.ts'
+import type { Launched } from './launch.ts'
+
+export const isHeld = ({ lease, now }: PartitionState): boolean =>
+  lease !== undefined && lease.expiresAt > now
+
+/**
+ * Listens for a cancel of the run and, where other processes share the store, keeps the lease alive. Returns the function
+ * that ends it.
+ */
+export function attend(
+  context: RunContext,
+  { run, token }: Launched,
+  stop: (reason: StopReason) => void,
+): () => void {
+  const { store } = context
+  const { threadId, runId } = run
+
+  const check = async (): Promise<void> => {
+    const cancel = (await loadRun(store, threadId, runId))?.record.cancel
+    if (cancel) stop(cancel)
+  }
+  const settle = (work: Promise<void>): void => {
+    work.catch((error) => {
+      if (error instanceof FencedError) stop('fenced')
+      else context.report(error, { threadId, runId })
+    })
+  }
+  // A cancel may have come between the start of the run and now. Later ones in this process come to `ActiveRun.stop`.
+  settle(check())
+  if (!store.capabilities.shared) return () => {}
+  const letGo = holdOn(context, threadId, token, (renewal) => settle(renewal.then(check)))
+  const off = store.watch(threadId, ({ docs }) => {
+    if (docs) settle(check())
+  })
+  return () => {
+    letGo()
+    off()
+  }
+}
+
+/** Keeps a lease alive where other processes share the store, until the function it returns is called. */
+export function holdOn(
+  { store, leaseTtlMs }: RunContext,
+  threadId: string,
+  token: number,
+  onRenewal: (renewal: Promise<void>) => void,
+): () => void {
+  if (!store.capabilities.shared) return () => {}
+  const renew = async (): Promise<void> => {
+    await store.commit(threadId, {
+      guards: [{ guard: 'fence', token }],
+      ops: [{ op: 'renew', token, ttlMs: leaseTtlMs }],
+    })
+  }
+  const timer = setInterval(() => onRenewal(renew()), leaseTtlMs / 3)
+  return () => clearInterval(timer)
+}
+
+/** Releases a lease, with what else is to be written under it. Does nothing when it was lost. */
+export async function giveBack(
+  store: Store,
+  threadId: string,
+  token: number,
+  ops: readonly Op[] = [],
+): Promise<void> {
+  try {
+    await store.commit(threadId, {
+      guards: [{ guard: 'fence', token }],
+      ops: [...ops, { op: 'release', token }],
+    })
+  } catch (error) {
+    if (!(error instanceof FencedError)) throw error
+  }
+}
+
+/** Lets go of a run in the middle: its lease is over at once, and any other process may continue it. */
+export async function handOver({ store }: RunContext, { run, token }: Launched): Promise<void> {
+  await store.commit(run.threadId, {
+    guards: [{ guard: 'fence', token }],
+    ops: [{ op: 'renew', token, ttlMs: 0 }],
+  })
+}

@@ -1,0 +1,133 @@
+import type { AgentEvent } from '../../agents/agent.ts'
+import type { Guard, Op, Store } from '../../storage/store/store.ts'
+import { persist } from '../persist.ts'
+import { encodeFrame, eventWriter, type PendingEvent } from './frame.ts'
+
+/** Writes one run's events to the thread's log, in order, under the run's fencing token. */
+export interface Appender {
+  /**
+   * Takes an event. The first one after a pause is written at once, for the sake of the first token; those that follow are
+   * gathered. Gives a promise when the agent is ahead of the store and must wait. Throws what an earlier write failed with,
+   * and for data that is not JSON.
+   */
+  push(event: AgentEvent): Promise<void> | undefined
+  /** Settles when all that was pushed is written. */
+  flush(): Promise<void>
+  /** Writes one last event in one commit with `ops`, under `guards`. Call after `flush`, also after one that failed. */
+  commit(event: AgentEvent, guards: readonly Guard[], ops: readonly Op[]): Promise<void>
+}
+
+interface AppenderOptions {
+  readonly store: Store
+  readonly threadId: string
+  readonly runId: string
+  readonly token: number
+  /** The log's last sequence number. */
+  readonly head: number
+  /** How long to try again while the store is away, in milliseconds. */
+  readonly patienceMs: number
+}
+
+/** Events an agent may be ahead of the store by. */
+const MAX_QUEUED = 1_000
+/** Events written without waiting for more to come: somebody acts on them. */
+const URGENT = new Set(['lifecycle', 'input.requested', 'checkpoints'])
+
+export function createAppender(options: AppenderOptions): Appender {
+  const { store, threadId, runId, token, patienceMs } = options
+  const { coalesceMs } = store.capabilities
+  const written = eventWriter(runId)
+  let head = options.head
+  let queue: PendingEvent[] = []
+  let draining: Promise<void> | undefined
+  let failure: { readonly error: unknown } | undefined
+  let hurry: (() => void) | undefined
+
+  async function write(
+    events: readonly PendingEvent[],
+    guards: readonly Guard[] = [],
+    ops: readonly Op[] = [],
+  ) {
+    const frames = events.map((event, i) => encodeFrame(event, token, head + 1 + i))
+    const after = head + frames.length
+    await persist({
+      store,
+      threadId,
+      token,
+      before: head,
+      after,
+      patienceMs,
+      change: {
+        guards: [{ guard: 'fence', token }, { guard: 'head', seq: head }, ...guards],
+        ops: [{ op: 'append', token, events: frames }, ...ops],
+      },
+    })
+    head = after
+  }
+
+  async function drain(): Promise<void> {
+    try {
+      while (queue.length > 0) {
+        const events = queue
+        queue = []
+        await write(events)
+        await pause()
+      }
+    } catch (error) {
+      failure = { error }
+      throw error
+    } finally {
+      draining = undefined
+    }
+  }
+
+  async function pause(): Promise<void> {
+    if (coalesceMs === 0) return nextTurn()
+    if (queue.some(isUrgent)) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, coalesceMs)
+      hurry = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    hurry = undefined
+  }
+
+  return {
+    push(event) {
+      if (failure) throw failure.error
+      const item = written(event)
+      queue.push(item)
+      if (isUrgent(item)) hurry?.()
+      if (!draining) {
+        draining = drain()
+        // Reported by the next push or flush.
+        draining.catch(() => {})
+      }
+      return queue.length >= MAX_QUEUED ? draining : undefined
+    },
+    async flush() {
+      while (draining) {
+        hurry?.()
+        await draining
+      }
+      if (failure) throw failure.error
+    },
+    async commit(event, guards, ops) {
+      // What failed may have been written all the same.
+      if (failure) head = (await store.inspect(threadId)).head
+      await write([written(event)], guards, ops)
+    },
+  }
+}
+
+const isUrgent = ({ method }: PendingEvent): boolean => URGENT.has(method)
+
+/** The end of this turn of the event loop: long enough to gather what a burst brings, too short to be seen. */
+const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => void }
+    if (setImmediate) setImmediate(resolve)
+    else setTimeout(resolve, 0)
+  })

@@ -1,0 +1,89 @@
+import type { AgentEvent } from '../../agents/agent.ts'
+import type { LogEvent } from '../../storage/store/store.ts'
+import { formatTopic } from '../topic.ts'
+
+/** An event as it waits for its number. */
+export interface PendingEvent {
+  readonly method: string
+  readonly topic: string
+  /** `params` as JSON. */
+  readonly params: string
+}
+
+const encoder = new TextEncoder()
+
+/** The event's stable id: unique on the thread for ever, because tokens rise with every writer and seqs with every event. */
+export const eventId = (token: number, seq: number): string => `${token}-${seq}`
+
+/** The inverse of `eventId`, or undefined for ids that are not ours. */
+export function parseEventId(id: string): { readonly token: number; readonly seq: number } | undefined {
+  const match = /^(\d{1,15})-(\d{1,15})$/.exec(id)
+  return match ? { token: Number(match[1]), seq: Number(match[2]) } : undefined
+}
+
+/** What events of one kind share. */
+interface Kind {
+  readonly method: string
+  readonly namespace: readonly string[]
+  readonly detail: string | undefined
+  readonly topic: string
+  readonly namespaceJson: string
+}
+
+/**
+ * Writes a run's events down, each as it is when it comes. Events that follow one another are mostly of one kind: what they
+ * share is formatted once. Throws what `JSON.stringify` throws for data that is not JSON.
+ */
+export function eventWriter(runId: string): (event: AgentEvent) => PendingEvent {
+  let kind: Kind | undefined
+  return (event) => {
+    const { method, node } = event
+    const detail = detailOf(event)
+    if (kind?.method !== method || kind.detail !== detail || !isSame(kind.namespace, event.namespace)) {
+      // A copy: the agent may go on with its own.
+      const namespace = [...event.namespace]
+      const topic = formatTopic({ method, namespace, runId, detail })
+      kind = { method, namespace, detail, topic, namespaceJson: JSON.stringify(namespace) }
+    }
+    const before = node === undefined ? '' : `"node":${JSON.stringify(node)},`
+    const data = JSON.stringify(event.data) ?? 'null'
+    return {
+      method,
+      topic: kind.topic,
+      params: `{"namespace":${kind.namespaceJson},"timestamp":${Date.now()},${before}"data":${data}}`,
+    }
+  }
+}
+
+export const pendingEvent = (event: AgentEvent, runId: string): PendingEvent => eventWriter(runId)(event)
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((segment, i) => segment === b[i])
+
+/**
+ * Encodes an event as the SSE frame that every subscriber is sent. The `data` line is one line because `JSON.stringify`
+ * escapes line breaks, and it is the whole event, so other transports can cut it out of the frame.
+ */
+export function encodeFrame({ method, topic, params }: PendingEvent, token: number, seq: number): LogEvent {
+  const id = eventId(token, seq)
+  const frame =
+    `id: ${id}\nevent: ${method}\ndata: {"type":"event","event_id":"${id}","seq":${seq},"method":"${method}",` +
+    `"params":${params}}\n\n`
+  return { topic, data: encoder.encode(frame) }
+}
+
+/** The name of a custom event or the id of an interrupt. */
+function detailOf(event: AgentEvent): string | undefined {
+  if (event.method === 'input.requested') return interruptIdOf(event)
+  const name = event.method === 'custom' ? fieldOf(event.data, 'name') : undefined
+  // Clients make a channel of any name that is not null.
+  return name === undefined || name === null ? undefined : String(name)
+}
+
+export function interruptIdOf(event: AgentEvent): string | undefined {
+  const id = fieldOf(event.data, 'interrupt_id')
+  return typeof id === 'string' ? id : undefined
+}
+
+const fieldOf = (data: unknown, key: string): unknown =>
+  typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[key] : undefined

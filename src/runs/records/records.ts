@@ -1,0 +1,165 @@
+import type { PendingInterrupt, RunInput } from '../../agents/agent.ts'
+import type { Doc, Json, Op, Store } from '../../storage/store/store.ts'
+
+/** A thread and everything that decides which run may start on it. One document, so that one version guards the decision. */
+export interface ThreadRecord {
+  readonly threadId: string
+  /** `tenant ?? id` of the principal that made it; null on a server without authentication. */
+  readonly owner: string | null
+  /** The assistant the first run bound the thread to. */
+  readonly assistantId: string | null
+  readonly title: string | null
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly status: 'idle' | 'busy' | 'interrupted' | 'error'
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** The run that holds the thread, from its start to its terminal event. */
+  readonly activeRunId: string | null
+  /** The newest run that has started. Its root events are replayed to late subscribers, those of earlier runs are not. */
+  readonly lastRunId: string | null
+  /** Runs waiting for their turn, next one first. */
+  readonly queue: readonly QueuedRun[]
+  readonly interrupts: readonly OpenInterrupt[]
+  /** The checkpoint a rollback restored. Holds until the next checkpoint is written. */
+  readonly head: string | null
+  /** Events up to this sequence number tell of what was undone, or of a branch that was left. New clients do without them. */
+  readonly replayAfter: number
+  /** The latest runs that did not come to their end: what they said may be half a message, which no state has. */
+  readonly cutShort: readonly string[]
+  /** Why the last run failed. */
+  readonly error: string | null
+  /** Set while the thread is being deleted: nothing may start on it any more. */
+  readonly deleting: boolean
+}
+
+export interface QueuedRun {
+  readonly runId: string
+  /** The interrupts it will answer: nobody else may answer them meanwhile. */
+  readonly answers: readonly string[]
+}
+
+/** An interrupt that waits for an answer. */
+export interface OpenInterrupt extends PendingInterrupt {
+  /** The run whose event announced it. */
+  readonly runId: string
+  readonly namespace: readonly string[]
+}
+
+export type RunStatus = 'pending' | 'running' | 'success' | 'error' | 'interrupted'
+
+export interface RunRecord {
+  readonly runId: string
+  readonly threadId: string
+  readonly assistantId: string
+  readonly status: RunStatus
+  readonly start: RunInput
+  /** Fork from here. */
+  readonly checkpointId: string | null
+  readonly config: StoredConfig
+  readonly multitaskStrategy: MultitaskStrategy
+  readonly createdAt: number
+  /** Asked to stop: `interrupt` keeps what it wrote, `rollback` undoes it. */
+  readonly cancel: CancelAction | null
+  /** How often it was begun: more than once where a process was lost. */
+  readonly attempts: number
+  /** What a rollback goes back to. Null until the run starts. */
+  readonly base: RunBase | null
+  readonly error: string | null
+}
+
+/** The thread as a run found it. */
+export interface RunBase {
+  /** The head checkpoint; null when there was none. */
+  readonly checkpointId: string | null
+  readonly interrupts: readonly OpenInterrupt[]
+}
+
+export interface StoredConfig {
+  readonly configurable: Readonly<Record<string, unknown>>
+  readonly recursionLimit?: number | undefined
+  readonly tags?: readonly string[] | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What happens to a run that is started while another one holds the thread. */
+export type MultitaskStrategy = 'reject' | 'rollback' | 'interrupt' | 'enqueue'
+export type CancelAction = 'interrupt' | 'rollback'
+
+/** A record with the version its next write is guarded by. */
+export interface Versioned<Record> {
+  readonly record: Record
+  readonly version: number
+}
+
+/** How long the record of an ended run stays readable. */
+const ENDED_RUN_TTL_MS = 24 * 60 * 60 * 1000
+
+export const ownerIndex = (owner: string | null): string => (owner === null ? '' : `=${owner}`)
+
+export const loadThread = async (
+  store: Store,
+  threadId: string,
+): Promise<Versioned<ThreadRecord> | undefined> => versioned(await store.get(threadId, 'threads', threadId))
+
+export const loadRun = async (
+  store: Store,
+  threadId: string,
+  runId: string,
+): Promise<Versioned<RunRecord> | undefined> => versioned(await store.get(threadId, 'runs', runId))
+
+// Records are plain JSON by construction: they come from JSON requests and from this file's own types.
+const versioned = <Record>(doc: Doc | undefined): Versioned<Record> | undefined =>
+  doc && { record: doc.value as unknown as Record, version: doc.version }
+
+export const putThread = (thread: ThreadRecord): Op => ({
+  op: 'put',
+  collection: 'threads',
+  id: thread.threadId,
+  value: thread as unknown as Json,
+  index: {
+    owner: ownerIndex(thread.owner),
+    status: thread.status,
+    createdAt: thread.createdAt,
+    updatedAt: thread.updatedAt,
+    queued: thread.queue.length > 0 ? 1 : 0,
+    deleting: thread.deleting ? 1 : 0,
+  },
+})
+
+export const putRun = (run: RunRecord): Op => ({
+  op: 'put',
+  collection: 'runs',
+  id: run.runId,
+  value: run as unknown as Json,
+  index: { createdAt: run.createdAt },
+  ...(isEnded(run) && { ttlMs: ENDED_RUN_TTL_MS }),
+})
+
+export const isEnded = (run: RunRecord): boolean => run.status !== 'pending' && run.status !== 'running'
+
+export const newThread = (threadId: string, owner: string | null, now: number): ThreadRecord => ({
+  threadId,
+  owner,
+  assistantId: null,
+  title: null,
+  metadata: {},
+  status: 'idle',
+  createdAt: now,
+  updatedAt: now,
+  activeRunId: null,
+  lastRunId: null,
+  queue: [],
+  interrupts: [],
+  head: null,
+  replayAfter: 0,
+  cutShort: [],
+  error: null,
+  deleting: false,
+})
+
+/** Guards a thread's next write by what was read of it: its version, or its absence. */
+export const guardThread = (threadId: string, read: Versioned<ThreadRecord> | undefined) =>
+  read
+    ? ({ guard: 'version', collection: 'threads', id: threadId, version: read.version } as const)
+    : ({ guard: 'absent', collection: 'threads', id: threadId } as const)

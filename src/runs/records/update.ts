@@ -1,0 +1,45 @@
+import { ConflictError } from '../../storage/errors.ts'
+import type { Guard, Op } from '../../storage/store/store.ts'
+import type { RunContext } from '../context.ts'
+import { RunError } from '../errors.ts'
+import { guardThread, loadThread, putThread, type ThreadRecord } from './records.ts'
+
+/**
+ * Does `attempt` again while others win the race for what it read. Every attempt must read afresh. Gives up after about
+ * ten seconds of losing, with an error that says so.
+ */
+export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let lost = 0; ; lost++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error
+      if (lost >= MAX_LOST)
+        throw new RunError('thread_busy', 'The thread is changing too fast. Try again.', { cause: error })
+      // The first retries are free: in one process the winner is already done.
+      if (lost > 3)
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(lost * 4, 200)))
+    }
+  }
+}
+
+const MAX_LOST = 100
+
+/** Reads, changes and writes a thread's record, again while others win the race. `change` gives undefined to leave it alone. */
+export async function updateThread(
+  { store }: RunContext,
+  threadId: string,
+  change: (thread: ThreadRecord) => ThreadRecord | undefined,
+  extra: { readonly guards?: readonly Guard[]; readonly ops?: readonly Op[] } = {},
+): Promise<ThreadRecord | undefined> {
+  return retryConflicts(async () => {
+    const read = await loadThread(store, threadId)
+    const next = read && change(read.record)
+    if (!next) return read?.record
+    await store.commit(threadId, {
+      guards: [guardThread(threadId, read), ...(extra.guards ?? [])],
+      ops: [putThread(next), ...(extra.ops ?? [])],
+    })
+    return next
+  })
+}

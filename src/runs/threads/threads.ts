@@ -1,0 +1,117 @@
+import { ConflictError } from '../../storage/errors.ts'
+import type { DocIndex } from '../../storage/store/store.ts'
+import { agentOf, checkpointerOf, type RunContext } from '../context.ts'
+import { noSuchThread } from '../execution/start.ts'
+import { type CommandKey, putReceipt, recall } from '../records/idempotency.ts'
+import { loadThread, newThread, ownerIndex, putThread, type ThreadRecord } from '../records/records.ts'
+import { updateThread } from '../records/update.ts'
+
+/**
+ * The thread, or undefined where the owner has none of this id. On a server without authentication a thread that only the
+ * checkpointer knows (made by other software on the same database) counts too.
+ */
+export async function findThread(
+  context: RunContext,
+  threadId: string,
+  owner: string | null,
+): Promise<ThreadRecord | undefined> {
+  const thread = (await loadThread(context.store, threadId))?.record
+  return thread ? ownThread(thread, owner) : savedThread(context, threadId, owner)
+}
+
+/** A thread as its owner sees it: nothing of one that is being deleted, and others' look like it. */
+export const ownThread = (thread: ThreadRecord, owner: string | null): ThreadRecord | undefined =>
+  thread.owner === owner && !thread.deleting ? thread : undefined
+
+/** A thread of which there is no record, but a state. */
+export async function savedThread(
+  context: RunContext,
+  threadId: string,
+  owner: string | null,
+): Promise<ThreadRecord | undefined> {
+  if (owner !== null) return undefined
+  const checkpointer = checkpointerOf(context, agentOf(context, context.defaultAgent))
+  const tuple = await checkpointer.getTuple({ configurable: { thread_id: threadId, checkpoint_ns: '' } })
+  if (!tuple) return undefined
+  const at = Date.parse(tuple.checkpoint.ts) || 0
+  return newThread(threadId, null, at)
+}
+
+export interface NewThread {
+  readonly threadId: string
+  readonly owner: string | null
+  readonly assistantId?: string | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** Given again, it gives the thread that it has made. */
+  readonly command?: CommandKey | undefined
+}
+
+/** Makes an empty thread. Undefined when the id is taken, whoever has it. */
+export async function createThread(
+  context: RunContext,
+  request: NewThread,
+): Promise<ThreadRecord | undefined> {
+  const { store } = context
+  const { threadId, owner, assistantId = null, metadata = {}, command } = request
+  const { now } = await store.inspect(threadId)
+  const thread: ThreadRecord = { ...newThread(threadId, owner, now), assistantId, metadata }
+  try {
+    await store.commit(threadId, {
+      guards: [{ guard: 'absent', collection: 'threads', id: threadId }],
+      ops: [putThread(thread), ...putReceipt(command, { threadId, appliedThroughSeq: 0 })],
+    })
+    return thread
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error
+    const taken = command && (await findThread(context, threadId, owner))
+    return taken && (await recall(store, threadId, command)).receipt ? taken : undefined
+  }
+}
+
+/** Merges keys into a thread's metadata. */
+export async function patchThread(
+  context: RunContext,
+  threadId: string,
+  owner: string | null,
+  metadata: Readonly<Record<string, unknown>>,
+): Promise<ThreadRecord> {
+  const thread = await updateThread(context, threadId, (now) =>
+    now.owner === owner && !now.deleting
+      ? { ...now, metadata: { ...now.metadata, ...metadata }, updatedAt: Date.now() }
+      : undefined,
+  )
+  if (!thread || thread.owner !== owner || thread.deleting) throw noSuchThread(threadId)
+  return thread
+}
+
+export interface ThreadListQuery {
+  readonly owner: string | null
+  readonly status?: ThreadRecord['status'] | undefined
+  readonly orderBy?: 'threadId' | 'status' | 'createdAt' | 'updatedAt' | undefined
+  readonly ascending?: boolean | undefined
+}
+
+/** An owner's threads, newest first unless asked otherwise. */
+export async function* listThreads(
+  { store }: RunContext,
+  query: ThreadListQuery,
+): AsyncGenerator<ThreadRecord> {
+  const where: DocIndex = {
+    owner: ownerIndex(query.owner),
+    deleting: 0,
+    ...(query.status !== undefined && { status: query.status }),
+  }
+  const { orderBy = 'updatedAt' } = query
+  let cursor: string | undefined
+  do {
+    const page = await store.list('threads', {
+      where,
+      // Threads are partitions, by which a list is ordered anyway.
+      ...(orderBy !== 'threadId' && { orderBy }),
+      descending: !query.ascending,
+      ...(cursor !== undefined && { cursor }),
+    })
+    for (const doc of page.docs) yield doc.value as unknown as ThreadRecord
+    cursor = page.cursor
+  } while (cursor !== undefined)
+}

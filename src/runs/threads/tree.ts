@@ -1,0 +1,72 @@
+import type { RunContext } from '../context.ts'
+import { topicOf } from '../topic.ts'
+
+/** A run's agents as its lifecycle events told them. */
+export interface RunTree {
+  readonly namespace: readonly string[]
+  readonly status: string
+  readonly graphName: string | undefined
+  readonly children: readonly RunTree[]
+}
+
+interface LifecycleData {
+  readonly event: string
+  readonly graph_name?: string
+}
+
+interface Node {
+  namespace: readonly string[]
+  status: string
+  graphName: string | undefined
+  children: Node[]
+}
+
+/** Folds the run's lifecycle events that the log still has. Undefined when there is none of the run itself. */
+export async function readTree(
+  { store }: RunContext,
+  threadId: string,
+  runId: string,
+): Promise<RunTree | undefined> {
+  const nodes = new Map<string, Node>()
+  for await (const { namespace, data } of lifecycle(store, threadId, runId)) {
+    const node = nodeAt(nodes, namespace)
+    node.status = data.event
+    node.graphName = data.graph_name ?? node.graphName
+  }
+  return nodes.get('[]')
+}
+
+/** The node of a namespace, made with its ancestors where they are missing: a parent may have been quiet. */
+function nodeAt(nodes: Map<string, Node>, namespace: readonly string[]): Node {
+  const key = JSON.stringify(namespace)
+  const known = nodes.get(key)
+  if (known) return known
+  const node: Node = {
+    namespace,
+    status: 'started',
+    graphName: namespace.at(-1)?.split(':')[0],
+    children: [],
+  }
+  nodes.set(key, node)
+  if (namespace.length > 0) nodeAt(nodes, namespace.slice(0, -1)).children.push(node)
+  return node
+}
+
+async function* lifecycle(store: RunContext['store'], threadId: string, runId: string) {
+  const decoder = new TextDecoder()
+  for (let after = 0; ; ) {
+    const batch = await store.read(threadId, { after })
+    if (batch.count === 0) return
+    for (let i = 0; i < batch.count; i++) {
+      const topic = topicOf(batch.origins[batch.originOf[i]!]!)
+      if (topic.method !== 'lifecycle' || topic.runId !== runId) continue
+      const frame = decoder.decode(batch.bytes.subarray(batch.offsets[i], batch.offsets[i + 1]))
+      yield { namespace: topic.namespace, data: eventOf(frame).params.data as LifecycleData }
+    }
+    after = batch.first + batch.count - 1
+  }
+}
+
+/** The event inside a frame: what stands behind `data: ` on its last line. */
+const eventOf = (frame: string): { params: { data: unknown } } =>
+  JSON.parse(frame.slice(frame.indexOf('\ndata: ') + 7).trimEnd())

@@ -1,0 +1,191 @@
+import type { StateSnapshot, StateUpdate } from '../../agents/agent.ts'
+import { AgentInputError } from '../../agents/errors.ts'
+import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
+import { FencedError } from '../../storage/errors.ts'
+import type { PartitionState } from '../../storage/store/store.ts'
+import { agentOf, type RunContext } from '../context.ts'
+import { RunError } from '../errors.ts'
+import { giveBack, holdOn, isHeld } from '../execution/lease.ts'
+import { noSuchThread, requireCheckpoint } from '../execution/start.ts'
+import { openInterrupts } from '../interrupts.ts'
+import {
+  type CommandKey,
+  forget,
+  putReceipt,
+  putUnsettled,
+  raced,
+  recall,
+  type Unsettled,
+  type Written,
+} from '../records/idempotency.ts'
+import { guardThread, loadThread, newThread, putThread, type ThreadRecord } from '../records/records.ts'
+import { retryConflicts } from '../records/update.ts'
+import { rescue } from '../rescue.ts'
+import { addressOf, assistantOf } from './state.ts'
+
+export interface StateWrite extends StateUpdate {
+  readonly threadId: string
+  readonly owner: string | null
+  /** Write on top of this checkpoint: a fork. Default: the thread's head. */
+  readonly checkpointId?: string | undefined
+  readonly checkpointNs?: string | undefined
+  readonly title?: string | undefined
+  /** Given again, it writes no second checkpoint. */
+  readonly command?: CommandKey | undefined
+}
+
+/**
+ * Writes a checkpoint from outside a run, creating the thread when there is none. It holds the thread's lease meanwhile, so
+ * no run can start under it. Throws `thread_busy` while a run is in progress, and when the thread is deleted meanwhile.
+ */
+export async function writeState(context: RunContext, write: StateWrite): Promise<Written> {
+  const { store } = context
+  const { threadId, command } = write
+  const held = await retryConflicts(() => hold(context, write))
+  if ('checkpointId' in held) return held
+  let { written } = held
+  // A renewal that fails is told of by what is written next, which needs the lease.
+  const letGo = holdOn(context, threadId, held.token, (renewal) => renewal.catch(() => {}))
+  try {
+    written ??= await put(context, write, held)
+    const snapshot = await readBack(context, write, held.thread, written)
+    const receipt: Written = { checkpointId: written, appliedThroughSeq: held.head }
+    await retryConflicts(() => settle(context, write, held, snapshot, receipt))
+    return receipt
+  } catch (error) {
+    const refused = error instanceof AgentInputError || error instanceof RunError
+    await giveBack(store, threadId, held.token, refused && written === undefined ? forget(command) : [])
+    if (!(error instanceof FencedError)) throw error
+    const message = 'The thread was deleted, or taken by another process, while its state was written.'
+    throw new RunError('thread_busy', message, { cause: error })
+  } finally {
+    letGo()
+    await rescue(context, threadId)
+  }
+}
+
+interface Held {
+  readonly thread: ThreadRecord
+  readonly token: number
+  /** The log's last sequence number. */
+  readonly head: number
+  /** The checkpoint, where a process that was lost has written it. */
+  readonly written: string | undefined
+}
+
+/** How often the end of the same command in another request is looked for. */
+const POLL_MS = 50
+
+/**
+ * Takes a free thread's lease, or gives what the same command came to before. The record is not written yet: a refused update
+ * must not leave a thread behind.
+ */
+async function hold(context: RunContext, write: StateWrite): Promise<Held | Written> {
+  const { store } = context
+  const { threadId, owner, command } = write
+  const state = await store.inspect(threadId)
+  const read = await loadThread(store, threadId)
+  const thread = read?.record ?? newThread(threadId, owner, state.now)
+  if (thread.owner !== owner) throw noSuchThread(threadId)
+  const { receipt, unsettled, guards } = await recall(store, threadId, command)
+  if (receipt) {
+    if ('checkpointId' in receipt) return receipt
+    throw raced()
+  }
+  if (isHeld(state) && unsettled?.token === state.token) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    return hold(context, write)
+  }
+  if (thread.deleting || isHeld(state)) {
+    throw new RunError(
+      'thread_busy',
+      'The thread has a run in progress. Wait for it or cancel it, then write the state.',
+    )
+  }
+  if (thread.activeRunId !== null) {
+    await rescue(context, threadId)
+    return hold(context, write)
+  }
+  const base = command ? await newestCheckpoint(context, thread, write) : null
+  const written = unsettled ? whatCameOf(unsettled, base, state) : undefined
+  const token = Math.max(state.token + 1, state.now)
+  await store.commit(threadId, {
+    guards: [guardThread(threadId, read), { guard: 'free' }, ...guards],
+    ops: [
+      { op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs },
+      ...putUnsettled(command, { token, base: written === undefined ? base : unsettled!.base }),
+    ],
+  })
+  return { thread, token, head: state.head, written }
+}
+
+/**
+ * What a process that was lost in the middle of a write has left: its checkpoint, if there is a new one and nobody else has
+ * had the thread since.
+ */
+function whatCameOf({ token, base }: Unsettled, newest: string | null, state: PartitionState) {
+  if (newest === base || newest === null) return undefined
+  if (state.token === token) return newest
+  throw new RunError(
+    'outcome_unknown',
+    'The server was lost while it wrote this state, and the thread has changed since. Read the state, and if the values are not in it send them with a new key.',
+  )
+}
+
+async function newestCheckpoint(
+  context: RunContext,
+  thread: ThreadRecord,
+  { checkpointNs = '' }: StateWrite,
+): Promise<string | null> {
+  const { checkpointer, threadId } = addressOf(context, thread, {})
+  const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs }
+  return (await checkpointer.getTuple({ configurable }))?.checkpoint.id ?? null
+}
+
+/** Writes the checkpoint and gives its id. */
+async function put(context: RunContext, write: StateWrite, { thread, token }: Held): Promise<string> {
+  const agent = agentOf(context, assistantOf(context, thread))
+  const address = addressOf(context, thread, write)
+  if (write.checkpointId !== undefined) await requireCheckpoint(address)
+  const checkpointer = fencedCheckpointer(address.checkpointer, context.store, write.threadId, token)
+  return (await agent.updateState({ ...address, checkpointer }, write)).checkpointId
+}
+
+async function readBack(
+  context: RunContext,
+  write: StateWrite,
+  thread: ThreadRecord,
+  checkpointId: string,
+): Promise<StateSnapshot> {
+  const agent = agentOf(context, assistantOf(context, thread))
+  const snapshot = await agent.getState({ ...addressOf(context, thread, write), checkpointId })
+  if (snapshot) return snapshot
+  throw new RunError('no_such_checkpoint', 'The written checkpoint could not be read back.')
+}
+
+async function settle(
+  context: RunContext,
+  write: StateWrite,
+  held: Held,
+  snapshot: StateSnapshot,
+  receipt: Written,
+): Promise<void> {
+  const { store } = context
+  const { threadId } = write
+  const read = await loadThread(store, threadId)
+  const thread = read?.record ?? held.thread
+  const interrupts = openInterrupts(snapshot, thread.interrupts)
+  const changed: ThreadRecord = {
+    ...thread,
+    title: thread.title ?? write.title ?? null,
+    interrupts,
+    status: interrupts.length > 0 ? 'interrupted' : 'idle',
+    head: null,
+    replayAfter: write.checkpointId === undefined ? thread.replayAfter : held.head,
+    updatedAt: Date.now(),
+  }
+  await store.commit(threadId, {
+    guards: [guardThread(threadId, read), { guard: 'fence', token: held.token }],
+    ops: [putThread(changed), ...putReceipt(write.command, receipt), { op: 'release', token: held.token }],
+  })
+}

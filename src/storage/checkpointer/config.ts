@@ -1,0 +1,71 @@
+import { AgentwireError } from '../../errors.ts'
+import type { ChannelVersion, Checkpoint, CheckpointConfig } from './checkpointer.ts'
+
+/** Writes of these channels are kept apart from the numbered ones, at one place per task, and the last one counts. */
+const WRITE_PLACES: ReadonlyMap<string, number> = new Map([
+  ['__error__', -1],
+  ['__scheduled__', -2],
+  ['__interrupt__', -3],
+  ['__resume__', -4],
+])
+
+export function placeOf(channel: string, position: number): number {
+  return WRITE_PLACES.get(channel) ?? position
+}
+
+export interface CheckpointAddress {
+  readonly threadId: string | undefined
+  /** Undefined where the config names no namespace; that is not the root namespace `''`. */
+  readonly namespace: string | undefined
+  readonly checkpointId: string | undefined
+}
+
+export function addressOf({ configurable = {} }: CheckpointConfig): CheckpointAddress {
+  return {
+    threadId: idOf(configurable.thread_id, 'thread_id'),
+    namespace: idOf(configurable.checkpoint_ns, 'checkpoint_ns'),
+    checkpointId: idOf(configurable.checkpoint_id, 'checkpoint_id') || undefined,
+  }
+}
+
+function idOf(value: unknown, name: string): string | undefined {
+  if (value === undefined || value === null || typeof value === 'string') return value ?? undefined
+  throw new AgentwireError('invalid_argument', `configurable.${name} must be a string.`)
+}
+
+export function missing(name: string): AgentwireError {
+  return new AgentwireError(
+    'invalid_argument',
+    `A checkpointer needs configurable.${name}: pass it in the config.`,
+  )
+}
+
+export function configOf(threadId: string, namespace: string, checkpointId: string): CheckpointConfig {
+  return { configurable: { thread_id: threadId, checkpoint_ns: namespace, checkpoint_id: checkpointId } }
+}
+
+export function nextVersion(current: ChannelVersion | undefined): number {
+  if (current === undefined || current === null) return 1
+  if (typeof current === 'number') return current + 1
+  throw new AgentwireError(
+    'invalid_argument',
+    'This saver counts channel versions with numbers, not strings.',
+  )
+}
+
+export const TASKS = '__pregel_tasks'
+
+/** Checkpoints before format 4 kept the sends of a step with its parent's writes. */
+export function addPendingSends(checkpoint: Checkpoint, sends: unknown[]): void {
+  const versions = Object.values(checkpoint.channel_versions)
+  checkpoint.channel_values[TASKS] = sends
+  checkpoint.channel_versions[TASKS] = highestVersion(versions) ?? nextVersion(undefined)
+}
+
+export function highestVersion(versions: readonly ChannelVersion[]): ChannelVersion | undefined {
+  return versions.length === 0 ? undefined : versions.reduce((a, b) => (isAbove(b, a) ? b : a))
+}
+
+function isAbove(a: ChannelVersion, b: ChannelVersion): boolean {
+  return typeof a === 'number' && typeof b === 'number' ? a > b : String(a).localeCompare(String(b)) > 0
+}

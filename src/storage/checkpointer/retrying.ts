@@ -1,0 +1,33 @@
+import { UnavailableError } from '../errors.ts'
+import type { Checkpointer } from './checkpointer.ts'
+import { overlay } from './fenced.ts'
+
+/** Does what may be done twice again while the backend is away, for up to `patienceMs` milliseconds. */
+export async function patiently<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+  let deadline: number | undefined
+  for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof UnavailableError)) throw error
+      deadline ??= Date.now() + patienceMs
+      if (Date.now() >= deadline) throw error
+      await new Promise((resolve) => setTimeout(resolve, delay))
+    }
+  }
+}
+
+/** A view of a run's saver that waits for a backend that is away. To put the same checkpoint twice is to put it once. */
+export function patientCheckpointer(inner: Checkpointer, patienceMs: number): Checkpointer {
+  return overlay(inner, {
+    getTuple: (...args) => patiently(patienceMs, () => inner.getTuple(...args)),
+    put: (...args) => patiently(patienceMs, () => inner.put(...args)),
+    putWrites: (...args) => patiently(patienceMs, () => inner.putWrites(...args)),
+    ...(inner.withSerde && {
+      withSerde: (serde) => patientCheckpointer(inner.withSerde!(serde), patienceMs),
+    }),
+  })
+}
+
+const FIRST_DELAY_MS = 20
+const MAX_DELAY_MS = 1_000

@@ -1,0 +1,122 @@
+import { AgentwireError } from '../../errors.ts'
+
+const MESSAGE = Symbol.for('langchain.message')
+const ABSENT = Symbol('absent')
+const MAX_DEPTH = 1000
+
+/**
+ * A copy that shares nothing mutable with `value`, but shares every part that equals the same part of `previous`, an earlier
+ * copy; where all is equal it is `previous` itself. So a history of states costs its changes, not its states.
+ *
+ * Copied are arrays, plain objects, Map, Set, Date, RegExp, buffers and their views, LangChain messages, and LangGraph's marked
+ * classes (`Send`, `DeltaSnapshot`). Any other class instance is taken to be immutable and is shared as it is.
+ */
+export function copy<T>(value: T, previous?: unknown): T {
+  return copyAt(value, previous, 0) as T
+}
+
+/** Whether `value` has the structure and the values of `kept`, a copy made before. */
+export function equalsCopy(value: unknown, kept: unknown): boolean {
+  return Object.is(copyAt(value, kept, 0), kept)
+}
+
+type Keyed = Record<PropertyKey, unknown>
+
+function copyAt(value: unknown, previous: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (depth > MAX_DEPTH) {
+    throw new AgentwireError(
+      'invalid_argument',
+      `A state may not be circular or deeper than ${MAX_DEPTH} levels.`,
+    )
+  }
+  if (Array.isArray(value)) return copyArray(value, previous, depth)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype === Object.prototype || prototype === null || isMarked(value)) {
+    return copyObject(value as Keyed, prototype as object | null, previous, depth)
+  }
+  if (value instanceof Map) {
+    const before = previous instanceof Map ? [...previous] : undefined
+    const entries = copyArray([...value], before, depth)
+    return entries === before ? previous : new Map(entries as [unknown, unknown][])
+  }
+  if (value instanceof Set) {
+    const before = previous instanceof Set ? [...previous] : undefined
+    const members = copyArray([...value], before, depth)
+    return members === before ? previous : new Set(members)
+  }
+  if (value instanceof Uint8Array) {
+    // Not value.slice(): that of a Node Buffer shares its memory.
+    return sameBytes(value, previous) ? previous : Uint8Array.prototype.slice.call(value)
+  }
+  if (value instanceof Date) {
+    return previous instanceof Date && Object.is(previous.getTime(), value.getTime())
+      ? previous
+      : new Date(value)
+  }
+  if (value instanceof RegExp || value instanceof ArrayBuffer || ArrayBuffer.isView(value))
+    return structuredClone(value)
+  return value
+}
+
+/** Instances of known data classes: all they are is their own properties, so the prototype and these make a copy. */
+function isMarked(value: object): boolean {
+  return (value as Keyed)[MESSAGE] === true || typeof (value as Keyed).lg_name === 'string'
+}
+
+function copyArray(value: readonly unknown[], previous: unknown, depth: number): readonly unknown[] {
+  const before = Array.isArray(previous) ? (previous as readonly unknown[]) : []
+  let out: unknown[] | undefined = previous === before && before.length === value.length ? undefined : []
+  for (let i = 0; i < value.length; i++) {
+    const item = copyAt(value[i], before[i], depth + 1)
+    if (out) out.push(item)
+    else if (!Object.is(item, before[i])) {
+      out = before.slice(0, i)
+      out.push(item)
+    }
+  }
+  return out ?? before
+}
+
+function copyObject(value: Keyed, prototype: object | null, previous: unknown, depth: number): unknown {
+  const keys = Object.keys(value)
+  const before = isLike(previous, prototype) ? previous : undefined
+  let out = before && Object.keys(before).length === keys.length ? undefined : blank(value, prototype)
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!
+    const kept = before && Object.hasOwn(before, key) ? before[key] : ABSENT
+    const item = copyAt(value[key], kept, depth + 1)
+    if (!out) {
+      if (Object.is(item, kept)) continue
+      out = blank(value, prototype)
+      for (let j = 0; j < i; j++) define(out, keys[j]!, before![keys[j]!])
+    }
+    define(out, key, item)
+  }
+  return out ?? before
+}
+
+function isLike(previous: unknown, prototype: object | null): previous is Keyed {
+  return typeof previous === 'object' && previous !== null && Object.getPrototypeOf(previous) === prototype
+}
+
+function blank(value: Keyed, prototype: object | null): Keyed {
+  const out = (prototype === Object.prototype ? {} : Object.create(prototype)) as Keyed
+  if (Object.hasOwn(value, MESSAGE)) out[MESSAGE] = true
+  return out
+}
+
+/** Assignment, but never through an inherited setter such as `__proto__`. */
+function define(target: Keyed, key: string, value: unknown): void {
+  if (key in target)
+    Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
+  else target[key] = value
+}
+
+function sameBytes(value: Uint8Array, previous: unknown): boolean {
+  if (!(previous instanceof Uint8Array) || previous.length !== value.length) return false
+  return (
+    Object.getPrototypeOf(previous) === Object.getPrototypeOf(value) &&
+    value.every((byte, i) => byte === previous[i])
+  )
+}

@@ -1,0 +1,302 @@
+import { UnavailableError } from '../errors.ts'
+import type { StorageCounts } from '../stats.ts'
+import { createBells } from '../store/bells.ts'
+import {
+  checkFence,
+  checkGuard,
+  checkLease,
+  leaseOf,
+  type PreparedOp,
+  prepareOps,
+  ringFor,
+} from '../store/commit.ts'
+import {
+  appendEvents,
+  createLog,
+  dropAll,
+  dropOlderThan,
+  dropOldestPage,
+  type EventLog,
+  emptyBatch,
+  keepLast,
+  readEvents,
+} from '../store/log-pages.ts'
+import type { Committed, LeaseRecord, Op, PartitionState, Store } from '../store/store.ts'
+import { createDocuments } from './documents.ts'
+
+export interface MemoryStoreOptions {
+  /** Bound on the log of one partition, in bytes. Older events go first, by whole pages. Default 16 MiB. */
+  readonly maxThreadBytes?: number | undefined
+  /** Bound on all logs together, in bytes. The log that was longest without an append loses events first. Default 256 MiB. */
+  readonly maxTotalBytes?: number | undefined
+  /** How old events may become, in milliseconds, before a sweep drops them. Those of a partition with a lease stay. Default: any age. */
+  readonly maxAgeMs?: number | undefined
+  /** The store's clock, in milliseconds since 1970. Default `Date.now`. */
+  readonly now?: (() => number) | undefined
+}
+
+interface MemoryCounts extends Omit<StorageCounts, 'checkpoints'> {
+  /** Of the logs alone. */
+  readonly bytes: number
+}
+
+interface Partition {
+  readonly log: EventLog
+  token: number
+  lease: LeaseRecord | undefined
+}
+
+/** What stays of a partition that has nothing left: its counters must not go backwards. */
+interface Tombstone {
+  readonly head: number
+  readonly token: number
+}
+
+const MAX_TOMBSTONES = 65_536
+
+/** A `Store` in this process's memory. Nothing survives the process, and no other process sees it. */
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  return countedMemoryStore(options).store
+}
+
+/** The same, beside a function that tells what is in it. */
+export function countedMemoryStore(options: MemoryStoreOptions = {}): {
+  readonly store: Store
+  readonly count: () => MemoryCounts
+} {
+  const maxThreadBytes = options.maxThreadBytes ?? 16 * 1024 * 1024
+  const maxTotalBytes = options.maxTotalBytes ?? 256 * 1024 * 1024
+  const { maxAgeMs, now = Date.now } = options
+  const partitions = new Map<string, Partition>()
+  const tombstones = new Map<string, Tombstone>()
+  const documents = createDocuments()
+  const bells = createBells()
+  /** Partitions with events, the one longest without an append first. */
+  const byAppend = new Map<string, EventLog>()
+  const leased = new Map<string, Partition>()
+  let logBytes = 0
+  /** The highest token of the tombstones that were given up: no partition deals a token below it again. */
+  let tokenFloor = 0
+  let closed = false
+
+  function assertOpen(): void {
+    if (closed) throw new UnavailableError('The store is closed.', { written: 'no' })
+  }
+
+  function counters(id: string): Tombstone {
+    return tombstones.get(id) ?? { head: 0, token: tokenFloor }
+  }
+
+  function open(id: string): Partition {
+    let partition = partitions.get(id)
+    if (!partition) {
+      const { head, token } = counters(id)
+      partition = { log: createLog(head, maxThreadBytes), token, lease: undefined }
+      partitions.set(id, partition)
+      tombstones.delete(id)
+    }
+    return partition
+  }
+
+  /** Runs a change of the log and keeps the books. */
+  function changeLog(id: string, log: EventLog, change: () => void): void {
+    logBytes -= log.bytes
+    change()
+    logBytes += log.bytes
+    if (log.pages.length === 0) byAppend.delete(id)
+  }
+
+  /** Forgets a partition with nothing left but its counters. */
+  function settle(id: string): void {
+    const partition = partitions.get(id)
+    if (!partition || partition.lease || partition.log.pages.length > 0 || documents.has(id)) return
+    partitions.delete(id)
+    const { token, log } = partition
+    if (log.head === 0 && token <= tokenFloor) return
+    tombstones.set(id, { head: log.head, token })
+    if (tombstones.size <= MAX_TOMBSTONES) return
+    const [oldest, given] = tombstones.entries().next().value!
+    tombstones.delete(oldest)
+    tokenFloor = Math.max(tokenFloor, given.token)
+  }
+
+  function evict(written: string): void {
+    while (logBytes > maxTotalBytes) {
+      const [id, log] = byAppend.entries().next().value!
+      if (id === written && log.pages.length === 1) return
+      changeLog(id, log, () => dropOldestPage(log))
+      if (log.pages.length === 0) settle(id)
+    }
+  }
+
+  function append(id: string, { log }: Partition, op: Op & { op: 'append' }, time: number): void {
+    if (op.events.length === 0) return
+    byAppend.delete(id)
+    byAppend.set(id, log)
+    changeLog(id, log, () => {
+      appendEvents(log, op.token, op.events, time)
+      while (log.bytes > maxThreadBytes && log.pages.length > 1) dropOldestPage(log)
+    })
+    evict(id)
+  }
+
+  function setLease(id: string, partition: Partition, lease: LeaseRecord | undefined): void {
+    partition.lease = lease
+    if (lease) leased.set(id, partition)
+    else leased.delete(id)
+  }
+
+  /** Cannot fail: everything was checked before. */
+  function apply(id: string, partition: Partition, ops: readonly PreparedOp[], time: number): number[] {
+    const versions: number[] = []
+    for (const op of ops) {
+      switch (op.op) {
+        case 'put': {
+          const { collection, id: docId, text, index } = op
+          const expiresAt = op.ttlMs === undefined ? Number.POSITIVE_INFINITY : time + op.ttlMs
+          versions.push(documents.put(collection, { partition: id, id: docId, text, index, expiresAt }, time))
+          break
+        }
+        case 'delete':
+          documents.remove(id, op.collection, op.id)
+          break
+        case 'append':
+          append(id, partition, op, time)
+          break
+        case 'claim':
+          partition.token = op.token
+          setLease(id, partition, leaseOf(id, op.owner, op.token, time + op.ttlMs))
+          break
+        case 'renew':
+          setLease(id, partition, leaseOf(id, partition.lease!.owner, op.token, time + op.ttlMs))
+          break
+        case 'release':
+          if (partition.lease?.token === op.token) setLease(id, partition, undefined)
+          break
+        case 'clear':
+          documents.clear(id)
+          changeLog(id, partition.log, () => dropAll(partition.log))
+          setLease(id, partition, undefined)
+          break
+      }
+    }
+    return versions
+  }
+
+  function count(): MemoryCounts {
+    let events = 0
+    for (const log of byAppend.values()) events += log.head - log.firstRetained + 1
+    const leases = [...leased.values()].filter(({ lease }) => lease!.expiresAt > now()).length
+    return {
+      partitions: partitions.size + tombstones.size,
+      documents: documents.count(),
+      events,
+      leases,
+      bytes: logBytes,
+    }
+  }
+
+  const store: Store = {
+    capabilities: { name: 'memory', shared: false, durable: false, coalesceMs: 0 },
+    async get(partition, collection, id) {
+      assertOpen()
+      return documents.get(partition, collection, id, now())
+    },
+    async list(collection, query = {}) {
+      assertOpen()
+      return documents.list(collection, query, now())
+    },
+    async commit(id, change): Promise<Committed> {
+      assertOpen()
+      const { guards = [] } = change
+      const prepared = prepareOps(change)
+      const time = now()
+      const partition = open(id)
+      try {
+        const current = {
+          now: time,
+          head: partition.log.head,
+          token: partition.token,
+          lease: partition.lease,
+          version: (collection: string, docId: string) => documents.version(id, collection, docId, time),
+        }
+        for (const guard of guards) checkGuard(id, guard, current)
+        checkLease(id, prepared, current)
+      } catch (error) {
+        settle(id)
+        throw error
+      }
+      const versions = apply(id, partition, prepared, time)
+      const { head } = partition.log
+      settle(id)
+      if (bells.has(id)) bells.ring(id, ringFor(prepared))
+      return { head, versions }
+    },
+    async read(id, query) {
+      assertOpen()
+      const log = partitions.get(id)?.log
+      if (log) return readEvents(log, query)
+      const { head } = counters(id)
+      return emptyBatch(Math.max(query.after, head) + 1, head, head + 1)
+    },
+    async inspect(id): Promise<PartitionState> {
+      assertOpen()
+      const partition = partitions.get(id)
+      if (partition) {
+        const { log, token, lease } = partition
+        return { head: log.head, firstRetained: log.firstRetained, token, lease, now: now() }
+      }
+      const { head, token } = counters(id)
+      return { head, firstRetained: head + 1, token, lease: undefined, now: now() }
+    },
+    async assertFence(id, token) {
+      assertOpen()
+      checkFence(id, token, partitions.get(id)?.lease, now())
+    },
+    watch(id, bell) {
+      assertOpen()
+      return bells.hang(id, bell)
+    },
+    async expired({ limit = 100 } = {}) {
+      assertOpen()
+      const time = now()
+      return [...leased.values()]
+        .map(({ lease }) => lease!)
+        .filter(({ expiresAt }) => expiresAt <= time)
+        .sort((a, b) => a.expiresAt - b.expiresAt)
+        .slice(0, limit)
+    },
+    async trim(id, bound) {
+      assertOpen()
+      const log = partitions.get(id)?.log
+      if (!log) return
+      changeLog(id, log, () => {
+        if ('keepLast' in bound) keepLast(log, bound.keepLast)
+        else dropOlderThan(log, now() - bound.olderThanMs)
+      })
+      settle(id)
+    },
+    async sweep() {
+      assertOpen()
+      for (const id of documents.sweep(now())) settle(id)
+      if (maxAgeMs === undefined) return
+      for (const [id, log] of [...byAppend]) {
+        if (leased.has(id)) continue
+        changeLog(id, log, () => dropOlderThan(log, now() - maxAgeMs))
+        settle(id)
+      }
+    },
+    async setup() {
+      assertOpen()
+    },
+    async close() {
+      closed = true
+      bells.clear()
+      partitions.clear()
+      byAppend.clear()
+      leased.clear()
+      tombstones.clear()
+    },
+  }
+  return { store, count }
+}

@@ -1,0 +1,90 @@
+import { AgentwireError } from '../errors.ts'
+import type { Checkpointer } from './checkpointer/checkpointer.ts'
+import type { DurableStorage, DurableStorageOptions } from './durable.ts'
+import { countedMemoryCheckpointer } from './memory/checkpointer.ts'
+import { countedMemoryStore } from './memory/store.ts'
+import { assertReadable, schemeOf } from './storage-url.ts'
+
+export type { StorageCounts, StorageReport } from './stats.ts'
+export { withoutPassword } from './storage-url.ts'
+
+/** What every backend takes. For more, such as a client of your own, call the backend's own function. */
+export type OpenStorageOptions = Pick<DurableStorageOptions, 'prefix' | 'deadlineMs' | 'serde'>
+
+/** A store and a saver over one database, whichever it is. In memory, `serde` is without effect. */
+export interface OpenedStorage extends Omit<DurableStorage, 'checkpointer'> {
+  readonly checkpointer: Checkpointer
+}
+
+interface Backend {
+  readonly schemes: readonly string[]
+  /** How its URLs look, for messages. */
+  readonly form: string
+  open(options: OpenStorageOptions & { readonly url: string }): Promise<OpenedStorage>
+}
+
+/** Each is loaded when it is asked for, and its client with it. */
+const BACKENDS: readonly Backend[] = [
+  {
+    schemes: ['file'],
+    form: 'file:… or a path',
+    open: async (o) => (await import('./sqlite/sqlite.ts')).sqliteStorage(o),
+  },
+  {
+    schemes: ['postgres', 'postgresql'],
+    form: 'postgres://…',
+    open: async (o) => (await import('./postgres/postgres.ts')).postgresStorage(o),
+  },
+  {
+    schemes: ['redis', 'rediss'],
+    form: 'redis://…',
+    open: async (o) => (await import('./redis/redis.ts')).redisStorage(o),
+  },
+  { schemes: ['memory'], form: 'memory:', open: async () => openMemory() },
+]
+
+/**
+ * A store and a saver for the database behind a URL, so that one variable of the environment can choose it: `file:…` or a path
+ * (SQLite), `postgres://…`, `redis://…`, `rediss://…`, or `memory:`.
+ *
+ * Nothing is connected yet; `setup` fails where the database cannot be reached. Throws `AgentwireError` `invalid_argument`
+ * for another scheme, and for a URL that cannot be read. No error of this library tells the URL's password.
+ */
+export async function openStorage(url: string, options: OpenStorageOptions = {}): Promise<OpenedStorage> {
+  const scheme = schemeOf(url)
+  const backend = BACKENDS.find(({ schemes }) => schemes.includes(scheme))
+  if (backend && url.trim() !== '') {
+    if (scheme !== 'file') assertReadable(url)
+    return backend.open({ ...options, url })
+  }
+  const forms = BACKENDS.map(({ form }) => form).join(', ')
+  const problem = backend
+    ? 'The URL of the storage is empty'
+    : `No storage has URLs that begin with ${scheme}:`
+  throw new AgentwireError('invalid_argument', `${problem}. What there is: ${forms}.`)
+}
+
+function openMemory(): OpenedStorage {
+  const { store, count } = countedMemoryStore()
+  const saver = countedMemoryCheckpointer()
+  return {
+    store,
+    checkpointer: saver.checkpointer,
+    setup: () => store.setup(),
+    async report() {
+      const { bytes, ...counts } = count()
+      return {
+        name: 'memory',
+        reachable: true,
+        schema: { version: 0, newest: 0 },
+        durable: false,
+        warnings: [
+          'It is in the memory of this process: nothing is kept when it ends, and no other process sees it.',
+        ],
+        counts: { ...counts, checkpoints: saver.count() },
+        bytes,
+      }
+    },
+    close: () => store.close(),
+  }
+}

@@ -1,0 +1,64 @@
+import { AgentwireError } from '../../errors.ts'
+import { createSaver } from '../checkpointer/saver.ts'
+import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions, PREFIX } from '../durable.ts'
+import { createDatabase } from './database.ts'
+import { createNames } from './names.ts'
+import { fromPool, fromUrl, type PostgresPool } from './pool.ts'
+import { reportOf } from './report.ts'
+import { createTables } from './saver/tables.ts'
+import { createDoorbell } from './store/doorbell.ts'
+import { createStore } from './store/store.ts'
+
+export type { DurableCheckpointer } from '../checkpointer/saver.ts'
+export type { DurableStorage, DurableStorageOptions } from '../durable.ts'
+export type { StorageCounts, StorageReport } from '../stats.ts'
+export type { RetentionOptions } from '../store/retention.ts'
+export type { PostgresPool, PostgresPoolClient, PostgresQuery } from './pool.ts'
+
+export interface PostgresStorageOptions extends DurableStorageOptions {
+  /** A `Pool` of the package `pg`. It stays yours: `close` leaves it open. One of `pool` and `url` is needed. */
+  readonly pool?: PostgresPool | undefined
+  /** `postgres://…`: a pool of our own, made with the package `pg`, which must be installed. */
+  readonly url?: string | undefined
+  /** The schema of the tables, created where it is missing. Default: the first of the connection's `search_path`. */
+  readonly schema?: string | undefined
+}
+
+/**
+ * A store and a saver in one Postgres database, 13 or newer. Beside the pool one more connection is opened, for LISTEN, which
+ * does not go through a pooler in transaction mode: there, events of other processes come up to a second late.
+ *
+ * Every call throws `UnavailableError` when the database does not answer within the deadline.
+ */
+export function postgresStorage(options: PostgresStorageOptions): DurableStorage {
+  const { pool, url, schema, prefix = PREFIX, deadlineMs = DEADLINE_MS, serde } = options
+  if ((pool === undefined) === (url === undefined)) {
+    throw new AgentwireError('invalid_argument', 'Give postgresStorage either a pool or a url.')
+  }
+  const database = createDatabase({
+    names: createNames(schema, prefix),
+    deadlineMs,
+    connect: async () => (pool ? fromPool(pool, deadlineMs) : fromUrl(url!, deadlineMs)),
+  })
+  const doorbell = createDoorbell(database)
+  let closing: Promise<void> | undefined
+  const end = async () => {
+    await database.close()
+    await doorbell.close()
+    await database.end()
+  }
+  const close = () => (closing ??= end())
+  return {
+    store: createStore(database, doorbell, options, close),
+    checkpointer: createSaver({
+      name: 'postgresCheckpointer',
+      database,
+      tables: createTables(database),
+      serde,
+      close,
+    }),
+    setup: () => database.setup(),
+    report: () => reportOf(database),
+    close,
+  }
+}

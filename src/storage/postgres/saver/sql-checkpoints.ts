@@ -1,0 +1,219 @@
+import type { Names } from '../names.ts'
+import { NOW } from '../store/sql-store.ts'
+
+/**
+ * - `checkpoints`: `cells` says for each channel its version and which row of `channel_values` has its value, if any:
+ *   `{channel: [version, id | null]}`. A checkpoint shares the rows of its ancestors for what did not change.
+ * - `channel_values`: one row for each value that a step changed.
+ * - `writes`: what tasks wrote on top of a checkpoint.
+ */
+export function checkpointTables({ of }: Names): string {
+  return `
+CREATE TABLE ${of('checkpoints')} (
+  thread_id text COLLATE "C" NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
+  checkpoint_id text COLLATE "C" NOT NULL,
+  parent_id text COLLATE "C",
+  names text,
+  cells jsonb NOT NULL,
+  type text NOT NULL,
+  body bytea NOT NULL,
+  metadata_type text NOT NULL,
+  metadata bytea NOT NULL,
+  PRIMARY KEY (thread_id, namespace, checkpoint_id)
+);
+
+CREATE TABLE ${of('channel_values')} (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  thread_id text COLLATE "C" NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
+  channel text COLLATE "C" NOT NULL,
+  version text COLLATE "C" NOT NULL,
+  type text NOT NULL,
+  data bytea NOT NULL
+);
+CREATE INDEX ON ${of('channel_values')} (thread_id, namespace, channel, version);
+
+CREATE TABLE ${of('writes')} (
+  thread_id text COLLATE "C" NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
+  checkpoint_id text COLLATE "C" NOT NULL,
+  task_id text COLLATE "C" NOT NULL,
+  place integer NOT NULL,
+  names text,
+  channel text NOT NULL,
+  type text NOT NULL,
+  data bytea NOT NULL,
+  PRIMARY KEY (thread_id, namespace, checkpoint_id, task_id, place)
+);
+`
+}
+
+/**
+ * `held` locks a lease's row until the transaction ends, so that nobody takes the lease between the check and the write.
+ *
+ * `put_checkpoint` finds the values that did not change: with the parent where that has the version, else anywhere in the
+ * namespace. Where several have it, for branches number alike, it writes nothing and gives the places of those channels in
+ * `p_carried`, unless it was told to take the latest.
+ *
+ * `p_data` is all bytes of the call, one after the other; lengths say which are whose.
+ *
+ * `load` gives the checkpoints at `[[thread, namespace, id | null for the newest]]` with their writes, each with the place of its
+ * address, and the values that they share, each with its id.
+ */
+export function checkpointFunctions({ of }: Names): string {
+  return `
+CREATE FUNCTION ${of('held')}(p_partition text, p_token bigint) RETURNS boolean
+LANGUAGE plpgsql AS $body$
+DECLARE
+  found_token bigint;
+  found_until bigint;
+BEGIN
+  SELECT lease_token, lease_until INTO found_token, found_until
+  FROM ${of('partitions')} WHERE partition = p_partition FOR SHARE;
+  RETURN coalesce(found_token = p_token AND found_until > ${NOW}, false);
+END
+$body$;
+
+CREATE FUNCTION ${of('put_checkpoint')}(
+  p_fence text, p_token bigint, p_thread text, p_namespace text, p_id text, p_parent text, p_names text,
+  p_head jsonb, p_changed jsonb, p_carried jsonb, p_latest boolean, p_data bytea,
+  OUT fenced boolean, OUT ambiguous integer[]
+) LANGUAGE plpgsql AS $body$
+#variable_conflict use_column
+DECLARE
+  item jsonb;
+  parent jsonb;
+  cells jsonb := '{}';
+  value_id bigint;
+  candidates bigint;
+  body bytea;
+  metadata bytea;
+  taken integer := 1;
+BEGIN
+  fenced := p_fence IS NOT NULL AND NOT ${of('held')}(p_fence, p_token);
+  IF fenced THEN
+    RETURN;
+  END IF;
+  body := substr(p_data, taken, (p_head->>'bytes')::integer);
+  taken := taken + length(body);
+  metadata := substr(p_data, taken, (p_head->>'metadataBytes')::integer);
+  taken := taken + length(metadata);
+  SELECT c.cells INTO parent FROM ${of('checkpoints')} AS c
+  WHERE c.thread_id = p_thread AND c.namespace = p_namespace AND c.checkpoint_id = p_parent;
+
+  ambiguous := '{}';
+  FOR i IN 0 .. jsonb_array_length(p_carried) - 1 LOOP
+    item := p_carried->i;
+    IF parent->(item->>'channel')->>0 = item->>'version' THEN
+      cells := cells || jsonb_build_object(item->>'channel', parent->(item->>'channel'));
+      CONTINUE;
+    END IF;
+    SELECT max(id), count(*) INTO value_id, candidates FROM ${of('channel_values')}
+    WHERE thread_id = p_thread AND namespace = p_namespace AND channel = item->>'channel' AND version = item->>'version';
+    IF candidates > 1 AND NOT p_latest THEN
+      ambiguous := ambiguous || i;
+    END IF;
+    cells := cells || jsonb_build_object(item->>'channel', jsonb_build_array(item->>'version', value_id));
+  END LOOP;
+  IF cardinality(ambiguous) > 0 THEN
+    RETURN;
+  END IF;
+
+  FOR i IN 0 .. jsonb_array_length(p_changed) - 1 LOOP
+    item := p_changed->i;
+    value_id := NULL;
+    IF item->>'type' IS NOT NULL THEN
+      INSERT INTO ${of('channel_values')} (thread_id, namespace, channel, version, type, data)
+      VALUES (
+        p_thread, p_namespace, item->>'channel', item->>'version', item->>'type',
+        substr(p_data, taken, (item->>'bytes')::integer)
+      ) RETURNING id INTO value_id;
+      taken := taken + (item->>'bytes')::integer;
+    END IF;
+    cells := cells || jsonb_build_object(item->>'channel', jsonb_build_array(item->>'version', value_id));
+  END LOOP;
+
+  INSERT INTO ${of('checkpoints')} (
+    thread_id, namespace, checkpoint_id, parent_id, names, cells, type, body, metadata_type, metadata
+  ) VALUES (
+    p_thread, p_namespace, p_id, p_parent, p_names, cells, p_head->>'type', body, p_head->>'metadataType', metadata
+  ) ON CONFLICT (thread_id, namespace, checkpoint_id) DO UPDATE SET
+    parent_id = excluded.parent_id, names = excluded.names, cells = excluded.cells, type = excluded.type,
+    body = excluded.body, metadata_type = excluded.metadata_type, metadata = excluded.metadata;
+END
+$body$;
+
+CREATE FUNCTION ${of('put_writes')}(
+  p_fence text, p_token bigint, p_thread text, p_namespace text, p_id text, p_task text, p_names text,
+  p_writes jsonb, p_data bytea,
+  OUT fenced boolean
+) LANGUAGE plpgsql AS $body$
+#variable_conflict use_column
+DECLARE
+  item jsonb;
+  taken integer := 1;
+BEGIN
+  fenced := p_fence IS NOT NULL AND NOT ${of('held')}(p_fence, p_token);
+  IF fenced THEN
+    RETURN;
+  END IF;
+  FOR i IN 0 .. jsonb_array_length(p_writes) - 1 LOOP
+    item := p_writes->i;
+    INSERT INTO ${of('writes')} AS w (thread_id, namespace, checkpoint_id, task_id, place, names, channel, type, data)
+    VALUES (
+      p_thread, p_namespace, p_id, p_task, (item->>'place')::integer, p_names, item->>'channel', item->>'type',
+      substr(p_data, taken, (item->>'bytes')::integer)
+    ) ON CONFLICT (thread_id, namespace, checkpoint_id, task_id, place) DO UPDATE SET
+      channel = excluded.channel, type = excluded.type, data = excluded.data
+      WHERE w.place < 0;
+    taken := taken + (item->>'bytes')::integer;
+  END LOOP;
+END
+$body$;
+
+CREATE FUNCTION ${of('load')}(
+  p_addresses jsonb,
+  OUT kind text, OUT at bigint, OUT about text, OUT type text, OUT data text, OUT metadata text
+) RETURNS SETOF record LANGUAGE plpgsql STABLE AS $body$
+#variable_conflict use_column
+BEGIN
+  -- Each LATERAL keeps the planner to one look into the index for each address, value and checkpoint.
+  RETURN QUERY WITH wanted AS MATERIALIZED (
+    SELECT a.at, c.*
+    FROM jsonb_array_elements(p_addresses) WITH ORDINALITY AS a(address, at)
+    CROSS JOIN LATERAL (
+      SELECT * FROM ${of('checkpoints')}
+      WHERE thread_id = a.address->>0 AND namespace = a.address->>1 AND checkpoint_id = coalesce(
+        a.address->>2,
+        (
+          SELECT max(n.checkpoint_id) FROM ${of('checkpoints')} AS n
+          WHERE n.thread_id = a.address->>0 AND n.namespace = a.address->>1
+        )
+      )
+      OFFSET 0
+    ) AS c
+  )
+  SELECT
+    'checkpoint', w.at,
+    jsonb_build_array(
+      w.thread_id, w.namespace, w.checkpoint_id, w.parent_id, w.names, w.cells, w.metadata_type
+    )::text,
+    w.type, encode(w.body, 'hex'), encode(w.metadata, 'hex')
+  FROM wanted AS w
+  UNION ALL
+  SELECT 'value', v.id, NULL, v.type, encode(v.data, 'hex'), NULL
+  FROM (SELECT DISTINCT (cell->>1)::bigint AS id FROM wanted AS w, jsonb_each(w.cells) AS c(channel, cell)) AS cells
+  CROSS JOIN LATERAL (SELECT * FROM ${of('channel_values')} WHERE id = cells.id OFFSET 0) AS v
+  UNION ALL
+  SELECT
+    'write', w.at, jsonb_build_array(r.task_id, r.place, r.names, r.channel)::text, r.type, encode(r.data, 'hex'), NULL
+  FROM wanted AS w CROSS JOIN LATERAL (
+    SELECT * FROM ${of('writes')}
+    WHERE thread_id = w.thread_id AND namespace = w.namespace AND checkpoint_id = w.checkpoint_id
+    OFFSET 0
+  ) AS r;
+END
+$body$;
+`
+}

@@ -1,0 +1,104 @@
+import { checkGuard, checkLease, type PreparedOp, wholeMs } from '../../store/commit.ts'
+import { chunksOf, joined } from '../../store/log-layout.ts'
+import type { DocIndex, Guard } from '../../store/store.ts'
+import type { Row } from '../database.ts'
+import { keyOf, namesOf, toText } from '../text.ts'
+
+/** A commit in the form that the function `commit` takes. */
+export interface EncodedChange {
+  readonly guards: string
+  readonly ops: string
+  /** The bytes of all events, one after the other. */
+  readonly data: Uint8Array | null
+}
+
+export function encodeChange(
+  partition: string,
+  guards: readonly Guard[],
+  ops: readonly PreparedOp[],
+): EncodedChange {
+  const data: Uint8Array[] = []
+  const encoded = ops.map((op) => encodeOp(partition, op, data))
+  return {
+    guards: JSON.stringify(guards.map(encodeGuard)),
+    ops: JSON.stringify(encoded),
+    data: data.length === 0 ? null : joined(data),
+  }
+}
+
+function encodeGuard(guard: Guard): object {
+  switch (guard.guard) {
+    case 'version':
+    case 'absent': {
+      const { collection, id } = guard
+      const version = guard.guard === 'absent' ? null : guard.version
+      return { guard: 'version', collection: keyOf(collection), id: keyOf(id), version }
+    }
+    default:
+      return guard
+  }
+}
+
+/** Its bytes are added to `data`. */
+function encodeOp(partition: string, op: PreparedOp, data: Uint8Array[]): object {
+  switch (op.op) {
+    case 'put': {
+      const { collection, id, text, index, ttlMs } = op
+      return {
+        op: 'put',
+        collection: keyOf(collection),
+        id: keyOf(id),
+        names: namesOf(partition, id),
+        value: text,
+        fields: JSON.stringify(index),
+        entries: entriesOf(index).map(([field, num, str]) => [field, String(num), str]),
+        ttlMs: ttlMs === undefined ? null : wholeMs(ttlMs),
+      }
+    }
+    case 'delete':
+      return { op: 'delete', collection: keyOf(op.collection), id: keyOf(op.id) }
+    case 'append': {
+      const chunks = chunksOf(op.token, op.events)
+      data.push(...chunks.map((chunk) => chunk.data))
+      return {
+        op: 'append',
+        chunks: chunks.map(({ count, layout, data }) => ({ count, layout, bytes: data.length })),
+      }
+    }
+    case 'claim':
+      return { op: 'claim', owner: toText(op.owner), token: op.token, ttlMs: wholeMs(op.ttlMs) }
+    case 'renew':
+      return { op: 'renew', token: op.token, ttlMs: wholeMs(op.ttlMs) }
+    default:
+      return op
+  }
+}
+
+/** Each field as `fields` keeps it. Numbers come before strings, so all strings have the number Infinity. */
+export function entriesOf(index: DocIndex): [field: string, num: number, str: string][] {
+  return Object.entries(index).map(([field, value]) => [keyOf(field), ...placeOf(value)])
+}
+
+export function placeOf(value: string | number): [num: number, str: string] {
+  return typeof value === 'number' ? [value, ''] : [Number.POSITIVE_INFINITY, keyOf(value)]
+}
+
+/** Throws the error of the guard or op that the function `commit` refused, as `Store` words it. */
+export function throwRefusal(
+  partition: string,
+  guards: readonly Guard[],
+  ops: readonly PreparedOp[],
+  { refused, place, seen }: Row,
+): never {
+  const found = seen === null ? undefined : Number(seen)
+  const version = () => found
+  const held = { partition, owner: '', token: 0, expiresAt: Number.POSITIVE_INFINITY }
+  const current = { now: 0, head: found ?? 0, token: found ?? 0, version }
+  if (refused === 'guard') {
+    const guard = guards[Number(place)]!
+    checkGuard(partition, guard, { ...current, lease: guard.guard === 'free' ? held : undefined })
+  } else {
+    checkLease(partition, [ops[Number(place)]!], { ...current, lease: undefined })
+  }
+  throw new Error(`Postgres refused ${refused} ${place} of a commit, which holds by what it saw.`)
+}

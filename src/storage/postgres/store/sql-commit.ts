@@ -1,0 +1,194 @@
+import type { Names } from '../names.ts'
+import { NOW } from './sql-store.ts'
+
+/**
+ * One commit. It locks the partition's row, so commits of a partition come one after the other; checks everything; then
+ * writes, or gives back what refused it, a guard or an op, its place and what it saw.
+ */
+export function commitFunction({ of }: Names): string {
+  return `
+CREATE FUNCTION ${of('commit')}(
+  p_partition text, p_names text, p_guards jsonb, p_ops jsonb, p_data bytea,
+  OUT refused text, OUT place integer, OUT seen bigint, OUT head bigint, OUT versions bigint[]
+) LANGUAGE plpgsql AS $body$
+#variable_conflict use_column
+DECLARE
+  part ${of('partitions')};
+  known boolean;
+  now_ms bigint;
+  item jsonb;
+  chunk jsonb;
+  held bigint;
+  dealt bigint;
+  document_key bigint;
+  found_fields text;
+  taken integer := 1;
+BEGIN
+  LOOP
+    SELECT * INTO part FROM ${of('partitions')} WHERE partition = p_partition FOR NO KEY UPDATE;
+    known := FOUND;
+    IF NOT known THEN
+      part.head := 0;
+      part.first_retained := 1;
+      part.bytes := 0;
+      part.token := 0;
+      part.version := 0;
+    END IF;
+    now_ms := ${NOW};
+
+    FOR i IN 0 .. jsonb_array_length(p_guards) - 1 LOOP
+      item := p_guards->i;
+      place := i;
+      CASE item->>'guard'
+      WHEN 'fence' THEN
+        IF part.lease_token IS DISTINCT FROM (item->>'token')::numeric OR part.lease_until <= now_ms THEN
+          refused := 'guard';
+          RETURN;
+        END IF;
+      WHEN 'head' THEN
+        IF part.head IS DISTINCT FROM (item->>'seq')::numeric THEN
+          refused := 'guard';
+          seen := part.head;
+          RETURN;
+        END IF;
+      WHEN 'free' THEN
+        IF part.lease_until > now_ms THEN
+          refused := 'guard';
+          RETURN;
+        END IF;
+      ELSE
+        seen := NULL;
+        SELECT version INTO seen FROM ${of('documents')}
+        WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id'
+          AND (expires_at IS NULL OR expires_at > now_ms);
+        IF seen IS DISTINCT FROM (item->>'version')::numeric THEN
+          refused := 'guard';
+          RETURN;
+        END IF;
+      END CASE;
+    END LOOP;
+
+    held := part.lease_token;
+    dealt := part.token;
+    FOR i IN 0 .. jsonb_array_length(p_ops) - 1 LOOP
+      item := p_ops->i;
+      place := i;
+      CASE item->>'op'
+      WHEN 'claim' THEN
+        IF (item->>'token')::bigint <= dealt THEN
+          refused := 'op';
+          seen := dealt;
+          RETURN;
+        END IF;
+        dealt := (item->>'token')::bigint;
+        held := dealt;
+      WHEN 'renew' THEN
+        IF held IS DISTINCT FROM (item->>'token')::numeric THEN
+          refused := 'op';
+          RETURN;
+        END IF;
+      WHEN 'release' THEN
+        IF held = (item->>'token')::numeric THEN
+          held := NULL;
+        END IF;
+      WHEN 'clear' THEN
+        held := NULL;
+      ELSE
+        NULL;
+      END CASE;
+    END LOOP;
+
+    EXIT WHEN known OR jsonb_array_length(p_ops) = 0;
+    INSERT INTO ${of('partitions')} (partition, names, head, first_retained, bytes, token, version)
+    VALUES (p_partition, p_names, 0, 1, 0, 0, 0) ON CONFLICT DO NOTHING;
+    -- Another made it meanwhile: look again.
+    EXIT WHEN FOUND;
+  END LOOP;
+
+  versions := '{}';
+  FOR i IN 0 .. jsonb_array_length(p_ops) - 1 LOOP
+    item := p_ops->i;
+    CASE item->>'op'
+    WHEN 'append' THEN
+      FOR j IN 0 .. jsonb_array_length(item->'chunks') - 1 LOOP
+        chunk := item->'chunks'->j;
+        INSERT INTO ${of('events')} (partition, first, last, bytes, at, layout, data)
+        VALUES (
+          p_partition, part.head + 1, part.head + (chunk->>'count')::integer, (chunk->>'bytes')::integer, now_ms,
+          chunk->>'layout', substr(p_data, taken, (chunk->>'bytes')::integer)
+        );
+        part.head := part.head + (chunk->>'count')::integer;
+        part.bytes := part.bytes + (chunk->>'bytes')::integer;
+        taken := taken + (chunk->>'bytes')::integer;
+      END LOOP;
+    WHEN 'put' THEN
+      part.version := greatest(part.version + 1, now_ms);
+      versions := versions || part.version;
+      -- Locked, so that a sweep does not take its fields away meanwhile.
+      SELECT key, fields INTO document_key, found_fields FROM ${of('documents')}
+      WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id' FOR UPDATE;
+      IF FOUND THEN
+        UPDATE ${of('documents')}
+        SET version = part.version, value = item->>'value', fields = item->>'fields',
+          expires_at = now_ms + (item->>'ttlMs')::bigint
+        WHERE key = document_key;
+      ELSE
+        found_fields := '{}';
+        INSERT INTO ${of('documents')} (partition, collection, id, names, version, value, fields, expires_at)
+        VALUES (
+          p_partition, item->>'collection', item->>'id', item->>'names', part.version, item->>'value',
+          item->>'fields', now_ms + (item->>'ttlMs')::bigint
+        ) RETURNING key INTO document_key;
+      END IF;
+      IF found_fields <> item->>'fields' THEN
+        DELETE FROM ${of('fields')} AS f WHERE f.document = document_key AND NOT EXISTS (
+          SELECT FROM jsonb_array_elements(item->'entries') AS e
+          WHERE e->>0 = f.field AND (e->>1)::double precision = f.num AND e->>2 = f.str
+        );
+        INSERT INTO ${of('fields')} (document, field, num, str, partition, collection, id)
+        SELECT document_key, e->>0, (e->>1)::double precision, e->>2, p_partition, item->>'collection', item->>'id'
+        FROM jsonb_array_elements(item->'entries') AS e
+        ON CONFLICT DO NOTHING;
+      END IF;
+    WHEN 'delete' THEN
+      WITH gone AS (
+        DELETE FROM ${of('documents')}
+        WHERE partition = p_partition AND collection = item->>'collection' AND id = item->>'id' RETURNING key
+      )
+      DELETE FROM ${of('fields')} WHERE document IN (SELECT key FROM gone);
+    WHEN 'claim' THEN
+      part.token := (item->>'token')::bigint;
+      part.lease_owner := item->>'owner';
+      part.lease_token := part.token;
+      part.lease_until := now_ms + (item->>'ttlMs')::bigint;
+    WHEN 'renew' THEN
+      part.lease_until := now_ms + (item->>'ttlMs')::bigint;
+    WHEN 'release' THEN
+      IF part.lease_token = (item->>'token')::numeric THEN
+        part.lease_owner := NULL;
+        part.lease_token := NULL;
+        part.lease_until := NULL;
+      END IF;
+    WHEN 'clear' THEN
+      WITH gone AS (DELETE FROM ${of('documents')} WHERE partition = p_partition RETURNING key)
+      DELETE FROM ${of('fields')} WHERE document IN (SELECT key FROM gone);
+      DELETE FROM ${of('events')} WHERE partition = p_partition;
+      part.first_retained := part.head + 1;
+      part.bytes := 0;
+      part.lease_owner := NULL;
+      part.lease_token := NULL;
+      part.lease_until := NULL;
+    END CASE;
+  END LOOP;
+
+  IF jsonb_array_length(p_ops) > 0 THEN
+    UPDATE ${of('partitions')}
+    SET head = part.head, first_retained = part.first_retained, bytes = part.bytes, token = part.token, version = part.version,
+      lease_owner = part.lease_owner, lease_token = part.lease_token, lease_until = part.lease_until
+    WHERE partition = p_partition;
+  END IF;
+  head := part.head;
+END
+$body$;
+`
+}

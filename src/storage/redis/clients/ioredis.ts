@@ -1,0 +1,100 @@
+import type { Argument, Connections, Line, Receive } from '../line.ts'
+
+/** Structurally a `Redis` or a `Cluster` of `ioredis`. */
+export interface IoredisClient {
+  readonly isCluster?: boolean
+  readonly options: { readonly keyPrefix?: unknown }
+  callBuffer(command: string, ...args: never[]): Promise<unknown>
+  duplicate(...args: never[]): unknown
+}
+
+/** What is used of a duplicate. */
+interface Duplicate {
+  connect(): Promise<unknown>
+  callBuffer(command: string, args: (string | Buffer)[]): Promise<unknown>
+  subscribe(...channels: string[]): Promise<unknown>
+  unsubscribe(channel: string): Promise<unknown>
+  on(event: 'message', listener: Receive): unknown
+  on(event: 'end' | 'error', listener: () => void): unknown
+  disconnect(): void
+}
+
+/** A channel that nobody publishes to: the answer to SUBSCRIBE shows that the connection is alive. */
+const SILENT_CHANNEL = 'agentwire:ping'
+
+export function isIoredis(client: object): client is IoredisClient {
+  return 'callBuffer' in client && typeof client.callBuffer === 'function' && 'duplicate' in client
+}
+
+/**
+ * Duplicates, and not the client itself: by default ioredis sends again what was under way when a connection broke, and a commit may
+ * then be done twice.
+ */
+export function fromIoredis(client: IoredisClient, deadlineMs: number): Connections {
+  const isCluster = client.isCluster === true
+  const options = {
+    lazyConnect: true,
+    retryStrategy: null,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: null,
+    enableOfflineQueue: true,
+    enableAutoPipelining: false,
+    autoResubscribe: false,
+    connectTimeout: deadlineMs,
+    commandTimeout: undefined,
+    stringNumbers: false,
+    keyPrefix: '',
+  }
+  const { keyPrefix = '', redisOptions } = client.options as { keyPrefix?: unknown; redisOptions?: object }
+  const duplicate = client.duplicate.bind(client) as (...args: unknown[]) => Duplicate
+  const make = () =>
+    isCluster
+      ? duplicate([], {
+          lazyConnect: true,
+          clusterRetryStrategy: null,
+          retryDelayOnFailover: 0,
+          enableAutoPipelining: false,
+          scaleReads: 'master',
+          keyPrefix: '',
+          redisOptions: { ...redisOptions, ...options },
+        })
+      : duplicate(options)
+  return { isCluster, keyPrefix: String(keyPrefix), createLine: (receive) => createLine(make(), receive) }
+}
+
+function createLine(redis: Duplicate, receive: Receive | undefined): Line {
+  let finish = () => {}
+  const ended = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  redis.on('end', finish)
+  // An error ends the connection, and what was under way rejects by itself. But one that nobody listens for is printed.
+  redis.on('error', () => {})
+  if (receive) redis.on('message', receive)
+  return {
+    ended,
+    async connect() {
+      await redis.connect()
+    },
+    send: (_, command, args) => redis.callBuffer(command, args.map(toBytes)),
+    async subscribe(channels) {
+      await redis.subscribe(...channels)
+    },
+    async unsubscribe(channel) {
+      await redis.unsubscribe(channel)
+    },
+    async ping() {
+      await redis.subscribe(SILENT_CHANNEL)
+    },
+    close() {
+      finish()
+      redis.disconnect()
+    },
+  }
+}
+
+/** The clients take no other bytes. */
+export function toBytes(argument: Argument): string | Buffer {
+  if (typeof argument === 'string') return argument
+  return Buffer.from(argument.buffer, argument.byteOffset, argument.byteLength)
+}

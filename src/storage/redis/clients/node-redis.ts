@@ -1,0 +1,91 @@
+import type { Connections, Line, Receive } from '../line.ts'
+import { toBytes } from './ioredis.ts'
+
+/** Structurally what `createClient` or `createCluster` of `redis` gives. */
+export interface NodeRedisClient {
+  sendCommand(...args: never[]): Promise<unknown>
+  duplicate(...args: never[]): unknown
+  connect(): Promise<unknown>
+}
+
+/** What is used of a duplicate. */
+interface Duplicate {
+  connect(): Promise<unknown>
+  sendCommand(...args: unknown[]): Promise<unknown>
+  subscribe(
+    channels: string | readonly string[],
+    listener: (message: string, channel: string) => void,
+  ): Promise<unknown>
+  unsubscribe(channel: string): Promise<unknown>
+  on(event: 'end' | 'error', listener: () => void): unknown
+  /** Version 5 and later. */
+  destroy?(): unknown
+  disconnect(): Promise<unknown>
+}
+
+/** How version 4, then later ones, are told to give strings as bytes: 36 is the `$` of RESP. */
+const AS_BYTES = { returnBuffers: true, typeMapping: { 36: Buffer } }
+
+export function isNodeRedis(client: object): client is NodeRedisClient {
+  return 'sendCommand' in client && 'duplicate' in client && !('getSentinelNode' in client)
+}
+
+export function fromNodeRedis(client: NodeRedisClient, deadlineMs: number): Connections {
+  const isCluster = 'masters' in client
+  const { options = {} } = client as { options?: { socket?: object; keyPrefix?: string } }
+  const duplicate = client.duplicate.bind(client) as (overrides?: object) => Duplicate
+  const make = () =>
+    isCluster
+      ? duplicate()
+      : duplicate({
+          socket: { ...options.socket, connectTimeout: deadlineMs, reconnectStrategy: false },
+          disableOfflineQueue: true,
+        })
+  return {
+    isCluster,
+    keyPrefix: options.keyPrefix ?? '',
+    createLine: (receive) => createLine(make(), isCluster, receive),
+  }
+}
+
+function createLine(client: Duplicate, isCluster: boolean, receive: Receive | undefined): Line {
+  let finish = () => {}
+  let isOver = false
+  const ended = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const listener = (message: string, channel: string) => receive?.(channel, message)
+
+  function close(): void {
+    if (isOver) return
+    isOver = true
+    finish()
+    // A client that never connected, or has ended already, refuses.
+    const closing = async () => (client.destroy ? client.destroy() : client.disconnect())
+    closing().catch(() => {})
+  }
+
+  client.on('end', close)
+  // The connections of a cluster are opened again by it.
+  client.on('error', isCluster ? () => {} : close)
+  return {
+    ended,
+    async connect() {
+      await client.connect()
+    },
+    send: (key, name, rest) => {
+      const args = [name, ...rest.map(toBytes)]
+      return isCluster ? client.sendCommand(key, false, args, AS_BYTES) : client.sendCommand(args, AS_BYTES)
+    },
+    async subscribe(channels) {
+      await client.subscribe(channels, listener)
+    },
+    async unsubscribe(channel) {
+      await client.unsubscribe(channel)
+    },
+    async ping() {
+      if (!isCluster) await client.sendCommand(['PING'])
+    },
+    close,
+  }
+}

@@ -1,0 +1,79 @@
+import { AgentwireError } from '../../errors.ts'
+import { createSaver } from '../checkpointer/saver.ts'
+import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions } from '../durable.ts'
+import { fromClient, fromUrl, type RedisClient } from './clients/client.ts'
+import { createDatabase } from './database.ts'
+import { createKeys } from './keys.ts'
+import type { Connections } from './line.ts'
+import { prepare } from './prepare.ts'
+import { reportOf } from './report.ts'
+import { createTables } from './saver/tables.ts'
+import { createDirectory } from './store/directory.ts'
+import { createDoorbell } from './store/doorbell.ts'
+import { createStore } from './store/store.ts'
+
+export type { DurableCheckpointer } from '../checkpointer/saver.ts'
+export type { DurableStorage, DurableStorageOptions } from '../durable.ts'
+export type { StorageCounts, StorageReport } from '../stats.ts'
+export type { RetentionOptions } from '../store/retention.ts'
+export type { RedisClient } from './clients/client.ts'
+export type { IoredisClient } from './clients/ioredis.ts'
+export type { NodeRedisClient } from './clients/node-redis.ts'
+
+export interface RedisStorageOptions extends DurableStorageOptions {
+  /**
+   * A client of `ioredis` or of `redis` (node-redis), of one server or of a cluster. It stays yours: connections are duplicated from it, and
+   * `close` leaves it open. One of `client` and `url` is needed.
+   */
+  readonly client?: RedisClient | undefined
+  /** `redis://…` or `rediss://…`, opened with the package `ioredis` or else `redis`, one of which must be installed. */
+  readonly url?: string | undefined
+}
+
+const PREFIX = 'agentwire:'
+
+/**
+ * A store and a saver in one Redis, 6.2 or newer, without modules. Two connections are opened, one of which subscribes. How much
+ * survives the end of Redis is up to its settings: nothing without `appendonly yes`, of which `setup` warns; with it all but the last two
+ * seconds at most, and all with `appendfsync always`. `maxmemory-policy` must be `noeviction`.
+ *
+ * Every call throws `UnavailableError` when Redis does not answer within the deadline.
+ */
+export function redisStorage(options: RedisStorageOptions): DurableStorage {
+  const { client, url, prefix = PREFIX, deadlineMs = DEADLINE_MS, serde } = options
+  if ((client === undefined) === (url === undefined)) {
+    throw new AgentwireError('invalid_argument', 'Give redisStorage either a client or a url.')
+  }
+  const given = client && fromClient(client, deadlineMs)
+  const keys = createKeys(given?.keyPrefix ?? '', prefix)
+  let connecting: Promise<Connections> | undefined
+  const connections = () => (connecting ??= fromUrl(url!, deadlineMs))
+  const database = createDatabase({
+    keys,
+    isCluster: given?.isCluster ?? false,
+    deadlineMs,
+    createLine: async (receive) => (given ?? (await connections())).createLine(receive),
+    prepare: (send) => prepare(send, keys),
+  })
+  const directory = createDirectory(database)
+  const doorbell = createDoorbell(database)
+  let closing: Promise<void> | undefined
+  const end = async () => {
+    await Promise.all([database.close(), doorbell.close()])
+  }
+  const close = () => (closing ??= end())
+  const store = createStore(database, directory, doorbell, options, close)
+  return {
+    store,
+    checkpointer: createSaver({
+      name: 'redisCheckpointer',
+      database,
+      tables: createTables(database, directory, store.assertFence),
+      serde,
+      close,
+    }),
+    setup: () => database.setup(),
+    report: () => reportOf(database),
+    close,
+  }
+}

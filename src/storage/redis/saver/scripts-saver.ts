@@ -1,0 +1,208 @@
+import { script } from '../script.ts'
+
+/**
+ * A thread has two keys. `saved` is a hash:
+ * - `r`: the tail of its entry among the threads.
+ * - `n`: the number of the last value.
+ * - `c` + checkpoint: the parent, or '', then the version of each channel with the number of its value, or 0 where it has none.
+ * - `b` + checkpoint: the checkpoint without its values, and its metadata.
+ * - `v` + number: a value.
+ * - `i` + namespace + version: the numbers of the values that have it.
+ * - `w` + checkpoint + task + place: a write.
+ *
+ * `order` is a set of `c` + checkpoint and of the fields of writes. A checkpoint is `namespace NUL id`, a version `channel NUL version`.
+ */
+const FENCE = `
+local function is_fenced(key)
+  if ARGV[1] == '' then
+    return false
+  end
+  local meta = redis.call('HMGET', key, 'held', 'ends')
+  return tonumber(meta[1] or 0) ~= tonumber(ARGV[1]) or tonumber(meta[2] or 0) <= clock()
+end
+`
+
+/**
+ * KEYS saved, order, the meta of the fence if any; ARGV token or '', '1' where the latest value counts, the tail to register with or '', namespace,
+ * checkpoint, parent or '', body, how many channels changed, `version, '1' | '0', value` of each, then the versions of the others.
+ *
+ * Gives 0 when it is done, 'fenced', 'register' where the thread is new, or the places of those of the others that several values have:
+ * then nothing is written.
+ */
+export const PUT_CHECKPOINT = script(`${FENCE}
+if is_fenced(KEYS[3]) then
+  return 'fenced'
+end
+if redis.call('HEXISTS', KEYS[1], 'r') == 0 then
+  if ARGV[3] == '' then
+    return 'register'
+  end
+end
+local namespace, checkpoint, parent = ARGV[4], ARGV[5], ARGV[6]
+local changed = tonumber(ARGV[8])
+local others = 9 + 3 * changed
+
+local before = {}
+if parent ~= '' and ARGV[others] then
+  local cells = redis.call('HGET', KEYS[1], 'c' .. parent)
+  if cells then
+    cells = cmsgpack.unpack(cells)
+    for i = 2, #cells, 2 do
+      before[cells[i]] = cells[i + 1]
+    end
+  end
+end
+local cells = { parent }
+local ambiguous = {}
+for i = others, #ARGV do
+  local version = ARGV[i]
+  local number = before[version]
+  if not number then
+    local numbers = redis.call('HGET', KEYS[1], 'i' .. namespace .. '\\0' .. version) or '0'
+    if ARGV[2] == '' and string.find(numbers, ',', 1, true) then
+      ambiguous[#ambiguous + 1] = i - others
+    end
+    number = tonumber(string.match(numbers, '%d+$'))
+  end
+  cells[#cells + 1] = version
+  cells[#cells + 1] = number
+end
+if #ambiguous > 0 then
+  return ambiguous
+end
+
+if ARGV[3] ~= '' then
+  redis.call('HSETNX', KEYS[1], 'r', ARGV[3])
+end
+for i = 9, others - 1, 3 do
+  local version = ARGV[i]
+  local number = 0
+  if ARGV[i + 1] == '1' then
+    number = redis.call('HINCRBY', KEYS[1], 'n', 1)
+    redis.call('HSET', KEYS[1], 'v' .. number, ARGV[i + 2])
+    local field = 'i' .. namespace .. '\\0' .. version
+    local numbers = redis.call('HGET', KEYS[1], field)
+    redis.call('HSET', KEYS[1], field, numbers and numbers .. ',' .. number or number)
+  end
+  cells[#cells + 1] = version
+  cells[#cells + 1] = number
+end
+redis.call('HSET', KEYS[1], 'c' .. checkpoint, cmsgpack.pack(cells), 'b' .. checkpoint, ARGV[7])
+redis.call('ZADD', KEYS[2], 0, 'c' .. checkpoint)
+return 0
+`)
+
+/** KEYS as above; ARGV token or '', then `field, '1' where the last one counts, write`. Gives 0 or 'fenced'. */
+export const PUT_WRITES = script(`${FENCE}
+if is_fenced(KEYS[3]) then
+  return 'fenced'
+end
+for i = 2, #ARGV, 3 do
+  if ARGV[i + 1] == '1' then
+    redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 2])
+  else
+    redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 2])
+  end
+  redis.call('ZADD', KEYS[2], 0, ARGV[i])
+end
+return 0
+`)
+
+/** KEYS saved, order. Gives the tail the thread was registered with. */
+export const DELETE_THREAD = script(`
+local tail = redis.call('HGET', KEYS[1], 'r')
+redis.call('UNLINK', KEYS[1], KEYS[2])
+return tail
+`)
+
+const WRITES = `
+local function newest(namespace)
+  local prefix = 'c' .. namespace .. '\\0'
+  local found = redis.call('ZREVRANGEBYLEX', KEYS[2], '(c' .. namespace .. '\\1', '[' .. prefix, 'LIMIT', 0, 1)
+  return found[1] and string.sub(found[1], 2)
+end
+local function writes(checkpoint)
+  local from = 'w' .. checkpoint
+  local found = redis.call('ZRANGEBYLEX', KEYS[2], '[' .. from .. '\\0', '(' .. from .. '\\1')
+  local all = {}
+  for _, field in ipairs(found) do
+    all[#all + 1] = field
+    all[#all + 1] = redis.call('HGET', KEYS[1], field)
+  end
+  return all
+end
+`
+
+/**
+ * KEYS saved, order; ARGV checkpoints, each after `c`, or namespaces after `n` for the newest. Gives a list of `checkpoint, body, cells, writes`, where body and
+ * cells are 0 if it is not there, and a list of `number, value` for all their cells.
+ */
+export const LOAD = script(`${WRITES}
+local found = {}
+local values = {}
+local known = {}
+for _, asked in ipairs(ARGV) do
+  local checkpoint = string.sub(asked, 2)
+  if string.sub(asked, 1, 1) == 'n' then
+    checkpoint = newest(checkpoint)
+  end
+  if checkpoint then
+    local cells = redis.call('HGET', KEYS[1], 'c' .. checkpoint)
+    local body = 0
+    if cells then
+      cells = cmsgpack.unpack(cells)
+      body = redis.call('HGET', KEYS[1], 'b' .. checkpoint)
+      for i = 3, #cells, 2 do
+        local number = cells[i]
+        if number > 0 and not known[number] then
+          known[number] = true
+          values[#values + 1] = number
+          values[#values + 1] = redis.call('HGET', KEYS[1], 'v' .. number)
+        end
+      end
+    end
+    found[#found + 1] = { checkpoint, body, cells or 0, writes(checkpoint) }
+  end
+end
+return { found, values }
+`)
+
+/** KEYS order; ARGV from, to, how many or -1. Gives a part of the order, the last first. */
+export const LIST_ORDER = script(`
+return redis.call('ZREVRANGEBYLEX', KEYS[1], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[3])
+`)
+
+/**
+ * KEYS saved, order; ARGV a checkpoint or namespace as above, how many, then channels. Gives `checkpoint, cells, writes` of it and of its ancestors, the nearest
+ * first, with the writes to those channels.
+ */
+export const LINE = script(`${WRITES}
+local channels = {}
+for i = 3, #ARGV do
+  channels[ARGV[i]] = true
+end
+local checkpoint = string.sub(ARGV[1], 2)
+if string.sub(ARGV[1], 1, 1) == 'n' then
+  checkpoint = newest(checkpoint) or ''
+end
+local found = {}
+while checkpoint ~= '' and #found < tonumber(ARGV[2]) do
+  local cells = redis.call('HGET', KEYS[1], 'c' .. checkpoint)
+  if not cells then
+    break
+  end
+  cells = cmsgpack.unpack(cells)
+  local all = writes(checkpoint)
+  local wanted = {}
+  for i = 1, #all, 2 do
+    local channel = string.sub(all[i + 1], 1, string.find(all[i + 1], '\\0', 1, true) - 1)
+    if channels[channel] then
+      wanted[#wanted + 1] = all[i]
+      wanted[#wanted + 1] = all[i + 1]
+    end
+  end
+  found[#found + 1] = { checkpoint, cells, wanted }
+  checkpoint = cells[1]
+end
+return found
+`)

@@ -1,0 +1,117 @@
+import type { Doc, DocIndex } from '../../store/store.ts'
+import { fromText, toText } from '../../text.ts'
+import type { Keys } from '../keys.ts'
+
+/** A member of a set in the directory. */
+export interface Entry {
+  readonly set: string
+  readonly member: string
+  /** Where the set is ordered by time: how long from now, in milliseconds. */
+  readonly ttlMs?: number | undefined
+  /** What is put behind the member with the time before it. */
+  readonly tail?: string | undefined
+}
+
+/** A document's place, and the stamp of the put that made it. */
+export interface Place {
+  readonly collection: string
+  readonly partition: string
+  readonly id: string
+  readonly stamp: string
+}
+
+/**
+ * What the directory has of a document: one member by place and one by each index field, and one by the end of its time. Each put has
+ * its own, with its own stamp; so those of the put before can be removed at any time after.
+ */
+export function entriesOf(keys: Keys, place: Place, index: DocIndex): Entry[] {
+  const { collection, partition, id, stamp } = place
+  const rest = [toText(partition), toText(id), stamp].join('\0')
+  return [
+    { set: keys.collection(collection), member: rest },
+    ...Object.entries(index).map(([field, value]) => ({
+      set: keys.collection(collection, field),
+      member: `${keyOf(value)}\0${rest}`,
+    })),
+  ]
+}
+
+export function mortalEntry(keys: Keys, { collection, partition, id, stamp }: Place): Entry {
+  return { set: keys.mortal, member: [toText(collection), toText(partition), toText(id), stamp].join('\0') }
+}
+
+export function readMortal(member: string): Place {
+  const [collection, partition, id, stamp] = member.split('\0') as [string, string, string, string]
+  return { collection: fromText(collection), partition: fromText(partition), id: fromText(id), stamp }
+}
+
+/** Of a member of a collection, with or without a key before it. */
+export function readMember(member: string): Omit<Place, 'collection'> {
+  const [partition, id, stamp] = member.split('\0').slice(-3) as [string, string, string]
+  return { partition: fromText(partition), id: fromText(id), stamp }
+}
+
+const scratch = new DataView(new ArrayBuffer(8))
+
+/** Text whose bytes are ordered as values of index fields: numbers first. */
+export function keyOf(value: string | number): string {
+  if (typeof value === 'string') return `s${toText(value)}`
+  // Not -0, which is the same number.
+  scratch.setFloat64(0, value === 0 ? 0 : value)
+  const bits = scratch.getBigUint64(0)
+  const ordered = bits >> 63n ? ~bits & 0xffff_ffff_ffff_ffffn : bits | (1n << 63n)
+  return `n${ordered.toString(16).padStart(16, '0')}`
+}
+
+/** The field of a document in its partition. */
+export function fieldOf(collection: string, id: string): string {
+  return `${toText(collection)}\0${toText(id)}`
+}
+
+export function readField(field: string): [collection: string, id: string] {
+  const [collection, id] = field.split('\0') as [string, string]
+  return [fromText(collection), fromText(id)]
+}
+
+export interface KeptDoc {
+  readonly doc: Doc
+  readonly stamp: string
+  /** 0 where it never ends. */
+  readonly expiresAt: number
+}
+
+/** `version end stamp`, the index, and the value. */
+export function readDocument(partition: string, id: string, bytes: Uint8Array): KeptDoc {
+  const text = toUtf8(bytes)
+  const first = text.indexOf('\n')
+  const second = text.indexOf('\n', first + 1)
+  const { version, expiresAt, stamp } = readHeader(text.slice(0, first))
+  const index: DocIndex = JSON.parse(text.slice(first + 1, second))
+  const value = JSON.parse(text.slice(second + 1))
+  return { doc: { partition, id, value, version, index }, stamp, expiresAt }
+}
+
+/** The first two lines of a document that is no more. */
+export function readLines(bytes: Uint8Array): {
+  readonly stamp: string
+  readonly index: DocIndex
+  readonly mortal: boolean
+} {
+  const [header, index] = toUtf8(bytes).split('\n') as [string, string]
+  const { stamp, expiresAt } = readHeader(header)
+  return { stamp, index: JSON.parse(index), mortal: expiresAt !== 0 }
+}
+
+function readHeader(header: string) {
+  const [version, expiresAt, stamp] = header.split(' ') as [string, string, string]
+  return { version: Number(version), expiresAt: Number(expiresAt), stamp }
+}
+
+export function toUtf8(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
+}
+
+/** When a put was begun, by the server's clock. */
+export function timeOf(stamp: string): number {
+  return Number.parseInt(stamp, 10)
+}

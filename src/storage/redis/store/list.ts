@@ -1,0 +1,172 @@
+import {
+  comparePositions,
+  decodeCursor,
+  type Position,
+  pageSize,
+  positionOf,
+  toPage,
+} from '../../store/cursor.ts'
+import type { Doc, DocPage, ListQuery } from '../../store/store.ts'
+import { toText } from '../../text.ts'
+import type { Database } from '../database.ts'
+import { type Directory, GRACE_MS } from './directory.ts'
+import { fieldOf, keyOf, readDocument, readMember, timeOf, toUtf8 } from './entries.ts'
+import { WALK } from './scripts-directory.ts'
+import { DOCUMENTS } from './scripts-store.ts'
+
+/** Members that one call looks at: the server does nothing else meanwhile. */
+const LOOK_AT = 5_000
+
+/** What a walk found in a stretch of a collection. It may be more than there is. */
+interface Stretch {
+  readonly now: number
+  /** The set that the members are in. */
+  readonly set: string
+  readonly members: readonly string[]
+  /** The member at which the stretch ends; undefined: it is all of the collection. */
+  readonly end: string | undefined
+}
+
+/**
+ * Finds candidates in the directory, then looks at the documents themselves. One that was changed meanwhile counts with what
+ * it is now.
+ */
+export async function listDocuments(
+  database: Database,
+  directory: Directory,
+  collection: string,
+  query: ListQuery,
+): Promise<DocPage> {
+  const { orderBy, descending = false, cursor } = query
+  const limit = pageSize(query)
+  const after = cursor === undefined ? undefined : decodeCursor(cursor)
+  const sign = descending ? -1 : 1
+  const found = new Map<string, Doc>()
+  let from = after && `(${memberAt(orderBy, after)}\0${descending ? '' : '\x7f'}`
+  for (;;) {
+    const stretch = await walk(database, collection, query, from, limit + 1 - found.size)
+    const isIn = within(orderBy, sign, after, stretch.end)
+    for (const doc of await loadDocuments(database, directory, collection, stretch)) {
+      if (matches(doc, query) && isIn(positionOf(doc, orderBy))) {
+        found.set(fieldOf(doc.partition, doc.id), doc)
+      }
+    }
+    if (stretch.end === undefined || found.size > limit) break
+    from = `(${stretch.end}`
+  }
+  const sorted = [...found.values()].sort(
+    (a, b) => sign * comparePositions(positionOf(a, orderBy), positionOf(b, orderBy)),
+  )
+  return toPage(sorted, query)
+}
+
+function matches({ partition, index }: Doc, { partition: wanted, where = {}, orderBy }: ListQuery): boolean {
+  if (wanted !== undefined && partition !== wanted) return false
+  if (orderBy !== undefined && !Object.hasOwn(index, orderBy)) return false
+  return Object.entries(where).every(
+    ([field, value]) => Object.hasOwn(index, field) && index[field] === value,
+  )
+}
+
+/** Whether a position is after the cursor and not beyond the end of a stretch, where a later one will find it. */
+function within(
+  orderBy: string | undefined,
+  sign: number,
+  after: Position | undefined,
+  end: string | undefined,
+): (position: Position) => boolean {
+  const last = end === undefined ? undefined : Buffer.from(end.slice(0, end.lastIndexOf('\0')))
+  return (position) => {
+    if (after && sign * comparePositions(position, after) <= 0) return false
+    return !last || sign * Buffer.compare(Buffer.from(memberAt(orderBy, position)), last) <= 0
+  }
+}
+
+/** A member as it would stand at a position, without its stamp. */
+function memberAt(orderBy: string | undefined, { key, partition, id }: Position): string {
+  const rest = `${toText(partition)}\0${toText(id)}`
+  return orderBy === undefined ? rest : `${keyOf(key ?? '')}\0${rest}`
+}
+
+async function walk(
+  { run, keys }: Database,
+  collection: string,
+  { partition, where = {}, orderBy, descending = false }: ListQuery,
+  from: string | undefined,
+  wanted: number,
+): Promise<Stretch> {
+  const base = keys.collection(collection)
+  const inPartition = partition === undefined ? '' : `${toText(partition)}\0`
+  const others = Object.entries(where).map(([field, value]) => {
+    const key = `${keyOf(value)}\0`
+    return { set: keys.collection(collection, field), key, prefix: key + inPartition }
+  })
+  let driver = { set: base, key: '', prefix: inPartition }
+  if (orderBy !== undefined) {
+    driver = { set: keys.collection(collection, orderBy), key: '', prefix: '' }
+    if (partition !== undefined) others.push({ set: base, key: '', prefix: inPartition })
+  } else if (others.length > 0) {
+    // Members with one key are in order by partition and id.
+    driver = others.shift()!
+  }
+  const isKeyed = driver.set !== base
+  const lowest = driver.prefix === '' ? '-' : `[${driver.prefix}`
+  const highest = driver.prefix === '' ? '+' : `(${driver.prefix.slice(0, -1)}\x01`
+  // A cursor has no key where the order has none, but the set may.
+  const start = from === undefined || orderBy !== undefined ? from : from.replace('(', `(${driver.key}`)
+  const answer = await run({
+    script: WALK,
+    keys: [driver.set, ...others.map(({ set }) => set)],
+    args: [
+      start ?? (descending ? highest : lowest),
+      descending ? lowest : highest,
+      descending ? 'd' : '',
+      String(wanted),
+      String(LOOK_AT),
+      isKeyed ? '1' : '',
+      inPartition,
+      orderBy === undefined ? '' : '1',
+      ...others.flatMap(({ key, prefix }) => [key, prefix]),
+    ],
+  })
+  const [now, ended, last, members] = answer as [number, number, Uint8Array, Uint8Array[]]
+  const end = toUtf8(last)
+  return {
+    now,
+    set: ended > 1 ? others[ended - 2]!.set : driver.set,
+    members: members.map(toUtf8),
+    end: ended > 0 ? undefined : orderBy === undefined ? end.slice(driver.key.length) : end,
+  }
+}
+
+/** The documents that the members of a stretch stand for, each once at least. */
+async function loadDocuments(
+  { run, keys }: Database,
+  directory: Directory,
+  collection: string,
+  { now, set, members }: Stretch,
+): Promise<Doc[]> {
+  const places = members.map((member) => ({ member, ...readMember(member) }))
+  const byPartition = new Map<string, typeof places>()
+  for (const place of places) {
+    const group = byPartition.get(place.partition)
+    if (group) group.push(place)
+    else byPartition.set(place.partition, [place])
+  }
+  const loaded = await Promise.all(
+    [...byPartition].map(async ([partition, group]) => {
+      const { docs } = keys.partition(partition)
+      const args = group.map(({ id }) => fieldOf(collection, id))
+      const [time, ...kept] = (await run({ script: DOCUMENTS, keys: [docs], args })) as [
+        number,
+        ...Uint8Array[],
+      ]
+      return group.flatMap(({ id, stamp, member }, i): Doc[] => {
+        const found = kept[i] && readDocument(partition, id, kept[i])
+        if (found?.stamp !== stamp && timeOf(stamp) < now - GRACE_MS) directory.leave([{ set, member }])
+        return found && (found.expiresAt === 0 || found.expiresAt > time) ? [found.doc] : []
+      })
+    }),
+  )
+  return loaded.flat()
+}

@@ -1,0 +1,119 @@
+import { script } from '../script.ts'
+
+/**
+ * KEYS sets; ARGV the time or '', then `place of the set, ttl or '', member, tail or ''`. Members with a ttl stand at the end of it. A tail is
+ * put behind the member with the time before it. Gives the time.
+ */
+export const ENTER = script(`
+local now = ARGV[1] == '' and clock() or tonumber(ARGV[1])
+for i = 2, #ARGV, 4 do
+  local score = ARGV[i + 1] == '' and 0 or now + tonumber(ARGV[i + 1])
+  local member = ARGV[i + 2]
+  if ARGV[i + 3] ~= '' then
+    member = member .. int(now) .. ARGV[i + 3]
+  end
+  redis.call('ZADD', KEYS[tonumber(ARGV[i])], score, member)
+end
+return now
+`)
+
+/** KEYS sets; ARGV `place of the set, member`. */
+export const LEAVE = script(`
+for i = 1, #ARGV, 2 do
+  redis.call('ZREM', KEYS[tonumber(ARGV[i])], ARGV[i + 1])
+end
+return 1
+`)
+
+/** KEYS set; ARGV offset, count. Gives the time, then `member, score` of what is due, the earliest first. */
+export const DUE = script(`
+local now = clock()
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', int(now), 'WITHSCORES', 'LIMIT', ARGV[1], ARGV[2])
+table.insert(due, 1, now)
+return due
+`)
+
+/** KEYS set; ARGV `member, score seen, new score or ''`. Moves or removes members that nobody moved meanwhile. */
+export const SETTLE = script(`
+for i = 1, #ARGV, 3 do
+  local score = redis.call('ZSCORE', KEYS[1], ARGV[i])
+  if score and tonumber(score) == tonumber(ARGV[i + 1]) then
+    if ARGV[i + 2] == '' then
+      redis.call('ZREM', KEYS[1], ARGV[i])
+    else
+      redis.call('ZADD', KEYS[1], ARGV[i + 2], ARGV[i])
+    end
+  end
+end
+return 1
+`)
+
+/**
+ * Walks a set of documents in order, for those that are in other sets too. Members are `[key \\0] partition \\0 id \\0 stamp`.
+ *
+ * KEYS the set, then the others; ARGV from, to, 'd' where descending, wanted, members to look at, '1' where members have a key, what the part
+ * after the key must begin with, '1' where another set may be given whole, then for each of the others its key with NUL, and what its
+ * members must begin with, which ends with NUL.
+ *
+ * Gives the time, how it ended, the last member looked at, and the members found. It ended 1 at the end of the set, 0 before it, or
+ * with the place of another set: then it gives the members of that, the smallest, in no order that counts.
+ */
+export const WALK = script(`
+local now = clock()
+local from, to, wanted, most = ARGV[1], ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5])
+local command = ARGV[3] == 'd' and 'ZREVRANGEBYLEX' or 'ZRANGEBYLEX'
+local start = ARGV[7]
+
+if ARGV[8] == '1' then
+  local smallest, place
+  for k = 2, #KEYS do
+    local prefix = ARGV[2 * k + 6]
+    local count = redis.call('ZLEXCOUNT', KEYS[k], '[' .. prefix, '(' .. string.sub(prefix, 1, -2) .. '\\1')
+    if not smallest or count < smallest then
+      smallest = count
+      place = k
+    end
+  end
+  -- To load a document costs about as much as to look at 15 members.
+  if smallest and smallest * smallest * 15 <= wanted * redis.call('ZCARD', KEYS[1]) then
+    local prefix = ARGV[2 * place + 6]
+    local stop = '(' .. string.sub(prefix, 1, -2) .. '\\1'
+    return { now, place, '', redis.call('ZRANGEBYLEX', KEYS[place], '[' .. prefix, stop) }
+  end
+end
+
+local found = {}
+local looked = 0
+local last = ''
+local ended = 0
+while true do
+  local page = redis.call(command, KEYS[1], from, to, 'LIMIT', 0, 200)
+  for _, member in ipairs(page) do
+    last = member
+    looked = looked + 1
+    local rest = member
+    if ARGV[6] == '1' then
+      rest = string.sub(member, string.find(member, '\\0', 1, true) + 1)
+    end
+    local fits = string.sub(rest, 1, #start) == start
+    for k = 2, #KEYS do
+      fits = fits and redis.call('ZSCORE', KEYS[k], ARGV[2 * k + 5] .. rest)
+    end
+    if fits then
+      found[#found + 1] = member
+      if #found >= wanted then
+        return { now, 0, last, found }
+      end
+    end
+  end
+  if #page < 200 then
+    ended = 1
+    break
+  end
+  if looked >= most then
+    break
+  end
+  from = '(' .. last
+end
+return { now, ended, last, found }
+`)

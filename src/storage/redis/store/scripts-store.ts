@@ -1,0 +1,184 @@
+import { script } from '../script.ts'
+
+/** KEYS meta. Gives `now, head, first, token, owner, held, ends`. */
+export const INSPECT = script(`
+local meta = redis.call('HMGET', KEYS[1], 'head', 'first', 'token', 'owner', 'held', 'ends')
+return {
+  clock(), tonumber(meta[1] or 0), tonumber(meta[2] or 1), tonumber(meta[3] or 0), meta[4] or '',
+  tonumber(meta[5] or 0), tonumber(meta[6] or 0),
+}
+`)
+
+/**
+ * KEYS meta, log; ARGV after, limit, bytes. Gives `head, first` and, where there are events after `after`, the number of the last event of the first
+ * chunk, the layouts with commas between, and the bytes of each chunk: at most `limit` chunks, until they hold `bytes` bytes. Lua takes longer
+ * to join the bytes than all the rest.
+ */
+export const READ = script(`
+local meta = redis.call('HMGET', KEYS[1], 'head', 'first')
+local head = tonumber(meta[1] or 0)
+local first = tonumber(meta[2] or 1)
+local since = math.max(tonumber(ARGV[1]) + 1, first)
+if since > head then
+  return { head, first }
+end
+local limit = tonumber(ARGV[2])
+local bytes = tonumber(ARGV[3])
+local layouts = {}
+local data = {}
+local size = 0
+local first_last
+local from = int(since) .. '-0'
+local page = math.min(limit, 16)
+repeat
+  local chunks = redis.call('XRANGE', KEYS[2], from, '+', 'COUNT', page)
+  for i = 1, #chunks do
+    local chunk = chunks[i]
+    layouts[#layouts + 1] = string.sub(chunk[2][1], 14)
+    data[#data + 1] = chunk[2][2]
+    size = size + #chunk[2][2]
+    if size >= bytes then
+      break
+    end
+  end
+  if #chunks > 0 then
+    first_last = first_last or tonumber(string.match(chunks[1][1], '^%d+'))
+    from = '(' .. chunks[#chunks][1]
+  end
+  local done = #chunks < page or size >= bytes or #layouts >= limit
+  page = math.min(limit - #layouts, 512, math.ceil((bytes - size) * #data / (size + 1)) + 4)
+until done
+return { head, first, first_last, table.concat(layouts, ','), data }
+`)
+
+/** KEYS meta, log; ARGV the number of events to keep or '', the age to keep in milliseconds or ''. Whole chunks only go. */
+export const TRIM = script(`
+local meta = redis.call('HMGET', KEYS[1], 'head', 'first')
+local head = tonumber(meta[1] or 0)
+local first = tonumber(meta[2] or 1)
+local kept = first
+if ARGV[1] ~= '' then
+  kept = head - tonumber(ARGV[1]) + 1
+else
+  local before = clock() - tonumber(ARGV[2])
+  local from = '-'
+  repeat
+    local chunks = redis.call('XRANGE', KEYS[2], from, '+', 'COUNT', 100)
+    local young = false
+    for _, chunk in ipairs(chunks) do
+      if tonumber(string.sub(chunk[2][1], 1, 13)) >= before then
+        young = true
+        break
+      end
+      kept = tonumber(string.match(chunk[1], '^%d+')) + 1
+      from = '(' .. chunk[1]
+    end
+  until young or #chunks < 100
+end
+if kept > first then
+  redis.call('XTRIM', KEYS[2], 'MINID', int(kept))
+  redis.call('HSET', KEYS[1], 'first', int(kept))
+end
+return 1
+`)
+
+/**
+ * Drops old chunks of a log whose lease was released, a thousand at most. KEYS meta, log; ARGV the time before which they are too old or '', how many bytes may
+ * stay or '', how many bytes must go or '', where the oldest chunk must start for that or ''. The last chunk stays where bytes are what it is about.
+ *
+ * Gives where the log starts and ends among all bytes ever appended, when its last chunk came, 1 where the lease is held, and 1 where there is more to
+ * drop. Nothing of an empty log.
+ */
+export const RETAIN = script(`
+local meta = redis.call('HMGET', KEYS[1], 'head', 'first', 'held', 'bytes')
+local oldest = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
+if not oldest then
+  return {}
+end
+local function start_of(chunk)
+  return tonumber(string.match(chunk[1], '%d+$'))
+end
+local start = start_of(oldest)
+local ends = tonumber(meta[4])
+local held = (meta[3] or '0') ~= '0'
+local since = ARGV[1] == '' and 0 or tonumber(ARGV[1])
+local keep_from = -1
+local last_stays = true
+if ARGV[2] ~= '' then
+  keep_from = ends - tonumber(ARGV[2])
+end
+if ARGV[3] ~= '' and start == tonumber(ARGV[4]) then
+  keep_from = start + tonumber(ARGV[3])
+  last_stays = false
+end
+local function stays(chunk)
+  if tonumber(string.sub(chunk[2][1], 1, 13)) < since then
+    return false
+  end
+  return start_of(chunk) >= keep_from or (last_stays and string.match(chunk[1], '^%d+') == meta[1])
+end
+
+local more = 0
+if not held and not stays(oldest) then
+  local dropped = 0
+  local kept
+  local from = '-'
+  repeat
+    local chunks = redis.call('XRANGE', KEYS[2], from, '+', 'COUNT', 100)
+    local done = #chunks < 100
+    for i = 1, #chunks do
+      if stays(chunks[i]) then
+        done = true
+        break
+      end
+      kept = tonumber(string.match(chunks[i][1], '^%d+')) + 1
+      from = '(' .. chunks[i][1]
+      dropped = dropped + 1
+    end
+  until done or dropped >= 1000
+  if dropped >= 1000 then
+    more = 1
+  end
+  redis.call('XTRIM', KEYS[2], 'MINID', int(kept))
+  redis.call('HSET', KEYS[1], 'first', int(kept))
+  oldest = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
+  if not oldest then
+    return {}
+  end
+end
+local newest = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
+return { start_of(oldest), ends, tonumber(string.sub(newest[2][1], 1, 13)), held and 1 or 0, more }
+`)
+
+/** KEYS docs; ARGV fields. Gives the time, then what each field has. */
+export const DOCUMENTS = script(`
+local found = { clock() }
+for i, field in ipairs(ARGV) do
+  found[i + 1] = redis.call('HGET', KEYS[1], field)
+end
+return found
+`)
+
+/**
+ * KEYS docs; ARGV `field, stamp`. Removes those whose time is over. Gives for each the lines before its value where it went, 0 where it
+ * stays, and nothing where no document has that stamp.
+ */
+export const EXPIRE = script(`
+local now = clock()
+local found = {}
+for i = 1, #ARGV, 2 do
+  local doc = redis.call('HGET', KEYS[1], ARGV[i])
+  local over, stamp = string.match(doc or '', '^%d+ (%d+) (%S+)\\n')
+  local answer = false
+  if stamp == ARGV[i + 1] then
+    answer = 0
+    if over ~= '0' and tonumber(over) <= now then
+      redis.call('HDEL', KEYS[1], ARGV[i])
+      local first = string.find(doc, '\\n', 1, true)
+      answer = string.sub(doc, 1, string.find(doc, '\\n', first + 1, true) - 1)
+    end
+  end
+  found[#found + 1] = answer
+end
+return found
+`)

@@ -1,0 +1,201 @@
+import { DATABASE } from '../../checkpointer/fenced.ts'
+import { UnavailableError } from '../../errors.ts'
+import { checkFence, leaseOf, type PreparedOp, prepareOps, ringFor } from '../../store/commit.ts'
+import { readBounds } from '../../store/log-layout.ts'
+import type { RetentionOptions } from '../../store/retention.ts'
+import type {
+  Change,
+  Committed,
+  LogBatch,
+  PartitionState,
+  ReadQuery,
+  Ring,
+  Store,
+} from '../../store/store.ts'
+import { fromText, toText } from '../../text.ts'
+import type { Database } from '../database.ts'
+import { readAnswer } from '../layout.ts'
+import { encodeAppend, encodeChange, entriesFor, leaseEntry, throwRefusal } from './change.ts'
+import { type Directory, GRACE_MS } from './directory.ts'
+import type { Doorbell } from './doorbell.ts'
+import { entriesOf, fieldOf, mortalEntry, readDocument, readField, readLines, toUtf8 } from './entries.ts'
+import { expiredLeases } from './leases.ts'
+import { listDocuments } from './list.ts'
+import { expireLogs } from './retention.ts'
+import { APPEND, COMMIT } from './scripts-commit.ts'
+import { DOCUMENTS, INSPECT, READ, TRIM } from './scripts-store.ts'
+import { sweepDocuments } from './sweep.ts'
+
+interface RedisStore extends Store {
+  readonly [DATABASE]: object
+}
+
+/** Long enough to spare the server most commits of a token stream, short enough not to be seen. */
+const COALESCE_MS = 10
+const EVENTS: Ring = { log: true, docs: false }
+
+export function createStore(
+  database: Database,
+  directory: Directory,
+  doorbell: Doorbell,
+  retention: RetentionOptions,
+  close: () => Promise<void>,
+): RedisStore {
+  const { keys, run } = database
+  /** Begins the stamps of this process's puts, together with a number. */
+  const writer = crypto.randomUUID().slice(0, 8)
+  let puts = 0
+  /** What is asked in one turn of the event loop. Any number of readers wait for one answer. */
+  const asked = new Map<string, Promise<LogBatch>>()
+
+  async function inspect(partition: string): Promise<PartitionState> {
+    const { meta } = keys.partition(partition)
+    const answer = await run({ script: INSPECT, keys: [meta] })
+    const [now, head, firstRetained, token, owner, held, ends] = answer as [
+      number,
+      number,
+      number,
+      number,
+      Uint8Array,
+      number,
+      number,
+    ]
+    const lease = held === 0 ? undefined : leaseOf(partition, fromText(toUtf8(owner)), held, ends)
+    return { head, firstRetained, token, lease, now }
+  }
+
+  async function read(partition: string, query: ReadQuery): Promise<LogBatch> {
+    const { meta, log } = keys.partition(partition)
+    const { limit, maxBytes } = readBounds(query)
+    const args = [String(query.after), String(limit), String(maxBytes)]
+    return readAnswer((await run({ script: READ, keys: [meta, log], args })) as unknown[], query)
+  }
+
+  async function commit(
+    partition: string,
+    { guards = [], signal }: Change,
+    ops: readonly PreparedOp[],
+  ): Promise<Committed> {
+    const names = keys.partition(partition)
+    const first = puts
+    puts += ops.length
+    const tailOf = (place: number) => `.${writer}${(first + place).toString(36)}`
+    const entries = entriesFor(keys, partition, ops, tailOf)
+    const entered = entries.length === 0 ? undefined : await directory.enter(entries, signal)
+    const change = encodeChange(guards, ops, (place) => `${entered}${tailOf(place)}`)
+    const ring = ringFor(ops)
+    const until = entered === undefined ? '' : String(entered + GRACE_MS)
+    const answer = (await run({
+      script: COMMIT,
+      keys: [names.meta, names.log, names.docs],
+      args: [names.channel, doorbell.message(ring), until, ...change],
+      mutates: true,
+      signal,
+    })) as [number, ...unknown[]]
+    if (answer[0] !== 1) {
+      // Not those of leases, which others may have by the same token.
+      const untimed = entries.filter(({ tail }) => tail !== undefined)
+      directory.leave(untimed.map(({ set, member, tail }) => ({ set, member: `${member}${entered}${tail}` })))
+      if (answer[0] === 0) throwRefusal(partition, guards, ops, answer)
+      throw new UnavailableError('The commit reached Redis too late.', { written: 'no' })
+    }
+    const [, head, versions = [], gone = [], freed = []] = answer as [
+      number,
+      number,
+      number[]?,
+      Uint8Array[]?,
+      number[]?,
+    ]
+    directory.leave([
+      ...freed.map((token) => leaseEntry(keys, partition, token)),
+      ...gone.flatMap((field, i) => (i % 2 ? [] : entriesOfGone(partition, toUtf8(field), gone[i + 1]!))),
+    ])
+    if (isEmptied(ops)) {
+      const due = { member: toText(partition), score: entered!, to: undefined }
+      database.later(() => directory.settle(keys.logs, [due]))
+    }
+    if (ops.length > 0) doorbell.ring(partition, ring)
+    return { head, versions }
+  }
+
+  function entriesOfGone(partition: string, field: string, lines: Uint8Array) {
+    const [collection, id] = readField(field)
+    const { stamp, index, mortal } = readLines(lines)
+    const place = { collection, partition, id, stamp }
+    return [...entriesOf(keys, place, index), ...(mortal ? [mortalEntry(keys, place)] : [])]
+  }
+
+  return {
+    [DATABASE]: database,
+    capabilities: { name: 'redis', shared: true, durable: true, coalesceMs: COALESCE_MS },
+    async get(partition, collection, id) {
+      const { docs } = keys.partition(partition)
+      const answer = await run({ script: DOCUMENTS, keys: [docs], args: [fieldOf(collection, id)] })
+      const [now, bytes] = answer as [number, Uint8Array | null]
+      const kept = bytes && readDocument(partition, id, bytes)
+      return kept && (kept.expiresAt === 0 || kept.expiresAt > now) ? kept.doc : undefined
+    },
+    async list(collection, query = {}) {
+      database.assertOpen()
+      return listDocuments(database, directory, collection, query)
+    },
+    async commit(partition, change) {
+      database.assertOpen()
+      const ops = prepareOps(change)
+      const events = encodeAppend(change.guards, ops)
+      if (events) {
+        const { meta, log, channel } = keys.partition(partition)
+        const args = [channel, doorbell.message(EVENTS), ...events]
+        const { signal } = change
+        const head = (await run({ script: APPEND, keys: [meta, log], args, mutates: true, signal })) as number
+        if (head >= 0) {
+          doorbell.ring(partition, EVENTS)
+          return { head, versions: [] }
+        }
+        // A guard did not hold: the other script tells which.
+      }
+      return commit(partition, change, ops)
+    },
+    async read(partition, query) {
+      database.assertOpen()
+      const question = JSON.stringify([partition, query.after, query.limit, query.maxBytes])
+      const known = asked.get(question)
+      if (known) return known
+      const answer = read(partition, query)
+      asked.set(question, answer)
+      queueMicrotask(() => asked.delete(question))
+      return answer
+    },
+    inspect,
+    async assertFence(partition, token) {
+      const { lease, now } = await inspect(partition)
+      checkFence(partition, token, lease, now)
+    },
+    watch(partition, bell) {
+      database.assertOpen()
+      return doorbell.watch(partition, bell)
+    },
+    async expired({ limit = 100 } = {}) {
+      database.assertOpen()
+      return expiredLeases(database, directory, inspect, limit)
+    },
+    async trim(partition, bound) {
+      const { meta, log } = keys.partition(partition)
+      const args = 'keepLast' in bound ? [String(bound.keepLast), ''] : ['', String(bound.olderThanMs)]
+      await run({ script: TRIM, keys: [meta, log], args, mutates: true })
+    },
+    async sweep() {
+      database.assertOpen()
+      await sweepDocuments(database, directory)
+      await expireLogs(database, directory, retention)
+    },
+    setup: () => database.setup(),
+    close,
+  }
+}
+
+/** Whether nothing is left of the log. */
+function isEmptied(ops: readonly PreparedOp[]): boolean {
+  const last = ops.findLast(({ op }) => op === 'append' || op === 'clear')
+  return last?.op === 'clear'
+}

@@ -1,0 +1,79 @@
+import { AgentwireError } from '../../errors.ts'
+import { createSaver } from '../checkpointer/saver.ts'
+import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions, PREFIX } from '../durable.ts'
+import { createDatabase } from './database.ts'
+import type { SqliteDatabase } from './driver.ts'
+import type { Synchronous } from './migrate.ts'
+import { openFile, pathOf } from './open.ts'
+import { reportOf } from './report.ts'
+import { createTables } from './saver/tables.ts'
+import { createDoorbell } from './store/doorbell.ts'
+import { createStore } from './store/store.ts'
+
+export type { DurableCheckpointer } from '../checkpointer/saver.ts'
+export type { DurableStorage, DurableStorageOptions } from '../durable.ts'
+export type { StorageCounts, StorageReport } from '../stats.ts'
+export type { RetentionOptions } from '../store/retention.ts'
+export type { SqliteDatabase, SqliteStatement } from './driver.ts'
+
+export interface SqliteStorageOptions extends DurableStorageOptions {
+  /**
+   * A database of `better-sqlite3`, `libsql` or `node:sqlite`, used by nothing else: its `busy_timeout` is set, and a transaction
+   * that others leave open on it makes every call fail. `close` leaves it open. One of `database` and `url` is needed.
+   */
+  readonly database?: SqliteDatabase | undefined
+  /** `file:…` or a path. Opened with `node:sqlite` where the runtime has it, else with the package `libsql`. */
+  readonly url?: string | undefined
+  /**
+   * `normal`: what was committed survives the end of the process, at any point; a power cut may undo the last commits. `full`: it
+   * survives that too, and each commit waits for the disk. Default `normal`.
+   */
+  readonly synchronous?: Synchronous | undefined
+  /** How often to look for commits of other connections while somebody watches, in milliseconds. Default 15. */
+  readonly pollMs?: number | undefined
+}
+
+const POLL_MS = 15
+const FIT = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+/**
+ * A store and a saver in one SQLite file, in WAL mode, that any number of processes of one machine may share. SQLite runs in the
+ * caller's thread: a call blocks the event loop as long as its statements take, but not while it waits for another process.
+ * Within one process, open a file with one SQLite library only: two do not see each other's locks (https://www.sqlite.org/howtocorrupt.html).
+ *
+ * `close` leaves a database of yours open. Every call throws `UnavailableError` when the file cannot be read or written.
+ */
+export function sqliteStorage(options: SqliteStorageOptions): DurableStorage {
+  const { database: given, url, prefix = PREFIX, serde } = options
+  const { deadlineMs = DEADLINE_MS, pollMs = POLL_MS, synchronous = 'normal' } = options
+  if ((given === undefined) === (url === undefined)) {
+    throw new AgentwireError('invalid_argument', 'Give sqliteStorage either a database or a url.')
+  }
+  if (!FIT.test(prefix)) {
+    throw new AgentwireError(
+      'invalid_argument',
+      'The prefix of sqliteStorage must be letters, digits and underscores.',
+    )
+  }
+  const path = url === undefined ? undefined : pathOf(url)
+  const open = async () => (path === undefined ? given! : openFile(path))
+  const database = createDatabase({ open, owned: given === undefined, prefix, synchronous, deadlineMs })
+  const doorbell = createDoorbell(database, pollMs)
+  const close = () => {
+    doorbell.close()
+    return database.close()
+  }
+  return {
+    store: createStore(database, doorbell, options, close),
+    checkpointer: createSaver({
+      name: 'sqliteCheckpointer',
+      database,
+      tables: createTables(database),
+      serde,
+      close,
+    }),
+    setup: () => database.setup(),
+    report: () => reportOf(database, path),
+    close,
+  }
+}

@@ -1,0 +1,76 @@
+import { leaseOf } from '../../store/commit.ts'
+import type { LeaseRecord } from '../../store/store.ts'
+import { fromText, toText } from '../../text.ts'
+import type { Connection } from '../connection.ts'
+import type { Row } from '../driver.ts'
+
+/** A row of `partitions`. */
+export interface Partition {
+  /** Undefined until it is written for the first time. */
+  readonly id: number | undefined
+  readonly head: number
+  readonly firstRetained: number
+  readonly bytes: number
+  readonly token: number
+  /** The highest version a document got. */
+  readonly version: number
+  readonly lease: LeaseRecord | undefined
+  /** How many commits touched more than the log. */
+  readonly docsChanged: number
+}
+
+const COLUMNS =
+  'id, head, first_retained, bytes, token, version, lease_owner, lease_token, lease_until, docs_changed'
+const NEVER: Omit<Partition, 'id'> = {
+  head: 0,
+  firstRetained: 1,
+  bytes: 0,
+  token: 0,
+  version: 0,
+  lease: undefined,
+  docsChanged: 0,
+}
+
+export function loadPartition({ get }: Connection, table: string, name: string): Partition {
+  const row = get(`SELECT ${COLUMNS} FROM ${table} WHERE name = ?`, toText(name))
+  if (row === undefined) return { ...NEVER, id: undefined }
+  return {
+    id: Number(row.id),
+    head: Number(row.head),
+    firstRetained: Number(row.first_retained),
+    bytes: Number(row.bytes),
+    token: Number(row.token),
+    version: Number(row.version),
+    lease: row.lease_token === null ? undefined : toLease(name, row),
+    docsChanged: Number(row.docs_changed),
+  }
+}
+
+/** A row with `lease_owner, lease_token, lease_until`. */
+export function toLease(name: string, row: Row): LeaseRecord {
+  return leaseOf(name, fromText(row.lease_owner as string), Number(row.lease_token), Number(row.lease_until))
+}
+
+export function savePartition(
+  { run }: Connection,
+  table: string,
+  partition: Partition & { readonly id: number },
+): void {
+  const { id, head, firstRetained, bytes, token, version, lease, docsChanged } = partition
+  run(
+    `UPDATE ${table} SET head = ?, first_retained = ?, bytes = ?, token = ?, version = ?, lease_owner = ?, lease_token = ?,
+      lease_until = ?, docs_changed = ? WHERE id = ?`,
+    ...[head, firstRetained, bytes, token, version],
+    ...[lease ? toText(lease.owner) : null, lease?.token ?? null, lease?.expiresAt ?? null],
+    ...[docsChanged, id],
+  )
+}
+
+export function addPartition({ get }: Connection, table: string, name: string): number {
+  const row = get(
+    `INSERT INTO ${table} (name, head, first_retained, bytes, token, version, docs_changed)
+      VALUES (?, 0, 1, 0, 0, 0, 0) RETURNING id`,
+    toText(name),
+  )
+  return Number(row!.id)
+}

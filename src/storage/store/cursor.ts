@@ -1,0 +1,71 @@
+import { AgentwireError } from '../../errors.ts'
+import type { Doc, DocPage, ListQuery } from './store.ts'
+
+/** Where a page of documents ended: what it was ordered by, then what breaks ties. */
+export interface Position {
+  /** Absent when the order is by partition and id alone. */
+  readonly key: string | number | undefined
+  readonly partition: string
+  readonly id: string
+}
+
+export function positionOf(
+  doc: Pick<Doc, 'partition' | 'id' | 'index'>,
+  orderBy: string | undefined,
+): Position {
+  return { key: orderBy === undefined ? undefined : doc.index[orderBy], partition: doc.partition, id: doc.id }
+}
+
+/** Numbers before strings; strings by code unit; ties by partition, then id. */
+export function comparePositions(a: Position, b: Position): number {
+  return compareKeys(a.key, b.key) || compareKeys(a.partition, b.partition) || compareKeys(a.id, b.id)
+}
+
+function compareKeys(a: string | number | undefined, b: string | number | undefined): number {
+  if (a === b || a === undefined || b === undefined) return 0
+  if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1
+  return a < b ? -1 : 1
+}
+
+export function encodeCursor({ key, partition, id }: Position): string {
+  const bytes = new TextEncoder().encode(JSON.stringify([partition, id, key]))
+  return btoa(String.fromCharCode(...bytes))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+}
+
+export function decodeCursor(cursor: string): Position {
+  let parts: unknown
+  try {
+    const bytes = atob(cursor.replaceAll('-', '+').replaceAll('_', '/'))
+    parts = JSON.parse(new TextDecoder().decode(Uint8Array.from(bytes, (char) => char.charCodeAt(0))))
+  } catch (cause) {
+    throw invalidCursor(cause)
+  }
+  if (!Array.isArray(parts)) throw invalidCursor()
+  const [partition, id, key] = parts as unknown[]
+  const keyed = typeof key === 'string' || typeof key === 'number'
+  if (typeof partition !== 'string' || typeof id !== 'string' || !(keyed || key === null))
+    throw invalidCursor()
+  return { partition, id, key: keyed ? key : undefined }
+}
+
+const DEFAULT_LIMIT = 100
+const MAX_LIMIT = 1_000
+
+export function pageSize({ limit = DEFAULT_LIMIT }: ListQuery): number {
+  return Math.min(Math.max(Math.floor(limit), 1), MAX_LIMIT)
+}
+
+/** From the documents of a page and one more, where there are more. */
+export function toPage(found: readonly Doc[], query: ListQuery): DocPage {
+  const size = pageSize(query)
+  const docs = found.slice(0, size)
+  if (found.length <= size) return { docs }
+  return { docs, cursor: encodeCursor(positionOf(docs[size - 1]!, query.orderBy)) }
+}
+
+function invalidCursor(cause?: unknown): AgentwireError {
+  return new AgentwireError('invalid_argument', 'This is not a cursor that list gave out.', { cause })
+}

@@ -1,0 +1,88 @@
+import { isRecord } from '../../messages/record.ts'
+import type { Finding, Requirement } from './finding.ts'
+import { checkMessages } from './messages.ts'
+import { checkUsage } from './usage.ts'
+
+/** A run as it was logged, by us or by anybody else. */
+export interface CheckedRun {
+  readonly run_type?: unknown
+  readonly inputs?: unknown
+  readonly outputs?: unknown
+  readonly error?: unknown
+  readonly extra?: unknown
+}
+
+/**
+ * Says in plain words which requirements of a fully functional model-call trace a run misses, and what breaks in its messages.
+ * No findings: all is well.
+ */
+export function checkLlmRun(run: CheckedRun): readonly Finding[] {
+  const { inputs, outputs, error } = run
+  const extra = isRecord(run.extra) ? run.extra : {}
+  const metadata = isRecord(extra.metadata) ? extra.metadata : {}
+  const findings: Finding[] = []
+  const miss = (requirement: Requirement, path: string, message: string) =>
+    void findings.push({ path, message, requirement })
+
+  if (run.run_type !== 'llm')
+    miss(
+      'run type',
+      'run_type',
+      `Is ${show(run.run_type)}, not "llm": the run is not shown as a model call, with tokens and costs.`,
+    )
+  if (!isInput(inputs))
+    miss(
+      'message format',
+      'inputs',
+      'Has no `messages` list (nor a `prompt` text, nor `input`): it is shown as raw JSON and cannot be opened in a playground. Convert it with convertModelCall.',
+    )
+  if (!isOutput(outputs) && !error)
+    miss(
+      'message format',
+      'outputs',
+      'Has no `messages`, `choices`, `message`, nor `role` and `content`: the answer is shown as raw JSON. Convert it with convertModelCall.',
+    )
+  for (const key of ['ls_provider', 'ls_model_name'])
+    if (typeof metadata[key] !== 'string' || metadata[key] === '')
+      miss(
+        'provider and model',
+        `extra.metadata.${key}`,
+        'Is missing: no costs are worked out, and a playground cannot choose the model.',
+      )
+  const [usage, path] = usageOf(metadata, outputs)
+  if (usage !== undefined) findings.push(...checkUsage(usage, path))
+  else if (!error)
+    miss(
+      'token counts',
+      path,
+      'Is missing: no tokens are shown, or they are guessed. Streams of OpenAI count only with `stream_options: { include_usage: true }`.',
+    )
+  // Shapes of providers have rules of their own.
+  if (metadata.ls_message_format === undefined) findings.push(...checkMessages(inputs, outputs))
+  return findings
+}
+
+function usageOf(metadata: Record<string, unknown>, outputs: unknown): [usage: unknown, path: string] {
+  if (isRecord(outputs) && outputs.usage_metadata !== undefined)
+    return [outputs.usage_metadata, 'outputs.usage_metadata']
+  return [metadata.usage_metadata, 'extra.metadata.usage_metadata']
+}
+
+function isInput(inputs: unknown): boolean {
+  if (!isRecord(inputs)) return false
+  const { messages, prompt, input } = inputs
+  return (
+    Array.isArray(messages) || typeof prompt === 'string' || typeof input === 'string' || Array.isArray(input)
+  )
+}
+
+function isOutput(outputs: unknown): boolean {
+  if (Array.isArray(outputs)) return outputs.length === 2 && typeof outputs[0] === 'string'
+  if (!isRecord(outputs)) return false
+  const { messages, choices, message, role, content, output, generations } = outputs
+  if ([messages, choices, output, generations].some((list) => Array.isArray(list) && list.length > 0))
+    return true
+  return isRecord(message) || (typeof role === 'string' && content !== undefined)
+}
+
+const show = (value: unknown): string => (value === undefined ? 'missing' : JSON.stringify(value))

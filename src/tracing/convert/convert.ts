@@ -1,0 +1,227 @@
+import type { Format, Issue, ModelRequest, Target } from '../../formats/index.ts'
+import { encodeUsage, type Message, textOf, type Usage } from '../../messages/index.ts'
+import { isRecord } from '../../messages/record.ts'
+import { TracingError, textOfFailure } from '../errors.ts'
+import { formatOf, targetOf } from './formats.ts'
+import { requestMetadata } from './metadata.ts'
+import { type Prices, partitionUsage } from './usage.ts'
+
+/** How a model call is turned into what the platform shows. */
+export interface ConvertOptions {
+  /** What was sent, as the provider takes it. */
+  readonly request?: unknown
+  /** The provider's wire format, or its name. Default: the one that knows the response, or else the request. */
+  readonly format?: Format | string | undefined
+  /**
+   * The shape of `inputs` and `outputs`: `completions`, `responses`, `anthropic`, `langchain`, `vercel`, or one of your own.
+   * Default: the platform's own message format. The Messages view takes the five named ones.
+   */
+  readonly target?: Target | string | undefined
+  /** `ls_provider`. Default: the provider that the format comes from. */
+  readonly provider?: string | undefined
+  /** `ls_model_name`. Default: the model that the response names, or else the request. */
+  readonly model?: string | undefined
+  readonly prices?: Prices | undefined
+  /** More metadata. Stands above what is found. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+export interface ModelCall extends ConvertOptions {
+  /** What came back, as a whole. Absent: none did. */
+  readonly response?: unknown
+}
+
+/** Something that happened in a run. */
+export interface RunEvent {
+  readonly name: string
+  /** RFC 3339. */
+  readonly time: string
+  readonly kwargs?: Readonly<Record<string, unknown>>
+}
+
+/** A model call as a run of type `llm` carries it. Shares structure with what it was made of. */
+export interface ModelCallRecord {
+  readonly inputs: Readonly<Record<string, unknown>>
+  readonly outputs: Readonly<Record<string, unknown>>
+  /** Goes to `extra.metadata`: `ls_provider`, `ls_model_name`, `usage_metadata` and the like. */
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly events: readonly RunEvent[]
+  /** Why the call failed. What came before stands in `outputs`. */
+  readonly error?: string
+  /** What is not as the format has it: the record is a best effort then. Also in `metadata.conversion_issues`. */
+  readonly issues?: readonly Issue[]
+}
+
+/** How a model call came out, in the normal form. */
+export interface Outcome {
+  readonly messages: readonly Message[]
+  /** The format that the response was in. */
+  readonly format?: Format | undefined
+  readonly error?: string | undefined
+  readonly issues?: readonly Issue[] | undefined
+  /** The response as it came, where there is one. */
+  readonly response?: unknown
+}
+
+/**
+ * Turns a model call into inputs, outputs and metadata of a run of type `llm`. Pure; changes nothing it is given.
+ *
+ * What no format knows becomes a best-effort record with `issues`. Throws `TracingError` for a format or target that does not
+ * exist.
+ */
+export function convertModelCall(call: ModelCall): ModelCallRecord {
+  if (!isRecord(call)) throw new TracingError('call', 'Expected an object with `request` and `response`.')
+  return toRecord(call, readOutcome(call.response, call), [])
+}
+
+/** Reads a whole response. */
+export function readOutcome(given: unknown, { request, format }: ConvertOptions): Outcome {
+  // Models of one's own may answer with bare text.
+  const plain = typeof given === 'string' && format === undefined
+  const response = plain ? { role: 'assistant', content: given } : given
+  const known = formatOf(format, response, request)
+  if (response === undefined) return { messages: [], format: known }
+  if (!known) {
+    const issues = [{ path: 'response', message: 'No format knows its shape.' }]
+    return { messages: [unread('assistant', response)], response, issues }
+  }
+  const { messages, error, issues } = known.readResponse(response)
+  return {
+    messages,
+    format: known,
+    response,
+    error: textOfFailure(error),
+    issues: issues?.map((issue) => within('response', issue)),
+  }
+}
+
+/** The record of a call that came out so. */
+export function toRecord(
+  options: ConvertOptions,
+  outcome: Outcome,
+  events: readonly RunEvent[],
+): ModelCallRecord {
+  const { target: asked, provider, prices } = options
+  const { messages, error, response } = outcome
+  const format = outcome.format ?? formatOf(options.format, options.request)
+  const target = targetOf(asked)
+  const issues = outcome.issues ? [...outcome.issues] : []
+  const request = readRequest(options.request, format, issues)
+  const prompt = promptOf(options.request, response, format)
+  const model = options.model ?? modelOf(messages) ?? request.params.model
+  const usage = pricedUsage(messages, model, prices, issues)
+  const metadata: Record<string, unknown> = {}
+  const from = provider ?? format?.provider ?? providerOf(messages[0]?.metadata, request.extras)
+  if (from !== undefined) metadata.ls_provider = from
+  if (model !== undefined) metadata.ls_model_name = model
+  metadata.ls_model_type = prompt === undefined ? 'chat' : 'llm'
+  if (request !== NO_REQUEST) Object.assign(metadata, requestMetadata(request))
+  if (asked !== undefined && prompt === undefined) Object.assign(metadata, shapeMetadata(target, metadata))
+  if (usage) metadata.usage_metadata = encodeUsage(usage)
+  if (issues.length > 0) metadata.conversion_issues = issues.map(({ path, message }) => `${path}: ${message}`)
+  const record: { -readonly [Key in keyof ModelCallRecord]: ModelCallRecord[Key] } = {
+    inputs: prompt === undefined ? target.writeRequest(request.messages) : { prompt },
+    outputs: prompt === undefined ? target.writeResponse(messages) : { choices: choicesOf(messages) },
+    metadata: options.metadata ? Object.assign(metadata, options.metadata) : metadata,
+    events,
+  }
+  if (error !== undefined) record.error = error
+  if (issues.length > 0) record.issues = issues
+  return record
+}
+
+const NO_REQUEST: ModelRequest = { messages: [], params: {}, extras: {} }
+
+function readRequest(request: unknown, format: Format | undefined, issues: Issue[]): ModelRequest {
+  if (request === undefined) return NO_REQUEST
+  const read = format?.readRequest(request)
+  for (const issue of read?.issues ?? []) issues.push(within('request', issue))
+  if (read) return read
+  issues.push({ path: 'request', message: 'No format knows its shape.' })
+  return { ...NO_REQUEST, messages: [unread('user', request)] }
+}
+
+function within(path: string, issue: Issue): Issue {
+  return { path: issue.path ? `${path}.${issue.path}` : path, message: issue.message }
+}
+
+/** A value that no format knows, kept as it is. */
+function unread(role: 'user' | 'assistant', value: unknown): Message {
+  if (typeof value === 'string') return { role, content: [{ type: 'text', text: value }] }
+  return { role, content: [{ type: 'nonStandard', value }] }
+}
+
+/** The prompt of an instruct model: one that completes a text, and takes and gives no messages. */
+function promptOf(request: unknown, response: unknown, format: Format | undefined): unknown {
+  if (format?.name !== 'openaiChat') return undefined
+  if (!isRecord(request)) return request === undefined && isCompletion(response) ? '' : undefined
+  const { prompt, messages } = request
+  if (prompt === undefined || messages !== undefined) return undefined
+  if (response === undefined ? !isText(prompt) : !isCompletion(response)) return undefined
+  return Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt
+}
+
+const isText = (prompt: unknown): boolean =>
+  typeof prompt === 'string' || (Array.isArray(prompt) && prompt.every((text) => typeof text === 'string'))
+
+function isCompletion(response: unknown): boolean {
+  if (!isRecord(response)) return false
+  const { object, choices } = response
+  return (
+    object === 'text_completion' ||
+    (Array.isArray(choices) && isRecord(choices[0]) && typeof choices[0].text === 'string')
+  )
+}
+
+function choicesOf(messages: readonly Message[]): unknown[] {
+  return messages.map((message, index) => ({
+    text: textOf(message),
+    index,
+    ...(message.metadata && { finish_reason: message.metadata.finish_reason ?? null }),
+  }))
+}
+
+/** Who served the model, as LangChain (`model_provider`) or the AI SDK (`openai.responses`) says it. */
+function providerOf(
+  ...places: readonly (Readonly<Record<string, unknown>> | undefined)[]
+): string | undefined {
+  const said = places.map((fields) => fields?.model_provider ?? fields?.provider)
+  const word = said.find((value): value is string => typeof value === 'string' && value !== '')
+  return word?.replace(/\..*$/s, '').replaceAll('-', '_')
+}
+
+function modelOf([message]: readonly Message[]): string | undefined {
+  const model = message?.metadata?.model
+  return typeof model === 'string' && model !== '' ? model : undefined
+}
+
+function pricedUsage(
+  messages: readonly Message[],
+  model: string | undefined,
+  prices: Prices | undefined,
+  issues: Issue[],
+): Usage | undefined {
+  const found = messages.find((message) => message.usage)?.usage
+  if (!found) return undefined
+  const { usage, issues: clamped } = partitionUsage(found)
+  issues.push(...clamped)
+  const { inputCost, outputCost, totalCost } = usage
+  if (!prices || model === undefined || (inputCost ?? outputCost ?? totalCost) !== undefined) return usage
+  try {
+    return { ...usage, ...prices(model, usage) }
+  } catch (error) {
+    issues.push({ path: 'prices', message: `Threw: ${error instanceof Error ? error.message : error}` })
+    return usage
+  }
+}
+
+/** What tells the platform how to read the shape. */
+function shapeMetadata({ name }: Target, { ls_invocation_params }: Record<string, unknown>) {
+  return {
+    ls_message_format: name,
+    ...(name === 'vercel' && { ls_integration: 'vercel-ai-sdk' }),
+    ...(name === 'responses' && {
+      ls_invocation_params: { ...(ls_invocation_params as object), use_responses_api: true },
+    }),
+  }
+}

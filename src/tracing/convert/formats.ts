@@ -1,0 +1,41 @@
+import {
+  anthropicTarget,
+  completionsTarget,
+  detectFormat,
+  type Format,
+  formats,
+  langchainTarget,
+  responsesTarget,
+  type Target,
+  vercelTarget,
+} from '../../formats/index.ts'
+import { TracingError } from '../errors.ts'
+import { platformTarget } from './platform.ts'
+
+const TARGETS: ReadonlyMap<string, Target> = new Map(
+  [completionsTarget, responsesTarget, anthropicTarget, langchainTarget, vercelTarget].map((target) => [
+    target.name,
+    target,
+  ]),
+)
+
+/** The format asked for, or else the one that knows the first of the values, or else of the second, and so on. */
+export function formatOf(
+  asked: Format | string | undefined,
+  ...values: readonly unknown[]
+): Format | undefined {
+  if (typeof asked === 'object') return asked
+  const found = detectFormat(formats, values, asked)
+  if (asked === undefined || found) return found
+  const names = formats.map(({ name }) => name).join(', ')
+  throw new TracingError('format', `There is no format ${JSON.stringify(asked)}. There are ${names}.`)
+}
+
+/** The shape asked for; the platform's own unless told otherwise. */
+export function targetOf(asked: Target | string | undefined): Target {
+  if (typeof asked === 'object') return asked
+  const found = asked === undefined ? platformTarget : TARGETS.get(asked)
+  if (found) return found
+  const names = [...TARGETS.keys()].join(', ')
+  throw new TracingError('target', `There is no target ${JSON.stringify(asked)}. There are ${names}.`)
+}

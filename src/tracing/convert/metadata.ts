@@ -1,0 +1,54 @@
+import type { ModelParams, ModelRequest } from '../../formats/index.ts'
+import { isRecord } from '../../messages/record.ts'
+
+/** The parameters as invocation parameters name them. Those with a key of their own in the metadata are not repeated. */
+const PARAMS: readonly (readonly [keyof ModelParams, string])[] = [
+  ['topP', 'top_p'],
+  ['topK', 'top_k'],
+  ['seed', 'seed'],
+  ['frequencyPenalty', 'frequency_penalty'],
+  ['presencePenalty', 'presence_penalty'],
+  ['choiceCount', 'n'],
+  ['stream', 'stream'],
+]
+
+/** What else of a request is shown. All other fields may hold credentials or personal data. */
+const SHOWN = new Set(
+  (
+    'logit_bias logprobs top_logprobs max_tool_calls modalities parallel_tool_calls prediction prompt_cache_key reasoning ' +
+    'reasoning_effort response_format response_mime_type response_schema safety_settings service_tier stream_options ' +
+    'text thinking thinking_config tool_choice tool_config truncation verbosity web_search_options'
+  ).split(' '),
+)
+
+/** What is shown of a tool. Remote ones hold addresses and credentials. */
+const TOOL = ['type', 'name', 'description', 'parameters', 'input_schema', 'strict']
+
+/** The `ls_…` metadata of a request. */
+export function requestMetadata({ params, tools, extras }: ModelRequest): Record<string, unknown> {
+  const metadata: Record<string, unknown> = {}
+  const { temperature, maxTokens, stop } = params
+  if (temperature !== undefined) metadata.ls_temperature = temperature
+  if (maxTokens !== undefined) metadata.ls_max_tokens = maxTokens
+  if (stop !== undefined) metadata.ls_stop = stop
+  const shown: Record<string, unknown> = {}
+  for (const [name, written] of PARAMS) if (params[name] !== undefined) shown[written] = params[name]
+  for (const key in extras) {
+    const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    if (SHOWN.has(name)) shown[name] = extras[key]
+  }
+  if (tools) shown.tools = tools.map(shownTool)
+  for (const _ in shown) {
+    metadata.ls_invocation_params = shown
+    break
+  }
+  return metadata
+}
+
+function shownTool(tool: unknown): unknown {
+  if (!isRecord(tool)) return { type: String(tool) }
+  const shown: Record<string, unknown> = {}
+  for (const key of TOOL) if (tool[key] !== undefined) shown[key] = tool[key]
+  if (isRecord(tool.function)) shown.function = shownTool(tool.function)
+  return shown
+}

@@ -1,0 +1,250 @@
+import { isRecord } from '../../messages/record.ts'
+import { TracingError } from '../errors.ts'
+import { iterateReadable } from './iterate.ts'
+import { createObserver, type ObserveOptions, type Observer } from './observer.ts'
+
+/**
+ * Watches a stream of chunks while somebody else reads it, and gives back the same kind of stream: an async iterable, an async
+ * generator, a `ReadableStream`, the `Stream` of a provider's SDK with its helpers, the emitter that an SDK puts around it, or
+ * the promise of one (with `withResponse`); a promise may also come to a whole response.
+ *
+ * Each chunk is handed on as it is and when it is asked for: nothing is queued, nothing is pulled ahead, nothing is changed.
+ * The first real content makes one `new_token` event, and the end makes one record: at the end, on an error, when the reader
+ * leaves, or when the stream is cancelled. What the stream itself throws is thrown on.
+ *
+ * ```ts
+ * const stream = observeModelStream(await openai.chat.completions.create({ ...request, stream: true }), { request, onEnd })
+ * ```
+ *
+ * Throws `TracingError` for what is no stream, and for a format that does not exist.
+ */
+export function observeModelStream<Stream extends object>(
+  stream: Stream,
+  options: ObserveOptions = {},
+): Stream {
+  const observer = createObserver(options)
+  if (isPromise(stream)) return observePromise(stream, observer)
+  if (isStream(stream)) return observeStream(stream, observer) as Stream
+  const message = 'Expected an async iterable, a ReadableStream, or a promise of one.'
+  throw new TracingError('stream', message)
+}
+
+type Iterable = object & { [Symbol.asyncIterator](): AsyncIterator<unknown> }
+
+const isStream = (value: unknown): value is object =>
+  value instanceof ReadableStream || (isObject(value) && typeof value[Symbol.asyncIterator] === 'function')
+
+const isPromise = (value: object): value is PromiseLike<object> & object =>
+  typeof (value as { then?: unknown }).then === 'function'
+
+const isObject = (value: unknown): value is Record<PropertyKey, unknown> => isRecord(value)
+
+function observeStream(stream: object, observer: Observer): object {
+  if (stream instanceof ReadableStream) return observeReadable(stream, observer)
+  if (isEmitter(stream)) return observeEmitter(stream, observer)
+  if (isSdkStream(stream)) {
+    const { controller } = stream
+    const Stream = stream.constructor as new (iterator: () => unknown, controller: AbortController) => object
+    return new Stream(() => observeIterator(stream.iterator(), observer, controller), controller)
+  }
+  return observeIterable(stream as Iterable, observer)
+}
+
+/** The `Stream` that the SDKs of OpenAI, Anthropic, Groq and others share: a class around an iterator and a controller. */
+interface SdkStream {
+  readonly iterator: () => AsyncIterator<unknown>
+  readonly controller: AbortController
+}
+
+function isSdkStream(value: object): value is SdkStream {
+  const { iterator, controller, tee, toReadableStream } = value as Record<string, unknown>
+  const methods = [iterator, tee, toReadableStream].every((method) => typeof method === 'function')
+  return methods && controller instanceof AbortController
+}
+
+/** What the SDKs' helpers that run by themselves have in common: `chat.completions.stream()`, `messages.stream()` and the like. */
+interface Emitter {
+  readonly errored: boolean
+  readonly aborted: boolean
+  on(name: string, listener: (chunk: unknown) => void): unknown
+}
+
+function isEmitter(value: object): value is Emitter {
+  const { on, done, errored, aborted } = value as Record<string, unknown>
+  const methods = typeof on === 'function' && typeof done === 'function'
+  return methods && typeof errored === 'boolean' && typeof aborted === 'boolean'
+}
+
+/** Listens. Not to `error`: who does takes the error away from an SDK that would report it otherwise. */
+function observeEmitter(stream: Emitter, observer: Observer): object {
+  for (const name of ['chunk', 'event', 'streamEvent'])
+    stream.on(name, (chunk) => {
+      observer.push(chunk)
+    })
+  stream.on('end', () => {
+    if (stream.aborted) observer.end('cancelled')
+    else observer.end(stream.errored ? { error: 'The stream has failed.' } : 'complete')
+  })
+  return stream
+}
+
+/** Any other object that can be iterated: a proxy, so that whatever else it can do it still does. */
+function observeIterable(stream: Iterable, observer: Observer): object {
+  let iterator: AsyncIterator<unknown> | undefined
+  const iterate = (): AsyncIterator<unknown> => {
+    const source = stream[Symbol.asyncIterator]()
+    // Only the first reading counts; a generator is its own iterator.
+    if (iterator) return source === (stream as unknown) ? iterator : source
+    const { controller, abortController = controller } = stream as {
+      controller?: unknown
+      abortController?: unknown
+    }
+    iterator = observeIterator(source, observer, abortController)
+    return iterator
+  }
+  const itself = 'next' in stream
+  const methods = new Map<PropertyKey, unknown>([[Symbol.asyncIterator, itself ? () => proxy : iterate]])
+  const proxy: object = new Proxy(stream, {
+    get(target, key) {
+      const value = Reflect.get(target, key) as unknown
+      if (typeof value !== 'function') return value
+      let method = methods.get(key)
+      if (!method) {
+        const routed = itself && (key === 'next' || key === 'return' || key === 'throw')
+        method = routed
+          ? (given: unknown) =>
+              (iterate() as unknown as Record<string, (given: unknown) => unknown>)[key]!(given)
+          : key === Symbol.asyncDispose
+            ? () => iterate().return?.()
+            : (...args: unknown[]) => Reflect.apply(value, target, args)
+        methods.set(key, method)
+      }
+      return method
+    },
+  })
+  return proxy
+}
+
+/** @param controller What may have stopped the source, which then ends as if it were complete. */
+function observeIterator(
+  source: AsyncIterator<unknown>,
+  observer: Observer,
+  controller: unknown,
+): AsyncIterableIterator<unknown> {
+  const take = (result: IteratorResult<unknown>) => {
+    if (!result.done) observer.push(result.value)
+    else observer.end(isAborted(controller) ? 'cancelled' : 'complete')
+    return result
+  }
+  const fail = (error: unknown): never => {
+    observer.end(isAbort(error) ? 'cancelled' : { error })
+    throw error
+  }
+  const leave = (result: IteratorResult<unknown>) => {
+    observer.end('cancelled')
+    return result
+  }
+  return {
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    next: (given) => settled(source, 'next', given).then(take, fail),
+    return: (value) =>
+      source.return
+        ? settled(source, 'return', value).then(leave, fail)
+        : Promise.resolve(leave({ done: true, value })),
+    throw(error) {
+      if (source.throw) return settled(source, 'throw', error).then(take, fail)
+      observer.end({ error })
+      return Promise.reject(error)
+    },
+  }
+}
+
+/** What the source answers, also where that is no promise or it throws at once. */
+function settled(
+  source: AsyncIterator<unknown>,
+  method: 'next' | 'return' | 'throw',
+  given: unknown,
+): Promise<IteratorResult<unknown>> {
+  try {
+    return Promise.resolve(source[method]!(given))
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+const isAborted = (controller: unknown): boolean =>
+  controller instanceof AbortController && controller.signal.aborted
+
+const isAbort = (error: unknown): boolean => isObject(error) && error.name === 'AbortError'
+
+/** A stream that pulls when it is pulled. Of a subclass it keeps the prototype. */
+function observeReadable(stream: ReadableStream<unknown>, observer: Observer): ReadableStream<unknown> {
+  let reader: ReadableStreamDefaultReader<unknown> | undefined
+  const observed = new ReadableStream<unknown>(
+    {
+      async pull(controller) {
+        try {
+          reader ??= stream.getReader()
+          const { done, value } = await reader.read()
+          if (done) {
+            controller.close()
+            observer.end('complete')
+          } else {
+            controller.enqueue(value)
+            observer.push(value)
+          }
+        } catch (error) {
+          observer.end(isAbort(error) ? 'cancelled' : { error })
+          throw error
+        }
+      },
+      async cancel(reason) {
+        observer.end('cancelled')
+        await (reader ?? stream).cancel(reason)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const prototype = Object.getPrototypeOf(stream) as object
+  if (prototype !== ReadableStream.prototype) Object.setPrototypeOf(observed, prototype)
+  if (!(Symbol.asyncIterator in observed) && Symbol.asyncIterator in stream)
+    Object.defineProperty(observed, Symbol.asyncIterator, { value: () => iterateReadable(observed) })
+  return observed
+}
+
+/**
+ * The promise of a stream, or of a whole response, with the helpers that an SDK gives it. Nothing is asked of it before somebody asks: an SDK's promise
+ * reads the response's body when it is awaited.
+ */
+function observePromise<Promised extends PromiseLike<object> & object>(
+  promise: Promised,
+  observer: Observer,
+): Promised {
+  let pending: Promise<object> | undefined
+  const observe = (value: object): object => {
+    if (isStream(value)) return observeStream(value, observer)
+    observer.end({ response: value })
+    return value
+  }
+  const observed = () =>
+    (pending ??= Promise.resolve(promise).then(observe, (error: unknown) => {
+      observer.end({ error })
+      throw error
+    }))
+  return new Proxy(promise, {
+    get(target, key) {
+      const value = Reflect.get(target, key) as unknown
+      if (typeof value !== 'function') return value
+      if (key === 'then' || key === 'catch' || key === 'finally')
+        return (...args: never[]) => (observed()[key] as (...args: never[]) => unknown)(...args)
+      if (key === 'withResponse')
+        return async () => {
+          const data = await observed()
+          return { ...((await Reflect.apply(value, target, [])) as object), data }
+        }
+      return (...args: unknown[]) => Reflect.apply(value, target, args)
+    },
+  })
+}

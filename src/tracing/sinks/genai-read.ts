@@ -1,0 +1,145 @@
+import {
+  type ContentBlock,
+  decodeUsage,
+  type FinishReason,
+  type MediaType,
+  type Message,
+  type Role,
+  type Usage,
+} from '../../messages/index.ts'
+import { isRecord } from '../../messages/record.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A model call as a span carries it, in the normal form. */
+export interface GenAiCall {
+  readonly input: readonly Message[]
+  readonly output: readonly Message[]
+  readonly provider?: string
+  readonly model?: string
+  readonly usage?: Usage
+}
+
+/** Reads the attributes of a span back. Text, ids, arguments and counts are what they were; attributes of others are read as well. */
+export function readGenAiAttributes(attributes: Fields): GenAiCall {
+  const provider = attributes['gen_ai.system'] ?? attributes['gen_ai.provider.name']
+  const model = attributes['gen_ai.response.model'] ?? attributes['gen_ai.request.model']
+  const usage = usageOf(attributes)
+  return {
+    input: messagesOf(attributes['gen_ai.input.messages']),
+    output: messagesOf(attributes['gen_ai.output.messages']),
+    ...(typeof provider === 'string' && { provider }),
+    ...(typeof model === 'string' && { model }),
+    ...(usage && { usage }),
+  }
+}
+
+function usageOf(attributes: Fields): Usage | undefined {
+  const whole = decodeUsage(parse(attributes['langsmith.usage_metadata']))
+  if (whole) return whole
+  const [input_tokens, output_tokens] = ['input', 'output'].map(
+    (side) => attributes[`gen_ai.usage.${side}_tokens`],
+  )
+  if (input_tokens === undefined && output_tokens === undefined) return undefined
+  const details = (side: string) => {
+    const found: Record<string, unknown> = {}
+    for (const [name, count] of Object.entries(attributes)) {
+      const key = new RegExp(`^gen_ai\\.usage\\.(\\w+)\\.${side}_tokens$`).exec(name)?.[1]
+      if (key) found[key] = count
+    }
+    return Object.keys(found).length > 0 ? found : undefined
+  }
+  return decodeUsage({
+    input_tokens,
+    output_tokens,
+    input_token_details: details('input'),
+    output_token_details: details('output'),
+  })
+}
+
+function messagesOf(value: unknown): Message[] {
+  const list = parse(value)
+  return (Array.isArray(list) ? list : []).filter(isRecord).map(readMessage)
+}
+
+function readMessage({ role, parts, name, finish_reason }: Fields): Message {
+  const given = (Array.isArray(parts) ? parts : []).filter(isRecord)
+  const [answer] = given
+  const about = {
+    role: role as Role,
+    ...(typeof name === 'string' && { name }),
+    ...(typeof finish_reason === 'string' && { finishReason: finish_reason as FinishReason }),
+  }
+  if (answer?.type !== 'tool_call_response') return { ...about, content: given.map(readPart) }
+  const { id, response } = answer
+  const list = Array.isArray(response) ? response.filter(isRecord) : undefined
+  return {
+    ...about,
+    ...(typeof id === 'string' && { toolCallId: id }),
+    content: list?.map(readPart) ?? [{ type: 'text', text: textOf(response) }],
+  }
+}
+
+function readPart(part: Fields): ContentBlock {
+  const { type, id, name, content } = part
+  const own = typeof id === 'string' ? { id } : undefined
+  switch (type) {
+    case 'text':
+    case 'reasoning':
+      return { type, text: textOf(content) }
+    case 'tool_call': {
+      const { arguments: args } = part
+      if (isRecord(args)) return { type: 'toolCall', ...own, name: textOf(name), args }
+      const error = 'The arguments are not a JSON object.'
+      return {
+        type: 'invalidToolCall',
+        ...own,
+        ...(name ? { name: textOf(name) } : undefined),
+        args: textOf(args),
+        error,
+      }
+    }
+    case 'server_tool_call': {
+      const { arguments: args } = fieldsOf(part.server_tool_call)
+      return { type: 'serverToolCall', ...own, name: textOf(name), args: fieldsOf(args) }
+    }
+    case 'server_tool_call_response': {
+      const { status, output } = fieldsOf(part.server_tool_call_response)
+      const failed = status === 'error' ? 'error' : 'success'
+      const came = output === undefined ? undefined : { output }
+      return { type: 'serverToolResult', toolCallId: textOf(id), status: failed, ...came }
+    }
+    case 'blob':
+    case 'file':
+    case 'uri':
+      return readMedia(part)
+    case 'non_standard':
+      return { type: 'nonStandard', value: part.value }
+    default:
+      return { type: 'nonStandard', value: part }
+  }
+}
+
+function readMedia({ modality, mime_type, content, file_id, uri }: Fields): ContentBlock {
+  const known = modality === 'image' || modality === 'audio' || modality === 'video'
+  return {
+    type: known ? (modality as MediaType) : 'file',
+    ...(typeof content === 'string' && { base64: content }),
+    ...(typeof file_id === 'string' && { fileId: file_id }),
+    ...(typeof uri === 'string' && uri !== '' && { url: uri }),
+    ...(typeof mime_type === 'string' && { mimeType: mime_type }),
+  }
+}
+
+const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : {})
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
+
+function parse(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return undefined // Of somebody else, in a form of their own.
+  }
+}

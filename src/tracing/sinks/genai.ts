@@ -1,0 +1,194 @@
+import { generic } from '../../formats/index.ts'
+import { type ContentBlock, decodeUsage, type Message } from '../../messages/index.ts'
+import type { RunEvent } from '../convert/convert.ts'
+import { formatOf } from '../convert/formats.ts'
+import type { RunRecord, RunType } from '../record.ts'
+
+export type AttributeValue = string | number | boolean | string[]
+export type Attributes = Record<string, AttributeValue>
+
+const OPERATIONS: Readonly<Record<RunType, string>> = {
+  llm: 'chat',
+  chain: 'invoke_agent',
+  tool: 'execute_tool',
+  embedding: 'embeddings',
+  retriever: 'retrieval',
+  prompt: 'prompt',
+  parser: 'parse',
+}
+
+/** What the semantic conventions call the providers, where it is not what `ls_provider` says. */
+const PROVIDERS: Readonly<Record<string, string>> = {
+  azure: 'azure.ai.openai',
+  bedrock: 'aws.bedrock',
+  amazon_bedrock: 'aws.bedrock',
+  google: 'gcp.gemini',
+  google_genai: 'gcp.gemini',
+  google_vertexai: 'gcp.vertex_ai',
+  mistral: 'mistral_ai',
+  xai: 'x_ai',
+  watsonx: 'ibm.watsonx.ai',
+}
+
+/** The metadata, or what is in its invocation parameters, by attribute. */
+const REQUEST: Readonly<Record<string, string>> = {
+  ls_model_name: 'model',
+  ls_temperature: 'temperature',
+  ls_max_tokens: 'max_tokens',
+  ls_stop: 'stop_sequences',
+  top_p: 'top_p',
+  top_k: 'top_k',
+  seed: 'seed',
+  frequency_penalty: 'frequency_penalty',
+  presence_penalty: 'presence_penalty',
+  n: 'choice.count',
+  stream: 'stream',
+}
+
+const DETAILS: Readonly<Record<string, string>> = {
+  cache_read: 'cache_read.input_tokens',
+  cache_creation: 'cache_creation.input_tokens',
+  reasoning: 'reasoning.output_tokens',
+}
+
+/** The operation of a run: `chat`, `execute_tool`, … */
+export function operationOf({ run_type, extra }: RunRecord): string {
+  return extra.metadata.ls_model_type === 'llm' ? 'text_completion' : OPERATIONS[run_type]
+}
+
+/**
+ * A run as attributes of a span: those of the semantic conventions for generative AI, and the `langsmith.…` ones that
+ * LangSmith's OTLP endpoint reads. Lists and objects are JSON.
+ */
+export function genAiAttributes(run: RunRecord): Attributes {
+  const { metadata } = run.extra
+  const { ls_provider: provider, ls_model_name: model, usage_metadata } = metadata
+  const attributes: Attributes = {
+    'gen_ai.operation.name': operationOf(run),
+    'langsmith.span.kind': run.run_type,
+    'langsmith.trace.name': run.name,
+  }
+  if (run.tags) attributes['langsmith.span.tags'] = run.tags.join(',')
+  if (typeof provider === 'string') {
+    attributes['gen_ai.provider.name'] = PROVIDERS[provider] ?? provider
+    attributes['gen_ai.system'] = provider
+  }
+  const params = { ...metadata, ...(metadata.ls_invocation_params as object | undefined) } as Record<
+    string,
+    unknown
+  >
+  for (const [key, name] of Object.entries(REQUEST)) set(attributes, `gen_ai.request.${name}`, params[key])
+  set(attributes, 'gen_ai.tool.definitions', params.tools)
+  const thread = metadata.thread_id ?? metadata.session_id ?? metadata.conversation_id
+  set(attributes, 'gen_ai.conversation.id', thread)
+  set(attributes, 'langsmith.trace.session_id', metadata.session_id)
+  for (const [key, value] of Object.entries(metadata))
+    if (key !== 'usage_metadata') set(attributes, `langsmith.metadata.${key}`, value)
+  if (usage_metadata !== undefined) addUsage(attributes, usage_metadata)
+  if (run.run_type === 'llm') addMessages(attributes, run, model)
+  else {
+    set(attributes, 'gen_ai.prompt', run.inputs)
+    set(attributes, 'gen_ai.completion', run.outputs)
+  }
+  const first = run.events.find(({ name }) => name === 'new_token')
+  if (first) attributes['gen_ai.response.time_to_first_chunk'] = secondsTo(first, run)
+  if (run.error !== undefined) attributes['error.type'] = /^[\w.]+(?=:)/.exec(run.error)?.[0] ?? '_OTHER'
+  return attributes
+}
+
+function set(attributes: Attributes, name: string, value: unknown): void {
+  if (value === undefined || value === null) return
+  const list = Array.isArray(value) && value.every((item) => typeof item === 'string')
+  attributes[name] = list || typeof value !== 'object' ? (value as AttributeValue) : JSON.stringify(value)
+}
+
+function addUsage(attributes: Attributes, wire: unknown): void {
+  attributes['langsmith.usage_metadata'] = JSON.stringify(wire)
+  const usage = decodeUsage(wire)
+  if (!usage) return
+  const { inputTokens, outputTokens, totalTokens, inputDetails, outputDetails } = usage
+  const counts: Record<string, number> = {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    total_tokens: totalTokens,
+  }
+  for (const [details, side] of [
+    [inputDetails, 'input'],
+    [outputDetails, 'output'],
+  ] as const)
+    for (const [key, count] of Object.entries(details ?? {})) {
+      const name =
+        DETAILS[key] ?? (key.startsWith('ephemeral') ? DETAILS.cache_creation! : `${key}.${side}_tokens`)
+      counts[name] = (counts[name] ?? 0) + count
+    }
+  for (const [name, count] of Object.entries(counts)) attributes[`gen_ai.usage.${name}`] = count
+}
+
+function addMessages(attributes: Attributes, run: RunRecord, model: unknown): void {
+  const { inputs, outputs = {} } = run
+  const { ls_message_format, ls_model_type } = run.extra.metadata
+  if (ls_model_type === 'llm') {
+    set(attributes, 'gen_ai.prompt', inputs)
+    set(attributes, 'gen_ai.completion', outputs)
+    return
+  }
+  const format = ls_message_format === undefined ? generic : formatOf(undefined, outputs, inputs)
+  const asked = format?.readRequest(inputs).messages ?? []
+  const said = format?.readResponse(outputs).messages ?? []
+  if (asked.length > 0) set(attributes, 'gen_ai.input.messages', asked.map(messagePart))
+  if (said.length === 0 || Object.keys(outputs).length === 0) return
+  set(attributes, 'gen_ai.output.messages', said.map(messagePart))
+  set(attributes, 'gen_ai.response.id', said[0]!.id)
+  set(attributes, 'gen_ai.response.model', model)
+  const reasons = said.flatMap(({ finishReason }) => finishReason ?? [])
+  if (reasons.length > 0) attributes['gen_ai.response.finish_reasons'] = reasons
+}
+
+function messagePart({ role, name, content, toolCallId, finishReason }: Message): unknown {
+  const parts =
+    role === 'tool'
+      ? [{ type: 'tool_call_response', id: toolCallId ?? null, response: responseOf(content) }]
+      : content.map(partOf)
+  return { role, parts, ...(name && { name }), ...(finishReason && { finish_reason: finishReason }) }
+}
+
+function responseOf(content: readonly ContentBlock[]): unknown {
+  const [only] = content
+  return content.length === 1 && only?.type === 'text' ? only.text : content.map(partOf)
+}
+
+function partOf(block: ContentBlock): unknown {
+  switch (block.type) {
+    case 'text':
+    case 'reasoning':
+      return { type: block.type, content: block.text }
+    case 'toolCall':
+    case 'invalidToolCall':
+      return { type: 'tool_call', id: block.id ?? null, name: block.name ?? '', arguments: block.args }
+    case 'serverToolCall': {
+      const { id = null, name, args } = block
+      return { type: 'server_tool_call', id, name, server_tool_call: { type: name, arguments: args } }
+    }
+    case 'serverToolResult': {
+      const { toolCallId: id, status, output } = block
+      const response = { type: 'result', status, ...(output !== undefined && { output }) }
+      return { type: 'server_tool_call_response', id, server_tool_call_response: response }
+    }
+    case 'nonStandard':
+      return { type: 'non_standard', value: block.value ?? null }
+    default: {
+      const { type, url, base64, fileId, mimeType } = block
+      const about = {
+        modality: type === 'file' ? 'document' : type,
+        ...(mimeType && { mime_type: mimeType }),
+      }
+      if (base64 !== undefined) return { type: 'blob', ...about, content: base64 }
+      return fileId !== undefined
+        ? { type: 'file', ...about, file_id: fileId }
+        : { type: 'uri', ...about, uri: url ?? '' }
+    }
+  }
+}
+
+const secondsTo = ({ time }: RunEvent, { start_time }: RunRecord): number =>
+  Math.max(0, Date.parse(time) - Date.parse(start_time)) / 1000

@@ -1,0 +1,38 @@
+import { Client, getDefaultProjectName } from 'langsmith'
+import type { RunRecord } from '../record.ts'
+import type { Sink } from './sink.ts'
+
+/** What we use of LangSmith's `Client`. */
+export interface LangsmithClient {
+  createRun(run: Parameters<Client['createRun']>[0]): Promise<void>
+  updateRun(id: string, run: Parameters<Client['updateRun']>[1]): Promise<void>
+}
+
+export interface LangsmithOptions {
+  /** Default: a new one, which reads `LANGSMITH_API_KEY` and `LANGSMITH_ENDPOINT`. It sends in batches: flush it before you exit. */
+  readonly client?: LangsmithClient | undefined
+  /** Default: `LANGSMITH_PROJECT`, or else `default`. */
+  readonly project?: string | undefined
+}
+
+/** Sends runs to LangSmith with its own client. */
+export function langsmithSink({
+  client = new Client(),
+  project = getDefaultProjectName(),
+}: LangsmithOptions = {}): Sink {
+  return {
+    create: (run) =>
+      client.createRun({ ...fieldsOf(run), name: run.name, run_type: run.run_type, project_name: project }),
+    update: (run) => client.updateRun(run.id, { ...fieldsOf(run), session_name: project }),
+  }
+}
+
+/** The client knows lists and records that can be written to only. */
+function fieldsOf({ events, tags, ...run }: RunRecord) {
+  return {
+    ...run,
+    extra: { ...run.extra },
+    events: events.map((event) => ({ ...event })),
+    ...(tags && { tags: [...tags] }),
+  }
+}

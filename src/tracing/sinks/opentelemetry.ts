@@ -1,0 +1,50 @@
+import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
+import type { RunRecord } from '../record.ts'
+import { genAiAttributes, operationOf } from './genai.ts'
+import type { Sink } from './sink.ts'
+
+export { type Attributes, type AttributeValue, genAiAttributes } from './genai.ts'
+export { type GenAiCall, readGenAiAttributes } from './genai-read.ts'
+
+/**
+ * Makes a span of every run, with the attributes of `genAiAttributes` and a span event for each of the run's events
+ * (`new_token`: the first token). Runs of one trace are nested; the first is within the span that is active when it starts.
+ *
+ * @param tracer Of your OpenTelemetry setup; it decides where spans go. To LangSmith: its OTLP endpoint.
+ */
+export function openTelemetrySink({ tracer }: { readonly tracer: Tracer }): Sink {
+  /** Spans of runs that go on. */
+  const open = new Map<string, Span>()
+  return {
+    create(run) {
+      const parent = run.parent_run_id === undefined ? undefined : open.get(run.parent_run_id)
+      const active = context.active()
+      const options = {
+        kind: run.run_type === 'llm' ? SpanKind.CLIENT : SpanKind.INTERNAL,
+        startTime: new Date(run.start_time),
+        attributes: genAiAttributes(run),
+      }
+      open.set(
+        run.id,
+        tracer.startSpan(nameOf(run), options, parent ? trace.setSpan(active, parent) : active),
+      )
+    },
+    update(run) {
+      const span = open.get(run.id)
+      if (!span) return
+      span.updateName(nameOf(run))
+      span.setAttributes(genAiAttributes(run))
+      for (const { name, time, kwargs } of run.events)
+        span.addEvent(name, kwargs && { kwargs: JSON.stringify(kwargs) }, new Date(time))
+      if (run.error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: run.error })
+      if (run.end_time === undefined) return
+      span.end(new Date(run.end_time))
+      open.delete(run.id)
+    },
+  }
+}
+
+function nameOf(run: RunRecord): string {
+  const model = run.extra.metadata.ls_model_name
+  return run.run_type === 'llm' && typeof model === 'string' ? `${operationOf(run)} ${model}` : run.name
+}
