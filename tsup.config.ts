@@ -3,7 +3,7 @@ import { defineConfig } from 'tsup'
 export default defineConfig({
   entry: {
     index: 'src/index.ts',
-    langgraph: 'src/agents/langgraph.ts',
+    langgraph: 'src/agents/langgraph/langgraph.ts',
     messages: 'src/messages/index.ts',
     sqlite: 'src/storage/sqlite/sqlite.ts',
     postgres: 'src/storage/postgres/postgres.ts',

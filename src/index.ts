@@ -12,6 +12,7 @@ export type {
   StateSnapshot,
   StateUpdate,
 } from './agents/agent.ts'
+export { AgentInputError } from './agents/errors.ts'
 export {
   type AgentContext,
   type AgentDefinition,
@@ -28,8 +29,7 @@ export {
   type ToolCallRequest,
   type ToolContext,
   type Writer,
-} from './agents/define-agent.ts'
-export { AgentInputError } from './agents/errors.ts'
+} from './agents/function/define-agent.ts'
 export { AgentwireError } from './errors.ts'
 export {
   type Authenticate,

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { defineAgent } from '../../src/agents/define-agent.ts'
+import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { textOf } from '../../src/messages/index.ts'
 
 /** An agent without a model or a graph: a function that repeats what it hears, and asks when it is told to. */

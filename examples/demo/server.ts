@@ -1,4 +1,4 @@
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { createAgentServer, type ServerOptions, type WebHandler } from '../../src/index.ts'
 import { echoAgent } from './echo.ts'
 import { approvalAgent, deepAgent } from './graphs.ts'

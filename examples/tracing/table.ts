@@ -1,7 +1,7 @@
-import type { RunRecord } from '../../src/tracing/index.ts'
+import type { TracedRun } from '../../src/tracing/index.ts'
 
 /** Runs as a table, each indented beneath its parent. */
-export function tableOf(runs: readonly RunRecord[]): string {
+export function tableOf(runs: readonly TracedRun[]): string {
   const rows = [
     ['run', 'model', 'said', 'first token', 'took', 'in', 'cached', 'out', 'cost'],
     ...runs.map(rowOf),
@@ -17,7 +17,7 @@ export function tableOf(runs: readonly RunRecord[]): string {
     .join('\n')
 }
 
-function rowOf(run: RunRecord): string[] {
+function rowOf(run: TracedRun): string[] {
   const { name, dotted_order, outputs, events, start_time, end_time, error } = run
   const { ls_provider, ls_model_name, usage_metadata } = run.extra.metadata
   const usage = (usage_metadata ?? {}) as Readonly<Record<string, number>>
@@ -46,7 +46,7 @@ interface Block {
   readonly args?: object
 }
 
-function saidIn(outputs: RunRecord['outputs'] = {}): string {
+function saidIn(outputs: TracedRun['outputs'] = {}): string {
   const messages = (outputs.messages ?? []) as readonly { readonly content: readonly Block[] }[]
   const blocks = messages.flatMap(({ content }) => content)
   if (blocks.length === 0) return typeof outputs.answer === 'string' ? outputs.answer : ''

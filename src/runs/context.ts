@@ -2,7 +2,7 @@ import type { Agent } from '../agents/agent.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import type { Store } from '../storage/store/store.ts'
 import { RunError } from './errors.ts'
-import type { Tails } from './log/watchers.ts'
+import type { LogWatchers } from './log/watchers.ts'
 import type { CancelAction } from './records/records.ts'
 
 /** What every part of the engine shares. One per server. */
@@ -16,10 +16,10 @@ export interface RunContext {
   readonly instance: string
   readonly leaseTtlMs: number
   /** How long a run waits for a store that is away. */
-  readonly patienceMs: number
+  readonly retryForMs: number
   /** How long a cancelled agent may take to stop before it is left behind. */
   readonly cancelGraceMs: number
-  readonly tails: Tails
+  readonly watchers: LogWatchers
   /** How often what has expired is dropped. */
   readonly sweepMs: number
   /** How long runs may go on when the server closes. */

@@ -5,10 +5,16 @@ import type { Store } from '../storage/store/store.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 import { cancelRun } from './execution/cancel.ts'
-import { keepUp } from './execution/maintenance.ts'
+import { startMaintenance } from './execution/maintenance.ts'
 import { type StartRequest, startRun } from './execution/start.ts'
-import { createTails } from './log/watchers.ts'
-import { type CommandKey, type Receipt, recall, type Started, type Written } from './records/idempotency.ts'
+import { createLogWatchers } from './log/watchers.ts'
+import {
+  type CommandKey,
+  loadReceipt,
+  type Receipt,
+  type Started,
+  type Written,
+} from './records/idempotency.ts'
 import type { CancelAction, ThreadRecord } from './records/records.ts'
 import { waitForEnd } from './stop.ts'
 import type { SubscribeRequest } from './subscriptions/replay.ts'
@@ -98,16 +104,16 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     defaultAgent: defaultAgent ?? firstAgent,
     instance: uuid7(),
     leaseTtlMs: store.capabilities.shared ? (options.leaseTtlMs ?? LEASE_TTL_MS) : NO_EXPIRY_MS,
-    patienceMs: store.capabilities.shared ? (options.leaseTtlMs ?? LEASE_TTL_MS) : 0,
+    retryForMs: store.capabilities.shared ? (options.leaseTtlMs ?? LEASE_TTL_MS) : 0,
     cancelGraceMs: options.cancelGraceMs ?? 1_000,
     drainMs: options.drainMs ?? 0,
-    tails: createTails(store),
+    watchers: createLogWatchers(store),
     sweepMs: options.sweepMs ?? 60_000,
     active: new Map(),
     report: options.onError ?? ((error) => console.error('agentwire: a run could not be recorded', error)),
     closing: new AbortController(),
   }
-  keepUp(context)
+  startMaintenance(context)
   return {
     agents,
     defaultAgent,
@@ -117,7 +123,7 @@ export function createRunEngine(options: RunEngineOptions): RunEngine {
     readState: (thread, query) => readState(context, thread, query),
     readHistory: (thread, query, history) => readHistory(context, thread, query, history),
     writeState: (write) => writeState(context, write),
-    recall: async (threadId, command) => (await recall(store, threadId, command)).receipt,
+    recall: async (threadId, command) => (await loadReceipt(store, threadId, command)).receipt,
     findThread: (threadId, owner) => findThread(context, threadId, owner),
     createThread: (thread) => createThread(context, thread),
     patchThread: (threadId, owner, metadata) => patchThread(context, threadId, owner, metadata),
@@ -145,7 +151,7 @@ async function close(context: RunContext): Promise<void> {
     run.stop(resumable ? 'hand over' : 'close')
   }
   await done
-  context.tails.close(new RunError('closing', 'The server is shutting down.'))
+  context.watchers.close(new RunError('closing', 'The server is shutting down.'))
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {

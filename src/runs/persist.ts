@@ -10,7 +10,7 @@ export interface Persist {
   readonly after: number
   readonly change: Change
   /** How long to try again while the store is away, in milliseconds. */
-  readonly patienceMs: number
+  readonly retryForMs: number
 }
 
 /**
@@ -24,7 +24,7 @@ export async function persist({
   before,
   after,
   change,
-  patienceMs,
+  retryForMs: patienceMs,
 }: Persist): Promise<void> {
   let deadline: number | undefined
   for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, MAX_DELAY_MS)) {

@@ -1,6 +1,6 @@
 import { ConflictError } from '../storage/errors.ts'
 import type { RunContext } from './context.ts'
-import { type Launched, prepareLaunch } from './execution/launch.ts'
+import { claimThread, type Launched } from './execution/launch.ts'
 import { isHeld } from './execution/lease.ts'
 import { guardThread, loadRun, loadThread, putThread } from './records/records.ts'
 
@@ -27,7 +27,7 @@ async function takeNext(context: RunContext, threadId: string): Promise<Launched
   if (!read || !next || read.record.activeRunId !== null || isHeld(state)) return undefined
   const run = await loadRun(store, threadId, next.runId)
   if (run?.record.status === 'pending') {
-    return prepareLaunch(context, { read, thread: read.record, run: run.record, state })
+    return claimThread(context, { read, thread: read.record, run: run.record, state })
   }
   // The record was dropped: skip it.
   await store.commit(threadId, {

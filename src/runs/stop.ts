@@ -1,7 +1,7 @@
 import type { RunContext } from './context.ts'
 import { cancelRun } from './execution/cancel.ts'
 import { isEnded, loadRun, loadThread } from './records/records.ts'
-import { rescue } from './rescue.ts'
+import { recoverThread } from './rescue.ts'
 
 /** How often the end of a run in another process is looked for. */
 const POLL_MS = 100
@@ -26,7 +26,7 @@ export async function waitForEnd(context: RunContext, threadId: string, runId: s
       await local.done
     } else {
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-      await rescue(context, threadId)
+      await recoverThread(context, threadId)
     }
   }
 }

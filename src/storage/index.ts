@@ -13,7 +13,6 @@ export { type MemoryCheckpointer, memoryCheckpointer } from './memory/checkpoint
 export type { DeltaHistory } from './memory/checkpoints.ts'
 export { type MemoryStoreOptions, memoryStore } from './memory/store.ts'
 export type {
-  Bell,
   Change,
   Committed,
   Doc,
@@ -27,9 +26,10 @@ export type {
   LogEvent,
   LogOrigin,
   Op,
+  PartitionChange as Ring,
+  PartitionListener as Bell,
   PartitionState,
   ReadQuery,
-  Ring,
   Store,
   StoreCapabilities,
   TrimBound,

@@ -4,7 +4,7 @@ import type { RunEvent } from './convert/convert.ts'
 export type RunType = 'llm' | 'chain' | 'tool' | 'retriever' | 'embedding' | 'prompt' | 'parser'
 
 /** A run as the platform takes it in: plain JSON, names as on the wire. */
-export interface RunRecord {
+export interface TracedRun {
   readonly id: string
   readonly name: string
   readonly run_type: RunType

@@ -9,7 +9,7 @@ import {
   toRecord,
 } from './convert/convert.ts'
 import { textOfError } from './errors.ts'
-import { type Place, placeUnder, type RunRecord, type RunType } from './record.ts'
+import { type Place, placeUnder, type RunType, type TracedRun } from './record.ts'
 import { createDelivery, type Delivery, type DeliveryOptions } from './sinks/delivery.ts'
 
 export interface RunOptions extends ConvertOptions {
@@ -83,7 +83,7 @@ function startRun(
     trace_id: traceId,
     dotted_order: dottedOrder,
     ...(parentRunId !== undefined && { parent_run_id: parentRunId }),
-  } satisfies Partial<RunRecord>
+  } satisfies Partial<TracedRun>
 
   const recordOf = (outcome: Outcome): ModelCallRecord =>
     type === 'llm'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { AgentEvent } from '../../src/agents/agent.ts'
-import { defineAgent } from '../../src/agents/define-agent.ts'
+import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { decodeMessage, type Message, textOf } from '../../src/messages/index.ts'
 import { collect, gate, input, messagesIn, newThread, outline, run, stateOf } from './run.ts'
 

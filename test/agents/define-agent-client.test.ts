@@ -8,7 +8,7 @@ import {
 } from '@langchain/langgraph-sdk/stream'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
-import { defineAgent } from '../../src/agents/define-agent.ts'
+import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { serveAgents } from '../threads/support.ts'
 
 /** What React's `useStream` stands on, against a real server. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Agent, AgentEvent } from '../../src/agents/agent.ts'
-import { defineAgent } from '../../src/agents/define-agent.ts'
 import { AgentInputError } from '../../src/agents/errors.ts'
+import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { answers, input, messagesIn, newThread, outline, run, stateOf, type Thread, taskOf } from './run.ts'
 
 const ask = input({ messages: [{ role: 'user', content: 'go', id: 'h' }] })

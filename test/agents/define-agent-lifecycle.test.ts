@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AgentEvent } from '../../src/agents/agent.ts'
-import { defineAgent } from '../../src/agents/define-agent.ts'
+import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { FencedError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { gate, input, messagesIn, newThread, outline, run, stateOf, taskOf } from './run.ts'

@@ -2,9 +2,9 @@ import { coerceMessageLikeToMessage } from '@langchain/core/messages'
 import { messagesStateReducer } from '@langchain/langgraph'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { createCheckpointChain, load } from '../../src/agents/function/checkpoints.ts'
 import { derivedId, uuid6 } from '../../src/agents/function/ids.ts'
 import { insertAnswer, messagesOf, reduce, type State } from '../../src/agents/function/state.ts'
-import { createTimeline, load } from '../../src/agents/function/timeline.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 
 const UUID6 = /^[0-9a-f]{8}-[0-9a-f]{4}-6[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -105,7 +105,7 @@ test('two branches of a thread never share the version of a channel, so every ch
       async (at, channels) => {
         const known = [...written.keys()]
         const base = known.length > 0 ? await load(place, known[at % known.length]) : undefined
-        const { id } = await createTimeline(place, base).put({ ...channels }, { source: 'loop' })
+        const { id } = await createCheckpointChain(place, base).put({ ...channels }, { source: 'loop' })
         written.set(id, { ...channels })
         for (const [earlier, values] of written)
           expect((await load(place, earlier))?.channels).toEqual(values)

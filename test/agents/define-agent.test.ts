@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defineAgent } from '../../src/agents/define-agent.ts'
+import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { textOf } from '../../src/messages/index.ts'
 import { input, messagesIn, newThread, outline, run, stateOf } from './run.ts'
 

@@ -1,7 +1,7 @@
 import { END, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
 import { AgentInputError } from '../../src/agents/errors.ts'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import {
   approval,

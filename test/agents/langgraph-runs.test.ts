@@ -10,7 +10,7 @@ import {
 } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
 import { throughMembers } from '../../src/agents/langgraph/graph.ts'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { AgentwireError } from '../../src/errors.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'

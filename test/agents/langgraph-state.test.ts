@@ -10,7 +10,7 @@ import {
 } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
 import { AgentInputError } from '../../src/agents/errors.ts'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
 import { FencedError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'

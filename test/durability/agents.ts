@@ -7,7 +7,7 @@ import {
   START,
   StateGraph,
 } from '@langchain/langgraph'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type Agent, defineAgent } from '../../src/index.ts'
 
 /** What `tokens` is asked for. */

@@ -1,6 +1,6 @@
 import { serve } from '../../adapters/node.ts'
 import { type Agent, createAgentServer } from '../../src/index.ts'
-import { patiently } from '../../src/storage/checkpointer/retrying.ts'
+import { retryUnavailable } from '../../src/storage/checkpointer/retrying.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { agents } from './agents.ts'
 import type { FromInstance, InstanceOptions } from './process.ts'
@@ -19,7 +19,7 @@ const report = (error: unknown) => {
 
 const storage = await openStorage(storageUrl, { deadlineMs })
 // A short deadline is for what comes after.
-await patiently(30_000, () => storage.setup())
+await retryUnavailable(30_000, () => storage.setup())
 /** Tells when the engine has let go of an agent, and the agent of its run. */
 const watched = (agent: Agent): Agent => ({
   ...agent,

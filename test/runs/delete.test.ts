@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
 import { mortal, type OnCall, type Place, SHARED, type Shared, sharedMemory } from './shared.ts'

@@ -1,7 +1,7 @@
 import { Annotation, StateGraph } from '@langchain/langgraph'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { UnavailableError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'

@@ -1,6 +1,6 @@
 import { Annotation, StateGraph } from '@langchain/langgraph'
 import { expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { RunEngine } from '../../src/runs/index.ts'
 import { custom, engineOf, isTerminal, puppet, rootStates, start, transcript } from './support.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { MultitaskStrategy, RunEngine } from '../../src/runs/index.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
 import { SHARED, type Shared, sharedMemory } from './shared.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Agent } from '../../src/index.ts'
 import { approval, threeSteps } from '../fixtures/graphs.ts'
 import { custom, puppet } from '../runs/support.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { chat } from '../fixtures/graphs.ts'
 import { serveAgents } from './support.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { createRunEngine, type RunEngine } from '../../src/runs/index.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
 import { mortal, SHARED, type Shared, sharedMemory } from '../runs/shared.ts'

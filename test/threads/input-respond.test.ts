@@ -1,6 +1,6 @@
 import { END, interrupt, START, StateGraph } from '@langchain/langgraph'
 import { expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import {
   approval,
   Notes,

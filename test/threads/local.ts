@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { createAgentServer, memoryStore, type Store, type WebHandler } from '../../src/index.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
 import type { Json } from './support.ts'

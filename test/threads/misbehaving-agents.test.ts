@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Agent, AgentEvent, AgentTask } from '../../src/index.ts'
 import { inOrder, toolAgent } from '../fixtures/graphs.ts'
 import { custom } from '../runs/support.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
 import { send, serve } from './local.ts'
 import { serveAgents } from './support.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Authenticate, Authorize, Principal } from '../../src/index.ts'
 import { approval } from '../fixtures/graphs.ts'
 import { puppet } from '../runs/support.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, chat, threeSteps } from '../fixtures/graphs.ts'
 import { custom, puppet } from '../runs/support.ts'
 import { hesitant } from './sdk/graphs.ts'

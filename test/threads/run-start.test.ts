@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, chat, threeSteps, twoApprovals } from '../fixtures/graphs.ts'
 import { puppet } from '../runs/support.ts'
 import { dataOf, isRoot, isTerminal, type Json, rootStates, serveAgents, signpost } from './support.ts'

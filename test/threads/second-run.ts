@@ -1,4 +1,4 @@
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
 import { serveAgents, signpost } from './support.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, calculator, chat, nestedApproval, researchers, threeSteps } from '../fixtures/graphs.ts'
 import { puppet } from '../runs/support.ts'
 import { dataOf, type Json, rootStates, serveAgents } from './support.ts'

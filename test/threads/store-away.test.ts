@@ -1,6 +1,6 @@
 import { Client } from '@langchain/langgraph-sdk'
 import { expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type Store, UnavailableError } from '../../src/index.ts'
 import { approval } from '../fixtures/graphs.ts'
 import { sharedMemory } from '../runs/shared.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
 import { custom, puppet } from '../runs/support.ts'
 import { dataOf, isTerminal, serveAgents, type WireEvent } from './support.ts'

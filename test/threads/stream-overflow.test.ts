@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { memoryCheckpointer, memoryStore } from '../../src/index.ts'
 import { approval, threeSteps } from '../fixtures/graphs.ts'
 import { custom, engineOf, isTerminal as hasEnded, puppet, readUntil, start } from '../runs/support.ts'

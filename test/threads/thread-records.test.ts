@@ -1,6 +1,6 @@
 import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, test } from 'vitest'
-import { langgraph } from '../../src/agents/langgraph.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, chat, threeSteps } from '../fixtures/graphs.ts'
 import { puppet } from '../runs/support.ts'
 import { isRoot, isTerminal, type Json, request, rootStates, serveAgents } from './support.ts'

@@ -3,7 +3,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeUsage, type Message } from '../../src/messages/index.ts'
-import { convertModelCall, memorySink, type RunRecord, startLlmRun } from '../../src/tracing/index.ts'
+import { convertModelCall, memorySink, type TracedRun, startLlmRun } from '../../src/tracing/index.ts'
 import {
   genAiAttributes,
   openTelemetrySink,
@@ -171,7 +171,7 @@ const core = (messages: readonly Message[]) =>
     }),
   }))
 
-function recordOf(request: unknown, response: unknown, format: string): RunRecord {
+function recordOf(request: unknown, response: unknown, format: string): TracedRun {
   const { inputs, outputs, metadata, events } = convertModelCall({ request, response, format })
   const place = { id: 'i', trace_id: 'i', dotted_order: 'd', start_time: '2026-01-01T00:00:00Z' }
   return { ...place, name: 'm', run_type: 'llm', inputs, outputs, events, extra: { metadata } }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { memorySink, type RunRecord, type Sink, startLlmRun } from '../../src/tracing/index.ts'
+import { memorySink, type TracedRun, type Sink, startLlmRun } from '../../src/tracing/index.ts'
 
 const request = { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hi' }] }
 const response = {
@@ -11,9 +11,9 @@ const response = {
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 /** A sink that writes down what it is called with. */
-function notes(answer: (kind: string, run: RunRecord) => unknown = () => {}) {
-  const calls: [kind: string, run: RunRecord][] = []
-  const called = (kind: string) => (run: RunRecord) => {
+function notes(answer: (kind: string, run: TracedRun) => unknown = () => {}) {
+  const calls: [kind: string, run: TracedRun][] = []
+  const called = (kind: string) => (run: TracedRun) => {
     calls.push([kind, run])
     return answer(kind, run)
   }
@@ -255,7 +255,7 @@ describe('sinks', () => {
 describe('redact', () => {
   test('decides what sinks see', async () => {
     const memory = memorySink()
-    const given: RunRecord[] = []
+    const given: TracedRun[] = []
     const run = startLlmRun({
       name: 'm',
       request,

@@ -1,13 +1,13 @@
 import type { AgentEvent, AgentTask } from '../agent.ts'
 import { toJson } from '../to-json.ts'
+import { createCheckpointChain, load, type Place } from './checkpoints.ts'
+import { createEventQueue, type EventQueue } from './event-queue.ts'
 import { isSuspended } from './interrupts.ts'
-import { NODE } from './ledger.ts'
-import { createOutbox, type Outbox } from './outbox.ts'
+import { ERROR, INPUT, journalOf } from './journal.ts'
+import { NODE } from './namespace-state.ts'
 import { plan } from './plan.ts'
-import { ERROR, INPUT, recordOf } from './record.ts'
 import { createRun, keepOpen, type Run } from './run.ts'
 import { idsAt, type Scope } from './scope.ts'
-import { createTimeline, load, type Place } from './timeline.ts'
 import type { AgentContext, AgentDefinition } from './types.ts'
 import { createWriter } from './writer.ts'
 
@@ -19,7 +19,7 @@ export function attempt<Input>(
   const { signal } = task
   const stop = new AbortController()
   const cancel = () => outbox.close({ error: signal.reason })
-  const outbox = createOutbox((early) => {
+  const outbox = createEventQueue((early) => {
     signal.removeEventListener('abort', cancel)
     // After a good end the function may still be at work behind the scenes: that is its own affair.
     if (early) stop.abort(signal.aborted ? signal.reason : undefined)
@@ -34,14 +34,14 @@ export function attempt<Input>(
 async function open<Input>(
   definition: AgentDefinition<Input>,
   task: AgentTask,
-  outbox: Outbox,
+  outbox: EventQueue,
   signal: AbortSignal,
 ): Promise<readonly AgentEvent[]> {
   const { threadId, runId, checkpointer } = task
   const place: Place = { threadId, checkpointer, namespace: '' }
   const base = await load(place, task.checkpointId)
   const planned = await plan(definition.input, task, base)
-  const timeline = createTimeline(place, base)
+  const timeline = createCheckpointChain(place, base)
   const { state, source, channels } = planned
   const checkpoint = source
     ? await timeline.put({ ...state, ...channels }, { source, runId })
@@ -55,7 +55,7 @@ async function open<Input>(
     outbox.end()
     return shown
   }
-  const record = planned.record ?? recordOf({}, checkpoint.id)
+  const record = planned.record ?? journalOf({}, checkpoint.id)
   const run = createRun(task, outbox, signal, place, timeline, planned, record)
   const started = taskEvent(run.id, { input: channels[INPUT], triggers: ['__start__'] })
   const { value: input } = planned.input

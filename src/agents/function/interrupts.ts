@@ -1,6 +1,6 @@
 import { AgentwireError } from '../../errors.ts'
 import { derivedId } from './ids.ts'
-import type { OpenInterrupt } from './record.ts'
+import type { SavedInterrupt } from './journal.ts'
 import { own } from './state.ts'
 
 /** Thrown by `interrupt` where no answer is there yet. It ends the attempt; the function runs again with the answer. */
@@ -19,13 +19,13 @@ export function isSuspended(error: unknown): boolean {
 
 export interface Interrupts {
   /** The answer, if there is one; else the question is raised. */
-  ask(question: Omit<OpenInterrupt, 'id' | 'order'>): { readonly answer: unknown } | undefined
+  ask(question: Omit<SavedInterrupt, 'id' | 'order'>): { readonly answer: unknown } | undefined
   /** Those raised in this attempt. */
-  pending(): readonly OpenInterrupt[]
+  pending(): readonly SavedInterrupt[]
 }
 
 export function createInterrupts(seed: string, answers: Readonly<Record<string, unknown>>): Interrupts {
-  const raised: OpenInterrupt[] = []
+  const raised: SavedInterrupt[] = []
   return {
     ask(question) {
       const { path, value } = question

@@ -5,7 +5,7 @@ import {
   type MessageEvent,
   type WireMessageEvent,
 } from '../../messages/index.ts'
-import { NODE } from './ledger.ts'
+import { NODE } from './namespace-state.ts'
 import { idOf, type OpenMessage, type Scope } from './scope.ts'
 import { isKnown } from './state.ts'
 

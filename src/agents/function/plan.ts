@@ -2,10 +2,17 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { uuid7 } from '../../ids.ts'
 import type { AgentTask, RunInput } from '../agent.ts'
 import { AgentInputError } from '../errors.ts'
+import type { Channels, CheckpointDetails, Loaded } from './checkpoints.ts'
 import { changeOf, readInput } from './input.ts'
-import { INPUT, type OpenInterrupt, openInterrupts, RECORD, type RunRecord, recordOf } from './record.ts'
+import {
+  INPUT,
+  JOURNAL,
+  journalOf,
+  type RunJournal,
+  type SavedInterrupt,
+  savedInterrupts,
+} from './journal.ts'
 import { own, publicState, reduce, type State } from './state.ts'
-import type { Channels, CheckpointDetails, Loaded } from './timeline.ts'
 
 /** What an attempt begins with. */
 export interface Plan {
@@ -16,9 +23,9 @@ export interface Plan {
   /** What the function gets; absent when there is nothing to run. */
   readonly input?: { readonly value: unknown }
   /** Of an earlier attempt of this run, if there was one. */
-  readonly record?: RunRecord
+  readonly record?: RunJournal
   /** What that attempt asked and nobody has answered. It stays open until this attempt ends. */
-  readonly open: readonly OpenInterrupt[]
+  readonly open: readonly SavedInterrupt[]
 }
 
 type Schema = StandardSchemaV1<unknown, unknown> | undefined
@@ -44,10 +51,10 @@ async function planInput(schema: Schema, raw: unknown, state: State): Promise<Pl
 
 /** The function runs again from what the thread has: after a failure, a cancel, or as a fork. */
 async function planAgain(schema: Schema, state: State, base: Loaded, fork: boolean): Promise<Plan> {
-  const { [INPUT]: raw, [RECORD]: record } = base.channels
+  const { [INPUT]: raw, [JOURNAL]: record } = base.channels
   const channels = {
     ...(raw !== undefined && { [INPUT]: raw }),
-    ...(record !== undefined && { [RECORD]: record }),
+    ...(record !== undefined && { [JOURNAL]: record }),
   }
   const source = fork ? ({ source: 'fork' } as const) : undefined
   if (raw === undefined) return { state, ...source, channels, open: [] }
@@ -56,8 +63,8 @@ async function planAgain(schema: Schema, state: State, base: Loaded, fork: boole
   if (fork && record === undefined) return { state, ...source, channels, input: { value }, open: [] }
   const again = {
     input: { value },
-    record: recordOf(base.channels, base.id),
-    open: openInterrupts(base.tuple),
+    record: journalOf(base.channels, base.id),
+    open: savedInterrupts(base.tuple),
   }
   return { state, ...source, channels, ...again }
 }
@@ -69,13 +76,13 @@ async function planAnswer(
   base: Loaded | undefined,
 ): Promise<Plan> {
   const raw = base?.channels[INPUT]
-  const open = base ? openInterrupts(base.tuple) : []
+  const open = base ? savedInterrupts(base.tuple) : []
   if (!base || raw === undefined || open.length === 0)
     throw new AgentInputError('The agent waits for no answer.')
   if (goto !== undefined && goto !== null) throw new AgentInputError('This agent has no nodes to go to.')
   const unknown = Object.keys(answers).find((id) => !open.some((interrupt) => interrupt.id === id))
   if (unknown !== undefined) throw new AgentInputError(`The agent does not wait for an answer to ${unknown}.`)
-  const before = recordOf(base.channels, base.id)
+  const before = journalOf(base.channels, base.id)
   const given = open
     .filter(({ id }) => Object.hasOwn(answers, id))
     .map(({ id, path }) => [path, own(answers[id])] as const)
@@ -84,7 +91,7 @@ async function planAnswer(
   return {
     state: reduce(state, update, uuid7),
     source: 'loop',
-    channels: { [INPUT]: raw, [RECORD]: record },
+    channels: { [INPUT]: raw, [JOURNAL]: record },
     input: { value },
     record,
     open: open.filter(({ id }) => !Object.hasOwn(answers, id)),

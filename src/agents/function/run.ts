@@ -1,13 +1,13 @@
 import type { AgentTask } from '../agent.ts'
+import { type CheckpointChain, createCheckpointChain, load, type Place } from './checkpoints.ts'
+import type { EventQueue } from './event-queue.ts'
 import { derivedId } from './ids.ts'
 import { createInterrupts, type Interrupts } from './interrupts.ts'
-import { createLedger, type Ledger, NODE } from './ledger.ts'
-import type { Outbox } from './outbox.ts'
+import { INPUT, INTERRUPT, JOURNAL, type RunJournal, type SavedInterrupt } from './journal.ts'
+import { createNamespaceState, type NamespaceState, NODE } from './namespace-state.ts'
 import type { Plan } from './plan.ts'
-import { INPUT, INTERRUPT, type OpenInterrupt, RECORD, type RunRecord } from './record.ts'
 import { type Attempt, createScope, type Scope } from './scope.ts'
 import { publicState } from './state.ts'
-import { createTimeline, load, type Place, type Timeline } from './timeline.ts'
 
 /** What an attempt has in hand: the function's own scope, its state and that of its subagents. */
 export interface Run {
@@ -15,32 +15,32 @@ export interface Run {
   readonly id: string
   readonly attempt: Attempt
   readonly scope: Scope
-  readonly root: Ledger
-  readonly ledgers: readonly Ledger[]
+  readonly root: NamespaceState
+  readonly ledgers: readonly NamespaceState[]
   readonly interrupts: Interrupts
   /** See `Plan`. */
-  readonly open: readonly OpenInterrupt[]
+  readonly open: readonly SavedInterrupt[]
   /** Whether the record has changed since it was last written. */
   unsaved(): boolean
 }
 
 export function createRun(
   task: AgentTask,
-  outbox: Outbox,
+  outbox: EventQueue,
   signal: AbortSignal,
   place: Place,
-  timeline: Timeline,
+  timeline: CheckpointChain,
   { state, channels, record: resumed, open }: Plan,
-  first: RunRecord,
+  first: RunJournal,
 ): Run {
   const { seed, answers } = first
   const interrupts = createInterrupts(seed, answers)
-  const ledgers: Ledger[] = []
+  const ledgers: NamespaceState[] = []
   const counts = new Map<string, number>()
   let record = first
   let saved = first
 
-  const root = createLedger({
+  const root = createNamespaceState({
     namespace: [],
     state,
     timeline,
@@ -51,22 +51,22 @@ export function createRun(
       const { customs } = record
       return () => {
         saved = { ...record, customs }
-        return { [INPUT]: channels[INPUT], [RECORD]: saved }
+        return { [INPUT]: channels[INPUT], [JOURNAL]: saved }
       }
     },
     afterCommit: () => keepOpen(timeline, open),
   })
 
-  async function openLedger(namespace: readonly string[]): Promise<Ledger> {
+  async function openLedger(namespace: readonly string[]): Promise<NamespaceState> {
     const key = namespace.join('|')
     const known = record.children[key]
     const inner: Place = { ...place, namespace: key }
     const base = known === undefined ? undefined : await load(inner, known)
     const before = base && publicState(base.channels)
-    const ledger = createLedger({
+    const ledger = createNamespaceState({
       namespace,
       state: before ?? {},
-      timeline: createTimeline(inner, base),
+      timeline: createCheckpointChain(inner, base),
       outbox,
       delivered: before,
       details: () => ({ runId: task.runId, parents: { '': timeline.head()!.id } }),
@@ -110,6 +110,9 @@ export function createRun(
 }
 
 /** Writes questions beside the newest checkpoint. */
-export async function keepOpen(timeline: Timeline, questions: readonly OpenInterrupt[]): Promise<void> {
+export async function keepOpen(
+  timeline: CheckpointChain,
+  questions: readonly SavedInterrupt[],
+): Promise<void> {
   for (const question of questions) await timeline.putWrites(question.id, [[INTERRUPT, question]])
 }

@@ -1,12 +1,12 @@
 import { decodeMessage, type Message, type WireMessage } from '../../messages/index.ts'
+import type { EventQueue } from './event-queue.ts'
 import { derivedId } from './ids.ts'
 import { handled, type Interrupts, Suspended } from './interrupts.ts'
-import type { Ledger } from './ledger.ts'
-import type { Outbox } from './outbox.ts'
+import type { NamespaceState } from './namespace-state.ts'
 
 /** What all parts of one attempt share. */
 export interface Attempt {
-  readonly outbox: Outbox
+  readonly outbox: EventQueue
   readonly interrupts: Interrupts
   readonly seed: string
   readonly signal: AbortSignal
@@ -15,7 +15,7 @@ export interface Attempt {
   /** Namespaces that have started and not ended. */
   readonly started: Set<readonly string[]>
   /** Opens the ledger of a subagent. */
-  openLedger(namespace: readonly string[]): Promise<Ledger>
+  openLedger(namespace: readonly string[]): Promise<NamespaceState>
   /** Whether the next `custom` event of this scope was not sent by an earlier attempt. Counts it. */
   isNewCustom(scope: string): boolean
 }
@@ -23,7 +23,7 @@ export interface Attempt {
 /** A part of the function that numbers its calls for itself: the run, a subagent or a tool. */
 export interface Scope {
   readonly attempt: Attempt
-  readonly ledger: Ledger
+  readonly ledger: NamespaceState
   /** Where interrupts of this scope are raised. */
   readonly namespace: readonly string[]
   readonly path: string
@@ -56,7 +56,7 @@ export interface OpenMessage {
 
 export function createScope(
   attempt: Attempt,
-  ledger: Ledger,
+  ledger: NamespaceState,
   place: { readonly path: string; readonly namespace?: readonly string[]; readonly callIndex?: number },
 ): Scope {
   return {

@@ -1,11 +1,11 @@
 import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
 import type { CheckpointRef, SnapshotTask, StateSnapshot } from '../agent.ts'
 import { toJson } from '../to-json.ts'
+import type { Channels } from './checkpoints.ts'
 import { derivedId } from './ids.ts'
-import { NODE } from './ledger.ts'
-import { ERROR, finishedTasks, INPUT, type OpenInterrupt, openInterrupts, recordOf } from './record.ts'
+import { ERROR, finishedTasks, INPUT, journalOf, type SavedInterrupt, savedInterrupts } from './journal.ts'
+import { NODE } from './namespace-state.ts'
 import { publicState } from './state.ts'
-import type { Channels } from './timeline.ts'
 
 /** A checkpoint, seen as LangGraph shows the state of a graph with one node. */
 export function toSnapshot(tuple: CheckpointTuple): StateSnapshot {
@@ -24,12 +24,12 @@ export function toSnapshot(tuple: CheckpointTuple): StateSnapshot {
 }
 
 function tasksOf(tuple: CheckpointTuple, channels: Channels): readonly SnapshotTask[] {
-  const open = openInterrupts(tuple)
+  const open = savedInterrupts(tuple)
   const threadId = String(tuple.config.configurable?.thread_id)
   const failure = tuple.pendingWrites?.find(([, channel]) => channel === ERROR)
   const self: SnapshotTask = {
     ...BLANK,
-    id: derivedId(recordOf(channels, tuple.checkpoint.id).seed, NODE),
+    id: derivedId(journalOf(channels, tuple.checkpoint.id).seed, NODE),
     name: NODE,
     path: ['__pregel_pull', NODE],
     error: failure ? String(failure[2]) : null,
@@ -42,7 +42,7 @@ function tasksOf(tuple: CheckpointTuple, channels: Channels): readonly SnapshotT
 }
 
 /** One task for each call of the run in which something waits, however deep. */
-function waitingTasks(open: readonly OpenInterrupt[], threadId: string): readonly SnapshotTask[] {
+function waitingTasks(open: readonly SavedInterrupt[], threadId: string): readonly SnapshotTask[] {
   const segments = new Set(open.flatMap(({ namespace }) => namespace.slice(0, 1)))
   return [...segments].map((segment) => {
     const inside = open.filter(({ namespace }) => namespace[0] === segment)
@@ -58,7 +58,7 @@ function callTask(id: string, callIndex: number): SnapshotTask {
   return { ...BLANK, id, name: 'tools', path: ['__pregel_push', callIndex] }
 }
 
-const asked = ({ id, value }: OpenInterrupt) => ({ id, value: toJson(value) })
+const asked = ({ id, value }: SavedInterrupt) => ({ id, value: toJson(value) })
 
 function refOf({ configurable = {} }: CheckpointTuple['config']): CheckpointRef {
   return {

@@ -8,11 +8,11 @@ import type {
   StateUpdate,
 } from '../agent.ts'
 import { AgentInputError } from '../errors.ts'
-import { NODE } from './ledger.ts'
-import { INPUT, INTERRUPT, openInterrupts, RECORD, recordOf } from './record.ts'
+import { configOf, createCheckpointChain, type Loaded, load, type Place } from './checkpoints.ts'
+import { INPUT, INTERRUPT, JOURNAL, journalOf, savedInterrupts } from './journal.ts'
+import { NODE } from './namespace-state.ts'
 import { toSnapshot } from './snapshot.ts'
 import { own, publicState, reduce } from './state.ts'
-import { configOf, createTimeline, type Loaded, load, type Place } from './timeline.ts'
 
 const START = '__start__'
 
@@ -56,13 +56,13 @@ export const threadState: Pick<Agent, 'getState' | 'getHistory' | 'updateState'>
     if (!base && at.checkpointId !== undefined)
       throw new AgentInputError(`There is no checkpoint ${at.checkpointId}.`)
     const state = reduce(base ? publicState(base.channels) : {}, values, uuid7)
-    const timeline = createTimeline(place, base)
+    const timeline = createCheckpointChain(place, base)
     const channels =
       asNode === START ? { [INPUT]: own(values ?? {}) } : asNode === NODE ? {} : unfinished(base)
     const { id } = await timeline.put({ ...state, ...channels }, { source: 'update' })
     // An update from outside leaves the questions open that the run has asked.
     if (asNode === undefined && base) {
-      for (const question of openInterrupts(base.tuple)) {
+      for (const question of savedInterrupts(base.tuple)) {
         await timeline.putWrites(question.id, [[INTERRUPT, question]])
       }
     }
@@ -78,13 +78,13 @@ function placeOf({ checkpointer, threadId, checkpointNs = '' }: StateAddress): P
 function unfinished(base: Loaded | undefined): Readonly<Record<string, unknown>> {
   const input = base?.channels[INPUT]
   if (!base || input === undefined) return {}
-  return { [INPUT]: input, [RECORD]: base.channels[RECORD] ?? own(recordOf(base.channels, base.id)) }
+  return { [INPUT]: input, [JOURNAL]: base.channels[JOURNAL] ?? own(journalOf(base.channels, base.id)) }
 }
 
 /** A task with the state of the subagent it waits for. */
 async function withState(place: Place, { channels, id }: Loaded, task: SnapshotTask): Promise<SnapshotTask> {
   const namespace = task.checkpoint?.checkpointNs
-  const child = namespace === undefined ? undefined : recordOf(channels, id).children[namespace]
+  const child = namespace === undefined ? undefined : journalOf(channels, id).children[namespace]
   const loaded = child === undefined ? undefined : await load({ ...place, namespace: namespace! }, child)
   return loaded ? { ...task, state: toSnapshot(loaded.tuple) } : task
 }

@@ -1,9 +1,9 @@
 import type { AgentEvent, AgentTask } from '../agent.ts'
+import { captureWriteErrors } from './capture-write-errors.ts'
 import { commandFor } from './command.ts'
+import { delayFailure } from './delay-failure.ts'
 import { createTranslator } from './events.ts'
 import { type EventStream, type Graph, type Projections, type RunOptions, withCheckpointer } from './graph.ts'
-import { lingering } from './linger.ts'
-import { unfailing } from './unfailing.ts'
 
 /** LangGraph's own. */
 const DEFAULT_RECURSION_LIMIT = 25
@@ -20,7 +20,7 @@ export async function* streamGraph(
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort)
   let failure: { readonly error: unknown } | undefined
-  const saver = unfailing(lingeringFor(graph, task), (error) => {
+  const saver = captureWriteErrors(delayFailureOf(graph, task), (error) => {
     failure = { error }
     stop.abort(error)
   })
@@ -44,8 +44,8 @@ export async function* streamGraph(
   }
 }
 
-const lingeringFor = (graph: Graph, { checkpointer, config }: AgentTask) =>
-  lingering(checkpointer, config.recursionLimit ?? graph.config?.recursionLimit ?? DEFAULT_RECURSION_LIMIT)
+const delayFailureOf = (graph: Graph, { checkpointer, config }: AgentTask) =>
+  delayFailure(checkpointer, config.recursionLimit ?? graph.config?.recursionLimit ?? DEFAULT_RECURSION_LIMIT)
 
 function runOptions(task: AgentTask, signal: AbortSignal): RunOptions {
   const { recursionLimit, tags, metadata, configurable } = task.config

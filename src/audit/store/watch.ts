@@ -1,4 +1,4 @@
-import type { Op, Ring } from '../../storage/store/store.ts'
+import type { Op, PartitionChange } from '../../storage/store/store.ts'
 import { eventually } from '../check.ts'
 import { claim, outcome, refused, same } from './claims.ts'
 import { append, LONG, put, type StoreRule } from './rule.ts'
@@ -8,8 +8,8 @@ export const watchRules: readonly StoreRule[] = [
     id: 'watch.rings',
     name: 'rings after a commit, when the change can be read, and not once it was stopped',
     async check({ store, partition }) {
-      const rings: Ring[] = []
-      const stopped: Ring[] = []
+      const rings: PartitionChange[] = []
+      const stopped: PartitionChange[] = []
       const heads: Promise<number>[] = []
       const stop = store.watch(partition, (ring) => {
         rings.push(ring)

@@ -12,7 +12,7 @@ import {
 import { retryConflicts } from '../records/update.ts'
 
 /** A rollback is not weakened by an interrupt, whichever came first. */
-export const stronger = (before: CancelAction | null, now: CancelAction): CancelAction =>
+export const strongerCancel = (before: CancelAction | null, now: CancelAction): CancelAction =>
   before === 'rollback' ? before : now
 
 /**
@@ -40,7 +40,7 @@ export async function cancelRun(
       })
       return
     }
-    const cancel = stronger(run.record.cancel, action)
+    const cancel = strongerCancel(run.record.cancel, action)
     if (cancel !== run.record.cancel) {
       await store.commit(threadId, { guards: [unchanged], ops: [putRun({ ...run.record, cancel })] })
     }

@@ -11,7 +11,7 @@ import {
   type ThreadRecord,
   type Versioned,
 } from '../records/records.ts'
-import { stronger } from './cancel.ts'
+import { strongerCancel } from './cancel.ts'
 
 /** Waiting runs of one thread. More than a person could have meant. */
 const MAX_QUEUED_RUNS = 1_000
@@ -68,7 +68,9 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
         : []),
     ],
     ops: [
-      ...(active ? [putRun({ ...active.record, cancel: stronger(active.record.cancel, strategy) })] : []),
+      ...(active
+        ? [putRun({ ...active.record, cancel: strongerCancel(active.record.cancel, strategy) })]
+        : []),
       ...waiting.flatMap((item) => (item ? [putRun({ ...item.record, status: 'interrupted' })] : [])),
       putRun(run),
       putThread({ ...thread, queue: [entry] }),

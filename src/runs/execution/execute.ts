@@ -1,6 +1,6 @@
 import type { Agent, AgentEvent, AgentTask } from '../../agents/agent.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
-import { patientCheckpointer, patiently } from '../../storage/checkpointer/retrying.ts'
+import { retryingCheckpointer, retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { FencedError } from '../../storage/errors.ts'
 import { type ActiveRun, agentOf, checkpointerOf, type RunContext, type StopReason } from '../context.ts'
 import { type Appender, createAppender } from '../log/appender.ts'
@@ -11,7 +11,7 @@ import type { OpenInterrupt } from '../records/records.ts'
 import { updateThread } from '../records/update.ts'
 import { finish } from './finish.ts'
 import type { Launched } from './launch.ts'
-import { attend, handOver } from './lease.ts'
+import { handOver, superviseRun } from './lease.ts'
 
 /**
  * Runs an agent to its end (events into the log, one terminal event), then the runs that wait behind it, one after the
@@ -38,32 +38,37 @@ export async function execute(context: RunContext, launched: Launched): Promise<
 async function attempt(context: RunContext, launched: Launched, stop: AbortController): Promise<void> {
   const { threadId, runId } = launched.run
   try {
-    await perform(context, launched, stop)
+    await runToEnd(context, launched, stop)
   } catch (error) {
     // A fenced writer has lost the thread to another one, which tells the subscribers: it goes silently.
     if (!(error instanceof FencedError)) context.report(error, { threadId, runId })
   }
 }
 
-async function perform(context: RunContext, launched: Launched, stop: AbortController): Promise<void> {
-  const { store, patienceMs } = context
+async function runToEnd(context: RunContext, launched: Launched, stop: AbortController): Promise<void> {
+  const { store, retryForMs: patienceMs } = context
   const { run, token, head } = launched
   const { threadId, runId } = run
-  const appender = createAppender({ store, threadId, runId, token, head, patienceMs })
-  const leave = attend(context, launched, (reason) => stop.abort(reason))
+  const appender = createAppender({ store, threadId, runId, token, head, retryForMs: patienceMs })
+  const leave = superviseRun(context, launched, (reason) => stop.abort(reason))
   try {
     const recorder = createRecorder(context, launched, appender)
-    const outcome = await written(appender, await drive(context, launched, stop.signal, recorder.record))
+    const outcome = await afterFlush(
+      appender,
+      await iterateAgent(context, launched, stop.signal, recorder.record),
+    )
     if (outcome.end === 'stopped' && outcome.reason === 'fenced') return
     if (outcome.end === 'stopped' && outcome.reason === 'hand over') return await handOver(context, launched)
-    await patiently(patienceMs, () => finish(context, launched, appender, outcome, recorder.interrupts()))
+    await retryUnavailable(patienceMs, () =>
+      finish(context, launched, appender, outcome, recorder.interrupts()),
+    )
   } finally {
     leave()
   }
 }
 
 /** The outcome once all events are in the log: an agent that has not been heard to its end is not done. */
-async function written(appender: Appender, outcome: Outcome): Promise<Outcome> {
+async function afterFlush(appender: Appender, outcome: Outcome): Promise<Outcome> {
   try {
     await appender.flush()
     return outcome
@@ -74,15 +79,15 @@ async function written(appender: Appender, outcome: Outcome): Promise<Outcome> {
 }
 
 /** Iterates the agent until it ends, throws or is stopped. */
-async function drive(
+async function iterateAgent(
   context: RunContext,
   launched: Launched,
   signal: AbortSignal,
   record: (event: AgentEvent) => Promise<void> | undefined,
 ): Promise<Outcome> {
-  let steps: Steps | undefined
+  let steps: AgentSteps | undefined
   try {
-    steps = begin(context, launched, signal)
+    steps = openAgent(context, launched, signal)
     for (;;) {
       const step = await steps.next()
       if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
@@ -100,12 +105,12 @@ async function drive(
   }
 }
 
-interface Steps {
+interface AgentSteps {
   next(): Promise<IteratorResult<AgentEvent>>
   leave(): void
 }
 
-function begin(context: RunContext, { run, token, thread }: Launched, signal: AbortSignal): Steps {
+function openAgent(context: RunContext, { run, token, thread }: Launched, signal: AbortSignal): AgentSteps {
   const { threadId, runId, assistantId } = run
   const agent = agentOf(context, assistantId)
   const saver = fencedCheckpointer(checkpointerOf(context, agent), context.store, threadId, token)
@@ -114,9 +119,9 @@ function begin(context: RunContext, { run, token, thread }: Launched, signal: Ab
     runId,
     assistantId,
     start: run.start,
-    checkpointId: run.checkpointId ?? thread.head ?? undefined,
+    checkpointId: run.checkpointId ?? thread.restoredCheckpointId ?? undefined,
     config: run.config,
-    checkpointer: patientCheckpointer(saver, context.patienceMs),
+    checkpointer: retryingCheckpointer(saver, context.retryForMs),
     signal,
   }
   return interruptible(agent, task, context.cancelGraceMs)
@@ -126,7 +131,7 @@ function begin(context: RunContext, { run, token, thread }: Launched, signal: Ab
  * The agent's events, without ever waiting for an agent that ignores its signal: after a stop, `next` gives it a grace time
  * to settle (its last checkpoint may still be on its way) and then comes back without it.
  */
-function interruptible(agent: Agent, task: AgentTask, graceMs: number): Steps {
+function interruptible(agent: Agent, task: AgentTask, graceMs: number): AgentSteps {
   const iterator = agent.stream(task)[Symbol.asyncIterator]()
   const END = { done: true, value: undefined } as const
   let giveUp: (() => void) | undefined
@@ -155,7 +160,7 @@ function createRecorder(context: RunContext, { run, token, thread }: Launched, a
   const kept = run.start.kind === 'resume' ? thread.interrupts : []
   const announced = new Map(kept.map((interrupt) => [interrupt.id, interrupt]))
   const raised = new Map<string, OpenInterrupt>()
-  let restoredHead = thread.head !== null
+  let restoredHead = thread.restoredCheckpointId !== null
 
   function record(event: AgentEvent): Promise<void> | undefined {
     if (event.namespace.length === 0 && event.method === 'lifecycle') return undefined
@@ -173,7 +178,7 @@ function createRecorder(context: RunContext, { run, token, thread }: Launched, a
 
   /** The run has written a checkpoint: from here on the newest one is the head again. */
   async function forgetHead(event: AgentEvent): Promise<void> {
-    await updateThread(context, run.threadId, (now) => ({ ...now, head: null }), {
+    await updateThread(context, run.threadId, (now) => ({ ...now, restoredCheckpointId: null }), {
       guards: [{ guard: 'fence', token }],
     })
     await appender.push(event)

@@ -25,13 +25,13 @@ export interface Ending {
   readonly error: string | null
   readonly threadStatus: ThreadRecord['status']
   readonly interrupts: readonly OpenInterrupt[]
-  readonly cutShort: boolean
+  readonly unfinished: boolean
   /** Through which event the log tells of what was undone. */
-  readonly undone?: number
+  readonly supersededThroughSeq?: number
 }
 
 /** How many runs a thread remembers as cut short. */
-const MAX_CUT_SHORT = 100
+const MAX_UNFINISHED = 100
 
 /** Ends a run: terminal event, records and the release of the lease, in one commit. */
 export async function finish(
@@ -49,7 +49,7 @@ export async function finish(
       loadRun(store, threadId, runId),
     ])
     if (!thread || !current) return
-    const { end, head } = await conclude(context, thread.record, current.record, outcome, raised)
+    const { end, head } = await resolveEnding(context, thread.record, current.record, outcome, raised)
     await appender.commit(
       end.event,
       [
@@ -62,7 +62,7 @@ export async function finish(
 }
 
 /** What a run comes to, and where it leaves the thread's head. */
-export async function conclude(
+export async function resolveEnding(
   context: RunContext,
   thread: ThreadRecord,
   run: RunRecord,
@@ -72,9 +72,9 @@ export async function conclude(
   const { cancel } = run
   // A cancel that arrived after the agent's last event still counts: its caller was told so.
   const settled: Outcome = cancel ? { end: 'stopped', reason: cancel } : outcome
-  const open = settled.end === 'done' ? raised : await leftOpen(context, run, thread, raised)
+  const open = settled.end === 'done' ? raised : await interruptsLeftOpen(context, run, thread, raised)
   const end = endingOf(run, settled, open)
-  return cancel === 'rollback' ? rollback(context, run, end) : { end, head: thread.head }
+  return cancel === 'rollback' ? rollback(context, run, end) : { end, head: thread.restoredCheckpointId }
 }
 
 /** The records of an ended run and its thread. */
@@ -91,9 +91,11 @@ export const endOps = (
     status: ending.threadStatus,
     error: ending.error,
     interrupts: ending.interrupts,
-    head,
-    replayAfter: ending.undone ?? thread.replayAfter,
-    cutShort: ending.cutShort ? [...thread.cutShort, run.runId].slice(-MAX_CUT_SHORT) : thread.cutShort,
+    restoredCheckpointId: head,
+    supersededThroughSeq: ending.supersededThroughSeq ?? thread.supersededThroughSeq,
+    unfinishedRunIds: ending.unfinished
+      ? [...thread.unfinishedRunIds, run.runId].slice(-MAX_UNFINISHED)
+      : thread.unfinishedRunIds,
     updatedAt: Date.now(),
   }),
 ]
@@ -104,21 +106,21 @@ async function rollback(
   run: RunRecord,
   ending: Ending,
 ): Promise<{ end: Ending; head: string | null }> {
-  const { checkpointId = null, interrupts = [] } = run.base ?? {}
+  const { checkpointId = null, interrupts = [] } = run.rollbackPoint ?? {}
   if (checkpointId === null) {
     await checkpointerOf(context, agentOf(context, run.assistantId)).deleteThread(run.threadId)
   }
   const threadStatus = interrupts.length > 0 ? 'interrupted' : 'idle'
   // All of the run is written but its end.
   const undone = (await context.store.inspect(run.threadId)).head + 1
-  return { end: { ...ending, interrupts, threadStatus, undone }, head: checkpointId }
+  return { end: { ...ending, interrupts, threadStatus, supersededThroughSeq: undone }, head: checkpointId }
 }
 
 /**
  * A run that did not come to its end leaves open what it raised and what it had no answers for. Whether it took the answers
  * it had, only the state knows.
  */
-async function leftOpen(
+async function interruptsLeftOpen(
   context: RunContext,
   run: RunRecord,
   { threadId, interrupts }: ThreadRecord,
@@ -129,7 +131,7 @@ async function leftOpen(
   try {
     const agent = agentOf(context, run.assistantId)
     const snapshot = await agent.getState({ threadId, checkpointer: checkpointerOf(context, agent) })
-    return snapshot ? openInterrupts(snapshot, union(kept, run.base?.interrupts ?? [])) : kept
+    return snapshot ? openInterrupts(snapshot, union(kept, run.rollbackPoint?.interrupts ?? [])) : kept
   } catch (error) {
     context.report(error, { threadId, runId: run.runId })
     return kept
@@ -150,7 +152,7 @@ function endingOf(run: RunRecord, outcome: Outcome, raised: readonly OpenInterru
       error,
       threadStatus: 'error',
       interrupts: raised,
-      cutShort: true,
+      unfinished: true,
     }
   }
   if (outcome.end === 'stopped') {
@@ -160,7 +162,7 @@ function endingOf(run: RunRecord, outcome: Outcome, raised: readonly OpenInterru
       error: null,
       threadStatus: raised.length > 0 ? 'interrupted' : 'idle',
       interrupts: raised,
-      cutShort: true,
+      unfinished: true,
     }
   }
   const interrupted = raised.length > 0
@@ -170,7 +172,7 @@ function endingOf(run: RunRecord, outcome: Outcome, raised: readonly OpenInterru
     error: null,
     threadStatus: interrupted ? 'interrupted' : 'idle',
     interrupts: raised,
-    cutShort: false,
+    unfinished: false,
   }
 }
 

@@ -7,13 +7,13 @@ import {
   guardThread,
   putRun,
   putThread,
-  type RunBase,
+  type RollbackPoint,
   type RunRecord,
   type ThreadRecord,
   type Versioned,
 } from '../records/records.ts'
 
-export interface Launch {
+export interface ThreadClaim {
   readonly read: Versioned<ThreadRecord> | undefined
   readonly thread: ThreadRecord
   readonly run: RunRecord
@@ -31,12 +31,12 @@ export interface Launched {
 }
 
 /** Somebody waits for the answer. */
-const PATIENCE_MS = 1_000
+const RETRY_FOR_MS = 1_000
 
 /** Gives a run the thread: lease, records and its `running` event, in one commit. Throws `ConflictError` when another was first. */
-export async function prepareLaunch(
+export async function claimThread(
   context: RunContext,
-  { read, thread, run, state, guards = [], ops = [] }: Launch,
+  { read, thread, run, state, guards = [], ops = [] }: ThreadClaim,
 ): Promise<Launched> {
   const { threadId } = run
   const token = Math.max(state.token + 1, state.now)
@@ -44,7 +44,7 @@ export async function prepareLaunch(
     ...run,
     status: 'running',
     attempts: 1,
-    base: await baseOf(context, thread, run),
+    rollbackPoint: await rollbackPointOf(context, thread, run),
   }
   const busy: ThreadRecord = {
     ...thread,
@@ -54,8 +54,8 @@ export async function prepareLaunch(
     activeRunId: run.runId,
     lastRunId: run.runId,
     queue: thread.queue.filter(({ runId }) => runId !== run.runId),
-    interrupts: stillOpen(thread, run),
-    replayAfter: run.checkpointId === null ? thread.replayAfter : state.head,
+    interrupts: unansweredInterrupts(thread, run),
+    supersededThroughSeq: run.checkpointId === null ? thread.supersededThroughSeq : state.head,
   }
   const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, state.head + 1)
   const head = state.head + 1
@@ -65,7 +65,7 @@ export async function prepareLaunch(
     token,
     before: state.head,
     after: head,
-    patienceMs: PATIENCE_MS,
+    retryForMs: RETRY_FOR_MS,
     change: {
       guards: [guardThread(threadId, read), { guard: 'free' }, { guard: 'head', seq: state.head }, ...guards],
       ops: [
@@ -81,7 +81,7 @@ export async function prepareLaunch(
 }
 
 /** A resume leaves the interrupts it does not answer; a run that goes on without input leaves all; any other one drops them. */
-function stillOpen(
+function unansweredInterrupts(
   { interrupts }: ThreadRecord,
   { start, checkpointId }: RunRecord,
 ): ThreadRecord['interrupts'] {
@@ -90,8 +90,12 @@ function stillOpen(
   return start.value === null ? interrupts : []
 }
 
-async function baseOf(context: RunContext, thread: ThreadRecord, run: RunRecord): Promise<RunBase> {
-  const { threadId, interrupts, head } = thread
+async function rollbackPointOf(
+  context: RunContext,
+  thread: ThreadRecord,
+  run: RunRecord,
+): Promise<RollbackPoint> {
+  const { threadId, interrupts, restoredCheckpointId: head } = thread
   if (head !== null) return { checkpointId: head, interrupts }
   const checkpointer = checkpointerOf(context, agentOf(context, run.assistantId))
   const tuple = await checkpointer.getTuple({ configurable: { thread_id: threadId, checkpoint_ns: '' } })

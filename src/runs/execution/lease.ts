@@ -11,7 +11,7 @@ export const isHeld = ({ lease, now }: PartitionState): boolean =>
  * Listens for a cancel of the run and, where other processes share the store, keeps the lease alive. Returns the function
  * that ends it.
  */
-export function attend(
+export function superviseRun(
   context: RunContext,
   { run, token }: Launched,
   stop: (reason: StopReason) => void,
@@ -32,7 +32,7 @@ export function attend(
   // A cancel may have come between the start of the run and now. Later ones in this process come to `ActiveRun.stop`.
   settle(check())
   if (!store.capabilities.shared) return () => {}
-  const letGo = holdOn(context, threadId, token, (renewal) => settle(renewal.then(check)))
+  const letGo = keepRenewing(context, threadId, token, (renewal) => settle(renewal.then(check)))
   const off = store.watch(threadId, ({ docs }) => {
     if (docs) settle(check())
   })
@@ -43,7 +43,7 @@ export function attend(
 }
 
 /** Keeps a lease alive where other processes share the store, until the function it returns is called. */
-export function holdOn(
+export function keepRenewing(
   { store, leaseTtlMs }: RunContext,
   threadId: string,
   token: number,
@@ -61,7 +61,7 @@ export function holdOn(
 }
 
 /** Releases a lease, with what else is to be written under it. Does nothing when it was lost. */
-export async function giveBack(
+export async function releaseLease(
   store: Store,
   threadId: string,
   token: number,

@@ -1,17 +1,17 @@
 import type { RunContext } from '../context.ts'
-import { rescue } from '../rescue.ts'
+import { recoverThread } from '../rescue.ts'
 import { removeMarked } from '../threads/delete-thread.ts'
 
 /** What an instance does unasked, for itself and for others that were lost, until the engine closes. */
-export function keepUp(context: RunContext): void {
+export function startMaintenance(context: RunContext): void {
   const { store, leaseTtlMs, sweepMs } = context
   // Where nobody else can be lost there is little to find.
-  every(context, store.capabilities.shared ? leaseTtlMs / 3 : sweepMs, () => finishForOthers(context))
+  every(context, store.capabilities.shared ? leaseTtlMs / 3 : sweepMs, () => finishOrphanedWork(context))
   every(context, sweepMs, () => store.sweep())
 }
 
 /** Orphaned runs, runs that nobody starts, and deletions that were cut short. */
-async function finishForOthers(context: RunContext): Promise<void> {
+async function finishOrphanedWork(context: RunContext): Promise<void> {
   const { store, active, closing, report } = context
   const [expired, queued, deleting] = await Promise.all([
     store.expired(),
@@ -20,7 +20,7 @@ async function finishForOthers(context: RunContext): Promise<void> {
   ])
   const todo = new Map<string, (context: RunContext, threadId: string) => Promise<unknown>>()
   for (const { partition } of [...expired, ...queued.docs])
-    if (!active.has(partition)) todo.set(partition, rescue)
+    if (!active.has(partition)) todo.set(partition, recoverThread)
   for (const { partition } of deleting.docs) todo.set(partition, removeMarked)
   for (const [threadId, finish] of todo) {
     if (closing.signal.aborted) return

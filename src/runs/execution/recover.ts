@@ -11,7 +11,7 @@ import {
   type ThreadRecord,
   type Versioned,
 } from '../records/records.ts'
-import { conclude, endOps } from './finish.ts'
+import { endOps, resolveEnding } from './finish.ts'
 import type { Launched } from './launch.ts'
 import { isHeld } from './lease.ts'
 
@@ -23,43 +23,43 @@ const MAX_ATTEMPTS = 3
  * its last checkpoint; any other one ends, in one `failed` event, or `interrupted` where a cancel was under way. Does nothing
  * when the lease is alive or another process was first.
  */
-export async function recover(context: RunContext, threadId: string): Promise<Launched | undefined> {
+export async function takeOverRun(context: RunContext, threadId: string): Promise<Launched | undefined> {
   const { store } = context
   const state = await store.inspect(threadId)
   const thread = await loadThread(store, threadId)
   if (isHeld(state)) return undefined
   if (!thread || thread.record.activeRunId === null) {
     // Its holder was lost while it wrote a state or deleted the thread.
-    if (state.lease) await letGo(store, threadId, state.lease.token)
+    if (state.lease) await releaseOrphanedLease(store, threadId, state.lease.token)
     return undefined
   }
   const run = await loadRun(store, threadId, thread.record.activeRunId)
   if (!run) return undefined
-  const orphan: Orphan = { thread, run, state, token: Math.max(state.token + 1, state.now) }
+  const orphan: OrphanedRun = { thread, run, state, token: Math.max(state.token + 1, state.now) }
   try {
-    if (mayContinue(context, run.record)) return await continueRun(context, orphan)
-    await endRun(context, orphan)
+    if (isResumable(context, run.record)) return await continueOrphanedRun(context, orphan)
+    await endOrphanedRun(context, orphan)
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error
   }
   return undefined
 }
 
-async function letGo(store: Store, threadId: string, token: number): Promise<void> {
+async function releaseOrphanedLease(store: Store, threadId: string, token: number): Promise<void> {
   await store.commit(threadId, { ops: [{ op: 'release', token }] })
 }
 
-interface Orphan {
+interface OrphanedRun {
   readonly thread: Versioned<ThreadRecord>
   readonly run: Versioned<RunRecord>
   readonly state: PartitionState
   readonly token: number
 }
 
-const mayContinue = ({ agents }: RunContext, run: RunRecord): boolean =>
+const isResumable = ({ agents }: RunContext, run: RunRecord): boolean =>
   run.cancel === null && run.attempts < MAX_ATTEMPTS && agents.get(run.assistantId)?.resumable === true
 
-const guards = ({ thread, run, state }: Orphan) =>
+const guards = ({ thread, run, state }: OrphanedRun) =>
   [
     guardThread(thread.record.threadId, thread),
     { guard: 'version', collection: 'runs', id: run.record.runId, version: run.version },
@@ -68,11 +68,11 @@ const guards = ({ thread, run, state }: Orphan) =>
   ] as const
 
 /** The same run under a new token. Subscribers see its events go on, and nothing of the change. */
-async function continueRun(context: RunContext, orphan: Orphan): Promise<Launched> {
+async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<Launched> {
   const { token, state } = orphan
   const thread = orphan.thread.record
   const run: RunRecord = { ...orphan.run.record, attempts: orphan.run.record.attempts + 1 }
-  const rest = await whatIsLeft(context, thread, run)
+  const rest = await remainingInput(context, thread, run)
   const { head } = await context.store.commit(run.threadId, {
     guards: guards(orphan),
     ops: [{ op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs }, putRun(run)],
@@ -81,28 +81,28 @@ async function continueRun(context: RunContext, orphan: Orphan): Promise<Launche
 }
 
 /** Where a run that has written a checkpoint goes on from there; one that has not begins anew. */
-async function whatIsLeft(
+async function remainingInput(
   context: RunContext,
   thread: ThreadRecord,
   run: RunRecord,
 ): Promise<Pick<RunRecord, 'start' | 'checkpointId'>> {
   const { start, checkpointId } = run
   // A restored head holds until the run's first checkpoint.
-  if (thread.head !== null) return { start, checkpointId }
+  if (thread.restoredCheckpointId !== null) return { start, checkpointId }
   const agent = context.agents.get(run.assistantId)
   const checkpointer = agent ? checkpointerOf(context, agent) : context.checkpointer
   const newest = await checkpointer.getTuple({
     configurable: { thread_id: run.threadId, checkpoint_ns: '' },
   })
-  const written = (newest?.checkpoint.id ?? null) !== (run.base?.checkpointId ?? null)
+  const written = (newest?.checkpoint.id ?? null) !== (run.rollbackPoint?.checkpointId ?? null)
   return written ? { start: { kind: 'input', value: null }, checkpointId: null } : { start, checkpointId }
 }
 
-async function endRun(context: RunContext, orphan: Orphan): Promise<void> {
+async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<void> {
   const { state, token } = orphan
   const thread = orphan.thread.record
   const run = orphan.run.record
-  const { end, head } = await conclude(context, thread, run, { end: 'failed', error: OWNER_LOST }, [])
+  const { end, head } = await resolveEnding(context, thread, run, { end: 'failed', error: OWNER_LOST }, [])
   const frame = encodeFrame(pendingEvent(end.event, run.runId), token, state.head + 1)
   await context.store.commit(run.threadId, {
     guards: guards(orphan),

@@ -3,7 +3,13 @@ import { uuid7 } from '../../ids.ts'
 import { agentOf, checkpointerOf, type RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
 import { launchNext } from '../queue.ts'
-import { type CommandKey, putReceipt, raced, recall, type Started } from '../records/idempotency.ts'
+import {
+  type CommandKey,
+  loadReceipt,
+  putReceipt,
+  type Started,
+  sentTwiceAtOnce,
+} from '../records/idempotency.ts'
 import {
   loadThread,
   type MultitaskStrategy,
@@ -13,10 +19,10 @@ import {
   type ThreadRecord,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
-import { rescue } from '../rescue.ts'
+import { recoverThread } from '../rescue.ts'
 import { enqueue } from './enqueue.ts'
 import { execute } from './execute.ts'
-import { prepareLaunch } from './launch.ts'
+import { claimThread } from './launch.ts'
 import { isHeld } from './lease.ts'
 
 export interface StartRequest {
@@ -51,16 +57,16 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   const state = await store.inspect(threadId)
   const read = await loadThread(store, threadId)
   const thread = requireUsable(read?.record, request) ?? newThread(threadId, request.owner, state.now)
-  const known = await recall(store, threadId, command)
+  const known = await loadReceipt(store, threadId, command)
   if (known.receipt && 'runId' in known.receipt) return known.receipt
-  if (known.receipt || known.unsettled) throw raced()
+  if (known.receipt || known.inFlight) throw sentTwiceAtOnce()
   if (checkpointId !== undefined) {
     const checkpointer = checkpointerOf(context, agentOf(context, request.assistantId))
     await requireCheckpoint({ threadId, checkpointId, checkpointer })
   }
   const held = isHeld(state)
   if (!held && thread.activeRunId !== null) {
-    await rescue(context, threadId)
+    await recoverThread(context, threadId)
     return admit(context, request)
   }
 
@@ -85,7 +91,7 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
     const next = await launchNext(context, threadId)
     if (next) void execute(context, next)
   } else {
-    const launched = await prepareLaunch(context, { read, thread: changed, run, state, ...extra })
+    const launched = await claimThread(context, { read, thread: changed, run, state, ...extra })
     void execute(context, launched)
   }
   return started
@@ -103,7 +109,7 @@ const newRun = (request: StartRequest, start: RunInput, now: number): RunRecord 
   createdAt: now,
   cancel: null,
   attempts: 0,
-  base: null,
+  rollbackPoint: null,
   error: null,
 })
 

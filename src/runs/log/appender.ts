@@ -25,7 +25,7 @@ interface AppenderOptions {
   /** The log's last sequence number. */
   readonly head: number
   /** How long to try again while the store is away, in milliseconds. */
-  readonly patienceMs: number
+  readonly retryForMs: number
 }
 
 /** Events an agent may be ahead of the store by. */
@@ -34,7 +34,7 @@ const MAX_QUEUED = 1_000
 const URGENT = new Set(['lifecycle', 'input.requested', 'checkpoints'])
 
 export function createAppender(options: AppenderOptions): Appender {
-  const { store, threadId, runId, token, patienceMs } = options
+  const { store, threadId, runId, token, retryForMs: patienceMs } = options
   const { coalesceMs } = store.capabilities
   const written = eventWriter(runId)
   let head = options.head
@@ -56,7 +56,7 @@ export function createAppender(options: AppenderOptions): Appender {
       token,
       before: head,
       after,
-      patienceMs,
+      retryForMs: patienceMs,
       change: {
         guards: [{ guard: 'fence', token }, { guard: 'head', seq: head }, ...guards],
         ops: [{ op: 'append', token, events: frames }, ...ops],

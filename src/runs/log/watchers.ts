@@ -1,10 +1,10 @@
-import type { LogBatch, ReadQuery, Ring, Store } from '../../storage/store/store.ts'
+import type { LogBatch, PartitionChange, ReadQuery, Store } from '../../storage/store/store.ts'
 import { directReader, type LogReader, sharedReader } from '../log-reader.ts'
 
 /** The readers of this process: one watch on the store for each thread that is read, one timer for all of them. */
-export interface Tails {
+export interface LogWatchers {
   /** `onEnd` is told when the server ends the reader. */
-  open(threadId: string, onEnd: (how: ReaderEnd) => void): Tail
+  open(threadId: string, onEnd: (how: ReaderEnd) => void): LogWatcher
   /** Ends every reader of a thread at once. */
   drop(threadId: string, reason: Error): void
   /** Ends every reader once it has read what is in the log. */
@@ -16,9 +16,9 @@ export interface ReaderEnd {
   readonly at: 'once' | 'head'
 }
 
-export interface Tail {
+export interface LogWatcher {
   /** Counts rings. Take it before a read: when it has moved by the time of `wait`, the read may have missed something. */
-  rings(): number
+  wakeUps(): number
   /** Settles at the next ring after `seen`, or when the tail is closed. */
   wait(seen: number): Promise<void>
   /** As `store.read`. */
@@ -35,9 +35,9 @@ const RECHECK_MS = 1_000
 /** Not all threads at once: a store has few connections. */
 const SHARES = 10
 
-interface Shared {
+interface WatchedLog {
   readonly share: number
-  rings: number
+  wakeUps: number
   changes: number
   readonly reader: LogReader
   readonly waiters: Set<() => void>
@@ -45,21 +45,21 @@ interface Shared {
   readonly off: () => void
 }
 
-export function createTails(store: Store): Tails {
-  const threads = new Map<string, Shared>()
+export function createLogWatchers(store: Store): LogWatchers {
+  const threads = new Map<string, WatchedLog>()
   let timer: ReturnType<typeof setInterval> | undefined
   let joined = 0
   let turn = 0
 
-  function join(threadId: string): Shared {
+  function join(threadId: string): WatchedLog {
     const known = threads.get(threadId)
     if (known) return known
     const isShared = store.capabilities.shared
-    const shared: Shared = {
+    const shared: WatchedLog = {
       share: joined++ % SHARES,
-      rings: 0,
+      wakeUps: 0,
       changes: 0,
-      reader: isShared ? sharedReader(store, threadId, () => shared.rings) : directReader(store, threadId),
+      reader: isShared ? sharedReader(store, threadId, () => shared.wakeUps) : directReader(store, threadId),
       waiters: new Set(),
       readers: new Set(),
       off: store.watch(threadId, (bell) => ring(shared, bell)),
@@ -74,7 +74,7 @@ export function createTails(store: Store): Tails {
     for (const shared of threads.values()) if (shared.share === turn) ring(shared)
   }
 
-  function leave(threadId: string, shared: Shared): void {
+  function leave(threadId: string, shared: WatchedLog): void {
     if (shared.readers.size > 0 || threads.get(threadId) !== shared) return
     shared.off()
     threads.delete(threadId)
@@ -96,10 +96,10 @@ export function createTails(store: Store): Tails {
       let wake = () => {}
       let closed = false
       return {
-        rings: () => shared.rings,
+        wakeUps: () => shared.wakeUps,
         wait: (seen) =>
           new Promise((resolve) => {
-            if (closed || shared.rings !== seen) return resolve()
+            if (closed || shared.wakeUps !== seen) return resolve()
             wake = resolve
             shared.waiters.add(resolve)
           }),
@@ -126,8 +126,8 @@ export function createTails(store: Store): Tails {
   }
 }
 
-function ring(shared: Shared, bell?: Ring): void {
-  shared.rings++
+function ring(shared: WatchedLog, bell?: PartitionChange): void {
+  shared.wakeUps++
   if (bell?.docs) shared.changes++
   const waiters = [...shared.waiters]
   shared.waiters.clear()

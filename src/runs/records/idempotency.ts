@@ -32,7 +32,7 @@ export interface Made {
 }
 
 /** A command that needs more than one commit, and where it began. */
-export interface Unsettled {
+export interface InFlight {
   /** The lease it is done under. */
   readonly token: number
   /** The newest checkpoint before it. */
@@ -42,13 +42,13 @@ export interface Unsettled {
 interface CommandRecord {
   readonly fingerprint: string
   readonly receipt: Receipt | null
-  readonly unsettled: Unsettled | null
+  readonly inFlight: InFlight | null
 }
 
 /** What is known of a command, and the guard of its next write. */
-export interface Recalled {
+export interface LoadedReceipt {
   readonly receipt: Receipt | null
-  readonly unsettled: Unsettled | null
+  readonly inFlight: InFlight | null
   readonly guards: readonly Guard[]
 }
 
@@ -56,44 +56,44 @@ const COLLECTION = 'commands'
 const TTL_MS = 24 * 60 * 60 * 1000
 
 /** Throws `RunError` `key_reused` when another command has this key. */
-export async function recall(
+export async function loadReceipt(
   store: Store,
   threadId: string,
   command: CommandKey | undefined,
-): Promise<Recalled> {
-  if (!command) return { receipt: null, unsettled: null, guards: [] }
+): Promise<LoadedReceipt> {
+  if (!command) return { receipt: null, inFlight: null, guards: [] }
   const at = { collection: COLLECTION, id: command.key }
   const doc = await store.get(threadId, COLLECTION, command.key)
-  if (!doc) return { receipt: null, unsettled: null, guards: [{ guard: 'absent', ...at }] }
-  const { fingerprint, receipt, unsettled } = doc.value as unknown as CommandRecord
+  if (!doc) return { receipt: null, inFlight: null, guards: [{ guard: 'absent', ...at }] }
+  const { fingerprint, receipt, inFlight } = doc.value as unknown as CommandRecord
   if (fingerprint !== command.fingerprint) {
     throw new RunError(
       'key_reused',
       'Another command was sent with this idempotency key. Send the same command again, or use a new key.',
     )
   }
-  return { receipt, unsettled, guards: [{ guard: 'version', ...at, version: doc.version }] }
+  return { receipt, inFlight, guards: [{ guard: 'version', ...at, version: doc.version }] }
 }
 
 /** For one that finds the same command done, or being done, in a way that it does not expect. */
-export const raced = (): RunError =>
+export const sentTwiceAtOnce = (): RunError =>
   new RunError('thread_busy', 'The same command was sent twice at once. Send it again.')
 
 /** Enters what a command came to. */
 export const putReceipt = (command: CommandKey | undefined, receipt: Receipt): readonly Op[] =>
-  putRecord(command, { receipt, unsettled: null })
+  putRecord(command, { receipt, inFlight: null })
 
 /** Enters that a command is being done. */
-export const putUnsettled = (command: CommandKey | undefined, unsettled: Unsettled): readonly Op[] =>
-  putRecord(command, { receipt: null, unsettled })
+export const putInFlight = (command: CommandKey | undefined, inFlight: InFlight): readonly Op[] =>
+  putRecord(command, { receipt: null, inFlight })
 
 /** Of a command that was refused nothing is kept. */
-export const forget = (command: CommandKey | undefined): readonly Op[] =>
+export const deleteReceipt = (command: CommandKey | undefined): readonly Op[] =>
   command ? [{ op: 'delete', collection: COLLECTION, id: command.key }] : []
 
 function putRecord(
   command: CommandKey | undefined,
-  state: Pick<CommandRecord, 'receipt' | 'unsettled'>,
+  state: Pick<CommandRecord, 'receipt' | 'inFlight'>,
 ): readonly Op[] {
   if (!command) return []
   const record: CommandRecord = { fingerprint: command.fingerprint, ...state }

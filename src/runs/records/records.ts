@@ -22,11 +22,11 @@ export interface ThreadRecord {
   readonly queue: readonly QueuedRun[]
   readonly interrupts: readonly OpenInterrupt[]
   /** The checkpoint a rollback restored. Holds until the next checkpoint is written. */
-  readonly head: string | null
+  readonly restoredCheckpointId: string | null
   /** Events up to this sequence number tell of what was undone, or of a branch that was left. New clients do without them. */
-  readonly replayAfter: number
+  readonly supersededThroughSeq: number
   /** The latest runs that did not come to their end: what they said may be half a message, which no state has. */
-  readonly cutShort: readonly string[]
+  readonly unfinishedRunIds: readonly string[]
   /** Why the last run failed. */
   readonly error: string | null
   /** Set while the thread is being deleted: nothing may start on it any more. */
@@ -64,12 +64,12 @@ export interface RunRecord {
   /** How often it was begun: more than once where a process was lost. */
   readonly attempts: number
   /** What a rollback goes back to. Null until the run starts. */
-  readonly base: RunBase | null
+  readonly rollbackPoint: RollbackPoint | null
   readonly error: string | null
 }
 
 /** The thread as a run found it. */
-export interface RunBase {
+export interface RollbackPoint {
   /** The head checkpoint; null when there was none. */
   readonly checkpointId: string | null
   readonly interrupts: readonly OpenInterrupt[]
@@ -151,9 +151,9 @@ export const newThread = (threadId: string, owner: string | null, now: number): 
   lastRunId: null,
   queue: [],
   interrupts: [],
-  head: null,
-  replayAfter: 0,
-  cutShort: [],
+  restoredCheckpointId: null,
+  supersededThroughSeq: 0,
+  unfinishedRunIds: [],
   error: null,
   deleting: false,
 })

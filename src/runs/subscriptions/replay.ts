@@ -18,28 +18,28 @@ export interface SubscribeRequest {
 }
 
 /** Where a subscriber begins, and what it is sent of the log from there. */
-export interface Start {
+export interface ReplayStart {
   readonly after: number
   /** What to send before the log. */
   readonly prologue: Uint8Array | undefined
   /** In the order of the log. The last one has no end. */
-  readonly stretches: readonly Stretch[]
+  readonly ranges: readonly ReplayRange[]
   /** When the thread was made, by which it is known from a later one of its name. Null where it has no record yet. */
   readonly createdAt: number | null
 }
 
-export interface Stretch {
+export interface ReplayRange {
   /** The last sequence number. */
   readonly until: number
   readonly wanted: Matcher
 }
 
 /** Where a subscriber begins, or undefined while its owner has no such thread. */
-export async function locate(
+export async function locateStart(
   context: RunContext,
   request: SubscribeRequest,
   filter: Matcher,
-): Promise<Start | undefined> {
+): Promise<ReplayStart | undefined> {
   const { store } = context
   const { threadId, owner } = request
   // The log before the record: a run that starts in between is then newer than the replay, never missing from it.
@@ -48,24 +48,24 @@ export async function locate(
   const thread = record ? ownThread(record, owner) : await savedThread(context, threadId, owner)
   if (!thread) return undefined
   const createdAt = record?.createdAt ?? null
-  const live: Stretch = { until: Number.POSITIVE_INFINITY, wanted: filter }
+  const live: ReplayRange = { until: Number.POSITIVE_INFINITY, wanted: filter }
   const cursor = await cursorOf(context, request, head)
   if (cursor !== undefined && cursor + 1 >= firstRetained)
-    return { after: cursor, prologue: undefined, stretches: [live], createdAt }
+    return { after: cursor, prologue: undefined, ranges: [live], createdAt }
   const after = firstRetained - 1
   const state = () => baselineFrames(context, thread, filter, after)
   if (cursor !== undefined)
     return {
       after,
       prologue: concat([gapFrame(cursor, firstRetained), ...(await state())]),
-      stretches: [live],
+      ranges: [live],
       createdAt,
     }
-  const frames = after > 0 || head === 0 || thread.replayAfter > 0 ? await state() : []
+  const frames = after > 0 || head === 0 || thread.supersededThroughSeq > 0 ? await state() : []
   return {
     after,
     prologue: frames.length > 0 ? concat(frames) : undefined,
-    stretches: [...history(thread, filter, head), live],
+    ranges: [...history(thread, filter, head), live],
     createdAt,
   }
 }
@@ -88,23 +88,31 @@ async function cursorOf(
 }
 
 /** What a client without a cursor is sent of the past. */
-function history(thread: ThreadRecord, filter: Matcher, head: number): readonly Stretch[] {
+function history(thread: ThreadRecord, filter: Matcher, head: number): readonly ReplayRange[] {
   const current = currentOnly(thread)
   return [
-    { until: thread.replayAfter, wanted: (topic) => isAccount(topic) && filter(topic) && current(topic) },
+    {
+      until: thread.supersededThroughSeq,
+      wanted: (topic) => isStatusEvent(topic) && filter(topic) && current(topic),
+    },
     { until: head, wanted: (topic) => filter(topic) && current(topic) },
   ]
 }
 
 /** Tells how the newest run stands and what is asked: that holds, whatever became of the state. */
-const isAccount = ({ method, namespace }: Topic): boolean =>
+const isStatusEvent = ({ method, namespace }: Topic): boolean =>
   method === 'input.requested' || (method === 'lifecycle' && namespace.length === 0)
 
 /**
  * What still holds of a thread's past. A new client takes an earlier run's `completed` for the end of its own run, an
  * answered interrupt for an open one, and half a message for the newest one: they are left out of a replay without a cursor.
  */
-function currentOnly({ lastRunId, activeRunId, interrupts, cutShort }: ThreadRecord): Matcher {
+function currentOnly({
+  lastRunId,
+  activeRunId,
+  interrupts,
+  unfinishedRunIds: cutShort,
+}: ThreadRecord): Matcher {
   const cut = new Set(cutShort)
   const open = new Map(interrupts.map(({ id, runId }) => [id, runId]))
   return ({ method, namespace, runId, detail }) => {

@@ -9,7 +9,7 @@ import { selectBytes } from '../log/select.ts'
 import type { ReaderEnd } from '../log/watchers.ts'
 import { loadThread } from '../records/records.ts'
 import { findThread } from '../threads/threads.ts'
-import { locate, type Start, type SubscribeRequest } from './replay.ts'
+import { locateStart, type ReplayStart, type SubscribeRequest } from './replay.ts'
 
 /**
  * A subscriber: a place in a thread's log. It pulls, nobody pushes, so one that stops reading costs its place and nothing
@@ -30,12 +30,12 @@ export interface Subscription {
 }
 
 export function subscribe(context: RunContext, request: SubscribeRequest): Subscription {
-  const { store, tails } = context
+  const { store, watchers: tails } = context
   const { threadId, owner } = request
   const tail = tails.open(threadId, end)
   const filter = createMatcher(request.filter)
   let from = request
-  let start: Start | undefined
+  let start: ReplayStart | undefined
   let prologue: Uint8Array | undefined
   let after = 0
   /** The count of rings at which the log was read to its head: until it moves there is nothing to read. */
@@ -73,7 +73,7 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
 
   async function next(): Promise<Uint8Array | undefined> {
     while (!cancelled) {
-      const seen = tail.rings()
+      const seen = tail.wakeUps()
       if (seen === atHead && !ended) {
         await tail.wait(seen)
         continue
@@ -109,7 +109,7 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
   async function begin(): Promise<boolean> {
     outdated = false
     seenChanges = tail.changes()
-    const found = await locate(context, from, filter)
+    const found = await locateStart(context, from, filter)
     if (outdated || !found) return false
     start = found
     after = found.after
@@ -118,7 +118,7 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
   }
 
   async function read(
-    { stretches, createdAt }: Start,
+    { ranges: stretches, createdAt }: ReplayStart,
     rings: number,
   ): Promise<Uint8Array | undefined | null> {
     const { until, wanted } = stretches.find((stretch) => after < stretch.until)!

@@ -2,10 +2,10 @@ import { ConflictError, FencedError } from '../../storage/errors.ts'
 import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
-import { giveBack, holdOn, isHeld } from '../execution/lease.ts'
+import { isHeld, keepRenewing, releaseLease } from '../execution/lease.ts'
 import { guardThread, loadThread, putThread, type ThreadRecord } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
-import { rescue } from '../rescue.ts'
+import { recoverThread } from '../rescue.ts'
 import { stopRun } from '../stop.ts'
 import { savedThread } from './threads.ts'
 
@@ -21,7 +21,7 @@ export async function deleteThread(
   threadId: string,
   owner: string | null,
 ): Promise<boolean> {
-  if (!(await retryConflicts(() => mark(context, threadId, owner)))) return false
+  if (!(await retryConflicts(() => markDeleted(context, threadId, owner)))) return false
   for (;;) {
     await stopRun(context, threadId)
     if (await removeMarked(context, threadId)) return true
@@ -30,7 +30,7 @@ export async function deleteThread(
 }
 
 /** Enters that the thread is to go: nothing starts on it any more, and it is shown to nobody. */
-async function mark(context: RunContext, threadId: string, owner: string | null): Promise<boolean> {
+async function markDeleted(context: RunContext, threadId: string, owner: string | null): Promise<boolean> {
   const { store } = context
   const read = await loadThread(store, threadId)
   const thread = read ? read.record : await savedThread(context, threadId, owner)
@@ -55,7 +55,7 @@ export async function removeMarked(context: RunContext, threadId: string): Promi
   const { activeRunId } = read.record
   if (activeRunId !== null) {
     await cancelRun(context, threadId, activeRunId, 'interrupt')
-    if (!isHeld(state)) await rescue(context, threadId)
+    if (!isHeld(state)) await recoverThread(context, threadId)
     return false
   }
   if (isHeld(state)) return false
@@ -65,7 +65,7 @@ export async function removeMarked(context: RunContext, threadId: string): Promi
       guards: [guardThread(threadId, read), { guard: 'free' }],
       ops: [{ op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs }],
     })
-    await clear(context, read.record, token)
+    await removeThread(context, read.record, token)
     return true
   } catch (error) {
     // Another process was first, or took over because this one was slow.
@@ -74,21 +74,21 @@ export async function removeMarked(context: RunContext, threadId: string): Promi
   }
 }
 
-async function clear(context: RunContext, thread: ThreadRecord, token: number): Promise<void> {
+async function removeThread(context: RunContext, thread: ThreadRecord, token: number): Promise<void> {
   const { store } = context
   const { threadId } = thread
   // A renewal that fails is told of by the commit, which needs the lease.
-  const letGo = holdOn(context, threadId, token, (renewal) => renewal.catch(() => {}))
+  const letGo = keepRenewing(context, threadId, token, (renewal) => renewal.catch(() => {}))
   try {
     const agent = context.agents.get(thread.assistantId ?? context.defaultAgent)
     await store.assertFence(threadId, token)
     await (agent?.checkpointer ?? context.checkpointer).deleteThread(threadId)
     await store.commit(threadId, { guards: [{ guard: 'fence', token }], ops: [{ op: 'clear' }] })
   } catch (error) {
-    await giveBack(store, threadId, token)
+    await releaseLease(store, threadId, token)
     throw error
   } finally {
     letGo()
   }
-  context.tails.drop(threadId, new RunError('no_such_thread', 'The thread was deleted.'))
+  context.watchers.drop(threadId, new RunError('no_such_thread', 'The thread was deleted.'))
 }

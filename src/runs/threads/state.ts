@@ -44,6 +44,6 @@ export function addressOf(
     threadId: thread.threadId,
     checkpointer: checkpointerOf(context, agent),
     checkpointNs,
-    checkpointId: checkpointId ?? (checkpointNs ? undefined : (thread.head ?? undefined)),
+    checkpointId: checkpointId ?? (checkpointNs ? undefined : (thread.restoredCheckpointId ?? undefined)),
   }
 }

@@ -2,7 +2,7 @@ import { ConflictError } from '../../storage/errors.ts'
 import type { DocIndex } from '../../storage/store/store.ts'
 import { agentOf, checkpointerOf, type RunContext } from '../context.ts'
 import { noSuchThread } from '../execution/start.ts'
-import { type CommandKey, putReceipt, recall } from '../records/idempotency.ts'
+import { type CommandKey, loadReceipt, putReceipt } from '../records/idempotency.ts'
 import { loadThread, newThread, ownerIndex, putThread, type ThreadRecord } from '../records/records.ts'
 import { updateThread } from '../records/update.ts'
 
@@ -64,7 +64,7 @@ export async function createThread(
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error
     const taken = command && (await findThread(context, threadId, owner))
-    return taken && (await recall(store, threadId, command)).receipt ? taken : undefined
+    return taken && (await loadReceipt(store, threadId, command)).receipt ? taken : undefined
   }
 }
 

@@ -5,22 +5,22 @@ import { FencedError } from '../../storage/errors.ts'
 import type { PartitionState } from '../../storage/store/store.ts'
 import { agentOf, type RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
-import { giveBack, holdOn, isHeld } from '../execution/lease.ts'
+import { isHeld, keepRenewing, releaseLease } from '../execution/lease.ts'
 import { noSuchThread, requireCheckpoint } from '../execution/start.ts'
 import { openInterrupts } from '../interrupts.ts'
 import {
   type CommandKey,
-  forget,
+  deleteReceipt,
+  type InFlight,
+  loadReceipt,
+  putInFlight,
   putReceipt,
-  putUnsettled,
-  raced,
-  recall,
-  type Unsettled,
+  sentTwiceAtOnce,
   type Written,
 } from '../records/idempotency.ts'
 import { guardThread, loadThread, newThread, putThread, type ThreadRecord } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
-import { rescue } from '../rescue.ts'
+import { recoverThread } from '../rescue.ts'
 import { addressOf, assistantOf } from './state.ts'
 
 export interface StateWrite extends StateUpdate {
@@ -41,26 +41,31 @@ export interface StateWrite extends StateUpdate {
 export async function writeState(context: RunContext, write: StateWrite): Promise<Written> {
   const { store } = context
   const { threadId, command } = write
-  const held = await retryConflicts(() => hold(context, write))
+  const held = await retryConflicts(() => holdThread(context, write))
   if ('checkpointId' in held) return held
   let { written } = held
   // A renewal that fails is told of by what is written next, which needs the lease.
-  const letGo = holdOn(context, threadId, held.token, (renewal) => renewal.catch(() => {}))
+  const letGo = keepRenewing(context, threadId, held.token, (renewal) => renewal.catch(() => {}))
   try {
-    written ??= await put(context, write, held)
+    written ??= await putCheckpoint(context, write, held)
     const snapshot = await readBack(context, write, held.thread, written)
     const receipt: Written = { checkpointId: written, appliedThroughSeq: held.head }
-    await retryConflicts(() => settle(context, write, held, snapshot, receipt))
+    await retryConflicts(() => recordWrite(context, write, held, snapshot, receipt))
     return receipt
   } catch (error) {
     const refused = error instanceof AgentInputError || error instanceof RunError
-    await giveBack(store, threadId, held.token, refused && written === undefined ? forget(command) : [])
+    await releaseLease(
+      store,
+      threadId,
+      held.token,
+      refused && written === undefined ? deleteReceipt(command) : [],
+    )
     if (!(error instanceof FencedError)) throw error
     const message = 'The thread was deleted, or taken by another process, while its state was written.'
     throw new RunError('thread_busy', message, { cause: error })
   } finally {
     letGo()
-    await rescue(context, threadId)
+    await recoverThread(context, threadId)
   }
 }
 
@@ -80,21 +85,21 @@ const POLL_MS = 50
  * Takes a free thread's lease, or gives what the same command came to before. The record is not written yet: a refused update
  * must not leave a thread behind.
  */
-async function hold(context: RunContext, write: StateWrite): Promise<Held | Written> {
+async function holdThread(context: RunContext, write: StateWrite): Promise<Held | Written> {
   const { store } = context
   const { threadId, owner, command } = write
   const state = await store.inspect(threadId)
   const read = await loadThread(store, threadId)
   const thread = read?.record ?? newThread(threadId, owner, state.now)
   if (thread.owner !== owner) throw noSuchThread(threadId)
-  const { receipt, unsettled, guards } = await recall(store, threadId, command)
+  const { receipt, inFlight: unsettled, guards } = await loadReceipt(store, threadId, command)
   if (receipt) {
     if ('checkpointId' in receipt) return receipt
-    throw raced()
+    throw sentTwiceAtOnce()
   }
   if (isHeld(state) && unsettled?.token === state.token) {
     await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-    return hold(context, write)
+    return holdThread(context, write)
   }
   if (thread.deleting || isHeld(state)) {
     throw new RunError(
@@ -103,17 +108,17 @@ async function hold(context: RunContext, write: StateWrite): Promise<Held | Writ
     )
   }
   if (thread.activeRunId !== null) {
-    await rescue(context, threadId)
-    return hold(context, write)
+    await recoverThread(context, threadId)
+    return holdThread(context, write)
   }
   const base = command ? await newestCheckpoint(context, thread, write) : null
-  const written = unsettled ? whatCameOf(unsettled, base, state) : undefined
+  const written = unsettled ? checkpointOfLostWriter(unsettled, base, state) : undefined
   const token = Math.max(state.token + 1, state.now)
   await store.commit(threadId, {
     guards: [guardThread(threadId, read), { guard: 'free' }, ...guards],
     ops: [
       { op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs },
-      ...putUnsettled(command, { token, base: written === undefined ? base : unsettled!.base }),
+      ...putInFlight(command, { token, base: written === undefined ? base : unsettled!.base }),
     ],
   })
   return { thread, token, head: state.head, written }
@@ -123,7 +128,7 @@ async function hold(context: RunContext, write: StateWrite): Promise<Held | Writ
  * What a process that was lost in the middle of a write has left: its checkpoint, if there is a new one and nobody else has
  * had the thread since.
  */
-function whatCameOf({ token, base }: Unsettled, newest: string | null, state: PartitionState) {
+function checkpointOfLostWriter({ token, base }: InFlight, newest: string | null, state: PartitionState) {
   if (newest === base || newest === null) return undefined
   if (state.token === token) return newest
   throw new RunError(
@@ -143,7 +148,11 @@ async function newestCheckpoint(
 }
 
 /** Writes the checkpoint and gives its id. */
-async function put(context: RunContext, write: StateWrite, { thread, token }: Held): Promise<string> {
+async function putCheckpoint(
+  context: RunContext,
+  write: StateWrite,
+  { thread, token }: Held,
+): Promise<string> {
   const agent = agentOf(context, assistantOf(context, thread))
   const address = addressOf(context, thread, write)
   if (write.checkpointId !== undefined) await requireCheckpoint(address)
@@ -163,7 +172,7 @@ async function readBack(
   throw new RunError('no_such_checkpoint', 'The written checkpoint could not be read back.')
 }
 
-async function settle(
+async function recordWrite(
   context: RunContext,
   write: StateWrite,
   held: Held,
@@ -180,8 +189,8 @@ async function settle(
     title: thread.title ?? write.title ?? null,
     interrupts,
     status: interrupts.length > 0 ? 'interrupted' : 'idle',
-    head: null,
-    replayAfter: write.checkpointId === undefined ? thread.replayAfter : held.head,
+    restoredCheckpointId: null,
+    supersededThroughSeq: write.checkpointId === undefined ? thread.supersededThroughSeq : held.head,
     updatedAt: Date.now(),
   }
   await store.commit(threadId, {

@@ -3,7 +3,7 @@ import type { Checkpointer } from './checkpointer.ts'
 import { overlay } from './fenced.ts'
 
 /** Does what may be done twice again while the backend is away, for up to `patienceMs` milliseconds. */
-export async function patiently<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+export async function retryUnavailable<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
   let deadline: number | undefined
   for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
     try {
@@ -18,13 +18,13 @@ export async function patiently<T>(patienceMs: number, work: () => Promise<T>): 
 }
 
 /** A view of a run's saver that waits for a backend that is away. To put the same checkpoint twice is to put it once. */
-export function patientCheckpointer(inner: Checkpointer, patienceMs: number): Checkpointer {
+export function retryingCheckpointer(inner: Checkpointer, patienceMs: number): Checkpointer {
   return overlay(inner, {
-    getTuple: (...args) => patiently(patienceMs, () => inner.getTuple(...args)),
-    put: (...args) => patiently(patienceMs, () => inner.put(...args)),
-    putWrites: (...args) => patiently(patienceMs, () => inner.putWrites(...args)),
+    getTuple: (...args) => retryUnavailable(patienceMs, () => inner.getTuple(...args)),
+    put: (...args) => retryUnavailable(patienceMs, () => inner.put(...args)),
+    putWrites: (...args) => retryUnavailable(patienceMs, () => inner.putWrites(...args)),
     ...(inner.withSerde && {
-      withSerde: (serde) => patientCheckpointer(inner.withSerde!(serde), patienceMs),
+      withSerde: (serde) => retryingCheckpointer(inner.withSerde!(serde), patienceMs),
     }),
   })
 }

@@ -1,6 +1,5 @@
 import { UnavailableError } from '../errors.ts'
 import type { StorageCounts } from '../stats.ts'
-import { createBells } from '../store/bells.ts'
 import {
   checkFence,
   checkGuard,
@@ -10,6 +9,7 @@ import {
   prepareOps,
   ringFor,
 } from '../store/commit.ts'
+import { createListeners } from '../store/listeners.ts'
 import {
   appendEvents,
   createLog,
@@ -70,7 +70,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
   const partitions = new Map<string, Partition>()
   const tombstones = new Map<string, Tombstone>()
   const documents = createDocuments()
-  const bells = createBells()
+  const bells = createListeners()
   /** Partitions with events, the one longest without an append first. */
   const byAppend = new Map<string, EventLog>()
   const leased = new Map<string, Partition>()
@@ -229,7 +229,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
       const versions = apply(id, partition, prepared, time)
       const { head } = partition.log
       settle(id)
-      if (bells.has(id)) bells.ring(id, ringFor(prepared))
+      if (bells.has(id)) bells.notify(id, ringFor(prepared))
       return { head, versions }
     },
     async read(id, query) {
@@ -255,7 +255,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
     },
     watch(id, bell) {
       assertOpen()
-      return bells.hang(id, bell)
+      return bells.add(id, bell)
     },
     async expired({ limit = 100 } = {}) {
       assertOpen()

@@ -13,7 +13,7 @@ export interface Keys {
   /** The documents of a collection by partition and id, or by an index field. */
   readonly collection: (collection: string, field?: string) => string
   /** Documents with a time to live, by the end of it. */
-  readonly mortal: string
+  readonly expiring: string
   /** Leases by their end. */
   readonly leases: string
   /** Partitions with events, by when they had none last. */
@@ -65,7 +65,7 @@ export function createKeys(clientPrefix: string, prefix: string): Keys {
     },
     collection: (collection, field) =>
       directory(`by:${encodeName(collection)}${field === undefined ? '' : `:${encodeName(field)}`}`),
-    mortal: directory('mortal'),
+    expiring: directory('mortal'),
     leases: directory('leases'),
     logs: directory('logs'),
     threads: directory('threads'),

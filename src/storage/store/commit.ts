@@ -1,6 +1,6 @@
 import { AgentwireError } from '../../errors.ts'
 import { ConflictError, FencedError, UnavailableError } from '../errors.ts'
-import type { Change, DocIndex, Guard, LeaseRecord, Op, Ring } from './store.ts'
+import type { Change, DocIndex, Guard, LeaseRecord, Op, PartitionChange } from './store.ts'
 
 /** An op whose own faults are ruled out: the document of a `put` is JSON text. */
 export type PreparedOp = Exclude<Op, { op: 'put' }> | PreparedPut
@@ -122,7 +122,7 @@ const MAX_TTL_MS = 1e15
 
 export const wholeMs = (ms: number): number => Math.min(Math.ceil(ms), MAX_TTL_MS)
 
-export function ringFor(ops: readonly PreparedOp[]): Ring {
+export function ringFor(ops: readonly PreparedOp[]): PartitionChange {
   return {
     log: ops.some(({ op }) => op === 'append' || op === 'clear'),
     docs: ops.some(({ op }) => op !== 'append'),

@@ -24,7 +24,7 @@ export interface Store {
    * Rings after commits to the partition. A bell is a hint: it may be late, lost or spurious, so a reader also keeps a timer
    * of at most one second. Returns the function that stops it.
    */
-  watch(partition: string, bell: Bell): () => void
+  watch(partition: string, bell: PartitionListener): () => void
   /** Leases whose time is over and that were not released, oldest first. */
   expired(query?: { readonly limit?: number }): Promise<readonly LeaseRecord[]>
   /** Drops old events of a log. Never called for the events of an unfinished run by this library. */
@@ -191,9 +191,9 @@ export interface LogOrigin {
 export type TrimBound = { readonly keepLast: number } | { readonly olderThanMs: number }
 
 /** What changed in a partition: its log, its documents or lease, or both. */
-export interface Ring {
+export interface PartitionChange {
   readonly log: boolean
   readonly docs: boolean
 }
 
-export type Bell = (ring: Ring) => void
+export type PartitionListener = (ring: PartitionChange) => void

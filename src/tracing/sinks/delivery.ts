@@ -1,5 +1,5 @@
 import { report } from '../errors.ts'
-import type { RunRecord } from '../record.ts'
+import type { TracedRun } from '../record.ts'
 import { applyPolicy, type Base64Policy } from './media.ts'
 import { toPlain } from './plain.ts'
 import type { Sink } from './sink.ts'
@@ -7,7 +7,7 @@ import type { Sink } from './sink.ts'
 export interface DeliveryOptions {
   readonly sinks?: readonly Sink[] | undefined
   /** Gives the run that sinks may see. Gets a copy of its own. Where it throws, nothing is sent. */
-  readonly redact?: ((run: RunRecord) => RunRecord | Promise<RunRecord>) | undefined
+  readonly redact?: ((run: TracedRun) => TracedRun | Promise<TracedRun>) | undefined
   /** Default: kept up to 1 MiB each. Carried out after `redact`. */
   readonly base64?: Base64Policy | undefined
   /** Told of what fails in a sink, in `redact` or in tracing itself. Default `console.error`. */
@@ -16,7 +16,7 @@ export interface DeliveryOptions {
 
 /** Brings one run to its sinks. Nothing it does reaches the caller: no error, no wait. */
 export interface Delivery {
-  send(kind: 'create' | 'update', run: RunRecord): void
+  send(kind: 'create' | 'update', run: TracedRun): void
   /** Settles when the sink of this place has answered all that was sent so far, or has failed to. */
   after(sink: number): Promise<void>
 }
@@ -30,7 +30,7 @@ export function createDelivery(options: DeliveryOptions, parent: Delivery | unde
   const { sinks = [], redact, base64 = KEPT_BYTES, onError } = options
   const chains = sinks.map((_, at) => parent?.after(at) ?? READY)
 
-  async function prepare(run: RunRecord): Promise<RunRecord> {
+  async function prepare(run: TracedRun): Promise<TracedRun> {
     const seen = redact ? toPlain(await redact(run)) : run
     await applyPolicy(seen, base64)
     return seen

@@ -2,7 +2,7 @@ import { generic } from '../../formats/index.ts'
 import { type ContentBlock, decodeUsage, type Message } from '../../messages/index.ts'
 import type { RunEvent } from '../convert/convert.ts'
 import { formatOf } from '../convert/formats.ts'
-import type { RunRecord, RunType } from '../record.ts'
+import type { RunType, TracedRun } from '../record.ts'
 
 export type AttributeValue = string | number | boolean | string[]
 export type Attributes = Record<string, AttributeValue>
@@ -52,7 +52,7 @@ const DETAILS: Readonly<Record<string, string>> = {
 }
 
 /** The operation of a run: `chat`, `execute_tool`, … */
-export function operationOf({ run_type, extra }: RunRecord): string {
+export function operationOf({ run_type, extra }: TracedRun): string {
   return extra.metadata.ls_model_type === 'llm' ? 'text_completion' : OPERATIONS[run_type]
 }
 
@@ -60,7 +60,7 @@ export function operationOf({ run_type, extra }: RunRecord): string {
  * A run as attributes of a span: those of the semantic conventions for generative AI, and the `langsmith.…` ones that
  * LangSmith's OTLP endpoint reads. Lists and objects are JSON.
  */
-export function genAiAttributes(run: RunRecord): Attributes {
+export function genAiAttributes(run: TracedRun): Attributes {
   const { metadata } = run.extra
   const { ls_provider: provider, ls_model_name: model, usage_metadata } = metadata
   const attributes: Attributes = {
@@ -124,7 +124,7 @@ function addUsage(attributes: Attributes, wire: unknown): void {
   for (const [name, count] of Object.entries(counts)) attributes[`gen_ai.usage.${name}`] = count
 }
 
-function addMessages(attributes: Attributes, run: RunRecord, model: unknown): void {
+function addMessages(attributes: Attributes, run: TracedRun, model: unknown): void {
   const { inputs, outputs = {} } = run
   const { ls_message_format, ls_model_type } = run.extra.metadata
   if (ls_model_type === 'llm') {
@@ -190,5 +190,5 @@ function partOf(block: ContentBlock): unknown {
   }
 }
 
-const secondsTo = ({ time }: RunEvent, { start_time }: RunRecord): number =>
+const secondsTo = ({ time }: RunEvent, { start_time }: TracedRun): number =>
   Math.max(0, Date.parse(time) - Date.parse(start_time)) / 1000

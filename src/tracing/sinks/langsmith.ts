@@ -1,5 +1,5 @@
 import { Client, getDefaultProjectName } from 'langsmith'
-import type { RunRecord } from '../record.ts'
+import type { TracedRun } from '../record.ts'
 import type { Sink } from './sink.ts'
 
 /** What we use of LangSmith's `Client`. */
@@ -28,7 +28,7 @@ export function langsmithSink({
 }
 
 /** The client knows lists and records that can be written to only. */
-function fieldsOf({ events, tags, ...run }: RunRecord) {
+function fieldsOf({ events, tags, ...run }: TracedRun) {
   return {
     ...run,
     extra: { ...run.extra },

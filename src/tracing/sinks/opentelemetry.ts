@@ -1,5 +1,5 @@
 import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
-import type { RunRecord } from '../record.ts'
+import type { TracedRun } from '../record.ts'
 import { genAiAttributes, operationOf } from './genai.ts'
 import type { Sink } from './sink.ts'
 
@@ -44,7 +44,7 @@ export function openTelemetrySink({ tracer }: { readonly tracer: Tracer }): Sink
   }
 }
 
-function nameOf(run: RunRecord): string {
+function nameOf(run: TracedRun): string {
   const model = run.extra.metadata.ls_model_name
   return run.run_type === 'llm' && typeof model === 'string' ? `${operationOf(run)} ${model}` : run.name
 }

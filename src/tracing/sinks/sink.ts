@@ -1,4 +1,4 @@
-import type { RunRecord } from '../record.ts'
+import type { TracedRun } from '../record.ts'
 
 /**
  * Where runs go. `update` gets the whole record again, with what has come to it. It is called after `create` of the same run
@@ -6,19 +6,19 @@ import type { RunRecord } from '../record.ts'
  * caller of the model.
  */
 export interface Sink {
-  create(run: RunRecord): unknown
-  update(run: RunRecord): unknown
+  create(run: TracedRun): unknown
+  update(run: TracedRun): unknown
 }
 
 /** Keeps the newest record of each run, in the order of their starts: for tests and local tools. Grows until it is cleared. */
 export interface MemorySink extends Sink {
-  readonly runs: readonly RunRecord[]
+  readonly runs: readonly TracedRun[]
   clear(): void
 }
 
 export function memorySink(): MemorySink {
-  const runs = new Map<string, RunRecord>()
-  const keep = (run: RunRecord) => void runs.set(run.id, run)
+  const runs = new Map<string, TracedRun>()
+  const keep = (run: TracedRun) => void runs.set(run.id, run)
   return {
     create: keep,
     update: keep,

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { toNode } from '../../../adapters/node.ts'
-import { langgraph } from '../../../src/agents/langgraph.ts'
+import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { createAgentServer, memoryCheckpointer } from '../../../src/index.ts'
 import { openStorage } from '../../../src/storage/open.ts'
 import { bareTokensGraph, burst, tokensGraph, writerGraph } from './agents.ts'

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { patientCheckpointer, patiently } from '../../../src/storage/checkpointer/retrying.ts'
+import { retryingCheckpointer, retryUnavailable } from '../../../src/storage/checkpointer/retrying.ts'
 import { FencedError, UnavailableError } from '../../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../../src/storage/memory/checkpointer.ts'
 
@@ -15,12 +15,12 @@ const after = <T>(errors: unknown[], value: T) =>
 test('waits for a backend that comes back, and no longer than its patience', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'Date'] })
   try {
-    const back = patiently(1_000, after([away(), away(), away()], 'back'))
+    const back = retryUnavailable(1_000, after([away(), away(), away()], 'back'))
     await vi.advanceTimersByTimeAsync(20 + 40 + 80)
     await expect(back).resolves.toBe('back')
 
     const gone = after(Array.from({ length: 100 }, away), 'back')
-    const given = patiently(1_000, gone)
+    const given = retryUnavailable(1_000, gone)
     const refused = expect(given).rejects.toBeInstanceOf(UnavailableError)
     await vi.advanceTimersByTimeAsync(2_300)
     await refused
@@ -32,7 +32,7 @@ test('waits for a backend that comes back, and no longer than its patience', asy
 
 test('other errors are not waited out', async () => {
   const work = after([new FencedError('taken')], 'done')
-  await expect(patiently(60_000, work)).rejects.toBeInstanceOf(FencedError)
+  await expect(retryUnavailable(60_000, work)).rejects.toBeInstanceOf(FencedError)
   expect(work).toHaveBeenCalledTimes(1)
 })
 
@@ -63,7 +63,7 @@ test('a saver reads and writes through an outage, also under another serde', asy
     }
   }
   const saver = { ...faulty(), withSerde: faulty }
-  const patient = patientCheckpointer(saver, 60_000)
+  const patient = retryingCheckpointer(saver, 60_000)
   for (const view of [patient, patient.withSerde!({} as never)]) {
     const stored = await view.put(at, checkpoint, metadata, { a: 1 })
     await view.putWrites(stored, [['a', 2]], 'task')

@@ -1,7 +1,7 @@
 import { HttpAgentServerAdapter } from '@langchain/langgraph-sdk/client'
 import { messagesProjection } from '@langchain/langgraph-sdk/stream'
 import { expect } from 'vitest'
-import { langgraph } from '../../../src/agents/langgraph.ts'
+import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { memoryCheckpointer, memoryStore } from '../../../src/index.ts'
 import { approval, chat, nestedApproval, researchers, twoApprovals } from '../../fixtures/graphs.ts'
 import type { Json } from '../support.ts'

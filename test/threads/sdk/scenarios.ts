@@ -1,6 +1,6 @@
 import { messagesProjection, toolCallsProjection } from '@langchain/langgraph-sdk/stream'
 import { expect } from 'vitest'
-import { langgraph } from '../../../src/agents/langgraph.ts'
+import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import type { AdapterTarget } from '../../../src/audit/index.ts'
 import {
   approval,

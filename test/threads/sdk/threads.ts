@@ -1,6 +1,6 @@
 import type { ThreadStream } from '@langchain/langgraph-sdk/client'
 import { expect } from 'vitest'
-import { langgraph } from '../../../src/agents/langgraph.ts'
+import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import {
   approval,
   calculator,

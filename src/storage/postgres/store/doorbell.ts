@@ -1,5 +1,5 @@
-import { createBells, EVERYTHING, markOf, ringOf } from '../../store/bells.ts'
-import type { Bell, Ring } from '../../store/store.ts'
+import { changeOf, createListeners, EVERYTHING, markOf } from '../../store/listeners.ts'
+import type { PartitionChange, PartitionListener } from '../../store/store.ts'
 import type { Database } from '../database.ts'
 import { type Line, openLine } from '../line.ts'
 import { bellName } from '../names.ts'
@@ -10,8 +10,8 @@ import { bellName } from '../names.ts'
  * one after the other. One that gets lost is no loss: readers have a timer.
  */
 export interface Doorbell {
-  watch(partition: string, bell: Bell): () => void
-  ring(partition: string, ring: Ring): void
+  watch(partition: string, bell: PartitionListener): () => void
+  ring(partition: string, ring: PartitionChange): void
   close(): Promise<void>
 }
 
@@ -29,8 +29,8 @@ export function createDoorbell(database: Database): Doorbell {
   const { channel } = database.names
   /** Notifications come back to their sender, who has rung before. */
   const sender = crypto.randomUUID().slice(0, 8)
-  const bells = createBells()
-  const unsent = new Map<string, Ring>()
+  const bells = createListeners()
+  const unsent = new Map<string, PartitionChange>()
   let line: Line | undefined
   let sending: Promise<void> | undefined
   let keeping: Promise<void> | undefined
@@ -40,10 +40,10 @@ export function createDoorbell(database: Database): Doorbell {
   function receive(payload: string): void {
     const [from, ...marked] = payload.split(' ')
     if (from === sender) return
-    for (const item of marked) bells.ring(item.slice(1), ringOf(item[0]!))
+    for (const item of marked) bells.notify(item.slice(1), changeOf(item[0]!))
   }
 
-  function leaveUnsent(name: string, { log, docs }: Ring): void {
+  function leaveUnsent(name: string, { log, docs }: PartitionChange): void {
     const known = unsent.get(name)
     if (!known && unsent.size >= MAX_UNSENT) return
     unsent.set(name, { log: log || known?.log === true, docs: docs || known?.docs === true })
@@ -78,7 +78,7 @@ export function createDoorbell(database: Database): Doorbell {
         await line.listen(channel)
         attempt = 0
         // Whatever was missed until now.
-        for (const name of bells.keys()) bells.ring(name, EVERYTHING)
+        for (const name of bells.keys()) bells.notify(name, EVERYTHING)
         flush()
         await line.ended
       } catch (error) {
@@ -107,11 +107,11 @@ export function createDoorbell(database: Database): Doorbell {
   return {
     watch(partition, bell) {
       keeping ??= keep()
-      return bells.hang(bellName(partition), bell)
+      return bells.add(bellName(partition), bell)
     },
     ring(partition, ring) {
       const name = bellName(partition)
-      bells.ring(name, ring)
+      bells.notify(name, ring)
       keeping ??= keep()
       leaveUnsent(name, ring)
       flush()

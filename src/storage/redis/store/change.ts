@@ -4,7 +4,7 @@ import type { Guard } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Keys } from '../keys.ts'
 import type { Argument } from '../line.ts'
-import { type Entry, entriesOf, fieldOf, mortalEntry, toUtf8 } from './entries.ts'
+import { type Entry, entriesOf, expiringEntry, fieldOf, toUtf8 } from './entries.ts'
 
 /** What the directory must have before the ops may be done. `tailOf` gives the end of the stamp of the put at a place. */
 export function entriesFor(
@@ -20,7 +20,7 @@ export function entriesFor(
     if (op.op !== 'put') return []
     const place = { collection: op.collection, partition, id: op.id, stamp: '' }
     const entries: Entry[] = entriesOf(keys, place, op.index)
-    if (op.ttlMs !== undefined) entries.push({ ...mortalEntry(keys, place), ttlMs: wholeMs(op.ttlMs) })
+    if (op.ttlMs !== undefined) entries.push({ ...expiringEntry(keys, place), ttlMs: wholeMs(op.ttlMs) })
     return entries.map((entry) => ({ ...entry, tail: tailOf(i) }))
   })
   return ops.some(({ op }) => op === 'append' || op === 'clear')

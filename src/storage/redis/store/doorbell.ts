@@ -1,5 +1,5 @@
-import { createBells, EVERYTHING, markOf, ringOf } from '../../store/bells.ts'
-import type { Bell, Ring } from '../../store/store.ts'
+import { changeOf, createListeners, EVERYTHING, markOf } from '../../store/listeners.ts'
+import type { PartitionChange, PartitionListener } from '../../store/store.ts'
 import type { Database } from '../database.ts'
 import { inTime } from '../deadline.ts'
 import type { Line } from '../line.ts'
@@ -9,11 +9,11 @@ import type { Line } from '../line.ts'
  * committed here rings without it. One message that gets lost is no loss: readers have a timer.
  */
 export interface Doorbell {
-  watch(partition: string, bell: Bell): () => void
+  watch(partition: string, bell: PartitionListener): () => void
   /** For a commit of this process. */
-  ring(partition: string, ring: Ring): void
+  ring(partition: string, ring: PartitionChange): void
   /** What the script of a commit publishes. */
-  message(ring: Ring): string
+  message(ring: PartitionChange): string
   close(): Promise<void>
 }
 
@@ -29,7 +29,7 @@ export function createDoorbell(database: Database): Doorbell {
   /** Messages come back to their sender, who has rung before. */
   const sender = crypto.randomUUID().slice(0, 8)
   /** By channel. */
-  const bells = createBells((channel) => {
+  const bells = createListeners((channel) => {
     const on = line
     if (on) onLine(on, on.unsubscribe(channel)).catch(() => {})
   })
@@ -39,7 +39,7 @@ export function createDoorbell(database: Database): Doorbell {
   let wake = () => {}
 
   function receive(channel: string, message: string): void {
-    if (!message.startsWith(sender)) bells.ring(channel, ringOf(message.at(-1)!))
+    if (!message.startsWith(sender)) bells.notify(channel, changeOf(message.at(-1)!))
   }
 
   /** A line that does not answer in time is over. */
@@ -56,7 +56,7 @@ export function createDoorbell(database: Database): Doorbell {
     if (channels.length === 0) return
     await onLine(on, on.subscribe(channels))
     // Whatever was committed before.
-    for (const channel of channels) bells.ring(channel, EVERYTHING)
+    for (const channel of channels) bells.notify(channel, EVERYTHING)
   }
 
   async function keep(): Promise<void> {
@@ -103,13 +103,13 @@ export function createDoorbell(database: Database): Doorbell {
     watch(partition, bell) {
       const channel = channelOf(partition)
       const isFirst = !bells.has(channel)
-      const stop = bells.hang(channel, bell)
+      const stop = bells.add(channel, bell)
       // Its failure closes the line, and the next one listens to it.
       if (isFirst && line) listen(line, [channel]).catch(() => {})
       keeping ??= keep()
       return stop
     },
-    ring: (partition, ring) => bells.ring(channelOf(partition), ring),
+    ring: (partition, ring) => bells.notify(channelOf(partition), ring),
     message: (ring) => sender + markOf(ring),
     async close() {
       closed = true

@@ -36,11 +36,11 @@ export function entriesOf(keys: Keys, place: Place, index: DocIndex): Entry[] {
   ]
 }
 
-export function mortalEntry(keys: Keys, { collection, partition, id, stamp }: Place): Entry {
-  return { set: keys.mortal, member: [toText(collection), toText(partition), toText(id), stamp].join('\0') }
+export function expiringEntry(keys: Keys, { collection, partition, id, stamp }: Place): Entry {
+  return { set: keys.expiring, member: [toText(collection), toText(partition), toText(id), stamp].join('\0') }
 }
 
-export function readMortal(member: string): Place {
+export function readExpiring(member: string): Place {
   const [collection, partition, id, stamp] = member.split('\0') as [string, string, string, string]
   return { collection: fromText(collection), partition: fromText(partition), id: fromText(id), stamp }
 }

@@ -7,9 +7,9 @@ import type {
   Change,
   Committed,
   LogBatch,
+  PartitionChange,
   PartitionState,
   ReadQuery,
-  Ring,
   Store,
 } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
@@ -18,7 +18,7 @@ import { readAnswer } from '../layout.ts'
 import { encodeAppend, encodeChange, entriesFor, leaseEntry, throwRefusal } from './change.ts'
 import { type Directory, GRACE_MS } from './directory.ts'
 import type { Doorbell } from './doorbell.ts'
-import { entriesOf, fieldOf, mortalEntry, readDocument, readField, readLines, toUtf8 } from './entries.ts'
+import { entriesOf, expiringEntry, fieldOf, readDocument, readField, readLines, toUtf8 } from './entries.ts'
 import { expiredLeases } from './leases.ts'
 import { listDocuments } from './list.ts'
 import { expireLogs } from './retention.ts'
@@ -32,7 +32,7 @@ interface RedisStore extends Store {
 
 /** Long enough to spare the server most commits of a token stream, short enough not to be seen. */
 const COALESCE_MS = 10
-const EVENTS: Ring = { log: true, docs: false }
+const EVENTS: PartitionChange = { log: true, docs: false }
 
 export function createStore(
   database: Database,
@@ -122,7 +122,7 @@ export function createStore(
     const [collection, id] = readField(field)
     const { stamp, index, mortal } = readLines(lines)
     const place = { collection, partition, id, stamp }
-    return [...entriesOf(keys, place, index), ...(mortal ? [mortalEntry(keys, place)] : [])]
+    return [...entriesOf(keys, place, index), ...(mortal ? [expiringEntry(keys, place)] : [])]
   }
 
   return {

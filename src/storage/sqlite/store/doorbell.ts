@@ -1,5 +1,5 @@
-import { type Bells, createBells } from '../../store/bells.ts'
-import type { Bell, Ring } from '../../store/store.ts'
+import { createListeners, type PartitionListeners } from '../../store/listeners.ts'
+import type { PartitionChange, PartitionListener } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Database } from '../database.ts'
 import type { Row } from '../driver.ts'
@@ -9,9 +9,9 @@ import type { Row } from '../driver.ts'
  * whether anybody did, and then at the counters of what is watched. Nobody looks while nobody watches.
  */
 export interface Doorbell {
-  watch(partition: string, bell: Bell): () => void
+  watch(partition: string, bell: PartitionListener): () => void
   /** After a commit of this connection that left the partition's counters so; undefined where it did not touch one. */
-  ring(partition: string, ring: Ring, head: number, docsChanged: number | undefined): void
+  ring(partition: string, ring: PartitionChange, head: number, docsChanged: number | undefined): void
   close(): void
 }
 
@@ -23,7 +23,7 @@ interface Counters {
 
 export function createDoorbell(database: Database, pollMs: number): Doorbell {
   const known = new Map<string, Counters>()
-  const bells: Bells = createBells((partition) => {
+  const bells: PartitionListeners = createListeners((partition) => {
     known.delete(partition)
     if (bells.keys().length === 0) rest()
   })
@@ -50,7 +50,7 @@ export function createDoorbell(database: Database, pollMs: number): Doorbell {
       const docs = docsChanged !== before?.docsChanged
       // A clear leaves the head where it was.
       const log = head !== before?.head || (docs && Number(row.first_retained) > head)
-      if (log || docs) bells.ring(name, { log, docs })
+      if (log || docs) bells.notify(name, { log, docs })
     }
   }
 
@@ -71,12 +71,12 @@ export function createDoorbell(database: Database, pollMs: number): Doorbell {
   return {
     watch(partition, bell) {
       timer ??= setInterval(tick, pollMs)
-      return bells.hang(partition, bell)
+      return bells.add(partition, bell)
     },
     ring(partition, ring, head, docsChanged = known.get(partition)?.docsChanged) {
       if (!bells.has(partition)) return
       known.set(partition, { head, docsChanged })
-      bells.ring(partition, ring)
+      bells.notify(partition, ring)
     },
     close() {
       bells.clear()

@@ -1,11 +1,11 @@
-import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
-import type { Agent } from './agent.ts'
-import { graphOf, type LangGraphAgent } from './langgraph/graph.ts'
-import { streamGraph } from './langgraph/run.ts'
-import { langchainSerde } from './langgraph/serde.ts'
-import { stateOf } from './langgraph/state.ts'
+import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
+import type { Agent } from '../agent.ts'
+import { graphOf, type LangGraphAgent } from './graph.ts'
+import { streamGraph } from './run.ts'
+import { langchainSerde } from './serde.ts'
+import { stateOf } from './state.ts'
 
-export type { CompiledGraphLike, LangGraphAgent } from './langgraph/graph.ts'
+export type { CompiledGraphLike, LangGraphAgent } from './graph.ts'
 
 export interface LangGraphOptions {
   /** Default: the name that the graph was compiled with. */

@@ -34,7 +34,7 @@ export interface CheckpointData {
 }
 
 /** Writes one checkpoint behind the other. */
-export interface Timeline {
+export interface CheckpointChain {
   /** The newest checkpoint of this line; undefined before the first. */
   head(): CheckpointData | undefined
   put(channels: Channels, details: CheckpointDetails): Promise<CheckpointData>
@@ -56,7 +56,7 @@ export async function load(place: Place, checkpointId?: string): Promise<Loaded 
   return { id: tuple.checkpoint.id, channels: own(tuple.checkpoint.channel_values) as Channels, tuple }
 }
 
-export function createTimeline(place: Place, base: Loaded | undefined): Timeline {
+export function createCheckpointChain(place: Place, base: Loaded | undefined): CheckpointChain {
   let head = base && dataOf(base.tuple)
   let channels: Channels = base?.channels ?? {}
   let versions: Readonly<Record<string, ChannelVersion>> = base?.tuple.checkpoint.channel_versions ?? {}

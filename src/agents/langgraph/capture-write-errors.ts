@@ -6,7 +6,10 @@ import { throughMembers } from './graph.ts'
  * what the run writes after it is dropped. LangGraph leaves the promises of its writes alone until the run is over, and Node
  * ends the process for a rejection that nobody has taken.
  */
-export function unfailing(checkpointer: Checkpointer, onFailure: (error: unknown) => void): Checkpointer {
+export function captureWriteErrors(
+  checkpointer: Checkpointer,
+  onFailure: (error: unknown) => void,
+): Checkpointer {
   let failed = false
   const attempt = async (write: () => Promise<unknown>): Promise<void> => {
     if (failed) return

@@ -6,7 +6,7 @@ import { throughMembers } from './graph.ts'
  * last steps before `recursionLimit`. LangGraph drops what its stream still holds when it fails, such as the last words of a
  * message and the values of the last step, but first it waits for what is being written.
  */
-export function lingering(checkpointer: Checkpointer, recursionLimit: number): Checkpointer {
+export function delayFailure(checkpointer: Checkpointer, recursionLimit: number): Checkpointer {
   let steps = 0
   const isLast = ({ configurable }: CheckpointConfig) =>
     !configurable?.checkpoint_ns && ++steps > recursionLimit

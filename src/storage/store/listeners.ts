@@ -1,24 +1,24 @@
-import type { Bell, Ring } from './store.ts'
+import type { PartitionChange, PartitionListener } from './store.ts'
 
 /** The bells that hang in this process, by what they ring for. */
-export interface Bells {
+export interface PartitionListeners {
   /** Gives the function that takes it down. */
-  hang(key: string, bell: Bell): () => void
-  ring(key: string, ring: Ring): void
+  add(key: string, bell: PartitionListener): () => void
+  notify(key: string, ring: PartitionChange): void
   has(key: string): boolean
   keys(): string[]
   clear(): void
 }
 
 /** `onLast` is told when the last bell of a key was taken down. */
-export function createBells(onLast: (key: string) => void = () => {}): Bells {
-  const bells = new Map<string, Set<Bell>>()
+export function createListeners(onLast: (key: string) => void = () => {}): PartitionListeners {
+  const bells = new Map<string, Set<PartitionListener>>()
   return {
-    hang(key, bell) {
+    add(key, bell) {
       const hung = bells.get(key) ?? new Set()
       bells.set(key, hung)
       // A wrapper, so that one function may hang twice and each stop its own.
-      const own: Bell = (ring) => bell(ring)
+      const own: PartitionListener = (ring) => bell(ring)
       hung.add(own)
       return () => {
         if (!hung.delete(own) || hung.size > 0 || bells.get(key) !== hung) return
@@ -26,7 +26,7 @@ export function createBells(onLast: (key: string) => void = () => {}): Bells {
         onLast(key)
       }
     },
-    ring(key, ring) {
+    notify(key, ring) {
       for (const bell of [...(bells.get(key) ?? [])]) {
         try {
           bell(ring)
@@ -41,13 +41,13 @@ export function createBells(onLast: (key: string) => void = () => {}): Bells {
   }
 }
 
-export const EVERYTHING: Ring = { log: true, docs: true }
+export const EVERYTHING: PartitionChange = { log: true, docs: true }
 
 /** A ring as one character, for messages between processes. */
-export function markOf({ log, docs }: Ring): string {
+export function markOf({ log, docs }: PartitionChange): string {
   return log ? (docs ? '*' : 'l') : 'd'
 }
 
-export function ringOf(mark: string): Ring {
+export function changeOf(mark: string): PartitionChange {
   return { log: mark !== 'd', docs: mark !== 'l' }
 }

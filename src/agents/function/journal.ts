@@ -1,17 +1,17 @@
 import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
-import type { Channels } from './timeline.ts'
+import type { Channels } from './checkpoints.ts'
 
 /** Channel of the raw input of a run that has not finished. Where it is, the function is to run (again). */
 export const INPUT = '__input__'
-/** Channel of the `RunRecord`. */
-export const RECORD = '__run__'
+/** Channel of the run's journal. */
+export const JOURNAL = '__run__'
 export const INTERRUPT = '__interrupt__'
 export const ERROR = '__error__'
 const MESSAGES = 'messages'
 const CALL_INDEX = '__call_index__'
 
 /** What a second attempt must know of the first. Kept in the checkpoints of an unfinished run; absent in its first one. */
-export interface RunRecord {
+export interface RunJournal {
   /** The id of the run's first checkpoint. All ids of the run derive from it. */
   readonly seed: string
   /** The answers so far, by the path of the interrupt that asked. */
@@ -22,13 +22,13 @@ export interface RunRecord {
   readonly children: Readonly<Record<string, string>>
 }
 
-export function recordOf(channels: Channels, checkpointId: string): RunRecord {
-  const record = channels[RECORD] as RunRecord | undefined
+export function journalOf(channels: Channels, checkpointId: string): RunJournal {
+  const record = channels[JOURNAL] as RunJournal | undefined
   return record ?? { seed: checkpointId, answers: {}, customs: {}, children: {} }
 }
 
 /** An interrupt that waits for its answer, as it is kept with the checkpoint. */
-export interface OpenInterrupt {
+export interface SavedInterrupt {
   readonly id: string
   readonly value: unknown
   /** Which call of the function asked. */
@@ -41,10 +41,10 @@ export interface OpenInterrupt {
   readonly callIndex?: number
 }
 
-export function openInterrupts({ pendingWrites = [] }: CheckpointTuple): readonly OpenInterrupt[] {
+export function savedInterrupts({ pendingWrites = [] }: CheckpointTuple): readonly SavedInterrupt[] {
   return pendingWrites
     .filter(([, channel]) => channel === INTERRUPT)
-    .map(([, , value]) => value as OpenInterrupt)
+    .map(([, , value]) => value as SavedInterrupt)
     .sort((a, b) => a.order - b.order)
 }
 

@@ -1,16 +1,16 @@
 import type { WireMessage } from '../../messages/index.ts'
 import type { AgentEvent, AgentEventMethod } from '../agent.ts'
-import type { Outbox } from './outbox.ts'
+import type { Channels, CheckpointChain, CheckpointData, CheckpointDetails } from './checkpoints.ts'
+import type { EventQueue } from './event-queue.ts'
 import { messagesOf, reduce, type State } from './state.ts'
-import type { Channels, CheckpointData, CheckpointDetails, Timeline } from './timeline.ts'
 
 /** The one node that a function is, seen as a graph. */
 export const NODE = 'agent'
 
 /** The state of one namespace (the run's own, or a subagent's) during an attempt, and how it becomes known. */
-export interface Ledger {
+export interface NamespaceState {
   readonly namespace: readonly string[]
-  readonly timeline: Timeline
+  readonly timeline: CheckpointChain
   state(): State
   /** A change that the next `commit` will publish. */
   change(update: Readonly<Record<string, unknown>>, next: State): void
@@ -41,11 +41,11 @@ export interface CommitOptions {
   readonly bare?: boolean
 }
 
-export interface LedgerOptions {
+export interface NamespaceStateOptions {
   readonly namespace: readonly string[]
   readonly state: State
-  readonly timeline: Timeline
-  readonly outbox: Outbox
+  readonly timeline: CheckpointChain
+  readonly outbox: EventQueue
   /** What belongs into a checkpoint beside the state: called by `commit`, and again when the checkpoint is written. */
   readonly channels: () => () => Channels
   readonly details: () => Omit<CheckpointDetails, 'source'>
@@ -53,7 +53,7 @@ export interface LedgerOptions {
   readonly afterCommit?: (checkpoint: CheckpointData) => Promise<void>
 }
 
-export function createLedger(options: LedgerOptions): Ledger {
+export function createNamespaceState(options: NamespaceStateOptions): NamespaceState {
   const { namespace, timeline, outbox } = options
   const delivered = new Set(options.delivered && messagesOf(options.delivered).map(({ id }) => id))
   let state = options.state

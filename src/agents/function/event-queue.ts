@@ -5,7 +5,7 @@ import type { AgentEvent } from '../agent.ts'
  * Between a function that writes and an engine that reads. Entries are taken in the order they were put: events are handed
  * over, steps are carried out (a checkpoint is written when its turn comes) and give further events.
  */
-export interface Outbox {
+export interface EventQueue {
   put(event: AgentEvent): void
   /** Settles when the step was carried out; never, when the outbox closed before. */
   step(work: () => Promise<readonly AgentEvent[]>): Promise<void>
@@ -33,7 +33,7 @@ const DONE = { done: true, value: undefined } as const
 const READY = Promise.resolve()
 
 /** @param onClose Called once, when the outbox is closed or its last entry was taken. `early` when entries may be missing. */
-export function createOutbox(onClose: (early: boolean) => void): Outbox {
+export function createEventQueue(onClose: (early: boolean) => void): EventQueue {
   let entries: (AgentEvent | Step)[] = []
   let taken = 0
   let ended = false
@@ -119,7 +119,7 @@ export function createOutbox(onClose: (early: boolean) => void): Outbox {
     }
   }
 
-  const iterator: Outbox['iterator'] = {
+  const iterator: EventQueue['iterator'] = {
     [Symbol.asyncIterator]: () => iterator,
     next() {
       const entry = reading || closed ? undefined : entries[taken]

@@ -1,10 +1,10 @@
-import { uuid7 } from '../ids.ts'
-import type { Agent } from './agent.ts'
-import { attempt } from './function/attempt.ts'
-import { changeOf, readInput } from './function/input.ts'
-import { reduce } from './function/state.ts'
-import { threadState } from './function/thread-state.ts'
-import type { AgentDefinition } from './function/types.ts'
+import { uuid7 } from '../../ids.ts'
+import type { Agent } from '../agent.ts'
+import { attempt } from './attempt.ts'
+import { changeOf, readInput } from './input.ts'
+import { reduce } from './state.ts'
+import { threadState } from './thread-state.ts'
+import type { AgentDefinition } from './types.ts'
 
 export type {
   AgentContext,
@@ -20,7 +20,7 @@ export type {
   ToolCallRequest,
   ToolContext,
   Writer,
-} from './function/types.ts'
+} from './types.ts'
 
 export interface FunctionAgent extends Agent {
   validateInput(input: unknown): Promise<void>
