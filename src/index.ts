@@ -4,6 +4,7 @@ export type {
   AgentTask,
   CheckpointRef,
   HistoryOptions,
+  ModelCall,
   PendingInterrupt,
   RunConfig,
   RunInput,
@@ -42,12 +43,57 @@ export {
   type WebHandler,
 } from './http/index.ts'
 export { type ContentBlock, type Message, type MessageEvent, textOf, type Usage } from './messages/index.ts'
-export { RunError } from './runs/index.ts'
+export type { Authorize, ThreadAction, ThreadResource } from './requests/access.ts'
 export {
+  type AgentEngine,
+  type AgentEngineOptions,
+  type Answers,
+  type CancelAction,
+  type CommandKey,
+  createAgentEngine,
+  type EngineMeasures,
+  type ErrorReporter,
+  type EventFilter,
+  type LogGap,
+  type Made,
+  type MultitaskStrategy,
+  type NewThreadRequest,
+  type Observe,
+  type OpenInterrupt,
+  type QueuedRun,
+  type Receipt,
+  type RunEndReason,
+  RunError,
+  type RunErrorCode,
+  type RunEvent,
+  type RunRequest,
+  type RunResult,
+  type RunTree,
+  type RunUsage,
+  type ServerEvent,
+  type Started,
+  type StateQuery,
+  type StateWriteRequest,
+  type StoredConfig,
+  type Subscription,
+  type ThreadAddress,
+  type ThreadEvent,
+  type ThreadEvents,
+  type ThreadList,
+  type ThreadListQuery,
+  type ThreadRecord,
+  type ThreadSubscription,
+  type Written,
+} from './runs/index.ts'
+export {
+  type AgentServer,
   createAgentServer,
   createThreadsHandler,
+  type FaceOptions,
   type HttpOptions,
+  type OwnEngineOptions,
   type ServerOptions,
+  type SharedEngineOptions,
   type ThreadsOptions,
 } from './server.ts'
 export {
@@ -63,4 +109,4 @@ export {
   type Store,
   UnavailableError,
 } from './storage/index.ts'
-export { type Authorize, ProtocolError, type ThreadAction, type ThreadResource } from './threads/index.ts'
+export { ProtocolError, type ProtocolErrorCode } from './threads/index.ts'

@@ -1,38 +1,33 @@
-import type { Agent } from './agents/agent.ts'
 import { type Authenticate, combine, type OnError, type WebHandler } from './http/index.ts'
-import { createRunEngine } from './runs/index.ts'
-import type { Checkpointer } from './storage/checkpointer/checkpointer.ts'
-import { memoryCheckpointer } from './storage/memory/checkpointer.ts'
-import { memoryStore } from './storage/memory/store.ts'
-import type { Store } from './storage/store/store.ts'
-import { type Authorize, createThreadsGroup } from './threads/index.ts'
+import type { Authorize } from './requests/access.ts'
+import { type AgentEngine, type AgentEngineOptions, createAgentEngine } from './runs/index.ts'
+import { createThreadsGroup } from './threads/index.ts'
 
-export interface ServerOptions {
-  /** The agents, by assistant id. */
-  readonly agents: Readonly<Record<string, Agent>>
-  /** The assistant of a thread that names none. Default: the only agent, if there is only one. */
-  readonly defaultAgent?: string | undefined
+/** What decides how requests are taken, whoever has the engine. */
+export interface FaceOptions {
   /** The Agent Streaming Protocol under `/threads/…`. */
   readonly threads?: ThreadsOptions | undefined
   readonly http?: HttpOptions | undefined
-  /** Keeps the agents' state. Default: memory. Agents that bring their own saver keep it. */
-  readonly checkpointer?: Checkpointer | undefined
-  /** Keeps threads, runs and events. Default: memory. */
-  readonly store?: Store | undefined
   /** Who a request comes from; null is answered with 401. Default: everybody may do everything, and the server says so once. */
   readonly authenticate?: Authenticate | undefined
   /** May refuse what ownership allows. Default: owners may do everything with what is theirs. */
   readonly authorize?: Authorize | undefined
-  /**
-   * How long a silent instance keeps its runs, in milliseconds, where others share its store: they take them over by a third of it
-   * later at the latest. Default: 15,000.
-   */
-  readonly leaseTtlMs?: number | undefined
-  /** How long runs may go on after `close()`, in milliseconds, before they are stopped or handed over. Default: 0. */
-  readonly drainMs?: number | undefined
   /** Told of what went wrong on our side, with the id that the client was given. Default: `console.error`. */
   readonly onError?: OnError | undefined
 }
+
+/** A server that makes its engine, and closes it. */
+export interface OwnEngineOptions extends FaceOptions, Omit<AgentEngineOptions, 'onError'> {
+  readonly engine?: undefined
+}
+
+/** A server over an engine that you have made, and close yourself after the server: its streams end with it. */
+export interface SharedEngineOptions extends FaceOptions {
+  readonly engine: AgentEngine
+}
+
+/** An engine, or the options for one. */
+export type ServerOptions = OwnEngineOptions | SharedEngineOptions
 
 export interface ThreadsOptions {
   /** Such as `/api`, for `/api/threads/…`. Default: none. */
@@ -44,24 +39,28 @@ export interface HttpOptions {
   readonly maxBodyBytes?: number | undefined
 }
 
-/** Serves agents: every endpoint group over one run engine, as one handler to mount. */
-export function createAgentServer(options: ServerOptions): WebHandler {
-  return combine([createThreadsHandler(options)])
+/** Everything mountable, and the engine below it: for code on the server that starts runs without HTTP. */
+export interface AgentServer extends WebHandler {
+  readonly engine: AgentEngine
+}
+
+/** Serves agents: every endpoint group over one engine, as one handler to mount. */
+export function createAgentServer(options: ServerOptions): AgentServer {
+  const { engine, close } = engineOf(options)
+  const server = combine([threadsGroup(engine, options)])
+  let closed: Promise<void> | undefined
+  return { ...server, engine, close: () => (closed ??= server.close().then(close)) }
 }
 
 /** The Agent Streaming Protocol alone. */
 export function createThreadsHandler(options: ServerOptions): WebHandler {
+  const { engine, close } = engineOf(options)
+  return threadsGroup(engine, options, close)
+}
+
+function threadsGroup(engine: AgentEngine, options: FaceOptions, onClose?: () => Promise<void>): WebHandler {
   const { authenticate, authorize, onError = logError } = options
   if (!authenticate) warnOpen()
-  const engine = createRunEngine({
-    agents: new Map(Object.entries(options.agents)),
-    defaultAgent: options.defaultAgent,
-    leaseTtlMs: options.leaseTtlMs,
-    drainMs: options.drainMs,
-    store: options.store ?? memoryStore(),
-    checkpointer: options.checkpointer ?? memoryCheckpointer(),
-    onError: (error, { runId }) => onError(error, { id: runId ?? '' }),
-  })
   return createThreadsGroup({
     engine,
     authenticate,
@@ -69,8 +68,22 @@ export function createThreadsHandler(options: ServerOptions): WebHandler {
     basePath: options.threads?.basePath,
     maxBodyBytes: options.http?.maxBodyBytes,
     onError,
-    onClose: engine.close,
+    onClose,
   })
+}
+
+/** The engine of a server, and what the server does about it when it closes. */
+function engineOf(options: ServerOptions): {
+  readonly engine: AgentEngine
+  readonly close: () => Promise<void>
+} {
+  if (options.engine) return { engine: options.engine, close: async () => {} }
+  const { onError = logError } = options
+  const engine = createAgentEngine({
+    ...options,
+    onError: (error, { runId }) => onError(error, { id: runId ?? '' }),
+  })
+  return { engine, close: engine.close }
 }
 
 const logError: OnError = (error, { id }) => console.error(`agentwire: error ${id}`, error)

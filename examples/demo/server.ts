@@ -1,5 +1,5 @@
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { createAgentServer, type ServerOptions, type WebHandler } from '../../src/index.ts'
+import { createAgentServer, type OwnEngineOptions, type WebHandler } from '../../src/index.ts'
 import { echoAgent } from './echo.ts'
 import { approvalAgent, deepAgent } from './graphs.ts'
 import type { Models } from './models.ts'
@@ -25,7 +25,7 @@ const AGENTS = [
 ]
 
 /** What the demo keeps its threads in. Default: memory. */
-type Storage = Pick<ServerOptions, 'store' | 'checkpointer'>
+type Storage = Pick<OwnEngineOptions, 'store' | 'checkpointer'>
 
 /** The demo as one handler: the agents first, and the page where no route of theirs matches. */
 export function createDemo(models: Models, { store, checkpointer }: Storage = {}): WebHandler {

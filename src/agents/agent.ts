@@ -37,6 +37,24 @@ export interface AgentTask {
   readonly checkpointer: Checkpointer
   /** Aborted on cancel. Nothing the agent does afterwards is recorded. */
   readonly signal: AbortSignal
+  /** To be told of each call of a model once it is over, by agents that know of them. Never throws. */
+  readonly onModelCall?: ((call: ModelCall) => void) | undefined
+}
+
+/** A call of a model, for those who operate the server. */
+export interface ModelCall {
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  /** When the first content came; null when none did. */
+  readonly firstTokenAt: number | null
+  readonly endedAt: number
+  /** Such as `openai`; undefined where the format does not tell. */
+  readonly provider: string | undefined
+  readonly model: string | undefined
+  readonly finishReason: string | undefined
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | undefined
+  /** Why it failed. */
+  readonly error: string | undefined
 }
 
 export type RunInput =

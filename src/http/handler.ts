@@ -1,3 +1,4 @@
+import { AgentwireError } from '../errors.ts'
 import { readJson } from './body.ts'
 import { errorResponse, HttpError, type OnError, reportError } from './errors.ts'
 import { empty } from './respond.ts'
@@ -15,6 +16,16 @@ export type Authenticate = (
 /** An error in the shape of a protocol, or `undefined` for the default shape. `call` is absent before a route has matched. */
 export type EncodeError = (error: unknown, call: Call | undefined) => Response | undefined
 
+/** A request that was answered with an error. */
+export interface Refusal {
+  readonly method: string
+  /** The pattern of the route; undefined where none has matched. */
+  readonly route: string | undefined
+  readonly status: number
+  /** Such as `unauthorized`. */
+  readonly code: string
+}
+
 export interface HandlerOptions {
   readonly routes: readonly Route[]
   /** The prefix of every route, such as `/api`. The host's own (`context.basePath`) goes before it. Default none. */
@@ -29,6 +40,8 @@ export interface HandlerOptions {
    */
   readonly encodeError?: EncodeError | undefined
   readonly onError?: OnError | undefined
+  /** Told of every request that is answered with an error. Must not throw. */
+  readonly onRefuse?: ((refusal: Refusal) => void) | undefined
   /** Runs once, at the first `close()`. */
   readonly onClose?: (() => void | Promise<void>) | undefined
 }
@@ -41,6 +54,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
 
   const handle = async (request: Request, context: HandlerContext = {}): Promise<Response | undefined> => {
     let call: Call | undefined
+    let route: string | undefined
     try {
       const url = new URL(request.url)
       const pathname = stripBase(url.pathname, context.basePath || options.basePath || '')
@@ -52,15 +66,29 @@ export function createHandler(options: HandlerOptions): WebHandler {
         throw new HttpError(503, 'closed', 'This server is shutting down.', { headers })
       }
       if (match.kind === 'method') return refuseMethod(request.method, match.allow)
+      route = match.pattern
       const principal = await identify(request, context, options.authenticate)
-      if (isResponse(principal)) return principal
-      call = createCall({ request, url, context, params: match.params, principal }, options)
+      if (isResponse(principal)) {
+        if (principal.status >= 400) refuse(request.method, route, principal.status, 'unauthorized')
+        return principal
+      }
+      call = createCall({ request, url, route, context, params: match.params, principal }, options)
       const response = await match.endpoint(call)
       return request.method === 'HEAD' ? withoutBody(response) : response
     } catch (error) {
-      return encode(error, call)
+      const response = encode(error, call)
+      refuse(
+        request.method,
+        route,
+        response.status,
+        error instanceof AgentwireError ? error.code : 'internal_error',
+      )
+      return response
     }
   }
+
+  const refuse = (method: string, route: string | undefined, status: number, code: string): void =>
+    options.onRefuse?.({ method, route, status, code })
 
   const encode = (error: unknown, call?: Call): Response => {
     try {
@@ -113,7 +141,9 @@ function isResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === '[object Response]'
 }
 
-type Matched = Pick<Call, 'request' | 'url' | 'params' | 'principal'> & { readonly context: HandlerContext }
+type Matched = Pick<Call, 'request' | 'url' | 'route' | 'params' | 'principal'> & {
+  readonly context: HandlerContext
+}
 
 function createCall({ context, ...matched }: Matched, { maxBodyBytes, onError }: HandlerOptions): Call {
   const signal = context.signal ?? matched.request.signal

@@ -9,7 +9,13 @@ export {
   reportError,
   toHttpError,
 } from './errors.ts'
-export { type Authenticate, createHandler, type EncodeError, type HandlerOptions } from './handler.ts'
+export {
+  type Authenticate,
+  createHandler,
+  type EncodeError,
+  type HandlerOptions,
+  type Refusal,
+} from './handler.ts'
 export { empty, json, knownBody, type ResponseOptions } from './respond.ts'
 export { createRouter, type Match, type Router, stripBase } from './router.ts'
 export {

@@ -6,6 +6,7 @@ export type Match =
   | {
       readonly kind: 'endpoint'
       readonly endpoint: Endpoint
+      readonly pattern: string
       /** Decoded, in an object without a prototype: `__proto__` is an id like any other. */
       readonly params: Readonly<Record<string, string>>
     }
@@ -20,6 +21,7 @@ export interface Router {
 
 interface Leaf {
   readonly endpoint: Endpoint
+  readonly pattern: string
   readonly names: readonly string[]
 }
 
@@ -44,7 +46,12 @@ export function createRouter(routes: readonly Route[]): Router {
       const values: string[] = []
       const leaf = find(root, method === 'HEAD' ? 'GET' : method, segments, values, allow)
       if (leaf !== undefined)
-        return { kind: 'endpoint', endpoint: leaf.endpoint, params: decode(leaf.names, values) }
+        return {
+          kind: 'endpoint',
+          endpoint: leaf.endpoint,
+          pattern: leaf.pattern,
+          params: decode(leaf.names, values),
+        }
       return allow.size === 0 ? { kind: 'none' } : { kind: 'method', allow: complete(allow) }
     },
   }
@@ -85,7 +92,7 @@ function insert(root: Node, [method, pattern, endpoint]: Route): void {
   }
   if (node.leaves.has(method))
     throw new AgentwireError('duplicate_route', `Two routes answer ${method} ${pattern}.`)
-  node.leaves.set(method, { endpoint, names })
+  node.leaves.set(method, { endpoint, pattern, names })
 }
 
 /** Walks the trie, leaving in `values` what the leaf's parameters took and in `allow` the methods of the leaves it passed. */

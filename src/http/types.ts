@@ -1,9 +1,6 @@
-/** Who a request comes from. Threads, runs, state and streams belong to `tenant` when it is set, else to `id`. */
-export interface Principal {
-  readonly id: string
-  readonly tenant?: string | undefined
-  readonly [claim: string]: unknown
-}
+import type { Principal } from '../principal.ts'
+
+export type { Principal }
 
 /** What a host already knows about a request: the optional second argument of `fetch` and `handle`. */
 export interface HandlerContext {
@@ -25,6 +22,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export interface Call {
   readonly request: Request
   readonly url: URL
+  /** The pattern of the route, such as `/threads/:thread_id/state`. */
+  readonly route: string
   /** Decoded path parameters, in an object without a prototype. */
   readonly params: Readonly<Record<string, string>>
   readonly principal: Principal | null

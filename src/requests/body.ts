@@ -4,20 +4,11 @@ import { type Call, HttpError } from '../http/index.ts'
 /** A request's checked body. Throws 400 with the place that is wrong. */
 export async function bodyOf<Schema extends z.ZodType>(
   schema: Schema,
-  call: Call,
+  call: Pick<Call, 'json'>,
 ): Promise<z.output<Schema>> {
   const parsed = schema.safeParse((await call.json()) ?? {})
   if (parsed.success) return parsed.data
   throw new HttpError(400, 'invalid_argument', explain(parsed.error))
-}
-
-/** A whole number from the query string, at most `max`. Throws 400. */
-export function numberParam(call: Call, name: string, fallback: number, max: number): number {
-  const text = call.url.searchParams.get(name)
-  if (text === null || text === '') return fallback
-  const value = Number(text)
-  if (Number.isInteger(value) && value >= 0 && value <= max) return value
-  throw new HttpError(400, 'invalid_argument', `${name}: expected a whole number from 0 to ${max}.`)
 }
 
 /** What is wrong with a value, in one sentence that names the place. */

@@ -1,3 +1,4 @@
+import { toHex } from '../bytes.ts'
 import { type Call, HttpError } from '../http/index.ts'
 import type { CommandKey } from '../runs/index.ts'
 
@@ -8,7 +9,7 @@ const MAX_KEY = 255
  * where the client gave none. Throws 400.
  */
 export async function commandKey(
-  { request }: Call,
+  { request }: Pick<Call, 'request'>,
   method: string,
   params: unknown,
 ): Promise<CommandKey | undefined> {
@@ -43,6 +44,5 @@ function canonical(value: unknown): string {
 }
 
 async function digest(text: string): Promise<string> {
-  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return toHex(new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))))
 }

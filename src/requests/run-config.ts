@@ -1,4 +1,3 @@
-import type { Principal } from '../http/index.ts'
 import type { StoredConfig } from '../runs/index.ts'
 
 /** What a client may say of a run's config, as it comes over the wire. */
@@ -12,24 +11,16 @@ export interface RunConfigWire {
 /** Keys the server decides, or that address a checkpoint: `checkpoint_id` is read before (see `forkPoint`). */
 const SERVER_KEYS = new Set(['thread_id', 'run_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map'])
 
-/**
- * The config a run is stored with: what the client may set, and who it is, under the names LangGraph's own servers use. Keys
- * beginning with `__` are the engine's internals.
- */
+/** What a client may set of the config that a run is stored with. Keys beginning with `__` are the engine's internals. */
 export function runConfig(
   config: RunConfigWire | undefined,
   metadata: Readonly<Record<string, unknown>> | undefined,
-  principal: Principal | null,
 ): StoredConfig {
   const configurable = Object.fromEntries(
     Object.entries(config?.configurable ?? {}).filter(
       ([key]) => !key.startsWith('__') && !key.startsWith('langgraph_auth') && !SERVER_KEYS.has(key),
     ),
   )
-  if (principal) {
-    configurable.langgraph_auth_user = principal
-    configurable.langgraph_auth_user_id = principal.id
-  }
   return {
     configurable,
     recursionLimit: config?.recursion_limit,

@@ -3,19 +3,20 @@ import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import type { Store } from '../storage/store/store.ts'
 import { RunError } from './errors.ts'
 import type { LogWatchers } from './log/watchers.ts'
-import type { CancelAction } from './records/records.ts'
+import type { ServerEvent } from './observe.ts'
+import type { CancelAction, RunRecord, ThreadRecord } from './records/records.ts'
 
-/** What every part of the engine shares. One per server. */
+/** What every part of the engine shares. One per engine. */
 export interface RunContext {
   readonly store: Store
   readonly checkpointer: Checkpointer
   readonly agents: ReadonlyMap<string, Agent>
-  /** The assistant that reads the state of a thread that names none. */
-  readonly defaultAgent: string
+  /** The assistant of a thread that names none; undefined when there are several and none was chosen. */
+  readonly defaultAgent: string | undefined
   /** This process, in the leases it holds. */
   readonly instance: string
   readonly leaseTtlMs: number
-  /** How long a run waits for a store that is away. */
+  /** How long a run tries again while the store is away. */
   readonly retryForMs: number
   /** How long a cancelled agent may take to stop before it is left behind. */
   readonly cancelGraceMs: number
@@ -27,6 +28,8 @@ export interface RunContext {
   /** Runs that execute in this process, by thread. */
   readonly active: Map<string, ActiveRun>
   readonly report: ErrorReporter
+  /** Tells those who operate the server. Never throws. */
+  readonly observe: (event: ServerEvent) => void
   /** Fires when the server closes. */
   readonly closing: AbortController
 }
@@ -36,6 +39,16 @@ export type ErrorReporter = (
   error: unknown,
   info: { readonly threadId?: string; readonly runId?: string },
 ) => void
+
+/** A run that has the thread's lease, for whoever executes it. */
+export interface LaunchedRun {
+  readonly thread: ThreadRecord
+  readonly run: RunRecord
+  /** The fencing token of the lease. */
+  readonly token: number
+  /** The last sequence number of the thread's log. */
+  readonly head: number
+}
 
 export interface ActiveRun {
   readonly runId: string
@@ -59,6 +72,10 @@ export function agentOf(context: RunContext, assistantId: string): Agent {
     `Unknown assistant ${JSON.stringify(assistantId)}. This server has: ${known}.`,
   )
 }
+
+/** The assistant that reads the state of a thread: its own, else the default, else the first. */
+export const readerOf = ({ agents, defaultAgent }: RunContext, assistantId: string | null): string =>
+  assistantId ?? defaultAgent ?? [...agents.keys()][0]!
 
 export const checkpointerOf = (context: RunContext, agent: Agent): Checkpointer =>
   agent.checkpointer ?? context.checkpointer

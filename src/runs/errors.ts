@@ -23,3 +23,9 @@ export class RunError extends AgentwireError {
     super(code, message, options)
   }
 }
+
+export const noSuchThread = (threadId: string): RunError =>
+  new RunError('no_such_thread', `Thread ${JSON.stringify(threadId)} not found.`)
+
+export const noSuchRun = (runId: string): RunError =>
+  new RunError('no_such_run', `Run ${JSON.stringify(runId)} not found on this thread.`)

@@ -1,19 +1,33 @@
-export type { RunInput } from '../agents/agent.ts'
 export type { ErrorReporter } from './context.ts'
-export { createRunEngine, type RunEngine, type RunEngineOptions } from './engine.ts'
-export { RunError, type RunErrorCode } from './errors.ts'
-export type { StartRequest } from './execution/start.ts'
+export {
+  type AgentEngine,
+  type AgentEngineOptions,
+  type Answers,
+  createAgentEngine,
+  type EngineMeasures,
+  type NewThreadRequest,
+  type RunRequest,
+  type RunResult,
+  type StateWriteRequest,
+  type ThreadAddress,
+  type ThreadEvents,
+  type ThreadList,
+  type ThreadSubscription,
+} from './engine.ts'
+export { noSuchRun, noSuchThread, RunError, type RunErrorCode } from './errors.ts'
+export type { LogGap, ThreadEvent } from './log/decode.ts'
 export type { EventFilter } from './log/filter.ts'
-export type { CommandKey, Receipt, Started, Written } from './records/idempotency.ts'
+export type { Observe, RunEndReason, RunEvent, RunUsage, ServerEvent } from './observe.ts'
+export type { CommandKey, Made, Receipt, Started, Written } from './records/idempotency.ts'
 export type {
   CancelAction,
   MultitaskStrategy,
   OpenInterrupt,
+  QueuedRun,
   StoredConfig,
   ThreadRecord,
 } from './records/records.ts'
-export type { SubscribeRequest } from './subscriptions/replay.ts'
 export type { Subscription } from './subscriptions/subscribe.ts'
 export type { StateQuery } from './threads/state.ts'
+export type { ThreadListQuery } from './threads/threads.ts'
 export type { RunTree } from './threads/tree.ts'
-export type { StateWrite } from './threads/write-state.ts'

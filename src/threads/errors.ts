@@ -83,8 +83,23 @@ export function commandFailure(id: CommandFailure['id'], error: unknown): Comman
   return undefined
 }
 
-/** The answer to a failed command: HTTP 200 for what the protocol has a code for, an HTTP error for what a client should repeat or mend. */
+/** The answer to a failed command, and its code. */
+export interface CommandRefusal {
+  readonly response: Response
+  readonly code: string
+}
+
+/** HTTP 200 for what the protocol has a code for, an HTTP error for what a client should repeat or mend. */
 export function encodeCommandError(
+  id: CommandFailure['id'],
+  error: unknown,
+  onError: OnError | undefined,
+): CommandRefusal {
+  const code = error instanceof AgentwireError ? error.code : 'internal_error'
+  return { response: commandErrorResponse(id, error, onError), code }
+}
+
+function commandErrorResponse(
   id: CommandFailure['id'],
   error: unknown,
   onError: OnError | undefined,

@@ -1,13 +1,7 @@
-import {
-  type Call,
-  createHandler,
-  type Endpoint,
-  type HandlerOptions,
-  type Route,
-  type WebHandler,
-} from '../http/index.ts'
+import { createHandler, type HandlerOptions, type WebHandler } from '../http/index.ts'
 import type { Authorize } from '../requests/access.ts'
-import type { RunEngine } from '../runs/index.ts'
+import { type FaceRoute, guardRoutes } from '../requests/routes.ts'
+import type { AgentEngine } from '../runs/index.ts'
 import { postCommand } from './commands/dispatch.ts'
 import type { ThreadsContext } from './context.ts'
 import { encodeThreadsError } from './errors.ts'
@@ -17,6 +11,7 @@ import {
   deleteThread,
   getThread,
   getThreads,
+  namedThread,
   patchThread,
   postThread,
   searchThreads,
@@ -26,44 +21,39 @@ import { postStream } from './stream.ts'
 
 export interface ThreadsGroupOptions
   extends Pick<HandlerOptions, 'basePath' | 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
-  readonly engine: RunEngine
+  readonly engine: AgentEngine
   readonly authorize?: Authorize | undefined
 }
 
-/** The Agent Streaming Protocol over HTTP: a route table over the run engine. */
+/** The Agent Streaming Protocol over HTTP: a route table over the engine. */
 export function createThreadsGroup(options: ThreadsGroupOptions): WebHandler {
   const { engine, authorize, ...handler } = options
+  const { onError } = handler
   return createHandler({
     ...handler,
-    routes: threadRoutes({ engine, authorize, onError: options.onError }),
+    routes: guardRoutes<ThreadsContext>({ engine, authorize, onError }, ROUTES),
     encodeError: encodeThreadsError,
+    onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
   })
 }
 
-type ThreadEndpoint = (context: ThreadsContext, call: Call) => Promise<Response>
-
-function threadRoutes(context: ThreadsContext): readonly Route[] {
-  const on =
-    (endpoint: ThreadEndpoint): Endpoint =>
-    (call) =>
-      endpoint(context, call)
-  return [
-    ['POST', '/threads/:thread_id/commands', on(postCommand)],
-    ['POST', '/threads/:thread_id/stream', on(postStream)],
-    ['POST', '/threads/:thread_id/stream/events', on(postStream)],
-    ['GET', '/threads/:thread_id/state', on(getState)],
-    ['POST', '/threads/:thread_id/state', on(postState)],
-    ['POST', '/threads/:thread_id/state/checkpoint', on(postCheckpointState)],
-    ['GET', '/threads/:thread_id/state/:checkpoint_id', on(getState)],
-    ['POST', '/threads/:thread_id/history', on(postHistory)],
-    ['GET', '/threads/:thread_id/history', on(getHistory)],
-    ['POST', '/threads/:thread_id/runs/:run_id/cancel', on(cancelRun)],
-    ['GET', '/threads', on(getThreads)],
-    ['POST', '/threads', on(postThread)],
-    ['POST', '/threads/search', on(searchThreads)],
-    ['POST', '/threads/count', on(countThreads)],
-    ['GET', '/threads/:thread_id', on(getThread)],
-    ['PATCH', '/threads/:thread_id', on(patchThread)],
-    ['DELETE', '/threads/:thread_id', on(deleteThread)],
-  ]
-}
+const ROUTES: readonly FaceRoute<ThreadsContext>[] = [
+  // Each command has a permission of its own.
+  ['POST', '/threads/:thread_id/commands', null, postCommand],
+  ['POST', '/threads/:thread_id/stream', 'threads:stream', postStream],
+  ['POST', '/threads/:thread_id/stream/events', 'threads:stream', postStream],
+  ['GET', '/threads/:thread_id/state', 'threads:read', getState],
+  ['POST', '/threads/:thread_id/state', 'threads:update', postState],
+  ['POST', '/threads/:thread_id/state/checkpoint', 'threads:read', postCheckpointState],
+  ['GET', '/threads/:thread_id/state/:checkpoint_id', 'threads:read', getState],
+  ['POST', '/threads/:thread_id/history', 'threads:read', postHistory],
+  ['GET', '/threads/:thread_id/history', 'threads:read', getHistory],
+  ['POST', '/threads/:thread_id/runs/:run_id/cancel', 'runs:cancel', cancelRun],
+  ['GET', '/threads', 'threads:list', getThreads],
+  ['POST', '/threads', 'threads:create', postThread, namedThread],
+  ['POST', '/threads/search', 'threads:list', searchThreads],
+  ['POST', '/threads/count', 'threads:list', countThreads],
+  ['GET', '/threads/:thread_id', 'threads:read', getThread],
+  ['PATCH', '/threads/:thread_id', 'threads:update', patchThread],
+  ['DELETE', '/threads/:thread_id', 'threads:delete', deleteThread],
+]

@@ -1,20 +1,21 @@
-import { type Call, empty, HttpError, json } from '../http/index.ts'
+import { empty, HttpError, json } from '../http/index.ts'
 import { uuid7, uuidOf } from '../ids.ts'
-import { ownerOf, permit, threadIdOf } from '../requests/access.ts'
-import { bodyOf, numberParam } from '../requests/body.ts'
+import { ownerOf } from '../principal.ts'
+import { bodyOf } from '../requests/body.ts'
+import { contains } from '../requests/contains.ts'
 import { commandKey } from '../requests/idempotency-key.ts'
-import { type RunEngine, RunError, type ThreadRecord } from '../runs/index.ts'
-import { contains } from './contains.ts'
-import type { ThreadsContext } from './context.ts'
+import { threadIdOf } from '../requests/ids.ts'
+import { filter, numberParam, page } from '../requests/lists.ts'
+import type { FaceCall, FaceContext } from '../requests/routes.ts'
+import type { AgentEngine, ThreadRecord } from '../runs/index.ts'
 import { presentThread } from './present.ts'
 import { threadCreateSchema, threadPatchSchema, threadSearchSchema } from './wire.ts'
 
 /** `GET /threads`: for a sidebar, newest first: `[{ id, title, updatedAt }]`. */
-export async function getThreads({ engine, authorize }: ThreadsContext, call: Call): Promise<Response> {
-  await permit(authorize, call, 'threads:list', {})
+export async function getThreads({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   const limit = numberParam(call, 'limit', 1_000, 1_000)
   const offset = numberParam(call, 'offset', 0, Number.MAX_SAFE_INTEGER)
-  const threads = await page(engine.listThreads({ owner: ownerOf(call.principal) }), offset, limit)
+  const threads = await page(engine.listThreads({ principal: call.principal }), offset, limit)
   return json(
     threads.items.map(({ threadId, title, updatedAt, status }) => ({
       id: threadId,
@@ -25,17 +26,22 @@ export async function getThreads({ engine, authorize }: ThreadsContext, call: Ca
   )
 }
 
+/** Which thread `POST /threads` would make; undefined where the server chooses the id. */
+export async function namedThread(call: Pick<FaceCall, 'json'>): Promise<{ readonly threadId?: string }> {
+  const { thread_id } = await bodyOf(threadCreateSchema, call)
+  return thread_id === undefined ? {} : { threadId: threadIdOf(thread_id) }
+}
+
 /** `POST /threads`. */
-export async function postThread({ engine, authorize }: ThreadsContext, call: Call): Promise<Response> {
-  const { thread_id, metadata, if_exists } = await bodyOf(threadCreateSchema, call)
-  const owner = ownerOf(call.principal)
+export async function postThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
+  const { metadata, if_exists } = await bodyOf(threadCreateSchema, call)
+  const { principal } = call
   const command = await commandKey(call, 'POST threads', await call.json())
-  const newId = () => (command ? uuidOf([owner, command.key]) : uuid7())
-  const threadId = thread_id === undefined ? await newId() : threadIdOf(thread_id)
-  await permit(authorize, call, 'threads:create', { threadId })
-  const created = await engine.createThread({ threadId, owner, metadata, command })
+  const newId = () => (command ? uuidOf([ownerOf(principal), command.key]) : uuid7())
+  const threadId = (await namedThread(call)).threadId ?? (await newId())
+  const created = await engine.createThread({ threadId, principal, metadata, command })
   const thread =
-    created ?? (if_exists === 'do_nothing' ? await engine.findThread(threadId, owner) : undefined)
+    created ?? (if_exists === 'do_nothing' ? await engine.findThread({ threadId, principal }) : undefined)
   if (!thread)
     throw new HttpError(
       409,
@@ -46,43 +52,38 @@ export async function postThread({ engine, authorize }: ThreadsContext, call: Ca
 }
 
 /** `GET /threads/{thread_id}`. */
-export async function getThread({ engine, authorize }: ThreadsContext, call: Call): Promise<Response> {
-  const threadId = threadIdOf(call.params.thread_id)
-  await permit(authorize, call, 'threads:read', { threadId })
-  const thread = await engine.findThread(threadId, ownerOf(call.principal))
-  if (!thread) throw notFound(threadId)
+export async function getThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
+  const thread = await engine.findThread(call)
+  if (!thread) throw notFound(call.threadId)
   return json(presentThread(thread))
 }
 
 /** `PATCH /threads/{thread_id}`: merges metadata. */
-export async function patchThread({ engine, authorize }: ThreadsContext, call: Call): Promise<Response> {
-  const threadId = threadIdOf(call.params.thread_id)
+export async function patchThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   const { metadata = {} } = await bodyOf(threadPatchSchema, call)
-  await permit(authorize, call, 'threads:update', { threadId })
-  return json(presentThread(await engine.patchThread(threadId, ownerOf(call.principal), metadata)))
+  const { threadId, principal } = call
+  return json(presentThread(await engine.patchThread({ threadId, principal, metadata })))
 }
 
 /** `DELETE /threads/{thread_id}`: run, log, records and checkpoints. */
-export async function deleteThread({ engine, authorize }: ThreadsContext, call: Call): Promise<Response> {
-  const threadId = threadIdOf(call.params.thread_id)
-  await permit(authorize, call, 'threads:delete', { threadId })
-  if (!(await engine.deleteThread(threadId, ownerOf(call.principal)))) throw notFound(threadId)
+export async function deleteThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
+  if (!(await engine.deleteThread(call))) throw notFound(call.threadId)
   return empty(204)
 }
 
 /** `POST /threads/search` and, for the number alone, `POST /threads/count`. */
-export async function searchThreads(context: ThreadsContext, call: Call): Promise<Response> {
+export async function searchThreads(context: FaceContext, call: FaceCall): Promise<Response> {
   const { limit = 10, offset = 0, ...query } = await search(context, call)
   const { items, total } = await page(query.threads, offset, limit)
   return json(items.map(presentThread), { headers: { 'x-pagination-total': String(total) } })
 }
 
-export async function countThreads(context: ThreadsContext, call: Call): Promise<Response> {
+export async function countThreads(context: FaceContext, call: FaceCall): Promise<Response> {
   const { threads } = await search(context, call)
   return json((await page(threads, 0, 0)).total)
 }
 
-async function search({ engine, authorize }: ThreadsContext, call: Call) {
+async function search({ engine }: FaceContext, call: FaceCall) {
   const {
     metadata = {},
     values,
@@ -93,9 +94,8 @@ async function search({ engine, authorize }: ThreadsContext, call: Call) {
     sort_by,
     sort_order,
   } = await bodyOf(threadSearchSchema, call)
-  await permit(authorize, call, 'threads:list', {})
   const all = engine.listThreads({
-    owner: ownerOf(call.principal),
+    principal: call.principal,
     status,
     orderBy: sort_by && ORDER[sort_by],
     ascending: sort_order === 'asc',
@@ -112,7 +112,7 @@ const metadataOf = ({ metadata, assistantId }: ThreadRecord): Readonly<Record<st
   assistantId === null ? metadata : { ...metadata, assistant_id: assistantId, graph_id: assistantId }
 
 /** Undefined also for a state that cannot be read: one broken thread must not hide all others. */
-const valuesOf = (engine: RunEngine, thread: ThreadRecord): Promise<unknown> =>
+const valuesOf = (engine: AgentEngine, thread: ThreadRecord): Promise<unknown> =>
   engine.readState(thread).then(
     (state) => state?.values ?? {},
     () => undefined,
@@ -126,35 +126,17 @@ const ORDER = {
   state_updated_at: 'updatedAt',
 } as const
 
-async function* filter<T>(items: AsyncIterable<T>, wanted: (item: T) => Promise<boolean>): AsyncGenerator<T> {
-  for await (const item of items) if (await wanted(item)) yield item
-}
-
-async function page<T>(
-  items: AsyncIterable<T>,
-  offset: number,
-  limit: number,
-): Promise<{ items: T[]; total: number }> {
-  const taken: T[] = []
-  let total = 0
-  for await (const item of items) {
-    if (total >= offset && taken.length < limit) taken.push(item)
-    total++
-  }
-  return { items: taken, total }
-}
-
 /** `POST …/runs/{run_id}/cancel?wait&action`: 202 once the run was told; with `wait=1` 204 once it has ended. */
-export async function cancelRun({ engine, authorize }: ThreadsContext, call: Call): Promise<Response> {
-  const threadId = threadIdOf(call.params.thread_id)
-  const runId = call.params.run_id!
+export async function cancelRun({ engine }: FaceContext, call: FaceCall): Promise<Response> {
+  const { threadId, principal } = call
   const { searchParams } = call.url
-  await permit(authorize, call, 'runs:cancel', { threadId })
-  const thread = await engine.findThread(threadId, ownerOf(call.principal))
-  if (!thread) throw new RunError('no_such_run', `Run ${JSON.stringify(runId)} not found on this thread.`)
-  await engine.cancel(threadId, runId, searchParams.get('action') === 'rollback' ? 'rollback' : 'interrupt')
+  const run = { threadId, principal, runId: call.params.run_id! }
+  await engine.cancel({
+    ...run,
+    action: searchParams.get('action') === 'rollback' ? 'rollback' : 'interrupt',
+  })
   if (!['1', 'true'].includes(searchParams.get('wait') ?? '')) return empty(202)
-  await engine.ended(threadId, runId)
+  await engine.wait(run)
   return empty(204)
 }
 

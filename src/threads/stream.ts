@@ -1,6 +1,6 @@
-import { type Call, reportError, sseResponse } from '../http/index.ts'
-import { ownerOf, permit, threadIdOf } from '../requests/access.ts'
+import { reportError, sseResponse } from '../http/index.ts'
 import { bodyOf } from '../requests/body.ts'
+import type { FaceCall } from '../requests/routes.ts'
 import { RunError } from '../runs/index.ts'
 import type { ThreadsContext } from './context.ts'
 import { streamSchema } from './wire.ts'
@@ -10,16 +10,11 @@ import { streamSchema } from './wire.ts'
  * all its runs. The stream never ends by itself: clients take an end for the end of everything. A thread that does not exist
  * yet is waited for, one that was deleted is 404: clients do not come back for it.
  */
-export async function postStream(
-  { engine, authorize, onError }: ThreadsContext,
-  call: Call,
-): Promise<Response> {
-  const threadId = threadIdOf(call.params.thread_id)
+export async function postStream({ engine, onError }: ThreadsContext, call: FaceCall): Promise<Response> {
   const { channels, namespaces, depth, since, since_event_id } = await bodyOf(streamSchema, call)
-  await permit(authorize, call, 'threads:stream', { threadId })
   const subscription = engine.subscribe({
-    threadId,
-    owner: ownerOf(call.principal),
+    threadId: call.threadId,
+    principal: call.principal,
     filter: { channels, namespaces, depth },
     since,
     lastEventId: call.request.headers.get('last-event-id') ?? since_event_id,

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
+import { topicOf } from '../../src/runs/log/frame.ts'
 import { loadRun } from '../../src/runs/records/records.ts'
-import { topicOf } from '../../src/runs/topic.ts'
 import type { OpenedStorage } from '../../src/storage/open.ts'
 import type { Token } from './agents.ts'
 import { isEnd, rootState, type Seen, tokenOf } from './client.ts'

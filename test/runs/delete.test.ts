@@ -59,16 +59,16 @@ async function deleteKilledAt(shared: Shared, moment: 'before' | 'after', at: nu
   await start(doomed.engine, 't')
   await start(doomed.engine, 't')
   deleting = true
-  await doomed.engine.deleteThread('t', null).catch(() => {})
+  await doomed.engine.deleteThread({ threadId: 't' }).catch(() => {})
   doomed.kill()
   const other = instance(shared, puppet().agent)
   const place = shared()
   const thread = (await place.store.get('t', 'threads', 't'))?.value as { deleting?: boolean } | undefined
   // Killed before the thread was marked, it was not deleted.
-  if (thread && !thread.deleting) await other.engine.deleteThread('t', null)
+  if (thread && !thread.deleting) await other.engine.deleteThread({ threadId: 't' })
   await until(async () => (await leftOf(place)).length === 0)
   await start(other.engine, 't')
-  expect((await other.engine.findThread('t', null))?.status).toBe('busy')
+  expect((await other.engine.findThread({ threadId: 't' }))?.status).toBe('busy')
   await other.engine.close()
   return calls
 }
@@ -97,7 +97,7 @@ test.each(Object.entries(SHARED))(
     await start(a.engine, 't')
     actor.emit(custom(1))
     const open = ({ engine }: typeof a, since?: number) =>
-      engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL }, since })
+      engine.subscribe({ threadId: 't', filter: { channels: ALL }, since })
     const early = [open(a), open(b), open(a, 0), open(b, 0)]
     await Promise.all(
       early.map((subscription) =>
@@ -111,15 +111,15 @@ test.each(Object.entries(SHARED))(
         return error
       }
     })
-    expect(await b.engine.deleteThread('t', null)).toBe(true)
+    expect(await b.engine.deleteThread({ threadId: 't' })).toBe(true)
     expect(actor.tasks.at(-1)?.signal.aborted).toBe(true)
     for (const end of ends) expect(await end).toMatchObject({ code: 'no_such_thread' })
     expect(await leftOf(shared())).toEqual([])
     for (const instance of [a, b]) {
       await expect(open(instance).ready()).rejects.toMatchObject({ code: 'no_such_thread' })
-      expect(await instance.engine.findThread('t', null)).toBeUndefined()
+      expect(await instance.engine.findThread({ threadId: 't' })).toBeUndefined()
     }
-    expect(await a.engine.deleteThread('t', null)).toBe(false)
+    expect(await a.engine.deleteThread({ threadId: 't' })).toBe(false)
   },
 )
 
@@ -134,19 +134,19 @@ test('a subscriber that no bell told of the deletion gets nothing of the next th
     const a = engineOf({ a: actor.agent }, shared())
     const b = engineOf({ a: puppet().agent }, deaf(shared()))
     const threadId = `with ${before} runs`
-    await a.createThread({ threadId, owner: 'ann' })
-    const anns = { threadId, owner: 'ann', assistantId: 'a', start: { kind: 'input', value: {} } } as const
+    await a.createThread({ threadId, principal: { id: 'ann' } })
+    const anns = { threadId, principal: { id: 'ann' }, assistantId: 'a', input: {} }
     for (let run = 0; run < before; run++) {
       actor.finish()
       const { runId } = await a.start(anns)
-      await a.ended(threadId, runId)
+      await a.wait({ ...anns, runId })
     }
-    const subscription = b.subscribe({ threadId, owner: 'ann', filter: { channels: ALL } })
+    const subscription = b.subscribe({ threadId, principal: { id: 'ann' }, filter: { channels: ALL } })
     await subscription.ready()
     if (before > 0) await readUntil(subscription, (events) => events.some(isTerminal))
     const next = subscription.next()
-    expect(await a.deleteThread(threadId, 'ann')).toBe(true)
-    await a.start({ ...anns, owner: 'bob' })
+    expect(await a.deleteThread({ threadId, principal: { id: 'ann' } })).toBe(true)
+    await a.start({ ...anns, principal: { id: 'bob' } })
     actor.emit(custom("bob's"))
     await expect(next).rejects.toMatchObject({ code: 'no_such_thread' })
     await a.close()

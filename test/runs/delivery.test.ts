@@ -73,7 +73,7 @@ test.each(Object.entries(STORES))(
 
         const filterOf = (deep: boolean) => ({ channels: ALL, ...(deep && { namespaces: [['deep']] }) })
         const join = (deep: boolean, cursor: { since?: number; lastEventId?: string } = {}) =>
-          engine.subscribe({ threadId, owner: null, filter: filterOf(deep), ...cursor })
+          engine.subscribe({ threadId, filter: filterOf(deep), ...cursor })
         const pull = (reader: Reader) => {
           const { subscription } = reader
           reader.pulling ??= subscription.next().then((bytes) => {
@@ -158,7 +158,7 @@ test('a thousand subscribers of one thread each get the whole run', async () => 
 
 test('a cancelled subscription settles the read in progress and lets go of the thread', async () => {
   const engine = engineOf({ a: puppet().agent })
-  const subscription = engine.subscribe({ threadId: 'none', owner: null, filter: { channels: ALL } })
+  const subscription = engine.subscribe({ threadId: 'none', filter: { channels: ALL } })
   const pending = subscription.next()
   subscription.cancel()
   expect(await pending).toBeUndefined()
@@ -167,7 +167,7 @@ test('a cancelled subscription settles the read in progress and lets go of the t
 
 test('closing the engine breaks every subscription instead of ending it', async () => {
   const engine = engineOf({ a: puppet().agent })
-  const subscription = engine.subscribe({ threadId: 'none', owner: null, filter: { channels: ALL } })
+  const subscription = engine.subscribe({ threadId: 'none', filter: { channels: ALL } })
   const pending = subscription.next()
   await engine.close()
   await expect(pending).rejects.toThrow('shutting down')

@@ -46,7 +46,6 @@ test.each([{ since: 0 }, {}])(
     actors[0]!.emit(...Array.from({ length: 10 }, (_, i) => custom(`old ${i}`)))
     const subscription = engine.subscribe({
       threadId: 't',
-      owner: null,
       filter: { channels: ALL },
       ...cursor,
     })

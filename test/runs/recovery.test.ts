@@ -67,8 +67,8 @@ test('a run whose process is lost ends in exactly one failed event that a person
   actors.a.emit(custom('zombie'))
   actors.a.finish()
   await new Promise((resolve) => setTimeout(resolve, 10))
-  expect((await b.engine.findThread('t', null))?.status).toBe('idle')
-  expect(await b.engine.head('t')).toBe(events.length)
+  expect((await b.engine.findThread({ threadId: 't' }))?.status).toBe('idle')
+  expect(await b.engine.head({ threadId: 't' })).toBe(events.length)
 })
 
 test('a resumable run goes on in another process from its last checkpoint, under its own id', async () => {
@@ -110,7 +110,7 @@ test('a resumable run goes on in another process from its last checkpoint, under
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1))
   expect(calls.at(-1)).toBe('second on b')
   expect(calls).not.toContain('first on b')
-  const thread = await b.engine.findThread('t', null)
+  const thread = await b.engine.findThread({ threadId: 't' })
   expect((await b.engine.readState(thread!))?.values.log).toEqual(['input', 'first', 'second'])
 })
 
@@ -120,7 +120,7 @@ test('a cancel on one instance stops a run on another', async () => {
   const a = join(actors.a.agent)
   const b = join(actors.b.agent)
   const { runId } = await start(a.engine, 't')
-  await b.engine.cancel('t', runId, 'interrupt')
+  await b.engine.cancel({ threadId: 't', runId, action: 'interrupt' })
   expect(rootStates(await transcript(b.engine, 't'))).toEqual(['running', 'interrupted'])
 })
 
@@ -159,7 +159,7 @@ test('a closing server lets runs finish for a while, and hands over those that a
   await start(a.engine, 't')
   actors.a.emit(custom('on a'))
   const b = join(actors.b.agent)
-  while ((await b.engine.head('t')) < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  while ((await b.engine.head({ threadId: 't' })) < 2) await new Promise((resolve) => setTimeout(resolve, 5))
   await a.engine.close()
   actors.b.emit(custom('on b'))
   actors.b.finish()
@@ -172,7 +172,7 @@ test('a closing server lets runs finish for a while, and hands over those that a
   const patient = puppet()
   const engine = engineOf({ a: patient.agent }, { drainMs: 10_000 })
   await start(engine, 'u')
-  const subscription = engine.subscribe({ threadId: 'u', owner: null, filter: { channels: ALL } })
+  const subscription = engine.subscribe({ threadId: 'u', filter: { channels: ALL } })
   const closed = engine.close()
   patient.finish()
   await closed
@@ -252,13 +252,13 @@ test('the lease of a process that was lost while it wrote a state is let go, and
     return { checkpointId: 'c' }
   }
   const lost = engineOf({ a: puppet({ updateState }).agent }, { ...place, leaseTtlMs: 50, onError: () => {} })
-  await expect(lost.writeState({ threadId: 't', owner: null, values: {} })).rejects.toThrow('gone')
+  await expect(lost.writeState({ threadId: 't', values: {} })).rejects.toThrow('gone')
   const { store } = shared()
   expect((await store.inspect('t')).lease).toBeDefined()
   const other = engineOf({ a: puppet().agent }, { ...shared(), leaseTtlMs: 50 })
   while ((await store.inspect('t')).lease) await new Promise((resolve) => setTimeout(resolve, 5))
   expect(await store.expired()).toEqual([])
-  expect(await other.findThread('t', null)).toBeUndefined()
+  expect(await other.findThread({ threadId: 't' })).toBeUndefined()
   await start(other, 't', {}, { multitaskStrategy: 'reject' })
   await Promise.all([lost.close(), other.close()])
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
-import type { RunEngine } from '../../src/runs/index.ts'
+import type { AgentEngine } from '../../src/runs/index.ts'
 import { type Place, SHARED, sharedMemory } from './shared.ts'
 import { ALL, custom, engineOf, puppet, readUntil, start, transcript } from './support.ts'
 
@@ -21,21 +21,21 @@ function counting() {
   return actor
 }
 
-function instance(place: Place, agent: Agent): RunEngine {
+function instance(place: Place, agent: Agent): AgentEngine {
   const engine = engineOf({ a: agent }, { ...place, sweepMs: 30 })
   onTestFinished(() => engine.close())
   return engine
 }
 
-const open = (engine: RunEngine, since?: number) =>
-  engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL }, since })
+const open = (engine: AgentEngine, since?: number) =>
+  engine.subscribe({ threadId: 't', filter: { channels: ALL }, since })
 
 /** A run of `events` custom events, to its end. */
-async function run(engine: RunEngine, actor: ReturnType<typeof puppet>, events: number): Promise<void> {
+async function run(engine: AgentEngine, actor: ReturnType<typeof puppet>, events: number): Promise<void> {
   for (let at = 0; at < events; at++) actor.emit(custom(at))
   actor.finish()
   const { runId } = await start(engine, 't')
-  await engine.ended('t', runId)
+  await engine.wait({ threadId: 't', runId })
 }
 
 test.each(Object.entries(SHARED))(
@@ -151,7 +151,7 @@ test('whatever the bound: a reader that comes and goes is told of each gap, and 
         for (const { events, reads } of rounds) {
           await run(engine, actor, events)
           const subscription = open(engine, at)
-          for (let read = 0; read < reads && at < (await engine.head('t')); read++) {
+          for (let read = 0; read < reads && at < (await engine.head({ threadId: 't' })); read++) {
             const seen = await readUntil(subscription, (batch) => batch.length > 0)
             at = follow(seen, at)
           }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RunEngine } from '../../src/runs/index.ts'
+import type { AgentEngine } from '../../src/runs/index.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { sharedMemory } from './shared.ts'
 import {
@@ -38,8 +38,8 @@ function counted() {
   return { actor, engine, count, store }
 }
 
-const open = (engine: RunEngine, rest: object = {}) =>
-  engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL }, ...rest })
+const open = (engine: AgentEngine, rest: object = {}) =>
+  engine.subscribe({ threadId: 't', filter: { channels: ALL }, ...rest })
 
 test('a ring costs one read of the store, however many subscribers there are', async () => {
   const { actor, engine, count } = counted()
@@ -108,12 +108,12 @@ test('what is written while a read is under way is read right after it', async (
   })
   const pending = one.next()
   actor.emit(custom(1))
-  while ((await engine.head('t')) < 2) await new Promise((resolve) => setImmediate(resolve))
+  while ((await engine.head({ threadId: 't' })) < 2) await new Promise((resolve) => setImmediate(resolve))
   // This one joins while the read for the first event is under way.
   const two = open(engine, { since: 2 })
   const joined = two.next()
   actor.emit(custom(2))
-  while ((await engine.head('t')) < 3) await new Promise((resolve) => setImmediate(resolve))
+  while ((await engine.head({ threadId: 't' })) < 3) await new Promise((resolve) => setImmediate(resolve))
   hold = undefined
   release()
   const seen = [...parseFrames((await pending)!)]

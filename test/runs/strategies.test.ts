@@ -1,7 +1,7 @@
 import { Annotation, StateGraph } from '@langchain/langgraph'
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { RunEngine } from '../../src/runs/index.ts'
+import type { AgentEngine } from '../../src/runs/index.ts'
 import { custom, engineOf, isTerminal, puppet, rootStates, start, transcript } from './support.ts'
 
 /** A graph of two nodes that notes its inputs; the second waits until the test lets it go on. */
@@ -36,8 +36,8 @@ function gatedGraph() {
   }
 }
 
-const stateOf = async (engine: RunEngine, threadId = 't') => {
-  const thread = await engine.findThread(threadId, null)
+const stateOf = async (engine: AgentEngine, threadId = 't') => {
+  const thread = await engine.findThread({ threadId })
   return thread && (await engine.readState(thread))
 }
 
@@ -58,11 +58,11 @@ test('reject: a busy thread refuses, and nothing changes', async () => {
   const actor = puppet()
   const engine = engineOf({ a: actor.agent })
   await start(engine, 't')
-  const before = await engine.findThread('t', null)
+  const before = await engine.findThread({ threadId: 't' })
   await expect(start(engine, 't', {}, { multitaskStrategy: 'reject' })).rejects.toMatchObject({
     code: 'thread_busy',
   })
-  expect(await engine.findThread('t', null)).toEqual(before)
+  expect(await engine.findThread({ threadId: 't' })).toEqual(before)
   actor.finish()
   await transcript(engine, 't')
   actor.finish()
@@ -104,8 +104,8 @@ test('rollback: the run in progress is undone, to the state before it', async ()
   const undone = await start(engine, 't', { log: ['two'] })
   await gated.atGate()
   expect((await stateOf(engine))?.values.log).toEqual(['one', 'first', 'second', 'two', 'first'])
-  await engine.cancel('t', undone.runId, 'rollback')
-  await engine.ended('t', undone.runId)
+  await engine.cancel({ threadId: 't', runId: undone.runId, action: 'rollback' })
+  await engine.wait({ threadId: 't', runId: undone.runId })
   const restored = await stateOf(engine)
   expect(restored).toEqual(before)
 
@@ -124,10 +124,10 @@ test('rollback of the first run of a thread leaves no state', async () => {
   const engine = engineOf({ a: gated.agent })
   const { runId } = await start(engine, 't', { log: ['one'] })
   await gated.atGate()
-  await engine.cancel('t', runId, 'rollback')
-  await engine.ended('t', runId)
+  await engine.cancel({ threadId: 't', runId, action: 'rollback' })
+  await engine.wait({ threadId: 't', runId })
   expect(await stateOf(engine)).toBeUndefined()
-  expect((await engine.findThread('t', null))?.status).toBe('idle')
+  expect((await engine.findThread({ threadId: 't' }))?.status).toBe('idle')
   await engine.close()
 })
 
@@ -141,7 +141,7 @@ test('interrupt and rollback drop the runs that wait', async () => {
   await transcript(engine, 't', 2)
   expect(actor.tasks.map(({ runId }) => runId)).not.toContain(waiting.runId)
   expect(actor.tasks.at(-1)?.runId).toBe(last.runId)
-  await engine.ended('t', waiting.runId)
+  await engine.wait({ threadId: 't', runId: waiting.runId })
   await engine.close()
 })
 
@@ -150,12 +150,14 @@ test('a queued run can be cancelled before it starts; one that runs ends interru
   const engine = engineOf({ a: actor.agent })
   const running = await start(engine, 't')
   const queued = await start(engine, 't')
-  await engine.cancel('t', queued.runId, 'interrupt')
-  await engine.cancel('t', running.runId, 'interrupt')
+  await engine.cancel({ threadId: 't', runId: queued.runId, action: 'interrupt' })
+  await engine.cancel({ threadId: 't', runId: running.runId, action: 'interrupt' })
   expect(rootStates(await transcript(engine, 't'))).toEqual(['running', 'interrupted'])
   expect(actor.tasks).toHaveLength(1)
-  await engine.cancel('t', running.runId, 'interrupt')
-  await expect(engine.cancel('t', 'unknown', 'interrupt')).rejects.toMatchObject({ code: 'no_such_run' })
+  await engine.cancel({ threadId: 't', runId: running.runId, action: 'interrupt' })
+  await expect(engine.cancel({ threadId: 't', runId: 'unknown', action: 'interrupt' })).rejects.toMatchObject(
+    { code: 'no_such_run' },
+  )
   await engine.close()
 })
 
@@ -173,7 +175,7 @@ test('an agent that ignores its signal is left behind, and what it does afterwar
   const engine = engineOf({ a: deaf.agent, b: puppet().agent }, { cancelGraceMs: 5 })
   const { runId } = await start(engine, 't')
   await new Promise((resolve) => setImmediate(resolve))
-  await engine.cancel('t', runId, 'interrupt')
+  await engine.cancel({ threadId: 't', runId, action: 'interrupt' })
   const events = await transcript(engine, 't')
   expect(rootStates(events)).toEqual(['running', 'interrupted'])
   late?.()
@@ -194,7 +196,7 @@ test('an agent that throws ends in one failed event with its message, and the th
   const events = await transcript(engine, 't')
   expect(events.filter(isTerminal)).toHaveLength(1)
   expect(events.at(-1)?.params.data).toMatchObject({ event: 'failed', error: 'kaput' })
-  expect((await engine.findThread('t', null))?.status).toBe('error')
+  expect((await engine.findThread({ threadId: 't' }))?.status).toBe('error')
   await start(engine, 't')
   actor.finish()
   expect(rootStates(await transcript(engine, 't', 2)).slice(2)).toEqual(['running', 'completed'])
@@ -209,7 +211,7 @@ test('fifty starts at once on one thread: one runs at a time, each once', async 
       Array.from({ length: 50 }, () => start(engine, 't', {}, { multitaskStrategy })),
     )
     for (let i = 0; i < 50; i++) actor.finish()
-    for (const { runId } of started) await engine.ended('t', runId)
+    for (const { runId } of started) await engine.wait({ threadId: 't', runId })
     const states = rootStates(await transcript(engine, 't', actor.tasks.length))
     expect(states.filter((_, i) => i % 2 === 0).every((state) => state === 'running')).toBe(true)
     expect(states.filter((_, i) => i % 2 === 1).every((state) => state !== 'running')).toBe(true)

@@ -1,8 +1,8 @@
 import type { Agent, AgentEvent, AgentTask } from '../../src/agents/agent.ts'
 import {
-  createRunEngine,
-  type RunEngine,
-  type RunEngineOptions,
+  type AgentEngine,
+  type AgentEngineOptions,
+  createAgentEngine,
   type Subscription,
 } from '../../src/runs/index.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
@@ -77,9 +77,12 @@ export function puppet(overrides: Partial<Agent> = {}): Puppet {
   }
 }
 
-export const engineOf = (agents: Record<string, Agent>, options: Partial<RunEngineOptions> = {}): RunEngine =>
-  createRunEngine({
-    agents: new Map(Object.entries(agents)),
+export const engineOf = (
+  agents: Record<string, Agent>,
+  options: Partial<AgentEngineOptions> = {},
+): AgentEngine =>
+  createAgentEngine({
+    agents,
     store: memoryStore(),
     checkpointer: memoryCheckpointer(),
     onError: (error) => {
@@ -94,8 +97,8 @@ export const custom = (payload: unknown, namespace: readonly string[] = []): Age
   data: { payload },
 })
 
-export const start = (engine: RunEngine, threadId: string, value: unknown = {}, rest: object = {}) =>
-  engine.start({ threadId, owner: null, assistantId: 'a', start: { kind: 'input', value }, ...rest })
+export const start = (engine: AgentEngine, threadId: string, value: unknown = {}, rest: object = {}) =>
+  engine.start({ threadId, assistantId: 'a', input: value, ...rest })
 
 export interface WireEvent {
   readonly type: 'event' | 'gap'
@@ -137,8 +140,8 @@ export const isTerminal = (event: WireEvent): boolean =>
   isRoot(event) && TERMINAL.has(String(event.params.data.event))
 
 /** All the thread's events until `runs` runs have ended. */
-export async function transcript(engine: RunEngine, threadId: string, runs = 1): Promise<WireEvent[]> {
-  const subscription = engine.subscribe({ threadId, owner: null, filter: { channels: ALL }, since: 0 })
+export async function transcript(engine: AgentEngine, threadId: string, runs = 1): Promise<WireEvent[]> {
+  const subscription = engine.subscribe({ threadId, filter: { channels: ALL }, since: 0 })
   try {
     return await readUntil(subscription, (events) => events.filter(isTerminal).length >= runs)
   } finally {

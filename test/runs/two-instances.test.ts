@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { MultitaskStrategy, RunEngine } from '../../src/runs/index.ts'
+import type { AgentEngine, MultitaskStrategy } from '../../src/runs/index.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
 import { SHARED, type Shared, sharedMemory } from './shared.ts'
 import {
@@ -48,7 +48,7 @@ function census() {
   return { agent, ran, most: () => most }
 }
 
-function pair(shared: Shared, agent: Agent, options: object = {}): readonly [RunEngine, RunEngine] {
+function pair(shared: Shared, agent: Agent, options: object = {}): readonly [AgentEngine, AgentEngine] {
   const make = () => {
     const engine = engineOf({ a: agent }, { ...shared(), leaseTtlMs: 1_000, ...options })
     onTestFinished(() => engine.close())
@@ -76,12 +76,15 @@ function runsOf(events: readonly WireEvent[]): Map<string, unknown> {
   return runs
 }
 
-const settle = async (engine: RunEngine, runs: readonly string[]) => {
-  for (const runId of runs) await engine.ended('t', runId)
+const settle = async (engine: AgentEngine, runs: readonly string[]) => {
+  for (const runId of runs) await engine.wait({ threadId: 't', runId })
 }
 
 describe.each(Object.entries(SHARED))('fifty starts at once from two instances over %s', (_, make) => {
-  const startAll = async (engines: readonly [RunEngine, RunEngine], multitaskStrategy: MultitaskStrategy) => {
+  const startAll = async (
+    engines: readonly [AgentEngine, AgentEngine],
+    multitaskStrategy: MultitaskStrategy,
+  ) => {
     const started = await Promise.allSettled(
       Array.from({ length: 50 }, (_, at) => start(engines[at % 2]!, 't', { at }, { multitaskStrategy })),
     )
@@ -126,7 +129,7 @@ describe.each(Object.entries(SHARED))('fifty starts at once from two instances o
       const runs = runsOf(await transcript(engines[1], 't', ran.length))
       expect([...runs.keys()]).toEqual(ran)
       expect([...runs.values()].at(-1)).toBe('completed')
-      expect((await engines[0].findThread('t', null))?.status).toBe('idle')
+      expect((await engines[0].findThread({ threadId: 't' }))?.status).toBe('idle')
     },
   )
 
@@ -167,7 +170,11 @@ test('whatever stops a run wherever and whenever: the state is that of the runs 
         if (what === 'interrupt' || what === 'rollback')
           current = await begin(by, { multitaskStrategy: what })
         else {
-          await engines[by]!.cancel('t', current, what === 'cancel rollback' ? 'rollback' : 'interrupt')
+          await engines[by]!.cancel({
+            threadId: 't',
+            runId: current,
+            action: what === 'cancel rollback' ? 'rollback' : 'interrupt',
+          })
           current = await begin(1 - by)
         }
         if (what.endsWith('rollback')) undone.add(before)
@@ -175,7 +182,7 @@ test('whatever stops a run wherever and whenever: the state is that of the runs 
       await settle(engines[0], [...names.keys()])
       const runs = runsOf(await untilEnded(engines[1], current))
       const read = async () =>
-        ((await engines[0].readState((await engines[0].findThread('t', null))!))?.values.notes ??
+        ((await engines[0].readState((await engines[0].findThread({ threadId: 't' }))!))?.values.notes ??
           []) as string[]
       const notes = await read()
       let rest = notes
@@ -197,8 +204,8 @@ test('whatever stops a run wherever and whenever: the state is that of the runs 
 })
 
 /** The log until the end of a run. */
-async function untilEnded(engine: RunEngine, runId: string): Promise<WireEvent[]> {
-  const all = engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL }, since: 0 })
+async function untilEnded(engine: AgentEngine, runId: string): Promise<WireEvent[]> {
+  const all = engine.subscribe({ threadId: 't', filter: { channels: ALL }, since: 0 })
   const ended = (event: WireEvent) => isTerminal(event) && event.params.data.run_id === runId
   return readUntil(all, (events) => events.some(ended)).finally(all.cancel)
 }

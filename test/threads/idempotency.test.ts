@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { createRunEngine, type RunEngine } from '../../src/runs/index.ts'
+import { type AgentEngine, createAgentEngine } from '../../src/runs/index.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
 import { mortal, SHARED, type Shared, sharedMemory } from '../runs/shared.ts'
 import { puppet } from '../runs/support.ts'
@@ -213,8 +213,8 @@ describe('a process that is lost in the middle of writing a state', () => {
     const { place, kill } = mortal(shared(), (name, now) => {
       if (name === 'put' && now === moment) kill()
     })
-    return createRunEngine({
-      agents: new Map([['ask', langgraph(approval())]]),
+    return createAgentEngine({
+      agents: { ask: langgraph(approval()) },
       ...place,
       leaseTtlMs: 100,
       onError: () => {},
@@ -222,11 +222,11 @@ describe('a process that is lost in the middle of writing a state', () => {
   }
 
   const values = { notes: ['written'] }
-  const put = (engine: RunEngine, key = 'k') =>
-    engine.writeState({ threadId: 't', owner: null, values, command: { key, fingerprint: 'f' } })
+  const put = (engine: AgentEngine, key = 'k') =>
+    engine.writeState({ threadId: 't', values, command: { key, fingerprint: 'f' } })
 
-  const notes = async (engine: RunEngine) =>
-    (await engine.readState((await engine.findThread('t', null))!))?.values.notes
+  const notes = async (engine: AgentEngine) =>
+    (await engine.readState((await engine.findThread({ threadId: 't' }))!))?.values.notes
 
   test.each(['before', 'after'] as const)(
     '%s it is in the saver: the next one finishes it, once',

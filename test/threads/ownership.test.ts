@@ -294,11 +294,34 @@ describe('authorize', () => {
       expect(asked[0]).toMatchObject(['ann', action, {}])
       const [, , resource] = asked[0] as [string, string, Json]
       expect(resource.threadId).toBe(action === 'threads:list' ? undefined : thread.id)
-      if (action === 'runs:create') expect(resource.assistantId).toBe('ask')
+      // The thread that would tell the assistant has not been read by then.
+      if (route.startsWith('run.start')) expect(resource.assistantId).toBe('ask')
       allow()
       expect([(await thread.get('')).body, (await thread.get('/state')).body]).toEqual(before)
     })
   }
+
+  test('is asked again with the assistant of the thread, where a command names none', async () => {
+    const commands = ['input.respond', 'state.fork'] as const
+    for (const method of commands) {
+      const asked: unknown[] = []
+      let isKnownRefused = false
+      const host = await serve((_, action, resource) => {
+        asked.push([action, resource])
+        return !isKnownRefused || resource.assistantId === undefined
+      })
+      const { thread, ...known } = await annsThread(host)
+      const before = (await thread.get('/state')).body
+      asked.length = 0
+      isKnownRefused = true
+      expect(await thread.refused(method, COMMANDS[method]!(known))).toBe('permission_denied')
+      expect(asked.slice(0, 2)).toEqual([
+        ['runs:create', { threadId: thread.id, assistantId: undefined }],
+        ['runs:create', { threadId: thread.id, assistantId: 'ask' }],
+      ])
+      expect((await thread.get('/state')).body).toEqual(before)
+    }
+  })
 
   test('cannot give what is not theirs', async () => {
     const host = await serve(() => true)

@@ -133,9 +133,9 @@ test('a reader that is overtaken by the bounds of the log: a gap, the state, and
   const engine = engineOf({ a: actor.agent }, { store: memoryStore({ maxThreadBytes: 100_000 }) })
   await start(engine, 't')
   const filter = { channels: ALL }
-  const stalled = engine.subscribe({ threadId: 't', owner: null, filter })
+  const stalled = engine.subscribe({ threadId: 't', filter })
   const [running] = await readUntil(stalled, (events) => events.length > 0)
-  const reader = engine.subscribe({ threadId: 't', owner: null, filter })
+  const reader = engine.subscribe({ threadId: 't', filter })
   actor.finish()
   await readUntil(reader, (events) => events.some(hasEnded))
   await start(engine, 't')

@@ -1,19 +1,17 @@
 import type { RunContext } from '../context.ts'
-import { RunError } from '../errors.ts'
+import { noSuchRun } from '../errors.ts'
 import {
   type CancelAction,
   guardThread,
   isEnded,
   loadRun,
   loadThread,
-  putRun,
   putThread,
+  requestCancel,
+  strongerCancel,
 } from '../records/records.ts'
+import { commitTransitions, transition } from '../records/transition.ts'
 import { retryConflicts } from '../records/update.ts'
-
-/** A rollback is not weakened by an interrupt, whichever came first. */
-export const strongerCancel = (before: CancelAction | null, now: CancelAction): CancelAction =>
-  before === 'rollback' ? before : now
 
 /**
  * Asks a run to stop, wherever it executes; a run that still waits is dropped. Returns when that is recorded, not when the
@@ -28,21 +26,27 @@ export async function cancelRun(
   const { store } = context
   await retryConflicts(async () => {
     const [thread, run] = await Promise.all([loadThread(store, threadId), loadRun(store, threadId, runId)])
-    if (!thread || !run)
-      throw new RunError('no_such_run', `Run ${JSON.stringify(runId)} not found on this thread.`)
+    if (!thread || !run) throw noSuchRun(runId)
     if (isEnded(run.record)) return
     const unchanged = { guard: 'version', collection: 'runs', id: runId, version: run.version } as const
     if (run.record.status === 'pending') {
       const queue = thread.record.queue.filter((queued) => queued.runId !== runId)
-      await store.commit(threadId, {
-        guards: [guardThread(threadId, thread), unchanged],
-        ops: [putRun({ ...run.record, status: 'interrupted' }), putThread({ ...thread.record, queue })],
+      const dropped = transition(thread.record, run.record, {
+        to: 'ended',
+        status: 'interrupted',
+        reason: 'cancelled',
       })
+      await commitTransitions(context.observe, [dropped], (ops) =>
+        store.commit(threadId, {
+          guards: [guardThread(threadId, thread), unchanged],
+          ops: [...ops, putThread({ ...thread.record, queue })],
+        }),
+      )
       return
     }
     const cancel = strongerCancel(run.record.cancel, action)
     if (cancel !== run.record.cancel) {
-      await store.commit(threadId, { guards: [unchanged], ops: [putRun({ ...run.record, cancel })] })
+      await store.commit(threadId, { guards: [unchanged], ops: [requestCancel(run.record, cancel)] })
     }
     const local = context.active.get(threadId)
     if (local?.runId === runId) local.stop(cancel)

@@ -4,14 +4,16 @@ import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
 import {
   guardThread,
+  isEnded,
   loadRun,
-  putRun,
   putThread,
   type RunRecord,
+  requestCancel,
+  strongerCancel,
   type ThreadRecord,
   type Versioned,
 } from '../records/records.ts'
-import { strongerCancel } from './cancel.ts'
+import { commitTransitions, transition } from '../records/transition.ts'
 
 /** Waiting runs of one thread. More than a person could have meant. */
 const MAX_QUEUED_RUNS = 1_000
@@ -32,6 +34,7 @@ export interface Enqueue {
 export async function enqueue(context: RunContext, request: Enqueue): Promise<void> {
   const { store } = context
   const { read, thread, run, answers } = request
+  const { threadId } = thread
   const strategy = run.multitaskStrategy
   if (strategy === 'reject') {
     throw new RunError(
@@ -42,43 +45,49 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   if (thread.queue.length >= MAX_QUEUED_RUNS)
     throw new RunError('thread_busy', 'Too many runs wait on this thread.')
   const entry = { runId: run.runId, answers }
+  const guards = [guardThread(threadId, read), ...request.guards]
   if (strategy === 'enqueue') {
-    await commitRun(context, run, {
-      guards: [guardThread(thread.threadId, read), ...request.guards],
-      ops: [putRun(run), putThread({ ...thread, queue: [...thread.queue, entry] }), ...request.ops],
-    })
+    const queue = [...thread.queue, entry]
+    const queued = transition(thread, run, { to: 'queued', position: queue.length })
+    await commitTransitions(context.observe, [queued], (ops) =>
+      commitRun(context, run, { guards, ops: [...ops, putThread({ ...thread, queue }), ...request.ops] }),
+    )
     return
   }
-  const active =
-    thread.activeRunId === null ? undefined : await loadRun(store, thread.threadId, thread.activeRunId)
-  const waiting = await Promise.all(thread.queue.map(({ runId }) => loadRun(store, thread.threadId, runId)))
-  await commitRun(context, run, {
-    guards: [
-      guardThread(thread.threadId, read),
-      ...request.guards,
-      ...(active
-        ? [
-            {
-              guard: 'version',
-              collection: 'runs',
-              id: active.record.runId,
-              version: active.version,
-            } as const,
-          ]
-        : []),
-    ],
-    ops: [
-      ...(active
-        ? [putRun({ ...active.record, cancel: strongerCancel(active.record.cancel, strategy) })]
-        : []),
-      ...waiting.flatMap((item) => (item ? [putRun({ ...item.record, status: 'interrupted' })] : [])),
-      putRun(run),
-      putThread({ ...thread, queue: [entry] }),
-      ...request.ops,
-    ],
-  })
-  const local = context.active.get(thread.threadId)
+  const active = thread.activeRunId === null ? undefined : await loadRun(store, threadId, thread.activeRunId)
+  const waiting = await loadWaiting(context, thread)
+  const queued = transition(thread, run, { to: 'queued', position: 1 })
+  const superseded = waiting.map((record) =>
+    transition(thread, record, { to: 'ended', status: 'interrupted', reason: 'superseded' }),
+  )
+  const unchanged = active && {
+    guard: 'version' as const,
+    collection: 'runs',
+    id: active.record.runId,
+    version: active.version,
+  }
+  await commitTransitions(context.observe, [...superseded, queued], (ops) =>
+    commitRun(context, run, {
+      guards: unchanged ? [...guards, unchanged] : guards,
+      ops: [
+        ...(active ? [requestCancel(active.record, strongerCancel(active.record.cancel, strategy))] : []),
+        ...ops,
+        putThread({ ...thread, queue: [entry] }),
+        ...request.ops,
+      ],
+    }),
+  )
+  const local = context.active.get(threadId)
   if (local && local.runId === active?.record.runId) local.stop(strategy)
+}
+
+/** The runs that wait on a thread, as far as there are records of them. */
+export async function loadWaiting(
+  { store }: RunContext,
+  { threadId, queue }: ThreadRecord,
+): Promise<RunRecord[]> {
+  const waiting = await Promise.all(queue.map(({ runId }) => loadRun(store, threadId, runId)))
+  return waiting.flatMap((run) => (run && !isEnded(run.record) ? [run.record] : []))
 }
 
 /** A commit that enters a run. Where its answer is lost the run tells whether it was done: the caller must not start another. */

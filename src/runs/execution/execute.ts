@@ -2,24 +2,30 @@ import type { Agent, AgentEvent, AgentTask } from '../../agents/agent.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { retryingCheckpointer, retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { FencedError } from '../../storage/errors.ts'
-import { type ActiveRun, agentOf, checkpointerOf, type RunContext, type StopReason } from '../context.ts'
+import {
+  type ActiveRun,
+  agentOf,
+  checkpointerOf,
+  type LaunchedRun,
+  type RunContext,
+  type StopReason,
+} from '../context.ts'
 import { type Appender, createAppender } from '../log/appender.ts'
 import { interruptIdOf } from '../log/frame.ts'
-import type { Outcome } from '../outcome.ts'
-import { launchNext } from '../queue.ts'
+import type { RunUsage } from '../observe.ts'
 import type { OpenInterrupt } from '../records/records.ts'
 import { updateThread } from '../records/update.ts'
-import { finish } from './finish.ts'
-import type { Launched } from './launch.ts'
+import { finish, type Leftover, type Outcome } from './finish.ts'
+import { launchNext } from './launch.ts'
 import { handOver, superviseRun } from './lease.ts'
 
 /**
  * Runs an agent to its end (events into the log, one terminal event), then the runs that wait behind it, one after the
  * other. Never rejects.
  */
-export async function execute(context: RunContext, launched: Launched): Promise<void> {
+export async function execute(context: RunContext, launched: LaunchedRun): Promise<void> {
   const { threadId } = launched.run
-  for (let next: Launched | undefined = launched; next; next = await launchNext(context, threadId)) {
+  for (let next: LaunchedRun | undefined = launched; next; next = await launchNext(context, threadId)) {
     const stop = new AbortController()
     const done = attempt(context, next, stop)
     const active: ActiveRun = {
@@ -35,7 +41,7 @@ export async function execute(context: RunContext, launched: Launched): Promise<
   }
 }
 
-async function attempt(context: RunContext, launched: Launched, stop: AbortController): Promise<void> {
+async function attempt(context: RunContext, launched: LaunchedRun, stop: AbortController): Promise<void> {
   const { threadId, runId } = launched.run
   try {
     await runToEnd(context, launched, stop)
@@ -45,12 +51,12 @@ async function attempt(context: RunContext, launched: Launched, stop: AbortContr
   }
 }
 
-async function runToEnd(context: RunContext, launched: Launched, stop: AbortController): Promise<void> {
-  const { store, retryForMs: patienceMs } = context
+async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortController): Promise<void> {
+  const { store, retryForMs } = context
   const { run, token, head } = launched
   const { threadId, runId } = run
-  const appender = createAppender({ store, threadId, runId, token, head, retryForMs: patienceMs })
-  const leave = superviseRun(context, launched, (reason) => stop.abort(reason))
+  const appender = createAppender({ store, threadId, runId, token, head, retryForMs })
+  const stopSupervising = superviseRun(context, launched, (reason) => stop.abort(reason))
   try {
     const recorder = createRecorder(context, launched, appender)
     const outcome = await afterFlush(
@@ -59,11 +65,11 @@ async function runToEnd(context: RunContext, launched: Launched, stop: AbortCont
     )
     if (outcome.end === 'stopped' && outcome.reason === 'fenced') return
     if (outcome.end === 'stopped' && outcome.reason === 'hand over') return await handOver(context, launched)
-    await retryUnavailable(patienceMs, () =>
-      finish(context, launched, appender, outcome, recorder.interrupts()),
+    await retryUnavailable(retryForMs, () =>
+      finish(context, launched, appender, outcome, recorder.leftover()),
     )
   } finally {
-    leave()
+    stopSupervising()
   }
 }
 
@@ -81,7 +87,7 @@ async function afterFlush(appender: Appender, outcome: Outcome): Promise<Outcome
 /** Iterates the agent until it ends, throws or is stopped. */
 async function iterateAgent(
   context: RunContext,
-  launched: Launched,
+  launched: LaunchedRun,
   signal: AbortSignal,
   record: (event: AgentEvent) => Promise<void> | undefined,
 ): Promise<Outcome> {
@@ -110,8 +116,13 @@ interface AgentSteps {
   leave(): void
 }
 
-function openAgent(context: RunContext, { run, token, thread }: Launched, signal: AbortSignal): AgentSteps {
-  const { threadId, runId, assistantId } = run
+function openAgent(
+  context: RunContext,
+  { run, token, thread }: LaunchedRun,
+  signal: AbortSignal,
+): AgentSteps {
+  const { threadId, runId, assistantId, traceparent } = run
+  const about = { threadId, runId, assistantId, owner: thread.owner, traceparent }
   const agent = agentOf(context, assistantId)
   const saver = fencedCheckpointer(checkpointerOf(context, agent), context.store, threadId, token)
   const task: AgentTask = {
@@ -123,6 +134,7 @@ function openAgent(context: RunContext, { run, token, thread }: Launched, signal
     config: run.config,
     checkpointer: retryingCheckpointer(saver, context.retryForMs),
     signal,
+    onModelCall: (call) => context.observe({ ...about, type: 'run.model_called', at: Date.now(), call }),
   }
   return interruptible(agent, task, context.cancelGraceMs)
 }
@@ -154,37 +166,54 @@ function interruptible(agent: Agent, task: AgentTask, graceMs: number): AgentSte
   }
 }
 
-/** Passes an attempt's events on to the log, and keeps account of the interrupts they announce. */
-function createRecorder(context: RunContext, { run, token, thread }: Launched, appender: Appender) {
+/** Passes an attempt's events on to the log, and keeps account of the interrupts they announce and the tokens they report. */
+function createRecorder(context: RunContext, { run, token, thread }: LaunchedRun, appender: Appender) {
   // Clients keep what a resume does not answer, and forget all when they start a run: it must be announced to them again.
   const kept = run.start.kind === 'resume' ? thread.interrupts : []
   const announced = new Map(kept.map((interrupt) => [interrupt.id, interrupt]))
   const raised = new Map<string, OpenInterrupt>()
-  let restoredHead = thread.restoredCheckpointId !== null
+  let hasRestoredHead = thread.restoredCheckpointId !== null
+  let usage: RunUsage | null = null
 
   function record(event: AgentEvent): Promise<void> | undefined {
-    if (event.namespace.length === 0 && event.method === 'lifecycle') return undefined
-    if (restoredHead && event.method === 'checkpoints') {
-      restoredHead = false
-      return forgetHead(event)
+    const { method, namespace } = event
+    if (namespace.length === 0 && method === 'lifecycle') return undefined
+    if (hasRestoredHead && method === 'checkpoints') {
+      hasRestoredHead = false
+      return forgetRestoredHead(event)
     }
-    const id = event.method === 'input.requested' ? interruptIdOf(event) : undefined
+    if (method === 'messages') usage = withUsage(usage, event.data)
+    const id = method === 'input.requested' ? interruptIdOf(event) : undefined
     if (id === undefined) return appender.push(event)
     const before = raised.get(id) ?? announced.get(id)
-    raised.set(id, before ?? { id, runId: run.runId, namespace: event.namespace, value: payloadOf(event) })
+    raised.set(id, before ?? { id, runId: run.runId, namespace, value: payloadOf(event) })
     // A client that has seen it would list it twice.
     return before ? undefined : appender.push(event)
   }
 
   /** The run has written a checkpoint: from here on the newest one is the head again. */
-  async function forgetHead(event: AgentEvent): Promise<void> {
-    await updateThread(context, run.threadId, (now) => ({ ...now, restoredCheckpointId: null }), {
+  async function forgetRestoredHead(event: AgentEvent): Promise<void> {
+    await updateThread(context.store, run.threadId, (now) => ({ ...now, restoredCheckpointId: null }), {
       guards: [{ guard: 'fence', token }],
     })
     await appender.push(event)
   }
 
-  return { record, interrupts: (): readonly OpenInterrupt[] => [...raised.values()] }
+  return { record, leftover: (): Leftover => ({ raised: [...raised.values()], usage }) }
 }
 
 const payloadOf = (event: AgentEvent): unknown => (event.data as { readonly payload?: unknown }).payload
+
+/** Adds what the end of a message says of its tokens. */
+function withUsage(before: RunUsage | null, data: unknown): RunUsage | null {
+  const { event, usage } = data as {
+    readonly event?: unknown
+    readonly usage?: { readonly input_tokens?: unknown; readonly output_tokens?: unknown } | null
+  }
+  if (event !== 'message-finish' || !usage) return before
+  const { input_tokens: input, output_tokens: output } = usage
+  return {
+    inputTokens: (before?.inputTokens ?? 0) + (typeof input === 'number' ? input : 0),
+    outputTokens: (before?.outputTokens ?? 0) + (typeof output === 'number' ? output : 0),
+  }
+}

@@ -1,45 +1,53 @@
 import type { AgentEvent } from '../../agents/agent.ts'
-import type { Op } from '../../storage/store/store.ts'
-import { agentOf, checkpointerOf, type RunContext } from '../context.ts'
-import { openInterrupts } from '../interrupts.ts'
+import { agentOf, checkpointerOf, type LaunchedRun, type RunContext, type StopReason } from '../context.ts'
 import type { Appender } from '../log/appender.ts'
-import type { Outcome } from '../outcome.ts'
+import type { RunEndReason, RunUsage } from '../observe.ts'
 import {
   guardThread,
   loadRun,
   loadThread,
   type OpenInterrupt,
-  putRun,
+  openInterrupts,
   putThread,
   type RunRecord,
-  type RunStatus,
   type ThreadRecord,
 } from '../records/records.ts'
+import { commitTransitions, rootLifecycle, type Transition, transition } from '../records/transition.ts'
 import { retryConflicts } from '../records/update.ts'
-import { type Launched, rootLifecycle } from './launch.ts'
 
-/** What a run leaves behind: its terminal event and the state of its thread. */
-export interface Ending {
-  readonly event: AgentEvent
-  readonly status: RunStatus
-  readonly error: string | null
-  readonly threadStatus: ThreadRecord['status']
-  readonly interrupts: readonly OpenInterrupt[]
-  readonly unfinished: boolean
-  /** Through which event the log tells of what was undone. */
-  readonly supersededThroughSeq?: number
+/** How an attempt came to its end. */
+export type Outcome =
+  | { readonly end: 'done' }
+  | { readonly end: 'failed'; readonly error: unknown }
+  | { readonly end: 'lost' }
+  | { readonly end: 'stopped'; readonly reason: StopReason }
+
+/** What an attempt leaves behind beside its outcome. */
+export interface Leftover {
+  /** The interrupts it has raised. */
+  readonly raised: readonly OpenInterrupt[]
+  readonly usage: RunUsage | null
 }
 
-/** How many runs a thread remembers as cut short. */
+/** What a run comes to: its terminal event, its last transition and the thread it leaves. */
+export interface Ending {
+  readonly event: AgentEvent
+  readonly transition: Transition
+  readonly thread: ThreadRecord
+}
+
+/** How many unfinished runs a thread remembers. */
 const MAX_UNFINISHED = 100
+
+const OWNER_LOST = 'The server that ran this was lost. Send your message again.'
 
 /** Ends a run: terminal event, records and the release of the lease, in one commit. */
 export async function finish(
   context: RunContext,
-  { run, token }: Launched,
+  { run, token }: LaunchedRun,
   appender: Appender,
   outcome: Outcome,
-  raised: readonly OpenInterrupt[],
+  leftover: Leftover,
 ): Promise<void> {
   const { store } = context
   const { threadId, runId } = run
@@ -49,71 +57,71 @@ export async function finish(
       loadRun(store, threadId, runId),
     ])
     if (!thread || !current) return
-    const { end, head } = await resolveEnding(context, thread.record, current.record, outcome, raised)
-    await appender.commit(
-      end.event,
-      [
-        guardThread(threadId, thread),
-        { guard: 'version', collection: 'runs', id: runId, version: current.version },
-      ],
-      [...endOps(thread.record, current.record, end, head), { op: 'release', token }],
+    const ending = await resolveEnding(context, thread.record, current.record, outcome, leftover)
+    const guards = [
+      guardThread(threadId, thread),
+      { guard: 'version', collection: 'runs', id: runId, version: current.version },
+    ] as const
+    await commitTransitions(context.observe, [ending.transition], (runOps) =>
+      appender.commit(ending.event, guards, [...runOps, putThread(ending.thread), { op: 'release', token }]),
     )
   })
 }
 
-/** What a run comes to, and where it leaves the thread's head. */
+/** What a run comes to, and how it leaves its thread. Undoes what it wrote where a rollback was asked for. */
 export async function resolveEnding(
   context: RunContext,
   thread: ThreadRecord,
   run: RunRecord,
   outcome: Outcome,
-  raised: readonly OpenInterrupt[],
-): Promise<{ readonly end: Ending; readonly head: string | null }> {
+  { raised, usage }: Leftover,
+): Promise<Ending> {
   const { cancel } = run
   // A cancel that arrived after the agent's last event still counts: its caller was told so.
   const settled: Outcome = cancel ? { end: 'stopped', reason: cancel } : outcome
   const open = settled.end === 'done' ? raised : await interruptsLeftOpen(context, run, thread, raised)
-  const end = endingOf(run, settled, open)
-  return cancel === 'rollback' ? rollback(context, run, end) : { end, head: thread.restoredCheckpointId }
+  const rolledBack = cancel === 'rollback' ? await rollback(context, run) : {}
+  const end = endOf(settled, open)
+  const interrupts = rolledBack.interrupts ?? open
+  return {
+    event: rootLifecycle(run, end.event, end.error ?? undefined),
+    transition: transition(thread, run, {
+      to: 'ended',
+      status: end.status,
+      reason: end.reason,
+      error: end.error,
+      usage,
+      interruptIds: interrupts.map(({ id }) => id),
+      ...(settled.end === 'failed' && { cause: settled.error }),
+    }),
+    thread: {
+      ...thread,
+      activeRunId: null,
+      status: end.status === 'error' ? 'error' : interrupts.length > 0 ? 'interrupted' : 'idle',
+      error: end.error,
+      unfinishedRunIds:
+        settled.end === 'done'
+          ? thread.unfinishedRunIds
+          : [...thread.unfinishedRunIds, run.runId].slice(-MAX_UNFINISHED),
+      updatedAt: Date.now(),
+      ...rolledBack,
+      interrupts,
+    },
+  }
 }
-
-/** The records of an ended run and its thread. */
-export const endOps = (
-  thread: ThreadRecord,
-  run: RunRecord,
-  ending: Ending,
-  head: string | null,
-): readonly Op[] => [
-  putRun({ ...run, status: ending.status, error: ending.error }),
-  putThread({
-    ...thread,
-    activeRunId: null,
-    status: ending.threadStatus,
-    error: ending.error,
-    interrupts: ending.interrupts,
-    restoredCheckpointId: head,
-    supersededThroughSeq: ending.supersededThroughSeq ?? thread.supersededThroughSeq,
-    unfinishedRunIds: ending.unfinished
-      ? [...thread.unfinishedRunIds, run.runId].slice(-MAX_UNFINISHED)
-      : thread.unfinishedRunIds,
-    updatedAt: Date.now(),
-  }),
-]
 
 /** Undoes a run: back to the checkpoint and the interrupts it found, or to no state at all. */
 async function rollback(
   context: RunContext,
-  run: RunRecord,
-  ending: Ending,
-): Promise<{ end: Ending; head: string | null }> {
-  const { checkpointId = null, interrupts = [] } = run.rollbackPoint ?? {}
+  { threadId, assistantId, rollbackPoint }: RunRecord,
+): Promise<Partial<Pick<ThreadRecord, 'interrupts' | 'restoredCheckpointId' | 'supersededThroughSeq'>>> {
+  const { checkpointId = null, interrupts = [] } = rollbackPoint ?? {}
   if (checkpointId === null) {
-    await checkpointerOf(context, agentOf(context, run.assistantId)).deleteThread(run.threadId)
+    await checkpointerOf(context, agentOf(context, assistantId)).deleteThread(threadId)
   }
-  const threadStatus = interrupts.length > 0 ? 'interrupted' : 'idle'
   // All of the run is written but its end.
-  const undone = (await context.store.inspect(run.threadId)).head + 1
-  return { end: { ...ending, interrupts, threadStatus, supersededThroughSeq: undone }, head: checkpointId }
+  const supersededThroughSeq = (await context.store.inspect(threadId)).head + 1
+  return { interrupts, restoredCheckpointId: checkpointId, supersededThroughSeq }
 }
 
 /**
@@ -143,38 +151,35 @@ function union(first: readonly OpenInterrupt[], second: readonly OpenInterrupt[]
   return [...first, ...second.filter(({ id }) => !ids.has(id))]
 }
 
-function endingOf(run: RunRecord, outcome: Outcome, raised: readonly OpenInterrupt[]): Ending {
-  if (outcome.end === 'failed') {
-    const error = errorText(outcome.error)
-    return {
-      event: rootLifecycle(run, 'failed', error),
-      status: 'error',
-      error,
-      threadStatus: 'error',
-      interrupts: raised,
-      unfinished: true,
-    }
-  }
-  if (outcome.end === 'stopped') {
-    return {
-      event: rootLifecycle(run, 'interrupted'),
-      status: 'interrupted',
-      error: null,
-      threadStatus: raised.length > 0 ? 'interrupted' : 'idle',
-      interrupts: raised,
-      unfinished: true,
-    }
-  }
-  const interrupted = raised.length > 0
-  return {
-    event: rootLifecycle(run, interrupted ? 'interrupted' : 'completed'),
-    status: interrupted ? 'interrupted' : 'success',
-    error: null,
-    threadStatus: interrupted ? 'interrupted' : 'idle',
-    interrupts: raised,
-    unfinished: false,
+interface End {
+  readonly event: 'completed' | 'failed' | 'interrupted'
+  readonly status: 'success' | 'error' | 'interrupted'
+  readonly reason: RunEndReason | 'interrupted'
+  readonly error: string | null
+}
+
+function endOf(outcome: Outcome, open: readonly OpenInterrupt[]): End {
+  switch (outcome.end) {
+    case 'failed':
+      return { event: 'failed', status: 'error', reason: 'failed', error: errorText(outcome.error) }
+    case 'lost':
+      return { event: 'failed', status: 'error', reason: 'lost', error: OWNER_LOST }
+    case 'stopped':
+      return {
+        event: 'interrupted',
+        status: 'interrupted',
+        reason: stopReasonOf(outcome.reason),
+        error: null,
+      }
+    case 'done':
+      return open.length > 0
+        ? { event: 'interrupted', status: 'interrupted', reason: 'interrupted', error: null }
+        : { event: 'completed', status: 'success', reason: 'completed', error: null }
   }
 }
+
+const stopReasonOf = (reason: StopReason): RunEndReason =>
+  reason === 'rollback' ? 'rolled_back' : reason === 'interrupt' ? 'cancelled' : 'closed'
 
 /** What the user is shown of a failure: its message, never its stack. */
 function errorText(error: unknown): string {

@@ -1,17 +1,22 @@
-import type { AgentEvent } from '../../agents/agent.ts'
+import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
+import { ConflictError } from '../../storage/errors.ts'
 import type { Guard, Op, PartitionState } from '../../storage/store/store.ts'
-import { agentOf, checkpointerOf, type RunContext } from '../context.ts'
+import { agentOf, checkpointerOf, type LaunchedRun, type RunContext } from '../context.ts'
+import { persist } from '../log/appender.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
-import { persist } from '../persist.ts'
 import {
   guardThread,
-  putRun,
+  isHeld,
+  loadRun,
+  loadThread,
+  nextToken,
   putThread,
   type RollbackPoint,
   type RunRecord,
   type ThreadRecord,
   type Versioned,
 } from '../records/records.ts'
+import { commitTransitions, rootLifecycle, transition } from '../records/transition.ts'
 
 export interface ThreadClaim {
   readonly read: Versioned<ThreadRecord> | undefined
@@ -23,13 +28,6 @@ export interface ThreadClaim {
   readonly ops?: readonly Op[]
 }
 
-export interface Launched {
-  readonly thread: ThreadRecord
-  readonly run: RunRecord
-  readonly token: number
-  readonly head: number
-}
-
 /** Somebody waits for the answer. */
 const RETRY_FOR_MS = 1_000
 
@@ -37,15 +35,11 @@ const RETRY_FOR_MS = 1_000
 export async function claimThread(
   context: RunContext,
   { read, thread, run, state, guards = [], ops = [] }: ThreadClaim,
-): Promise<Launched> {
+): Promise<LaunchedRun> {
   const { threadId } = run
-  const token = Math.max(state.token + 1, state.now)
-  const running: RunRecord = {
-    ...run,
-    status: 'running',
-    attempts: 1,
-    rollbackPoint: await rollbackPointOf(context, thread, run),
-  }
+  const token = nextToken(state)
+  const rollbackPoint = await rollbackPointOf(context, thread, run)
+  const started = transition(thread, run, { to: 'running', rollbackPoint })
   const busy: ThreadRecord = {
     ...thread,
     status: 'busy',
@@ -57,27 +51,34 @@ export async function claimThread(
     interrupts: unansweredInterrupts(thread, run),
     supersededThroughSeq: run.checkpointId === null ? thread.supersededThroughSeq : state.head,
   }
-  const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, state.head + 1)
   const head = state.head + 1
-  await persist({
-    store: context.store,
-    threadId,
-    token,
-    before: state.head,
-    after: head,
-    retryForMs: RETRY_FOR_MS,
-    change: {
-      guards: [guardThread(threadId, read), { guard: 'free' }, { guard: 'head', seq: state.head }, ...guards],
-      ops: [
-        { op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs },
-        putRun(running),
-        putThread(busy),
-        { op: 'append', token, events: [frame] },
-        ...ops,
-      ],
-    },
-  })
-  return { thread: busy, run: running, token, head }
+  const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, head)
+  await commitTransitions(context.observe, [started], (runOps) =>
+    persist({
+      store: context.store,
+      threadId,
+      token,
+      before: state.head,
+      after: head,
+      retryForMs: RETRY_FOR_MS,
+      change: {
+        guards: [
+          guardThread(threadId, read),
+          { guard: 'free' },
+          { guard: 'head', seq: state.head },
+          ...guards,
+        ],
+        ops: [
+          { op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs },
+          ...runOps,
+          putThread(busy),
+          { op: 'append', token, events: [frame] },
+          ...ops,
+        ],
+      },
+    }),
+  )
+  return { thread: busy, run: started.run, token, head }
 }
 
 /** A resume leaves the interrupts it does not answer; a run that goes on without input leaves all; any other one drops them. */
@@ -92,21 +93,43 @@ function unansweredInterrupts(
 
 async function rollbackPointOf(
   context: RunContext,
-  thread: ThreadRecord,
+  { threadId, interrupts, restoredCheckpointId }: ThreadRecord,
   run: RunRecord,
 ): Promise<RollbackPoint> {
-  const { threadId, interrupts, restoredCheckpointId: head } = thread
-  if (head !== null) return { checkpointId: head, interrupts }
+  if (restoredCheckpointId !== null) return { checkpointId: restoredCheckpointId, interrupts }
   const checkpointer = checkpointerOf(context, agentOf(context, run.assistantId))
-  const tuple = await checkpointer.getTuple({ configurable: { thread_id: threadId, checkpoint_ns: '' } })
-  return { checkpointId: tuple?.checkpoint.id ?? null, interrupts }
+  return { checkpointId: await newestCheckpointId(checkpointer, threadId), interrupts }
 }
 
-type RootState = 'running' | 'completed' | 'failed' | 'interrupted'
+/**
+ * Gives a free thread to the run that waits first, and returns it for the caller to execute. Any process may call it at any
+ * time: who loses the race gets undefined.
+ */
+export async function launchNext(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {
+  if (context.closing.signal.aborted) return undefined
+  try {
+    return await claimForNext(context, threadId)
+  } catch (error) {
+    if (error instanceof ConflictError) return launchNext(context, threadId)
+    context.report(error, { threadId })
+    return undefined
+  }
+}
 
-/** The events that only the engine may send: the state of a run as a whole. */
-export const rootLifecycle = (run: RunRecord, event: RootState, error?: string): AgentEvent => ({
-  method: 'lifecycle',
-  namespace: [],
-  data: { event, graph_name: run.assistantId, run_id: run.runId, ...(error !== undefined && { error }) },
-})
+async function claimForNext(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {
+  const { store } = context
+  const state = await store.inspect(threadId)
+  const read = await loadThread(store, threadId)
+  const next = read?.record.queue[0]
+  if (!read || !next || read.record.activeRunId !== null || isHeld(state)) return undefined
+  const run = await loadRun(store, threadId, next.runId)
+  if (run?.record.status === 'pending') {
+    return claimThread(context, { read, thread: read.record, run: run.record, state })
+  }
+  // The record was dropped: skip it.
+  await store.commit(threadId, {
+    guards: [guardThread(threadId, read)],
+    ops: [putThread({ ...read.record, queue: read.record.queue.slice(1) })],
+  })
+  return claimForNext(context, threadId)
+}

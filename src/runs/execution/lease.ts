@@ -1,11 +1,7 @@
 import { FencedError } from '../../storage/errors.ts'
-import type { Op, PartitionState, Store } from '../../storage/store/store.ts'
-import type { RunContext, StopReason } from '../context.ts'
+import type { Op, Store } from '../../storage/store/store.ts'
+import type { LaunchedRun, RunContext, StopReason } from '../context.ts'
 import { loadRun } from '../records/records.ts'
-import type { Launched } from './launch.ts'
-
-export const isHeld = ({ lease, now }: PartitionState): boolean =>
-  lease !== undefined && lease.expiresAt > now
 
 /**
  * Listens for a cancel of the run and, where other processes share the store, keeps the lease alive. Returns the function
@@ -13,13 +9,13 @@ export const isHeld = ({ lease, now }: PartitionState): boolean =>
  */
 export function superviseRun(
   context: RunContext,
-  { run, token }: Launched,
+  { run, token }: LaunchedRun,
   stop: (reason: StopReason) => void,
 ): () => void {
   const { store } = context
   const { threadId, runId } = run
 
-  const check = async (): Promise<void> => {
+  const checkForCancel = async (): Promise<void> => {
     const cancel = (await loadRun(store, threadId, runId))?.record.cancel
     if (cancel) stop(cancel)
   }
@@ -30,15 +26,17 @@ export function superviseRun(
     })
   }
   // A cancel may have come between the start of the run and now. Later ones in this process come to `ActiveRun.stop`.
-  settle(check())
+  settle(checkForCancel())
   if (!store.capabilities.shared) return () => {}
-  const letGo = keepRenewing(context, threadId, token, (renewal) => settle(renewal.then(check)))
-  const off = store.watch(threadId, ({ docs }) => {
-    if (docs) settle(check())
+  const stopRenewing = keepRenewing(context, threadId, token, (renewal) =>
+    settle(renewal.then(checkForCancel)),
+  )
+  const unwatch = store.watch(threadId, ({ docs }) => {
+    if (docs) settle(checkForCancel())
   })
   return () => {
-    letGo()
-    off()
+    stopRenewing()
+    unwatch()
   }
 }
 
@@ -77,10 +75,16 @@ export async function releaseLease(
   }
 }
 
-/** Lets go of a run in the middle: its lease is over at once, and any other process may continue it. */
-export async function handOver({ store }: RunContext, { run, token }: Launched): Promise<void> {
-  await store.commit(run.threadId, {
+/** Gives up a run in the middle: its lease is over at once, and any other process may continue it. */
+export async function handOver(
+  { store, observe }: RunContext,
+  { thread, run, token }: LaunchedRun,
+): Promise<void> {
+  const { threadId, runId, assistantId, traceparent } = run
+  await store.commit(threadId, {
     guards: [{ guard: 'fence', token }],
     ops: [{ op: 'renew', token, ttlMs: 0 }],
   })
+  const about = { threadId, runId, assistantId, owner: thread.owner, at: Date.now(), traceparent }
+  observe({ type: 'run.handed_over', ...about })
 }

@@ -1,6 +1,6 @@
 import type { RunContext } from '../context.ts'
-import { recoverThread } from '../rescue.ts'
-import { removeMarked } from '../threads/delete-thread.ts'
+import { removeMarked } from '../threads/remove-thread.ts'
+import { recoverThread } from './recover.ts'
 
 /** What an instance does unasked, for itself and for others that were lost, until the engine closes. */
 export function startMaintenance(context: RunContext): void {
@@ -18,13 +18,15 @@ async function finishOrphanedWork(context: RunContext): Promise<void> {
     store.list('threads', { where: { queued: 1 }, orderBy: 'updatedAt' }),
     store.list('threads', { where: { deleting: 1 } }),
   ])
-  const todo = new Map<string, (context: RunContext, threadId: string) => Promise<unknown>>()
-  for (const { partition } of [...expired, ...queued.docs])
-    if (!active.has(partition)) todo.set(partition, recoverThread)
-  for (const { partition } of deleting.docs) todo.set(partition, removeMarked)
-  for (const [threadId, finish] of todo) {
+  const orphaned = [...expired, ...queued.docs].map(({ partition }) => partition)
+  const marked = new Set(deleting.docs.map(({ partition }) => partition))
+  for (const threadId of new Set([...orphaned, ...marked])) {
     if (closing.signal.aborted) return
-    await finish(context, threadId).catch((error) => report(error, { threadId }))
+    const work = async (): Promise<void> => {
+      if (!active.has(threadId)) await recoverThread(context, threadId)
+      if (marked.has(threadId)) await removeMarked(context, threadId)
+    }
+    await work().catch((error) => report(error, { threadId }))
   }
 }
 

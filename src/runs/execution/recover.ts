@@ -1,118 +1,57 @@
-import { ConflictError } from '../../storage/errors.ts'
-import type { PartitionState, Store } from '../../storage/store/store.ts'
-import { checkpointerOf, type RunContext } from '../context.ts'
-import { encodeFrame, pendingEvent } from '../log/frame.ts'
-import {
-  guardThread,
-  loadRun,
-  loadThread,
-  putRun,
-  type RunRecord,
-  type ThreadRecord,
-  type Versioned,
-} from '../records/records.ts'
-import { endOps, resolveEnding } from './finish.ts'
-import type { Launched } from './launch.ts'
-import { isHeld } from './lease.ts'
+import { within } from '../../time.ts'
+import type { RunContext } from '../context.ts'
+import { isEnded, loadRun } from '../records/records.ts'
+import { execute } from './execute.ts'
+import { launchNext } from './launch.ts'
+import { takeOverRun } from './take-over.ts'
 
-/** How often a run is taken up again before it counts as the reason why its processes die. */
-const MAX_ATTEMPTS = 3
+/** Sees to a thread that nobody runs: takes over its orphaned run, or starts the one that waits. */
+export async function recoverThread(context: RunContext, threadId: string): Promise<void> {
+  const next = (await takeOverRun(context, threadId)) ?? (await launchNext(context, threadId))
+  if (next) void execute(context, next)
+}
+
+/** A run that executes elsewhere is looked up again at the latest after this time: its process may be lost. */
+const RECHECK_MS = 1_000
 
 /**
- * Takes over a run whose process is gone: its lease has expired. A resumable agent's run is given back to be continued from
- * its last checkpoint; any other one ends, in one `failed` event, or `interrupted` where a cancel was under way. Does nothing
- * when the lease is alive or another process was first.
+ * Settles when the run has ended, wherever it executes. One whose process is lost ends when its lease is over. Throws `closing`
+ * when this process closes first, and the reason of the signal.
  */
-export async function takeOverRun(context: RunContext, threadId: string): Promise<Launched | undefined> {
-  const { store } = context
-  const state = await store.inspect(threadId)
-  const thread = await loadThread(store, threadId)
-  if (isHeld(state)) return undefined
-  if (!thread || thread.record.activeRunId === null) {
-    // Its holder was lost while it wrote a state or deleted the thread.
-    if (state.lease) await releaseOrphanedLease(store, threadId, state.lease.token)
-    return undefined
-  }
-  const run = await loadRun(store, threadId, thread.record.activeRunId)
-  if (!run) return undefined
-  const orphan: OrphanedRun = { thread, run, state, token: Math.max(state.token + 1, state.now) }
-  try {
-    if (isResumable(context, run.record)) return await continueOrphanedRun(context, orphan)
-    await endOrphanedRun(context, orphan)
-  } catch (error) {
-    if (!(error instanceof ConflictError)) throw error
-  }
-  return undefined
-}
-
-async function releaseOrphanedLease(store: Store, threadId: string, token: number): Promise<void> {
-  await store.commit(threadId, { ops: [{ op: 'release', token }] })
-}
-
-interface OrphanedRun {
-  readonly thread: Versioned<ThreadRecord>
-  readonly run: Versioned<RunRecord>
-  readonly state: PartitionState
-  readonly token: number
-}
-
-const isResumable = ({ agents }: RunContext, run: RunRecord): boolean =>
-  run.cancel === null && run.attempts < MAX_ATTEMPTS && agents.get(run.assistantId)?.resumable === true
-
-const guards = ({ thread, run, state }: OrphanedRun) =>
-  [
-    guardThread(thread.record.threadId, thread),
-    { guard: 'version', collection: 'runs', id: run.record.runId, version: run.version },
-    { guard: 'free' },
-    { guard: 'head', seq: state.head },
-  ] as const
-
-/** The same run under a new token. Subscribers see its events go on, and nothing of the change. */
-async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<Launched> {
-  const { token, state } = orphan
-  const thread = orphan.thread.record
-  const run: RunRecord = { ...orphan.run.record, attempts: orphan.run.record.attempts + 1 }
-  const rest = await remainingInput(context, thread, run)
-  const { head } = await context.store.commit(run.threadId, {
-    guards: guards(orphan),
-    ops: [{ op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs }, putRun(run)],
-  })
-  return { thread, run: { ...run, ...rest }, token, head: Math.max(head, state.head) }
-}
-
-/** Where a run that has written a checkpoint goes on from there; one that has not begins anew. */
-async function remainingInput(
+export async function waitForEnd(
   context: RunContext,
-  thread: ThreadRecord,
-  run: RunRecord,
-): Promise<Pick<RunRecord, 'start' | 'checkpointId'>> {
-  const { start, checkpointId } = run
-  // A restored head holds until the run's first checkpoint.
-  if (thread.restoredCheckpointId !== null) return { start, checkpointId }
-  const agent = context.agents.get(run.assistantId)
-  const checkpointer = agent ? checkpointerOf(context, agent) : context.checkpointer
-  const newest = await checkpointer.getTuple({
-    configurable: { thread_id: run.threadId, checkpoint_ns: '' },
+  threadId: string,
+  runId: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  let closed: Error | undefined
+  const watcher = context.watchers.open(threadId, ({ reason, at }) => {
+    // A deleted thread has no run: that is found out below.
+    if (at === 'head') closed = reason
   })
-  const written = (newest?.checkpoint.id ?? null) !== (run.rollbackPoint?.checkpointId ?? null)
-  return written ? { start: { kind: 'input', value: null }, checkpointId: null } : { start, checkpointId }
+  signal?.addEventListener('abort', watcher.close)
+  try {
+    for (;;) {
+      let seen = watcher.wakeUps()
+      const changes = watcher.changes()
+      const run = (await loadRun(context.store, threadId, runId))?.record
+      if (!run || isEnded(run)) return
+      const local = context.active.get(threadId)
+      if (local?.runId === runId) {
+        await local.done
+        continue
+      }
+      const recheckAt = Date.now() + RECHECK_MS
+      while (watcher.changes() === changes && Date.now() < recheckAt) {
+        await within(RECHECK_MS, watcher.wait(seen))
+        signal?.throwIfAborted()
+        if (closed) throw closed
+        seen = watcher.wakeUps()
+      }
+      await recoverThread(context, threadId)
+    }
+  } finally {
+    signal?.removeEventListener('abort', watcher.close)
+    watcher.close()
+  }
 }
-
-async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<void> {
-  const { state, token } = orphan
-  const thread = orphan.thread.record
-  const run = orphan.run.record
-  const { end, head } = await resolveEnding(context, thread, run, { end: 'failed', error: OWNER_LOST }, [])
-  const frame = encodeFrame(pendingEvent(end.event, run.runId), token, state.head + 1)
-  await context.store.commit(run.threadId, {
-    guards: guards(orphan),
-    ops: [
-      { op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs },
-      ...endOps(thread, run, end, head),
-      { op: 'append', token, events: [frame] },
-      { op: 'release', token },
-    ],
-  })
-}
-
-const OWNER_LOST = 'The server that ran this was lost. Send your message again.'

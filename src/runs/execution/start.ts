@@ -1,8 +1,7 @@
-import type { RunInput, StateAddress } from '../../agents/agent.ts'
+import type { RunInput } from '../../agents/agent.ts'
 import { uuid7 } from '../../ids.ts'
 import { agentOf, checkpointerOf, type RunContext } from '../context.ts'
-import { RunError } from '../errors.ts'
-import { launchNext } from '../queue.ts'
+import { noSuchThread, RunError } from '../errors.ts'
 import {
   type CommandKey,
   loadReceipt,
@@ -11,6 +10,7 @@ import {
   sentTwiceAtOnce,
 } from '../records/idempotency.ts'
 import {
+  isHeld,
   loadThread,
   type MultitaskStrategy,
   newThread,
@@ -19,17 +19,21 @@ import {
   type ThreadRecord,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
-import { recoverThread } from '../rescue.ts'
+import { requireCheckpoint } from '../threads/state.ts'
+import { savedThread } from '../threads/threads.ts'
 import { enqueue } from './enqueue.ts'
 import { execute } from './execute.ts'
-import { claimThread } from './launch.ts'
-import { isHeld } from './lease.ts'
+import { claimThread, launchNext } from './launch.ts'
+import { recoverThread } from './recover.ts'
 
 export interface StartRequest {
   readonly threadId: string
   readonly owner: string | null
-  readonly assistantId: string
+  /** Default: the thread's, else the server's default. */
+  readonly assistantId?: string | undefined
   readonly start: RunInput
+  /** Refuse to make the thread. A resume never makes one. */
+  readonly mustExist?: boolean | undefined
   /** Default: enqueue. */
   readonly multitaskStrategy?: MultitaskStrategy | undefined
   /** Fork from here. */
@@ -39,6 +43,10 @@ export interface StartRequest {
   readonly title?: string | undefined
   /** Given again, it starts no second run. */
   readonly command?: CommandKey | undefined
+  /** The W3C `traceparent` of the request. */
+  readonly traceparent?: string | null | undefined
+  /** Throws for an assistant that the caller may not run. Asked where the request names none. */
+  readonly permit?: ((assistantId: string) => Promise<void>) | undefined
 }
 
 /**
@@ -47,7 +55,7 @@ export interface StartRequest {
  */
 export async function startRun(context: RunContext, request: StartRequest): Promise<Started> {
   if (context.closing.signal.aborted) throw new RunError('closing', 'The server is shutting down. Try again.')
-  agentOf(context, request.assistantId)
+  if (request.assistantId !== undefined) agentOf(context, request.assistantId)
   return retryConflicts(() => admit(context, request))
 }
 
@@ -56,13 +64,16 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   const { threadId, checkpointId, command } = request
   const state = await store.inspect(threadId)
   const read = await loadThread(store, threadId)
-  const thread = requireUsable(read?.record, request) ?? newThread(threadId, request.owner, state.now)
+  const thread =
+    (await usableThread(context, read?.record, request)) ?? newThread(threadId, request.owner, state.now)
+  const assistantId = assistantOf(context, thread, request)
+  const agent = agentOf(context, assistantId)
+  if (request.assistantId === undefined) await request.permit?.(assistantId)
   const known = await loadReceipt(store, threadId, command)
   if (known.receipt && 'runId' in known.receipt) return known.receipt
   if (known.receipt || known.inFlight) throw sentTwiceAtOnce()
   if (checkpointId !== undefined) {
-    const checkpointer = checkpointerOf(context, agentOf(context, request.assistantId))
-    await requireCheckpoint({ threadId, checkpointId, checkpointer })
+    await requireCheckpoint({ threadId, checkpointId, checkpointer: checkpointerOf(context, agent) })
   }
   const held = isHeld(state)
   if (!held && thread.activeRunId !== null) {
@@ -72,16 +83,14 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
 
   const waits = held || thread.queue.length > 0
   const start = waits ? request.start : answerWithInput(thread, request)
-  if (start.kind === 'input' && start.value !== null) {
-    await agentOf(context, request.assistantId).validateInput?.(start.value)
-  }
+  if (start.kind === 'input' && start.value !== null) await agent.validateInput?.(start.value)
   const answers = requireOpen(thread, start)
-  const run = newRun(request, start, state.now)
+  const run = newRun({ ...request, assistantId }, start, state.now)
   const started: Started = { runId: run.runId, appliedThroughSeq: state.head }
   const extra = { guards: known.guards, ops: putReceipt(command, started) }
   const changed: ThreadRecord = {
     ...thread,
-    assistantId: request.assistantId,
+    assistantId,
     title: thread.title ?? request.title ?? null,
     updatedAt: state.now,
   }
@@ -97,7 +106,11 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   return started
 }
 
-const newRun = (request: StartRequest, start: RunInput, now: number): RunRecord => ({
+const newRun = (
+  request: StartRequest & { readonly assistantId: string },
+  start: RunInput,
+  now: number,
+): RunRecord => ({
   runId: uuid7(),
   threadId: request.threadId,
   assistantId: request.assistantId,
@@ -107,20 +120,28 @@ const newRun = (request: StartRequest, start: RunInput, now: number): RunRecord 
   config: request.config ?? { configurable: {} },
   multitaskStrategy: request.multitaskStrategy ?? 'enqueue',
   createdAt: now,
+  startedAt: null,
+  traceparent: request.traceparent ?? null,
   cancel: null,
   attempts: 0,
   rollbackPoint: null,
   error: null,
 })
 
-function requireUsable(thread: ThreadRecord | undefined, request: StartRequest): ThreadRecord | undefined {
+/** The thread as the caller may use it, or undefined where a new one is to be made. */
+async function usableThread(
+  context: RunContext,
+  thread: ThreadRecord | undefined,
+  { threadId, owner, assistantId, start, mustExist = false }: StartRequest,
+): Promise<ThreadRecord | undefined> {
   if (!thread) {
-    if (request.start.kind === 'resume') throw noSuchThread(request.threadId)
+    if (start.kind === 'resume') throw noSuchThread(threadId)
+    if (mustExist && !(await savedThread(context, threadId, owner))) throw noSuchThread(threadId)
     return undefined
   }
-  if (thread.owner !== request.owner) throw noSuchThread(request.threadId)
+  if (thread.owner !== owner || (thread.deleting && mustExist)) throw noSuchThread(threadId)
   if (thread.deleting) throw new RunError('thread_busy', 'The thread is being deleted.')
-  if (thread.assistantId !== null && thread.assistantId !== request.assistantId) {
+  if (assistantId !== undefined && thread.assistantId !== null && thread.assistantId !== assistantId) {
     throw new RunError(
       'invalid_argument',
       `The thread is bound to assistant ${JSON.stringify(thread.assistantId)}. Use that one, or start a new thread.`,
@@ -129,19 +150,10 @@ function requireUsable(thread: ThreadRecord | undefined, request: StartRequest):
   return thread
 }
 
-export const noSuchThread = (threadId: string): RunError =>
-  new RunError('no_such_thread', `Thread ${JSON.stringify(threadId)} not found.`)
-
-/** An unknown checkpoint does not fail inside LangGraph: it starts from an empty state. So it is refused before. */
-export async function requireCheckpoint(at: StateAddress): Promise<void> {
-  const { threadId, checkpointId, checkpointNs = '' } = at
-  const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId }
-  // Savers take an empty id for the newest one.
-  if ((await at.checkpointer.getTuple({ configurable }))?.checkpoint.id === checkpointId) return
-  throw new RunError(
-    'no_such_checkpoint',
-    `Checkpoint ${JSON.stringify(checkpointId)} not found on this thread.`,
-  )
+function assistantOf(context: RunContext, thread: ThreadRecord, request: StartRequest): string {
+  const assistantId = request.assistantId ?? thread.assistantId ?? context.defaultAgent
+  if (assistantId !== undefined) return assistantId
+  throw new RunError('invalid_argument', 'assistant_id: name the assistant that should run.')
 }
 
 /** On an interrupted thread a new input is the answer, as the protocol has it. */

@@ -1,4 +1,4 @@
-import type { Topic } from '../topic.ts'
+import type { Topic } from './frame.ts'
 
 /** Which events a subscriber wants. The field names and their meaning are the protocol's `SubscribeParams`. */
 export interface EventFilter {

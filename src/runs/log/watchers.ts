@@ -1,135 +1,262 @@
 import type { LogBatch, PartitionChange, ReadQuery, Store } from '../../storage/store/store.ts'
-import { directReader, type LogReader, sharedReader } from '../log-reader.ts'
 
-/** The readers of this process: one watch on the store for each thread that is read, one timer for all of them. */
+/** The subscribers of this process: one watch on the store for each thread that is read, one timer for all of them. */
 export interface LogWatchers {
-  /** `onEnd` is told when the server ends the reader. */
-  open(threadId: string, onEnd: (how: ReaderEnd) => void): LogWatcher
-  /** Ends every reader of a thread at once. */
+  /** `onEnd` is told when the server ends the subscriber. */
+  open(threadId: string, onEnd: (how: SubscriberEnd) => void): LogWatcher
+  /** Ends every subscriber of a thread at once. */
   drop(threadId: string, reason: Error): void
-  /** Ends every reader once it has read what is in the log. */
+  /** Ends every subscriber once it has read what is in the log. */
   close(reason: Error): void
+  /** How many there are, and the most events that one of them is behind the newest that this process has seen of its log. */
+  measure(): { readonly subscribers: number; readonly lag: number }
 }
 
-export interface ReaderEnd {
+export interface SubscriberEnd {
   readonly reason: Error
   readonly at: 'once' | 'head'
 }
 
+/** One subscriber's view of a log. */
 export interface LogWatcher {
-  /** Counts rings. Take it before a read: when it has moved by the time of `wait`, the read may have missed something. */
+  /** Counts wake-ups. Take it before a read: when it has moved by the time of `wait`, the read may have missed something. */
   wakeUps(): number
-  /** Settles at the next ring after `seen`, or when the tail is closed. */
+  /** Settles at the next wake-up after `seen`, or when the watcher is closed. */
   wait(seen: number): Promise<void>
   /** As `store.read`. */
   read(query: ReadQuery): Promise<LogBatch>
-  /** Whether the head of what was read is that of the log, as far as `seen` rings told. */
+  /** Whether the head of what was read is that of the log, as far as `seen` wake-ups told. */
   isFresh(seen: number): boolean
-  /** Counts the rings that told of records. */
+  /** Counts the wake-ups that told of records. */
   changes(): number
+  /** Notes how far the subscriber has read, and the last sequence number of the log at that time. */
+  moved(after: number, head: number): void
   close(): void
 }
 
-/** Bells of a shared store may be lost: nobody waits longer than this for what is in the log. */
+/** Notifications of a shared store may be lost: nobody waits longer than this for what is in the log. */
 const RECHECK_MS = 1_000
-/** Not all threads at once: a store has few connections. */
+/** Threads are not rechecked all at once: a store has few connections. */
 const SHARES = 10
+
+interface Subscriber {
+  readonly onEnd: (how: SubscriberEnd) => void
+  /** Undefined until it has read something. */
+  after: number | undefined
+}
 
 interface WatchedLog {
   readonly share: number
   wakeUps: number
   changes: number
+  head: number
   readonly reader: LogReader
   readonly waiters: Set<() => void>
-  readonly readers: Set<(how: ReaderEnd) => void>
-  readonly off: () => void
+  readonly subscribers: Set<Subscriber>
+  readonly unwatch: () => void
 }
 
 export function createLogWatchers(store: Store): LogWatchers {
-  const threads = new Map<string, WatchedLog>()
+  const logs = new Map<string, WatchedLog>()
   let timer: ReturnType<typeof setInterval> | undefined
   let joined = 0
   let turn = 0
 
   function join(threadId: string): WatchedLog {
-    const known = threads.get(threadId)
+    const known = logs.get(threadId)
     if (known) return known
     const isShared = store.capabilities.shared
-    const shared: WatchedLog = {
+    const log: WatchedLog = {
       share: joined++ % SHARES,
       wakeUps: 0,
       changes: 0,
-      reader: isShared ? sharedReader(store, threadId, () => shared.wakeUps) : directReader(store, threadId),
+      head: 0,
+      reader: isShared ? sharedReader(store, threadId, () => log.wakeUps) : directReader(store, threadId),
       waiters: new Set(),
-      readers: new Set(),
-      off: store.watch(threadId, (bell) => ring(shared, bell)),
+      subscribers: new Set(),
+      unwatch: store.watch(threadId, (change) => wakeUp(log, change)),
     }
-    threads.set(threadId, shared)
+    logs.set(threadId, log)
     if (isShared) timer ??= setInterval(recheck, RECHECK_MS / SHARES)
-    return shared
+    return log
   }
 
   function recheck(): void {
     turn = (turn + 1) % SHARES
-    for (const shared of threads.values()) if (shared.share === turn) ring(shared)
+    for (const log of logs.values()) if (log.share === turn) wakeUp(log)
   }
 
-  function leave(threadId: string, shared: WatchedLog): void {
-    if (shared.readers.size > 0 || threads.get(threadId) !== shared) return
-    shared.off()
-    threads.delete(threadId)
-    if (threads.size > 0) return
+  function leave(threadId: string, log: WatchedLog): void {
+    if (log.subscribers.size > 0 || logs.get(threadId) !== log) return
+    log.unwatch()
+    logs.delete(threadId)
+    if (logs.size > 0) return
     clearInterval(timer)
     timer = undefined
   }
 
-  function end(threadId: string, how: ReaderEnd): void {
-    for (const onEnd of [...(threads.get(threadId)?.readers ?? [])]) onEnd(how)
+  function end(threadId: string, how: SubscriberEnd): void {
+    for (const { onEnd } of [...(logs.get(threadId)?.subscribers ?? [])]) onEnd(how)
   }
 
   return {
     open(threadId, onEnd) {
-      const shared = join(threadId)
-      // A function of its own, so that two readers with one callback stay two.
-      const reader = (how: ReaderEnd) => onEnd(how)
-      shared.readers.add(reader)
+      const log = join(threadId)
+      const subscriber: Subscriber = { onEnd, after: undefined }
+      log.subscribers.add(subscriber)
       let wake = () => {}
       let closed = false
       return {
-        wakeUps: () => shared.wakeUps,
+        wakeUps: () => log.wakeUps,
         wait: (seen) =>
           new Promise((resolve) => {
-            if (closed || shared.wakeUps !== seen) return resolve()
+            if (closed || log.wakeUps !== seen) return resolve()
             wake = resolve
-            shared.waiters.add(resolve)
+            log.waiters.add(resolve)
           }),
-        read: shared.reader.read,
-        isFresh: (seen) => shared.reader.fresh() >= seen,
-        changes: () => shared.changes,
+        read: log.reader.read,
+        isFresh: (seen) => log.reader.fresh() >= seen,
+        changes: () => log.changes,
+        moved(after, head) {
+          subscriber.after = after
+          if (head > log.head) log.head = head
+        },
         close() {
           closed = true
-          shared.waiters.delete(wake)
+          log.waiters.delete(wake)
           wake()
-          shared.readers.delete(reader)
-          leave(threadId, shared)
+          log.subscribers.delete(subscriber)
+          leave(threadId, log)
         },
       }
     },
     drop: (threadId, reason) => end(threadId, { reason, at: 'once' }),
     close(reason) {
-      for (const [threadId, shared] of [...threads]) {
-        // Nobody has read what no bell has told of yet.
-        ring(shared)
+      for (const [threadId, log] of [...logs]) {
+        // What no notification has told of yet was read by nobody.
+        wakeUp(log)
         end(threadId, { reason, at: 'head' })
+      }
+    },
+    measure() {
+      let count = 0
+      let lag = 0
+      for (const { subscribers, head } of logs.values()) {
+        count += subscribers.size
+        for (const { after = head } of subscribers) lag = Math.max(lag, head - after)
+      }
+      return { subscribers: count, lag }
+    },
+  }
+}
+
+function wakeUp(log: WatchedLog, change?: PartitionChange): void {
+  log.wakeUps++
+  if (change?.docs) log.changes++
+  const waiters = [...log.waiters]
+  log.waiters.clear()
+  for (const wake of waiters) wake()
+}
+
+/** How the subscribers of one thread read its log. */
+interface LogReader {
+  /** As `store.read`. What comes after `after` may be older than the newest wake-up: see `fresh`. */
+  read(query: ReadQuery): Promise<LogBatch>
+  /** How many wake-ups there had been when the head of the batches was last looked up. */
+  fresh(): number
+}
+
+/** Bytes of a log that are kept for those who are a little behind. */
+const KEPT_BYTES = 256 * 1024
+/** What one read asks for: over a wire a few large ones are much cheaper than many small ones. */
+const READ_BYTES = 256 * 1024
+
+/** For a store whose reads cost nothing: each reads it alone. */
+const directReader = (store: Store, threadId: string): LogReader => ({
+  read: (query) => store.read(threadId, query),
+  fresh: () => Number.POSITIVE_INFINITY,
+})
+
+/**
+ * For a store that is asked over a wire: whoever has come to the end of what was read shares the next read with all who wait
+ * there, so that a wake-up costs one read however many subscribers wait. Whoever is behind finds the latest batches here, or reads the
+ * store alone.
+ */
+function sharedReader(store: Store, threadId: string, wakeUps: () => number): LogReader {
+  let kept: LogBatch[] = []
+  let bytes = 0
+  /** The last sequence number that was read. */
+  let end = -1
+  let newest: LogBatch | undefined
+  let fresh = -1
+  let reading: Promise<void> | undefined
+
+  /** The first to read, or one that begins nearer to the head: from here on it is read for all. */
+  function startAt(after: number): void {
+    kept = []
+    bytes = 0
+    end = after
+    fresh = -1
+  }
+
+  async function readOn(): Promise<void> {
+    const from = end
+    const seen = wakeUps()
+    try {
+      const batch = await store.read(threadId, { after: from, maxBytes: READ_BYTES })
+      if (from !== end) return
+      newest = batch
+      // The store has lost what was read: it will deal these numbers again.
+      if (batch.head < end) kept = []
+      if (batch.count > 0) keep(batch)
+      if (batch.count === 0 || end >= batch.head) fresh = seen
+    } finally {
+      reading = undefined
+    }
+  }
+
+  function keep(batch: LogBatch): void {
+    // The log was cut back, also behind what was read.
+    if (batch.first > end + 1) startAt(batch.first - 1)
+    kept.push(batch)
+    bytes += batch.bytes.length
+    end = batch.first + batch.count - 1
+    while (kept.length > 1 && bytes > KEPT_BYTES) bytes -= kept.shift()!.bytes.length
+  }
+
+  return {
+    fresh: () => fresh,
+    async read({ after, limit = Number.POSITIVE_INFINITY }) {
+      for (;;) {
+        const batch = kept.findLast(({ first }) => first <= after + 1)
+        if (batch && newest && after < batch.first + batch.count - 1) return part(batch, after, limit, newest)
+        if (after < end)
+          return store.read(threadId, { after, maxBytes: READ_BYTES, ...(limit < Infinity && { limit }) })
+        if (after > end) startAt(after)
+        if (newest && fresh === wakeUps()) return part(newest, after, 0, newest)
+        await (reading ??= readOn())
       }
     },
   }
 }
 
-function ring(shared: WatchedLog, bell?: PartitionChange): void {
-  shared.wakeUps++
-  if (bell?.docs) shared.changes++
-  const waiters = [...shared.waiters]
-  shared.waiters.clear()
-  for (const wake of waiters) wake()
+/** A batch from after a place in it, with what was last known of the log. The bytes are the same. */
+function part(
+  { first, count, bytes, offsets, origins, originOf }: LogBatch,
+  after: number,
+  limit: number,
+  { head, firstRetained }: LogBatch,
+): LogBatch {
+  const from = Math.min(after + 1 - first, count)
+  const to = Math.min(count, from + limit)
+  return {
+    first: after + 1,
+    count: to - from,
+    bytes,
+    offsets: offsets.subarray(from, to + 1),
+    origins,
+    originOf: originOf.subarray(from, to),
+    head,
+    firstRetained,
+  }
 }

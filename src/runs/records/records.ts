@@ -1,5 +1,5 @@
-import type { PendingInterrupt, RunInput } from '../../agents/agent.ts'
-import type { Doc, Json, Op, Store } from '../../storage/store/store.ts'
+import type { PendingInterrupt, RunInput, StateSnapshot } from '../../agents/agent.ts'
+import type { Doc, Json, Op, PartitionState, Store } from '../../storage/store/store.ts'
 
 /** A thread and everything that decides which run may start on it. One document, so that one version guards the decision. */
 export interface ThreadRecord {
@@ -59,6 +59,10 @@ export interface RunRecord {
   readonly config: StoredConfig
   readonly multitaskStrategy: MultitaskStrategy
   readonly createdAt: number
+  /** When its first attempt began. Null while it waits. */
+  readonly startedAt: number | null
+  /** The W3C `traceparent` of the request that started it. */
+  readonly traceparent: string | null
   /** Asked to stop: `interrupt` keeps what it wrote, `rollback` undoes it. */
   readonly cancel: CancelAction | null
   /** How often it was begun: more than once where a process was lost. */
@@ -127,6 +131,7 @@ export const putThread = (thread: ThreadRecord): Op => ({
   },
 })
 
+/** Called where a run's status changes (`transition`), and where its cancel is asked for. */
 export const putRun = (run: RunRecord): Op => ({
   op: 'put',
   collection: 'runs',
@@ -135,6 +140,25 @@ export const putRun = (run: RunRecord): Op => ({
   index: { createdAt: run.createdAt },
   ...(isEnded(run) && { ttlMs: ENDED_RUN_TTL_MS }),
 })
+
+/** Asks a running run to stop. Its status changes when it has stopped. */
+export const requestCancel = (run: RunRecord, cancel: CancelAction): Op => putRun({ ...run, cancel })
+
+/** A rollback is not weakened by an interrupt, whichever came first. */
+export const strongerCancel = (before: CancelAction | null, now: CancelAction): CancelAction =>
+  before === 'rollback' ? before : now
+
+/** What a state asks its user, with the run that announced each question where that is known. */
+export function openInterrupts(
+  { tasks }: StateSnapshot,
+  known: readonly OpenInterrupt[],
+): readonly OpenInterrupt[] {
+  return tasks.flatMap(({ interrupts }) =>
+    interrupts.map(
+      ({ id, value }) => known.find((open) => open.id === id) ?? { id, value, runId: '', namespace: [] },
+    ),
+  )
+}
 
 export const isEnded = (run: RunRecord): boolean => run.status !== 'pending' && run.status !== 'running'
 
@@ -163,3 +187,10 @@ export const guardThread = (threadId: string, read: Versioned<ThreadRecord> | un
   read
     ? ({ guard: 'version', collection: 'threads', id: threadId, version: read.version } as const)
     : ({ guard: 'absent', collection: 'threads', id: threadId } as const)
+
+/** Whether somebody holds the thread's lease. */
+export const isHeld = ({ lease, now }: PartitionState): boolean =>
+  lease !== undefined && lease.expiresAt > now
+
+/** The token of a partition's next lease. */
+export const nextToken = ({ token, now }: PartitionState): number => Math.max(token + 1, now)

@@ -1,6 +1,6 @@
 import { ConflictError } from '../../storage/errors.ts'
-import type { Guard, Op } from '../../storage/store/store.ts'
-import type { RunContext } from '../context.ts'
+import type { Guard, Op, Store } from '../../storage/store/store.ts'
+import { sleep } from '../../time.ts'
 import { RunError } from '../errors.ts'
 import { guardThread, loadThread, putThread, type ThreadRecord } from './records.ts'
 
@@ -17,8 +17,7 @@ export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
       if (lost >= MAX_LOST)
         throw new RunError('thread_busy', 'The thread is changing too fast. Try again.', { cause: error })
       // The first retries are free: in one process the winner is already done.
-      if (lost > 3)
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * Math.min(lost * 4, 200)))
+      if (lost > 3) await sleep(Math.random() * Math.min(lost * 4, 200))
     }
   }
 }
@@ -27,7 +26,7 @@ const MAX_LOST = 100
 
 /** Reads, changes and writes a thread's record, again while others win the race. `change` gives undefined to leave it alone. */
 export async function updateThread(
-  { store }: RunContext,
+  store: Store,
   threadId: string,
   change: (thread: ThreadRecord) => ThreadRecord | undefined,
   extra: { readonly guards?: readonly Guard[]; readonly ops?: readonly Op[] } = {},

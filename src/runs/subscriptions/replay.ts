@@ -1,27 +1,30 @@
-import { baselineFrames, gapFrame } from '../baseline.ts'
-import { concat } from '../bytes.ts'
+import type { AgentEvent } from '../../agents/agent.ts'
 import type { RunContext } from '../context.ts'
 import type { EventFilter, Matcher } from '../log/filter.ts'
-import { parseEventId } from '../log/frame.ts'
+import { parseEventId, type Topic } from '../log/frame.ts'
 import { loadThread, type ThreadRecord } from '../records/records.ts'
+import { readState } from '../threads/state.ts'
 import { ownThread, savedThread } from '../threads/threads.ts'
-import type { Topic } from '../topic.ts'
 
-export interface SubscribeRequest {
+/** Whose thread is read, and from where. */
+export interface LogCursor {
   readonly threadId: string
   readonly owner: string | null
-  readonly filter: EventFilter
   /** Only events with a higher sequence number. */
   readonly since?: number | undefined
   /** Only events after this one, when the log still has it; else everything. Goes before `since`. */
   readonly lastEventId?: string | undefined
 }
 
+export interface SubscribeRequest extends LogCursor {
+  readonly filter: EventFilter
+}
+
 /** Where a subscriber begins, and what it is sent of the log from there. */
 export interface ReplayStart {
   readonly after: number
-  /** What to send before the log. */
-  readonly prologue: Uint8Array | undefined
+  /** Frames to send before the log. */
+  readonly prologue: readonly Uint8Array[]
   /** In the order of the log. The last one has no end. */
   readonly ranges: readonly ReplayRange[]
   /** When the thread was made, by which it is known from a later one of its name. Null where it has no record yet. */
@@ -37,7 +40,7 @@ export interface ReplayRange {
 /** Where a subscriber begins, or undefined while its owner has no such thread. */
 export async function locateStart(
   context: RunContext,
-  request: SubscribeRequest,
+  request: LogCursor,
   filter: Matcher,
 ): Promise<ReplayStart | undefined> {
   const { store } = context
@@ -51,20 +54,17 @@ export async function locateStart(
   const live: ReplayRange = { until: Number.POSITIVE_INFINITY, wanted: filter }
   const cursor = await cursorOf(context, request, head)
   if (cursor !== undefined && cursor + 1 >= firstRetained)
-    return { after: cursor, prologue: undefined, ranges: [live], createdAt }
+    return { after: cursor, prologue: [], ranges: [live], createdAt }
   const after = firstRetained - 1
   const state = () => baselineFrames(context, thread, filter, after)
-  if (cursor !== undefined)
-    return {
-      after,
-      prologue: concat([gapFrame(cursor, firstRetained), ...(await state())]),
-      ranges: [live],
-      createdAt,
-    }
-  const frames = after > 0 || head === 0 || thread.supersededThroughSeq > 0 ? await state() : []
+  if (cursor !== undefined) {
+    const prologue = [gapFrame(cursor, firstRetained), ...(await state())]
+    return { after, prologue, ranges: [live], createdAt }
+  }
+  const needsState = after > 0 || head === 0 || thread.supersededThroughSeq > 0
   return {
     after,
-    prologue: frames.length > 0 ? concat(frames) : undefined,
+    prologue: needsState ? await state() : [],
     ranges: [...history(thread, filter, head), live],
     createdAt,
   }
@@ -73,7 +73,7 @@ export async function locateStart(
 /** The sequence number a subscriber has already seen, or undefined for one that wants everything. */
 async function cursorOf(
   { store }: RunContext,
-  { threadId, since, lastEventId }: SubscribeRequest,
+  { threadId, since, lastEventId }: LogCursor,
   head: number,
 ): Promise<number | undefined> {
   const seen = lastEventId === undefined ? undefined : parseEventId(lastEventId)
@@ -107,21 +107,64 @@ const isStatusEvent = ({ method, namespace }: Topic): boolean =>
  * What still holds of a thread's past. A new client takes an earlier run's `completed` for the end of its own run, an
  * answered interrupt for an open one, and half a message for the newest one: they are left out of a replay without a cursor.
  */
-function currentOnly({
-  lastRunId,
-  activeRunId,
-  interrupts,
-  unfinishedRunIds: cutShort,
-}: ThreadRecord): Matcher {
-  const cut = new Set(cutShort)
+function currentOnly({ lastRunId, activeRunId, interrupts, unfinishedRunIds }: ThreadRecord): Matcher {
+  const unfinished = new Set(unfinishedRunIds)
   const open = new Map(interrupts.map(({ id, runId }) => [id, runId]))
   return ({ method, namespace, runId, detail }) => {
     if (method === 'lifecycle' && namespace.length === 0) return runId === lastRunId
     // Whole messages come with the state.
-    if (method === 'messages') return !cut.has(runId)
+    if (method === 'messages') return !unfinished.has(runId)
     // What a run asks is entered into the record when it ends.
     if (method === 'input.requested' && detail !== undefined)
       return runId === activeRunId || open.get(detail) === runId
     return true
   }
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * Tells a client that events are gone. Of a type that clients of the protocol skip, so only those that know it act on it.
+ * `after` is the last sequence number the client has, `firstRetained` the next one there is.
+ */
+export const gapFrame = (after: number, firstRetained: number): Uint8Array =>
+  encoder.encode(
+    `event: gap\ndata: ${JSON.stringify({ type: 'gap', after, first_retained: firstRetained })}\n\n`,
+  )
+
+/**
+ * The root state as a pair of `checkpoints` and `values` events, for a subscriber whose log lacks it: after a restart, or
+ * below the retained range. The step keeps clients from taking messages away; the id is one that no cursor is made of.
+ */
+export async function baselineFrames(
+  context: RunContext,
+  thread: ThreadRecord,
+  wanted: Matcher,
+  seq: number,
+): Promise<readonly Uint8Array[]> {
+  const snapshot = await readState(context, thread)
+  if (!snapshot) return []
+  const { checkpoint, parentCheckpoint, metadata, values } = snapshot
+  const id = checkpoint.checkpointId
+  const events: AgentEvent[] = [
+    {
+      method: 'checkpoints',
+      namespace: [],
+      data: {
+        id,
+        ...(parentCheckpoint && { parent_id: parentCheckpoint.checkpointId }),
+        step: metadata.step,
+        source: metadata.source,
+      },
+    },
+    { method: 'values', namespace: [], data: values },
+  ]
+  return events
+    .filter(({ method }) => wanted({ method, namespace: [], runId: '', detail: undefined }))
+    .map((event) => encoder.encode(synthetic(event, `synth:${id}:${event.method}`, seq)))
+}
+
+function synthetic({ method, namespace, data }: AgentEvent, id: string, seq: number): string {
+  const params = { namespace, timestamp: Date.now(), data }
+  return `event: ${method}\ndata: ${JSON.stringify({ type: 'event', event_id: id, seq, method, params })}\n\n`
 }

@@ -1,64 +1,89 @@
+import { concatBytes } from '../../bytes.ts'
 import { UnavailableError } from '../../storage/errors.ts'
 import type { LogBatch } from '../../storage/store/store.ts'
-import { baselineFrames, gapFrame } from '../baseline.ts'
-import { concat } from '../bytes.ts'
 import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
-import { createMatcher } from '../log/filter.ts'
+import { createMatcher, type Matcher } from '../log/filter.ts'
 import { selectBytes } from '../log/select.ts'
-import type { ReaderEnd } from '../log/watchers.ts'
+import type { SubscriberEnd } from '../log/watchers.ts'
 import { loadThread } from '../records/records.ts'
 import { findThread } from '../threads/threads.ts'
-import { locateStart, type ReplayStart, type SubscribeRequest } from './replay.ts'
+import {
+  baselineFrames,
+  gapFrame,
+  type LogCursor,
+  locateStart,
+  type ReplayStart,
+  type SubscribeRequest,
+} from './replay.ts'
 
 /**
  * A subscriber: a place in a thread's log. It pulls, nobody pushes, so one that stops reading costs its place and nothing
  * more. The thread may not exist yet, and another owner's looks like one that does not.
  */
-export interface Subscription {
+export interface Subscription<Chunk = Uint8Array> {
   /**
    * Settles when it is known that the thread can be read. Rejects when the store is away, and with `no_such_thread` when the
    * thread was deleted; the subscription is then over. Need not be called.
    */
   ready(): Promise<void>
   /**
-   * SSE frames of the next events, once there are some. `undefined` after `cancel`. Rejects when the server ends it: the
-   * reader must see an error, because a clean end makes clients wait for ever. While a shared store is away it waits.
+   * The next events, once there are some: SSE frames, unless another rendering was asked for. `undefined` after `cancel`.
+   * Rejects when the server ends it: the reader must see an error, because a clean end makes clients wait for ever. While a
+   * shared store is away it waits.
    */
-  next(): Promise<Uint8Array | undefined>
+  next(): Promise<Chunk | undefined>
   cancel(): void
 }
 
-export function subscribe(context: RunContext, request: SubscribeRequest): Subscription {
-  const { store, watchers: tails } = context
+/** What a subscriber makes of the log. */
+export interface Rendering<Chunk> {
+  /** Of frames that were made for this subscriber alone. */
+  frames(frames: readonly Uint8Array[]): Chunk
+  /** Undefined where the batch has nothing that is wanted. */
+  batch(batch: LogBatch, wanted: Matcher): Chunk | undefined
+}
+
+/** The stored bytes as they are, shared by all subscribers. */
+const AS_BYTES: Rendering<Uint8Array> = { frames: concatBytes, batch: selectBytes }
+
+export const subscribe = (context: RunContext, request: SubscribeRequest): Subscription =>
+  subscribeAs(context, request, createMatcher(request.filter), AS_BYTES)
+
+export function subscribeAs<Chunk>(
+  context: RunContext,
+  request: LogCursor,
+  filter: Matcher,
+  rendering: Rendering<Chunk>,
+): Subscription<Chunk> {
+  const { store, watchers } = context
   const { threadId, owner } = request
-  const tail = tails.open(threadId, end)
-  const filter = createMatcher(request.filter)
+  const watcher = watchers.open(threadId, end)
   let from = request
   let start: ReplayStart | undefined
-  let prologue: Uint8Array | undefined
+  let prologue: readonly Uint8Array[] = []
   let after = 0
-  /** The count of rings at which the log was read to its head: until it moves there is nothing to read. */
+  /** The count of wake-ups at which the log was read to its head: until it moves there is nothing to read. */
   let atHead: number | undefined
   /** The count of changes at which the thread was last seen. */
   let seenChanges = 0
   let outdated = false
-  let ended: ReaderEnd | undefined
+  let ended: SubscriberEnd | undefined
   let cancelled = false
 
-  function end(how: ReaderEnd): void {
+  function end(how: SubscriberEnd): void {
     if (!start && how.at === 'once') {
       // It has seen nothing of the thread that is gone, and goes on waiting for one of its own.
       outdated = true
       return
     }
     ended ??= how
-    tail.close()
+    watcher.close()
   }
 
   function cancel(): void {
     cancelled = true
-    tail.close()
+    watcher.close()
   }
 
   async function ready(): Promise<void> {
@@ -71,36 +96,36 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
     }
   }
 
-  async function next(): Promise<Uint8Array | undefined> {
+  async function next(): Promise<Chunk | undefined> {
     while (!cancelled) {
-      const seen = tail.wakeUps()
+      const seen = watcher.wakeUps()
       if (seen === atHead && !ended) {
-        await tail.wait(seen)
+        await watcher.wait(seen)
         continue
       }
       // Taken before the read, which then gives all that was written before the end.
       const last = ended
-      const bytes = await attempt(seen)
+      const chunk = await attempt(seen)
       if (cancelled) break
       if (ended?.at === 'once') throw ended.reason
-      if (bytes) return bytes
-      if (bytes === null) continue
+      if (chunk !== undefined && chunk !== null) return chunk
+      if (chunk === null) continue
       if (last) throw last.reason
-      await tail.wait(seen)
+      await watcher.wait(seen)
     }
     return undefined
   }
 
   /** Undefined: nothing yet, wait. Null: look again at once. */
-  async function attempt(rings: number): Promise<Uint8Array | undefined | null> {
+  async function attempt(wakeUps: number): Promise<Chunk | undefined | null> {
     try {
       if (!start && !(await begin())) return outdated ? null : undefined
-      if (!prologue) return await read(start!, rings)
-      const first = prologue
-      prologue = undefined
+      if (prologue.length === 0) return await read(start!, wakeUps)
+      const first = rendering.frames(prologue)
+      prologue = []
       return first
     } catch (error) {
-      // A shared store comes back, and the bell with it: its timer rings in any case.
+      // A shared store comes back, and its notifications with it; the watchers' timer wakes subscribers in any case.
       if (error instanceof UnavailableError && store.capabilities.shared) return undefined
       throw error
     }
@@ -108,7 +133,7 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
 
   async function begin(): Promise<boolean> {
     outdated = false
-    seenChanges = tail.changes()
+    seenChanges = watcher.changes()
     const found = await locateStart(context, from, filter)
     if (outdated || !found) return false
     start = found
@@ -118,12 +143,12 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
   }
 
   async function read(
-    { ranges: stretches, createdAt }: ReplayStart,
-    rings: number,
-  ): Promise<Uint8Array | undefined | null> {
-    const { until, wanted } = stretches.find((stretch) => after < stretch.until)!
+    { ranges, createdAt }: ReplayStart,
+    wakeUps: number,
+  ): Promise<Chunk | undefined | null> {
+    const { until, wanted } = ranges.find((range) => after < range.until)!
     const limit = until === Number.POSITIVE_INFINITY ? {} : { limit: Math.min(until - after, MAX_BATCH) }
-    const batch = await tail.read({ after, ...limit })
+    const batch = await watcher.read({ after, ...limit })
     if (mayBeAnother(batch)) {
       const thread = await findThread(context, threadId, owner)
       if (!thread || (createdAt !== null && thread.createdAt !== createdAt)) throw deleted()
@@ -132,8 +157,9 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
     if (batch.count === 0) return undefined
     if (batch.first > after + 1) return overtaken(batch.first)
     after = batch.first + batch.count - 1
-    if (after === batch.head && tail.isFresh(rings)) atHead = rings
-    return selectBytes(batch, wanted) ?? null
+    watcher.moved(after, batch.head)
+    if (after === batch.head && watcher.isFresh(wakeUps)) atHead = wakeUps
+    return rendering.batch(batch, wanted) ?? null
   }
 
   /**
@@ -143,7 +169,7 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
   function mayBeAnother({ firstRetained, count }: LogBatch): boolean {
     if (firstRetained <= after) return false
     if (count > 0) return true
-    const changes = tail.changes()
+    const changes = watcher.changes()
     if (changes === seenChanges) return false
     seenChanges = changes
     return true
@@ -159,11 +185,11 @@ export function subscribe(context: RunContext, request: SubscribeRequest): Subsc
   }
 
   /** The log has dropped what this reader did not take in time. */
-  async function overtaken(first: number): Promise<Uint8Array> {
+  async function overtaken(first: number): Promise<Chunk> {
     const gap = gapFrame(after, first)
     after = first - 1
     const thread = await findThread(context, threadId, owner)
-    return concat(thread ? [gap, ...(await baselineFrames(context, thread, filter, after))] : [gap])
+    return rendering.frames(thread ? [gap, ...(await baselineFrames(context, thread, filter, after))] : [gap])
   }
 
   /** Whether the thread is gone, and not only yet to come. Of another owner's nobody is told. */

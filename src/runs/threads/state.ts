@@ -1,5 +1,6 @@
 import type { HistoryOptions, StateAddress, StateSnapshot } from '../../agents/agent.ts'
-import { agentOf, checkpointerOf, type RunContext } from '../context.ts'
+import { agentOf, checkpointerOf, type RunContext, readerOf } from '../context.ts'
+import { RunError } from '../errors.ts'
 import type { ThreadRecord } from '../records/records.ts'
 
 export interface StateQuery {
@@ -16,7 +17,7 @@ export function readState(
   thread: ThreadRecord,
   query: StateQuery = {},
 ): Promise<StateSnapshot | undefined> {
-  const agent = agentOf(context, assistantOf(context, thread))
+  const agent = agentOf(context, readerOf(context, thread.assistantId))
   return agent.getState(addressOf(context, thread, query), { subgraphs: query.subgraphs ?? false })
 }
 
@@ -27,23 +28,32 @@ export function readHistory(
   query: StateQuery,
   options: HistoryOptions,
 ): AsyncIterable<StateSnapshot> {
-  const agent = agentOf(context, assistantOf(context, thread))
+  const agent = agentOf(context, readerOf(context, thread.assistantId))
   return agent.getHistory(addressOf(context, thread, query), options)
 }
-
-export const assistantOf = (context: RunContext, { assistantId }: ThreadRecord): string =>
-  assistantId ?? context.defaultAgent
 
 export function addressOf(
   context: RunContext,
   thread: ThreadRecord,
   { checkpointId, checkpointNs }: StateQuery,
 ): StateAddress {
-  const agent = agentOf(context, assistantOf(context, thread))
+  const agent = agentOf(context, readerOf(context, thread.assistantId))
   return {
     threadId: thread.threadId,
     checkpointer: checkpointerOf(context, agent),
     checkpointNs,
     checkpointId: checkpointId ?? (checkpointNs ? undefined : (thread.restoredCheckpointId ?? undefined)),
   }
+}
+
+/** An unknown checkpoint does not fail inside LangGraph: it starts from an empty state. So it is refused before. */
+export async function requireCheckpoint(at: StateAddress): Promise<void> {
+  const { threadId, checkpointId, checkpointNs = '' } = at
+  const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId }
+  // Savers take an empty id for the newest one.
+  if ((await at.checkpointer.getTuple({ configurable }))?.checkpoint.id === checkpointId) return
+  throw new RunError(
+    'no_such_checkpoint',
+    `Checkpoint ${JSON.stringify(checkpointId)} not found on this thread.`,
+  )
 }

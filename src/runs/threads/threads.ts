@@ -1,7 +1,7 @@
 import { ConflictError } from '../../storage/errors.ts'
 import type { DocIndex } from '../../storage/store/store.ts'
-import { agentOf, checkpointerOf, type RunContext } from '../context.ts'
-import { noSuchThread } from '../execution/start.ts'
+import { agentOf, checkpointerOf, type RunContext, readerOf } from '../context.ts'
+import { noSuchThread } from '../errors.ts'
 import { type CommandKey, loadReceipt, putReceipt } from '../records/idempotency.ts'
 import { loadThread, newThread, ownerIndex, putThread, type ThreadRecord } from '../records/records.ts'
 import { updateThread } from '../records/update.ts'
@@ -30,7 +30,7 @@ export async function savedThread(
   owner: string | null,
 ): Promise<ThreadRecord | undefined> {
   if (owner !== null) return undefined
-  const checkpointer = checkpointerOf(context, agentOf(context, context.defaultAgent))
+  const checkpointer = checkpointerOf(context, agentOf(context, readerOf(context, null)))
   const tuple = await checkpointer.getTuple({ configurable: { thread_id: threadId, checkpoint_ns: '' } })
   if (!tuple) return undefined
   const at = Date.parse(tuple.checkpoint.ts) || 0
@@ -75,7 +75,7 @@ export async function patchThread(
   owner: string | null,
   metadata: Readonly<Record<string, unknown>>,
 ): Promise<ThreadRecord> {
-  const thread = await updateThread(context, threadId, (now) =>
+  const thread = await updateThread(context.store, threadId, (now) =>
     now.owner === owner && !now.deleting
       ? { ...now, metadata: { ...now.metadata, ...metadata }, updatedAt: Date.now() }
       : undefined,

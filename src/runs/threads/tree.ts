@@ -1,5 +1,7 @@
+import type { Store } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
-import { topicOf } from '../topic.ts'
+import { decodeBatch } from '../log/decode.ts'
+import type { Matcher } from '../log/filter.ts'
 
 /** A run's agents as its lifecycle events told them. */
 export interface RunTree {
@@ -52,21 +54,17 @@ function nodeAt(nodes: Map<string, Node>, namespace: readonly string[]): Node {
   return node
 }
 
-async function* lifecycle(store: RunContext['store'], threadId: string, runId: string) {
-  const decoder = new TextDecoder()
+async function* lifecycle(
+  store: Store,
+  threadId: string,
+  runId: string,
+): AsyncGenerator<{ readonly namespace: readonly string[]; readonly data: LifecycleData }> {
+  const wanted: Matcher = (topic) => topic.method === 'lifecycle' && topic.runId === runId
   for (let after = 0; ; ) {
     const batch = await store.read(threadId, { after })
     if (batch.count === 0) return
-    for (let i = 0; i < batch.count; i++) {
-      const topic = topicOf(batch.origins[batch.originOf[i]!]!)
-      if (topic.method !== 'lifecycle' || topic.runId !== runId) continue
-      const frame = decoder.decode(batch.bytes.subarray(batch.offsets[i], batch.offsets[i + 1]))
-      yield { namespace: topic.namespace, data: eventOf(frame).params.data as LifecycleData }
-    }
+    for (const { namespace, data } of decodeBatch(batch, wanted))
+      yield { namespace, data: data as LifecycleData }
     after = batch.first + batch.count - 1
   }
 }
-
-/** The event inside a frame: what stands behind `data: ` on its last line. */
-const eventOf = (frame: string): { params: { data: unknown } } =>
-  JSON.parse(frame.slice(frame.indexOf('\ndata: ') + 7).trimEnd())

@@ -1,13 +1,14 @@
 import type { StateSnapshot, StateUpdate } from '../../agents/agent.ts'
 import { AgentInputError } from '../../agents/errors.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
+import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { FencedError } from '../../storage/errors.ts'
 import type { PartitionState } from '../../storage/store/store.ts'
-import { agentOf, type RunContext } from '../context.ts'
-import { RunError } from '../errors.ts'
-import { isHeld, keepRenewing, releaseLease } from '../execution/lease.ts'
-import { noSuchThread, requireCheckpoint } from '../execution/start.ts'
-import { openInterrupts } from '../interrupts.ts'
+import { sleep } from '../../time.ts'
+import { agentOf, type RunContext, readerOf } from '../context.ts'
+import { noSuchThread, RunError } from '../errors.ts'
+import { keepRenewing, releaseLease } from '../execution/lease.ts'
+import { recoverThread } from '../execution/recover.ts'
 import {
   type CommandKey,
   deleteReceipt,
@@ -18,10 +19,18 @@ import {
   sentTwiceAtOnce,
   type Written,
 } from '../records/idempotency.ts'
-import { guardThread, loadThread, newThread, putThread, type ThreadRecord } from '../records/records.ts'
+import {
+  guardThread,
+  isHeld,
+  loadThread,
+  newThread,
+  nextToken,
+  openInterrupts,
+  putThread,
+  type ThreadRecord,
+} from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
-import { recoverThread } from '../rescue.ts'
-import { addressOf, assistantOf } from './state.ts'
+import { addressOf, requireCheckpoint } from './state.ts'
 
 export interface StateWrite extends StateUpdate {
   readonly threadId: string
@@ -45,7 +54,7 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
   if ('checkpointId' in held) return held
   let { written } = held
   // A renewal that fails is told of by what is written next, which needs the lease.
-  const letGo = keepRenewing(context, threadId, held.token, (renewal) => renewal.catch(() => {}))
+  const stopRenewing = keepRenewing(context, threadId, held.token, (renewal) => renewal.catch(() => {}))
   try {
     written ??= await putCheckpoint(context, write, held)
     const snapshot = await readBack(context, write, held.thread, written)
@@ -64,7 +73,7 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
     const message = 'The thread was deleted, or taken by another process, while its state was written.'
     throw new RunError('thread_busy', message, { cause: error })
   } finally {
-    letGo()
+    stopRenewing()
     await recoverThread(context, threadId)
   }
 }
@@ -98,7 +107,7 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
     throw sentTwiceAtOnce()
   }
   if (isHeld(state) && unsettled?.token === state.token) {
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    await sleep(POLL_MS)
     return holdThread(context, write)
   }
   if (thread.deleting || isHeld(state)) {
@@ -111,9 +120,10 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
     await recoverThread(context, threadId)
     return holdThread(context, write)
   }
-  const base = command ? await newestCheckpoint(context, thread, write) : null
+  const { checkpointer } = addressOf(context, thread, {})
+  const base = command ? await newestCheckpointId(checkpointer, threadId, write.checkpointNs) : null
   const written = unsettled ? checkpointOfLostWriter(unsettled, base, state) : undefined
-  const token = Math.max(state.token + 1, state.now)
+  const token = nextToken(state)
   await store.commit(threadId, {
     guards: [guardThread(threadId, read), { guard: 'free' }, ...guards],
     ops: [
@@ -137,23 +147,13 @@ function checkpointOfLostWriter({ token, base }: InFlight, newest: string | null
   )
 }
 
-async function newestCheckpoint(
-  context: RunContext,
-  thread: ThreadRecord,
-  { checkpointNs = '' }: StateWrite,
-): Promise<string | null> {
-  const { checkpointer, threadId } = addressOf(context, thread, {})
-  const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs }
-  return (await checkpointer.getTuple({ configurable }))?.checkpoint.id ?? null
-}
-
 /** Writes the checkpoint and gives its id. */
 async function putCheckpoint(
   context: RunContext,
   write: StateWrite,
   { thread, token }: Held,
 ): Promise<string> {
-  const agent = agentOf(context, assistantOf(context, thread))
+  const agent = agentOf(context, readerOf(context, thread.assistantId))
   const address = addressOf(context, thread, write)
   if (write.checkpointId !== undefined) await requireCheckpoint(address)
   const checkpointer = fencedCheckpointer(address.checkpointer, context.store, write.threadId, token)
@@ -166,7 +166,7 @@ async function readBack(
   thread: ThreadRecord,
   checkpointId: string,
 ): Promise<StateSnapshot> {
-  const agent = agentOf(context, assistantOf(context, thread))
+  const agent = agentOf(context, readerOf(context, thread.assistantId))
   const snapshot = await agent.getState({ ...addressOf(context, thread, write), checkpointId })
   if (snapshot) return snapshot
   throw new RunError('no_such_checkpoint', 'The written checkpoint could not be read back.')

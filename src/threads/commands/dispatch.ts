@@ -1,23 +1,28 @@
-import { type Call, HttpError, json } from '../../http/index.ts'
-import { ownerOf, permit, threadIdOf } from '../../requests/access.ts'
+import { HttpError, json } from '../../http/index.ts'
+import { permit, type ThreadAction } from '../../requests/access.ts'
 import { explain } from '../../requests/body.ts'
 import { commandKey } from '../../requests/idempotency-key.ts'
+import type { FaceCall } from '../../requests/routes.ts'
 import type { ThreadsContext } from '../context.ts'
 import { encodeCommandError, ProtocolError } from '../errors.ts'
 import { commandSchema } from '../wire.ts'
-import type { CommandFunction } from './command.ts'
+import type { CommandFunction, CommandResult } from './command.ts'
 import { inputInject, inputRespond, runStart, stateFork } from './runs.ts'
 import { getTree, listCheckpoints, stateGet } from './state.ts'
 
-const COMMANDS: ReadonlyMap<string, CommandFunction> = new Map([
-  ['run.start', runStart],
-  ['input.respond', inputRespond],
-  ['input.inject', inputInject],
-  ['state.get', stateGet],
-  ['state.listCheckpoints', listCheckpoints],
-  ['state.fork', stateFork],
-  ['agent.getTree', getTree],
-])
+/** A command: its permission, asked before anything is read, and what it does. */
+type CommandRow = readonly [method: string, action: ThreadAction, run: CommandFunction]
+
+const ROWS: readonly CommandRow[] = [
+  ['run.start', 'runs:create', runStart],
+  ['input.respond', 'runs:create', inputRespond],
+  ['input.inject', 'threads:update', inputInject],
+  ['state.get', 'threads:read', stateGet],
+  ['state.listCheckpoints', 'threads:read', listCheckpoints],
+  ['state.fork', 'runs:create', stateFork],
+  ['agent.getTree', 'threads:read', getTree],
+]
+const COMMANDS = new Map(ROWS.map(([method, action, run]) => [method, { action, run }]))
 
 const SUBSCRIPTIONS: ReadonlySet<string> = new Set([
   'subscription.subscribe',
@@ -29,7 +34,7 @@ const SUBSCRIPTIONS: ReadonlySet<string> = new Set([
  * `POST …/commands`: one command in, its answer out (`CommandResponse` or `ErrorResponse` of the protocol). Refused commands
  * are HTTP 200; only a body that is no command at all is 400.
  */
-export async function postCommand(context: ThreadsContext, call: Call): Promise<Response> {
+export async function postCommand(context: ThreadsContext, call: FaceCall): Promise<Response> {
   let id: number | string | null = null
   try {
     const command = commandSchema.safeParse(await call.json())
@@ -41,26 +46,44 @@ export async function postCommand(context: ThreadsContext, call: Call): Promise<
       command.data.method,
       command.data.params,
     )
-    const thread_id = call.params.thread_id
+    const thread_id = call.threadId
     const meta =
       appliedThroughSeq === undefined ? { thread_id } : { thread_id, applied_through_seq: appliedThroughSeq }
     return json({ type: 'success', id, result, meta })
   } catch (error) {
-    return encodeCommandError(id, error, context.onError)
+    const { response, code } = encodeCommandError(id, error, context.onError)
+    const { method } = call.request
+    context.engine.observe({
+      type: 'request.refused',
+      method,
+      route: call.route,
+      status: response.status,
+      code,
+      at: Date.now(),
+    })
+    return response
   }
 }
 
-function dispatch(context: ThreadsContext, call: Call, method: string, params: unknown) {
-  const threadId = threadIdOf(call.params.thread_id)
-  const run = COMMANDS.get(method)
-  if (run) {
-    return run({
-      ...context,
+async function dispatch(
+  { engine, authorize }: ThreadsContext,
+  call: FaceCall,
+  method: string,
+  params: unknown,
+): Promise<CommandResult> {
+  const { threadId, principal } = call
+  const command = COMMANDS.get(method)
+  if (command) {
+    const ask = (action: ThreadAction, assistantId?: string) =>
+      permit(authorize, call, action, { threadId, assistantId })
+    await ask(command.action, namedAssistant(params))
+    return command.run({
+      engine,
       threadId,
-      owner: ownerOf(call.principal),
-      principal: call.principal,
+      principal,
       params,
-      permit: (action, assistantId) => permit(context.authorize, call, action, { threadId, assistantId }),
+      traceparent: call.request.headers.get('traceparent'),
+      permit: ask,
       key: () => commandKey(call, method, params),
     })
   }
@@ -71,4 +94,11 @@ function dispatch(context: ThreadsContext, call: Call, method: string, params: u
     )
   }
   throw new ProtocolError('unknown_command', `Unknown command ${JSON.stringify(method)}.`)
+}
+
+/** The assistant that a command names, as a permission is asked before its params are checked. */
+function namedAssistant(params: unknown): string | undefined {
+  const { assistant_id, assistantId } = (params ?? {}) as Readonly<Record<string, unknown>>
+  const named = assistant_id ?? assistantId
+  return typeof named === 'string' ? named : undefined
 }

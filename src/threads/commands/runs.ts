@@ -1,20 +1,19 @@
 import { forkPoint, type RunConfigWire, runConfig } from '../../requests/run-config.ts'
-import type { MultitaskStrategy, RunInput, Started } from '../../runs/index.ts'
+import { titleOf } from '../../requests/title.ts'
+import type { MultitaskStrategy, RunRequest, Started } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
-import { titleOf } from '../title.ts'
 import { inputInjectSchema, inputRespondSchema, runStartSchema, stateForkSchema } from '../wire.ts'
-import { assistantOf, type Command, type CommandResult, parse, requireThread } from './command.ts'
+import { type Command, type CommandResult, parse, requireThread } from './command.ts'
 
 /** `run.start`: a new run, a fork, or, on an interrupted thread, the answer to its interrupt. */
 export async function runStart(command: Command): Promise<CommandResult> {
   const { assistant_id, input, config, metadata, multitask_strategy } = parse(runStartSchema, command.params)
   const started = await start(command, {
-    assistantId: await assistantOf(command, assistant_id),
-    start: { kind: 'input', value: input ?? null },
+    assistantId: assistant_id,
+    input,
     checkpointId: forkPoint(config),
-    strategy: strategyOf(multitask_strategy),
-    config,
-    metadata,
+    multitaskStrategy: strategyOf(multitask_strategy),
+    config: runConfig(config, metadata),
     title: titleOf(input),
   })
   return { result: { run_id: started.runId }, appliedThroughSeq: started.appliedThroughSeq }
@@ -23,12 +22,11 @@ export async function runStart(command: Command): Promise<CommandResult> {
 /** `state.fork`: a run from an earlier checkpoint. */
 export async function stateFork(command: Command): Promise<CommandResult> {
   const { checkpoint_id, input, config } = parse(stateForkSchema, command.params)
-  await requireThread(command)
   const started = await start(command, {
-    assistantId: await assistantOf(command, undefined),
-    start: { kind: 'input', value: input ?? null },
+    input,
     checkpointId: checkpoint_id,
-    config,
+    mustExist: true,
+    config: runConfig(config, undefined),
   })
   return {
     result: { run_id: started.runId, thread_id: command.threadId },
@@ -43,12 +41,11 @@ export async function inputRespond(command: Command): Promise<CommandResult> {
     command.params,
   )
   const answers = answersOf(responses ?? (interrupt_id === undefined ? [] : [{ interrupt_id, response }]))
-  await requireThread(command)
-  const started = await start(command, {
-    assistantId: await assistantOf(command, undefined),
-    start: { kind: 'resume', answers, ...(update != null && { update }), ...(goto != null && { goto }) },
-    config,
-    metadata,
+  const started = await command.engine.respond({
+    ...(await common(command, config, metadata)),
+    answers,
+    update,
+    goto,
   })
   return { result: { run_id: started.runId }, appliedThroughSeq: started.appliedThroughSeq }
 }
@@ -56,10 +53,10 @@ export async function inputRespond(command: Command): Promise<CommandResult> {
 /** `input.inject`: a message into an idle thread's state, or behind the run in progress. Not beside an open question. */
 export async function inputInject(command: Command): Promise<CommandResult> {
   const { message } = parse(inputInjectSchema, command.params)
-  const { engine, threadId, owner } = command
+  const { engine, threadId, principal } = command
   const thread = await requireThread(command)
   const key = await command.key()
-  const done = await engine.recall(threadId, key)
+  const done = await engine.loadReceipt(threadId, key)
   const messages = [
     {
       type: message.role === 'user' ? 'human' : 'system',
@@ -70,11 +67,9 @@ export async function inputInject(command: Command): Promise<CommandResult> {
   ]
   // Sent again it does what it did, whatever the thread does now.
   if (done ? 'runId' in done : thread.status === 'busy') {
-    const assistantId = await assistantOf(command, undefined)
-    const started = await start(command, { assistantId, start: { kind: 'input', value: { messages } } })
+    const started = await start(command, { input: { messages }, config: runConfig(undefined, undefined) })
     return { result: { run_id: started.runId }, appliedThroughSeq: started.appliedThroughSeq }
   }
-  await command.permit('threads:update')
   if (!done && thread.status === 'interrupted') {
     throw new ProtocolError(
       'not_supported',
@@ -83,37 +78,31 @@ export async function inputInject(command: Command): Promise<CommandResult> {
   }
   const { appliedThroughSeq } = await engine.writeState({
     threadId,
-    owner,
+    principal,
     values: { messages },
     command: key,
   })
   return { result: {}, appliedThroughSeq }
 }
 
-interface RunRequest {
-  readonly assistantId: string
-  readonly start: RunInput
-  readonly checkpointId?: string | undefined
-  readonly strategy?: MultitaskStrategy
-  readonly config?: RunConfigWire | undefined
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  readonly title?: string | undefined
-}
+const start = async (command: Command, request: Omit<RunRequest, 'threadId'>): Promise<Started> =>
+  command.engine.start({ ...(await common(command)), ...request })
 
-async function start(command: Command, request: RunRequest): Promise<Started> {
-  const { engine, threadId, owner, principal } = command
-  await command.permit('runs:create', request.assistantId)
-  return engine.start({
+/** What every command that starts a run hands on. */
+async function common(
+  command: Command,
+  config?: RunConfigWire,
+  metadata?: Readonly<Record<string, unknown>>,
+) {
+  const { threadId, principal, traceparent } = command
+  return {
     threadId,
-    owner,
-    assistantId: request.assistantId,
-    start: request.start,
-    checkpointId: request.checkpointId,
-    multitaskStrategy: request.strategy,
-    config: runConfig(request.config, request.metadata, principal),
-    title: request.title,
+    principal,
+    traceparent,
+    config: runConfig(config, metadata),
     command: await command.key(),
-  })
+    permit: (assistantId: string) => command.permit('runs:create', assistantId),
+  }
 }
 
 const STRATEGIES: readonly unknown[] = ['reject', 'rollback', 'interrupt', 'enqueue']

@@ -6,7 +6,6 @@ import { type Command, type CommandResult, namespaceKey, parse, requireThread } 
 /** `state.get`: the values of a namespace, all or the named ones. */
 export async function stateGet(command: Command): Promise<CommandResult> {
   const { namespace, keys } = parse(stateGetSchema, command.params)
-  await command.permit('threads:read')
   const thread = await requireThread(command)
   const checkpointNs = namespaceKey(namespace)
   const snapshot = await command.engine.readState(thread, { checkpointNs })
@@ -27,7 +26,6 @@ export async function stateGet(command: Command): Promise<CommandResult> {
 /** `state.listCheckpoints`: newest first. */
 export async function listCheckpoints(command: Command): Promise<CommandResult> {
   const { namespace, limit = 100, before } = parse(listCheckpointsSchema, command.params)
-  await command.permit('threads:read')
   const thread = await requireThread(command)
   const checkpoints: unknown[] = []
   const history = command.engine.readHistory(
@@ -50,10 +48,9 @@ export async function listCheckpoints(command: Command): Promise<CommandResult> 
 /** `agent.getTree`: the agents of a run, the newest one unless named. */
 export async function getTree(command: Command): Promise<CommandResult> {
   const { run_id } = parse(getTreeSchema, command.params)
-  await command.permit('threads:read')
   const thread = await requireThread(command)
   const runId = run_id ?? thread.lastRunId
-  const tree = runId === null ? undefined : await command.engine.readTree(thread.threadId, runId)
+  const tree = runId === null ? undefined : await command.engine.readTree(thread, runId)
   if (!tree) throw new ProtocolError('no_such_run', 'No such run is known on this thread.')
   return { result: { tree: presentTree(tree) } }
 }

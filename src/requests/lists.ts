@@ -1,0 +1,32 @@
+import { type Call, HttpError } from '../http/index.ts'
+
+/** A whole number from the query string, at most `max`. Throws 400. */
+export function numberParam(call: Call, name: string, fallback: number, max: number): number {
+  const text = call.url.searchParams.get(name)
+  if (text === null || text === '') return fallback
+  const value = Number(text)
+  if (Number.isInteger(value) && value >= 0 && value <= max) return value
+  throw new HttpError(400, 'invalid_argument', `${name}: expected a whole number from 0 to ${max}.`)
+}
+
+export async function* filter<T>(
+  items: AsyncIterable<T>,
+  wanted: (item: T) => Promise<boolean>,
+): AsyncGenerator<T> {
+  for await (const item of items) if (await wanted(item)) yield item
+}
+
+/** A page of a list, and how many items the whole list has. */
+export async function page<T>(
+  items: AsyncIterable<T>,
+  offset: number,
+  limit: number,
+): Promise<{ readonly items: readonly T[]; readonly total: number }> {
+  const taken: T[] = []
+  let total = 0
+  for await (const item of items) {
+    if (total >= offset && taken.length < limit) taken.push(item)
+    total++
+  }
+  return { items: taken, total }
+}

@@ -1,0 +1,48 @@
+import type { Call, Endpoint, Method, Route } from '../http/index.ts'
+import type { AgentEngine } from '../runs/index.ts'
+import { type Authorize, permit, type ThreadAction, type ThreadResource } from './access.ts'
+import { threadIdOf } from './ids.ts'
+
+/** What the endpoints of every face stand on. */
+export interface FaceContext {
+  readonly engine: AgentEngine
+  readonly authorize: Authorize | undefined
+}
+
+/** A call about one thread; `threadId` is empty for routes without one. */
+export interface FaceCall extends Call {
+  readonly threadId: string
+}
+
+/**
+ * A row of a face's route table: method, pattern, the permission it needs, endpoint. The permission is asked before anything is
+ * read. `asks` says what it is asked about where the path does not tell; null where the endpoint asks for itself, because the
+ * body decides.
+ */
+export type FaceRoute<Context extends FaceContext> = readonly [
+  method: Method,
+  pattern: string,
+  action: ThreadAction | null,
+  endpoint: (context: Context, call: FaceCall) => Promise<Response>,
+  asks?: (call: Call) => Promise<ThreadResource>,
+]
+
+export const guardRoutes = <Context extends FaceContext>(
+  context: Context,
+  routes: readonly FaceRoute<Context>[],
+): readonly Route[] => routes.map((route) => [route[0], route[1], guarded(context, route)])
+
+function guarded<Context extends FaceContext>(
+  context: Context,
+  [, pattern, action, endpoint, asks]: FaceRoute<Context>,
+): Endpoint {
+  const isOfThread = pattern.includes('/:thread_id')
+  return async (call) => {
+    const threadId = isOfThread ? threadIdOf(call.params.thread_id) : ''
+    if (action !== null && context.authorize) {
+      const resource = asks ? await asks(call) : isOfThread ? { threadId } : {}
+      await permit(context.authorize, call, action, resource)
+    }
+    return endpoint(context, { ...call, threadId })
+  }
+}

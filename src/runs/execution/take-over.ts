@@ -1,0 +1,126 @@
+import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
+import { ConflictError } from '../../storage/errors.ts'
+import type { Op, PartitionState, Store } from '../../storage/store/store.ts'
+import { checkpointerOf, type LaunchedRun, type RunContext } from '../context.ts'
+import { encodeFrame, pendingEvent } from '../log/frame.ts'
+import {
+  guardThread,
+  isHeld,
+  loadRun,
+  loadThread,
+  nextToken,
+  putThread,
+  type RunRecord,
+  type ThreadRecord,
+  type Versioned,
+} from '../records/records.ts'
+import { commitTransitions, transition } from '../records/transition.ts'
+import { resolveEnding } from './finish.ts'
+
+/** How often a run is taken up again before it counts as the reason why its processes die. */
+const MAX_ATTEMPTS = 3
+
+/**
+ * Takes over a run whose process is gone: its lease has expired. A resumable agent's run is given back to be continued from
+ * its last checkpoint; any other one ends, in one `failed` event, or `interrupted` where a cancel was under way. Does nothing
+ * when the lease is alive or another process was first.
+ */
+export async function takeOverRun(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {
+  const { store } = context
+  const state = await store.inspect(threadId)
+  const thread = await loadThread(store, threadId)
+  if (isHeld(state)) return undefined
+  if (!thread || thread.record.activeRunId === null) {
+    // Its holder was lost while it wrote a state or deleted the thread.
+    if (state.lease) await releaseOrphanedLease(store, threadId, state.lease.token)
+    return undefined
+  }
+  const run = await loadRun(store, threadId, thread.record.activeRunId)
+  if (!run) return undefined
+  const orphan: OrphanedRun = { thread, run, state, token: nextToken(state) }
+  try {
+    if (isResumable(context, run.record)) return await continueOrphanedRun(context, orphan)
+    await endOrphanedRun(context, orphan)
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error
+  }
+  return undefined
+}
+
+async function releaseOrphanedLease(store: Store, threadId: string, token: number): Promise<void> {
+  await store.commit(threadId, { ops: [{ op: 'release', token }] })
+}
+
+interface OrphanedRun {
+  readonly thread: Versioned<ThreadRecord>
+  readonly run: Versioned<RunRecord>
+  readonly state: PartitionState
+  readonly token: number
+}
+
+const isResumable = ({ agents }: RunContext, run: RunRecord): boolean =>
+  run.cancel === null && run.attempts < MAX_ATTEMPTS && agents.get(run.assistantId)?.resumable === true
+
+const guards = ({ thread, run, state }: OrphanedRun) =>
+  [
+    guardThread(thread.record.threadId, thread),
+    { guard: 'version', collection: 'runs', id: run.record.runId, version: run.version },
+    { guard: 'free' },
+    { guard: 'head', seq: state.head },
+  ] as const
+
+/** The same run under a new token. Subscribers see its events go on, and nothing of the change. */
+async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<LaunchedRun> {
+  const { token, state } = orphan
+  const thread = orphan.thread.record
+  const takenOver = transition(thread, orphan.run.record, { to: 'taken over' })
+  const { run } = takenOver
+  const rest = await remainingInput(context, thread, run)
+  const { head } = await commitTransitions(context.observe, [takenOver], (runOps) =>
+    context.store.commit(run.threadId, { guards: guards(orphan), ops: [claim(context, token), ...runOps] }),
+  )
+  return { thread, run: { ...run, ...rest }, token, head: Math.max(head, state.head) }
+}
+
+/** Where a run that has written a checkpoint goes on from there; one that has not begins anew. */
+async function remainingInput(
+  context: RunContext,
+  thread: ThreadRecord,
+  run: RunRecord,
+): Promise<Pick<RunRecord, 'start' | 'checkpointId'>> {
+  const { start, checkpointId } = run
+  // A restored head holds until the run's first checkpoint.
+  if (thread.restoredCheckpointId !== null) return { start, checkpointId }
+  const agent = context.agents.get(run.assistantId)
+  const checkpointer = agent ? checkpointerOf(context, agent) : context.checkpointer
+  const newest = await newestCheckpointId(checkpointer, run.threadId)
+  const hasWritten = newest !== (run.rollbackPoint?.checkpointId ?? null)
+  return hasWritten ? { start: { kind: 'input', value: null }, checkpointId: null } : { start, checkpointId }
+}
+
+async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<void> {
+  const { state, token } = orphan
+  const run = orphan.run.record
+  const leftover = { raised: [], usage: null }
+  const ending = await resolveEnding(context, orphan.thread.record, run, { end: 'lost' }, leftover)
+  const frame = encodeFrame(pendingEvent(ending.event, run.runId), token, state.head + 1)
+  await commitTransitions(context.observe, [ending.transition], (runOps) =>
+    context.store.commit(run.threadId, {
+      guards: guards(orphan),
+      ops: [
+        claim(context, token),
+        ...runOps,
+        putThread(ending.thread),
+        { op: 'append', token, events: [frame] },
+        { op: 'release', token },
+      ],
+    }),
+  )
+}
+
+const claim = ({ instance, leaseTtlMs }: RunContext, token: number): Op => ({
+  op: 'claim',
+  owner: instance,
+  token,
+  ttlMs: leaseTtlMs,
+})

@@ -1,0 +1,87 @@
+import type { LogBatch } from '../../storage/store/store.ts'
+import type { Matcher } from './filter.ts'
+import { topicOf } from './frame.ts'
+
+/** An event of a thread's log, for code that reads it in process. `data` has the protocol's own shape. */
+export interface ThreadEvent {
+  readonly type: 'event'
+  /** Stable for ever: `<fencing token>-<seq>`; `synth:…` for the state that stands for events the log lacks. */
+  readonly eventId: string
+  /** Its number in the log, from 1. A synthetic event has that of the last event before it. */
+  readonly seq: number
+  readonly method: string
+  /** `[]` is the root. */
+  readonly namespace: readonly string[]
+  readonly node?: string | undefined
+  /** Milliseconds since 1970. */
+  readonly timestamp: number
+  /** The run that sent it; empty for a synthetic event. */
+  readonly runId: string
+  readonly data: unknown
+}
+
+/** Events are gone that the reader has not seen: the log keeps only so many. The newest state follows. */
+export interface LogGap {
+  readonly type: 'gap'
+  /** The last sequence number that the reader has. */
+  readonly after: number
+  /** The next one that there is. */
+  readonly firstRetained: number
+}
+
+interface FrameJson {
+  readonly type: string
+  readonly event_id: string
+  readonly seq: number
+  readonly method: string
+  readonly params: {
+    readonly namespace: readonly string[]
+    readonly timestamp: number
+    readonly node?: string
+    readonly data: unknown
+  }
+}
+
+const decoder = new TextDecoder()
+
+/** The wanted events of a batch. The only place that takes frames of the log apart. */
+export function decodeBatch(
+  { bytes, offsets, count, origins, originOf }: LogBatch,
+  wanted: Matcher,
+): readonly ThreadEvent[] {
+  const events: ThreadEvent[] = []
+  for (let i = 0; i < count; i++) {
+    const topic = topicOf(origins[originOf[i]!]!)
+    if (!wanted(topic)) continue
+    events.push(eventOf(jsonOf(decoder.decode(bytes.subarray(offsets[i], offsets[i + 1]))), topic.runId))
+  }
+  return events
+}
+
+/** The events of frames that were made for one subscriber: a gap, a synthetic state. */
+export function decodeFrames(frames: readonly Uint8Array[]): readonly (ThreadEvent | LogGap)[] {
+  return frames.map((frame) => {
+    const json = jsonOf(decoder.decode(frame))
+    if (json.type !== 'gap') return eventOf(json, '')
+    const { after, first_retained } = json as unknown as { after: number; first_retained: number }
+    return { type: 'gap', after, firstRetained: first_retained }
+  })
+}
+
+/** What stands behind `data: ` on the frame's last line. */
+const jsonOf = (frame: string): FrameJson => JSON.parse(frame.slice(frame.indexOf('\ndata: ') + 7).trimEnd())
+
+function eventOf({ event_id, seq, method, params }: FrameJson, runId: string): ThreadEvent {
+  const { namespace, timestamp, node, data } = params
+  return {
+    type: 'event',
+    eventId: event_id,
+    seq,
+    method,
+    namespace,
+    ...(node !== undefined && { node }),
+    timestamp,
+    runId,
+    data,
+  }
+}

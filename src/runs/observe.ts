@@ -1,0 +1,108 @@
+import type { ModelCall } from '../agents/agent.ts'
+
+/** What is told of every run. */
+interface AboutRun {
+  readonly threadId: string
+  readonly runId: string
+  readonly assistantId: string
+  /** `tenant ?? id` of the thread's principal; null on a server without authentication. */
+  readonly owner: string | null
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** The W3C `traceparent` of the request that started the run. */
+  readonly traceparent: string | null
+}
+
+/** Why a run came to its end. */
+export type RunEndReason =
+  | 'completed'
+  | 'failed'
+  /** A client or the server's own code cancelled it; `rolled_back` when what it wrote was undone. */
+  | 'cancelled'
+  | 'rolled_back'
+  /** It waited, and a later run with the strategy `interrupt` or `rollback` took its place. */
+  | 'superseded'
+  /** The server closed, and no other process may go on with the run. */
+  | 'closed'
+  /** The process that ran it was lost, and the run may not be continued. */
+  | 'lost'
+  /** It waited on a thread that was deleted. */
+  | 'deleted'
+
+/** Tokens of the run's model calls, as the providers counted them. */
+export interface RunUsage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+interface RunEnding {
+  readonly status: 'success' | 'error' | 'interrupted'
+  /** From the start of the first attempt, in milliseconds. Null for a run that never started. */
+  readonly durationMs: number | null
+  /** Of this process's attempt. Null where no model reported any. */
+  readonly usage: RunUsage | null
+}
+
+/** What happens to runs. Each run that was queued or started ends in exactly one `run.interrupted` or `run.ended`. */
+export type RunEvent =
+  /** The run waits behind others. `position` 1 is the next. */
+  | (AboutRun & { readonly type: 'run.queued'; readonly position: number })
+  | (AboutRun & { readonly type: 'run.started'; readonly waitedMs: number })
+  /** The process that ran it was lost, and this one goes on with it. `attempt` 2 is the first take-over. */
+  | (AboutRun & { readonly type: 'run.taken_over'; readonly attempt: number })
+  /** This process closes, and lets another one go on with the run. */
+  | (AboutRun & { readonly type: 'run.handed_over' })
+  /** A call of a model, through `model()` of an agent function. */
+  | (AboutRun & { readonly type: 'run.model_called'; readonly call: ModelCall })
+  /** The run waits for answers to what it asked. */
+  | (AboutRun & RunEnding & { readonly type: 'run.interrupted'; readonly interruptIds: readonly string[] })
+  | (AboutRun &
+      RunEnding & {
+        readonly type: 'run.ended'
+        readonly reason: RunEndReason
+        /** What a failed run's agent threw, where this process ran it. For logs, never for clients. */
+        readonly error?: unknown
+      })
+
+/** What a server tells those who operate it. */
+export type ServerEvent =
+  | RunEvent
+  | {
+      readonly type: 'thread.deleted'
+      readonly threadId: string
+      readonly owner: string | null
+      readonly at: number
+    }
+  /** The store does not answer; told once, until it is back. */
+  | { readonly type: 'store.away'; readonly error: unknown; readonly at: number }
+  | { readonly type: 'store.back'; readonly awayMs: number; readonly at: number }
+  /** A request was answered with an error, or a command with a refusal. */
+  | {
+      readonly type: 'request.refused'
+      readonly method: string
+      /** The pattern of the route, such as `/threads/:thread_id/commands`. Undefined where no route matched. */
+      readonly route: string | undefined
+      readonly status: number
+      /** Such as `permission_denied`. */
+      readonly code: string
+      readonly at: number
+    }
+
+/** Told of what happens, after it is recorded. Never awaited; what it throws is reported and changes nothing. */
+export type Observe = (event: ServerEvent) => unknown
+
+/** `observe` made safe to call from anywhere. */
+export function createObserver(
+  observe: Observe | undefined,
+  report: (error: unknown) => void,
+): (event: ServerEvent) => void {
+  if (!observe) return () => {}
+  return (event) => {
+    try {
+      const result = observe(event)
+      if (result instanceof Promise) result.catch(report)
+    } catch (error) {
+      report(error)
+    }
+  }
+}

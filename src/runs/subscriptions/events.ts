@@ -1,0 +1,124 @@
+import type { RunContext } from '../context.ts'
+import { noSuchRun } from '../errors.ts'
+import { waitForEnd } from '../execution/recover.ts'
+import { decodeBatch, decodeFrames, type LogGap, type ThreadEvent } from '../log/decode.ts'
+import { createMatcher, type EventFilter, type Matcher } from '../log/filter.ts'
+import type { Topic } from '../log/frame.ts'
+import { loadRun } from '../records/records.ts'
+import { findThread } from '../threads/threads.ts'
+import { type Rendering, subscribeAs } from './subscribe.ts'
+
+export interface EventsRequest {
+  readonly threadId: string
+  readonly owner: string | null
+  /** Only this run's events, and no more after its end. Default: those of all runs, without an end. */
+  readonly runId?: string | undefined
+  /** Only events with a higher sequence number. Default 0: all that the log still has. */
+  readonly after?: number | undefined
+  /** Default: everything. */
+  readonly filter?: EventFilter | undefined
+  /** Ends the iteration, with an error. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * The events of a thread, those that were and those to come, whatever instance runs it. They are pulled: nothing is read ahead,
+ * and leaving the loop ends the subscription. Throws `no_such_run`, and `no_such_thread` once the thread is deleted.
+ */
+export async function* readEvents(
+  context: RunContext,
+  request: EventsRequest,
+): AsyncGenerator<ThreadEvent | LogGap, void, undefined> {
+  const { threadId, owner, runId, after = 0, signal } = request
+  signal?.throwIfAborted()
+  const filter = request.filter ? createMatcher(request.filter) : () => true
+  const wanted = runId === undefined ? filter : ofRun(runId, filter)
+  if (runId !== undefined) await requireRun(context, threadId, owner, runId)
+  const subscription = subscribeAs(context, { threadId, owner, since: after }, wanted, AS_EVENTS)
+  signal?.addEventListener('abort', subscription.cancel)
+  const left = new AbortController()
+  let isOver = false
+  if (runId !== undefined) {
+    // Not every run has a terminal event that the log still holds: one may have been dropped while it waited.
+    waitForEnd(context, threadId, runId, left.signal).then(
+      () => {
+        isOver = true
+        subscription.cancel()
+      },
+      () => {}, // What keeps it from being known ends the subscription too.
+    )
+  }
+  let seen = after
+  try {
+    for (let chunk = await subscription.next(); chunk; chunk = await subscription.next()) {
+      for (const event of chunk) {
+        if (event.type === 'event') seen = event.seq
+        if (isShown(event, runId, filter)) yield event
+        if (runId !== undefined && isEndOf(event, runId)) return
+      }
+    }
+    signal?.throwIfAborted()
+    if (isOver) yield* remainder(context, threadId, seen, ofRun(runId!, filter))
+  } finally {
+    left.abort()
+    signal?.removeEventListener('abort', subscription.cancel)
+    subscription.cancel()
+  }
+}
+
+const AS_EVENTS: Rendering<readonly (ThreadEvent | LogGap)[]> = {
+  frames: decodeFrames,
+  batch(batch, wanted) {
+    const events = decodeBatch(batch, wanted)
+    return events.length > 0 ? events : undefined
+  },
+}
+
+async function requireRun(
+  context: RunContext,
+  threadId: string,
+  owner: string | null,
+  runId: string,
+): Promise<void> {
+  const thread = await findThread(context, threadId, owner)
+  if (!thread || !(await loadRun(context.store, threadId, runId))) throw noSuchRun(runId)
+}
+
+/** The run's wanted events, and those that tell of its end. */
+const ofRun =
+  (runId: string, filter: Matcher): Matcher =>
+  (topic) =>
+    topic.runId === runId && (filter(topic) || isRootLifecycle(topic))
+
+const isRootLifecycle = ({ method, namespace }: Pick<Topic, 'method' | 'namespace'>): boolean =>
+  method === 'lifecycle' && namespace.length === 0
+
+/** False for the run's own lifecycle where it was read only to know the end. */
+const isShown = (event: ThreadEvent | LogGap, runId: string | undefined, filter: Matcher): boolean =>
+  runId === undefined ||
+  event.type === 'gap' ||
+  !isRootLifecycle(event) ||
+  filter({ method: event.method, namespace: [], runId, detail: undefined })
+
+const ENDS: readonly unknown[] = ['completed', 'failed', 'interrupted']
+
+const isEndOf = (event: ThreadEvent | LogGap, runId: string): boolean =>
+  event.type === 'event' &&
+  event.runId === runId &&
+  isRootLifecycle(event) &&
+  ENDS.includes((event.data as { readonly event?: unknown }).event)
+
+/** What the log has of an ended run after `seen`. */
+async function* remainder(
+  { store }: RunContext,
+  threadId: string,
+  seen: number,
+  wanted: Matcher,
+): AsyncGenerator<ThreadEvent> {
+  for (let after = seen; ; ) {
+    const batch = await store.read(threadId, { after })
+    if (batch.count === 0) return
+    yield* decodeBatch(batch, wanted)
+    after = batch.first + batch.count - 1
+  }
+}

@@ -1,0 +1,92 @@
+import { ConflictError, FencedError } from '../../storage/errors.ts'
+import { type RunContext, readerOf } from '../context.ts'
+import { RunError } from '../errors.ts'
+import { cancelRun } from '../execution/cancel.ts'
+import { loadWaiting } from '../execution/enqueue.ts'
+import { keepRenewing, releaseLease } from '../execution/lease.ts'
+import {
+  guardThread,
+  isHeld,
+  loadThread,
+  nextToken,
+  putThread,
+  type ThreadRecord,
+} from '../records/records.ts'
+import { commitTransitions, transition } from '../records/transition.ts'
+import { savedThread } from './threads.ts'
+
+/**
+ * Enters that the thread is to go: nothing starts on it any more, and it is shown to nobody. False when the owner has no such
+ * thread. Throws `ConflictError` when another was first.
+ */
+export async function markDeleting(
+  context: RunContext,
+  threadId: string,
+  owner: string | null,
+): Promise<boolean> {
+  const { store } = context
+  const read = await loadThread(store, threadId)
+  const thread = read ? read.record : await savedThread(context, threadId, owner)
+  if (!thread || thread.owner !== owner) return false
+  if (thread.deleting) return true
+  const dropped = (await loadWaiting(context, thread)).map((run) =>
+    transition(thread, run, { to: 'ended', status: 'interrupted', reason: 'deleted' }),
+  )
+  await commitTransitions(context.observe, dropped, (ops) =>
+    store.commit(threadId, {
+      guards: [guardThread(threadId, read)],
+      ops: [...ops, putThread({ ...thread, deleting: true, queue: [] })],
+    }),
+  )
+  return true
+}
+
+/**
+ * Takes the deletion of a thread as far as it goes now. True when the thread is gone, false while a run or another process
+ * holds it. The lease is held meanwhile, so that no late deleter can take a new thread of this name for the old one.
+ */
+export async function removeMarked(context: RunContext, threadId: string): Promise<boolean> {
+  const { store } = context
+  const state = await store.inspect(threadId)
+  const read = await loadThread(store, threadId)
+  if (!read?.record.deleting) return true
+  const { activeRunId } = read.record
+  if (activeRunId !== null) {
+    await cancelRun(context, threadId, activeRunId, 'interrupt')
+    return false
+  }
+  if (isHeld(state)) return false
+  const token = nextToken(state)
+  try {
+    await store.commit(threadId, {
+      guards: [guardThread(threadId, read), { guard: 'free' }],
+      ops: [{ op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs }],
+    })
+    await removeThread(context, read.record, token)
+    return true
+  } catch (error) {
+    // Another process was first, or took over because this one was slow.
+    if (error instanceof ConflictError || error instanceof FencedError) return false
+    throw error
+  }
+}
+
+async function removeThread(context: RunContext, thread: ThreadRecord, token: number): Promise<void> {
+  const { store } = context
+  const { threadId, owner } = thread
+  // A renewal that fails is told of by the commit, which needs the lease.
+  const stopRenewing = keepRenewing(context, threadId, token, (renewal) => renewal.catch(() => {}))
+  try {
+    const agent = context.agents.get(readerOf(context, thread.assistantId))
+    await store.assertFence(threadId, token)
+    await (agent?.checkpointer ?? context.checkpointer).deleteThread(threadId)
+    await store.commit(threadId, { guards: [{ guard: 'fence', token }], ops: [{ op: 'clear' }] })
+  } catch (error) {
+    await releaseLease(store, threadId, token)
+    throw error
+  } finally {
+    stopRenewing()
+  }
+  context.watchers.drop(threadId, new RunError('no_such_thread', 'The thread was deleted.'))
+  context.observe({ type: 'thread.deleted', threadId, owner, at: Date.now() })
+}
