@@ -1,6 +1,7 @@
 export type {
   Agent,
   AgentEvent,
+  AgentEventMethod,
   AgentTask,
   CheckpointRef,
   HistoryOptions,
@@ -33,16 +34,21 @@ export {
 export { AgentwireError } from './errors.ts'
 export {
   type Authenticate,
+  type Call,
   combine,
+  type Endpoint,
+  type ErrorInfo,
   type HandlerContext,
   HttpError,
+  type HttpErrorOptions,
+  type Method,
   type OnError,
   type Principal,
   type Route,
   type WebHandler,
 } from './http/index.ts'
 export { type ContentBlock, type Message, type MessageEvent, textOf, type Usage } from './messages/index.ts'
-export { RunError } from './runs/index.ts'
+export { RunError, type RunErrorCode } from './runs/index.ts'
 export {
   createAgentServer,
   createThreadsHandler,
@@ -63,4 +69,10 @@ export {
   type Store,
   UnavailableError,
 } from './storage/index.ts'
-export { type Authorize, ProtocolError, type ThreadAction, type ThreadResource } from './threads/index.ts'
+export {
+  type Authorize,
+  ProtocolError,
+  type ProtocolErrorCode,
+  type ThreadAction,
+  type ThreadResource,
+} from './threads/index.ts'
