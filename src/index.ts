@@ -1,6 +1,7 @@
 export type {
   Agent,
   AgentEvent,
+  AgentEventMethod,
   AgentTask,
   CheckpointRef,
   HistoryOptions,
@@ -34,9 +35,14 @@ export {
 export { AgentwireError } from './errors.ts'
 export {
   type Authenticate,
+  type Call,
   combine,
+  type Endpoint,
+  type ErrorInfo,
   type HandlerContext,
   HttpError,
+  type HttpErrorOptions,
+  type Method,
   type OnError,
   type Principal,
   type Route,
@@ -45,6 +51,7 @@ export {
 export { type ContentBlock, type Message, type MessageEvent, textOf, type Usage } from './messages/index.ts'
 export type { Authorize, ThreadAction, ThreadResource } from './requests/access.ts'
 export {
+  type AboutRun,
   type AgentEngine,
   type AgentEngineOptions,
   type Answers,
@@ -62,6 +69,7 @@ export {
   type OpenInterrupt,
   type QueuedRun,
   type Receipt,
+  type RunEnding,
   type RunEndReason,
   RunError,
   type RunErrorCode,

@@ -1,9 +1,9 @@
-interface RequestEvents {
+export interface RequestEvents {
   (event: 'data', listener: (chunk: Uint8Array) => void): unknown
   (event: 'end' | 'error' | 'close', listener: () => void): unknown
 }
 
-type ResponseEvents = (event: 'drain' | 'error' | 'close', listener: () => void) => unknown
+export type ResponseEvents = (event: 'drain' | 'error' | 'close', listener: () => void) => unknown
 
 /** What we use of `http.IncomingMessage`, `http2.Http2ServerRequest` and the requests of Express and Connect. */
 export interface NodeRequest {

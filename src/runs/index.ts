@@ -17,7 +17,15 @@ export {
 export { noSuchRun, noSuchThread, RunError, type RunErrorCode } from './errors.ts'
 export type { LogGap, ThreadEvent } from './log/decode.ts'
 export type { EventFilter } from './log/filter.ts'
-export type { Observe, RunEndReason, RunEvent, RunUsage, ServerEvent } from './observe.ts'
+export type {
+  AboutRun,
+  Observe,
+  RunEnding,
+  RunEndReason,
+  RunEvent,
+  RunUsage,
+  ServerEvent,
+} from './observe.ts'
 export type { CommandKey, Made, Receipt, Started, Written } from './records/idempotency.ts'
 export type {
   CancelAction,

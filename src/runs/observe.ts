@@ -1,7 +1,7 @@
 import type { ModelCall } from '../agents/agent.ts'
 
 /** What is told of every run. */
-interface AboutRun {
+export interface AboutRun {
   readonly threadId: string
   readonly runId: string
   readonly assistantId: string
@@ -35,7 +35,7 @@ export interface RunUsage {
   readonly outputTokens: number
 }
 
-interface RunEnding {
+export interface RunEnding {
   readonly status: 'success' | 'error' | 'interrupted'
   /** From the start of the first attempt, in milliseconds. Null for a run that never started. */
   readonly durationMs: number | null

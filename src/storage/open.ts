@@ -5,8 +5,40 @@ import { countedMemoryCheckpointer } from './memory/checkpointer.ts'
 import { countedMemoryStore } from './memory/store.ts'
 import { assertReadable, schemeOf } from './storage-url.ts'
 
+export type {
+  ChannelVersion,
+  Checkpoint,
+  CheckpointConfig,
+  Checkpointer,
+  CheckpointListOptions,
+  CheckpointMetadata,
+  CheckpointTuple,
+} from './checkpointer/checkpointer.ts'
+export type { DeltaHistory, PendingWrite } from './memory/checkpoints.ts'
 export type { StorageCounts, StorageReport } from './stats.ts'
 export { withoutPassword } from './storage-url.ts'
+export type {
+  Change,
+  Committed,
+  Doc,
+  DocIndex,
+  DocPage,
+  Guard,
+  Json,
+  LeaseRecord,
+  ListQuery,
+  LogBatch,
+  LogEvent,
+  LogOrigin,
+  Op,
+  PartitionChange,
+  PartitionListener,
+  PartitionState,
+  ReadQuery,
+  Store,
+  StoreCapabilities,
+  TrimBound,
+} from './store/store.ts'
 
 /** What every backend takes. For more, such as a client of your own, call the backend's own function. */
 export type OpenStorageOptions = Pick<DurableStorageOptions, 'prefix' | 'deadlineMs' | 'serde'>

@@ -14,7 +14,10 @@ import {
 import { puppet } from '../runs/support.ts'
 import { dataOf, isRoot, isTerminal, rootStates, serveAgents, signpost, type WireEvent } from './support.ts'
 
-/** The rules of the protocol that break a real client when missed (facts/streaming-protocol.md §0), one test each. */
+/**
+ * The rules of the protocol that break a real client when missed, one test each. Rule by rule: docs/protocol.md §1.3, §4.7, §4.3,
+ * §4.4, §4.5, §5.3, §5.6, §3.1, §10.1, §7.2, §6.4, §7.2, §5.7, §5.2, §4.4, §6.4, §3.2, §5.3.
+ */
 
 const question = { messages: [{ type: 'human', content: 'Q', id: 'h1' }] }
 

@@ -5,7 +5,7 @@ import { approval, calculator, chat, nestedApproval, threeSteps } from '../fixtu
 import { puppet } from '../runs/support.ts'
 import { dataOf, type Json, rootStates, serveAgents } from './support.ts'
 
-/** facts/streaming-protocol.md §6. */
+/** docs/protocol.md §7. */
 
 async function serve(agents: Readonly<Record<string, Parameters<typeof langgraph>[0]>>) {
   const host = await serveAgents({

@@ -9,7 +9,7 @@ import { encodeFrame, pendingEvent, topicOf } from '../../src/runs/log/frame.ts'
 import { inOrder, nestedApproval, researchers, toolAgent } from '../fixtures/graphs.ts'
 import { ALL, isTerminal, openStream, request, serveAgents, type WireEvent } from './support.ts'
 
-/** facts/streaming-protocol.md §4.1 and §4.2. The client filters again with `matchesSubscription`: that is the reference. */
+/** docs/protocol.md §4.1 and §4.2. The client filters again with `matchesSubscription`: that is the reference. */
 
 const segment = fc.constantFrom(
   'tools',

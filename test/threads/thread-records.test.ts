@@ -5,7 +5,7 @@ import { approval, chat, threeSteps } from '../fixtures/graphs.ts'
 import { puppet } from '../runs/support.ts'
 import { isRoot, isTerminal, type Json, request, rootStates, serveAgents } from './support.ts'
 
-/** Thread records, through the SDK's client where it has a method (facts/streaming-protocol.md §6.5). */
+/** Thread records, through the SDK's client where it has a method (docs/protocol.md §8). */
 
 async function serve() {
   const actor = puppet()

@@ -4,7 +4,6 @@ import type { ContentBlock, FinishReason, Message, ToolCallBlock, Usage } from '
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { Run } from '../../tracing/run.ts'
 import type { RunConfig } from '../agent.ts'
-import type { State } from './state.ts'
 
 /** What `defineAgent` takes. */
 export interface AgentDefinition<Input> {
@@ -24,11 +23,9 @@ export interface AgentDefinition<Input> {
    * Messages, tool calls and subagents have ids by the order of their calls, and what was delivered before is not delivered
    * twice; that order must not depend on chance.
    */
-  run(context: AgentContext<Input>): Returned | Promise<Returned>
+  // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
+  run(context: AgentContext<Input>): StateChange | undefined | void | Promise<StateChange | undefined | void>
 }
-
-// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
-type Returned = StateChange | undefined | void
 
 /**
  * A change of the state: keys to replace, `undefined` to remove one. `messages` are appended, or replace those with the same
@@ -54,7 +51,7 @@ export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends
  */
 export interface Writer {
   /** The state now, frozen: as clients see it, with messages in LangChain's flat form. */
-  readonly state: State
+  readonly state: Readonly<Record<string, unknown>>
   /** The messages of the state now, in the normal form. */
   readonly messages: readonly Message[]
   /** Fires when the run is cancelled or abandoned. */
@@ -125,8 +122,10 @@ export interface MessageOptions {
 }
 
 /** The chunks of a model's answer, as an SDK or a provider streams them. */
-export type ModelStream = Chunks | PromiseLike<Chunks>
-type Chunks = AsyncIterable<unknown> | ReadableStream<unknown>
+export type ModelStream =
+  | AsyncIterable<unknown>
+  | ReadableStream<unknown>
+  | PromiseLike<AsyncIterable<unknown> | ReadableStream<unknown>>
 
 export interface ModelOptions extends MessageOptions {
   /** Traces the call: gets `new_token` and its end. See `startLlmRun`. */

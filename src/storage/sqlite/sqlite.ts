@@ -15,6 +15,7 @@ export type { DurableStorage, DurableStorageOptions } from '../durable.ts'
 export type { StorageCounts, StorageReport } from '../stats.ts'
 export type { RetentionOptions } from '../store/retention.ts'
 export type { SqliteDatabase, SqliteStatement } from './driver.ts'
+export type { Synchronous } from './migrate.ts'
 
 export interface SqliteStorageOptions extends DurableStorageOptions {
   /**

@@ -21,7 +21,7 @@ export interface GenAiCall {
 }
 
 /** Reads the attributes of a span back. Text, ids, arguments and counts are what they were; attributes of others are read as well. */
-export function readGenAiAttributes(attributes: Fields): GenAiCall {
+export function readGenAiAttributes(attributes: Readonly<Record<string, unknown>>): GenAiCall {
   const provider = attributes['gen_ai.system'] ?? attributes['gen_ai.provider.name']
   const model = attributes['gen_ai.response.model'] ?? attributes['gen_ai.request.model']
   const usage = usageOf(attributes)
