@@ -2,8 +2,8 @@ import { coerceMessageLikeToMessage } from '@langchain/core/messages'
 import { messagesStateReducer } from '@langchain/langgraph'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createCheckpointChain, load } from '../../src/agents/function/checkpoints.ts'
-import { derivedId, uuid6 } from '../../src/agents/function/ids.ts'
+import { createCheckpointChain, loadCheckpoint, uuid6 } from '../../src/agents/function/checkpoints.ts'
+import { derivedId } from '../../src/agents/function/journal.ts'
 import { insertAnswer, messagesOf, reduce, type State } from '../../src/agents/function/state.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 
@@ -96,7 +96,8 @@ test('an answer without its call goes to the end, a second one with its id repla
 })
 
 test('two branches of a thread never share the version of a channel, so every checkpoint keeps its values', async () => {
-  const place = { checkpointer: memoryCheckpointer(), threadId: 't', namespace: '' }
+  const thread = { checkpointer: memoryCheckpointer(), threadId: 't' }
+  const loadAt = (checkpointId: string) => loadCheckpoint({ ...thread, checkpointId })
   const written = new Map<string, unknown>()
   await fc.assert(
     fc.asyncProperty(
@@ -104,17 +105,16 @@ test('two branches of a thread never share the version of a channel, so every ch
       fc.dictionary(fc.constantFrom('x', 'y', 'z'), fc.nat()),
       async (at, channels) => {
         const known = [...written.keys()]
-        const base = known.length > 0 ? await load(place, known[at % known.length]) : undefined
-        const { id } = await createCheckpointChain(place, base).put({ ...channels }, { source: 'loop' })
+        const base = known.length > 0 ? await loadAt(known[at % known.length]!) : undefined
+        const { id } = await createCheckpointChain(thread, base).put({ ...channels }, { source: 'loop' })
         written.set(id, { ...channels })
-        for (const [earlier, values] of written)
-          expect((await load(place, earlier))?.channels).toEqual(values)
+        for (const [earlier, values] of written) expect((await loadAt(earlier))?.channels).toEqual(values)
       },
     ),
     { numRuns: 60 },
   )
   const versions = [...written.keys()].map(
-    async (id) => (await load(place, id))!.tuple.checkpoint.channel_versions,
+    async (id) => (await loadAt(id))!.tuple.checkpoint.channel_versions,
   )
   const byVersion = new Map<string, unknown>()
   for (const [at, one] of (await Promise.all(versions)).entries()) {
