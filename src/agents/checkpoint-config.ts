@@ -3,7 +3,11 @@ import type { CheckpointRef, HistoryOptions, StateAddress } from './agent.ts'
 import { toJson } from './to-json.ts'
 
 /** A state address as the config that a checkpointer takes. */
-export function configOf({ threadId, checkpointId, checkpointNs = '' }: StateAddress): CheckpointConfig {
+export function configOf({
+  threadId,
+  checkpointId,
+  checkpointNs = '',
+}: Omit<StateAddress, 'checkpointer'>): CheckpointConfig {
   return {
     configurable: {
       thread_id: threadId,

@@ -9,8 +9,8 @@ import {
   StreamChannel,
 } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
-import { throughMembers } from '../../src/agents/langgraph/graph.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { mapMembers } from '../../src/agents/langgraph/saver-views.ts'
 import { AgentwireError } from '../../src/errors.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
@@ -78,7 +78,7 @@ describe('the checkpointer', () => {
     const agent = langgraph(threeSteps(() => {}, { checkpointer: own }))
     expect(agent.checkpointer).toBe(own)
     let puts = 0
-    const view: Checkpointer = throughMembers(own, (key, member) => {
+    const view: Checkpointer = mapMembers(own, (key, member) => {
       if (key !== 'put') return member
       return (...args: Parameters<MemorySaver['put']>) => {
         puts++
