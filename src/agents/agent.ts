@@ -22,7 +22,7 @@ export interface Agent {
   getState(at: StateAddress, options?: { readonly subgraphs?: boolean }): Promise<StateSnapshot | undefined>
   /** The snapshots, newest first. */
   getHistory(at: StateAddress, options?: HistoryOptions): AsyncIterable<StateSnapshot>
-  /** Writes a checkpoint with the source `update` and gives its id. Throws `AgentInputError` for values that the state refuses. */
+  /** Writes a checkpoint with the source `update` and gives its id. Throws `AgentInputError` for values the state refuses. */
   updateState(at: StateAddress, update: StateUpdate): Promise<{ readonly checkpointId: string }>
 }
 

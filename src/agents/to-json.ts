@@ -146,7 +146,7 @@ const isMessage = (value: object): value is Message => {
   return typeof toDict === 'function' && (typeof getType === 'function' || typeof _getType === 'function')
 }
 
-/** Fields that may be set after construction, where `toDict` misses them. A message is converted again when one of them changes. */
+/** Fields that may be set after construction, where `toDict` misses them. A message is converted again when one changes. */
 const LATE_FIELDS = [
   'content',
   'id',

@@ -29,7 +29,7 @@ import { changeOf, frozenCopy, publicState, readInput, reduce, type State } from
 /** What an attempt begins with. */
 export interface Plan {
   readonly state: State
-  /** The source of a checkpoint to write first, with `channels` beside the state. Absent where the run continues from the one there is. */
+  /** The source of a checkpoint to write first, with `channels` beside the state. Absent where the run continues from `base`. */
   readonly source?: CheckpointDetails['source']
   readonly channels: Channels
   /** The input of the function. Absent where there is nothing to run. */

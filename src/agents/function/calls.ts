@@ -89,7 +89,7 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
   return result
 }
 
-/** Adds the call to the assistant message of this turn of the event loop. Settles with its position there, once it is published. */
+/** Adds the call to the assistant message of this turn of the event loop. Gives its position there once it is published. */
 async function announce(scope: Scope, path: string, call: CallBatch['calls'][number]): Promise<number> {
   scope.batch ??= startBatch(scope, path)
   const { calls, announced } = scope.batch

@@ -59,7 +59,7 @@ export interface Writer {
   readonly messages: readonly Message[]
   /** Aborts when the run is cancelled or abandoned. */
   readonly signal: AbortSignal
-  /** Streams an assistant message, which `end` adds to the state. A message that is open when the function returns is ended then. */
+  /** Streams an assistant message, which `end` adds to the state. An open message is ended when the function returns. */
   message(options?: MessageOptions): MessageWriter
   /** Writes a whole assistant message. */
   message(text: string, options?: MessageOptions): Promise<Message>

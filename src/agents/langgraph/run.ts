@@ -63,7 +63,7 @@ function runOptions(task: AgentTask, signal: AbortSignal): RunOptions {
 
 const POSITION_KEYS = new Set(['checkpoint_id', 'checkpoint_ns', 'checkpoint_map'])
 
-/** Leaves out the keys of the starting checkpoint, which the task sets, and keys with two underscores, which belong to the engine. */
+/** Leaves out the keys of the starting checkpoint, which the task sets, and the engine's own keys, which begin with `__`. */
 function withoutReserved(configurable: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(configurable).filter(([key]) => !key.startsWith('__') && !POSITION_KEYS.has(key)),

@@ -86,8 +86,8 @@ const ownConfig = (target: Graph, at: StateAddress): CheckpointConfig => ({
 })
 
 /**
- * The node of an update without `asNode`: the first update of a thread is its input, and messages come from the model of an agent.
- * In all other cases LangGraph takes the node that wrote last.
+ * The node of an update without `asNode`: the first update of a thread is its input, and messages come from the model of an
+ * agent. In all other cases LangGraph takes the node that wrote last.
  */
 async function defaultNode(graph: Graph, at: StateAddress, values: unknown): Promise<string | undefined> {
   if (values === null || values === undefined) return undefined
