@@ -23,7 +23,7 @@ export function refOf({ configurable = {} }: CheckpointConfig): CheckpointRef {
     threadId: String(configurable.thread_id),
     checkpointId: String(configurable.checkpoint_id ?? ''),
     checkpointNs: String(configurable.checkpoint_ns ?? ''),
-    checkpointMap: (toJson(configurable.checkpoint_map) as Record<string, string> | null) ?? null,
+    checkpointMap: toJson(configurable.checkpoint_map) as Record<string, string> | null,
   }
 }
 

@@ -72,7 +72,7 @@ async function perform<Input>(
   try {
     const change = await definition.run(contextOf(task, scope, input))
     await allSettled(attempt.running)
-    if (run.interrupts.raised().length > 0) return suspend(run)
+    if (attempt.interrupts.raised().length > 0) return suspend(run)
     finish(run, change)
   } catch (error) {
     if (!isSuspended(error)) return fail(run, error)
@@ -103,9 +103,9 @@ function finish({ taskId, attempt, scope, root }: Run, change: unknown): void {
 
 /** Ends the attempt at its interrupts. The state so far is kept, and the interrupts with it. */
 function suspend(run: Run): void {
-  const { taskId, attempt, scope, root, interrupts } = run
+  const { taskId, attempt, scope, root } = run
   for (const open of scope.openMessages) open.fail('The agent waits for an answer.')
-  const raised = interrupts.raised()
+  const raised = attempt.interrupts.raised()
   const withdrawn = run.pending.some((before) => !raised.some((interrupt) => interrupt.id === before.id))
   commitRest(run, { bare: true, force: withdrawn })
   void attempt.queue.step(async () => {
@@ -140,7 +140,7 @@ function fail(run: Run, error: unknown): void {
 function commitRest(run: Run, { bare = false, force = false }: { bare?: boolean; force?: boolean }): void {
   for (const subagent of run.subagents) subagent.flush()
   // Writing the checkpoints of the subagents may change the journal, so it is compared when the turn of the commit comes.
-  run.root.commitIf(() => force || run.journalHasChanged(), { bare })
+  run.root.commitIf(() => force || run.attempt.journal.hasChanged(), { bare })
 }
 
 /** The events that end the namespaces that are still open, innermost first. */

@@ -23,7 +23,7 @@ import {
   saveInterrupts,
 } from './journal.ts'
 import { createNamespaceState, type NamespaceState, NODE } from './namespace-state.ts'
-import { type Attempt, createInterrupts, createScope, type Interrupts, type Scope } from './scope.ts'
+import { type Attempt, createInterrupts, createScope, type Scope } from './scope.ts'
 import { changeOf, frozenCopy, publicState, readInput, reduce, type State } from './state.ts'
 
 /** What an attempt begins with. */
@@ -129,11 +129,8 @@ export interface Run {
   readonly scope: Scope
   readonly root: NamespaceState
   readonly subagents: readonly NamespaceState[]
-  readonly interrupts: Interrupts
   /** See `Plan`. */
   readonly pending: readonly SavedInterrupt[]
-  /** Whether the journal has changed since it was last written. */
-  journalHasChanged(): boolean
 }
 
 export interface RunOptions {
@@ -150,7 +147,6 @@ export function createRun({ runId, at, queue, signal, chain, plan, journal: firs
   const { seed, answers } = first
   const { state, channels, pending } = plan
   const journal = openJournal(first)
-  const interrupts = createInterrupts(seed, answers)
   const subagents: NamespaceState[] = []
 
   const root = createNamespaceState({
@@ -188,13 +184,13 @@ export function createRun({ runId, at, queue, signal, chain, plan, journal: firs
 
   const attempt: Attempt = {
     queue,
-    interrupts,
+    journal,
+    interrupts: createInterrupts(seed, answers),
     seed,
     signal,
     running: new Set(),
     started: new Set(),
     openState,
-    isNewCustom: journal.isNewCustom,
   }
   return {
     taskId: derivedId(seed, NODE),
@@ -202,8 +198,6 @@ export function createRun({ runId, at, queue, signal, chain, plan, journal: firs
     scope: createScope(attempt, root, { path: '' }),
     root,
     subagents,
-    interrupts,
     pending,
-    journalHasChanged: journal.hasChanged,
   }
 }

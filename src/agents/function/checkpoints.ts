@@ -137,8 +137,7 @@ export function uuid6(after?: string): string {
 
 /** Puts the dashes of a UUID between 32 hexadecimal digits. */
 export function formatUuid(digits: string): string {
-  const parts = [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20)]
-  return `${parts.join('-')}-${digits.slice(20)}`
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 function ticksOf(id: string): bigint {

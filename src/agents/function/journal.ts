@@ -40,8 +40,8 @@ export interface OpenJournal {
   /** Whether the next `custom` event of this scope was not sent by an earlier attempt. Counts the event. */
   isNewCustom(scope: string): boolean
   /**
-   * Takes the journal for a checkpoint: the `custom` events up to this call, and the children up to the call of the result,
-   * because the checkpoints of subagents that were committed before are written before.
+   * Takes the journal for a checkpoint. It counts `custom` events up to this call, and has the children of the time when the
+   * result is called, because the checkpoints of subagents that are committed earlier are written by then.
    */
   take(): () => RunJournal
   /** Whether the journal has changed since it was last written. */

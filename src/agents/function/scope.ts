@@ -1,13 +1,14 @@
 import { AgentwireError } from '../../errors.ts'
 import { decodeMessage, type Message, type WireMessage } from '../../messages/index.ts'
 import type { EventQueue } from './event-queue.ts'
-import { derivedId, type SavedInterrupt } from './journal.ts'
+import { derivedId, type OpenJournal, type SavedInterrupt } from './journal.ts'
 import type { NamespaceState } from './namespace-state.ts'
 import { frozenCopy } from './state.ts'
 
 /** What all parts of one attempt share. */
 export interface Attempt {
   readonly queue: EventQueue
+  readonly journal: OpenJournal
   readonly interrupts: Interrupts
   readonly seed: string
   readonly signal: AbortSignal
@@ -17,8 +18,6 @@ export interface Attempt {
   readonly started: Set<readonly string[]>
   /** Opens the state of a subagent. */
   openState(namespace: readonly string[]): Promise<NamespaceState>
-  /** Whether the next `custom` event of this scope was not sent by an earlier attempt. Counts the event. */
-  isNewCustom(scope: string): boolean
 }
 
 /** A part of the function that numbers its own calls: the run, a subagent or a tool. */

@@ -159,7 +159,7 @@ function customOf(scope: Scope): Writer['custom'] {
     const refused = rejectSuspended(scope)
     if (refused) return refused
     const data = args.length === 2 ? { name: args[0], payload: args[1] } : { payload: args[0] }
-    if (attempt.isNewCustom(path)) attempt.queue.put(state.event('custom', frozenCopy(data)))
+    if (attempt.journal.isNewCustom(path)) attempt.queue.put(state.event('custom', frozenCopy(data)))
     return attempt.queue.ready()
   }
 }

@@ -115,7 +115,7 @@ function messageEvent(
   node: string | undefined,
   data: Data,
 ): readonly AgentEvent[] {
-  if (data.event === 'provider') return []
+  if (data.event === 'provider') return NOTHING
   return [{ method: 'messages', namespace, node, data: withBlock(data) }]
 }
 
