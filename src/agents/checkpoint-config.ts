@@ -28,8 +28,8 @@ export function refOf({ configurable = {} }: CheckpointConfig): CheckpointRef {
 }
 
 /**
- * History options as a checkpointer takes them. A history from a checkpoint on skips the newer ones while it is read, so the
- * checkpointer gets the limit only where nothing is skipped.
+ * History options as a checkpointer takes them. A history that begins at a checkpoint skips the newer ones while it is read, so
+ * the checkpointer gets the limit only where nothing is skipped.
  */
 export function listOptionsOf(at: StateAddress, { limit, before, filter }: HistoryOptions) {
   return {

@@ -60,7 +60,7 @@ async function open<Input>(
   return [...first, started]
 }
 
-/** Runs the function and ends the attempt in the same way. Never rejects. */
+/** Runs the function, and then finishes, suspends or fails the attempt. Never rejects. */
 async function perform<Input>(
   definition: AgentDefinition<Input>,
   task: AgentTask,

@@ -35,7 +35,7 @@ export function createTranslator(): Translator {
       }))
   }
 
-  /** The engine calls a namespace completed that waits at an interrupt. It is interrupted. */
+  /** The engine reports a namespace that waits at an interrupt as completed. Clients get it as interrupted. */
   function lifecycle(namespace: readonly string[], data: Data): readonly AgentEvent[] {
     if (namespace.length === 0) return NOTHING
     const waits = data.event === 'completed' && paused.has(namespace.join('|'))
