@@ -1,28 +1,28 @@
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 
 /**
- * Anything that turns an input into a stream of protocol events. `langgraph(graph)` and `defineAgent({ … })` make agents; the
- * run engine is the only caller of `stream`.
+ * Anything that turns an input into a stream of protocol events. `langgraph(graph)` and `defineAgent({ … })` make agents. Only
+ * the run engine calls `stream`.
  */
 export interface Agent {
   readonly name?: string | undefined
   readonly description?: string | undefined
-  /** A run whose process died may be continued from its last checkpoint by another process. */
+  /** Lets another process continue a run from its last checkpoint when the process of the run has died. */
   readonly resumable: boolean
-  /** The agent's own saver. When absent it gets the server's. */
+  /** The agent's own saver. Without one, the agent gets the server's. */
   readonly checkpointer?: Checkpointer | undefined
-  /** Throws `AgentInputError` for an input that every run would refuse. Asked before a run is accepted. */
+  /** Throws `AgentInputError` for an input that every run would refuse. It is called before a run is accepted. */
   validateInput?(input: unknown): void | Promise<void>
   /**
-   * One attempt of one run. Ends normally when the agent is done or waits at an interrupt, throws when it failed. Root
-   * `lifecycle` events are the engine's: an agent never yields them. Every `data` is plain JSON (see `toJson`).
+   * One attempt of one run. Ends when the agent is done or waits at an interrupt, and throws when it has failed. An agent never
+   * yields `lifecycle` events of the root, because the engine makes them. Every `data` is plain JSON (see `toJson`).
    */
   stream(task: AgentTask): AsyncIterable<AgentEvent>
-  /** The state at a checkpoint, or undefined when there is none. */
+  /** The state at a checkpoint, or undefined when there is no checkpoint. */
   getState(at: StateAddress, options?: { readonly subgraphs?: boolean }): Promise<StateSnapshot | undefined>
-  /** Snapshots newest first. */
+  /** The snapshots, newest first. */
   getHistory(at: StateAddress, options?: HistoryOptions): AsyncIterable<StateSnapshot>
-  /** Writes a checkpoint (source `update`) and gives its id. Throws `AgentInputError` for values the state cannot take. */
+  /** Writes a checkpoint with the source `update` and gives its id. Throws `AgentInputError` for values the state refuses. */
   updateState(at: StateAddress, update: StateUpdate): Promise<{ readonly checkpointId: string }>
 }
 
@@ -31,11 +31,11 @@ export interface AgentTask {
   readonly runId: string
   readonly assistantId: string
   readonly start: RunInput
-  /** Start from this checkpoint instead of the newest: a fork, or the head that a rollback restored. Known to exist. */
+  /** The checkpoint to start from instead of the newest: that of a fork, or the one that a rollback restored. It exists. */
   readonly checkpointId?: string | undefined
   readonly config: RunConfig
   readonly checkpointer: Checkpointer
-  /** Aborted on cancel. Nothing the agent does afterwards is recorded. */
+  /** Aborts on cancel. Nothing that the agent does afterwards is recorded. */
   readonly signal: AbortSignal
   /** To be told of each call of a model once it is over, by agents that know of them. Never throws. */
   readonly onModelCall?: ((call: ModelCall) => void) | undefined
@@ -58,11 +58,11 @@ export interface ModelCall {
 }
 
 export type RunInput =
-  /** `null` continues from the checkpoint. */
+  /** A `null` value continues from the checkpoint. */
   | { readonly kind: 'input'; readonly value: unknown }
   | {
       readonly kind: 'resume'
-      /** Answers by interrupt id. An id that is not answered stays pending. */
+      /** The answers by interrupt id. An interrupt without an answer stays pending. */
       readonly answers: Readonly<Record<string, unknown>>
       readonly update?: unknown
       /** A node name, `{ node, input }`, or an array of both. */
@@ -90,7 +90,7 @@ export type AgentEventMethod =
 /** An event of the Agent Streaming Protocol before the engine numbers it. `data` has the protocol's own shape. */
 export interface AgentEvent {
   readonly method: AgentEventMethod
-  /** Path from the root, such as `['tools:<task id>', 'model_request:<task id>']`; `[]` is the root. */
+  /** The path from the root, such as `['tools:<task id>', 'model_request:<task id>']`. The root is `[]`. */
   readonly namespace: readonly string[]
   readonly node?: string | undefined
   readonly data: unknown
@@ -100,15 +100,15 @@ export interface StateAddress {
   readonly threadId: string
   readonly checkpointer: Checkpointer
   readonly checkpointId?: string | undefined
-  /** Namespace segments joined by `|`; `''` is the root. */
+  /** The segments of the namespace joined by `|`. The root is `''`. */
   readonly checkpointNs?: string | undefined
 }
 
 export interface HistoryOptions {
   readonly limit?: number | undefined
-  /** Exclusive. */
+  /** A checkpoint id. The history begins with the checkpoints before it. */
   readonly before?: string | undefined
-  /** Equality on checkpoint metadata. */
+  /** Metadata that the checkpoints must have, compared by equality. */
   readonly filter?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -132,7 +132,7 @@ export interface PendingInterrupt {
 export interface StateSnapshot {
   /** The whole state of the namespace, as plain JSON. */
   readonly values: Readonly<Record<string, unknown>>
-  /** Nodes that would run next; empty when idle. */
+  /** The nodes that would run next. Empty when the thread is idle. */
   readonly next: readonly string[]
   readonly tasks: readonly SnapshotTask[]
   readonly metadata: Readonly<Record<string, unknown>>
@@ -148,9 +148,9 @@ export interface SnapshotTask {
   readonly path: readonly unknown[]
   readonly error: string | null
   readonly interrupts: readonly PendingInterrupt[]
-  /** Where a subgraph of this task keeps its state. */
+  /** The address at which a subgraph of this task keeps its state. */
   readonly checkpoint: CheckpointRef | null
-  /** That state, when it was asked for. */
+  /** The state of that subgraph, when it was requested. */
   readonly state: StateSnapshot | null
   readonly result: unknown
 }

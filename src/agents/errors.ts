@@ -7,3 +7,7 @@ export class AgentInputError extends AgentwireError {
     super('invalid_argument', message, options)
   }
 }
+
+/** The message of anything that was thrown. */
+export const textOfThrown = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown)

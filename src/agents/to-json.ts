@@ -1,15 +1,16 @@
 import { encodeBase64 } from '../formats/reading/base64.ts'
 
 /**
- * Turns any value into plain JSON, and never throws. What is plain JSON already is given back as it is, not copied.
+ * Turns any value into plain JSON, and never throws. A value that is plain JSON already is returned as it is, without a copy.
  *
- * - LangChain messages become flat objects, `{ type, content, id, … }`, also where they are in their serialized envelope.
- * - `undefined`, functions and symbols are left out of objects and `null` in arrays; `NaN` and infinities are `null`.
- * - Dates and all that have `toJSON` give its result; errors `{ name, message }`; `BigInt` its digits; maps objects (lists
- *   of pairs when a key is no string); sets lists; bytes base64.
- * - A cycle is `'[circular]'`, what throws when it is read `'[unreadable]'`, what is nested too deep `'[too deep]'`.
+ * - LangChain messages become flat objects, `{ type, content, id, … }`, also from their serialized envelope.
+ * - `undefined`, functions and symbols are left out of objects and are `null` in arrays. `NaN` and infinities are `null`.
+ * - Dates and everything else with `toJSON` become its result, errors `{ name, message }`, a `BigInt` its digits, maps objects
+ *   (or lists of pairs when a key is not a string), sets lists, and bytes base64.
+ * - A cycle becomes `'[circular]'`, a value that throws when it is read `'[unreadable]'`, and one that is nested too deep
+ *   `'[too deep]'`.
  *
- * A message is converted once and remembered as long as it lives, because every step of an agent shows all earlier ones.
+ * A message is converted once and remembered for as long as it lives, because every step of an agent shows all earlier messages.
  */
 export function toJson(value: unknown): unknown {
   const json = convert(value, [])
@@ -18,11 +19,11 @@ export function toJson(value: unknown): unknown {
 
 type Fields = Record<string, unknown>
 
-/** Far beyond any real state, and far below the limits of the stack and of `JSON.stringify`. */
+/** No real state is nested this deep, and the limits of the stack and of `JSON.stringify` are far above it. */
 const MAX_DEPTH = 500
 const UNREADABLE = '[unreadable]'
 
-/** `undefined` means: there is no JSON for it. `path` holds the objects that `value` is inside of. */
+/** Gives `undefined` where a value has no JSON. `path` holds the objects around `value`. */
 function convert(value: unknown, path: object[]): unknown {
   switch (typeof value) {
     case 'string':
@@ -113,7 +114,7 @@ function convertOwn(value: Fields, path: object[], read = readField): Fields {
   return copy
 }
 
-/** Gives up single properties only, where one of them cannot be read. */
+/** Converts an object with properties that cannot be read. Only those are lost. */
 function convertCarefully(value: Fields, path: object[]): unknown {
   try {
     return convertOwn(value, path, tryField)
@@ -133,7 +134,7 @@ function convertMap(value: ReadonlyMap<unknown, unknown>, path: object[]): unkno
   return copy
 }
 
-/** What LangChain messages of every version have in common. */
+/** The methods that LangChain messages of every version have. */
 interface Message extends Fields {
   getType?(): string
   _getType?(): string
@@ -145,7 +146,7 @@ const isMessage = (value: object): value is Message => {
   return typeof toDict === 'function' && (typeof getType === 'function' || typeof _getType === 'function')
 }
 
-/** Fields that may be set after construction, which `toDict` then does not know. A change of one of them makes a message new. */
+/** Fields that may be set after construction, where `toDict` misses them. A message is converted again when one changes. */
 const LATE_FIELDS = [
   'content',
   'id',
@@ -163,7 +164,7 @@ function convertMessage(message: Message, path: object[]): unknown {
   if (known && isUnchanged(message, known.seen)) return known.json
   const { type, data } = message.toDict()
   const fields: Fields = {}
-  // `toDict` escapes what looks like an envelope in its data: read the message itself where it can be read.
+  // `toDict` escapes values that look like an envelope, so each field is read from the message itself where it has it.
   for (const key of Object.keys(data)) set(fields, key, key in message ? message[key] : data[key])
   for (const key of LATE_FIELDS) fields[key] ??= message[key]
   fields.type = type
@@ -188,7 +189,7 @@ const MESSAGE_TYPES: Readonly<Record<string, string>> = {
   RemoveMessage: 'remove',
 }
 
-/** `{ lc: 1, type: 'constructor', id: […, 'HumanMessage'], kwargs }`: what `JSON.stringify` makes of a message. */
+/** The envelope that `JSON.stringify` makes of a message: `{ lc: 1, type: 'constructor', id: […, 'HumanMessage'], kwargs }`. */
 function convertEnvelope(value: Fields, path: object[]): unknown {
   const name = Array.isArray(value.id) ? String(value.id.at(-1)).replace(/Chunk$/, '') : ''
   const type = Object.hasOwn(MESSAGE_TYPES, name) ? MESSAGE_TYPES[name] : undefined
@@ -207,7 +208,7 @@ function tryField(value: Fields, key: string): unknown {
   }
 }
 
-/** Assigns a key of its own, also one named `__proto__`. */
+/** Assigns an own property, even one named `__proto__`. */
 function set(target: Fields, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })

@@ -2,9 +2,7 @@ import { expect, test } from 'vitest'
 import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { decodeMessage, type Message, textOf } from '../../src/messages/index.ts'
-import { collect, gate, input, messagesIn, newThread, outline, run, stateOf } from './run.ts'
-
-const ask = input({ messages: [{ role: 'user', content: 'go', id: 'h' }] })
+import { ask, collect, gate, messagesIn, newThread, outline, run, stateOf } from './run.ts'
 
 const dataOf = (events: readonly AgentEvent[], method: string, kind?: string) =>
   events
@@ -12,7 +10,7 @@ const dataOf = (events: readonly AgentEvent[], method: string, kind?: string) =>
     .map(({ namespace, data }) => ({ namespace, ...(data as Record<string, unknown>) }))
     .filter((data) => kind === undefined || (data as Record<string, unknown>).event === kind)
 
-test('a tool: call, events, answer, in the order of a tool-calling graph', async () => {
+test('a tool sends its call, events and answer in the order of a tool-calling graph', async () => {
   const agent = defineAgent({
     async run({ tool, message }) {
       const sum = await tool('add', { a: 2, b: 3 }, async ({ output }) => {
@@ -78,7 +76,7 @@ test('a tool: call, events, answer, in the order of a tool-calling graph', async
   expect(tools[3]).toMatchObject({ tool_call_id: id, output: answer })
 })
 
-test('a tool that throws: an error result in the state, and the error for the caller', async () => {
+test('a tool that throws adds an error result to the state and rejects with its error', async () => {
   const agent = defineAgent({
     async run({ tool, message }) {
       const failure = await tool('explode', {}, () => {
@@ -101,14 +99,14 @@ test('a tool that throws: an error result in the state, and the error for the ca
   ])
 })
 
-test('calls of one turn of the loop share an assistant message; answers stand behind it', async () => {
+test('calls in one turn of the event loop share an assistant message, and their answers follow it', async () => {
   const hold = gate()
   const agent = defineAgent({
     async run({ tool }) {
       const slow = tool('slow', {}, () => hold.opened)
       const fast = tool('fast', {}, () => 'quick')
       await fast
-      // While the first still runs, a third one begins: it has an assistant message of its own, behind which it is answered.
+      // The third call begins while the first one runs. It gets its own assistant message, and its answer follows that message.
       const late = tool('late', {}, () => 'late')
       await late
       hold.open()
@@ -132,7 +130,7 @@ test('calls of one turn of the loop share an assistant message; answers stand be
   expect(new Set(namespaces).size).toBe(3)
 })
 
-test('a tool call that a message already has is not announced again', async () => {
+test('a tool call that a message already has gets no second assistant message', async () => {
   const agent = defineAgent({
     async run({ message, tool }) {
       const m = message()
@@ -178,7 +176,7 @@ const deep = defineAgent({
   },
 })
 
-test('a subagent has a card: task call, namespace, state and events of its own', async () => {
+test('a subagent has its own task call, namespace, state and events, which make its card', async () => {
   const thread = newThread()
   const events = await run(deep, thread, ask)
   const started = dataOf(events, 'tools', 'tool-started').filter(
@@ -242,7 +240,7 @@ test('a subagent has a card: task call, namespace, state and events of its own',
   expect(answers.at(-1)!.content).toBe('I found: x is 42 {"total":3,"task":"Add up"}')
 })
 
-test('every checkpoint stands right before its values, and every namespace starts before it speaks', async () => {
+test('every checkpoint comes right before its values, and every namespace starts before its first event', async () => {
   const events = await run(deep, newThread(), ask)
   for (const [at, event] of events.entries()) {
     if (event.method !== 'checkpoints') continue
@@ -256,7 +254,7 @@ test('every checkpoint stands right before its values, and every namespace start
   }
 })
 
-test('a finished thread leads from the task call to the state of its subagent', async () => {
+test('clients of a finished thread find the state of a subagent through its task call', async () => {
   const thread = newThread()
   await run(deep, thread, ask)
   const history = await collect(deep.getHistory(thread))
@@ -278,7 +276,7 @@ test('a finished thread leads from the task call to the state of its subagent', 
   }
 })
 
-test('two messages at once have two nodes, and one after the other has the first again', async () => {
+test('two messages that are open at once have two nodes, and a later message has the first node again', async () => {
   const agent = defineAgent({
     async run({ message }) {
       const one = message()
@@ -305,7 +303,7 @@ test('two messages at once have two nodes, and one after the other has the first
   ])
 })
 
-test('a message of many kinds of blocks', async () => {
+test('a message keeps blocks of many kinds, its usage and its metadata', async () => {
   let written: Message | undefined
   const agent = defineAgent({
     async run({ message }) {
@@ -337,7 +335,7 @@ test('a message of many kinds of blocks', async () => {
   expect(decodeMessage(messagesIn((await stateOf(agent, thread)).values)[1])).toEqual(written)
 })
 
-test('what a function left open is ended with it', async () => {
+test('messages and calls that are open when the function returns are ended', async () => {
   const agent = defineAgent({
     run({ message, tool }) {
       void message().text('half')
@@ -352,7 +350,7 @@ test('what a function left open is ended with it', async () => {
   ).toEqual(['go', 'call', 'done', 'half'])
 })
 
-test('custom events: named, unnamed, and not what their sender makes of them later', async () => {
+test('custom events keep their name, and the payload that they had when they were sent', async () => {
   const payload = { step: 1 }
   const agent = defineAgent({
     async run({ custom, tool }) {

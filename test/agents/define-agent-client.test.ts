@@ -3,15 +3,15 @@ import {
   extensionProjection,
   messagesProjection,
   StreamController,
-  type StreamStore,
   toolCallsProjection,
 } from '@langchain/langgraph-sdk/stream'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
+import { until } from '../threads/sdk/stage.ts'
 import { serveAgents } from '../threads/support.ts'
 
-/** What React's `useStream` stands on, against a real server. */
+/** The controller under React's `useStream`, against a real server. */
 async function open(agent: Agent, threadId: string, origin?: string) {
   const apiUrl = origin ?? (await serveAgents({ agents: { agent } })).origin
   const client = new Client({ apiUrl, callerOptions: { maxRetries: 0 } })
@@ -19,20 +19,6 @@ async function open(agent: Agent, threadId: string, origin?: string) {
   onTestFinished(() => controller.dispose())
   await controller.hydrate(threadId)
   return { origin: apiUrl, controller, root: controller.rootStore }
-}
-
-/** Settles when the store holds what is waited for. */
-async function until<T>(store: StreamStore<T>, holds: (snapshot: T) => boolean): Promise<T> {
-  for (;;) {
-    const snapshot = store.getSnapshot()
-    if (holds(snapshot)) return snapshot
-    await new Promise<void>((resolve) => {
-      const stop = store.subscribe(() => {
-        stop()
-        resolve()
-      })
-    })
-  }
 }
 
 const ask = (content: string) => ({ messages: [{ type: 'human', content, id: crypto.randomUUID() }] })
@@ -59,7 +45,7 @@ const deep = defineAgent({
   },
 })
 
-test('text, tools, subagents and custom events, live and after a reload', async () => {
+test('the client shows text, tools, subagents and custom events, live and after a reload', async () => {
   const { origin, controller, root } = await open(deep, 'deep')
   const phase = controller.registry.acquire(extensionProjection<string>('phase', []))
   await controller.submit(ask('What is x?'))
@@ -120,7 +106,7 @@ const asking = defineAgent({
   },
 })
 
-test('interrupts: asked live, listed after a reload, answered one by one, nothing doubled', async () => {
+test('the client shows interrupts live and after a reload, and answers them one by one without duplicates', async () => {
   const { origin, controller, root } = await open(asking, 'asking')
   await controller.submit(ask('go'))
   const waiting = await until(root, (snapshot) => !snapshot.isLoading && snapshot.interrupts.length === 2)
@@ -137,7 +123,7 @@ test('interrupts: asked live, listed after a reload, answered one by one, nothin
   expect(spoken(done.messages)).toEqual(['human: go', 'ai: Before.', 'ai: ', 'tool: true', 'ai: Ada, true.'])
 })
 
-test('a failure has its text, and what was said before it stays', async () => {
+test('a failure reaches the client with its message, and earlier messages stay', async () => {
   const agent = defineAgent({
     async run({ message }) {
       await message('Before.')
@@ -154,7 +140,7 @@ test('a failure has its text, and what was said before it stays', async () => {
   expect(spoken(failed.messages)).toEqual(['human: one', 'ai: Before.'])
 })
 
-test('stop: the run ends, and the next one begins', async () => {
+test('stop ends the run, and the next run can begin', async () => {
   const agent = defineAgent({
     async run({ messages, message }) {
       const m = message()

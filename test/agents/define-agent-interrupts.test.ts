@@ -2,9 +2,19 @@ import { expect, test } from 'vitest'
 import type { Agent, AgentEvent } from '../../src/agents/agent.ts'
 import { AgentInputError } from '../../src/agents/errors.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
-import { answers, input, messagesIn, newThread, outline, run, stateOf, type Thread, taskOf } from './run.ts'
-
-const ask = input({ messages: [{ role: 'user', content: 'go', id: 'h' }] })
+import {
+  answers,
+  ask,
+  input,
+  messagesIn,
+  newThread,
+  outline,
+  run,
+  stateOf,
+  type Thread,
+  taskOf,
+  turn,
+} from './run.ts'
 
 const asked = (events: readonly AgentEvent[]) =>
   events
@@ -25,7 +35,7 @@ const started = (events: readonly AgentEvent[]) =>
     ({ method, data }) => method === 'messages' && (data as { event: string }).event === 'message-start',
   )
 
-test('an interrupt ends the attempt with its question, and the answer runs the function again', async () => {
+test('an interrupt ends the attempt, and its answer runs the function again', async () => {
   let attempts = 0
   const agent = defineAgent({
     async run({ interrupt, message, input: given }) {
@@ -61,7 +71,7 @@ test('an interrupt ends the attempt with its question, and the answer runs the f
   expect(attempts).toBe(2)
 })
 
-test('what was delivered before an interrupt is not delivered again', async () => {
+test('events from before an interrupt are not sent again', async () => {
   const agent = defineAgent({
     async run({ interrupt, message, tool, custom, subagent }) {
       await message('Before.')
@@ -102,7 +112,7 @@ test('what was delivered before an interrupt is not delivered again', async () =
   expect(await texts(agent, thread)).toEqual([...before, 'After.'])
 })
 
-test('what comes out differently the second time replaces what was delivered', async () => {
+test('a message that differs in the second attempt replaces the delivered one', async () => {
   let attempts = 0
   const agent = defineAgent({
     async run({ interrupt, message, tool }) {
@@ -125,7 +135,7 @@ test('what comes out differently the second time replaces what was delivered', a
   ])
 })
 
-test('interrupts one after the other keep all answers', async () => {
+test('an interrupt after an answered one keeps the earlier answer', async () => {
   const agent = defineAgent({
     async run({ interrupt, message }) {
       const name = await interrupt<string>('Name?')
@@ -149,14 +159,14 @@ const parallel = defineAgent({
   },
 })
 
-test('interrupts at once can be answered at once', async () => {
+test('parallel interrupts can be answered together', async () => {
   const thread = newThread()
   const [a, b] = asked(await run(parallel, thread, ask))
   await run(parallel, thread, answers({ [a!.interrupt_id]: 'x', [b!.interrupt_id]: 'y' }))
   expect(await texts(parallel, thread)).toEqual(['go', 'x y'])
 })
 
-test('an interrupt that was not answered stays open, under its id', async () => {
+test('an interrupt without an answer stays pending and keeps its id', async () => {
   const thread = newThread()
   const [a, b] = asked(await run(parallel, thread, ask))
   const again = asked(await run(parallel, thread, answers({ [b!.interrupt_id]: 'y' })))
@@ -166,7 +176,7 @@ test('an interrupt that was not answered stays open, under its id', async () => 
   expect(await texts(parallel, thread)).toEqual(['go', 'x y'])
 })
 
-test('interrupts in tools and subagents: where they were raised, and through to the end', async () => {
+test('interrupts in tools and subagents are raised in their namespaces and can be answered one by one', async () => {
   const agent = defineAgent({
     async run({ tool, subagent, message }) {
       const results = await Promise.all([
@@ -201,7 +211,7 @@ test('interrupts in tools and subagents: where they were raised, and through to 
       .map(({ content }) => content)
       .slice(0, 2),
   ).toEqual(['Write', 'Writing.'])
-  // What waits is never called completed: some clients take that for the end of the run.
+  // A waiting namespace is never completed, because some clients take that for the end of the run.
   const lifecycle = first.filter(({ method }) => method === 'lifecycle')
   const endings = lifecycle.filter(({ data }) => (data as { event: string }).event !== 'started')
   expect(endings.map(({ namespace, data }) => [namespace.length, (data as { event: string }).event])).toEqual(
@@ -226,13 +236,13 @@ test('interrupts in tools and subagents: where they were raised, and through to 
   for (const namespace of namespaces(third)) expect(namespaces(first)).toContain(namespace)
 })
 
-test('a branch that runs beside an interrupt comes to its end', async () => {
+test('a tool that runs beside an interrupt finishes before the attempt ends', async () => {
   const agent = defineAgent({
     async run({ tool, interrupt }) {
       await Promise.all([
         tool('ask', {}, ({ interrupt: askInside }) => askInside('?')),
         tool('work', {}, async () => {
-          for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve))
+          for (let at = 0; at < 50; at++) await turn()
           return 'worked'
         }),
       ])
@@ -245,7 +255,7 @@ test('a branch that runs beside an interrupt comes to its end', async () => {
   expect(await texts(agent, thread)).toContain('worked')
 })
 
-test('a function that catches the signal waits all the same, and writes nothing in between', async () => {
+test('a function that catches the rejection of interrupt is suspended too, and writes nothing', async () => {
   const agent = defineAgent({
     async run({ interrupt, message }) {
       try {
@@ -263,7 +273,7 @@ test('a function that catches the signal waits all the same, and writes nothing 
   expect(await texts(agent, thread)).toEqual(['go', 'fine'])
 })
 
-test('a wrapped signal is a wait too; another error beside it is a failure', async () => {
+test('an error caused by an interrupt suspends the attempt, and any other error fails it', async () => {
   const wrapping = defineAgent({
     async run({ interrupt }) {
       await interrupt('?').catch((cause: unknown) => {
@@ -281,7 +291,7 @@ test('a wrapped signal is a wait too; another error beside it is a failure', asy
   await expect(run(failing, newThread(), ask)).rejects.toThrow('kaput')
 })
 
-test('an update that comes with the answers is in the first values', async () => {
+test('an update that comes with the answers is part of the first values', async () => {
   const thread = newThread()
   const [a, b] = asked(await run(parallel, thread, ask))
   const events = await run(parallel, thread, {
@@ -297,7 +307,7 @@ test('an update that comes with the answers is in the first values', async () =>
   expect(await texts(parallel, thread)).toEqual(['go', 'hurry', '1 2'])
 })
 
-test('what the state remembers before an interrupt is there after it', async () => {
+test('state that is set before an interrupt is there after its answer', async () => {
   let plans = 0
   const agent = defineAgent({
     async run(context) {
@@ -312,7 +322,7 @@ test('what the state remembers before an interrupt is there after it', async () 
   expect(await texts(agent, thread)).toEqual(['go', 'Doing plan 1'])
 })
 
-test('messages without ids that a function adds are not added twice', async () => {
+test('messages that a function adds without ids are not added twice', async () => {
   const agent = defineAgent({
     async run({ setState, interrupt }) {
       await setState({ messages: [{ role: 'system', content: 'note' }] })
@@ -325,7 +335,7 @@ test('messages without ids that a function adds are not added twice', async () =
   expect(await texts(agent, thread)).toEqual(['go', 'note'])
 })
 
-test('a new input on a waiting thread is a new run, and drops the question', async () => {
+test('a new input on a waiting thread starts a new run and drops the interrupts', async () => {
   const thread = newThread()
   const [a] = asked(await run(parallel, thread, ask))
   const [again] = asked(await run(parallel, thread, input({ messages: ['once more'] })))
@@ -334,13 +344,13 @@ test('a new input on a waiting thread is a new run, and drops the question', asy
   expect(await pending(parallel, thread)).toHaveLength(2)
 })
 
-test('null asks again, with the same ids', async () => {
+test('a null input raises the interrupts again with the same ids', async () => {
   const thread = newThread()
   const first = asked(await run(parallel, thread, ask))
   expect(asked(await run(parallel, thread, input(null)))).toEqual(first)
 })
 
-test('what was not answered stays open when the attempt fails or is cancelled', async () => {
+test('an interrupt without an answer stays pending when the attempt fails or is cancelled', async () => {
   let attempts = 0
   const agent = defineAgent({
     async run({ interrupt, setState, message }) {
@@ -372,7 +382,7 @@ test('what was not answered stays open when the attempt fails or is cancelled', 
   expect(await texts(agent, thread)).toEqual(['go', 'x y'])
 })
 
-test('what is called in the same turn as a question is done, what comes later waits for the answer', async () => {
+test('calls in the same turn as an interrupt take effect, and later calls wait for the answer', async () => {
   const agent = defineAgent({
     async run({ interrupt, message }) {
       const later = interrupt<string>('?')
@@ -389,7 +399,7 @@ test('what is called in the same turn as a question is done, what comes later wa
   expect(await texts(agent, thread)).toEqual(['go', 'Meanwhile.', 'Later.', 'Well.'])
 })
 
-test('a question that the second attempt does not ask again is withdrawn', async () => {
+test('an interrupt that the second attempt does not raise again is withdrawn', async () => {
   const agent = defineAgent({
     async run({ interrupt, state }) {
       if (state.skip) await interrupt('Other?')
@@ -405,8 +415,8 @@ test('a question that the second attempt does not ask again is withdrawn', async
 
 test.each([
   ['an unknown interrupt', { nope: 1 }, undefined, 'nope'],
-  ['a node', {}, 'tools', 'no nodes'],
-])('%s is refused before anything happens', async (_, given, goto, text) => {
+  ['a goto', {}, 'tools', 'no nodes'],
+])('a resume with %s is refused before anything is written', async (_, given, goto, text) => {
   const thread = newThread()
   await run(parallel, thread, ask)
   const before = await stateOf(parallel, thread)
@@ -414,7 +424,7 @@ test.each([
   expect(await stateOf(parallel, thread)).toEqual(before)
 })
 
-test('an answer where nothing waits is refused', async () => {
+test('an answer is refused where no interrupt waits', async () => {
   const thread = newThread()
   await expect(run(parallel, thread, answers({ x: 1 }))).rejects.toThrow(AgentInputError)
 })

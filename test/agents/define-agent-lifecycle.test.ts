@@ -3,10 +3,7 @@ import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { FencedError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
-import { gate, input, messagesIn, newThread, outline, run, stateOf, taskOf } from './run.ts'
-
-const ask = input({ messages: [{ role: 'user', content: 'go', id: 'h' }] })
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+import { ask, gate, messagesIn, newThread, outline, run, stateOf, taskOf, turn } from './run.ts'
 
 const unhandled: unknown[] = []
 const note = (reason: unknown) => unhandled.push(reason)
@@ -18,7 +15,7 @@ afterEach(async () => {
   expect(unhandled.splice(0)).toEqual([])
 })
 
-test('a function that throws: its error comes out behind its events', async () => {
+test('the error of a function that throws comes after its events', async () => {
   const agent = defineAgent({
     async run({ message, subagent }) {
       void message().text('half a')
@@ -47,7 +44,7 @@ test('a function that throws: its error comes out behind its events', async () =
   )
 })
 
-test('a throw in the middle of a tool leaves no child open', async () => {
+test('a function that throws while a tool runs fails the namespace of that tool', async () => {
   const never = gate()
   const agent = defineAgent({
     async run({ tool }) {
@@ -69,7 +66,7 @@ test('a throw in the middle of a tool leaves no child open', async () => {
   never.open()
 })
 
-test('a cancel is thrown at once, and whatever the function does then has no effect', async () => {
+test('a cancel is thrown at once, and later calls of the function have no effect', async () => {
   const ended = gate()
   const steps: string[] = []
   const agent = defineAgent({
@@ -105,7 +102,7 @@ test('a cancel is thrown at once, and whatever the function does then has no eff
   expect(state.next).toEqual(['agent'])
 })
 
-test('a cancel before the first event', async () => {
+test('a run that is cancelled before its first event does not run the function', async () => {
   let ran = false
   const agent = defineAgent({
     run() {
@@ -119,7 +116,7 @@ test('a cancel before the first event', async () => {
   expect(await agent.getState(thread)).toBeUndefined()
 })
 
-test('an engine that walks away: return answers at once, though the function never ends', async () => {
+test('return settles at once although the function never ends', async () => {
   const aborted = gate()
   const agent = defineAgent({
     async run({ signal }) {
@@ -136,7 +133,7 @@ test('an engine that walks away: return answers at once, though the function nev
   await aborted.opened
 })
 
-test('a function that writes for ever and ignores its signal is left behind', async () => {
+test('a cancelled function that ignores its signal stops at its next awaited write', async () => {
   let written = 0
   const agent = defineAgent({
     async run({ message }) {
@@ -160,7 +157,7 @@ test('a function that writes for ever and ignores its signal is left behind', as
   expect(written).toBe(then)
 })
 
-test('back-pressure: who awaits does not run ahead of the reader', async () => {
+test('a function that awaits its writes does not run ahead of the reader', async () => {
   let written = 0
   const agent = defineAgent({
     async run({ message }) {
@@ -180,7 +177,7 @@ test('back-pressure: who awaits does not run ahead of the reader', async () => {
   await iterator.return!()
 })
 
-test('who never awaits fails before it fills the memory', async () => {
+test('a function that never awaits fails before it fills the memory', async () => {
   const agent = defineAgent({
     run({ message }) {
       const m = message()
@@ -190,7 +187,7 @@ test('who never awaits fails before it fills the memory', async () => {
   await expect(run(agent, newThread(), ask)).rejects.toMatchObject({ code: 'overflow' })
 })
 
-test('without awaiting, everything arrives and in order', async () => {
+test('writes that are not awaited arrive in order', async () => {
   const agent = defineAgent({
     run({ message, setState, custom }) {
       const m = message()
@@ -208,7 +205,7 @@ test('without awaiting, everything arrives and in order', async () => {
   expect(events.findIndex(({ method }) => method === 'custom')).toBe(changed + 1)
 })
 
-test('after the end the signal stays quiet, and late writes have no effect', async () => {
+test('after the end of a run its signal does not abort, and late writes have no effect', async () => {
   const late = gate()
   let signalled = false
   const agent = defineAgent({
@@ -226,7 +223,7 @@ test('after the end the signal stays quiet, and late writes have no effect', asy
   expect(events.some(({ method }) => method === 'custom')).toBe(false)
 })
 
-test('a write that is fenced off ends the stream with that error', async () => {
+test('a checkpoint write that is fenced ends the stream with its error', async () => {
   const inner = memoryCheckpointer()
   let fenced = false
   const checkpointer = {
@@ -243,7 +240,7 @@ test('a write that is fenced off ends the stream with that error', async () => {
   await expect(run(agent, newThread(checkpointer), ask)).rejects.toBeInstanceOf(FencedError)
 })
 
-test('reading is serial, however next is called', async () => {
+test('parallel calls of next get the events in order', async () => {
   const agent = defineAgent({
     async run({ message }) {
       await message('hi')
@@ -255,7 +252,7 @@ test('reading is serial, however next is called', async () => {
   expect(outline(events)).toEqual(outline(await run(agent, newThread(), ask)))
 })
 
-test('nothing happens before the first event is asked for', async () => {
+test('the function does not run before the first call of next', async () => {
   let ran = false
   const agent = defineAgent({
     run() {

@@ -1,5 +1,5 @@
 import { Client } from '@langchain/langgraph-sdk'
-import { StreamController, type StreamStore } from '@langchain/langgraph-sdk/stream'
+import { StreamController } from '@langchain/langgraph-sdk/stream'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
@@ -7,6 +7,7 @@ import { anthropicMessages, gemini, openaiChat } from '../../src/formats/index.t
 import type { Message } from '../../src/messages/index.ts'
 import { memorySink, startLlmRun } from '../../src/tracing/index.ts'
 import { frozen } from '../formats/helpers.ts'
+import { until } from '../threads/sdk/stage.ts'
 import { serveAgents } from '../threads/support.ts'
 import { answers, input, newThread, run, stateOf, taskOf } from './run.ts'
 
@@ -85,7 +86,7 @@ const adder = (replies: Message[]) =>
     },
   })
 
-test('the message, its calls, thinking and counts', async () => {
+test('a model call gives the message with its tool calls, reasoning and usage', async () => {
   const replies: Message[] = []
   const thread = newThread()
   const agent = adder(replies)
@@ -120,7 +121,7 @@ test('the message, its calls, thinking and counts', async () => {
   expect(sent.filter(({ event }) => event === 'message-finish')).toHaveLength(2)
 })
 
-test("LangGraph's client sees the tokens as they come", async () => {
+test("LangGraph's client shows tokens while they stream", async () => {
   let more = () => {}
   const agent = defineAgent({
     async run({ model }) {
@@ -158,20 +159,7 @@ test("LangGraph's client sees the tokens as they come", async () => {
   expect(done.messages.at(-1)).toMatchObject({ usage_metadata: { input_tokens: 4, output_tokens: 8 } })
 })
 
-async function until<T>(store: StreamStore<T>, holds: (snapshot: T) => boolean): Promise<T> {
-  for (;;) {
-    const snapshot = store.getSnapshot()
-    if (holds(snapshot)) return snapshot
-    await new Promise<void>((resolve) => {
-      const stop = store.subscribe(() => {
-        stop()
-        resolve()
-      })
-    })
-  }
-}
-
-test('calls without ids get some, the same each time', async () => {
+test('tool calls without ids get ids that stay the same', async () => {
   const chunks = [
     {
       candidates: [
@@ -208,7 +196,7 @@ test('calls without ids get some, the same each time', async () => {
   expect(messages[0]!.tool_calls!.map(({ id }) => id)).toEqual(ids)
 })
 
-test('what was said before an interrupt is not said twice; what is said at once is kept apart', async () => {
+test('a message from before an interrupt is not sent again, and parallel messages have different nodes', async () => {
   const agent = defineAgent({
     async run({ model, interrupt }) {
       await Promise.all([model(from(thought), anthropicMessages), model(from(chat), openaiChat)])
@@ -229,7 +217,7 @@ test('what was said before an interrupt is not said twice; what is said at once 
   expect((values as { messages: unknown[] }).messages).toHaveLength(3)
 })
 
-test('the call is traced', async () => {
+test('the model call is traced', async () => {
   const sink = memorySink()
   const request = { model: 'gpt-4o', messages: [{ role: 'user', content: 'add' }] }
   const agent = defineAgent({
@@ -249,7 +237,7 @@ test('the call is traced', async () => {
   })
 })
 
-test('a stream that fails: the caller learns it, readers see it, the state has nothing of it', async () => {
+test('a stream that fails rejects, is shown as an error, and adds nothing to the state', async () => {
   const failure = new Error('broken pipe')
   let caught: unknown
   const sink = memorySink()
@@ -279,7 +267,7 @@ test('a stream that fails: the caller learns it, readers see it, the state has n
   expect(JSON.stringify(sink.runs[0]!.outputs)).toContain('Two ')
 })
 
-test('an error that the provider reports in the stream', async () => {
+test('an error that the provider reports in its stream rejects with model_failed', async () => {
   const agent = defineAgent({
     async run({ model }) {
       const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
@@ -293,7 +281,7 @@ test('an error that the provider reports in the stream', async () => {
   })
 })
 
-test('a call that fails before its stream begins', async () => {
+test('a model call that fails before its stream begins rejects with its error', async () => {
   const agent = defineAgent({
     async run({ model }) {
       await model(Promise.reject(new Error('401')), openaiChat)
@@ -302,7 +290,7 @@ test('a call that fails before its stream begins', async () => {
   await expect(run(agent, newThread(), input({}))).rejects.toThrow('401')
 })
 
-test('when the run is cancelled the stream is left', async () => {
+test('a cancelled run cancels the stream of the model', async () => {
   const stop = new AbortController()
   let left = false
   let pulled = 0

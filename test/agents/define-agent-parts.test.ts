@@ -2,21 +2,21 @@ import { coerceMessageLikeToMessage } from '@langchain/core/messages'
 import { messagesStateReducer } from '@langchain/langgraph'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createCheckpointChain, load } from '../../src/agents/function/checkpoints.ts'
-import { derivedId, uuid6 } from '../../src/agents/function/ids.ts'
+import { createCheckpointChain, loadCheckpoint, uuid6 } from '../../src/agents/function/checkpoints.ts'
+import { derivedId } from '../../src/agents/function/journal.ts'
 import { insertAnswer, messagesOf, reduce, type State } from '../../src/agents/function/state.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 
 const UUID6 = /^[0-9a-f]{8}-[0-9a-f]{4}-6[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-test('checkpoint ids are UUIDs of version 6 that rise', () => {
+test('checkpoint ids are rising UUIDs of version 6', () => {
   const ids = Array.from({ length: 5_000 }, () => uuid6())
   for (const id of ids) expect(id).toMatch(UUID6)
   expect(ids.toSorted()).toEqual(ids)
   expect(new Set(ids).size).toBe(ids.length)
 })
 
-test('an id comes after the one before it, also from a machine whose clock is ahead', () => {
+test('an id is greater than the one before it, even one from a machine whose clock is ahead', () => {
   const ahead = '2fffffff-ffff-6fff-8000-000000000000'
   const next = uuid6(ahead)
   expect(next > ahead).toBe(true)
@@ -25,7 +25,7 @@ test('an id comes after the one before it, also from a machine whose clock is ah
   expect(uuid6('not a uuid')).toMatch(UUID6)
 })
 
-test('derived ids: the same for the same path, another for every other', () => {
+test('a derived id is the same for the same path, and different for every other path', () => {
   const seed = uuid6()
   const paths = Array.from({ length: 50_000 }, (_, at) => `s${at % 7}/t${Math.floor(at / 7)}/m${at}`)
   const ids = paths.map((path) => derivedId(seed, path))
@@ -43,7 +43,7 @@ const change = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('remove'), id: ids, content: fc.constant('') }) },
 )
 
-/** LangGraph leaves doubles that come behind the removal of all. */
+/** After the removal of all, messages have unique ids here, because LangGraph does not merge duplicates there. */
 const update = fc.oneof(
   fc.array(change, { maxLength: 4 }),
   fc.uniqueArray(message, { maxLength: 4, selector: ({ id }) => id }).map((list) => [removeAll, ...list]),
@@ -61,7 +61,7 @@ test('messages are merged as LangGraph merges them', () => {
             update.map((one) => coerceMessageLikeToMessage(one as never)),
           )
         } catch (error) {
-          // LangGraph refuses to remove what is not there; a function that runs again removes it a second time.
+          // LangGraph refuses to remove an unknown message. Ours allows it, because a function that runs again removes it twice.
           expect(String(error)).toContain('Attempting to delete')
           return
         }
@@ -74,7 +74,7 @@ test('messages are merged as LangGraph merges them', () => {
   )
 })
 
-test('reducing never changes what it was given', () => {
+test('reducing never changes the given state', () => {
   fc.assert(
     fc.property(fc.array(change), fc.array(change), (before, after) => {
       const state = reduce({}, { messages: before, n: { deep: [1] } }, () => 'made')
@@ -86,7 +86,7 @@ test('reducing never changes what it was given', () => {
   )
 })
 
-test('an answer without its call goes to the end, a second one with its id replaces the first', () => {
+test('an answer without a known call goes to the end, and a second answer with its id replaces it', () => {
   const state = reduce({}, { messages: ['hi'] }, () => 'h')
   const answer = { type: 'tool', id: 't', tool_call_id: 'unknown', content: 'one' }
   const once = insertAnswer(state, answer)
@@ -95,8 +95,9 @@ test('an answer without its call goes to the end, a second one with its id repla
   expect(messagesOf(twice).map(({ content }) => content)).toEqual(['hi', 'two'])
 })
 
-test('two branches of a thread never share the version of a channel, so every checkpoint keeps its values', async () => {
-  const place = { checkpointer: memoryCheckpointer(), threadId: 't', namespace: '' }
+test('two branches of a thread never share a channel version, so every checkpoint keeps its values', async () => {
+  const thread = { checkpointer: memoryCheckpointer(), threadId: 't' }
+  const loadAt = (checkpointId: string) => loadCheckpoint({ ...thread, checkpointId })
   const written = new Map<string, unknown>()
   await fc.assert(
     fc.asyncProperty(
@@ -104,17 +105,16 @@ test('two branches of a thread never share the version of a channel, so every ch
       fc.dictionary(fc.constantFrom('x', 'y', 'z'), fc.nat()),
       async (at, channels) => {
         const known = [...written.keys()]
-        const base = known.length > 0 ? await load(place, known[at % known.length]) : undefined
-        const { id } = await createCheckpointChain(place, base).put({ ...channels }, { source: 'loop' })
+        const base = known.length > 0 ? await loadAt(known[at % known.length]!) : undefined
+        const { id } = await createCheckpointChain(thread, base).put({ ...channels }, { source: 'loop' })
         written.set(id, { ...channels })
-        for (const [earlier, values] of written)
-          expect((await load(place, earlier))?.channels).toEqual(values)
+        for (const [earlier, values] of written) expect((await loadAt(earlier))?.channels).toEqual(values)
       },
     ),
     { numRuns: 60 },
   )
   const versions = [...written.keys()].map(
-    async (id) => (await load(place, id))!.tuple.checkpoint.channel_versions,
+    async (id) => (await loadAt(id))!.tuple.checkpoint.channel_versions,
   )
   const byVersion = new Map<string, unknown>()
   for (const [at, one] of (await Promise.all(versions)).entries()) {

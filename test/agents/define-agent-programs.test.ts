@@ -4,7 +4,7 @@ import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent, type ToolContext, type Writer } from '../../src/agents/function/define-agent.ts'
 import { answers, collect, input, messagesIn, newThread, run, type Thread } from './run.ts'
 
-/** A function to run, as data. Labels are unique. */
+/** The steps of a function, as data. Their labels are unique. */
 type Act = 'say' | 'custom' | 'ask' | 'set'
 type Step =
   | { readonly [act in Act]: { readonly do: act; readonly label: string } }[Act]
@@ -38,7 +38,7 @@ const { program } = fc.letrec<{ program: readonly Step[]; branch: Branch }>((tie
   ),
 }))
 
-/** Gives every part a label of its own. */
+/** Gives every step and branch its own label. */
 function number(steps: readonly Step[], prefix = ''): readonly Step[] {
   return steps.map((step, at): Step => {
     const own = `${prefix}${at}`
@@ -100,7 +100,7 @@ const questions = (events: readonly AgentEvent[]) =>
     payload: string
   }[]
 
-/** What a thread ends up with: the state of every namespace, without ids and without the order of what ran side by side. */
+/** The final state of every namespace, without ids and without the order of parallel calls. */
 async function outcome(agent: ReturnType<typeof defineAgent>, thread: Thread, events: readonly AgentEvent[]) {
   const namespaces = [...new Set(events.map(({ namespace }) => namespace.join('|')))]
   const states = await Promise.all(
@@ -120,8 +120,8 @@ async function outcome(agent: ReturnType<typeof defineAgent>, thread: Thread, ev
   return lines.filter((line) => line !== '[{},[],[]]').sort()
 }
 
-/** What may be seen once only, however often the function ran. */
-function sightings(events: readonly AgentEvent[]): readonly string[] {
+/** The events that may be sent only once, however often the function runs. */
+function onceOnly(events: readonly AgentEvent[]): readonly string[] {
   return events.flatMap((event) => {
     const data = dataOf(event)
     if (event.method === 'custom') return [`custom ${String(data.name)} ${String(data.payload)}`]
@@ -130,7 +130,7 @@ function sightings(events: readonly AgentEvent[]): readonly string[] {
   })
 }
 
-test('however a function is interrupted, it ends as without interrupts, and shows nothing twice', async () => {
+test('a function with interrupts ends in the same state as without them, and sends nothing twice', async () => {
   await fc.assert(
     fc.asyncProperty(
       program.map((steps) => number(steps)),
@@ -161,9 +161,9 @@ test('however a function is interrupted, it ends as without interrupts, and show
           open = questions(more)
           for (const one of left) expect(open).toContainEqual(one)
         }
-        const seen = sightings(events)
+        const seen = onceOnly(events)
         expect(new Set(seen).size).toBe(seen.length)
-        expect(seen.length).toBe(sightings(smoothEvents).length)
+        expect(seen.length).toBe(onceOnly(smoothEvents).length)
         expect(await outcome(asking, thread, events)).toEqual(
           await outcome(smooth, smoothThread, smoothEvents),
         )

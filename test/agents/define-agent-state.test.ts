@@ -26,7 +26,7 @@ describe.each([
   const thread = () => newThread(makeCheckpointer())
   const texts = (values: unknown) => messagesIn(values).map(({ content }) => content)
 
-  test('a thread goes on where it was', async () => {
+  test('the next run of a thread continues from its state', async () => {
     const at = thread()
     await run(counting, at, user('a'))
     await run(counting, at, user('b'))
@@ -69,7 +69,7 @@ describe.each([
     expect(await counting.getState({ ...at, checkpointId: id })).toEqual(second)
   })
 
-  test('checkpoint ids rise, and name their parents in the events', async () => {
+  test('checkpoint ids rise, and the events name the parent of each checkpoint', async () => {
     const at = thread()
     const events = [...(await run(counting, at, user('a'))), ...(await run(counting, at, user('b')))]
     const checkpoints = events
@@ -82,7 +82,7 @@ describe.each([
     ])
   })
 
-  test('a fork with an input goes on from there, and leaves the other branch alone', async () => {
+  test('a fork with an input continues from its checkpoint and leaves the other branch unchanged', async () => {
     const at = thread()
     await run(counting, at, user('a'))
     const fork = (await stateOf(counting, at)).checkpoint.checkpointId
@@ -97,7 +97,7 @@ describe.each([
     expect(after[1]!.metadata.step).toBe(2)
   })
 
-  test('a fork without an input runs again, as another run', async () => {
+  test('a fork without an input runs the function again as a new run', async () => {
     const at = thread()
     await run(counting, at, user('a'))
     const [end, start] = await collect(counting.getHistory(at))
@@ -109,7 +109,7 @@ describe.each([
     expect(messagesIn(state.values)[0]!.id).toBe(messagesIn(end!.values)[0]!.id)
   })
 
-  test('updateState: a checkpoint of its own, on any checkpoint', async () => {
+  test('updateState writes a checkpoint behind the newest or any other checkpoint', async () => {
     const at = thread()
     const { checkpointId } = await counting.updateState(at, {
       values: { turns: 41, messages: [{ role: 'user', content: 'x', id: 'x' }] },
@@ -132,7 +132,7 @@ describe.each([
     expect(state.parentCheckpoint?.checkpointId).toBe(checkpointId)
   })
 
-  test('the state of an agent that fails keeps what it had done, and can be continued', async () => {
+  test('a failed run keeps its state and can be continued', async () => {
     let broken = true
     const agent = defineAgent({
       async run({ message, subagent, custom }) {
@@ -170,7 +170,7 @@ describe.each([
   })
 })
 
-test('as a node, an update ends what is unfinished; as the start, it is an input', async () => {
+test('an update as the node ends an unfinished run, and an update as the start is an input', async () => {
   const at = newThread()
   const waiting = defineAgent({ run: ({ interrupt }) => interrupt('?').then(() => ({ done: true })) })
   await run(waiting, at, user('a'))
@@ -187,7 +187,7 @@ test('as a node, an update ends what is unfinished; as the start, it is an input
   await expect(waiting.updateState(at, { values: {}, asNode: 'tools' })).rejects.toThrow('"tools"')
 })
 
-test('an interrupt that is open when the state is updated can still be answered', async () => {
+test('an interrupt that is pending when the state is updated can still be answered', async () => {
   const agent = defineAgent({
     async run({ interrupt, message, state }) {
       const answer = await interrupt<string>('?')
@@ -202,7 +202,7 @@ test('an interrupt that is open when the state is updated can still be answered'
   expect(messagesIn((await stateOf(agent, at)).values).at(-1)!.content).toBe('yes noted')
 })
 
-test('nothing to continue', async () => {
+test('a null input is refused on an empty thread, and shows the state of an idle thread', async () => {
   await expect(run(counting, newThread(), input(null))).rejects.toThrow(AgentInputError)
   const at = newThread()
   await run(counting, at, user('a'))
@@ -210,7 +210,7 @@ test('nothing to continue', async () => {
   expect(events.map(({ method }) => method)).toEqual(['checkpoints', 'values'])
 })
 
-test('an unknown checkpoint is refused, and starts no empty thread', async () => {
+test('an unknown checkpoint is refused and starts no empty thread', async () => {
   const at = newThread()
   const unknown = { checkpointId: '1f000000-0000-6000-8000-000000000000' }
   await expect(run(counting, at, user('a'), unknown)).rejects.toThrow(AgentInputError)
@@ -219,7 +219,7 @@ test('an unknown checkpoint is refused, and starts no empty thread', async () =>
   expect(await counting.getState(at)).toBeUndefined()
 })
 
-test('the state: keys replaced, removed, refused; messages merged; frozen', async () => {
+test('setState replaces, removes and refuses keys, merges messages, and keeps the state frozen', async () => {
   let frozen = false
   const agent = defineAgent({
     async run(context) {
@@ -272,7 +272,7 @@ const topical = defineAgent({
   },
 })
 
-test('the input is what the schema makes of it; the state has what was sent', async () => {
+test('the function gets the output of the schema, and the state has the input that was sent', async () => {
   const at = newThread()
   await run(topical, at, input({ topic: ' x ', extra: 1 }))
   const { values } = await stateOf(topical, at)
@@ -283,13 +283,13 @@ test('the input is what the schema makes of it; the state has what was sent', as
 test.each([
   ['by the schema', topical, { topic: 5 }, 'input.topic'],
   [
-    'by the schema, deep down',
+    'by the schema at a nested path',
     defineAgent({ input: z.object({ a: z.array(z.object({ b: z.number() })) }), run: () => ({}) }),
     { a: [{ b: 1 }, { b: 'x' }] },
     'input.a.1.b',
   ],
-  ['for what is no object', counting, 7, 'object'],
-  ['for messages that are none', counting, { messages: 42 }, 'messages[0]'],
+  ['that is not an object', counting, 7, 'object'],
+  ['for invalid messages', counting, { messages: 42 }, 'messages[0]'],
   [
     'for one message of several',
     counting,
@@ -306,7 +306,7 @@ test.each([
   expect(await agent.getState(at)).toBeUndefined()
 })
 
-test('messages in every spelling; ids of clients are kept', async () => {
+test('messages are accepted in every notation, and the ids of clients are kept', async () => {
   const at = newThread()
   const agent = defineAgent({ run: () => ({}) })
   const envelope = JSON.parse(JSON.stringify(new HumanMessage({ content: 'e', id: 'e' }))) as unknown
@@ -335,14 +335,14 @@ test('messages in every spelling; ids of clients are kept', async () => {
   expect(messages.every(({ id }) => id.length > 0)).toBe(true)
 })
 
-test('an agent without messages', async () => {
+test('an agent can do without messages', async () => {
   const agent = defineAgent({ input: z.number(), run: ({ input: n }) => ({ double: n * 2 }) })
   const at = newThread()
   await run(agent, at, input(21))
   expect((await stateOf(agent, at)).values).toEqual({ double: 42 })
 })
 
-test('what a function returns must be a change of the state', async () => {
+test('a function that returns anything but a state change fails', async () => {
   const agent = defineAgent({ run: () => 'text' as never })
   await expect(run(agent, newThread(), user('a'))).rejects.toThrow('state update')
 })

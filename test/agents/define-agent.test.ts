@@ -10,7 +10,7 @@ const echo = defineAgent({
   },
 })
 
-test('an echo: its events are those of a graph with one node', async () => {
+test('an echo agent sends the events of a graph with one node', async () => {
   const thread = newThread()
   const events = await run(echo, thread, input({ messages: [{ type: 'human', content: 'hello', id: 'h1' }] }))
   expect(outline(events)).toEqual([

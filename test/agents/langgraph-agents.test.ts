@@ -62,7 +62,7 @@ describe('a tool-calling agent', () => {
     ])
   })
 
-  test('has plain JSON data everywhere, messages flat with their kwargs and usage', async () => {
+  test('sends plain JSON data only, with flat messages that keep their kwargs and usage', async () => {
     const { events } = await threadOf(langgraph(calculator()), memoryCheckpointer()).run(humanInput('2+3'))
     for (const { data } of events) expect(JSON.parse(JSON.stringify(data))).toEqual(data)
     expect(JSON.stringify(events)).not.toContain('"lc":')
@@ -104,7 +104,7 @@ describe('a tool-calling agent', () => {
     })
   })
 
-  test('starts tool calls empty, so that the deltas do not say their arguments twice', async () => {
+  test('starts tool calls empty, so that the deltas do not repeat their arguments', async () => {
     const { events } = await threadOf(langgraph(calculator()), memoryCheckpointer()).run(humanInput('2+3'))
     const blocks = dataOf(events, 'messages').filter((data) => data.index === 1)
     expect(blocks.map((data) => data.content ?? data.delta.fields)).toEqual([
@@ -145,7 +145,7 @@ describe('a tool-calling agent', () => {
     ])
   })
 
-  test('sends what tools write as custom events of the root', async () => {
+  test('sends the writes of tools as custom events of the root', async () => {
     const agent = toolAgent(inOrder({ toolCalls: [{ id: 'c1', name: 'report', args: {} }] }, { text: 'ok' }))
     const { events } = await threadOf(langgraph(agent), memoryCheckpointer()).run(humanInput('report'))
     expect(of(events, 'custom').map(({ namespace, data }) => ({ namespace, data }))).toEqual([
@@ -154,7 +154,7 @@ describe('a tool-calling agent', () => {
     ])
   })
 
-  test('goes on after a tool that failed', async () => {
+  test('continues after a failed tool', async () => {
     const agent = toolAgent(
       inOrder({ toolCalls: [{ id: 'c1', name: 'broken', args: {} }] }, { text: 'Sorry.' }),
     )
@@ -207,7 +207,7 @@ describe('a deep agent with a subagent', () => {
     expect(JSON.stringify(events)).not.toContain('"lc":')
   })
 
-  test('every checkpoint comes directly before the values of its namespace', async () => {
+  test('sends every checkpoint right before the values of its namespace', async () => {
     const { events } = await threadOf(langgraph(researchers()), memoryCheckpointer()).run(humanInput('q'))
     const paired = events.flatMap((event, at) =>
       event.method === 'checkpoints' ? [[event.namespace, events[at + 1]]] : [],
@@ -217,8 +217,8 @@ describe('a deep agent with a subagent', () => {
   })
 })
 
-describe('messages without an agent', () => {
-  test('a MessagesAnnotation graph keeps the ids of the client, over two turns', async () => {
+describe('a message graph without an agent', () => {
+  test('keeps the message ids of the client over two turns', async () => {
     const thread = threadOf(langgraph(chat()), memoryCheckpointer())
     await thread.run(humanInput('one', 'h1'))
     await thread.run(humanInput('two', 'h2'))
@@ -242,7 +242,7 @@ describe('messages without an agent', () => {
         kwargs: { content: 'hi', id: 'h' },
       },
     ],
-  ])('input as %s reaches the graph untouched', async (_, message) => {
+  ])('gets an input as %s unchanged', async (_, message) => {
     const input = { messages: [Object.freeze(message)] }
     const { events, error } = await threadOf(langgraph(chat()), memoryCheckpointer()).run({
       kind: 'input',

@@ -33,7 +33,7 @@ describe('messages', () => {
       { type: 'file', url: 'http://a.test', file_id: 'f1' },
     ],
     [
-      'spelled as on the wire',
+      'the names of the wire',
       { type: 'audio', data: 'A', mime_type: 'a/b' },
       { type: 'audio', data: 'A', mime_type: 'a/b' },
     ],
@@ -42,7 +42,7 @@ describe('messages', () => {
       { type: 'custom', base64: 'A', mimeType: 'x' },
       { type: 'custom', base64: 'A', mimeType: 'x' },
     ],
-  ])('%s in finished blocks', (_, content, expected) => {
+  ])('a finished block with %s has the names of the wire', (_, content, expected) => {
     expect(translateAll(message({ event: 'content-block-finish', index: 2, content, run_id: 'r' }))).toEqual([
       {
         method: 'messages',
@@ -53,7 +53,7 @@ describe('messages', () => {
     ])
   })
 
-  test('blocks that the engine goes on filling start empty', () => {
+  test('blocks that the engine appends to start empty', () => {
     const start = (content: object) => message({ event: 'content-block-start', index: 0, content })
     const started = translateAll(
       start({ type: 'tool_call_chunk', id: 'c', name: 'add', args: '{"a":1}' }),
@@ -71,7 +71,7 @@ describe('messages', () => {
     ])
   })
 
-  test('deltas are passed on without a copy; malformed blocks are passed on too', () => {
+  test('deltas are passed on without a copy, and malformed blocks are passed on too', () => {
     const delta = {
       event: 'content-block-delta',
       index: 0,
@@ -89,7 +89,7 @@ describe('messages', () => {
 })
 
 describe('lifecycle', () => {
-  test('of the root is left to the engine of runs, that of children kept', () => {
+  test('events of the root are dropped, because the run engine makes them, and those of children are kept', () => {
     expect(
       translateAll(
         event('lifecycle', { event: 'running', graph_name: 'root' }),
@@ -103,7 +103,7 @@ describe('lifecycle', () => {
     ])
   })
 
-  test('only the namespace of the task that asks is interrupted', () => {
+  test('events call only the namespace of the waiting task interrupted', () => {
     const result = (id: string, interrupts: object[]) =>
       event('tasks', { id, name: 'sub', result: {}, interrupts }, { namespace: ['a:0'] })
     const completed = (id: string) =>
@@ -124,7 +124,7 @@ describe('lifecycle', () => {
 describe('interrupts', () => {
   const asked = [{ id: 'i1', value: { at: new Date(0) } }]
 
-  test('are requested where they are seen first, once, and are no values or updates', () => {
+  test('are requested once, where they are seen first, and are not sent as values or updates', () => {
     expect(
       translateAll(
         event(
@@ -150,13 +150,13 @@ describe('interrupts', () => {
     ])
   })
 
-  test('a static breakpoint asks nothing', () => {
+  test('are not requested for a static breakpoint', () => {
     expect(
       translateAll(event('updates', { node: '__interrupt__', values: [] }, { node: '__interrupt__' })),
     ).toEqual([])
   })
 
-  test('a tool error is dropped only when it is made of interrupts', () => {
+  test('drop a tool error only when the error consists of interrupts', () => {
     const error = (message: string) => event('tools', { event: 'tool-error', tool_call_id: 'c', message })
     const id = '0'.repeat(32)
     expect(translateAll(error(JSON.stringify([{ id, value: 1 }])))).toEqual([])
@@ -180,7 +180,7 @@ describe('checkpoints', () => {
   const values = (namespace: string[] = []) => event('values', { a: 1 }, { namespace })
   const custom = event('custom:x', 1)
 
-  test('stay directly before their values', () => {
+  test('stay right before their values', () => {
     expect(lines(translateAll(checkpoint(1), custom, custom, values(), checkpoint(2), values()))).toEqual([
       'custom [] x',
       'custom [] x',
@@ -198,7 +198,7 @@ describe('checkpoints', () => {
   })
 })
 
-test('channels of stream transformers become custom events, what is unknown is left out', () => {
+test('channels of stream transformers become custom events, and unknown methods are dropped', () => {
   expect(
     translateAll(
       event('custom:my:channel', new Set([1]), { namespace: ['a:1'] }),

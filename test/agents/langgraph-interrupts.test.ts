@@ -20,7 +20,7 @@ const notes = { kind: 'input', value: { notes: ['in'] } } as const
 const askedId = ({ events }: Ended, at = 0): string => dataOf(events, 'input.requested')[at].interrupt_id
 
 describe('one interrupt', () => {
-  test('is requested before the result of its task, and the values of the interrupt are not sent', async () => {
+  test('is requested before the result of its task, and is not sent as values', async () => {
     const thread = threadOf(langgraph(approval()), memoryCheckpointer())
     const { events, error } = await thread.run(notes)
     expect(error).toBeUndefined()
@@ -46,7 +46,7 @@ describe('one interrupt', () => {
     })
   })
 
-  test('goes on with its answer from the same checkpoint', async () => {
+  test('continues with its answer from the same checkpoint', async () => {
     const thread = threadOf(langgraph(approval()), memoryCheckpointer())
     const first = await thread.run(notes)
     const second = await thread.resume({ [askedId(first)]: 'yes' })
@@ -78,7 +78,7 @@ describe('one interrupt', () => {
     expect((await thread.state())!.values.notes).toEqual(['in', `answer: ${String(answer)}`, 'after'])
   })
 
-  test('an update comes with the answer, before the first values', async () => {
+  test('takes an update with the answer, which is part of the first values', async () => {
     const thread = threadOf(langgraph(approval()), memoryCheckpointer())
     const id = askedId(await thread.run(notes))
     const { events } = await thread.resume({ [id]: 'yes' }, { update: { notes: ['updated'] } })
@@ -86,7 +86,7 @@ describe('one interrupt', () => {
     expect((await thread.state())!.values.notes).toEqual(['in', 'updated', 'answer: yes', 'after'])
   })
 
-  test('an update may be a list of keys and values', async () => {
+  test('takes an update as a list of keys and values', async () => {
     const thread = threadOf(langgraph(approval()), memoryCheckpointer())
     const id = askedId(await thread.run(notes))
     await thread.resume(
@@ -105,7 +105,7 @@ describe('one interrupt', () => {
     ['a node', 'after', ['in', 'after', 'answer: yes', 'after']],
     ['a node with its input', { node: 'after', input: {} }, ['in', 'after', 'answer: yes', 'after']],
     ['both', ['after', { node: 'after' }], ['in', 'after', 'after', 'answer: yes', 'after']],
-  ])('goto runs %s beside it', async (_, goto, expected) => {
+  ])('takes a goto with the answer, which runs %s too', async (_, goto, expected) => {
     const thread = threadOf(langgraph(approval()), memoryCheckpointer())
     const id = askedId(await thread.run(notes))
     const { error } = await thread.resume({ [id]: 'yes' }, { goto })
@@ -115,7 +115,7 @@ describe('one interrupt', () => {
   })
 
   test.each(['nowhere', { node: 'nowhere' }, ['after', 7], { input: 1 }])(
-    'goto %j is refused and the interrupt stays',
+    'stays pending when the goto %j is refused',
     async (goto) => {
       const thread = threadOf(langgraph(approval()), memoryCheckpointer())
       const id = askedId(await thread.run(notes))
@@ -126,7 +126,7 @@ describe('one interrupt', () => {
     },
   )
 
-  test('without an answer the run asks again', async () => {
+  test('is raised again by a run without an answer', async () => {
     const thread = threadOf(langgraph(approval()), memoryCheckpointer())
     const first = await thread.run(notes)
     const again = await thread.run({ kind: 'input', value: null })
@@ -143,7 +143,7 @@ describe('one interrupt', () => {
   })
 })
 
-test('a static breakpoint ends the run without a question, and null goes on', async () => {
+test('a static breakpoint ends the run without an interrupt, and a null input continues', async () => {
   const graph = new StateGraph(Notes)
     .addNode('one', () => ({ notes: ['one'] }))
     .addNode('two', () => ({ notes: ['two'] }))
@@ -174,7 +174,7 @@ describe('parallel interrupts', () => {
     expect((await thread.state())!.values.notes).toEqual(['in', 'left: 1', 'right: 2', 'after'])
   })
 
-  test('can be answered one by one: what is not answered is asked again, under its id', async () => {
+  test('can be answered one by one, and the others are raised again with the same ids', async () => {
     const thread = threadOf(langgraph(twoApprovals()), memoryCheckpointer())
     const first = await thread.run(notes)
     const second = await thread.resume({ [askedId(first, 1)]: 'r' })
@@ -190,7 +190,7 @@ describe('parallel interrupts', () => {
 })
 
 describe('an interrupt inside of a subgraph', () => {
-  test('is requested once, where it is raised, and its namespace is interrupted, not completed', async () => {
+  test('is requested once, in its own namespace, which is interrupted and not completed', async () => {
     const { events } = await threadOf(langgraph(nestedApproval()), memoryCheckpointer()).run(notes)
     expect(lines(events)).toEqual([
       'checkpoints [] step0',
@@ -224,8 +224,8 @@ describe('an interrupt inside of a subgraph', () => {
   })
 })
 
-describe('agents that ask', () => {
-  test('human in the loop: the middleware asks before a tool runs', async () => {
+describe('interrupts of agents', () => {
+  test('are raised by the human-in-the-loop middleware before a tool runs', async () => {
     const thread = threadOf(langgraph(supervised()), memoryCheckpointer())
     const first = await thread.run(humanInput('2+3'))
     expect(of(first.events, 'tools')).toEqual([])
@@ -246,7 +246,7 @@ describe('agents that ask', () => {
     ])
   })
 
-  test('a tool that asks has not failed', async () => {
+  test('do not fail the tool that raises them', async () => {
     const agent = toolAgent(
       inOrder({ toolCalls: [{ id: 'c1', name: 'confirm', args: { what: 'sure?' } }] }, { text: 'ok' }),
     )
@@ -267,7 +267,7 @@ describe('agents that ask', () => {
     ])
   })
 
-  test('a subagent asks through its task', async () => {
+  test('are raised by a subagent through its task', async () => {
     const thread = threadOf(langgraph(researchers({ asks: true })), memoryCheckpointer())
     const first = await thread.run(humanInput('go'))
     expect(lines(first.events).filter((line) => /^(lifecycle|tools|input)/.test(line))).toEqual([

@@ -9,8 +9,8 @@ import {
   StreamChannel,
 } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
-import { throughMembers } from '../../src/agents/langgraph/graph.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { mapMembers } from '../../src/agents/langgraph/saver-views.ts'
 import { AgentwireError } from '../../src/errors.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
@@ -30,15 +30,15 @@ const single = (
     .addEdge('node', END)
     .compile(options)
 
-describe('what langgraph() takes', () => {
-  test('names and descriptions come from the graph, or from the options', () => {
+describe('langgraph()', () => {
+  test('gives the agent a name and description from the graph or from the options', () => {
     const graph = single(() => ({}), { name: 'named', description: 'described' })
     expect(langgraph(graph)).toMatchObject({ name: 'named', description: 'described', resumable: true })
     expect(langgraph(graph, { name: 'n', description: 'd' })).toMatchObject({ name: 'n', description: 'd' })
     expect(langgraph(single(() => ({}))).name).toBeUndefined()
   })
 
-  test('anything but a compiled graph is refused with advice', () => {
+  test('refuses anything but a compiled graph, with advice', () => {
     const uncompiled = new StateGraph(Notes).addNode('n', () => ({})).addEdge(START, 'n')
     for (const wrong of [uncompiled, {}, { graph: {} }]) {
       expect(() => langgraph(wrong as never)).toThrow(AgentwireError)
@@ -46,7 +46,7 @@ describe('what langgraph() takes', () => {
     }
   })
 
-  test('the graph is left as it is', async () => {
+  test('does not change the graph', async () => {
     const graph = nestedApproval()
     const before: Record<string, unknown> = { ...graph }
     const triggers = JSON.stringify(before.triggerToNodes)
@@ -62,7 +62,7 @@ describe('what langgraph() takes', () => {
 })
 
 describe('the checkpointer', () => {
-  test('of the task is used where the graph has none', async () => {
+  test('comes from the task where the graph has none', async () => {
     const agent = langgraph(threeSteps())
     expect(agent.checkpointer).toBeUndefined()
     const [one, two] = [memoryCheckpointer(), memoryCheckpointer()]
@@ -73,12 +73,12 @@ describe('the checkpointer', () => {
     expect(await threadOf(agent, two).state()).toBeUndefined()
   })
 
-  test('of the graph itself is offered, and the view of it that the task brings is used', async () => {
+  test('comes from the graph where it has one, and a run uses the view of it that its task has', async () => {
     const own = new MemorySaver()
     const agent = langgraph(threeSteps(() => {}, { checkpointer: own }))
     expect(agent.checkpointer).toBe(own)
     let puts = 0
-    const view: Checkpointer = throughMembers(own, (key, member) => {
+    const view: Checkpointer = mapMembers(own, (key, member) => {
       if (key !== 'put') return member
       return (...args: Parameters<MemorySaver['put']>) => {
         puts++
@@ -92,7 +92,7 @@ describe('the checkpointer', () => {
     })
   })
 
-  test('may be turned off', async () => {
+  test('may be turned off by the graph', async () => {
     const agent = langgraph(threeSteps(() => {}, { checkpointer: false }))
     expect(agent.checkpointer).toBeUndefined()
     const saver = memoryCheckpointer()
@@ -122,7 +122,7 @@ describe('the checkpointer', () => {
     )
   })
 
-  test('that refuses to write fails the run with its own error', async () => {
+  test('fails the run with its own error when it refuses a write', async () => {
     const refusal = new AgentwireError('fenced', 'no longer yours')
     const saver = memoryCheckpointer()
     saver.put = () => Promise.reject(refusal)
@@ -131,7 +131,7 @@ describe('the checkpointer', () => {
 })
 
 describe('the config of a run', () => {
-  test('reaches the nodes, but for what is not the caller’s to say', async () => {
+  test('reaches the nodes, except for the keys that the caller may not set', async () => {
     let seen: LangGraphRunnableConfig | undefined
     const agent = langgraph(
       single((_, config) => {
@@ -164,7 +164,7 @@ describe('the config of a run', () => {
     expect(seen!.configurable!.__pregel_read).not.toBe('z')
   })
 
-  test('defaults of the graph stay', async () => {
+  test('keeps the defaults of the graph', async () => {
     let limit: number | undefined
     const graph = single((_, config) => {
       limit = config.recursionLimit
@@ -174,7 +174,7 @@ describe('the config of a run', () => {
     expect(limit).toBe(99)
   })
 
-  test('a run that is started inside of another one is no part of it', async () => {
+  test('does not pass from a run to another run that is started inside of it', async () => {
     const saver = memoryCheckpointer()
     const inner = threadOf(
       langgraph(
@@ -203,8 +203,8 @@ describe('the config of a run', () => {
   })
 })
 
-describe('what nodes write', () => {
-  test('custom events keep their name and payload', async () => {
+describe('writes of nodes', () => {
+  test('keep the name and payload of custom events', async () => {
     const graph = single((_, { writer }) => {
       writer?.({ name: 'progress', payload: new Map([['done', 1n]]) })
       writer?.({ other: 1 })
@@ -219,7 +219,7 @@ describe('what nodes write', () => {
     ])
   })
 
-  test('named channels of a stream transformer become custom events, never between a checkpoint and its values', async () => {
+  test('to named channels of a stream transformer become custom events, never between a checkpoint and its values', async () => {
     const graph = new StateGraph(Notes)
       .addNode('node', () => ({ notes: ['x'] }))
       .addEdge(START, 'node')
@@ -259,7 +259,7 @@ describe('what nodes write', () => {
     ])
   })
 
-  test('state of every shape becomes JSON', async () => {
+  test('become JSON, whatever their shape', async () => {
     const Odd = Annotation.Root({ odd: Annotation<unknown>() })
     const graph = new StateGraph(Odd)
       .addNode('node', () => ({
@@ -277,7 +277,7 @@ describe('what nodes write', () => {
     expect(dataOf(events, 'updates')).toEqual([{ node: 'node', values: { odd } }])
   })
 
-  test('parallel tasks by Send each have their update', async () => {
+  test('of parallel tasks by Send become one update for each task', async () => {
     const { events } = await threadOf(langgraph(fanOut(['a', 'b', 'c'])), memoryCheckpointer()).run(notes)
     expect(dataOf(events, 'updates').slice(1)).toEqual(
       ['a', 'b', 'c'].map((name) => ({ node: 'work', values: { notes: [name] } })),
@@ -286,8 +286,8 @@ describe('what nodes write', () => {
   })
 })
 
-describe('failures', () => {
-  test('an error in a node is thrown as it is, after what came before', async () => {
+describe('a failing run', () => {
+  test('throws the error of a node unchanged, after all earlier events', async () => {
     const kaput = new Error('kaput')
     const thread = threadOf(
       langgraph(
@@ -312,7 +312,7 @@ describe('failures', () => {
     })
   })
 
-  test('children that were started have failed', async () => {
+  test('fails the namespaces that have started', async () => {
     const inner = single(() => {
       throw new Error('kaput')
     })
@@ -324,7 +324,7 @@ describe('failures', () => {
     ])
   })
 
-  test('a graph that does not end stops at the recursion limit', async () => {
+  test('stops at the recursion limit where the graph does not end', async () => {
     const { events, error } = await threadOf(langgraph(endless()), memoryCheckpointer()).run(notes, {
       config: { configurable: {}, recursionLimit: 3 },
     })
@@ -332,7 +332,7 @@ describe('failures', () => {
     expect(dataOf(events, 'values').at(-1)).toEqual({ notes: ['in', 'again', 'again', 'again'] })
   })
 
-  test('input that the state cannot take', async () => {
+  test('throws for an input that the state cannot take', async () => {
     const { error } = await threadOf(langgraph(calculator()), memoryCheckpointer()).run({
       kind: 'input',
       value: { messages: 42 },
@@ -341,8 +341,8 @@ describe('failures', () => {
   })
 })
 
-describe('stopping', () => {
-  /** Node `two` waits for ever; `reached` settles when it has been started. */
+describe('a stopped run', () => {
+  /** Node `two` never ends, and `reached` settles when it starts. */
   function stuck(options: { readonly obeys: boolean }) {
     let started!: (signal: AbortSignal | undefined) => void
     const reached = new Promise<AbortSignal | undefined>((resolve) => (started = resolve))
@@ -356,19 +356,22 @@ describe('stopping', () => {
     return { agent: langgraph(graph), reached }
   }
 
-  test.each([true, false])('by the signal, in a node that obeys it: %s', async (obeys) => {
-    const { agent, reached } = stuck({ obeys })
-    const thread = threadOf(agent, memoryCheckpointer())
-    const stop = new AbortController()
-    const running = thread.run(notes, { signal: stop.signal })
-    await reached
-    const reason = new Error('stop')
-    stop.abort(reason)
-    expect((await running).error).toBe(reason)
-    expect(await thread.state()).toMatchObject({ values: { notes: ['in', 'one'] }, next: ['two'] })
-  })
+  test.each([true, false])(
+    'throws the reason of its signal, also in a node that ignores the signal (obeys: %s)',
+    async (obeys) => {
+      const { agent, reached } = stuck({ obeys })
+      const thread = threadOf(agent, memoryCheckpointer())
+      const stop = new AbortController()
+      const running = thread.run(notes, { signal: stop.signal })
+      await reached
+      const reason = new Error('stop')
+      stop.abort(reason)
+      expect((await running).error).toBe(reason)
+      expect(await thread.state()).toMatchObject({ values: { notes: ['in', 'one'] }, next: ['two'] })
+    },
+  )
 
-  test('a run that was stopped goes on from its last step', async () => {
+  test('can be continued from its last step', async () => {
     const { agent, reached } = stuck({ obeys: true })
     const saver = memoryCheckpointer()
     const stop = new AbortController()
@@ -381,7 +384,7 @@ describe('stopping', () => {
     expect((await thread.state())!.values.notes).toEqual(['in', 'one', 'two', 'three'])
   })
 
-  test('before it began', async () => {
+  test('runs no node when it is stopped before it begins', async () => {
     const saver = memoryCheckpointer()
     const thread = threadOf(langgraph(threeSteps()), saver)
     const reason = new Error('stop')
@@ -390,7 +393,7 @@ describe('stopping', () => {
     expect(of(events, 'updates')).toEqual([])
   })
 
-  test('by not reading on', async () => {
+  test('stops its nodes when the reader leaves', async () => {
     const { agent, reached } = stuck({ obeys: true })
     const thread = threadOf(agent, memoryCheckpointer())
     for await (const event of agent.stream(thread.task(notes))) {
@@ -401,7 +404,7 @@ describe('stopping', () => {
     expect(await thread.state()).toMatchObject({ values: { notes: ['in', 'one'] }, next: ['two'] })
   })
 
-  test('leaves the caller’s signal without listeners', async () => {
+  test('leaves no listeners on the signal of the caller', async () => {
     let listeners = 0
     const { signal } = new AbortController()
     const counted = new Proxy(signal, {
@@ -420,7 +423,7 @@ describe('stopping', () => {
   })
 })
 
-describe('forks', () => {
+describe('a fork', () => {
   async function forked() {
     const thread = threadOf(langgraph(threeSteps()), memoryCheckpointer())
     await thread.run(notes)
@@ -429,7 +432,7 @@ describe('forks', () => {
     return { thread, target }
   }
 
-  test('without input write a copy and run on from it', async () => {
+  test('without input writes a copy of the checkpoint and continues from it', async () => {
     const { thread, target } = await forked()
     const { events } = await thread.run({ kind: 'input', value: null }, { checkpointId: target })
     expect(dataOf(events, 'checkpoints')[0]).toMatchObject({ source: 'fork', parent_id: target })
@@ -438,7 +441,7 @@ describe('forks', () => {
     expect((await thread.history()).filter((snapshot) => snapshot.next.length === 0)).toHaveLength(2)
   })
 
-  test('with input begin again below the checkpoint', async () => {
+  test('with input starts again behind the checkpoint', async () => {
     const { thread, target } = await forked()
     const { events } = await thread.run(
       { kind: 'input', value: { notes: ['again'] } },
@@ -452,7 +455,7 @@ describe('forks', () => {
     expect((await thread.state())!.values.notes).toEqual(['in', 'one', 'again', 'one', 'two', 'three'])
   })
 
-  test('of a turn keep the other branch', async () => {
+  test('of a turn continues without the messages of the other branch', async () => {
     const thread = threadOf(langgraph(calculator()), memoryCheckpointer())
     await thread.run(humanInput('first', 'h1'))
     const end = (await thread.state())!.checkpoint.checkpointId

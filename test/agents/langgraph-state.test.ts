@@ -36,7 +36,7 @@ describe.each(savers)('getState over %s', (_, createSaver) => {
     expect(await agent.getState({ ...thread.at, threadId: 'other' })).toBeUndefined()
   })
 
-  test('is the whole state when idle', async () => {
+  test('is the whole state of an idle thread', async () => {
     const thread = threadOf(langgraph(threeSteps()), createSaver())
     const { events } = await thread.run(notes)
     const last = dataOf(events, 'checkpoints').at(-1)
@@ -56,7 +56,7 @@ describe.each(savers)('getState over %s', (_, createSaver) => {
     })
   })
 
-  test('at an earlier checkpoint has what would run next', async () => {
+  test('names the nodes that would run next at an earlier checkpoint', async () => {
     const agent = langgraph(threeSteps())
     const thread = threadOf(agent, createSaver())
     const { events } = await thread.run(notes)
@@ -83,7 +83,7 @@ describe.each(savers)('getState over %s', (_, createSaver) => {
     ])
   })
 
-  test('tells where a subgraph keeps its state, or that state', async () => {
+  test('has the address of the state of a subgraph, or that state', async () => {
     const agent = langgraph(nestedApproval())
     const thread = threadOf(agent, createSaver())
     const { events } = await thread.run(notes)
@@ -105,8 +105,8 @@ describe.each(savers)('getState over %s', (_, createSaver) => {
   })
 })
 
-describe('odd graphs', () => {
-  test('an entrypoint, whose state is no object', async () => {
+describe('the state of an unusual graph', () => {
+  test('has the key __root__ where the state of an entrypoint is not an object', async () => {
     const graph = entrypoint(
       'count',
       async (input: { by: number }) => (getPreviousState<number>() ?? 0) + input.by,
@@ -120,7 +120,7 @@ describe('odd graphs', () => {
     expect(Object.values(triggerToNodes)).toEqual([['count']])
   })
 
-  test('state that no JSON has', async () => {
+  test('becomes JSON where its values are not', async () => {
     const Odd = Annotation.Root({ odd: Annotation<unknown>() })
     const graph = new StateGraph(Odd)
       .addNode('node', () => ({ odd: { set: new Set([1]) } }))
@@ -141,7 +141,7 @@ describe.each(savers)('getHistory over %s', (_, createSaver) => {
     return { thread, all, ids: all.map((snapshot) => snapshot.checkpoint.checkpointId) }
   }
 
-  test('is newest first, and each knows its parent', async () => {
+  test('is newest first, and each snapshot names its parent', async () => {
     const { all, ids } = await finished()
     expect(all.map((snapshot) => snapshot.metadata.step)).toEqual([3, 2, 1, 0, -1])
     expect(all.map((snapshot) => snapshot.next)).toEqual([[], ['three'], ['two'], ['one'], ['__start__']])
@@ -174,11 +174,11 @@ describe.each(savers)('getHistory over %s', (_, createSaver) => {
     expect(await from(1)).toEqual([ids[2]])
   })
 
-  test('of an unknown thread is empty', async () => {
+  test('is empty for an unknown thread', async () => {
     expect(await threadOf(langgraph(threeSteps()), createSaver()).history()).toEqual([])
   })
 
-  test('of a subgraph', async () => {
+  test('can be read for a subgraph', async () => {
     const thread = threadOf(langgraph(nestedApproval()), createSaver())
     const { events } = await thread.run(notes)
     const [checkpointNs] = of(events, 'input.requested')[0]!.namespace
@@ -192,11 +192,11 @@ describe.each(savers)('getHistory over %s', (_, createSaver) => {
 })
 
 describe.each(savers)('subagents that a tool runs, over %s', (_, createSaver) => {
-  test('have a history under the namespace of the tool, when the thread is finished', async () => {
+  test('have a history in the namespace of the tool when the thread is finished', async () => {
     const saver = createSaver()
     const { events } = await threadOf(langgraph(researchers()), saver).run(humanInput('q'))
     const checkpointNs = of(events, 'tools')[0]!.namespace.join('|')
-    // Another process, another instance of the agent.
+    // A new instance of the agent stands for another process.
     const thread = threadOf(langgraph(researchers()), saver)
     const [latest, ...more] = await thread.history({ limit: 1 }, { checkpointNs })
     expect(more).toEqual([])
@@ -226,7 +226,7 @@ describe.each(savers)('subagents that a tool runs, over %s', (_, createSaver) =>
       'todoListMiddleware.after_model',
     ])
     expect(JSON.stringify(all)).not.toContain('"lc":')
-    // How a client finds the namespace of a call in the history of the root.
+    // A client finds the namespace of a call through this task in the history of the root.
     const pushed = (await thread.history())
       .flatMap((snapshot) => snapshot.tasks)
       .find((task) => task.path[0] === '__pregel_push')
@@ -234,7 +234,7 @@ describe.each(savers)('subagents that a tool runs, over %s', (_, createSaver) =>
     expect(pushed!.result).toMatchObject({ messages: [{ tool_call_id: 'call_task' }] })
   })
 
-  test('show what they ask while they wait', async () => {
+  test('show their interrupts while they wait', async () => {
     const agent = langgraph(researchers({ asks: true }))
     const thread = threadOf(agent, createSaver())
     const { events } = await thread.run(humanInput('q'))
@@ -265,7 +265,7 @@ describe.each(savers)('subagents that a tool runs, over %s', (_, createSaver) =>
 })
 
 describe.each(savers)('updateState over %s', (_, createSaver) => {
-  test('as a node goes on behind it', async () => {
+  test('continues behind the node that it names', async () => {
     const agent = langgraph(threeSteps())
     const thread = threadOf(agent, createSaver())
     const { checkpointId } = await agent.updateState(thread.at, { values: { notes: ['set'] }, asNode: 'one' })
@@ -279,7 +279,7 @@ describe.each(savers)('updateState over %s', (_, createSaver) => {
     expect((await thread.state())!.values.notes).toEqual(['set', 'two', 'three'])
   })
 
-  test('without a node: first the input, then the node that wrote last', async () => {
+  test('without a node is first the input, and later a write of the node that wrote last', async () => {
     const agent = langgraph(threeSteps())
     const thread = threadOf(agent, createSaver())
     await agent.updateState(thread.at, { values: { notes: ['in'] } })
@@ -292,7 +292,7 @@ describe.each(savers)('updateState over %s', (_, createSaver) => {
     })
   })
 
-  test('of an agent: an empty thread waits for the model, messages later come from the model', async () => {
+  test('lets an agent on an empty thread wait for its model, and takes later messages as those of the model', async () => {
     const agent = langgraph(calculator())
     const thread = threadOf(agent, createSaver())
     await agent.updateState(thread.at, { values: { messages: [] } })
@@ -314,7 +314,7 @@ describe.each(savers)('updateState over %s', (_, createSaver) => {
     })
   })
 
-  test('from an earlier checkpoint is a fork', async () => {
+  test('makes a fork from an earlier checkpoint', async () => {
     const agent = langgraph(threeSteps())
     const thread = threadOf(agent, createSaver())
     const { events } = await thread.run(notes)
@@ -332,7 +332,7 @@ describe.each(savers)('updateState over %s', (_, createSaver) => {
     expect((await thread.state())!.values.notes).toEqual(['in', 'one', 'forked', 'two', 'three'])
   })
 
-  test('removes messages, and takes no values as an empty step', async () => {
+  test('removes messages, and without values writes an empty step', async () => {
     const agent = langgraph(chat())
     const thread = threadOf(agent, createSaver())
     await thread.run(humanInput('hi'))
@@ -347,7 +347,7 @@ describe.each(savers)('updateState over %s', (_, createSaver) => {
     })
   })
 
-  test('in a subgraph', async () => {
+  test('writes to a subgraph', async () => {
     const agent = langgraph(nestedApproval())
     const thread = threadOf(agent, createSaver())
     const { events } = await thread.run(notes)
@@ -362,7 +362,7 @@ describe.each(savers)('updateState over %s', (_, createSaver) => {
 
   test.each([
     ['an unknown node', { values: { notes: ['x'] }, asNode: 'nowhere' }, /nowhere/],
-    ['no object', { values: 42, asNode: 'one' }, /object/],
+    ['values that are not an object', { values: 42, asNode: 'one' }, /object/],
     ['a value that the reducer cannot take', { values: { notes: 1n }, asNode: 'two' }, /list/],
   ])('refuses %s', async (name, update, message) => {
     const failing = new StateGraph(
@@ -392,14 +392,14 @@ describe.each(savers)('updateState over %s', (_, createSaver) => {
     expect(await thread.state()).toEqual(before)
   })
 
-  test('of messages that are none is refused', async () => {
+  test('refuses invalid messages', async () => {
     const agent = langgraph(calculator())
     const thread = threadOf(agent, createSaver())
     await expect(agent.updateState(thread.at, { values: { messages: 42 } })).rejects.toThrow(AgentInputError)
     expect(await thread.state()).toBeUndefined()
   })
 
-  test('passes on what the saver fails with', async () => {
+  test('rejects with the error of the saver unchanged', async () => {
     for (const failure of [new FencedError('gone'), new Error('connection refused')]) {
       for (const method of ['getTuple', 'put'] as const) {
         const saver = createSaver()

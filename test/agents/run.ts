@@ -28,12 +28,14 @@ export function taskOf(thread: Thread, start: RunInput, details: Partial<AgentTa
 }
 
 export const input = (value: unknown): RunInput => ({ kind: 'input', value })
+/** An input with one message of the user. */
+export const ask = input({ messages: [{ role: 'user', content: 'go', id: 'h' }] })
 export const answers = (given: Readonly<Record<string, unknown>>): RunInput => ({
   kind: 'resume',
   answers: given,
 })
 
-/** Runs an agent to its end. */
+/** Runs an agent until its stream ends. */
 export async function run(
   agent: Agent,
   thread: Thread,
@@ -51,7 +53,7 @@ export async function stateOf(agent: Agent, thread: Thread): Promise<StateSnapsh
   return state
 }
 
-/** One line per event: method, namespace (segments cut at `:`), and what tells it apart. */
+/** One line per event: its method, its namespace (segments cut at `:`), and its event, source or node. */
 export function outline(events: readonly AgentEvent[]): readonly string[] {
   return events.map(({ method, namespace, data }) => {
     const { event, source, node } = data as Readonly<Record<string, unknown>>
@@ -70,6 +72,9 @@ export interface FlatMessage {
 
 export const messagesIn = (values: unknown): readonly FlatMessage[] =>
   (values as { readonly messages?: readonly FlatMessage[] }).messages ?? []
+
+/** Settles after one turn of the event loop. */
+export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 export interface Gate {
   readonly opened: Promise<void>

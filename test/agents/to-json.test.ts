@@ -13,7 +13,7 @@ import { toJson } from '../../src/agents/to-json.ts'
 
 const roundTrip = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-describe('any value', () => {
+describe('toJson of any value', () => {
   const anything = fc.anything({
     withBigInt: true,
     withDate: true,
@@ -26,7 +26,7 @@ describe('any value', () => {
     withUnicodeString: true,
   } as fc.ObjectConstraints)
 
-  test('becomes JSON that a round trip leaves alone', () => {
+  test('gives JSON that a round trip does not change', () => {
     fc.assert(
       fc.property(anything, (value) => {
         const json = toJson(value)
@@ -36,7 +36,7 @@ describe('any value', () => {
     )
   })
 
-  test('that is plain JSON already is not copied', () => {
+  test('does not copy a value that is plain JSON already', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(toJson(value)).toBe(value)
@@ -44,7 +44,7 @@ describe('any value', () => {
     )
   })
 
-  test('only what changes is copied', () => {
+  test('copies only the parts that change', () => {
     const same = { deep: [1, { two: 2 }] }
     const value = { same, other: { when: new Date(0) } }
     const json = toJson(value) as { same: unknown }
@@ -93,37 +93,37 @@ describe('values that JSON does not have', () => {
     ],
     ['toJSON', { toJSON: () => ({ at: new Date(0) }) }, { at: '1970-01-01T00:00:00.000Z' }],
     ['a promise', Promise.resolve(1), {}],
-  ])('%s', (_, value, expected) => {
+  ])('become JSON: %s', (_, value, expected) => {
     expect(toJson(value)).toEqual(expected)
     expect(roundTrip(toJson(value))).toEqual(expected)
   })
 
-  test('bytes longer than one call can take', () => {
+  test('bytes that are longer than one call can encode become base64', () => {
     const bytes = new Uint8Array(200_000).map((_, at) => at)
     expect(toJson(bytes)).toBe(Buffer.from(bytes).toString('base64'))
   })
 })
 
-describe('values that resist', () => {
-  test('cycles end', () => {
+describe('hostile values', () => {
+  test('with cycles end at a mark', () => {
     const value: Record<string, unknown> = { name: 'a', list: [] }
     ;(value.list as unknown[]).push(value, new Map([['self', value]]))
     expect(toJson(value)).toEqual({ name: 'a', list: ['[circular]', { self: '[circular]' }] })
   })
 
-  test('the same object twice is no cycle', () => {
+  test('are not taken for a cycle when an object occurs twice', () => {
     const one = { x: 1n }
     expect(toJson([one, one])).toEqual([{ x: '1' }, { x: '1' }])
   })
 
-  test('messages that hold each other end', () => {
+  test('end at a mark where messages hold each other', () => {
     const a = new AIMessage({ content: 'a' })
     const b = new AIMessage({ content: 'b', additional_kwargs: { other: a } })
     a.additional_kwargs = { other: b }
     expect(JSON.stringify(toJson([a, b]))).toContain('[circular]')
   })
 
-  test('depth ends', () => {
+  test('that are nested too deep end at a mark', () => {
     let value: unknown = 'bottom'
     for (let depth = 0; depth < 100_000; depth++) value = [value]
     const json = JSON.stringify(toJson(value))
@@ -131,7 +131,7 @@ describe('values that resist', () => {
     expect(json.length).toBeLessThan(2_000)
   })
 
-  test('getters, toJSON and proxies that throw', () => {
+  test('whose getters, toJSON or proxies throw lose only the unreadable parts', () => {
     const boom = () => {
       throw new Error('boom')
     }
@@ -150,7 +150,7 @@ describe('values that resist', () => {
     ).toEqual({})
   })
 
-  test('a key named __proto__ stays a key', () => {
+  test('with a key named __proto__ keep it as a key', () => {
     const json = toJson(
       JSON.parse('{"__proto__":{"polluted":1},"when":0}', (key, value) => (key === 'when' ? 1n : value)),
     )
@@ -161,7 +161,7 @@ describe('values that resist', () => {
 })
 
 describe('LangChain messages', () => {
-  test('are flat, with all their fields', () => {
+  test('become flat objects with all their fields', () => {
     const message = new AIMessage({
       id: 'ai-1',
       content: [{ type: 'text', text: 'hi' }],
@@ -188,13 +188,13 @@ describe('LangChain messages', () => {
     ['tool', new ToolMessage({ content: 'r', tool_call_id: 'c1', artifact: { at: new Date(0) } })],
     ['remove', new RemoveMessage({ id: 'x' })],
     ['ai', new AIMessageChunk({ content: 'part' })],
-  ])('of type %s', (type, message) => {
+  ])('of type %s become flat', (type, message) => {
     const json = toJson({ in: [message] }) as { in: [Record<string, unknown>] }
     expect(json.in[0]).toMatchObject({ type, content: message.content })
     expect(JSON.stringify(json)).not.toContain('"lc"')
   })
 
-  test('inside of commands, sends, maps and other messages', () => {
+  test('become flat inside of commands, sends, maps and other messages', () => {
     const message = new ToolMessage({ content: 'r', tool_call_id: 'c1' })
     const flat = expect.objectContaining({ type: 'tool', tool_call_id: 'c1' })
     expect(
@@ -210,7 +210,7 @@ describe('LangChain messages', () => {
     })
   })
 
-  test('in their serialized envelope', () => {
+  test('become flat from their serialized envelope', () => {
     const message = new HumanMessage({ content: 'q', id: 'h' })
     expect(toJson({ raw: roundTrip(message) })).toEqual({
       raw: { type: 'human', content: 'q', id: 'h', additional_kwargs: {}, response_metadata: {} },

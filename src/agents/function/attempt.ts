@@ -1,69 +1,66 @@
-import type { AgentEvent, AgentTask } from '../agent.ts'
+import type { AgentEvent, AgentTask, StateAddress } from '../agent.ts'
+import { textOfThrown } from '../errors.ts'
 import { toJson } from '../to-json.ts'
-import { createCheckpointChain, load, type Place } from './checkpoints.ts'
+import { createRun, planAttempt, type Run } from './begin.ts'
+import { createCheckpointChain, loadCheckpoint } from './checkpoints.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
-import { isSuspended } from './interrupts.ts'
-import { ERROR, INPUT, journalOf } from './journal.ts'
+import { ERROR, INPUT, journalOf, saveInterrupts } from './journal.ts'
 import { NODE } from './namespace-state.ts'
-import { plan } from './plan.ts'
-import { createRun, keepOpen, type Run } from './run.ts'
-import { idsAt, type Scope } from './scope.ts'
+import { idsAt, isSuspended, type Scope } from './scope.ts'
 import type { AgentContext, AgentDefinition } from './types.ts'
 import { createWriter } from './writer.ts'
 
-/** One attempt of one run. Nothing happens before the first `next`. */
+/** One attempt of one run. It starts with the first `next`. */
 export function attempt<Input>(
   definition: AgentDefinition<Input>,
   task: AgentTask,
 ): AsyncIterable<AgentEvent> {
   const { signal } = task
   const stop = new AbortController()
-  const cancel = () => outbox.close({ error: signal.reason })
-  const outbox = createEventQueue((early) => {
+  const cancel = () => queue.close({ error: signal.reason })
+  const queue = createEventQueue((early) => {
     signal.removeEventListener('abort', cancel)
-    // After a good end the function may still be at work behind the scenes: that is its own affair.
+    // After a good end the function may go on with work of its own, so its signal stays quiet.
     if (early) stop.abort(signal.aborted ? signal.reason : undefined)
   })
   if (signal.aborted) cancel()
   else signal.addEventListener('abort', cancel)
-  void outbox.step(() => open(definition, task, outbox, stop.signal))
-  return outbox.iterator
+  void queue.step(() => open(definition, task, queue, stop.signal))
+  return queue.iterator
 }
 
-/** Reads where the thread is, settles what this attempt begins with, and sets the function going. */
+/** Loads the checkpoint, plans the attempt, and starts the function. */
 async function open<Input>(
   definition: AgentDefinition<Input>,
   task: AgentTask,
-  outbox: EventQueue,
+  queue: EventQueue,
   signal: AbortSignal,
 ): Promise<readonly AgentEvent[]> {
-  const { threadId, runId, checkpointer } = task
-  const place: Place = { threadId, checkpointer, namespace: '' }
-  const base = await load(place, task.checkpointId)
-  const planned = await plan(definition.input, task, base)
-  const timeline = createCheckpointChain(place, base)
-  const { state, source, channels } = planned
-  const checkpoint = source
-    ? await timeline.put({ ...state, ...channels }, { source, runId })
-    : timeline.head()!
-  if (source) await keepOpen(timeline, planned.open)
-  const shown: readonly AgentEvent[] = [
+  const { threadId, runId, checkpointer, checkpointId } = task
+  const at: StateAddress = { threadId, checkpointer, checkpointId }
+  const base = await loadCheckpoint(at)
+  const plan = await planAttempt(definition.input, task, base)
+  const chain = createCheckpointChain(at, base)
+  const { state, source, channels, pending } = plan
+  const checkpoint = source ? await chain.put({ ...state, ...channels }, { source, runId }) : chain.head()!
+  if (source) await saveInterrupts(chain, pending)
+  const first: readonly AgentEvent[] = [
     { method: 'checkpoints', namespace: [], data: checkpoint },
     { method: 'values', namespace: [], data: state },
   ]
-  if (!planned.input) {
-    outbox.end()
-    return shown
+  if (!plan.input) {
+    queue.end()
+    return first
   }
-  const record = planned.record ?? journalOf({}, checkpoint.id)
-  const run = createRun(task, outbox, signal, place, timeline, planned, record)
-  const started = taskEvent(run.id, { input: channels[INPUT], triggers: ['__start__'] })
-  const { value: input } = planned.input
+  const journal = plan.journal ?? journalOf({}, checkpoint.id)
+  const run = createRun({ runId, at, queue, signal, chain, plan, journal })
+  const started = taskEvent(run.taskId, { input: channels[INPUT], triggers: ['__start__'] })
+  const { value: input } = plan.input
   queueMicrotask(() => void perform(definition, task, run, input as Input))
-  return [...shown, started]
+  return [...first, started]
 }
 
-/** Runs the function and ends the attempt as it ended. Never rejects. */
+/** Runs the function, and then finishes, suspends or fails the attempt. Never rejects. */
 async function perform<Input>(
   definition: AgentDefinition<Input>,
   task: AgentTask,
@@ -71,20 +68,20 @@ async function perform<Input>(
   input: Input,
 ): Promise<void> {
   const { attempt, scope } = run
-  if (attempt.outbox.closed) return
+  if (attempt.queue.closed) return
   try {
     const change = await definition.run(contextOf(task, scope, input))
-    await settled(attempt.running)
-    if (run.interrupts.pending().length > 0) return suspend(run)
+    await allSettled(attempt.running)
+    if (attempt.interrupts.raised().length > 0) return suspend(run)
     finish(run, change)
   } catch (error) {
     if (!isSuspended(error)) return fail(run, error)
-    await settled(attempt.running)
+    await allSettled(attempt.running)
     suspend(run)
   }
 }
 
-/** The writer with what belongs to the run. Its getters stay getters. */
+/** The writer, with what belongs to the run assigned to it, because its getters must stay getters. */
 function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentContext<Input> {
   const { threadId, runId, assistantId, config } = task
   const [thread, run, assistant] = [threadId, runId, assistantId].map((id) => ({ id }))
@@ -97,56 +94,56 @@ function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentCon
   })
 }
 
-function finish({ id, attempt, scope, root }: Run, change: unknown): void {
+function finish({ taskId, attempt, scope, root }: Run, change: unknown): void {
   for (const open of scope.openMessages) open.end()
   root.update(change, idsAt(scope, 'end'))
-  void root.commit({ final: true, between: [taskEvent(id, { result: toJson(change ?? {}) })] })
-  attempt.outbox.end()
+  void root.commit({ final: true, between: [taskEvent(taskId, { result: toJson(change ?? {}) })] })
+  attempt.queue.end()
 }
 
-/** The attempt ends at interrupts: what is known so far is kept, and the questions with it. */
+/** Ends the attempt at its interrupts. The state so far is kept, and the interrupts with it. */
 function suspend(run: Run): void {
-  const { id, attempt, scope, root, interrupts } = run
+  const { taskId, attempt, scope, root } = run
   for (const open of scope.openMessages) open.fail('The agent waits for an answer.')
-  const questions = interrupts.pending()
-  const withdrawn = run.open.some((before) => !questions.some((question) => question.id === before.id))
-  keep(run, { bare: true, force: withdrawn })
-  void attempt.outbox.step(async () => {
-    await keepOpen(root.timeline, questions)
-    const asked = questions.map(({ id: interruptId, value, namespace }): AgentEvent => {
-      return {
-        method: 'input.requested',
-        namespace,
-        data: { interrupt_id: interruptId, payload: value, value },
-      }
+  const raised = attempt.interrupts.raised()
+  const withdrawn = run.pending.some((before) => !raised.some((interrupt) => interrupt.id === before.id))
+  commitRest(run, { bare: true, force: withdrawn })
+  void attempt.queue.step(async () => {
+    await saveInterrupts(root.chain, raised)
+    const requested = raised.map(({ id, value, namespace }): AgentEvent => {
+      return { method: 'input.requested', namespace, data: { interrupt_id: id, payload: value, value } }
     })
-    const waiting = questions.map(({ id: interruptId, value }) => ({ id: interruptId, value }))
-    return [...asked, ...childEvents(run, 'interrupted'), taskEvent(id, { result: {}, interrupts: waiting })]
+    const waiting = raised.map(({ id, value }) => ({ id, value }))
+    return [
+      ...requested,
+      ...childEvents(run, 'interrupted'),
+      taskEvent(taskId, { result: {}, interrupts: waiting }),
+    ]
   })
-  attempt.outbox.end()
+  attempt.queue.end()
 }
 
-/** The attempt failed: what was delivered before stays in the state. */
+/** Ends the attempt with its error. What was delivered before stays in the state. */
 function fail(run: Run, error: unknown): void {
-  const { id, attempt, scope, root } = run
-  const message = error instanceof Error ? error.message : String(error)
+  const { taskId, attempt, scope, root } = run
+  const message = textOfThrown(error)
   for (const open of scope.openMessages) open.fail(message)
-  keep(run, {})
-  void attempt.outbox.step(async () => {
-    await root.timeline.putWrites(id, [[ERROR, message]])
-    return [...childEvents(run, 'failed', message), taskEvent(id, { error: message })]
+  commitRest(run, {})
+  void attempt.queue.step(async () => {
+    await root.chain.putWrites(taskId, [[ERROR, message]])
+    return [...childEvents(run, 'failed', message), taskEvent(taskId, { error: message })]
   })
-  attempt.outbox.end({ error })
+  attempt.queue.end({ error })
 }
 
-/** Publishes what was not published yet, and writes down what a second attempt must know. */
-function keep(run: Run, { bare = false, force = false }: { bare?: boolean; force?: boolean }): void {
-  for (const ledger of run.ledgers) ledger.flush()
-  // Whether the record has changed shows when the checkpoints of the subagents are written.
-  run.root.commitIf(() => force || run.unsaved(), { bare })
+/** Commits the changes that are not committed, and the journal for a second attempt. */
+function commitRest(run: Run, { bare = false, force = false }: { bare?: boolean; force?: boolean }): void {
+  for (const subagent of run.subagents) subagent.flush()
+  // Writing the checkpoints of the subagents may change the journal, so it is compared when the turn of the commit comes.
+  run.root.commitIf(() => force || run.attempt.journal.hasChanged(), { bare })
 }
 
-/** Innermost first. */
+/** The events that end the namespaces that are still open, innermost first. */
 function childEvents(
   { attempt }: Run,
   event: 'failed' | 'interrupted',
@@ -160,6 +157,6 @@ function taskEvent(id: string, fields: Readonly<Record<string, unknown>>): Agent
   return { method: 'tasks', namespace: [], data: { id, name: NODE, interrupts: [], ...fields } }
 }
 
-async function settled(running: ReadonlySet<Promise<unknown>>): Promise<void> {
+async function allSettled(running: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled([...running])
 }

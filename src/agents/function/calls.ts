@@ -1,21 +1,21 @@
 import { encodeMessage, type Message, textOf } from '../../messages/index.ts'
+import { textOfThrown } from '../errors.ts'
 import { toJson } from '../to-json.ts'
-import { isSuspended } from './interrupts.ts'
 import { answerWrites } from './journal.ts'
-import { openMessage } from './message-writer.ts'
-import { type CallBatch, callIdOf, idOf, nextPath, type Scope } from './scope.ts'
-import { insertAnswer, isKnown, messagesOf, own } from './state.ts'
+import { openMessage } from './message.ts'
+import { type CallBatch, callIdOf, idOf, isSuspended, nextPath, type Scope } from './scope.ts'
+import { frozenCopy, insertAnswer, isKnown, messagesOf } from './state.ts'
 import type { CallOptions } from './types.ts'
 
 /** A tool call in progress. */
 export interface Call {
   readonly id: string
   readonly path: string
-  /** Where its events go. */
+  /** The namespace of its events. */
   readonly namespace: readonly string[]
-  /** Its place among the calls of its assistant message. */
+  /** Its position among the calls of its assistant message. */
   readonly index: number
-  /** An earlier attempt has delivered it, start to end. */
+  /** An earlier attempt has delivered the whole call. */
   readonly delivered: boolean
 }
 
@@ -25,43 +25,43 @@ export interface CallRequest<T> {
   readonly args: Readonly<Record<string, unknown>>
   readonly options: CallOptions | undefined
   run(call: Call): Promise<T>
-  /** What the tool message says. */
+  /** The text of the tool message. */
   answer(result: T): string
 }
 
-/** Shows a call, runs it, and adds its answer to the state. Rejects with what `run` throws. */
+/** Publishes a call, runs it, and adds its answer to the state. Rejects with what `run` throws. */
 export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise<T> {
-  const { attempt, ledger } = scope
+  const { attempt, state } = scope
   const { name, options } = request
   const path = nextPath(scope, request.kind)
   const id = options?.toolCallId ?? callIdOf(scope, path)
-  const args = own(request.args) as Readonly<Record<string, unknown>>
+  const args = frozenCopy(request.args) as Readonly<Record<string, unknown>>
   const index =
-    options?.toolCallId === undefined ? await announce(scope, path, { id, name, args }) : publish(scope, id)
+    options?.toolCallId === undefined ? await announce(scope, path, { id, name, args }) : flushCall(scope, id)
   const task = idOf(scope, path)
   const namespace = [...scope.namespace, `tools:${task}`]
   const answerId = idOf(scope, `${path}/answer`)
-  const call: Call = { id, path, namespace, index, delivered: ledger.wasDelivered(answerId) }
+  const call: Call = { id, path, namespace, index, delivered: state.wasDelivered(answerId) }
   const send = (method: 'tools' | 'lifecycle', data: unknown) => {
-    if (!call.delivered) attempt.outbox.put({ method, namespace, data })
+    if (!call.delivered) attempt.queue.put({ method, namespace, data })
   }
 
   async function settle(message: Message, event: Record<string, unknown>): Promise<void> {
     const wire = encodeMessage(message)
     attempt.started.delete(namespace)
-    if (call.delivered && isKnown(ledger.state(), wire)) return
+    if (call.delivered && isKnown(state.current(), wire)) return
     send('tools', event.event === 'tool-finished' ? { ...event, output: wire } : event)
-    ledger.change({ messages: [wire] }, insertAnswer(ledger.state(), wire))
+    state.change({ messages: [wire] }, insertAnswer(state.current(), wire))
     const completed = {
       method: 'lifecycle',
       namespace,
       data: { event: 'completed', graph_name: 'tools' },
     } as const
-    await ledger.commit({
+    await state.commit({
       between: call.delivered ? [] : [completed],
-      // Where a subagent of a finished thread has its state, clients learn from the task that answered its call.
+      // In a finished thread, clients find the state of a subagent through the task that answered its call.
       ...(request.kind === 's' && {
-        before: () => ledger.timeline.putWrites(task, answerWrites(index, wire)),
+        before: () => state.chain.putWrites(task, answerWrites(index, wire)),
       }),
     })
   }
@@ -76,7 +76,7 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
     result = await request.run(call)
   } catch (error) {
     if (isSuspended(error)) throw error
-    const text = error instanceof Error ? error.message : String(error)
+    const text = textOfThrown(error)
     const content = [{ type: 'text', text }] as const
     await settle(
       { ...answer, status: 'error', content },
@@ -89,7 +89,7 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
   return result
 }
 
-/** Writes the assistant message with the calls of this turn of the loop. Gives the place of the call in it. */
+/** Adds the call to the assistant message of this turn of the event loop. Gives its position there once it is published. */
 async function announce(scope: Scope, path: string, call: CallBatch['calls'][number]): Promise<number> {
   scope.batch ??= startBatch(scope, path)
   const { calls, announced } = scope.batch
@@ -102,19 +102,19 @@ function startBatch(scope: Scope, path: string): CallBatch {
   const calls: CallBatch['calls'] = []
   const announced = Promise.resolve().then(async () => {
     scope.batch = undefined
-    // They were made before an interrupt that the scope may wait at by now.
+    // The calls were made before the interrupt at which the scope may be suspended by now.
     const message = openMessage({ ...scope, suspended: false }, {}, `${path}/calls`)
     for (const call of calls) void message.toolCall(call)
     void message.end()
-    if (scope.ledger.dirty) await scope.ledger.commit()
+    if (scope.state.dirty) await scope.state.commit()
   })
   return { calls, announced }
 }
 
-/** Publishes the assistant message that has the call, if that was not done yet. Gives the place of the call in it. */
-function publish({ ledger }: Scope, callId: string): number {
-  ledger.flush()
-  for (const { tool_calls: calls } of [...messagesOf(ledger.state())].reverse()) {
+/** Publishes the assistant message that has the call, if it is not published yet, and gives the position of the call in it. */
+function flushCall({ state }: Scope, callId: string): number {
+  state.flush()
+  for (const { tool_calls: calls } of [...messagesOf(state.current())].reverse()) {
     const index = Array.isArray(calls)
       ? calls.findIndex((call) => (call as { id?: unknown }).id === callId)
       : -1
@@ -123,12 +123,13 @@ function publish({ ledger }: Scope, callId: string): number {
   return 0
 }
 
-/** What a result says in a tool message. */
+/** The text of a result in a tool message. */
 export function textOfResult(result: unknown): string {
   if (typeof result === 'string') return result
   return result === undefined ? '' : JSON.stringify(toJson(result))
 }
 
+/** The text of the last assistant message. */
 export function lastText(messages: readonly Message[]): string {
   const last = messages.findLast(({ role }) => role === 'assistant')
   return last ? textOf(last) : ''

@@ -1,23 +1,14 @@
 import type {
   ChannelVersion,
-  CheckpointConfig,
-  Checkpointer,
   CheckpointMetadata,
   CheckpointTuple,
 } from '../../storage/checkpointer/checkpointer.ts'
-import { uuid6 } from './ids.ts'
-import { own } from './state.ts'
+import type { StateAddress } from '../agent.ts'
+import { configOf } from '../checkpoint-config.ts'
+import { frozenCopy } from './state.ts'
 
-/** Where the checkpoints of a namespace are kept. */
-export interface Place {
-  readonly checkpointer: Checkpointer
-  readonly threadId: string
-  /** Segments joined by `|`; `''` is the root. */
-  readonly namespace: string
-}
-
-/** A checkpoint with its values as frozen JSON. */
-export interface Loaded {
+/** A checkpoint with its channels as frozen JSON. */
+export interface LoadedCheckpoint {
   readonly id: string
   readonly channels: Channels
   readonly tuple: CheckpointTuple
@@ -33,33 +24,36 @@ export interface CheckpointData {
   readonly source: CheckpointMetadata['source']
 }
 
-/** Writes one checkpoint behind the other. */
+/** Writes the checkpoints of one namespace, each with the one before it as its parent. */
 export interface CheckpointChain {
-  /** The newest checkpoint of this line; undefined before the first. */
+  /** The newest checkpoint of the chain. It is undefined before the first one. */
   head(): CheckpointData | undefined
   put(channels: Channels, details: CheckpointDetails): Promise<CheckpointData>
-  /** Attaches writes to the head. */
+  /** Attaches pending writes to the head. */
   putWrites(taskId: string, writes: [channel: string, value: unknown][]): Promise<void>
 }
 
 export interface CheckpointDetails {
   readonly source: CheckpointMetadata['source']
-  /** The checkpoints of the namespaces around, by namespace. */
+  /** The newest checkpoints of the namespaces around this one, by namespace. */
   readonly parents?: Readonly<Record<string, string>>
   readonly runId?: string
 }
 
-/** The checkpoint with this id, or the newest one. */
-export async function load(place: Place, checkpointId?: string): Promise<Loaded | undefined> {
-  const tuple = await place.checkpointer.getTuple(configOf(place, checkpointId))
+/** The checkpoint at the address, or the newest one of its namespace. */
+export async function loadCheckpoint(at: StateAddress): Promise<LoadedCheckpoint | undefined> {
+  const tuple = await at.checkpointer.getTuple(configOf(at))
   if (!tuple) return undefined
-  return { id: tuple.checkpoint.id, channels: own(tuple.checkpoint.channel_values) as Channels, tuple }
+  return { id: tuple.checkpoint.id, channels: frozenCopy(tuple.checkpoint.channel_values) as Channels, tuple }
 }
 
-export function createCheckpointChain(place: Place, base: Loaded | undefined): CheckpointChain {
+/** A chain that continues behind `base` in the namespace of the address. */
+export function createCheckpointChain(at: StateAddress, base: LoadedCheckpoint | undefined): CheckpointChain {
   let head = base && dataOf(base.tuple)
   let channels: Channels = base?.channels ?? {}
   let versions: Readonly<Record<string, ChannelVersion>> = base?.tuple.checkpoint.channel_versions ?? {}
+
+  const headConfig = () => configOf({ ...at, checkpointId: head?.id })
 
   async function put(
     next: Channels,
@@ -77,7 +71,7 @@ export function createCheckpointChain(place: Place, base: Loaded | undefined): C
       source,
       step,
       parents: { ...parents },
-      thread_id: place.threadId,
+      thread_id: at.threadId,
       ...(runId && { run_id: runId }),
     }
     const checkpoint = {
@@ -88,7 +82,7 @@ export function createCheckpointChain(place: Place, base: Loaded | undefined): C
       channel_versions: allVersions,
       versions_seen: {},
     }
-    await place.checkpointer.put(configOf(place, head?.id), checkpoint, metadata, newVersions)
+    await at.checkpointer.put(headConfig(), checkpoint, metadata, newVersions)
     head = { id, ...(head && { parent_id: head.id }), step, source }
     channels = next
     versions = allVersions
@@ -99,22 +93,12 @@ export function createCheckpointChain(place: Place, base: Loaded | undefined): C
     head: () => head,
     put,
     async putWrites(taskId, writes) {
-      await place.checkpointer.putWrites(configOf(place, head?.id), writes, taskId)
+      await at.checkpointer.putWrites(headConfig(), writes, taskId)
     },
   }
 }
 
-export function configOf({ threadId, namespace }: Place, checkpointId?: string): CheckpointConfig {
-  return {
-    configurable: {
-      thread_id: threadId,
-      checkpoint_ns: namespace,
-      ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
-    },
-  }
-}
-
-export function dataOf({ checkpoint, metadata, parentConfig }: CheckpointTuple): CheckpointData {
+function dataOf({ checkpoint, metadata, parentConfig }: CheckpointTuple): CheckpointData {
   const parentId: unknown = parentConfig?.configurable?.checkpoint_id
   return {
     id: checkpoint.id,
@@ -125,10 +109,44 @@ export function dataOf({ checkpoint, metadata, parentConfig }: CheckpointTuple):
 }
 
 /**
- * Rises, and is the time: savers keep one value per channel and version, so two branches of a thread must not give the same
- * version to different values.
+ * Versions rise, and they hold the time: savers keep one value per channel and version, so two branches of a thread must not
+ * give the same version to different values.
  */
 function nextVersion(before: ChannelVersion | undefined): ChannelVersion {
   const floor = typeof before === 'number' ? before : Number.parseInt(before ?? '0', 10)
   return Math.max(floor + 1, Date.now() * 1_000 + Math.floor(Math.random() * 1_000))
+}
+
+/** 100 ns steps from 15 October 1582, where UUID time begins, to 1970. */
+const GREGORIAN = 122_192_928_000_000_000n
+let newestTicks = 0n
+
+/**
+ * A UUID version 6 (RFC 9562 §5.6). The ids of this process rise. An id `after` another one is always greater than it, even
+ * when that one comes from a machine whose clock is ahead.
+ */
+export function uuid6(after?: string): string {
+  const clock = BigInt(Date.now()) * 10_000n + GREGORIAN
+  newestTicks = clock > newestTicks ? clock : newestTicks + 1n
+  const floor = after === undefined ? 0n : ticksOf(after) + 1n
+  const ticks = (newestTicks > floor ? newestTicks : floor).toString(16).padStart(15, '0')
+  const random = hex(crypto.getRandomValues(new Uint8Array(8)))
+  const variant = (8 + (Number.parseInt(random[0]!, 16) & 3)).toString(16)
+  return formatUuid(`${ticks.slice(0, 12)}6${ticks.slice(12)}${variant}${random.slice(1)}`)
+}
+
+/** Puts the dashes of a UUID between 32 hexadecimal digits. */
+export function formatUuid(digits: string): string {
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+}
+
+function ticksOf(id: string): bigint {
+  const match = /^([0-9a-f]{8})-([0-9a-f]{4})-6([0-9a-f]{3})-/.exec(id)
+  return match ? BigInt(`0x${match[1]}${match[2]}${match[3]}`) : 0n
+}
+
+function hex(bytes: Uint8Array): string {
+  let digits = ''
+  for (const byte of bytes) digits += byte.toString(16).padStart(2, '0')
+  return digits
 }

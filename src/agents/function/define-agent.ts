@@ -1,8 +1,7 @@
 import { uuid7 } from '../../ids.ts'
 import type { Agent } from '../agent.ts'
 import { attempt } from './attempt.ts'
-import { changeOf, readInput } from './input.ts'
-import { reduce } from './state.ts'
+import { changeOf, readInput, reduce } from './state.ts'
 import { threadState } from './thread-state.ts'
 import type { AgentDefinition } from './types.ts'
 
@@ -27,8 +26,8 @@ export interface FunctionAgent extends Agent {
 }
 
 /**
- * Makes an agent of a function. It keeps its state like a LangGraph thread does, with checkpoints, history and forks, and needs
- * no LangGraph.
+ * Makes an agent from a function. The agent keeps its state as a LangGraph thread does, with checkpoints, history and forks, and
+ * needs no LangGraph.
  *
  * ```ts
  * const echo = defineAgent({

@@ -2,18 +2,18 @@ import { AgentwireError } from '../../errors.ts'
 import type { AgentEvent } from '../agent.ts'
 
 /**
- * Between a function that writes and an engine that reads. Entries are taken in the order they were put: events are handed
- * over, steps are carried out (a checkpoint is written when its turn comes) and give further events.
+ * The queue between a function that writes and an engine that reads. Entries are taken in the order in which they were added:
+ * an event is handed over, a step is run when its turn comes (it writes a checkpoint) and gives further events.
  */
 export interface EventQueue {
   put(event: AgentEvent): void
-  /** Settles when the step was carried out; never, when the outbox closed before. */
+  /** Settles when the step has run. It never settles when the queue is closed before. */
   step(work: () => Promise<readonly AgentEvent[]>): Promise<void>
-  /** Back-pressure: settles at once while few events wait, else when the engine has caught up. */
+  /** Back-pressure: settles at once while few events wait, otherwise when the engine has caught up. */
   ready(): Promise<void>
-  /** No more entries will come. Those put before are still taken; then `error` is thrown, if one is given. */
+  /** Accepts no more entries. The ones added before are still taken, and then `error` is thrown if one is given. */
   end(failure?: { readonly error: unknown }): void
-  /** At once: what waits is dropped. */
+  /** Ends the queue at once and drops the entries that wait. */
   close(failure?: { readonly error: unknown }): void
   readonly closed: boolean
   readonly iterator: AsyncIterator<AgentEvent, undefined, undefined> & AsyncIterable<AgentEvent>
@@ -24,15 +24,15 @@ interface Step {
   readonly done: () => void
 }
 
-/** Above this many waiting events `ready` waits. */
+/** `ready` waits while at least this many entries wait. */
 const HIGH_WATER = 64
-/** A function that never awaits is stopped here. */
-const OVERFLOW = 65_536
+/** With more waiting entries than this, a function that never awaits is stopped. */
+const MAX_WAITING = 65_536
 
 const DONE = { done: true, value: undefined } as const
 const READY = Promise.resolve()
 
-/** @param onClose Called once, when the outbox is closed or its last entry was taken. `early` when entries may be missing. */
+/** @param onClose Called once, when the queue is closed or its last entry is taken. `early` says that entries may be missing. */
 export function createEventQueue(onClose: (early: boolean) => void): EventQueue {
   let entries: (AgentEvent | Step)[] = []
   let taken = 0
@@ -46,7 +46,7 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
   function push(entry: AgentEvent | Step): void {
     if (closed || ended) return
     entries.push(entry)
-    if (entries.length - taken > OVERFLOW) {
+    if (entries.length - taken > MAX_WAITING) {
       close({
         error: new AgentwireError(
           'overflow',
@@ -84,8 +84,8 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
     onClose(early)
   }
 
-  /** The end of the stream: its error once, then done for ever. */
-  function outcome(): IteratorReturnResult<undefined> {
+  /** The end of the stream: it throws its error once, and is done from then on. */
+  function finish(): IteratorReturnResult<undefined> {
     const thrown = failure
     failure = undefined
     if (thrown) throw thrown.error
@@ -94,7 +94,7 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
 
   async function take(): Promise<IteratorResult<AgentEvent, undefined>> {
     for (;;) {
-      if (closed) return outcome()
+      if (closed) return finish()
       const entry = shift()
       if (!entry) {
         if (ended) close()
@@ -102,12 +102,12 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
       } else if (!isStep(entry)) {
         return { done: false, value: entry }
       } else {
-        await carryOut(entry)
+        await runStep(entry)
       }
     }
   }
 
-  async function carryOut({ work, done }: Step): Promise<void> {
+  async function runStep({ work, done }: Step): Promise<void> {
     try {
       const events = await work()
       entries = [...events, ...entries.slice(taken)]

@@ -1,16 +1,21 @@
 import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
-import type { Channels } from './checkpoints.ts'
+import { type Channels, type CheckpointChain, formatUuid } from './checkpoints.ts'
 
-/** Channel of the raw input of a run that has not finished. Where it is, the function is to run (again). */
+/** The channel with the raw input of an unfinished run. A checkpoint that has it has a function to run, or to run again. */
 export const INPUT = '__input__'
-/** Channel of the run's journal. */
+/** The channel with the journal of an unfinished run. */
 export const JOURNAL = '__run__'
-export const INTERRUPT = '__interrupt__'
+/** The channel of pending writes with an interrupt that waits for its answer. */
+const INTERRUPT = '__interrupt__'
+/** The channel of pending writes with the message of a failure. */
 export const ERROR = '__error__'
 const MESSAGES = 'messages'
 const CALL_INDEX = '__call_index__'
 
-/** What a second attempt must know of the first. Kept in the checkpoints of an unfinished run; absent in its first one. */
+/**
+ * What a second attempt must know of the first. It is kept in the checkpoints of an unfinished run, except in the run's first
+ * checkpoint.
+ */
 export interface RunJournal {
   /** The id of the run's first checkpoint. All ids of the run derive from it. */
   readonly seed: string
@@ -23,21 +28,64 @@ export interface RunJournal {
 }
 
 export function journalOf(channels: Channels, checkpointId: string): RunJournal {
-  const record = channels[JOURNAL] as RunJournal | undefined
-  return record ?? { seed: checkpointId, answers: {}, customs: {}, children: {} }
+  const journal = channels[JOURNAL] as RunJournal | undefined
+  return journal ?? { seed: checkpointId, answers: {}, customs: {}, children: {} }
+}
+
+/** The journal of a run while an attempt changes it. */
+export interface OpenJournal {
+  /** The newest checkpoint of the subagent with this namespace. */
+  child(namespace: string): string | undefined
+  setChild(namespace: string, checkpointId: string): void
+  /** Whether the next `custom` event of this scope was not sent by an earlier attempt. Counts the event. */
+  isNewCustom(scope: string): boolean
+  /**
+   * Takes the journal for a checkpoint. It counts `custom` events up to this call, and has the children of the time when the
+   * result is called, because the checkpoints of subagents that are committed earlier are written by then.
+   */
+  take(): () => RunJournal
+  /** Whether the journal has changed since it was last written. */
+  hasChanged(): boolean
+}
+
+export function openJournal(first: RunJournal): OpenJournal {
+  const counts = new Map<string, number>()
+  let journal = first
+  let written = first
+  return {
+    child: (namespace) => journal.children[namespace],
+    setChild(namespace, checkpointId) {
+      journal = { ...journal, children: { ...journal.children, [namespace]: checkpointId } }
+    },
+    isNewCustom(scope) {
+      const count = (counts.get(scope) ?? 0) + 1
+      counts.set(scope, count)
+      if (count <= (journal.customs[scope] ?? 0)) return false
+      journal = { ...journal, customs: { ...journal.customs, [scope]: count } }
+      return true
+    },
+    take() {
+      const { customs } = journal
+      return () => {
+        written = { ...journal, customs }
+        return written
+      }
+    },
+    hasChanged: () => journal.customs !== written.customs || journal.children !== written.children,
+  }
 }
 
 /** An interrupt that waits for its answer, as it is kept with the checkpoint. */
 export interface SavedInterrupt {
   readonly id: string
   readonly value: unknown
-  /** Which call of the function asked. */
+  /** The path of the `interrupt` call in the function. */
   readonly path: string
-  /** Where it was raised. */
+  /** The namespace in which it was raised. */
   readonly namespace: readonly string[]
-  /** Its place among the questions of its attempt. */
+  /** Its position among the interrupts of its attempt. */
   readonly order: number
-  /** The place of the outermost tool call around it in its assistant message. */
+  /** The position of the outermost tool call around it in its assistant message. */
   readonly callIndex?: number
 }
 
@@ -48,7 +96,15 @@ export function savedInterrupts({ pendingWrites = [] }: CheckpointTuple): readon
     .sort((a, b) => a.order - b.order)
 }
 
-/** The answer of a subagent's call, kept with the checkpoint that the call was made at: `[taskId, …]` of `finishedTasks`. */
+/** Attaches interrupts to the newest checkpoint, where they wait for their answers. */
+export async function saveInterrupts(
+  chain: CheckpointChain,
+  interrupts: readonly SavedInterrupt[],
+): Promise<void> {
+  for (const interrupt of interrupts) await chain.putWrites(interrupt.id, [[INTERRUPT, interrupt]])
+}
+
+/** The pending writes with the answer of a subagent's call. `finishedTasks` reads them again. */
 export function answerWrites(callIndex: number, answer: unknown): [channel: string, value: unknown][] {
   return [
     [MESSAGES, [answer]],
@@ -56,6 +112,7 @@ export function answerWrites(callIndex: number, answer: unknown): [channel: stri
   ]
 }
 
+/** The call of a subagent that has its answer. */
 export interface FinishedTask {
   readonly id: string
   readonly callIndex: number
@@ -69,4 +126,29 @@ export function finishedTasks({ pendingWrites = [] }: CheckpointTuple): readonly
   return pendingWrites
     .filter(([id, channel]) => channel === MESSAGES && indexes.has(id))
     .map(([id, , messages]) => ({ id, callIndex: indexes.get(id) as number, messages }))
+}
+
+/**
+ * The id that belongs to `path` in a run. It is the same for the same `seed` (a UUID) and path, so that a call that runs again
+ * gets the id it had. It has the shape of a UUID.
+ */
+export function derivedId(seed: string, path: string): string {
+  const digits = seed.replaceAll('-', '').padEnd(16, '0')
+  const [high, low] = hash(`${seed}/${path}`)
+  const tail = high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0')
+  return formatUuid(`${digits.slice(0, 16)}a${tail.slice(1)}`)
+}
+
+/** 64 bits that depend on every character: two multiplicative hashes that are mixed with each other at the end. */
+function hash(text: string): readonly [number, number] {
+  let a = 0x9e3779b9
+  let b = 0x85ebca6b
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    a = Math.imul(a ^ code, 0x01000193)
+    b = Math.imul(b ^ code, 0x5bd1e995) ^ (b >>> 15)
+  }
+  a = Math.imul(a ^ (b >>> 13), 0xc2b2ae35)
+  b = Math.imul(b ^ (a >>> 16), 0x27d4eb2f)
+  return [(a ^ (b >>> 11)) >>> 0, (b ^ (a >>> 14)) >>> 0]
 }

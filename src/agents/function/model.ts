@@ -11,9 +11,9 @@ import { textOfError } from '../../tracing/errors.ts'
 import { isContent } from '../../tracing/observe/first-token.ts'
 import { iterate } from '../../tracing/observe/iterate.ts'
 import type { Run } from '../../tracing/run.ts'
-import { openDraft } from './message-draft.ts'
-import { callIdOf, nextPath, refusal, type Scope } from './scope.ts'
-import { own } from './state.ts'
+import { openDraft } from './message.ts'
+import { callIdOf, nextPath, rejectSuspended, type Scope } from './scope.ts'
+import { frozenCopy } from './state.ts'
 import type { ModelOptions, ModelStream } from './types.ts'
 
 /** Pipes a provider's stream into an assistant message of a scope. */
@@ -27,41 +27,41 @@ export async function streamModel(
   const path = nextPath(scope, 'm')
   const reader = format.readStream()
   const traced = options.run && trace(options.run, format)
-  const ownEvent = owner(scope, path, options.name)
+  const detach = detacherOf(scope, path, options.name)
   const draft = openDraft(scope, path, options.id, () => take(reader.end()))
   let failure: MessageError | undefined
 
   function take(events: readonly MessageEvent[], chunk?: unknown): void {
     for (const event of events) {
       if (event.type === 'error') failure ??= event
-      const owned = ownEvent(event)
-      traced?.push(owned, chunk)
-      void draft.push(owned)
+      const detached = detach(event)
+      traced?.push(detached, chunk)
+      void draft.push(detached)
     }
   }
 
   async function read(chunks: AsyncIterator<unknown>): Promise<void> {
     for (;;) {
       const { done, value } = await chunks.next()
-      if (scope.suspended) await refusal(scope)
+      if (scope.suspended) await rejectSuspended(scope)
       if (done || draft.ended) return
       take(reader.push(value), value)
-      await attempt.outbox.ready()
+      await attempt.queue.ready()
     }
   }
 
   let stream: object | undefined
   let chunks: AsyncIterator<unknown> | undefined
-  const leave = () => {
+  const cancel = () => {
     traced?.end('Cancelled.')
     if (stream) stop(stream, chunks)
   }
-  attempt.signal.addEventListener('abort', leave, { once: true })
+  attempt.signal.addEventListener('abort', cancel, { once: true })
   try {
     const opened = await given
     stream = opened
     chunks = iterate(opened)
-    if (attempt.signal.aborted) leave()
+    if (attempt.signal.aborted) cancel()
     await read(chunks)
     if (failure) throw new AgentwireError('model_failed', failure.message)
     const message = draft.end()
@@ -74,11 +74,11 @@ export async function streamModel(
     traced?.end(reason)
     throw error
   } finally {
-    attempt.signal.removeEventListener('abort', leave)
+    attempt.signal.removeEventListener('abort', cancel)
   }
 }
 
-/** Reports to a run, with all the choices. */
+/** Reports the call to a traced run, with all its choices. */
 function trace(run: Run, format: Format) {
   const accumulator = createAccumulator()
   return {
@@ -91,14 +91,18 @@ function trace(run: Run, format: Format) {
 }
 
 /**
- * Makes events the scope's own: free of what belongs to the provider's chunks, with a name for the message and an id for every
- * tool call.
+ * Detaches events from the provider's chunks, so that neither can change the other, and gives the message its name and every
+ * tool call an id.
  */
-function owner(scope: Scope, path: string, name: string | undefined): (event: MessageEvent) => MessageEvent {
+function detacherOf(
+  scope: Scope,
+  path: string,
+  name: string | undefined,
+): (event: MessageEvent) => MessageEvent {
   const ids = new Map<number, string>()
 
-  function ownBlock(block: ContentBlock, index: number): ContentBlock {
-    const kept = own(block) as ContentBlock
+  function detachBlock(block: ContentBlock, index: number): ContentBlock {
+    const kept = frozenCopy(block) as ContentBlock
     if (kept.type !== 'toolCall' && (kept.type !== 'invalidToolCall' || kept.extras?.server)) return kept
     const id = kept.id ?? ids.get(index) ?? callIdOf(scope, `${path}/call${index}`)
     ids.set(index, id)
@@ -110,28 +114,30 @@ function owner(scope: Scope, path: string, name: string | undefined): (event: Me
     switch (event.type) {
       case 'messageStart': {
         const { id, metadata, ...start } = event
-        const about = own({ ...(id !== undefined && { id }), ...metadata }) as Record<string, unknown>
+        const about = frozenCopy({ ...(id !== undefined && { id }), ...metadata }) as Record<string, unknown>
         return { ...start, metadata: about, ...(name !== undefined && { name }) }
       }
       case 'blockStart':
-        return { ...event, block: ownBlock(event.block, event.index) }
+        return { ...event, block: detachBlock(event.block, event.index) }
       case 'blockFinish':
-        return event.block ? { ...event, block: ownBlock(event.block, event.index) } : event
+        return event.block ? { ...event, block: detachBlock(event.block, event.index) } : event
       case 'blockDelta': {
         const { delta } = event
-        return delta.type === 'fields' ? { ...event, delta: own(delta) as typeof delta } : event
+        return delta.type === 'fields' ? { ...event, delta: frozenCopy(delta) as typeof delta } : event
       }
       case 'messageFinish':
-        return event.metadata ? { ...event, metadata: own(event.metadata) as typeof event.metadata } : event
+        return event.metadata
+          ? { ...event, metadata: frozenCopy(event.metadata) as typeof event.metadata }
+          : event
       default:
         return event
     }
   }
 }
 
-/** Leaves a stream that may be waiting for its next chunk: SDKs end the request when it is aborted. */
+/** Stops a stream, also while it waits for its next chunk. SDKs end the request when the controller of its stream is aborted. */
 function stop(stream: object, chunks: AsyncIterator<unknown> | undefined): void {
   const { controller } = stream as { readonly controller?: unknown }
   if (controller instanceof AbortController) controller.abort()
-  chunks?.return?.().catch(() => {}) // How the source takes it concerns nobody.
+  chunks?.return?.().catch(() => {}) // The source may fail while it closes, and nobody needs that error.
 }

@@ -4,59 +4,63 @@ import type { Channels, CheckpointChain, CheckpointData, CheckpointDetails } fro
 import type { EventQueue } from './event-queue.ts'
 import { messagesOf, reduce, type State } from './state.ts'
 
-/** The one node that a function is, seen as a graph. */
+/** The name of the one node that a function is when it is seen as a graph. */
 export const NODE = 'agent'
 
-/** The state of one namespace (the run's own, or a subagent's) during an attempt, and how it becomes known. */
+/** The state of one namespace (the run's own, or a subagent's) during an attempt, and how it is published. */
 export interface NamespaceState {
   readonly namespace: readonly string[]
-  readonly timeline: CheckpointChain
-  state(): State
-  /** A change that the next `commit` will publish. */
+  readonly chain: CheckpointChain
+  current(): State
+  /** Makes `next` the current state. The next `commit` publishes `update`. */
   change(update: Readonly<Record<string, unknown>>, next: State): void
-  /** Reduces and records `update`. */
+  /** Reduces the current state with `update`. */
   update(update: unknown, makeId: () => string): void
-  /** Whether there is a change that was not published. */
+  /** Whether there is a change that is not committed. */
   readonly dirty: boolean
-  /** Writes a checkpoint of the state as it is now and publishes it, when its turn comes. Settles when that is done. */
+  /**
+   * Queues a checkpoint of the state as it is now, and its events. Settles when the checkpoint is written, which happens when
+   * its turn in the queue comes.
+   */
   commit(options?: CommitOptions): Promise<void>
-  /** `commit`, if there is something to publish. */
+  /** Commits if the state is dirty. */
   flush(): void
-  /** `commit`, if there is something to publish, or when its turn comes there is something else to write. */
-  commitIf(unsaved: () => boolean, options: CommitOptions): void
-  /** Whether the state had this message when the attempt began: it was delivered by an earlier attempt. */
+  /** Commits if the state is dirty, or if `isNeeded` says so when the turn of the commit comes. */
+  commitIf(isNeeded: () => boolean, options: CommitOptions): void
+  /** Whether the state had this message when the attempt began, because an earlier attempt has delivered it. */
   wasDelivered(messageId: string): boolean
   event(method: AgentEventMethod, data: unknown, node?: string): AgentEvent
 }
 
 export interface CommitOptions {
   readonly source?: CheckpointDetails['source']
-  /** Carried out before the checkpoint, on the one before it. */
+  /** Runs right before the checkpoint is written, while the one before it is still the head. */
   readonly before?: () => Promise<void>
-  /** Sent between `updates` and `checkpoints`. */
+  /** Events to send between `updates` and `checkpoints`. */
   readonly between?: readonly AgentEvent[]
-  /** The state alone: nothing is to be continued. */
+  /** Writes the state alone, because the run ends with it and nothing will be continued. */
   readonly final?: boolean
-  /** Leaves out what `afterCommit` adds. */
+  /** Skips `afterCommit`. */
   readonly bare?: boolean
 }
 
 export interface NamespaceStateOptions {
   readonly namespace: readonly string[]
-  readonly state: State
-  readonly timeline: CheckpointChain
-  readonly outbox: EventQueue
-  /** What belongs into a checkpoint beside the state: called by `commit`, and again when the checkpoint is written. */
+  readonly initial: State
+  readonly chain: CheckpointChain
+  readonly queue: EventQueue
+  /** The channels beside the state. `commit` calls it, and the result is called when the checkpoint is written. */
   readonly channels: () => () => Channels
   readonly details: () => Omit<CheckpointDetails, 'source'>
+  /** The state that an earlier attempt has delivered. */
   readonly delivered: State | undefined
   readonly afterCommit?: (checkpoint: CheckpointData) => Promise<void>
 }
 
 export function createNamespaceState(options: NamespaceStateOptions): NamespaceState {
-  const { namespace, timeline, outbox } = options
+  const { namespace, chain, queue } = options
   const delivered = new Set(options.delivered && messagesOf(options.delivered).map(({ id }) => id))
-  let state = options.state
+  let state = options.initial
   let changes: Record<string, unknown> | undefined
 
   const event = (method: AgentEventMethod, data: unknown, node?: string): AgentEvent => ({
@@ -76,11 +80,11 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
   }
 
   function commit(options?: CommitOptions): Promise<void> {
-    return outbox.step(prepare(options))
+    return queue.step(prepareCommit(options))
   }
 
   /** The step that writes the state as it is now. */
-  function prepare({
+  function prepareCommit({
     source = 'loop',
     before,
     between = [],
@@ -93,7 +97,7 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
     changes = undefined
     return async (): Promise<readonly AgentEvent[]> => {
       await before?.()
-      const checkpoint = await timeline.put({ ...snapshot, ...channels() }, { ...options.details(), source })
+      const checkpoint = await chain.put({ ...snapshot, ...channels() }, { ...options.details(), source })
       if (!bare) await options.afterCommit?.(checkpoint)
       return [
         ...(updates ? [updates] : []),
@@ -106,8 +110,8 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
 
   return {
     namespace,
-    timeline,
-    state: () => state,
+    chain,
+    current: () => state,
     change,
     update(update, makeId) {
       const next = reduce(state, update, makeId)
@@ -126,10 +130,10 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
     flush() {
       if (changes) void commit()
     },
-    commitIf(unsaved, commitOptions) {
+    commitIf(isNeeded, commitOptions) {
       const dirty = changes !== undefined
-      const write = prepare(commitOptions)
-      void outbox.step(async () => (dirty || unsaved() ? write() : []))
+      const write = prepareCommit(commitOptions)
+      void queue.step(async () => (dirty || isNeeded() ? write() : []))
     },
     wasDelivered: (messageId) => delivered.has(messageId),
     event,

@@ -1,12 +1,14 @@
+import { AgentwireError } from '../../errors.ts'
 import { decodeMessage, type Message, type WireMessage } from '../../messages/index.ts'
 import type { EventQueue } from './event-queue.ts'
-import { derivedId } from './ids.ts'
-import { handled, type Interrupts, Suspended } from './interrupts.ts'
+import { derivedId, type OpenJournal, type SavedInterrupt } from './journal.ts'
 import type { NamespaceState } from './namespace-state.ts'
+import { frozenCopy } from './state.ts'
 
 /** What all parts of one attempt share. */
 export interface Attempt {
-  readonly outbox: EventQueue
+  readonly queue: EventQueue
+  readonly journal: OpenJournal
   readonly interrupts: Interrupts
   readonly seed: string
   readonly signal: AbortSignal
@@ -14,26 +16,24 @@ export interface Attempt {
   readonly running: Set<Promise<unknown>>
   /** Namespaces that have started and not ended. */
   readonly started: Set<readonly string[]>
-  /** Opens the ledger of a subagent. */
-  openLedger(namespace: readonly string[]): Promise<NamespaceState>
-  /** Whether the next `custom` event of this scope was not sent by an earlier attempt. Counts it. */
-  isNewCustom(scope: string): boolean
+  /** Opens the state of a subagent. */
+  openState(namespace: readonly string[]): Promise<NamespaceState>
 }
 
-/** A part of the function that numbers its calls for itself: the run, a subagent or a tool. */
+/** A part of the function that numbers its own calls: the run, a subagent or a tool. */
 export interface Scope {
   readonly attempt: Attempt
-  readonly ledger: NamespaceState
-  /** Where interrupts of this scope are raised. */
+  readonly state: NamespaceState
+  /** The namespace of this scope's interrupts. */
   readonly namespace: readonly string[]
   readonly path: string
-  /** Of the outermost call around it: its place in its assistant message. */
+  /** The position of the outermost call around this scope in its assistant message. */
   readonly callIndex?: number
-  /** Calls of this turn of the loop that wait for their common assistant message. */
+  /** The calls of this turn of the event loop, which wait for the assistant message that they share. */
   batch: CallBatch | undefined
   readonly openMessages: Set<OpenMessage>
   readonly counts: Map<string, number>
-  /** Set once an interrupt of this scope waits: nothing more is written. */
+  /** Set once an interrupt of this scope waits for its answer. A suspended scope writes nothing. */
   suspended: boolean
 }
 
@@ -43,26 +43,27 @@ export interface CallBatch {
     readonly name: string
     readonly args: Readonly<Record<string, unknown>>
   }[]
+  /** Settles when the assistant message with the calls is published. */
   readonly announced: Promise<void>
 }
 
 export interface OpenMessage {
   readonly node: number
-  /** Ends it well. */
+  /** Ends the message and adds it to the state. */
   end(): void
-  /** Tells readers that it will not be finished. */
+  /** Reports to readers that the message will not be finished. */
   fail(reason: string): void
 }
 
 export function createScope(
   attempt: Attempt,
-  ledger: NamespaceState,
+  state: NamespaceState,
   place: { readonly path: string; readonly namespace?: readonly string[]; readonly callIndex?: number },
 ): Scope {
   return {
     attempt,
-    ledger,
-    namespace: ledger.namespace,
+    state,
+    namespace: state.namespace,
     ...place,
     batch: undefined,
     openMessages: new Set(),
@@ -80,28 +81,70 @@ export function nextPath(scope: Scope, kind: 'm' | 't' | 's' | 'i' | 'u'): strin
 
 export const idOf = ({ attempt }: Scope, path: string): string => derivedId(attempt.seed, path)
 
-/** An id that every provider takes for a tool call: letters, digits and `_`, at most 40. */
+/** An id that every provider accepts for a tool call: letters, digits and `_`, at most 40 characters. */
 export const callIdOf = (scope: Scope, path: string): string =>
   `call_${idOf(scope, path).replaceAll('-', '')}`
 
-/** Ids for what is added at `path`, by place. */
+/** Ids for what is added at `path`, in the order of addition. */
 export function idsAt(scope: Scope, path: string): () => string {
   let count = 0
   return () => idOf(scope, `${path}/${count++}`)
 }
 
-/** A rejection where the scope may not write any more. */
-export function refusal({ suspended }: Scope): Promise<never> | undefined {
-  return suspended ? handled(Promise.reject(new Suspended())) : undefined
-}
-
 const decoded = new WeakMap<WireMessage, Message>()
 
-/** In the normal form. A message is converted once, as long as it lives. */
+/** The messages in the normal form. A message is decoded once and remembered for as long as it lives. */
 export function normalMessages(messages: readonly WireMessage[]): readonly Message[] {
   return messages.flatMap((wire) => {
     const known = decoded.get(wire) ?? decodeMessage(wire)
     if (known) decoded.set(wire, known)
     return known ? [known] : []
   })
+}
+
+/** Thrown by `interrupt` when it has no answer yet. It ends the attempt, and the function runs again with the answer. */
+export class Suspended extends AgentwireError {
+  static override readonly brand = 'Suspended'
+  constructor() {
+    super('suspended', 'The agent waits for an answer. Let this pass: do not catch it.')
+  }
+}
+
+/** Whether an error is a `Suspended`, or was caused by one. */
+export function isSuspended(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof Suspended) return true
+  return false
+}
+
+/** A rejection where the scope is suspended and may not write. */
+export function rejectSuspended({ suspended }: Scope): Promise<never> | undefined {
+  return suspended ? handled(Promise.reject(new Suspended())) : undefined
+}
+
+/** Marks a promise as handled: nobody has to await it, because its rejection is reported elsewhere too. */
+export function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
+}
+
+export interface Interrupts {
+  /** The answer if there is one. Otherwise it raises the interrupt. */
+  raise(interrupt: Omit<SavedInterrupt, 'id' | 'order'>): { readonly answer: unknown } | undefined
+  /** The interrupts that this attempt has raised. */
+  raised(): readonly SavedInterrupt[]
+}
+
+/** @param answers The answers so far, by the path of the interrupt. */
+export function createInterrupts(seed: string, answers: Readonly<Record<string, unknown>>): Interrupts {
+  const raised: SavedInterrupt[] = []
+  return {
+    raise(interrupt) {
+      const { path, value } = interrupt
+      if (Object.hasOwn(answers, path)) return { answer: answers[path] }
+      const order = raised.length
+      raised.push({ ...interrupt, id: derivedId(seed, path), value: frozenCopy(value), order })
+      return undefined
+    },
+    raised: () => raised,
+  }
 }

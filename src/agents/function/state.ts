@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { toWireMessage, type WireMessage } from '../../messages/index.ts'
 import { AgentInputError } from '../errors.ts'
 import { toJson } from '../to-json.ts'
@@ -5,17 +6,17 @@ import { toJson } from '../to-json.ts'
 /** The state of an agent function: plain JSON, frozen. `messages` are LangChain's flat messages, as clients carry them. */
 export type State = Readonly<Record<string, unknown>>
 
-/** Keys that begin so belong to the engines (ours and LangGraph's), not to the state. */
+/** Keys with this prefix belong to the engines (ours and LangGraph's), not to the state. */
 const RESERVED = '__'
 const REMOVE_ALL = '__remove_all__'
 
 /**
- * The state after an update. `messages` are merged as LangGraph merges them: one with a known id replaces that one, others are
- * appended, `{ type: 'remove', id }` removes (`__remove_all__`: all before it). Other keys are replaced; `undefined` removes
- * the key. An update is an object, or a list of `[key, value]`.
+ * The state after an update. `messages` are merged as LangGraph merges them: a message with a known id replaces the one that has
+ * it, others are appended, and `{ type: 'remove', id }` removes one (`__remove_all__` removes all before it). Other keys are
+ * replaced, and `undefined` removes the key. An update is an object, or a list of `[key, value]`.
  *
- * @param makeId For messages that have no id.
- * @throws AgentInputError naming the place.
+ * @param makeId Makes the ids of messages that have none.
+ * @throws AgentInputError naming the key or the position.
  */
 export function reduce(state: State, update: unknown, makeId: () => string): State {
   if (update === undefined || update === null) return state
@@ -25,7 +26,7 @@ export function reduce(state: State, update: unknown, makeId: () => string): Sta
       throw new AgentInputError(`The state key ${JSON.stringify(key)} is reserved.`)
     if (key === 'messages') next.messages = mergeMessages(messagesOf(state), value, makeId)
     else if (value === undefined) delete next[key]
-    else next[key] = own(value)
+    else next[key] = frozenCopy(value)
   }
   return Object.freeze(next)
 }
@@ -34,21 +35,52 @@ export function messagesOf(state: State): readonly WireMessage[] {
   return Array.isArray(state.messages) ? (state.messages as readonly WireMessage[]) : []
 }
 
-/** Without the channels of an engine. */
+/** The state in the channels of a checkpoint, without the channels of the engines. */
 export function publicState(channels: Readonly<Record<string, unknown>>): State {
   const fields = Object.entries(channels)
   return Object.fromEntries(fields.filter(([key]) => !key.startsWith(RESERVED) && !key.startsWith('branch:')))
 }
 
-/** A frozen JSON copy: neither side can change what the other sees. */
-export function own(value: unknown): unknown {
+/** The input of a run as a change of the state. An input that is neither an object nor a string changes nothing. */
+export function changeOf(raw: unknown): unknown {
+  if (typeof raw === 'string') return { messages: [raw] }
+  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? raw : undefined
+}
+
+/**
+ * The input as the function gets it: the schema's output, or without a schema the object itself. A string is a user's message.
+ *
+ * @throws AgentInputError naming the path.
+ */
+export async function readInput<Input>(
+  schema: StandardSchemaV1<unknown, Input> | undefined,
+  raw: unknown,
+): Promise<Input> {
+  if (!schema) {
+    const change = changeOf(raw)
+    if (change === undefined) throw new AgentInputError('The input must be an object or a string.')
+    return change as Input
+  }
+  const result = await schema['~standard'].validate(raw)
+  if (!result.issues) return result.value
+  const problems = result.issues.map(({ path, message }) => `${pathOf(path ?? [])}: ${message}`)
+  throw new AgentInputError(`The input is not valid. ${problems.join('; ')}`)
+}
+
+function pathOf(path: NonNullable<StandardSchemaV1.Issue['path']>): string {
+  const keys = path.map((segment) => String(typeof segment === 'object' ? segment.key : segment))
+  return ['input', ...keys].join('.')
+}
+
+/** A frozen JSON copy, so that neither the agent nor the engine can change what the other sees. */
+export function frozenCopy(value: unknown): unknown {
   return freeze(structuredClone(toJson(value)))
 }
 
-/** A tool's answer goes behind the message that called the tool, or behind the answers that already stand there. */
+/** Adds a tool's answer behind the message that called the tool, and behind the answers that already follow that message. */
 export function insertAnswer(state: State, answer: WireMessage): State {
   const messages = messagesOf(state)
-  const frozen = own(answer) as WireMessage
+  const frozen = frozenCopy(answer) as WireMessage
   const known = messages.findIndex(({ id }) => id === answer.id)
   if (known >= 0) return Object.freeze({ ...state, messages: Object.freeze(messages.with(known, frozen)) })
   let place = messages.findLastIndex((message) => calls(message, answer.tool_call_id)) + 1
@@ -57,7 +89,7 @@ export function insertAnswer(state: State, answer: WireMessage): State {
   return Object.freeze({ ...state, messages: Object.freeze(messages.toSpliced(place, 0, frozen)) })
 }
 
-/** Whether the state has exactly this message. */
+/** Whether the state has this message, with the same content. */
 export function isKnown(state: State, message: WireMessage): boolean {
   return sameJson(
     messagesOf(state).find(({ id }) => id === message.id),
@@ -110,7 +142,7 @@ function mergeMessages(
     const id = message.id ?? makeId()
     const place = places.get(id) ?? merged.length
     places.set(id, place)
-    merged[place] = own({ ...message, id }) as WireMessage
+    merged[place] = frozenCopy({ ...message, id }) as WireMessage
   }
   return Object.freeze(merged.filter((message) => message !== undefined))
 }

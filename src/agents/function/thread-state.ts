@@ -1,4 +1,5 @@
 import { uuid7 } from '../../ids.ts'
+import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
 import type {
   Agent,
   HistoryOptions,
@@ -7,38 +8,42 @@ import type {
   StateSnapshot,
   StateUpdate,
 } from '../agent.ts'
+import { configOf, listOptionsOf, refOf } from '../checkpoint-config.ts'
 import { AgentInputError } from '../errors.ts'
-import { configOf, createCheckpointChain, type Loaded, load, type Place } from './checkpoints.ts'
-import { INPUT, INTERRUPT, JOURNAL, journalOf, savedInterrupts } from './journal.ts'
+import { toJson } from '../to-json.ts'
+import { type Channels, createCheckpointChain, type LoadedCheckpoint, loadCheckpoint } from './checkpoints.ts'
+import {
+  derivedId,
+  ERROR,
+  finishedTasks,
+  INPUT,
+  JOURNAL,
+  journalOf,
+  type SavedInterrupt,
+  savedInterrupts,
+  saveInterrupts,
+} from './journal.ts'
 import { NODE } from './namespace-state.ts'
-import { toSnapshot } from './snapshot.ts'
-import { own, publicState, reduce } from './state.ts'
+import { frozenCopy, publicState, reduce } from './state.ts'
 
 const START = '__start__'
 
-/** The state of a thread, read and written between runs. */
+/** Reads and writes the state of a thread between runs. */
 export const threadState: Pick<Agent, 'getState' | 'getHistory' | 'updateState'> = {
   async getState(at, { subgraphs = false } = {}) {
-    const place = placeOf(at)
-    const loaded = await load(place, at.checkpointId)
+    const loaded = await loadCheckpoint(at)
     if (!loaded) return undefined
     const snapshot = toSnapshot(loaded.tuple)
     if (!subgraphs) return snapshot
-    const tasks = await Promise.all(snapshot.tasks.map((task) => withState(place, loaded, task)))
+    const tasks = await Promise.all(snapshot.tasks.map((task) => withState(at, loaded, task)))
     return { ...snapshot, tasks }
   },
 
   async *getHistory(at: StateAddress, options: HistoryOptions = {}): AsyncGenerator<StateSnapshot> {
-    const { limit = Number.POSITIVE_INFINITY, before, filter } = options
-    const place = placeOf(at)
-    const query = {
-      ...(Number.isFinite(limit) && at.checkpointId === undefined && { limit }),
-      ...(before !== undefined && { before: configOf(place, before) }),
-      ...(filter !== undefined && { filter: { ...filter } }),
-    }
-    let left = limit
+    let left = options.limit ?? Number.POSITIVE_INFINITY
     if (left <= 0) return
-    for await (const tuple of at.checkpointer.list(configOf(place), query)) {
+    const namespace = configOf({ ...at, checkpointId: undefined })
+    for await (const tuple of at.checkpointer.list(namespace, listOptionsOf(at, options))) {
       if (at.checkpointId !== undefined && tuple.checkpoint.id > at.checkpointId) continue
       yield toSnapshot(tuple)
       if (--left <= 0) return
@@ -51,40 +56,96 @@ export const threadState: Pick<Agent, 'getState' | 'getHistory' | 'updateState'>
         `This agent has no node ${JSON.stringify(asNode)}. It has ${NODE} and ${START}.`,
       )
     }
-    const place = placeOf(at)
-    const base = await load(place, at.checkpointId)
+    const base = await loadCheckpoint(at)
     if (!base && at.checkpointId !== undefined)
       throw new AgentInputError(`There is no checkpoint ${at.checkpointId}.`)
     const state = reduce(base ? publicState(base.channels) : {}, values, uuid7)
-    const timeline = createCheckpointChain(place, base)
+    const chain = createCheckpointChain(at, base)
     const channels =
-      asNode === START ? { [INPUT]: own(values ?? {}) } : asNode === NODE ? {} : unfinished(base)
-    const { id } = await timeline.put({ ...state, ...channels }, { source: 'update' })
-    // An update from outside leaves the questions open that the run has asked.
-    if (asNode === undefined && base) {
-      for (const question of savedInterrupts(base.tuple)) {
-        await timeline.putWrites(question.id, [[INTERRUPT, question]])
-      }
-    }
+      asNode === START
+        ? { [INPUT]: frozenCopy(values ?? {}) }
+        : asNode === NODE
+          ? {}
+          : unfinishedChannels(base)
+    const { id } = await chain.put({ ...state, ...channels }, { source: 'update' })
+    // Without a node, an update leaves the interrupts of the run pending.
+    if (asNode === undefined && base) await saveInterrupts(chain, savedInterrupts(base.tuple))
     return { checkpointId: id }
   },
 }
 
-function placeOf({ checkpointer, threadId, checkpointNs = '' }: StateAddress): Place {
-  return { checkpointer, threadId, namespace: checkpointNs }
-}
-
-/** What the unfinished run of a checkpoint needs to go on from the next one. */
-function unfinished(base: Loaded | undefined): Readonly<Record<string, unknown>> {
+/** The channels with which an unfinished run can continue from the next checkpoint. */
+function unfinishedChannels(base: LoadedCheckpoint | undefined): Readonly<Record<string, unknown>> {
   const input = base?.channels[INPUT]
   if (!base || input === undefined) return {}
-  return { [INPUT]: input, [JOURNAL]: base.channels[JOURNAL] ?? own(journalOf(base.channels, base.id)) }
+  return {
+    [INPUT]: input,
+    [JOURNAL]: base.channels[JOURNAL] ?? frozenCopy(journalOf(base.channels, base.id)),
+  }
 }
 
 /** A task with the state of the subagent it waits for. */
-async function withState(place: Place, { channels, id }: Loaded, task: SnapshotTask): Promise<SnapshotTask> {
-  const namespace = task.checkpoint?.checkpointNs
-  const child = namespace === undefined ? undefined : journalOf(channels, id).children[namespace]
-  const loaded = child === undefined ? undefined : await load({ ...place, namespace: namespace! }, child)
+async function withState(
+  at: StateAddress,
+  { channels, id }: LoadedCheckpoint,
+  task: SnapshotTask,
+): Promise<SnapshotTask> {
+  const checkpointNs = task.checkpoint?.checkpointNs
+  const checkpointId = checkpointNs === undefined ? undefined : journalOf(channels, id).children[checkpointNs]
+  const loaded =
+    checkpointId === undefined ? undefined : await loadCheckpoint({ ...at, checkpointNs, checkpointId })
   return loaded ? { ...task, state: toSnapshot(loaded.tuple) } : task
 }
+
+/** A checkpoint as LangGraph would show it for a graph with one node. */
+function toSnapshot(tuple: CheckpointTuple): StateSnapshot {
+  const { checkpoint, config, parentConfig, metadata } = tuple
+  const channels = checkpoint.channel_values
+  const unfinished = channels[INPUT] !== undefined
+  return {
+    values: toJson(publicState(channels)) as Readonly<Record<string, unknown>>,
+    next: unfinished ? [NODE] : [],
+    tasks: unfinished ? tasksOf(tuple, channels) : [],
+    metadata: toJson(metadata ?? {}) as Readonly<Record<string, unknown>>,
+    createdAt: checkpoint.ts,
+    checkpoint: refOf(config),
+    parentCheckpoint: parentConfig ? refOf(parentConfig) : null,
+  }
+}
+
+function tasksOf(tuple: CheckpointTuple, channels: Channels): readonly SnapshotTask[] {
+  const interrupts = savedInterrupts(tuple)
+  const threadId = String(tuple.config.configurable?.thread_id)
+  const failure = tuple.pendingWrites?.find(([, channel]) => channel === ERROR)
+  const self: SnapshotTask = {
+    ...EMPTY,
+    id: derivedId(journalOf(channels, tuple.checkpoint.id).seed, NODE),
+    name: NODE,
+    path: ['__pregel_pull', NODE],
+    error: failure ? String(failure[2]) : null,
+    interrupts: interrupts.filter(({ namespace }) => namespace.length === 0).map(toPending),
+  }
+  const finished = finishedTasks(tuple).map(({ id, callIndex, messages }): SnapshotTask => {
+    return { ...callTask(id, callIndex), result: { messages: toJson(messages) } }
+  })
+  return [self, ...waitingTasks(interrupts, threadId), ...finished]
+}
+
+/** One task for each call of the run with a pending interrupt inside of it, at any depth. */
+function waitingTasks(interrupts: readonly SavedInterrupt[], threadId: string): readonly SnapshotTask[] {
+  const segments = new Set(interrupts.flatMap(({ namespace }) => namespace.slice(0, 1)))
+  return [...segments].map((segment) => {
+    const inside = interrupts.filter(({ namespace }) => namespace[0] === segment)
+    const checkpoint = { threadId, checkpointId: '', checkpointNs: segment, checkpointMap: null }
+    const task = callTask(segment.slice(segment.indexOf(':') + 1), inside[0]?.callIndex ?? 0)
+    return { ...task, interrupts: inside.map(toPending), checkpoint }
+  })
+}
+
+const EMPTY = { error: null, interrupts: [], checkpoint: null, state: null, result: null } as const
+
+function callTask(id: string, callIndex: number): SnapshotTask {
+  return { ...EMPTY, id, name: 'tools', path: ['__pregel_push', callIndex] }
+}
+
+const toPending = ({ id, value }: SavedInterrupt) => ({ id, value: toJson(value) })

@@ -5,36 +5,36 @@ import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { Run } from '../../tracing/run.ts'
 import type { RunConfig } from '../agent.ts'
 
-/** What `defineAgent` takes. */
+/** The options of `defineAgent`. */
 export interface AgentDefinition<Input> {
   readonly name?: string
   readonly description?: string
-  /** Any Standard Schema (zod, valibot, arktype). Without one, `input` is the object that was sent. */
+  /** Any Standard Schema (zod, valibot, arktype). Without one, `input` is the object as it was sent. */
   readonly input?: StandardSchemaV1<unknown, Input>
-  /** A run whose process died may be run again from its last checkpoint by another process. Default: false. */
+  /** Lets another process run the function again from the last checkpoint when the process of a run has died. Default: false. */
   readonly resumable?: boolean
-  /** A saver of its own. Default: the server's. */
+  /** The agent's own saver. Default: the server's. */
   readonly checkpointer?: Checkpointer
   /**
-   * The agent. What it returns is merged into the state, as by `setState`.
+   * The agent. Its result is merged into the state, as by `setState`.
    *
-   * After `interrupt` was answered the function **runs again from its start**, with the same input and the answers so far:
-   * what it did before the interrupt it does again. So keep side effects behind interrupts, or remember them in the state.
-   * Messages, tool calls and subagents have ids by the order of their calls, and what was delivered before is not delivered
-   * twice; that order must not depend on chance.
+   * After an `interrupt` is answered, the function **runs again from its start**, with the same input and the answers so far. It
+   * repeats everything before the interrupt, so put side effects behind interrupts, or record them in the state. Messages, tool
+   * calls and subagents get their ids from the order of their calls, so that nothing is delivered twice. That order must not
+   * depend on chance.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
   run(context: AgentContext<Input>): StateChange | undefined | void | Promise<StateChange | undefined | void>
 }
 
 /**
- * A change of the state: keys to replace, `undefined` to remove one. `messages` are appended, or replace those with the same
- * id; `{ type: 'remove', id }` removes one.
+ * A change of the state. Its keys replace those of the state, and `undefined` removes a key. `messages` are appended, or replace
+ * the ones with the same id, and `{ type: 'remove', id }` removes one.
  */
 export type StateChange = Readonly<Record<string, unknown>>
 
 export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends Writer {
-  /** The input of the run, as the schema gave it. */
+  /** The input of the run, as the schema returned it. */
   readonly input: Input
   readonly thread: { readonly id: string }
   readonly run: { readonly id: string }
@@ -43,30 +43,30 @@ export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends
 }
 
 /**
- * What a function tells the world with. Calls are carried out in order. Awaiting what they return is optional, and gives
- * back-pressure: the promise settles when the reader has caught up. A function that writes without ever awaiting fails when
- * 65,536 events wait.
+ * Writes messages, tool calls, events and state to the clients of a run. Calls take effect in their order. Awaiting their
+ * promises is optional and gives back-pressure: a promise settles when the reader has caught up. A function that writes without
+ * ever awaiting fails when 65,536 events wait.
  *
- * Once the run was cancelled or abandoned nothing has an effect and no promise settles any more: use `signal` to clean up.
+ * Once the run is cancelled or abandoned, calls have no effect and their promises never settle. Use `signal` to clean up.
  */
 export interface Writer {
-  /** The state now, frozen: as clients see it, with messages in LangChain's flat form. */
+  /** The current state, frozen, as clients see it: its messages have LangChain's flat form. */
   readonly state: Readonly<Record<string, unknown>>
-  /** The messages of the state now, in the normal form. */
+  /** The messages of the current state, in the normal form. */
   readonly messages: readonly Message[]
-  /** Fires when the run is cancelled or abandoned. */
+  /** Aborts when the run is cancelled or abandoned. */
   readonly signal: AbortSignal
-  /** Streams an assistant message. Settles the state with `end`; what is open when the function returns is ended for it. */
+  /** Streams an assistant message, which `end` adds to the state. An open message is ended when the function returns. */
   message(options?: MessageOptions): MessageWriter
   /** Writes a whole assistant message. */
   message(text: string, options?: MessageOptions): Promise<Message>
   /**
-   * Streams what a model says: pipes a provider's stream through its format into an assistant message, and gives the message.
-   * Tool calls come back as blocks with ids, to be passed to `tool`; those that have none from their provider get one. Of
-   * several choices the first is shown.
+   * Streams the answer of a model: pipes a provider's stream through its format into an assistant message, and gives the
+   * message. Its tool calls are blocks with ids, to be passed to `tool`. A tool call without an id from its provider gets one.
+   * Of several choices only the first is shown.
    *
-   * Rejects with what the stream throws, or with a `model_failed` error where the provider reports one in the stream: the
-   * message is shown as failed then, and is not added to the state. When the run is cancelled the stream is left.
+   * Rejects with the error of the stream, or with a `model_failed` error where the provider reports one in the stream. The
+   * message is then shown as failed and is not added to the state. When the run is cancelled, the stream is stopped.
    *
    * ```ts
    * const reply = await model(openai.chat.completions.create({ model, messages, stream: true }), openaiChat)
@@ -74,10 +74,10 @@ export interface Writer {
    */
   model(stream: ModelStream, format: Format, options?: ModelOptions): Promise<Message>
   /**
-   * Runs a tool: shows it to clients while it runs, then adds its result to the messages. Calls made in the same turn of the
-   * loop share one assistant message. A tool that throws adds an error result, and the error comes back to the caller.
+   * Runs a tool: shows it to clients while it runs, then adds its result to the messages. Calls in the same turn of the event
+   * loop share one assistant message. A tool that throws adds an error result, and the call rejects with its error.
    *
-   * @param input What the tool is called with. Plain JSON; shown to clients.
+   * @param input The arguments of the call, as plain JSON. Clients see them.
    */
   tool<T>(
     name: string,
@@ -86,10 +86,10 @@ export interface Writer {
     options?: CallOptions,
   ): Promise<T>
   /**
-   * Runs a subagent: a function with messages and a state of its own, shown as a card of its own. Its result is what it
-   * returns, or else the text of its last message.
+   * Runs a subagent: a function with its own messages, state and namespace, which clients show as a card. Its result is what it
+   * returns, or the text of its last message where it returns nothing.
    *
-   * @param description The task; the first message of the subagent.
+   * @param description The task, which is the first message of the subagent.
    */
   subagent<T = void>(
     name: string,
@@ -102,37 +102,37 @@ export interface Writer {
   /** Sends an event of the channel `custom:<name>`. */
   custom(name: string, payload: unknown): Promise<void>
   /**
-   * Asks the user. The first time it rejects with a signal that ends the attempt (let it pass: do not catch it), and nothing
-   * more is written where it was asked; after the answer the function runs again, and this call gives the answer. Several
-   * may be asked at once. What tools and subagents do beside it is waited for.
+   * Asks the user. Without an answer it rejects with an error that ends the attempt (do not catch it), and the caller can write
+   * nothing more. After the answer the function runs again, and this call resolves with the answer. Several interrupts may wait
+   * at once. The attempt waits for tools and subagents that run beside an interrupt.
    */
   interrupt<Answer = unknown>(payload: unknown): Promise<Answer>
-  /** Changes the state and writes a checkpoint; settles when it is written. Throws `AgentInputError` for what is no change. */
+  /** Changes the state and writes a checkpoint. Settles when it is written. Throws `AgentInputError` for an invalid change. */
   setState(change: StateChange): Promise<void>
 }
 
-/** What a subagent's function returns; the text of its last message, where it returns nothing. */
+/** The result of a subagent's function, or the text of its last message where the function returns nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
 export type SubagentResult<T> = [T] extends [void] ? string : T
 
 export interface MessageOptions {
-  /** Default: made from the run and the order of the calls. */
+  /** Default: an id derived from the run and the order of the calls. */
   readonly id?: string
   readonly name?: string
 }
 
-/** The chunks of a model's answer, as an SDK or a provider streams them. */
+/** The chunks of a model's answer, as a provider or its SDK streams them. */
 export type ModelStream =
   | AsyncIterable<unknown>
   | ReadableStream<unknown>
   | PromiseLike<AsyncIterable<unknown> | ReadableStream<unknown>>
 
 export interface ModelOptions extends MessageOptions {
-  /** Traces the call: gets `new_token` and its end. See `startLlmRun`. */
+  /** Traces the call: the run gets its `new_token` event and its end. See `startLlmRun`. */
   readonly run?: Run
 }
 
-/** Throws a `TypeError` when it is written to after its end. */
+/** Streams a message. Writing after its end throws a `TypeError`. */
 export interface MessageWriter {
   readonly id: string
   text(text: string): Promise<void>
@@ -142,7 +142,7 @@ export interface MessageWriter {
   /** Adds a tool call and gives its block, whose id can be passed to `tool`. */
   toolCall(call: ToolCallRequest): Promise<ToolCallBlock & { readonly id: string }>
   usage(usage: Usage): Promise<void>
-  /** Adds the message to the state. Ending twice gives the same message. */
+  /** Ends the message and adds it to the state. Ending twice gives the same message. */
   end(details?: MessageEnd): Promise<Message>
 }
 
@@ -159,12 +159,12 @@ export interface MessageEnd {
 }
 
 export interface CallOptions {
-  /** The id of a tool call that a message of the state already has. Without it an assistant message with the call is added. */
+  /** The id of a tool call in a message of the state. Without it, an assistant message with the call is added. */
   readonly toolCallId?: string
 }
 
 export interface ToolContext extends Pick<Writer, 'signal' | 'custom' | 'interrupt'> {
   readonly toolCallId: string
-  /** Shows a piece of the tool's output on the way. What is no string goes as JSON. */
+  /** Shows a piece of the tool's output while it runs. Anything but a string is sent as JSON. */
   output(delta: unknown): Promise<void>
 }

@@ -1,11 +1,21 @@
 import { encodeMessage, type Message } from '../../messages/index.ts'
+import { textOfThrown } from '../errors.ts'
 import { toJson } from '../to-json.ts'
 import { type Call, lastText, runCall, textOfResult } from './calls.ts'
-import { handled, Suspended } from './interrupts.ts'
-import { openMessage } from './message-writer.ts'
+import { openMessage } from './message.ts'
 import { streamModel } from './model.ts'
-import { createScope, idOf, idsAt, nextPath, normalMessages, refusal, type Scope } from './scope.ts'
-import { messagesOf, own } from './state.ts'
+import {
+  createScope,
+  handled,
+  idOf,
+  idsAt,
+  nextPath,
+  normalMessages,
+  rejectSuspended,
+  type Scope,
+  Suspended,
+} from './scope.ts'
+import { frozenCopy, messagesOf } from './state.ts'
 import type {
   CallOptions,
   MessageOptions,
@@ -15,34 +25,34 @@ import type {
   Writer,
 } from './types.ts'
 
-/** The writer of a scope: the run itself, or a subagent. */
+/** The writer of a scope, which is the run itself or a subagent. */
 export function createWriter(scope: Scope): Writer {
-  const { attempt, ledger } = scope
+  const { attempt, state } = scope
 
   function message(text: string, options?: MessageOptions): Promise<Message>
   function message(options?: MessageOptions): MessageWriter
   function message(first: string | MessageOptions = {}, options: MessageOptions = {}) {
     if (typeof first !== 'string') return openMessage(scope, first)
-    return refusal(scope) ?? handled(writeMessage(scope, first, options))
+    return rejectSuspended(scope) ?? handled(writeMessage(scope, first, options))
   }
 
   return {
     get state() {
-      return ledger.state()
+      return state.current()
     },
     get messages() {
-      return normalMessages(messagesOf(ledger.state()))
+      return normalMessages(messagesOf(state.current()))
     },
     signal: attempt.signal,
     message,
-    model: (stream, format, options) => tracked(scope, () => streamModel(scope, stream, format, options)),
+    model: (stream, format, options) => startCall(scope, () => streamModel(scope, stream, format, options)),
     tool<T>(
       name: string,
       input: Readonly<Record<string, unknown>>,
       run: (context: ToolContext) => T | Promise<T>,
       options?: CallOptions,
     ) {
-      return tracked(scope, () =>
+      return startCall(scope, () =>
         runCall<T>(scope, {
           kind: 't',
           name,
@@ -59,7 +69,7 @@ export function createWriter(scope: Scope): Writer {
       run: (context: Writer) => T | Promise<T>,
       options?: CallOptions,
     ) {
-      return tracked(scope, () =>
+      return startCall(scope, () =>
         runCall(scope, {
           kind: 's',
           name: 'task',
@@ -73,17 +83,17 @@ export function createWriter(scope: Scope): Writer {
     custom: customOf(scope),
     interrupt: interruptOf(scope),
     setState(change) {
-      const refused = refusal(scope)
+      const refused = rejectSuspended(scope)
       if (refused) return refused
-      ledger.update(change, idsAt(scope, nextPath(scope, 'u')))
-      return ledger.commit()
+      state.update(change, idsAt(scope, nextPath(scope, 'u')))
+      return state.commit()
     },
   }
 }
 
-/** The attempt does not end before the call has settled. Nobody has to wait for it: its error is in the state. */
-function tracked<T>(scope: Scope, start: () => Promise<T>): Promise<T> {
-  const refused = refusal(scope)
+/** Starts a call that the attempt waits for. The function need not await it, because its error is in the state too. */
+function startCall<T>(scope: Scope, start: () => Promise<T>): Promise<T> {
+  const refused = rejectSuspended(scope)
   if (refused) return refused
   const { running } = scope.attempt
   const call = handled(start())
@@ -106,29 +116,29 @@ async function runSubagent<T>(
   run: (context: Writer) => T | Promise<T>,
 ): Promise<T | string> {
   const { namespace, path } = call
-  const ledger = await scope.attempt.openLedger(namespace)
-  const inner = createScope(scope.attempt, ledger, { path, callIndex: scope.callIndex ?? call.index })
+  const state = await scope.attempt.openState(namespace)
+  const inner = createScope(scope.attempt, state, { path, callIndex: scope.callIndex ?? call.index })
   const id = idOf(scope, `${path}/task`)
   const task = encodeMessage({ role: 'user', id, content: [{ type: 'text', text: description }] })
-  if (!ledger.wasDelivered(id)) {
-    ledger.update({ messages: [task] }, () => id)
-    void ledger.commit({ source: 'input' })
+  if (!state.wasDelivered(id)) {
+    state.update({ messages: [task] }, () => id)
+    void state.commit({ source: 'input' })
   }
   try {
     const result = await run(createWriter(inner))
     for (const open of inner.openMessages) open.end()
-    return result === undefined ? lastText(normalMessages(messagesOf(ledger.state()))) : result
+    return result === undefined ? lastText(normalMessages(messagesOf(state.current()))) : result
   } catch (error) {
-    for (const open of inner.openMessages) open.fail(error instanceof Error ? error.message : String(error))
+    for (const open of inner.openMessages) open.fail(textOfThrown(error))
     throw error
   } finally {
-    ledger.flush()
+    state.flush()
   }
 }
 
 function toolContext(scope: Scope, { id, path, namespace, index, delivered }: Call): ToolContext {
-  const { attempt, ledger, callIndex = index } = scope
-  const inner = createScope(attempt, ledger, { path, namespace, callIndex })
+  const { attempt, state, callIndex = index } = scope
+  const inner = createScope(attempt, state, { path, namespace, callIndex })
   return {
     toolCallId: id,
     signal: attempt.signal,
@@ -137,20 +147,20 @@ function toolContext(scope: Scope, { id, path, namespace, index, delivered }: Ca
     output(delta) {
       const text = typeof delta === 'string' ? delta : JSON.stringify(toJson(delta))
       const data = { event: 'tool-output-delta', tool_call_id: id, delta: text }
-      if (!delivered) attempt.outbox.put({ method: 'tools', namespace, data })
-      return attempt.outbox.ready()
+      if (!delivered) attempt.queue.put({ method: 'tools', namespace, data })
+      return attempt.queue.ready()
     },
   }
 }
 
 function customOf(scope: Scope): Writer['custom'] {
-  const { attempt, ledger, path } = scope
+  const { attempt, state, path } = scope
   return (...args: [payload: unknown] | [name: string, payload: unknown]) => {
-    const refused = refusal(scope)
+    const refused = rejectSuspended(scope)
     if (refused) return refused
     const data = args.length === 2 ? { name: args[0], payload: args[1] } : { payload: args[0] }
-    if (attempt.isNewCustom(path)) attempt.outbox.put(ledger.event('custom', own(data)))
-    return attempt.outbox.ready()
+    if (attempt.journal.isNewCustom(path)) attempt.queue.put(state.event('custom', frozenCopy(data)))
+    return attempt.queue.ready()
   }
 }
 
@@ -158,10 +168,11 @@ function interruptOf(scope: Scope): Writer['interrupt'] {
   const { attempt, namespace, callIndex } = scope
   return <Answer>(payload: unknown): Promise<Answer> => {
     const path = nextPath(scope, 'i')
-    const question = { path, value: payload, namespace, ...(callIndex !== undefined && { callIndex }) }
-    const answered = attempt.interrupts.ask(question)
+    const interrupt = { path, value: payload, namespace, ...(callIndex !== undefined && { callIndex }) }
+    const answered = attempt.interrupts.raise(interrupt)
     if (answered) return Promise.resolve(answered.answer as Answer)
-    // Before anybody can learn of the rejection, but after what is called in the same turn: questions may stand beside tools.
+    // The scope is suspended before anybody can see the rejection, but after the calls of the same turn, because tools may be
+    // called beside an interrupt.
     queueMicrotask(() => (scope.suspended = true))
     return handled(Promise.reject(new Suspended()))
   }

@@ -2,9 +2,7 @@ import type { RunInput } from '../agent.ts'
 import { AgentInputError } from '../errors.ts'
 import type { Graph } from './graph.ts'
 
-/**
- * LangGraph's `Command` in its serialized form, which the engine takes as it is. Only `Send`s must be objects of its own class.
- */
+/** LangGraph's `Command` in its serialized form, which the engine accepts. Only a `Send` must be an instance of its class. */
 export interface Command {
   readonly lg_name: 'Command'
   readonly resume?: unknown
@@ -24,7 +22,7 @@ export async function commandFor(
   }
 }
 
-/** A node name, `{ node, input }`, or an array of both. The engine passes over names that it does not know. */
+/** The targets of `goto`. Unknown nodes are refused here, because the engine ignores them. */
 async function destinations(goto: unknown, nodes: Graph['nodes']): Promise<readonly unknown[]> {
   const list: readonly unknown[] = Array.isArray(goto) ? goto : [goto]
   for (const one of list) {

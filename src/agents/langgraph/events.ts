@@ -1,33 +1,33 @@
 import type { AgentEvent } from '../agent.ts'
 import { toJson } from '../to-json.ts'
 import type { EngineEvent, GraphInterrupt } from './graph.ts'
-import { messageEvent } from './message-event.ts'
 
 export interface Translator {
-  /** The protocol events that one event of the engine becomes, in order. */
+  /** The protocol events for one event of LangGraph's engine, in order. */
   translate(event: EngineEvent): readonly AgentEvent[]
-  /** What is still held back when the engine has ended. */
+  /** The events that are still held back when the engine has ended. */
   rest(): readonly AgentEvent[]
 }
 
 type Data = Readonly<Record<string, unknown>>
+type Block = Readonly<Record<string, unknown>>
 
 const NOTHING: readonly AgentEvent[] = []
 const INTERRUPT = '__interrupt__'
 const CUSTOM_CHANNEL = 'custom:'
 
-/** Rewrites the events of one run from LangGraph's engine to those of the Agent Streaming Protocol. */
+/** Translates the events of one run from LangGraph's engine to those of the Agent Streaming Protocol. */
 export function createTranslator(): Translator {
-  const asked = new Set<string>()
+  const requested = new Set<string>()
   const paused = new Set<string>()
   let held: AgentEvent | undefined
 
-  /** Announces interrupts where they are seen first: the engine repeats them in every namespace around. */
+  /** Requests each interrupt once, where it is seen first, because the engine repeats it in every namespace around. */
   function request(namespace: readonly string[], interrupts: unknown): readonly AgentEvent[] {
     if (!Array.isArray(interrupts)) return NOTHING
     return (interrupts as readonly GraphInterrupt[])
       .map(({ id = '', value }) => ({ id, value: toJson(value) }))
-      .filter(({ id }) => !asked.has(id) && asked.add(id))
+      .filter(({ id }) => !requested.has(id) && requested.add(id))
       .map(({ id, value }) => ({
         method: 'input.requested',
         namespace,
@@ -35,7 +35,7 @@ export function createTranslator(): Translator {
       }))
   }
 
-  /** A namespace that waits at an interrupt has not completed, whatever the engine says. */
+  /** The engine reports a namespace that waits at an interrupt as completed. Clients get it as interrupted. */
   function lifecycle(namespace: readonly string[], data: Data): readonly AgentEvent[] {
     if (namespace.length === 0) return NOTHING
     const waits = data.event === 'completed' && paused.has(namespace.join('|'))
@@ -86,7 +86,10 @@ export function createTranslator(): Translator {
     }
   }
 
-  /** Keeps `checkpoints` and its `values` together (clients pair them by position): only `custom` can come between. */
+  /**
+   * Keeps a `checkpoints` event right before its `values`, because clients pair them by position. Only `custom` events come
+   * between them, and they go first.
+   */
   function pair(events: readonly AgentEvent[]): readonly AgentEvent[] {
     const event = events[0]
     if (event?.method === 'checkpoints') {
@@ -106,7 +109,54 @@ export function createTranslator(): Translator {
   }
 }
 
-/** A tool that asks throws its interrupts, as a list in the error's message. It has not failed: it runs again on resume. */
+/** One event of the `messages` channel. Raw `provider` events are not part of the protocol. */
+function messageEvent(
+  namespace: readonly string[],
+  node: string | undefined,
+  data: Data,
+): readonly AgentEvent[] {
+  if (data.event === 'provider') return NOTHING
+  return [{ method: 'messages', namespace, node, data: withBlock(data) }]
+}
+
+function withBlock(data: Data): unknown {
+  const json = toJson(data) as Block
+  const { content } = json
+  if (!isRecord(content)) return json
+  const spelled = MEDIA.has(content.type as string) ? spellMedia(content) : content
+  const block = json.event === 'content-block-start' ? emptied(spelled) : spelled
+  return block === content ? json : { ...json, content: block }
+}
+
+/**
+ * The engine appends to the block that it announced. A start event that is read late therefore holds what its deltas will repeat,
+ * so it is emptied for clients that append.
+ */
+function emptied(block: Block): Block {
+  switch (block.type) {
+    case 'tool_call_chunk':
+      return { ...block, args: '' }
+    case 'audio':
+      return 'data' in block ? { ...block, data: '' } : block
+    default:
+      return block
+  }
+}
+
+const MEDIA = new Set(['image', 'audio', 'video', 'file'])
+
+/** On the wire the bytes of media are in `data`, and names are in snake_case. */
+function spellMedia(block: Block): Block {
+  const { base64, mimeType, fileId, ...rest } = block
+  return {
+    ...rest,
+    ...(base64 !== undefined && { data: base64 }),
+    ...(mimeType !== undefined && { mime_type: mimeType }),
+    ...(fileId !== undefined && { file_id: fileId }),
+  }
+}
+
+/** A tool that raises interrupts throws them as a list in the error's message. It has not failed, and runs again on resume. */
 function isPause({ event, message }: Data): boolean {
   if (event !== 'tool-error' || typeof message !== 'string' || !message.startsWith('[')) return false
   try {
@@ -121,8 +171,8 @@ function isPause({ event, message }: Data): boolean {
   }
 }
 
-/** The engine's ids of interrupts are XXH3 hashes. */
-export const isInterruptId = (id: unknown): boolean => typeof id === 'string' && /^[0-9a-f]{32}$/.test(id)
+/** The engine makes the ids of interrupts with XXH3, a hash of 128 bits. */
+const isInterruptId = (id: unknown): boolean => typeof id === 'string' && /^[0-9a-f]{32}$/.test(id)
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null

@@ -4,13 +4,14 @@ import type {
   Checkpointer,
   CheckpointMetadata,
 } from '../../storage/checkpointer/checkpointer.ts'
+import { withVersions } from './saver-views.ts'
 
-/** The parts of a compiled LangGraph graph (`Pregel`, `@langchain/langgraph` 1.4 and later) that are used here. */
+/** The parts of a compiled LangGraph graph (`Pregel`, `@langchain/langgraph` 1.4 and later) that this folder uses. */
 export interface Graph {
   readonly nodes: Readonly<Record<string, unknown>>
   readonly name?: string | undefined
   readonly description?: string | undefined
-  /** `false`: never keeps a checkpoint. */
+  /** With `false` the graph never writes a checkpoint. */
   readonly checkpointer?: unknown
   readonly config?: { readonly recursionLimit?: number } | undefined
   streamEvents(input: unknown, options: RunOptions): EventStream | Promise<EventStream>
@@ -31,12 +32,12 @@ export interface RunOptions extends CheckpointConfig {
   readonly metadata?: Record<string, unknown>
 }
 
-/** What `streamEvents` of version 3 gives: the events, and promises that reject when something fails. */
+/** The result of `streamEvents` of version 3: the events, and promises that reject when something fails. */
 export interface EventStream extends AsyncIterable<EngineEvent>, Projections {
   readonly output?: PromiseLike<unknown>
 }
 
-/** On graphs of `createAgent`: handles whose promises must be consumed, or a failing tool ends the process. */
+/** Handles on the calls of `createAgent` graphs. Their promises must be consumed, or a failing tool ends the process. */
 export interface Projections {
   readonly toolCalls?: AsyncIterable<{ readonly output?: PromiseLike<unknown> }>
   readonly subagents?: AsyncIterable<Projections & { readonly output?: PromiseLike<unknown> }>
@@ -79,8 +80,8 @@ export interface GraphInterrupt {
 }
 
 /**
- * What `langgraph()` takes: `StateGraph.compile()`, and what holds such a graph in `graph`, as the agents of `createAgent`
- * and `createDeepAgent` do.
+ * What `langgraph()` takes: the result of `StateGraph.compile()`, or an object with such a graph in `graph`, such as the agents
+ * of `createAgent` and `createDeepAgent`.
  */
 export type LangGraphAgent = CompiledGraphLike | { readonly graph: CompiledGraphLike }
 
@@ -90,7 +91,7 @@ export interface CompiledGraphLike {
   getState(...config: never[]): unknown
 }
 
-/** The graph inside of an agent. Throws for what is none, such as a `StateGraph` before `compile()`. */
+/** The graph inside of an agent. Throws for anything else, such as a `StateGraph` before `compile()`. */
 export function graphOf(agent: LangGraphAgent): Graph {
   const graph: Partial<CompiledGraphLike> = 'graph' in agent ? agent.graph : agent
   if (graph.lg_is_pregel !== true || typeof graph.streamEvents !== 'function') {
@@ -103,40 +104,12 @@ export function graphOf(agent: LangGraphAgent): Graph {
 }
 
 /**
- * The same graph over another checkpointer; the one given is left as it is. LangGraph's `withConfig` makes its copies in the
- * same way, from the fields of the graph; subgraphs take the checkpointer from the run.
+ * A copy of the graph over another checkpointer. The given graph does not change. LangGraph's `withConfig` makes its copies in
+ * the same way, from the fields of the graph, and subgraphs take the checkpointer from the run.
  */
 export function withCheckpointer(graph: Graph, checkpointer: Checkpointer): Graph {
   const type = graph.constructor as new (fields: object) => Graph
   return Object.assign(new type({ ...graph, autoValidate: false }), graph, {
-    checkpointer: versioned(checkpointer),
-  })
-}
-
-/** LangGraph asks its saver for the next version of a channel, which our contract leaves open. */
-function versioned(checkpointer: Checkpointer): Checkpointer {
-  if ('getNextVersion' in checkpointer) return checkpointer
-  const next = (version: number | undefined): number => (version ?? 0) + 1
-  return throughMembers(checkpointer, (key, member) => (key === 'getNextVersion' ? next : member))
-}
-
-/**
- * A view of a saver whose members pass through `change`, the methods bound to the saver. The proxy's target is a blank
- * object: a frozen one forbids changes.
- */
-export function throughMembers(
-  inner: Checkpointer,
-  change: (key: PropertyKey, member: unknown) => unknown,
-): Checkpointer {
-  const seen = new Map<PropertyKey, unknown>()
-  return new Proxy(Object.create(Object.getPrototypeOf(inner)) as Checkpointer, {
-    get(_, key) {
-      if (!seen.has(key)) {
-        const member: unknown = Reflect.get(inner, key)
-        seen.set(key, change(key, typeof member === 'function' ? member.bind(inner) : member))
-      }
-      return seen.get(key)
-    },
-    has: (_, key) => Reflect.has(inner, key),
+    checkpointer: withVersions(checkpointer),
   })
 }

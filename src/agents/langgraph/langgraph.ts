@@ -8,20 +8,20 @@ import { stateOf } from './state.ts'
 export type { CompiledGraphLike, LangGraphAgent } from './graph.ts'
 
 export interface LangGraphOptions {
-  /** Default: the name that the graph was compiled with. */
+  /** Default: the name with which the graph was compiled. */
   readonly name?: string
-  /** Default: the description that the graph was compiled with. */
+  /** Default: the description with which the graph was compiled. */
   readonly description?: string
 }
 
 /**
- * An agent from a LangGraph graph: a compiled `StateGraph`, or what `createAgent` and `createDeepAgent` give. Needs
+ * Makes an agent from a LangGraph graph: a compiled `StateGraph`, or the result of `createAgent` or `createDeepAgent`. It needs
  * `@langchain/langgraph` 1.4 or later.
  *
- * A graph that was compiled with a checkpointer keeps it, one with `checkpointer: false` keeps no state, and any other one
- * gets the server's. The graph itself is never changed.
+ * A graph that was compiled with a checkpointer keeps it, one with `checkpointer: false` keeps no state, and any other graph gets
+ * the server's. The graph itself never changes.
  *
- * Throws `AgentwireError` (`invalid_agent`) for anything that is no compiled graph.
+ * Throws `AgentwireError` (`invalid_agent`) for anything but a compiled graph.
  */
 export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {}): Agent {
   const graph = graphOf(agent)
@@ -41,10 +41,10 @@ export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {})
   }
 }
 
-/** The same, with a saver that gives messages and other LangChain objects back as such, unless its serde was chosen. */
+/** The place with a saver that revives messages and other LangChain objects, unless the saver was given a serde. */
 function withMessages<T extends { readonly checkpointer: Checkpointer }>(place: T): T {
   return { ...place, checkpointer: place.checkpointer.withSerde?.(langchainSerde) ?? place.checkpointer }
 }
 
-/** LangGraph calls a graph that nobody named `LangGraph`. */
+/** A graph that was compiled without a name has the name `LangGraph`. */
 const givenName = (name: string | undefined) => (name === 'LangGraph' ? undefined : name)

@@ -1,11 +1,10 @@
 import type { AgentEvent, AgentTask } from '../agent.ts'
-import { captureWriteErrors } from './capture-write-errors.ts'
 import { commandFor } from './command.ts'
-import { delayFailure } from './delay-failure.ts'
 import { createTranslator } from './events.ts'
 import { type EventStream, type Graph, type Projections, type RunOptions, withCheckpointer } from './graph.ts'
+import { captureWriteErrors, delayFailure } from './saver-views.ts'
 
-/** LangGraph's own. */
+/** LangGraph's own default. */
 const DEFAULT_RECURSION_LIMIT = 25
 
 /** One attempt of one run. */
@@ -14,13 +13,14 @@ export async function* streamGraph(
   task: AgentTask,
 ): AsyncGenerator<AgentEvent, void, undefined> {
   const { start, signal } = task
-  // The engine stops its nodes for the `signal` option only, and must also stop when nobody reads on.
+  // Only the `signal` option stops the engine's nodes, and they must also stop when the reader leaves.
   const stop = new AbortController()
   const abort = () => stop.abort(signal.reason)
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort)
   let failure: { readonly error: unknown } | undefined
-  const saver = captureWriteErrors(delayFailureOf(graph, task), (error) => {
+  const limit = task.config.recursionLimit ?? graph.config?.recursionLimit ?? DEFAULT_RECURSION_LIMIT
+  const saver = captureWriteErrors(delayFailure(task.checkpointer, limit), (error) => {
     failure = { error }
     stop.abort(error)
   })
@@ -28,7 +28,7 @@ export async function* streamGraph(
   let ended = false
   try {
     const input = start.kind === 'input' ? (start.value ?? null) : await commandFor(start, graph)
-    const run = await outsideOfAnyRun(() => runnable.streamEvents(input, runOptions(task, stop.signal)))
+    const run = await outsideAnyRun(() => runnable.streamEvents(input, runOptions(task, stop.signal)))
     consume(run)
     const { translate, rest } = createTranslator()
     for await (const event of run) for (const translated of translate(event)) yield translated
@@ -36,16 +36,13 @@ export async function* streamGraph(
     if (failure) throw failure.error
     ended = true
   } catch (error) {
-    // Whatever the graph makes of it, it was stopped because its state could not be kept.
+    // The graph may throw another error, but it was stopped because its state could not be saved.
     throw failure ? failure.error : error
   } finally {
     signal.removeEventListener('abort', abort)
     if (!ended) stop.abort()
   }
 }
-
-const delayFailureOf = (graph: Graph, { checkpointer, config }: AgentTask) =>
-  delayFailure(checkpointer, config.recursionLimit ?? graph.config?.recursionLimit ?? DEFAULT_RECURSION_LIMIT)
 
 function runOptions(task: AgentTask, signal: AbortSignal): RunOptions {
   const { recursionLimit, tags, metadata, configurable } = task.config
@@ -64,29 +61,29 @@ function runOptions(task: AgentTask, signal: AbortSignal): RunOptions {
   }
 }
 
-const PLACE = new Set(['checkpoint_id', 'checkpoint_ns', 'checkpoint_map'])
+const POSITION_KEYS = new Set(['checkpoint_id', 'checkpoint_ns', 'checkpoint_map'])
 
-/** Where a run starts is the task's to say, and keys with two underscores are the engine's own. */
+/** Leaves out the keys of the starting checkpoint, which the task sets, and the engine's own keys, which begin with `__`. */
 function withoutReserved(configurable: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
-    Object.entries(configurable).filter(([key]) => !key.startsWith('__') && !PLACE.has(key)),
+    Object.entries(configurable).filter(([key]) => !key.startsWith('__') && !POSITION_KEYS.has(key)),
   )
 }
 
 const LANGCHAIN_CONTEXT = Symbol.for('ls:tracing_async_local_storage')
 
 /**
- * LangChain hands the config of a running node down to all that the node calls, across requests in this process too: a run
- * that one agent's tool starts on another agent would take itself for a part of the first.
+ * LangChain passes the config of a running node to everything that the node calls, even across requests in this process. A run
+ * that a tool of one agent starts on another agent would become a part of the first run.
  */
-function outsideOfAnyRun<T>(work: () => T): T {
+function outsideAnyRun<T>(work: () => T): T {
   const context = (globalThis as { [LANGCHAIN_CONTEXT]?: { run?(store: undefined, work: () => T): T } })[
     LANGCHAIN_CONTEXT
   ]
   return context?.run ? context.run(undefined, work) : work()
 }
 
-/** Takes every promise of the run, so that none of them ends the process by being rejected. The failure itself is an event. */
+/** Consumes every promise of the run, so that no rejection ends the process. The failure itself comes as an event. */
 function consume({ output, toolCalls, subagents }: Projections & Pick<EventStream, 'output'>): void {
   output?.then(undefined, () => {})
   drain(toolCalls, (call) => call.output?.then(undefined, () => {}))
@@ -95,9 +92,9 @@ function consume({ output, toolCalls, subagents }: Projections & Pick<EventStrea
 
 function drain<T>(items: AsyncIterable<T> | undefined, take: (item: T) => void): void {
   if (items === undefined) return
-  const taken = async () => {
+  const takeAll = async () => {
     for await (const item of items) take(item)
   }
-  // These lists fail with the run, which says so itself.
-  taken().catch(() => {})
+  // These lists fail with the run, which reports the failure itself.
+  takeAll().catch(() => {})
 }

@@ -1,5 +1,6 @@
-import type { CheckpointConfig } from '../../storage/checkpointer/checkpointer.ts'
-import type { CheckpointRef, SnapshotTask, StateSnapshot } from '../agent.ts'
+import type { Checkpointer, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
+import type { SnapshotTask, StateSnapshot } from '../agent.ts'
+import { configOf, refOf } from '../checkpoint-config.ts'
 import { toJson } from '../to-json.ts'
 import type { GraphState, GraphTask } from './graph.ts'
 
@@ -12,26 +13,17 @@ export function toSnapshot(state: GraphState): StateSnapshot | undefined {
     tasks: state.tasks.map(toTask),
     metadata: toJson(state.metadata ?? {}) as Record<string, unknown>,
     createdAt: state.createdAt,
-    checkpoint: toRef(state.config),
-    parentCheckpoint: state.parentConfig ? toRef(state.parentConfig) : null,
+    checkpoint: refOf(state.config),
+    parentCheckpoint: state.parentConfig ? refOf(state.parentConfig) : null,
   }
 }
 
-/** State that is no object, as of an `entrypoint`, goes under LangGraph's name for it. */
+/** The state as an object. A state that is none, such as that of an `entrypoint`, gets LangGraph's key for it. */
 export function toValues(values: unknown): Record<string, unknown> {
   const json = toJson(values)
   if (typeof json === 'object' && json !== null && !Array.isArray(json))
     return json as Record<string, unknown>
   return json === null ? {} : { __root__: json }
-}
-
-export function toRef({ configurable = {} }: CheckpointConfig): CheckpointRef {
-  return {
-    threadId: String(configurable.thread_id),
-    checkpointId: String(configurable.checkpoint_id ?? ''),
-    checkpointNs: String(configurable.checkpoint_ns ?? ''),
-    checkpointMap: (toJson(configurable.checkpoint_map) as Record<string, string> | null) ?? null,
-  }
 }
 
 function toTask({ id, name, path, error, interrupts, state, result }: GraphTask): SnapshotTask {
@@ -42,7 +34,7 @@ function toTask({ id, name, path, error, interrupts, state, result }: GraphTask)
     path: toJson(path ?? []) as unknown[],
     error: error === undefined || error === null ? null : messageOf(error),
     interrupts: (interrupts ?? []).map((one) => ({ id: one.id ?? '', value: toJson(one.value) })),
-    checkpoint: state === undefined || nested ? null : toRef(state),
+    checkpoint: state === undefined || nested ? null : refOf(state),
     state: nested ? (toSnapshot(state) ?? null) : null,
     result: toJson(result),
   }
@@ -51,4 +43,30 @@ function toTask({ id, name, path, error, interrupts, state, result }: GraphTask)
 export function messageOf(error: unknown): string {
   if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message)
   return typeof error === 'string' ? error : JSON.stringify(toJson(error))
+}
+
+type PendingWrites = NonNullable<CheckpointTuple['pendingWrites']>
+
+/** The channels that a task writes while it waits for an answer, and when it gets one. */
+const WAITING_CHANNELS = new Set(['__interrupt__', '__resume__', '__scheduled__'])
+
+/** The tasks that have written or failed after their answer. Their interrupts stay in the checkpoint, but are not pending. */
+export const answeredTasks = (pendingWrites: PendingWrites): ReadonlySet<string> =>
+  new Set(pendingWrites.filter(([, channel]) => !WAITING_CHANNELS.has(channel)).map(([taskId]) => taskId))
+
+/** The snapshot with the pending interrupts only, where several tasks raised some and a part of them is answered. */
+export async function withoutAnswered(
+  snapshot: StateSnapshot,
+  checkpointer: Checkpointer,
+): Promise<StateSnapshot> {
+  if (!snapshot.tasks.some((task) => task.interrupts.length > 0)) return snapshot
+  const { threadId, checkpointId, checkpointNs } = snapshot.checkpoint
+  const tuple = await checkpointer.getTuple(configOf({ threadId, checkpointId, checkpointNs }))
+  const answered = answeredTasks(tuple?.pendingWrites ?? [])
+  const tasks = snapshot.tasks.map(async (task) => ({
+    ...task,
+    interrupts: answered.has(task.id) ? [] : task.interrupts,
+    state: task.state && (await withoutAnswered(task.state, checkpointer)),
+  }))
+  return { ...snapshot, tasks: await Promise.all(tasks) }
 }

@@ -1,21 +1,22 @@
 import { AgentwireError } from '../../errors.ts'
-import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
+import type { CheckpointConfig } from '../../storage/checkpointer/checkpointer.ts'
 import type { Agent, HistoryOptions, StateAddress, StateSnapshot, StateUpdate } from '../agent.ts'
+import { configOf, listOptionsOf } from '../checkpoint-config.ts'
 import { AgentInputError } from '../errors.ts'
-import { withoutAnswered } from './answered.ts'
-import { type Graph, throughMembers, withCheckpointer } from './graph.ts'
-import { messageOf, toSnapshot } from './snapshot.ts'
+import { type Graph, withCheckpointer } from './graph.ts'
+import { rememberFailures } from './saver-views.ts'
+import { messageOf, toSnapshot, withoutAnswered } from './snapshot.ts'
 import { readUnknownGraph } from './unknown-graph.ts'
 
 /** Reads and writes the state of a graph, whose own `checkpointer` may be `false`. */
 export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | 'updateState'> {
-  const keepsNone = () => graph.checkpointer === false
+  const hasNoState = () => graph.checkpointer === false
 
   async function getState(
     at: StateAddress,
     options: { readonly subgraphs?: boolean } = {},
   ): Promise<StateSnapshot | undefined> {
-    if (keepsNone()) return undefined
+    if (hasNoState()) return undefined
     const target = await find(graph, at)
     if (target) {
       const subgraphs = options.subgraphs ?? false
@@ -27,15 +28,9 @@ export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | '
   }
 
   async function* getHistory(at: StateAddress, options: HistoryOptions = {}): AsyncGenerator<StateSnapshot> {
-    if (keepsNone() || options.limit === 0) return
+    if (hasNoState() || options.limit === 0) return
     const { checkpointId, ...place } = at
-    const { limit, before, filter } = options
-    // Only the newer ones are skipped here, so the saver may count only when there are none to skip.
-    const query = {
-      ...(limit !== undefined && checkpointId === undefined && { limit }),
-      ...(before !== undefined && { before: configOf({ ...place, checkpointId: before }) }),
-      ...(filter !== undefined && { filter: { ...filter } }),
-    }
+    const query = listOptionsOf(at, options)
     const target = await find(graph, at)
     const snapshots = target
       ? map(target.getStateHistory(ownConfig(target, place), query), toSnapshot)
@@ -45,13 +40,13 @@ export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | '
       if (snapshot === undefined) continue
       if (checkpointId !== undefined && snapshot.checkpoint.checkpointId > checkpointId) continue
       yield snapshot
-      if (++given === limit) return
+      if (++given === options.limit) return
     }
   }
 
   async function updateState(at: StateAddress, { values, asNode }: StateUpdate) {
-    if (keepsNone()) throw new AgentInputError('This agent keeps no state.')
-    const { checkpointer, failures } = watched(at.checkpointer)
+    if (hasNoState()) throw new AgentInputError('This agent keeps no state.')
+    const { checkpointer, failures } = rememberFailures(at.checkpointer)
     const place = { ...at, checkpointer }
     const target = await find(graph, place)
     if (!target) throw new AgentInputError(`No graph of this agent can be updated at ${at.checkpointNs}.`)
@@ -85,24 +80,14 @@ async function find(
   return undefined
 }
 
-function configOf({ threadId, checkpointId, checkpointNs = '' }: StateAddress): CheckpointConfig {
-  return {
-    configurable: {
-      thread_id: threadId,
-      checkpoint_ns: checkpointNs,
-      ...(checkpointId !== undefined && { checkpoint_id: checkpointId }),
-    },
-  }
-}
-
-/** Says to the engine that `target` is the graph that the namespace belongs to, so that it does not look for it. */
+/** Tells the engine that the namespace belongs to `target`, so that it does not search for a subgraph. */
 const ownConfig = (target: Graph, at: StateAddress): CheckpointConfig => ({
   configurable: { ...configOf(at).configurable, __pregel_checkpointer: target.checkpointer },
 })
 
 /**
- * Without `asNode`, the first update of a thread is its input, and messages come from the model of an agent. Else LangGraph
- * takes the node that wrote last.
+ * The node of an update without `asNode`: the first update of a thread is its input, and messages come from the model of an
+ * agent. In all other cases LangGraph takes the node that wrote last.
  */
 async function defaultNode(graph: Graph, at: StateAddress, values: unknown): Promise<string | undefined> {
   if (values === null || values === undefined) return undefined
@@ -112,20 +97,6 @@ async function defaultNode(graph: Graph, at: StateAddress, values: unknown): Pro
   return 'model_request' in graph.nodes && Array.isArray(messages) && messages.length > 0
     ? 'model_request'
     : undefined
-}
-
-/** Remembers what a saver failed with, to tell it from what the values did wrong. */
-function watched(inner: Checkpointer) {
-  const failures = new Set<unknown>()
-  const checkpointer = throughMembers(inner, (_, member) => {
-    if (typeof member !== 'function') return member
-    return (...args: unknown[]) => {
-      const result: unknown = member(...args)
-      if (result instanceof Promise) result.catch((error: unknown) => failures.add(error))
-      return result
-    }
-  })
-  return { checkpointer, failures }
 }
 
 async function* map<T, R>(items: AsyncIterable<T>, change: (item: T) => R): AsyncGenerator<R> {

@@ -1,14 +1,14 @@
 import type { Checkpoint, CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
 import type { SnapshotTask, StateSnapshot } from '../agent.ts'
+import { refOf } from '../checkpoint-config.ts'
 import { toJson } from '../to-json.ts'
-import { answeredTasks } from './answered.ts'
 import type { GraphInterrupt } from './graph.ts'
-import { messageOf, toRef, toValues } from './snapshot.ts'
+import { answeredTasks, messageOf, toValues } from './snapshot.ts'
 
 /**
- * A snapshot of a namespace whose graph cannot be found from the root, because a tool runs it, as the subagents of a deep
- * agent are. It is read from the checkpoint alone: values and next nodes are complete, of tasks only those that ask or failed
- * are known, by id.
+ * A snapshot of a namespace whose graph cannot be found from the root because a tool runs it, such as a subagent of a deep agent.
+ * It is read from the checkpoint alone: values and next nodes are complete, but only those tasks are known, by id, that wait at
+ * an interrupt or have failed.
  */
 export function readUnknownGraph(tuple: CheckpointTuple): StateSnapshot {
   const { checkpoint, config, metadata, parentConfig } = tuple
@@ -19,8 +19,8 @@ export function readUnknownGraph(tuple: CheckpointTuple): StateSnapshot {
     tasks: stoppedTasks(tuple, next),
     metadata: toJson({ ...metadata, thread_id: config.configurable?.thread_id }) as Record<string, unknown>,
     createdAt: checkpoint.ts,
-    checkpoint: toRef(config),
-    parentCheckpoint: parentConfig ? toRef(parentConfig) : null,
+    checkpoint: refOf(config),
+    parentCheckpoint: parentConfig ? refOf(parentConfig) : null,
   }
 }
 
@@ -28,7 +28,7 @@ const ROOT = '__root__'
 const TASKS = '__pregel_tasks'
 const BRANCH = 'branch:to:'
 
-/** Leaves out the channels that the engine keeps for itself. */
+/** The state, without the channels that belong to the engine. */
 function stateOf(channels: Readonly<Record<string, unknown>>): unknown {
   if (ROOT in channels) return channels[ROOT]
   return Object.fromEntries(
@@ -38,7 +38,7 @@ function stateOf(channels: Readonly<Record<string, unknown>>): unknown {
   )
 }
 
-/** Nodes whose trigger was written and not yet seen by them, and nodes that something was sent to. */
+/** The nodes that have not seen the newest write of their trigger, and the nodes that a `Send` goes to. */
 function nextNodes({ channel_values, channel_versions, versions_seen }: Checkpoint): readonly string[] {
   const triggered = Object.keys(channel_values)
     .filter((channel) => channel.startsWith(BRANCH))

@@ -1,0 +1,203 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { uuid7 } from '../../ids.ts'
+import type { AgentTask, RunInput, StateAddress } from '../agent.ts'
+import { AgentInputError } from '../errors.ts'
+import {
+  type Channels,
+  type CheckpointChain,
+  type CheckpointDetails,
+  createCheckpointChain,
+  type LoadedCheckpoint,
+  loadCheckpoint,
+} from './checkpoints.ts'
+import type { EventQueue } from './event-queue.ts'
+import {
+  derivedId,
+  INPUT,
+  JOURNAL,
+  journalOf,
+  openJournal,
+  type RunJournal,
+  type SavedInterrupt,
+  savedInterrupts,
+  saveInterrupts,
+} from './journal.ts'
+import { createNamespaceState, type NamespaceState, NODE } from './namespace-state.ts'
+import { type Attempt, createInterrupts, createScope, type Scope } from './scope.ts'
+import { changeOf, frozenCopy, publicState, readInput, reduce, type State } from './state.ts'
+
+/** What an attempt begins with. */
+export interface Plan {
+  readonly state: State
+  /** The source of a checkpoint to write first, with `channels` beside the state. Absent where the run continues from `base`. */
+  readonly source?: CheckpointDetails['source']
+  readonly channels: Channels
+  /** The input of the function. Absent where there is nothing to run. */
+  readonly input?: { readonly value: unknown }
+  /** The journal of an earlier attempt of this run, if there was one. */
+  readonly journal?: RunJournal
+  /** The interrupts of that attempt that have no answer. They stay pending until this attempt ends. */
+  readonly pending: readonly SavedInterrupt[]
+}
+
+type Schema = StandardSchemaV1<unknown, unknown> | undefined
+
+/** @throws AgentInputError before anything is written. */
+export async function planAttempt(
+  schema: Schema,
+  task: AgentTask,
+  base: LoadedCheckpoint | undefined,
+): Promise<Plan> {
+  const { start, checkpointId } = task
+  if (!base && checkpointId !== undefined)
+    throw new AgentInputError(`There is no checkpoint ${checkpointId}.`)
+  const state = base ? publicState(base.channels) : {}
+  if (start.kind === 'resume') return planResume(schema, start, state, base)
+  if (start.value !== null && start.value !== undefined) return planInput(schema, start.value, state)
+  if (!base)
+    throw new AgentInputError('There is nothing to continue: the thread is empty and the input is null.')
+  return planContinuation(schema, state, base, checkpointId !== undefined)
+}
+
+async function planInput(schema: Schema, raw: unknown, state: State): Promise<Plan> {
+  const value = await readInput(schema, raw)
+  const next = reduce(state, changeOf(raw), uuid7)
+  return {
+    state: next,
+    source: 'input',
+    channels: { [INPUT]: frozenCopy(raw) },
+    input: { value },
+    pending: [],
+  }
+}
+
+/** The function runs again from the state of the thread: after a failure, after a cancel, or as a fork. */
+async function planContinuation(
+  schema: Schema,
+  state: State,
+  base: LoadedCheckpoint,
+  fork: boolean,
+): Promise<Plan> {
+  const { [INPUT]: raw, [JOURNAL]: saved } = base.channels
+  const channels = {
+    ...(raw !== undefined && { [INPUT]: raw }),
+    ...(saved !== undefined && { [JOURNAL]: saved }),
+  }
+  const source = fork ? ({ source: 'fork' } as const) : undefined
+  if (raw === undefined) return { state, ...source, channels, pending: [] }
+  const value = await readInput(schema, raw)
+  // A fork of a run's first checkpoint is another run, so it gets ids of its own.
+  if (fork && saved === undefined) return { state, ...source, channels, input: { value }, pending: [] }
+  const journal = journalOf(base.channels, base.id)
+  return { state, ...source, channels, input: { value }, journal, pending: savedInterrupts(base.tuple) }
+}
+
+async function planResume(
+  schema: Schema,
+  { answers, update, goto }: Extract<RunInput, { kind: 'resume' }>,
+  state: State,
+  base: LoadedCheckpoint | undefined,
+): Promise<Plan> {
+  const raw = base?.channels[INPUT]
+  const pending = base ? savedInterrupts(base.tuple) : []
+  if (!base || raw === undefined || pending.length === 0)
+    throw new AgentInputError('The agent waits for no answer.')
+  if (goto !== undefined && goto !== null) throw new AgentInputError('This agent has no nodes to go to.')
+  const unknown = Object.keys(answers).find((id) => !pending.some((interrupt) => interrupt.id === id))
+  if (unknown !== undefined) throw new AgentInputError(`The agent does not wait for an answer to ${unknown}.`)
+  const before = journalOf(base.channels, base.id)
+  const given = pending
+    .filter(({ id }) => Object.hasOwn(answers, id))
+    .map(({ id, path }) => [path, frozenCopy(answers[id])] as const)
+  const journal = { ...before, answers: { ...before.answers, ...Object.fromEntries(given) } }
+  const value = await readInput(schema, raw)
+  return {
+    state: reduce(state, update, uuid7),
+    source: 'loop',
+    channels: { [INPUT]: raw, [JOURNAL]: journal },
+    input: { value },
+    journal,
+    pending: pending.filter(({ id }) => !Object.hasOwn(answers, id)),
+  }
+}
+
+/** What an attempt works with: the function's own scope, its state and the states of its subagents. */
+export interface Run {
+  /** The id of the one task that the function is when it is seen as a graph. */
+  readonly taskId: string
+  readonly attempt: Attempt
+  readonly scope: Scope
+  readonly root: NamespaceState
+  readonly subagents: readonly NamespaceState[]
+  /** See `Plan`. */
+  readonly pending: readonly SavedInterrupt[]
+}
+
+export interface RunOptions {
+  readonly runId: string
+  readonly at: StateAddress
+  readonly queue: EventQueue
+  readonly signal: AbortSignal
+  readonly chain: CheckpointChain
+  readonly plan: Plan
+  readonly journal: RunJournal
+}
+
+export function createRun({ runId, at, queue, signal, chain, plan, journal: first }: RunOptions): Run {
+  const { seed, answers } = first
+  const { state, channels, pending } = plan
+  const journal = openJournal(first)
+  const subagents: NamespaceState[] = []
+
+  const root = createNamespaceState({
+    namespace: [],
+    initial: state,
+    chain,
+    queue,
+    delivered: plan.journal && state,
+    details: () => ({ runId }),
+    channels: () => {
+      const taken = journal.take()
+      return () => ({ [INPUT]: channels[INPUT], [JOURNAL]: taken() })
+    },
+    afterCommit: () => saveInterrupts(chain, pending),
+  })
+
+  async function openState(namespace: readonly string[]): Promise<NamespaceState> {
+    const key = namespace.join('|')
+    const inner: StateAddress = { ...at, checkpointNs: key, checkpointId: journal.child(key) }
+    const base = inner.checkpointId === undefined ? undefined : await loadCheckpoint(inner)
+    const before = base && publicState(base.channels)
+    const subagent = createNamespaceState({
+      namespace,
+      initial: before ?? {},
+      chain: createCheckpointChain(inner, base),
+      queue,
+      delivered: before,
+      details: () => ({ runId, parents: { '': chain.head()!.id } }),
+      channels: () => () => ({}),
+      afterCommit: async ({ id }) => journal.setChild(key, id),
+    })
+    subagents.push(subagent)
+    return subagent
+  }
+
+  const attempt: Attempt = {
+    queue,
+    journal,
+    interrupts: createInterrupts(seed, answers),
+    seed,
+    signal,
+    running: new Set(),
+    started: new Set(),
+    openState,
+  }
+  return {
+    taskId: derivedId(seed, NODE),
+    attempt,
+    scope: createScope(attempt, root, { path: '' }),
+    root,
+    subagents,
+    pending,
+  }
+}

@@ -1,0 +1,106 @@
+import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
+
+/** LangGraph asks its saver for the next version of a channel, which our contract leaves open. */
+export function withVersions(checkpointer: Checkpointer): Checkpointer {
+  if ('getNextVersion' in checkpointer) return checkpointer
+  const next = (version: number | undefined): number => (version ?? 0) + 1
+  return mapMembers(checkpointer, (key, member) => (key === 'getNextVersion' ? next : member))
+}
+
+/**
+ * A view of a run's saver whose writes never fail. The first failure goes to `onFailure`, which must stop the run, and what the
+ * run writes after it is dropped. LangGraph does not await its writes before the run is over, and Node ends the process for a
+ * rejection that nobody has handled.
+ */
+export function captureWriteErrors(
+  checkpointer: Checkpointer,
+  onFailure: (error: unknown) => void,
+): Checkpointer {
+  let failed = false
+  const attempt = async (write: () => Promise<unknown>): Promise<void> => {
+    if (failed) return
+    try {
+      await write()
+    } catch (error) {
+      if (!failed) onFailure(error)
+      failed = true
+    }
+  }
+  return withWrites(checkpointer, {
+    async put(...args) {
+      const [{ configurable }, checkpoint] = args
+      await attempt(() => checkpointer.put(...args))
+      const { thread_id, checkpoint_ns = '' } = { ...configurable }
+      return { configurable: { thread_id, checkpoint_ns, checkpoint_id: checkpoint.id } }
+    },
+    putWrites: (...args) => attempt(() => checkpointer.putWrites(...args)),
+  })
+}
+
+/**
+ * A view of a run's saver that lets the run wait one turn of the event loop when it is about to fail: at the error of a task, and
+ * at the last steps before `recursionLimit`. When LangGraph fails, it drops what its stream still holds, such as the end of a
+ * message and the values of the last step, but before that it waits for pending writes.
+ */
+export function delayFailure(checkpointer: Checkpointer, recursionLimit: number): Checkpointer {
+  let steps = 0
+  const isLast = ({ configurable }: CheckpointConfig) =>
+    !configurable?.checkpoint_ns && ++steps > recursionLimit
+  return withWrites(checkpointer, {
+    async put(...args) {
+      const stored = await checkpointer.put(...args)
+      if (isLast(args[0])) await nextTurn()
+      return stored
+    },
+    async putWrites(...args) {
+      await checkpointer.putWrites(...args)
+      if (args[1].some(([channel]) => channel === '__error__')) await nextTurn()
+    },
+  })
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve))
+
+/** A view of a saver that remembers its failures, to tell them from errors that the values of an update cause. */
+export function rememberFailures(inner: Checkpointer) {
+  const failures = new Set<unknown>()
+  const checkpointer = mapMembers(inner, (_, member) => {
+    if (typeof member !== 'function') return member
+    return (...args: unknown[]) => {
+      const result: unknown = member(...args)
+      if (result instanceof Promise) result.catch((error: unknown) => failures.add(error))
+      return result
+    }
+  })
+  return { checkpointer, failures }
+}
+
+function withWrites(
+  checkpointer: Checkpointer,
+  { put, putWrites }: Pick<Checkpointer, 'put' | 'putWrites'>,
+): Checkpointer {
+  return mapMembers(checkpointer, (key, member) =>
+    key === 'put' ? put : key === 'putWrites' ? putWrites : member,
+  )
+}
+
+/**
+ * A view of a saver whose members pass through `change`, with the methods bound to the saver. The proxy's target is a blank
+ * object, because a frozen saver would forbid that members change.
+ */
+export function mapMembers(
+  inner: Checkpointer,
+  change: (key: PropertyKey, member: unknown) => unknown,
+): Checkpointer {
+  const seen = new Map<PropertyKey, unknown>()
+  return new Proxy(Object.create(Object.getPrototypeOf(inner)) as Checkpointer, {
+    get(_, key) {
+      if (!seen.has(key)) {
+        const member: unknown = Reflect.get(inner, key)
+        seen.set(key, change(key, typeof member === 'function' ? member.bind(inner) : member))
+      }
+      return seen.get(key)
+    },
+    has: (_, key) => Reflect.has(inner, key),
+  })
+}
