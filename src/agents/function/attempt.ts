@@ -53,7 +53,7 @@ async function open<Input>(
     return first
   }
   const journal = plan.journal ?? journalOf({}, checkpoint.id)
-  const run = createRun({ runId, at, queue, signal, chain, plan, journal })
+  const run = createRun({ runId, at, queue, signal, onModelCall: task.onModelCall, chain, plan, journal })
   const started = taskEvent(run.taskId, { input: channels[INPUT], triggers: ['__start__'] })
   const { value: input } = plan.input
   queueMicrotask(() => void perform(definition, task, run, input as Input))

@@ -138,12 +138,14 @@ export interface RunOptions {
   readonly at: StateAddress
   readonly queue: EventQueue
   readonly signal: AbortSignal
+  readonly onModelCall: AgentTask['onModelCall']
   readonly chain: CheckpointChain
   readonly plan: Plan
   readonly journal: RunJournal
 }
 
-export function createRun({ runId, at, queue, signal, chain, plan, journal: first }: RunOptions): Run {
+export function createRun(options: RunOptions): Run {
+  const { runId, at, queue, signal, onModelCall, chain, plan, journal: first } = options
   const { seed, answers } = first
   const { state, channels, pending } = plan
   const journal = openJournal(first)
@@ -188,6 +190,7 @@ export function createRun({ runId, at, queue, signal, chain, plan, journal: firs
     interrupts: createInterrupts(seed, answers),
     seed,
     signal,
+    onModelCall,
     running: new Set(),
     started: new Set(),
     openState,

@@ -6,11 +6,13 @@ import {
   type Message,
   type MessageError,
   type MessageEvent,
+  type Usage,
 } from '../../messages/index.ts'
 import { textOfError } from '../../tracing/errors.ts'
 import { isContent } from '../../tracing/observe/first-token.ts'
 import { iterate } from '../../tracing/observe/iterate.ts'
 import type { Run } from '../../tracing/run.ts'
+import type { ModelCall } from '../agent.ts'
 import { openDraft } from './message.ts'
 import { callIdOf, nextPath, rejectSuspended, type Scope } from './scope.ts'
 import { frozenCopy } from './state.ts'
@@ -27,6 +29,7 @@ export async function streamModel(
   const path = nextPath(scope, 'm')
   const reader = format.readStream()
   const traced = options.run && trace(options.run, format)
+  const call = observeCall(format)
   const detach = detacherOf(scope, path, options.name)
   const draft = openDraft(scope, path, options.id, () => take(reader.end()))
   let failure: MessageError | undefined
@@ -36,6 +39,7 @@ export async function streamModel(
       if (event.type === 'error') failure ??= event
       const detached = detach(event)
       traced?.push(detached, chunk)
+      call.push(detached, chunk)
       void draft.push(detached)
     }
   }
@@ -52,8 +56,12 @@ export async function streamModel(
 
   let stream: object | undefined
   let chunks: AsyncIterator<unknown> | undefined
+  const end = (error?: string): void => {
+    traced?.end(error)
+    call.end(attempt.onModelCall, error)
+  }
   const cancel = () => {
-    traced?.end('Cancelled.')
+    end('Cancelled.')
     if (stream) stop(stream, chunks)
   }
   attempt.signal.addEventListener('abort', cancel, { once: true })
@@ -65,13 +73,13 @@ export async function streamModel(
     await read(chunks)
     if (failure) throw new AgentwireError('model_failed', failure.message)
     const message = draft.end()
-    traced?.end()
+    end()
     return message
   } catch (error) {
     if (stream) stop(stream, chunks)
     const reason = failure?.message ?? textOfError(error)
     draft.fail(reason)
-    traced?.end(reason)
+    end(reason)
     throw error
   } finally {
     attempt.signal.removeEventListener('abort', cancel)
@@ -87,6 +95,42 @@ function trace(run: Run, format: Format) {
       accumulator.push(event)
     },
     end: (error?: string) => void run.finish({ messages: accumulator.messages(), format, error }),
+  }
+}
+
+/** What the engine is told of a call: when, which model, how many tokens. */
+function observeCall(format: Format) {
+  const startedAt = Date.now()
+  let firstTokenAt: number | null = null
+  let model: string | undefined
+  let finishReason: string | undefined
+  let usage: Usage | undefined
+  let isOver = false
+  return {
+    push(event: MessageEvent, chunk: unknown): void {
+      if (firstTokenAt === null && isContent(event, chunk)) firstTokenAt = Date.now()
+      if (event.type === 'usage') usage = event.usage
+      if (event.type !== 'messageStart' && event.type !== 'messageFinish') return
+      const named = event.metadata?.model
+      if (typeof named === 'string') model = named
+      if (event.type !== 'messageFinish') return
+      finishReason ??= event.reason
+      usage = event.usage ?? usage
+    },
+    end(onModelCall: ((call: ModelCall) => void) | undefined, error: string | undefined): void {
+      if (isOver) return
+      isOver = true
+      onModelCall?.({
+        startedAt,
+        firstTokenAt,
+        endedAt: Date.now(),
+        provider: format.provider,
+        model,
+        finishReason,
+        usage: usage && { inputTokens: usage.inputTokens, outputTokens: usage.outputTokens },
+        error,
+      })
+    },
   }
 }
 

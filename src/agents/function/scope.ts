@@ -1,5 +1,6 @@
 import { AgentwireError } from '../../errors.ts'
 import { decodeMessage, type Message, type WireMessage } from '../../messages/index.ts'
+import type { ModelCall } from '../agent.ts'
 import type { EventQueue } from './event-queue.ts'
 import { derivedId, type OpenJournal, type SavedInterrupt } from './journal.ts'
 import type { NamespaceState } from './namespace-state.ts'
@@ -12,6 +13,8 @@ export interface Attempt {
   readonly interrupts: Interrupts
   readonly seed: string
   readonly signal: AbortSignal
+  /** Tells the engine of a call of a model that is over. */
+  readonly onModelCall: ((call: ModelCall) => void) | undefined
   /** Calls of tools and subagents that have not settled. */
   readonly running: Set<Promise<unknown>>
   /** Namespaces that have started and not ended. */
