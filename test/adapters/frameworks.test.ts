@@ -8,7 +8,7 @@ import { toFastify } from '../../adapters/fastify.ts'
 import { toHono } from '../../adapters/hono.ts'
 import { toNext } from '../../adapters/next.ts'
 import type { HandlerContext, WebHandler } from '../../src/http/types.ts'
-import { listen } from '../conformance/targets/listen.ts'
+import { openServer } from '../kit/listen.ts'
 
 function handlerOf(answer: (request: Request, context: HandlerContext) => Promise<Response>): WebHandler {
   const ask = (request: Request, context: HandlerContext = {}) => answer(request, context)
@@ -27,7 +27,7 @@ test.each([true, false])('express: whom the proxy setting trusts (%s) is believe
   const app = express()
   app.set('trust proxy', () => trusted)
   app.use(toExpress(urls))
-  const { origin, close } = await listen(createServer(app))
+  const { origin, close } = await openServer(createServer(app))
   const headers = { 'x-forwarded-host': 'public.example', 'x-forwarded-proto': 'https' }
   const response = await fetch(`${origin}/x`, { headers })
   expect(await response.text()).toBe(trusted ? 'https://public.example/x' : `${origin}/x`)
@@ -38,7 +38,7 @@ test('express: nested routers are one base path', async () => {
   const inner = express.Router()
   inner.use('/agent', toExpress(bases))
   const app = express().use('/api/:tenant', inner)
-  const { origin, close } = await listen(createServer(app))
+  const { origin, close } = await openServer(createServer(app))
   expect(await (await fetch(`${origin}/api/a%20b/agent/x`)).text()).toBe('/api/a%20b/agent')
   await close()
 })

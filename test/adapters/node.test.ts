@@ -7,7 +7,8 @@ import { toExpress } from '../../adapters/express.ts'
 import { toNode } from '../../adapters/node.ts'
 import type { WebHandler } from '../../src/http/types.ts'
 import { connect } from '../conformance/connect.ts'
-import { listen } from '../conformance/targets/listen.ts'
+import { openServer } from '../kit/listen.ts'
+import { turns } from '../kit/wait.ts'
 
 type Ask = WebHandler['handle']
 
@@ -27,7 +28,7 @@ const texts = handlerOf(async (request, context) =>
 )
 
 async function start(listener: RequestListener): Promise<string> {
-  const { origin, close } = await listen(createServer(listener))
+  const { origin, close } = await openServer(createServer(listener))
   opened.push(close)
   return origin
 }
@@ -176,7 +177,7 @@ test('a handler that stops because its client left has not failed', async () => 
   await begun
   await socket.close()
   await done
-  await new Promise((resolve) => setImmediate(resolve))
+  await turns()
   expect(told).toEqual([])
 })
 

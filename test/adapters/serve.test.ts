@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { ListenError, serve } from '../../adapters/node.ts'
 import { AgentwireError } from '../../src/errors.ts'
 import type { WebHandler } from '../../src/http/types.ts'
+import { listen } from '../kit/listen.ts'
 
 function handlerOf(answer: () => Promise<Response>, close = async () => {}): WebHandler {
   return { routes: [], fetch: answer, handle: answer, close }
@@ -20,10 +21,7 @@ test('serves until it is closed', async () => {
 
 test('a busy port is an error that names the port and says what to do', async () => {
   const other = createServer()
-  await new Promise<void>((resolve) => {
-    other.listen(0, '127.0.0.1', resolve)
-  })
-  const { port } = other.address() as { port: number }
+  const port = await listen(other)
   const error = await serve(hello, { port, host: '127.0.0.1' }).catch((reason) => reason)
   await new Promise((resolve) => other.close(resolve))
   expect(error).toBeInstanceOf(ListenError)

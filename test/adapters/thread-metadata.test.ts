@@ -1,6 +1,5 @@
 import { createServer, request as httpRequest } from 'node:http'
 import { connect, createServer as createHttp2 } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import express from 'express'
 import express4 from 'express4'
@@ -16,7 +15,7 @@ import {
   nextThreadMetadata,
 } from '../../adapters/thread-metadata.ts'
 import type { WebHandler } from '../../src/http/types.ts'
-import { listen } from '../conformance/targets/listen.ts'
+import { listen, openServer } from '../kit/listen.ts'
 
 const attached: string[] = []
 const options = {
@@ -37,7 +36,7 @@ const handler: WebHandler = { routes: [], fetch: echo, handle: echo, close: asyn
 beforeEach(() => void (attached.length = 0))
 
 async function serve(listener: Parameters<typeof createServer>[1]): Promise<string> {
-  const { origin, close } = await listen(createServer(listener))
+  const { origin, close } = await openServer(createServer(listener))
   onTestFinished(close)
   return origin
 }
@@ -152,8 +151,7 @@ test('express over HTTP/2: a body of known length is put back', async () => {
       res.end(text)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const client = connect(`http://127.0.0.1:${await listen(server)}`)
   onTestFinished(() => {
     client.destroy()
     server.close()

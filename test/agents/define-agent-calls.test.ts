@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { decodeMessage, type Message, textOf } from '../../src/messages/index.ts'
-import { collect, gate, input, messagesIn, newThread, outline, run, stateOf } from './run.ts'
+import { gate } from '../kit/wait.ts'
+import { collect, input, messagesIn, newThread, outline, run, stateOf } from './run.ts'
 
 const ask = input({ messages: [{ role: 'user', content: 'go', id: 'h' }] })
 

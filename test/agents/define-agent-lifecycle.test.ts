@@ -3,7 +3,8 @@ import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { FencedError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
-import { gate, input, messagesIn, newThread, outline, run, stateOf, taskOf } from './run.ts'
+import { gate } from '../kit/wait.ts'
+import { input, messagesIn, newThread, outline, run, stateOf, taskOf } from './run.ts'
 
 const ask = input({ messages: [{ role: 'user', content: 'go', id: 'h' }] })
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))

@@ -1,5 +1,5 @@
 import { Client } from '@langchain/langgraph-sdk'
-import { StreamController, type StreamStore } from '@langchain/langgraph-sdk/stream'
+import { StreamController } from '@langchain/langgraph-sdk/stream'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
@@ -7,7 +7,8 @@ import { anthropicMessages, gemini, openaiChat } from '../../src/formats/index.t
 import type { Message } from '../../src/messages/index.ts'
 import { memorySink, startLlmRun } from '../../src/tracing/index.ts'
 import { frozen } from '../formats/helpers.ts'
-import { serveAgents } from '../threads/support.ts'
+import { serveAgents } from '../kit/host.ts'
+import { untilStore } from '../kit/stream-store.ts'
 import { answers, input, newThread, run, stateOf, taskOf } from './run.ts'
 
 const delta = (delta: object, finish_reason: string | null = null) => ({
@@ -142,7 +143,7 @@ test("LangGraph's client sees the tokens as they come", async () => {
   await controller.hydrate('tokens')
   void controller.submit({ messages: [{ type: 'human', content: 'add', id: crypto.randomUUID() }] })
   const seen = (text: string) =>
-    until(controller.rootStore, ({ messages }) =>
+    untilStore(controller.rootStore, ({ messages }) =>
       JSON.stringify(messages.at(-1)?.content ?? '').includes(text),
     )
   await seen('Easy: ')
@@ -150,26 +151,13 @@ test("LangGraph's client sees the tokens as they come", async () => {
   const half = await seen('3 and ')
   expect(JSON.stringify(half.messages.at(-1)!.content)).toContain('Easy: 3 and 7.')
   more()
-  const done = await until(
+  const done = await untilStore(
     controller.rootStore,
     ({ isLoading, messages }) => !isLoading && messages.length === 2,
   )
   expect(done.messages.at(-1)!.text).toBe('3 and 7.')
   expect(done.messages.at(-1)).toMatchObject({ usage_metadata: { input_tokens: 4, output_tokens: 8 } })
 })
-
-async function until<T>(store: StreamStore<T>, holds: (snapshot: T) => boolean): Promise<T> {
-  for (;;) {
-    const snapshot = store.getSnapshot()
-    if (holds(snapshot)) return snapshot
-    await new Promise<void>((resolve) => {
-      const stop = store.subscribe(() => {
-        stop()
-        resolve()
-      })
-    })
-  }
-}
 
 test('calls without ids get some, the same each time', async () => {
   const chunks = [

@@ -71,17 +71,6 @@ export interface FlatMessage {
 export const messagesIn = (values: unknown): readonly FlatMessage[] =>
   (values as { readonly messages?: readonly FlatMessage[] }).messages ?? []
 
-export interface Gate {
-  readonly opened: Promise<void>
-  open(): void
-}
-
-export function gate(): Gate {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => (open = resolve))
-  return { opened, open }
-}
-
 export async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
   const all: T[] = []
   for await (const item of items) all.push(item)

@@ -1,3 +1,4 @@
+import type { Backend, Database } from '../kit/backends.ts'
 import { customFrame } from './servers/events.ts'
 import type { Ticks } from './servers/ticks.ts'
 import { sharedNow, unevenPause } from './support/clock.ts'
@@ -14,7 +15,7 @@ import {
 } from './support/report.ts'
 import { ALL, eventsPath, newThread, openReaders, runToEnd, startRun } from './support/run.ts'
 import { type Server, startServer, withServers } from './support/server.ts'
-import { type Backend, withBackends } from './support/storage/backends.ts'
+import { withBackends } from './support/storage/backends.ts'
 import { type BareClient, openBareClient } from './support/storage/bare-client.ts'
 
 /** Two instances over one database: what one is told by the other, how late, and what that takes. */
@@ -142,8 +143,8 @@ async function fill(bare: BareClient): Promise<void> {
   }
 }
 
-async function connections({ name, url, connections, bound }: Backend): Promise<Row> {
-  const server = await startServer('ours', url)
+async function connections(backend: Backend, database: Database): Promise<Row> {
+  const server = await startServer('ours', database.instanceUrl)
   const openThreads = (count: number) =>
     Array.from({ length: count }, async () => {
       const threadId = newThread()
@@ -151,33 +152,34 @@ async function connections({ name, url, connections, bound }: Backend): Promise<
       return { threadId, reader: reader! }
     })
   const first = await Promise.all(openThreads(1))
-  const one = await connections(server.pid)
+  const one = await backend.connections(database, [server])
   const threads = [...first]
   while (threads.length < CROWD)
     threads.push(...(await Promise.all(openThreads(Math.min(50, CROWD - threads.length)))))
-  const idle = await connections(server.pid)
+  const idle = await backend.connections(database, [server])
   const busy = threads.slice(0, 50)
   await Promise.all(
     busy.map(({ threadId }) => startRun(server, threadId, 'ticks', { events: 40, pauseMs: 25 })),
   )
-  const running = await connections(server.pid)
+  const running = await backend.connections(database, [server])
   await Promise.all(busy.map(({ reader }) => reader.received(42)))
   for (const { reader } of threads) reader.close()
   await server.stop()
   const most = Math.max(idle, running)
   return {
-    bench: `${name}: connections of a process with 1,000 threads read and 50 run, vs one thread read`,
+    bench: `${backend.name}: connections of a process with 1,000 threads read and 50 run, vs one thread read`,
     ours: `${most}`,
     peer: `${one}`,
     ratio: '',
-    target: `<= ${bound}`,
-    met: most <= bound,
+    target: `<= ${backend.connectionsPerProcess}`,
+    met: most <= backend.connectionsPerProcess,
   }
 }
 
-const measure = async (backend: Backend): Promise<Row[]> => {
-  const { name, url } = backend
-  const rows = [await connections(backend)]
+const measure = async (backend: Backend, database: Database): Promise<Row[]> => {
+  const { name } = backend
+  const { url } = database
+  const rows = [await connections(backend, database)]
   const bare = await openBareClient(url)
   await bare.setup()
   const servers = await Promise.all([

@@ -2,12 +2,13 @@ import { memoryStore } from '../../src/storage/memory/store.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { appendEvents, createLog } from '../../src/storage/store/log-pages.ts'
 import type { LogEvent, Store } from '../../src/storage/store/store.ts'
+import type { Backend, Database } from '../kit/backends.ts'
 import { customFrame } from './servers/events.ts'
 import { openReader } from './support/reader.ts'
 import { type Bench, least, type Row, runAlone, takeTurns, times } from './support/report.ts'
 import { ALL, eventsPath, newThread, startRun } from './support/run.ts'
 import { type Server, withServers } from './support/server.ts'
-import { type Backend, withBackends } from './support/storage/backends.ts'
+import { withBackends } from './support/storage/backends.ts'
 import { openBareClient } from './support/storage/bare-client.ts'
 
 /** What appends cost beside the same bytes in as many commits by the bare client of the database, one commit after the other. */
@@ -38,7 +39,7 @@ async function appendTo(store: Store, events: readonly LogEvent[], commits: numb
   return performance.now() - began
 }
 
-async function appends({ name, url }: Backend): Promise<Row[]> {
+async function appends({ name }: Backend, { url }: Database): Promise<Row[]> {
   const { store, setup, close } = await openStorage(url)
   const bare = await openBareClient(url)
   await Promise.all([setup(), bare.setup()])

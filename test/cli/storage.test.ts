@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -8,6 +8,7 @@ import Database from 'libsql'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStorage } from '../../src/storage/open.ts'
+import { listen } from '../kit/listen.ts'
 import { hasPostgres, sharedPostgres } from '../kit/postgres-server.ts'
 import { programs } from '../kit/program.ts'
 import { hasRedis, type RedisServer, startRedis } from '../kit/redis-server.ts'
@@ -150,23 +151,22 @@ describe.runIf(hasRedis())('Redis', () => {
 
 describe('out of reach', () => {
   let silent: Server
+  let silentHost: string
   const sockets = new Set<{ destroy(): void }>()
 
   beforeAll(async () => {
     silent = createServer((socket) => sockets.add(socket))
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    silentHost = `127.0.0.1:${await listen(silent)}`
   })
   afterAll(() => {
     silent.close()
     for (const socket of sockets) socket.destroy()
   })
 
-  const silentHost = () => `127.0.0.1:${(silent.address() as AddressInfo).port}`
-
   test.each([
     ['nobody listens, Postgres', () => 'postgres://me:s3cret@127.0.0.1:1/db', /ECONNREFUSED/],
-    ['nobody answers, Postgres', () => `postgres://me:s3cret@${silentHost()}/db`, /time/],
-    ['nobody answers, Redis', () => `redis://me:s3cret@${silentHost()}/db`, /time/],
+    ['nobody answers, Postgres', () => `postgres://me:s3cret@${silentHost}/db`, /time/],
+    ['nobody answers, Redis', () => `redis://me:s3cret@${silentHost}/db`, /time/],
   ])('%s: one sentence', async (_, make, reason) => {
     const url = make()
     const [check, migrate, stats] = await Promise.all([

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { turns } from '../kit/wait.ts'
 
 const GLOBALS = [
   'Request',
@@ -21,7 +22,7 @@ export async function unharmed(run: () => Promise<void>): Promise<void> {
   try {
     await run()
     // Rejections and warnings are told one turn later.
-    await new Promise((resolve) => setImmediate(resolve))
+    await turns()
   } finally {
     process.off('unhandledRejection', mark)
     process.off('uncaughtException', mark)

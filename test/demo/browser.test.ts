@@ -1,9 +1,10 @@
 import { accessSync, constants } from 'node:fs'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Served } from '../../adapters/node.ts'
+import { listen } from '../kit/listen.ts'
 import { serveDemo } from './server.ts'
 
 const FLAGS =
@@ -196,7 +197,7 @@ async function grows(page: Page): Promise<void> {
 /** A line to a server that can be cut, as a network can, and mended. */
 async function openLine(
   to: number,
-): Promise<{ port: number; cut: () => Promise<void>; mend: () => Promise<void> }> {
+): Promise<{ port: number; cut: () => Promise<void>; mend: () => Promise<unknown> }> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     const far = connect(to, '127.0.0.1')
@@ -211,15 +212,13 @@ async function openLine(
     }
     socket.pipe(far).pipe(socket)
   })
-  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve))
-  await listen(0)
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   const cut = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve())
       for (const socket of sockets) socket.destroy()
     })
-  return { port, cut, mend: () => listen(port) }
+  return { port, cut, mend: () => listen(server, port) }
 }
 
 function find(...names: string[]): string | undefined {

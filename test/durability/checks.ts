@@ -2,10 +2,11 @@ import { expect } from 'vitest'
 import { loadRun } from '../../src/runs/records/records.ts'
 import { topicOf } from '../../src/runs/topic.ts'
 import type { OpenedStorage } from '../../src/storage/open.ts'
+import { isEndOf, tokenOf, type WireEvent } from '../kit/events.ts'
 import type { Token } from './agents.ts'
-import { isEnd, rootState, type Seen, tokenOf } from './client.ts'
+import { rootState } from './follower.ts'
 
-export interface Logged extends Seen {
+export interface Logged extends WireEvent {
   readonly runId: string
 }
 
@@ -21,7 +22,7 @@ export async function readLog({ store }: OpenedStorage, threadId: string): Promi
     for (let i = 0; i < batch.count; i++) {
       const origin = batch.origins[batch.originOf[i]!]!
       const frame = decoder.decode(batch.bytes.subarray(batch.offsets[i], batch.offsets[i + 1]))
-      const event = JSON.parse(frame.slice(frame.indexOf('data: ') + 6)) as Seen
+      const event = JSON.parse(frame.slice(frame.indexOf('data: ') + 6)) as WireEvent
       expect(event.event_id).toBe(`${origin.token}-${batch.first + i}`)
       log.push({ ...event, runId: topicOf(origin).runId })
     }
@@ -42,7 +43,7 @@ export function expectSoundLog(log: readonly Logged[]): void {
     const own = log.filter(({ runId }) => runId === run)
     expect(rootState(own[0]!)).toEqual({ run, state: 'running' })
     expect(own.filter((event) => rootState(event)?.state === 'running').length).toBe(1)
-    const ends = own.filter(isEnd(run))
+    const ends = own.filter(isEndOf(run))
     expect(ends.length).toBeLessThanOrEqual(1)
     if (ends.length === 1) expect(own.at(-1)).toBe(ends[0])
   }
@@ -50,14 +51,14 @@ export function expectSoundLog(log: readonly Logged[]): void {
 
 /** How the run ended. It has ended exactly once. */
 export function endOf(log: readonly Logged[], run: string): unknown {
-  const ends = log.filter(isEnd(run))
+  const ends = log.filter(isEndOf(run))
   expect(ends.length, `ends of run ${run}`).toBe(1)
   return rootState(ends[0]!)!.state
 }
 
 /** What the run's last event says of its end. */
 export const whyOf = (log: readonly Logged[], run: string): string =>
-  String(log.findLast(isEnd(run))?.params.data.error)
+  String(log.findLast(isEndOf(run))?.params.data.error)
 
 /** How many processes have begun the run. */
 export async function attemptsOf({ store }: OpenedStorage, threadId: string, run: string): Promise<number> {
@@ -65,7 +66,7 @@ export async function attemptsOf({ store }: OpenedStorage, threadId: string, run
 }
 
 /** Every event that somebody was given is in the log, as it was given. */
-export function expectKept(log: readonly Logged[], seen: readonly Seen[]): void {
+export function expectKept(log: readonly Logged[], seen: readonly WireEvent[]): void {
   for (const event of seen) {
     const { runId: _, ...kept } = log[event.seq - 1]!
     expect(kept).toEqual(event)

@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { MultitaskStrategy } from '../../src/runs/records/records.ts'
 import { isEnded, loadRun } from '../../src/runs/records/records.ts'
+import { sendCommand } from '../kit/client.ts'
+import { hasEnded } from '../kit/events.ts'
 import type { TokensInput } from './agents.ts'
-import { backends } from './backends.ts'
 import { endOf, expectOwnTokens, expectSoundLog, type Logged, readLog } from './checks.ts'
-import { command, hasEnded, startRun } from './client.ts'
-import { countOf, LONG_LEASE_MS, report, setScene } from './scene.ts'
+import { startRun } from './follower.ts'
+import { backends, countOf, LONG_LEASE_MS, report, setScene } from './scene.ts'
 
 const STARTS = countOf('STARTS', 20)
 const SENDERS = 10
@@ -28,7 +29,7 @@ describe.each(backends)('$name', async (backend) => {
         const answers = []
         for (let i = 0; i < STARTS / SENDERS; i++) {
           const params = { assistant_id: 'tokens', input, multitaskStrategy }
-          answers.push((await command(originOf(sender), threadId, 'run.start', params)).body)
+          answers.push((await sendCommand(originOf(sender), threadId, 'run.start', params)).body)
         }
         return answers
       }),
@@ -96,7 +97,9 @@ describe.each(backends)('$name', async (backend) => {
     const params = { assistant_id: 'tokens', input }
     const headers = { 'idempotency-key': `key-${threadId}` }
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => command(originOf(i), threadId, 'run.start', params, headers)),
+      Array.from({ length: 10 }, (_, i) =>
+        sendCommand(originOf(i), threadId, 'run.start', params, { headers }),
+      ),
     )
     for (const { status, body } of answers) {
       expect(status).toBe(200)
@@ -107,7 +110,7 @@ describe.each(backends)('$name', async (backend) => {
     await follower.until(hasEnded(run))
     const log = await settled(threadId, [run])
     expect(new Set(log.map(({ runId }) => runId))).toEqual(new Set([run]))
-    expect((await command(originOf(1), threadId, 'run.start', params, headers)).body).toEqual(
+    expect((await sendCommand(originOf(1), threadId, 'run.start', params, { headers })).body).toEqual(
       answers[0]!.body,
     )
     expect((await readLog(storage, threadId)).length).toBe(log.length)

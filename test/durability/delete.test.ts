@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { OpenedStorage } from '../../src/storage/open.ts'
+import { request } from '../kit/client.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
-import { backends } from './backends.ts'
 import { spread } from './checks.ts'
-import { request, startRun } from './client.ts'
-import { countOf, randomMs, report, rounds, setScene } from './scene.ts'
+import { startRun } from './follower.ts'
+import { backends, countOf, randomMs, report, rounds, setScene } from './scene.ts'
 
 const ROUNDS = countOf('ROUNDS', 2)
 
@@ -33,18 +33,18 @@ describe.each(backends)('$name', async (backend) => {
         scene.follow(threadId, survivor),
       ])
       await Promise.all(followers.map((follower) => follower.until((seen) => seen.length > 3)))
-      const answers = threads.map((threadId) => request('DELETE', `${victim.origin}/threads/${threadId}`))
+      const answers = threads.map((threadId) => request(victim.origin, 'DELETE', `/threads/${threadId}`))
       for (const answer of answers) answer.catch(() => {}) // Cut off.
       await sleep(randomMs(60))
       await victim.kill()
       const killed = Date.now()
       for (const threadId of threads) {
         // A deletion that was begun is finished without being asked for again.
-        const { status } = await request('GET', `${survivor.origin}/threads/${threadId}`)
+        const { status } = await request(survivor.origin, 'GET', `/threads/${threadId}`)
         if (status === 404) begun += 1
         else
           expect([204, 404]).toContain(
-            (await request('DELETE', `${survivor.origin}/threads/${threadId}`)).status,
+            (await request(survivor.origin, 'DELETE', `/threads/${threadId}`)).status,
           )
       }
       for (const threadId of threads) {

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startPostgres } from '../kit/postgres-server.ts'
+import type { Backend } from '../kit/backends.ts'
+import { request } from '../kit/client.ts'
+import { hasEnded, tokenOf } from '../kit/events.ts'
+import { query, startPostgres } from '../kit/postgres-server.ts'
 import { startProxy } from '../kit/proxy.ts'
 import { startRedis } from '../kit/redis-server.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
-import { admin, type Backend, backends } from './backends.ts'
 import {
   endOf,
   expectHandedOn,
@@ -16,9 +18,9 @@ import {
   readLog,
   stepsOf,
 } from './checks.ts'
-import { follow, hasEnded, request, startRun, tokenOf } from './client.ts'
+import { follow, startRun } from './follower.ts'
 import type { Instance } from './process.ts'
-import { inScene, LONG_LEASE_MS, report, type Scene } from './scene.ts'
+import { backends, inScene, LONG_LEASE_MS, report, type Scene } from './scene.ts'
 
 /** A database server of its own. */
 interface Server {
@@ -43,7 +45,7 @@ const servers: Readonly<Record<string, () => Promise<Server>>> = {
 /** Ends the connections on which instances wait for bells. */
 const killListeners: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
   postgres: (url) =>
-    admin(
+    query(
       url,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
     ),
@@ -236,13 +238,13 @@ async function startWork(scene: Scene, on: Instance, through: readonly Instance[
 async function refusals(instances: readonly Instance[]): Promise<number> {
   let slowest = 0
   for (const { origin } of instances) {
-    const thread = `${origin}/threads/refused`
+    const thread = '/threads/refused'
     const input = { id: 1, method: 'run.start', params: { assistant_id: 'tokens', input: tokens } }
     const requests = [
-      () => request('POST', `${thread}/commands`, input),
-      () => request('GET', `${thread}/state`),
-      () => request('POST', `${origin}/threads`, {}),
-      () => request('DELETE', thread),
+      () => request(origin, 'POST', `${thread}/commands`, input),
+      () => request(origin, 'GET', `${thread}/state`),
+      () => request(origin, 'POST', '/threads', {}),
+      () => request(origin, 'DELETE', thread),
     ]
     await Promise.all(
       requests.map(async (send) => {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { OpenedStorage } from '../../src/storage/open.ts'
+import { hasEnded } from '../kit/events.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
-import { backends } from './backends.ts'
 import {
   attemptsOf,
   endOf,
@@ -16,8 +16,8 @@ import {
   stepsOf,
   whyOf,
 } from './checks.ts'
-import { hasEnded, startRun } from './client.ts'
-import { countOf, inScene, LEASE_MS, randomMs, report, rounds, type Scene } from './scene.ts'
+import { startRun } from './follower.ts'
+import { backends, countOf, inScene, LEASE_MS, randomMs, report, rounds, type Scene } from './scene.ts'
 
 const ROUNDS = countOf('ROUNDS', 2)
 

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { hasEnded } from '../kit/events.ts'
 import type { TokensInput } from './agents.ts'
-import { backends } from './backends.ts'
 import { expectKept, expectSoundLog, readLog } from './checks.ts'
-import { follow, hasEnded, startRun } from './client.ts'
-import { countOf, LONG_LEASE_MS, randomMs, report, rounds, setScene } from './scene.ts'
+import { follow, startRun } from './follower.ts'
+import { backends, countOf, LONG_LEASE_MS, randomMs, report, rounds, setScene } from './scene.ts'
 
 const SUBSCRIBERS = countOf('SUBSCRIBERS', 10)
 const THREADS = countOf('THREADS', 30)
@@ -63,11 +63,11 @@ describe.each(backends)('$name', async (backend) => {
   test('threads with a subscriber each, and runs side by side, take no more connections', async () => {
     const few = await busyThreads(10)
     const many = await busyThreads(THREADS)
-    expect(many).toBeLessThanOrEqual(backend.connectionsOf(2))
+    expect(many).toBeLessThanOrEqual(backend.connectionsPerProcess * 2)
     report(
       backend,
       `${THREADS} threads with a subscriber each, ${RUNS_AT_ONCE} runs at once, two instances`,
-      `connections ${many} (with 10 threads ${few}), of at most ${backend.connectionsOf(2)}`,
+      `connections ${many} (with 10 threads ${few}), of at most ${backend.connectionsPerProcess * 2}`,
     )
   }, 300_000)
 

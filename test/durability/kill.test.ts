@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
+import { sendCommand } from '../kit/client.ts'
+import { hasEnded, tokenOf, type WireEvent } from '../kit/events.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
-import { backends } from './backends.ts'
 import {
   attemptsOf,
   endOf,
@@ -16,8 +17,8 @@ import {
   stepsOf,
   whyOf,
 } from './checks.ts'
-import { command, type Follower, hasEnded, rootState, type Seen, startRun, tokenOf } from './client.ts'
-import { countOf, randomMs, report, rounds, setScene } from './scene.ts'
+import { type Follower, rootState, startRun } from './follower.ts'
+import { backends, countOf, randomMs, report, rounds, setScene } from './scene.ts'
 
 const ROUNDS = countOf('ROUNDS', 2)
 
@@ -137,7 +138,7 @@ async function answer(origins: readonly string[], asked: string, follower: Follo
   const { interrupt_id } = params.data
   for (const origin of origins) {
     try {
-      const { body } = await command(origin, follower.threadId, 'input.respond', {
+      const { body } = await sendCommand(origin, follower.threadId, 'input.respond', {
         interrupt_id,
         response: 'yes',
       })
@@ -153,7 +154,7 @@ async function answer(origins: readonly string[], asked: string, follower: Follo
   throw new Error('Nobody took the answer.')
 }
 
-const runsOf = (seen: readonly Seen[]): string[] =>
+const runsOf = (seen: readonly WireEvent[]): string[] =>
   seen.flatMap((event) => (rootState(event)?.state === 'running' ? [String(rootState(event)!.run)] : []))
 
 /** Short runs, one after the other, until the server is gone. Those it has acknowledged. */

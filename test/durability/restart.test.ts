@@ -1,12 +1,12 @@
 import { Client } from '@langchain/langgraph-sdk'
 import { StreamController } from '@langchain/langgraph-sdk/stream'
 import { afterAll, describe, expect, test } from 'vitest'
+import { tokenOf } from '../kit/events.ts'
+import { untilStore } from '../kit/stream-store.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
-import { backends } from './backends.ts'
 import { endOf, expectHandedOn, expectOneChain, expectSoundLog, readLog, spread, stepsOf } from './checks.ts'
-import { tokenOf } from './client.ts'
 import type { Instance } from './process.ts'
-import { countOf, report, setScene } from './scene.ts'
+import { backends, countOf, report, setScene } from './scene.ts'
 
 const CLIENTS = countOf('CLIENTS', 4)
 /** Nobody is lost here. What is handed over is looked for every third of it. */
@@ -32,12 +32,12 @@ describe.each(backends)('$name', async (backend) => {
 
     let handedOver = 0
     for (const { controller, threadId, writers } of await hasty.ended()) {
-      await until(controller, ({ values }) => String(stepsOf(values.log)) === String(whole))
+      await untilStore(controller.rootStore, ({ values }) => String(stepsOf(values.log)) === String(whole))
       expect(stepsOf(await expectOneChain(storage, threadId))).toEqual(whole)
       if (writers === 2) handedOver += 1
     }
     for (const { controller } of await patient.ended()) {
-      await until(controller, ({ messages }) => messages.at(-1)?.text === text)
+      await untilStore(controller.rootStore, ({ messages }) => messages.at(-1)?.text === text)
     }
     expect(handedOver).toBeGreaterThan(0)
     const back = [...hasty.back, ...patient.back]
@@ -70,7 +70,7 @@ describe.each(backends)('$name', async (backend) => {
     })
     const threads: string[] = []
     for (const { controller } of pages) {
-      const { threadId } = await until(controller, (shown) => Boolean(shown.threadId))
+      const { threadId } = await untilStore(controller.rootStore, (shown) => Boolean(shown.threadId))
       threads.push(threadId!)
       // A command that is under way when its server goes is the client's to send again: here each was answered.
       const begun = async () => (await scene.storage.store.inspect(threadId!)).head
@@ -87,7 +87,7 @@ describe.each(backends)('$name', async (backend) => {
         const ended = []
         for (const [i, { controller, submitted }] of pages.entries()) {
           await submitted
-          const { error } = await until(controller, ({ isLoading }) => !isLoading)
+          const { error } = await untilStore(controller.rootStore, ({ isLoading }) => !isLoading)
           expect(error).toBeUndefined()
           const log = await readLog(scene.storage, threads[i]!)
           expectSoundLog(log)
@@ -101,20 +101,3 @@ describe.each(backends)('$name', async (backend) => {
     }
   }
 })
-
-/** Settles with what the page shows once this holds of it. */
-async function until(
-  { rootStore }: StreamController<State, State>,
-  holds: (shown: ReturnType<typeof rootStore.getSnapshot>) => boolean,
-) {
-  return new Promise<ReturnType<typeof rootStore.getSnapshot>>((resolve) => {
-    const look = () => {
-      const shown = rootStore.getSnapshot()
-      if (!holds(shown)) return
-      off()
-      resolve(shown)
-    }
-    const off = rootStore.subscribe(look)
-    look()
-  })
-}

@@ -1,7 +1,14 @@
 import { type OpenedStorage, openStorage } from '../../src/storage/open.ts'
-import type { Backend, Database } from './backends.ts'
-import { type Follower, follow } from './client.ts'
+import { BACKENDS, type Backend, type Database } from '../kit/backends.ts'
+import { type Follower, follow } from './follower.ts'
 import { type Instance, type InstanceOptions, startInstance } from './process.ts'
+
+const wanted = process.env.DURABILITY_BACKENDS?.split(',')
+
+/** The databases that are installed on this machine. `DURABILITY_BACKENDS=sqlite,postgres` chooses among them. */
+export const backends = BACKENDS.filter((backend) => backend.installed()).filter(
+  ({ name }) => wanted === undefined || wanted.includes(name),
+)
 
 /** Short, so that tests are; long enough for a busy machine to renew it in time. */
 export const LEASE_MS = countOf('LEASE_MS', 2_000)

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { AgentwireError } from '../../src/errors.ts'
 import { errorResponse, HttpError, reportError } from '../../src/http/index.ts'
 import { ConflictError, UnavailableError } from '../../src/storage/errors.ts'
+import { turns } from '../kit/wait.ts'
 
 describe('HttpError', () => {
   test('is an AgentwireError with a status', () => {
@@ -76,6 +77,6 @@ describe('reportError', () => {
     const rejecting = () => Promise.reject(new Error('reporter'))
     expect(reportError('x', throwing)).not.toBe(reportError('x', rejecting))
     // An unhandled rejection would fail the run at the next turn of the loop.
-    await new Promise((resolve) => setImmediate(resolve))
+    await turns()
   })
 })

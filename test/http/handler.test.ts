@@ -11,6 +11,7 @@ import {
   type Route,
   sseResponse,
 } from '../../src/http/index.ts'
+import { turns } from '../kit/wait.ts'
 
 function request(path: string, init?: RequestInit): Request {
   return new Request(`http://host${path}`, init)
@@ -163,7 +164,7 @@ describe('HEAD', () => {
       return response
     })
     expect((await fetch(request('/', { method: 'HEAD' }))).status).toBe(200)
-    await new Promise((resolve) => setImmediate(resolve))
+    await turns()
   })
 })
 

@@ -10,6 +10,7 @@ import {
   type SseSource,
   sseResponse,
 } from '../../src/http/index.ts'
+import { turns } from '../kit/wait.ts'
 
 const decoder = new TextDecoder()
 const OPENING = ': ok\n\n'
@@ -151,7 +152,7 @@ describe('sseResponse', () => {
       expect(source.next).toHaveBeenCalledTimes(index)
       expect(await read()).toBe(text)
     }
-    await new Promise((resolve) => setImmediate(resolve))
+    await turns()
     expect(source.next).toHaveBeenCalledTimes(3)
     await cancel()
   })
@@ -336,11 +337,11 @@ describe('any order of events', () => {
           } else if (action === 'beat') ticker.tick()
           else if (action === 'cancel') await reader.cancel().catch(() => {})
           else if (action === 'abort') client.abort()
-          else if (action === 'turn') await new Promise((resolve) => setImmediate(resolve))
+          else if (action === 'turn') await turns()
           else settle(action)
           gone ||= action === 'cancel' || action === 'abort'
         }
-        await new Promise((resolve) => setImmediate(resolve))
+        await turns()
         const chunks = got.filter((text) => text !== OPENING && text !== HEARTBEAT)
         expect(chunks).toEqual(given.slice(0, chunks.length))
         expect(got.indexOf(OPENING)).toBeLessThan(1)

@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
-import { sharedMemory } from './shared.ts'
-import { custom, engineOf, isTerminal, puppet, rootStates, start, transcript } from './support.ts'
+import { engineOf, start, transcript } from '../kit/engine.ts'
+import { isTerminal, rootStates } from '../kit/events.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { sharedMemory } from '../kit/shared.ts'
+import { eventually } from '../kit/wait.ts'
 
 const HOUR_MS = 3_600_000
 const LEASE_MS = 600
@@ -35,8 +38,7 @@ test('clocks that are an hour off, or jump in the middle of a run: no run is tak
         const { lease } = await store.inspect('t')
         for (let at = 0; at < events; at++) actors[0].emit(custom(at))
         // The lease is renewed, while the other one looks for leases that are over.
-        while ((await store.inspect('t')).lease!.expiresAt <= lease!.expiresAt)
-          await new Promise((resolve) => setTimeout(resolve, 10))
+        await eventually(async () => (await store.inspect('t')).lease!.expiresAt > lease!.expiresAt)
       }
       // What waits is started by whoever comes first, and sees no seq twice.
       const queued = await start(b, 't')

@@ -3,13 +3,17 @@ import type { Agent } from '../../src/agents/agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
-import { mortal, type OnCall, type Place, SHARED, type Shared, sharedMemory } from './shared.ts'
-import { ALL, custom, engineOf, isTerminal, puppet, readUntil, start, transcript } from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
+import { isTerminal } from '../kit/events.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { killable, type OnCall, type Place, SHARED, type Shared, sharedMemory } from '../kit/shared.ts'
+import { eventually } from '../kit/wait.ts'
 
 const LEASE_MS = 100
 
 function instance(shared: Shared, agent: Agent, onCall?: OnCall) {
-  const { place, kill } = mortal(shared(), onCall)
+  const { place, kill } = killable(shared(), onCall)
   const engine = engineOf(
     { a: agent },
     { ...place, leaseTtlMs: LEASE_MS, sweepMs: LEASE_MS, cancelGraceMs: 5, onError: () => {} },
@@ -34,10 +38,6 @@ async function leftOf({ store, checkpointer }: Place, threadId = 't'): Promise<u
     ...checkpoints,
     ...(lease ? [lease] : []),
   ]
-}
-
-const until = async (done: () => Promise<boolean>) => {
-  while (!(await done())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 /** A thread with ended runs, a queued one, one that goes on, checkpoints, a key and an interrupted answer. */
@@ -66,7 +66,7 @@ async function deleteKilledAt(shared: Shared, moment: 'before' | 'after', at: nu
   const thread = (await place.store.get('t', 'threads', 't'))?.value as { deleting?: boolean } | undefined
   // Killed before the thread was marked, it was not deleted.
   if (thread && !thread.deleting) await other.engine.deleteThread('t', null)
-  await until(async () => (await leftOf(place)).length === 0)
+  await eventually(async () => (await leftOf(place)).length === 0)
   await start(other.engine, 't')
   expect((await other.engine.findThread('t', null))?.status).toBe('busy')
   await other.engine.close()
@@ -97,7 +97,7 @@ test.each(Object.entries(SHARED))(
     await start(a.engine, 't')
     actor.emit(custom(1))
     const open = ({ engine }: typeof a, since?: number) =>
-      engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL }, since })
+      engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL_CHANNELS }, since })
     const early = [open(a), open(b), open(a, 0), open(b, 0)]
     await Promise.all(
       early.map((subscription) =>
@@ -141,7 +141,7 @@ test('a subscriber that no bell told of the deletion gets nothing of the next th
       const { runId } = await a.start(anns)
       await a.ended(threadId, runId)
     }
-    const subscription = b.subscribe({ threadId, owner: 'ann', filter: { channels: ALL } })
+    const subscription = b.subscribe({ threadId, owner: 'ann', filter: { channels: ALL_CHANNELS } })
     await subscription.ready()
     if (before > 0) await readUntil(subscription, (events) => events.some(isTerminal))
     const next = subscription.next()

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
-import { ALL, custom, engineOf, isTerminal, puppet, readUntil, start } from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start } from '../kit/engine.ts'
+import { isTerminal } from '../kit/events.ts'
+import { custom, puppet } from '../kit/puppet.ts'
 
 /** A store that other processes could share, and that forgets everything at `forget`. */
 function forgetful() {
@@ -47,7 +50,7 @@ test.each([{ since: 0 }, {}])(
     const subscription = engine.subscribe({
       threadId: 't',
       owner: null,
-      filter: { channels: ALL },
+      filter: { channels: ALL_CHANNELS },
       ...cursor,
     })
     const before = await readUntil(subscription, (events) => events.length === 11)

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Annotation, StateGraph } from '@langchain/langgraph'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
@@ -6,18 +7,12 @@ import { UnavailableError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
-import { mortal, sharedMemory } from './shared.ts'
-import {
-  ALL,
-  custom,
-  engineOf,
-  isTerminal,
-  puppet,
-  readUntil,
-  rootStates,
-  start,
-  transcript,
-} from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
+import { isTerminal, rootStates } from '../kit/events.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { killable, sharedMemory } from '../kit/shared.ts'
+import { eventually, gate } from '../kit/wait.ts'
 
 const LEASE_MS = 200
 
@@ -66,16 +61,13 @@ test('a run whose process is lost ends in exactly one failed event that a person
   expect(actors.b.tasks.map(({ runId }) => runId)).toEqual([queued.runId])
   actors.a.emit(custom('zombie'))
   actors.a.finish()
-  await new Promise((resolve) => setTimeout(resolve, 10))
+  await sleep(10)
   expect((await b.engine.findThread('t', null))?.status).toBe('idle')
   expect(await b.engine.head('t')).toBe(events.length)
 })
 
 test('a resumable run goes on in another process from its last checkpoint, under its own id', async () => {
-  let firstAtWork = () => {}
-  const atWork = new Promise<void>((resolve) => {
-    firstAtWork = resolve
-  })
+  const { opened: atWork, open: firstAtWork } = gate()
   const calls: string[] = []
   const State = Annotation.Root({
     log: Annotation<string[]>({ reducer: (x, y) => x.concat(y), default: () => [] }),
@@ -159,7 +151,7 @@ test('a closing server lets runs finish for a while, and hands over those that a
   await start(a.engine, 't')
   actors.a.emit(custom('on a'))
   const b = join(actors.b.agent)
-  while ((await b.engine.head('t')) < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(async () => (await b.engine.head('t')) >= 2)
   await a.engine.close()
   actors.b.emit(custom('on b'))
   actors.b.finish()
@@ -172,7 +164,7 @@ test('a closing server lets runs finish for a while, and hands over those that a
   const patient = puppet()
   const engine = engineOf({ a: patient.agent }, { drainMs: 10_000 })
   await start(engine, 'u')
-  const subscription = engine.subscribe({ threadId: 'u', owner: null, filter: { channels: ALL } })
+  const subscription = engine.subscribe({ threadId: 'u', owner: null, filter: { channels: ALL_CHANNELS } })
   const closed = engine.close()
   patient.finish()
   await closed
@@ -203,11 +195,11 @@ test('events survive a store that is away for a while, and a commit whose answer
   await start(engine, 't')
   mode = 'away'
   actor.emit(custom(1), custom(2))
-  while (!isUp()) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(isUp)
   refused = 2
   mode = 'answer lost'
   actor.emit(custom(3), custom(4))
-  while (!isUp()) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(isUp)
   actor.finish()
   const events = await transcript(engine, 't')
   expect(events.filter(({ method }) => method === 'custom').map(({ params }) => params.data.payload)).toEqual(
@@ -246,7 +238,7 @@ test('a start whose answer was lost is not lost, and not done twice', async () =
 
 test('the lease of a process that was lost while it wrote a state is let go, and the thread is free', async () => {
   const shared = sharedMemory()
-  const { place, kill } = mortal(shared())
+  const { place, kill } = killable(shared())
   const updateState = async () => {
     kill()
     return { checkpointId: 'c' }
@@ -256,7 +248,7 @@ test('the lease of a process that was lost while it wrote a state is let go, and
   const { store } = shared()
   expect((await store.inspect('t')).lease).toBeDefined()
   const other = engineOf({ a: puppet().agent }, { ...shared(), leaseTtlMs: 50 })
-  while ((await store.inspect('t')).lease) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(async () => !(await store.inspect('t')).lease)
   expect(await store.expired()).toEqual([])
   expect(await other.findThread('t', null)).toBeUndefined()
   await start(other, 't', {}, { multitaskStrategy: 'reject' })

@@ -2,8 +2,11 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import type { RunEngine } from '../../src/runs/index.ts'
-import { type Place, SHARED, sharedMemory } from './shared.ts'
-import { ALL, custom, engineOf, puppet, readUntil, start, transcript } from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { type Place, SHARED, sharedMemory } from '../kit/shared.ts'
+import { eventually } from '../kit/wait.ts'
 
 /** Its state says how many runs it has seen. */
 function counting() {
@@ -28,7 +31,7 @@ function instance(place: Place, agent: Agent): RunEngine {
 }
 
 const open = (engine: RunEngine, since?: number) =>
-  engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL }, since })
+  engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL_CHANNELS }, since })
 
 /** A run of `events` custom events, to its end. */
 async function run(engine: RunEngine, actor: ReturnType<typeof puppet>, events: number): Promise<void> {
@@ -103,17 +106,17 @@ test('by age: the old events of a quiet thread go by themselves, never those of 
   const inspect = () => place.store.inspect('t')
   await run(engine, actor, 5)
   ahead = 10_000
-  await until(async () => (await inspect()).firstRetained === 8)
+  await eventually(async () => (await inspect()).firstRetained === 8)
   await start(engine, 't')
   actor.emit(custom('long'))
-  await until(async () => (await inspect()).head === 9)
+  await eventually(async () => (await inspect()).head === 9)
   // The run is old now, and so are its events, but it has not ended. Rounds go by.
   ahead = 20_000
   const before = rounds
-  await until(async () => rounds >= before + 4)
+  await eventually(async () => rounds >= before + 4)
   expect((await inspect()).firstRetained).toBe(8)
   actor.finish()
-  await until(async () => (await inspect()).firstRetained === 11)
+  await eventually(async () => (await inspect()).firstRetained === 11)
   expect(await inspect()).toMatchObject({ head: 10, firstRetained: 11 })
   const [checkpoints, values] = await readUntil(open(engine), (events) => events.length === 2)
   expect(checkpoints?.method).toBe('checkpoints')
@@ -130,10 +133,6 @@ function follow(seen: Awaited<ReturnType<typeof readUntil>>, at: number): number
     } else if (!event.event_id.startsWith('synth:')) expect(event.seq).toBe(++stands)
   }
   return stands
-}
-
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 test('whatever the bound: a reader that comes and goes is told of each gap, and gets the rest once and in order', async () => {

@@ -1,18 +1,13 @@
 import { expect, test } from 'vitest'
 import type { RunEngine } from '../../src/runs/index.ts'
 import type { Store } from '../../src/storage/store/store.ts'
-import { sharedMemory } from './shared.ts'
-import {
-  ALL,
-  custom,
-  engineOf,
-  isTerminal,
-  parseFrames,
-  puppet,
-  readUntil,
-  start,
-  transcript,
-} from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
+import { isTerminal } from '../kit/events.ts'
+import { parseEvents } from '../kit/frames.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { sharedMemory } from '../kit/shared.ts'
+import { eventually } from '../kit/wait.ts'
 
 /** An engine over a shared store that counts reads and watches. */
 function counted() {
@@ -39,7 +34,7 @@ function counted() {
 }
 
 const open = (engine: RunEngine, rest: object = {}) =>
-  engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL }, ...rest })
+  engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL_CHANNELS }, ...rest })
 
 test('a ring costs one read of the store, however many subscribers there are', async () => {
   const { actor, engine, count } = counted()
@@ -53,7 +48,7 @@ test('a ring costs one read of the store, however many subscribers there are', a
     const pending = subscribers.map((subscriber) => subscriber.next())
     actor.emit(custom(at))
     const seen = await Promise.all(pending)
-    for (const bytes of seen) expect(parseFrames(bytes!)[0]!.params.data).toEqual({ payload: at })
+    for (const bytes of seen) expect(parseEvents(bytes!)[0]!.params.data).toEqual({ payload: at })
     // They share the bytes too.
     expect(new Set(seen.map((bytes) => bytes!.buffer)).size).toBe(1)
   }
@@ -108,18 +103,18 @@ test('what is written while a read is under way is read right after it', async (
   })
   const pending = one.next()
   actor.emit(custom(1))
-  while ((await engine.head('t')) < 2) await new Promise((resolve) => setImmediate(resolve))
+  await eventually(async () => (await engine.head('t')) >= 2)
   // This one joins while the read for the first event is under way.
   const two = open(engine, { since: 2 })
   const joined = two.next()
   actor.emit(custom(2))
-  while ((await engine.head('t')) < 3) await new Promise((resolve) => setImmediate(resolve))
+  await eventually(async () => (await engine.head('t')) >= 3)
   hold = undefined
   release()
-  const seen = [...parseFrames((await pending)!)]
-  if (seen.length < 2) seen.push(...parseFrames((await one.next())!))
+  const seen = [...parseEvents((await pending)!)]
+  if (seen.length < 2) seen.push(...parseEvents((await one.next())!))
   expect(seen.map(({ seq }) => seq)).toEqual([2, 3])
-  expect(parseFrames((await joined)!).map(({ seq }) => seq)).toEqual([3])
+  expect(parseEvents((await joined)!).map(({ seq }) => seq)).toEqual([3])
   actor.finish()
   await engine.close()
 })

@@ -2,7 +2,10 @@ import { Annotation, StateGraph } from '@langchain/langgraph'
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { RunEngine } from '../../src/runs/index.ts'
-import { custom, engineOf, isTerminal, puppet, rootStates, start, transcript } from './support.ts'
+import { engineOf, start, transcript } from '../kit/engine.ts'
+import { isTerminal, rootStates } from '../kit/events.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { turns } from '../kit/wait.ts'
 
 /** A graph of two nodes that notes its inputs; the second waits until the test lets it go on. */
 function gatedGraph() {
@@ -172,7 +175,7 @@ test('an agent that ignores its signal is left behind, and what it does afterwar
   })
   const engine = engineOf({ a: deaf.agent, b: puppet().agent }, { cancelGraceMs: 5 })
   const { runId } = await start(engine, 't')
-  await new Promise((resolve) => setImmediate(resolve))
+  await turns()
   await engine.cancel('t', runId, 'interrupt')
   const events = await transcript(engine, 't')
   expect(rootStates(events)).toEqual(['running', 'interrupted'])

@@ -4,25 +4,14 @@ import type { Agent } from '../../src/agents/agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { MultitaskStrategy, RunEngine } from '../../src/runs/index.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
-import { SHARED, type Shared, sharedMemory } from './shared.ts'
-import {
-  ALL,
-  custom,
-  engineOf,
-  isRoot,
-  isTerminal,
-  puppet,
-  readUntil,
-  start,
-  transcript,
-  type WireEvent,
-} from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
+import { isRoot, isTerminal, type WireEvent } from '../kit/events.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { SHARED, type Shared, sharedMemory } from '../kit/shared.ts'
+import { turns } from '../kit/wait.ts'
 
 const ROUNDS = Number(process.env.TWO_INSTANCES_ROUNDS ?? 15)
-
-const turns = async (count: number) => {
-  for (let at = 0; at < count; at++) await new Promise((resolve) => setImmediate(resolve))
-}
 
 /** Notes who runs, and that nobody else does. */
 function census() {
@@ -198,7 +187,7 @@ test('whatever stops a run wherever and whenever: the state is that of the runs 
 
 /** The log until the end of a run. */
 async function untilEnded(engine: RunEngine, runId: string): Promise<WireEvent[]> {
-  const all = engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL }, since: 0 })
+  const all = engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL_CHANNELS }, since: 0 })
   const ended = (event: WireEvent) => isTerminal(event) && event.params.data.run_id === runId
   return readUntil(all, (events) => events.some(ended)).finally(all.cancel)
 }

@@ -2,18 +2,21 @@ import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Agent } from '../../src/index.ts'
 import { approval, threeSteps } from '../fixtures/graphs.ts'
-import { custom, puppet } from '../runs/support.ts'
+import type { ThreadClient } from '../kit/client.ts'
+import { dataOf, isTerminal, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { gate } from '../kit/wait.ts'
 import { inSecondRun } from './second-run.ts'
-import { dataOf, isTerminal, rootStates, serveAgents, signpost, type ThreadClient } from './support.ts'
 
 const cancel = (thread: ThreadClient, run: string, query = '') =>
   thread.request('POST', `/runs/${run}/cancel${query}`)
 
 /** Takes its time to stop, until `letGo`. */
 function reluctant() {
-  const { reached: started, reach: start } = signpost()
-  const { reached: told, reach: tell } = signpost()
-  const { reached: gone, reach: letGo } = signpost()
+  const { opened: started, open: start } = gate()
+  const { opened: told, open: tell } = gate()
+  const { opened: gone, open: letGo } = gate()
   const agent: Agent = {
     ...puppet().agent,
     async *stream({ signal }) {
@@ -99,7 +102,7 @@ describe('action', () => {
   })
 
   test('rollback of an answer asks the question again', async () => {
-    const { reached, reach } = signpost()
+    const { opened: reached, open: reach } = gate()
     let waits = true
     const agent = langgraph(approval())
     const host = await serveAgents({

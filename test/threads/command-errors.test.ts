@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { chat } from '../fixtures/graphs.ts'
-import { serveAgents } from './support.ts'
+import { serveAgents } from '../kit/host.ts'
 
 const serve = async () => {
   const host = await serveAgents({ agents: { a: langgraph(chat()) } })

@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { createRunEngine, type RunEngine } from '../../src/runs/index.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
-import { mortal, SHARED, type Shared, sharedMemory } from '../runs/shared.ts'
-import { puppet } from '../runs/support.ts'
-import { type Answer, type Host, isRoot, request, serveAgents } from './support.ts'
+import { type Answer, request } from '../kit/client.ts'
+import { isRoot } from '../kit/events.ts'
+import { type Host, serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
+import { killable, SHARED, type Shared, sharedMemory } from '../kit/shared.ts'
 
 const agents = () => ({ ask: langgraph(approval()), chat: langgraph(chat()), busy: puppet().agent })
 
@@ -210,7 +212,7 @@ test('a key is kept for 24 hours', async () => {
 describe('a process that is lost in the middle of writing a state', () => {
   /** An instance that is killed at a moment of writing the checkpoint, or not at all. */
   function instance(shared: Shared, moment?: 'before' | 'after') {
-    const { place, kill } = mortal(shared(), (name, now) => {
+    const { place, kill } = killable(shared(), (name, now) => {
       if (name === 'put' && now === moment) kill()
     })
     return createRunEngine({

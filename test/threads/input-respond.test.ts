@@ -10,7 +10,10 @@ import {
   threeSteps,
   twoApprovals,
 } from '../fixtures/graphs.ts'
-import { dataOf, type Json, rootStates, serveAgents, signpost, type ThreadClient } from './support.ts'
+import type { ThreadClient } from '../kit/client.ts'
+import { dataOf, type Json, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { gate } from '../kit/wait.ts'
 
 const question = { messages: [{ type: 'human', content: 'Q', id: 'h1' }] }
 
@@ -203,8 +206,8 @@ test('an answered question cannot be answered again, while its run goes on and a
 })
 
 test('an answer while another run goes on waits for it', async () => {
-  const { reached, reach } = signpost()
-  const { reached: released, reach: release } = signpost()
+  const { opened: reached, open: reach } = gate()
+  const { opened: released, open: release } = gate()
   const graph = threeSteps(async (name) => {
     if (name !== 'two') return
     reach()
@@ -220,7 +223,7 @@ test('an answer while another run goes on waits for it', async () => {
 })
 
 test('an answer whose run is cancelled before it took it: the question is open again, for new clients too', async () => {
-  const { reached, reach } = signpost()
+  const { opened: reached, open: reach } = gate()
   let waits = true
   const graph = new StateGraph(Notes)
     .addNode('ask', async (_, { signal }) => {

@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Agent, AgentEvent, AgentTask } from '../../src/index.ts'
 import { inOrder, toolAgent } from '../fixtures/graphs.ts'
-import { custom } from '../runs/support.ts'
-import { dataOf, isTerminal, rootStates, serveAgents, signpost } from './support.ts'
+import { dataOf, isTerminal, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom } from '../kit/puppet.ts'
+import { gate } from '../kit/wait.ts'
 
 type Stream = (task: AgentTask) => AsyncIterable<AgentEvent>
 
@@ -171,7 +173,7 @@ test('an agent that yields root lifecycle events of its own: they are left out',
 const never = new Promise<never>(() => {})
 
 test('an agent that never ends: cancel ends it', async () => {
-  const { reached, reach } = signpost()
+  const { opened: reached, open: reach } = gate()
   const host = await serveAgents({
     agents: {
       a: firstTime(async function* ({ signal }) {
@@ -191,9 +193,9 @@ test('an agent that never ends: cancel ends it', async () => {
 })
 
 test('an agent that ignores its signal: cancel ends the run after the grace time, what it does later is not recorded', async () => {
-  const { reached, reach } = signpost()
-  const { reached: released, reach: release } = signpost()
-  const { reached: left, reach: leave } = signpost()
+  const { opened: reached, open: reach } = gate()
+  const { opened: released, open: release } = gate()
+  const { opened: left, open: leave } = gate()
   const later: unknown[] = []
   const host = await serveAgents({
     agents: {
@@ -240,7 +242,7 @@ test('an agent that ignores its signal: cancel ends the run after the grace time
 })
 
 test('an agent that ignores its signal and its own end: the server can close', async () => {
-  const { reached, reach } = signpost()
+  const { opened: reached, open: reach } = gate()
   const host = await serveAgents({
     agents: {
       a: agentOf(async function* () {
@@ -260,7 +262,7 @@ test('an agent that ignores its signal and its own end: the server can close', a
 })
 
 test('an agent that yields after the abort: nothing of it is recorded', async () => {
-  const { reached, reach } = signpost()
+  const { opened: reached, open: reach } = gate()
   let ended = false
   const host = await serveAgents({
     agents: {
@@ -288,7 +290,7 @@ test('an agent that yields after the abort: nothing of it is recorded', async ()
 })
 
 test('an agent that fails because it was cancelled has not failed', async () => {
-  const { reached, reach } = signpost()
+  const { opened: reached, open: reach } = gate()
   const host = await serveAgents({
     agents: {
       a: agentOf(async function* ({ signal }) {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
+import { serveAgents } from '../kit/host.ts'
 import { send, serve } from './local.ts'
-import { serveAgents } from './support.ts'
 
 describe('odd thread ids', () => {
   const odd = [

@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Authenticate, Authorize, Principal } from '../../src/index.ts'
 import { approval } from '../fixtures/graphs.ts'
-import { puppet } from '../runs/support.ts'
-import { dataOf, type Host, isTerminal, type Json, request, rootStates, serveAgents } from './support.ts'
+import { request } from '../kit/client.ts'
+import { dataOf, isTerminal, type Json, rootStates } from '../kit/events.ts'
+import { type Host, serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
 
 const PEOPLE: Readonly<Record<string, Principal>> = {
   ann: { id: 'ann', tenant: 'acme', role: 'boss' },

@@ -1,12 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Agent, AgentInputError, memoryStore, type Store } from '../../src/index.ts'
-import { custom } from '../runs/support.ts'
-import { isRoot, isTerminal, serveAgents, type WireEvent } from './support.ts'
-
-const turns = async (count: number) => {
-  for (let at = 0; at < count; at++) await new Promise((resolve) => setImmediate(resolve))
-}
+import { isRoot, isTerminal, type WireEvent } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom } from '../kit/puppet.ts'
+import { turns } from '../kit/wait.ts'
 
 /** The memory store as slow as a database: what it does happens at once, its answers come some turns later. */
 function slow(delays: readonly number[]): Store {

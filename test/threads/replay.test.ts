@@ -1,18 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, chat, threeSteps } from '../fixtures/graphs.ts'
-import { custom, puppet } from '../runs/support.ts'
+import type { ThreadClient } from '../kit/client.ts'
+import { dataOf, isRoot, isTerminal, type Json, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom, puppet } from '../kit/puppet.ts'
 import { hesitant } from './sdk/graphs.ts'
 import { inSecondRun } from './second-run.ts'
-import {
-  dataOf,
-  isRoot,
-  isTerminal,
-  type Json,
-  rootStates,
-  serveAgents,
-  type ThreadClient,
-} from './support.ts'
 
 /** What a client without a cursor is sent of a past that no longer holds. */
 

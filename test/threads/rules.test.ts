@@ -11,8 +11,10 @@ import {
   threeSteps,
   twoApprovals,
 } from '../fixtures/graphs.ts'
-import { puppet } from '../runs/support.ts'
-import { dataOf, isRoot, isTerminal, rootStates, serveAgents, signpost, type WireEvent } from './support.ts'
+import { dataOf, isRoot, isTerminal, rootStates, type WireEvent } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
+import { gate } from '../kit/wait.ts'
 
 /** The rules of the protocol that break a real client when missed (facts/streaming-protocol.md §0), one test each. */
 
@@ -330,7 +332,7 @@ test('rule 15: a client may send since with every filter; subscriptions by comma
 
 test('rule 16: cancel stops the nodes of a graph and ends in interrupted without an error', async () => {
   const entered: string[] = []
-  const { reached, reach } = signpost()
+  const { opened: reached, open: reach } = gate()
   const graph = threeSteps((name, { signal }) => {
     entered.push(name)
     if (name !== 'two') return

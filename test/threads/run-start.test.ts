@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, chat, threeSteps, twoApprovals } from '../fixtures/graphs.ts'
-import { puppet } from '../runs/support.ts'
-import { dataOf, isRoot, isTerminal, type Json, rootStates, serveAgents, signpost } from './support.ts'
+import { dataOf, isRoot, isTerminal, type Json, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
+import { gate } from '../kit/wait.ts'
 
 const idOf = (state: Json): string => state.checkpoint.checkpoint_id
 
@@ -329,7 +331,7 @@ describe('while a run is in progress', () => {
 
   /** A graph of three steps that waits in `two` of its first run. */
   function waiting() {
-    const { reached, reach } = signpost()
+    const { opened: reached, open: reach } = gate()
     let runs = 0
     const graph = threeSteps((name, { signal }) => {
       if (name !== 'two' || runs++ > 0) return

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, calculator, chat, nestedApproval, researchers, threeSteps } from '../fixtures/graphs.ts'
-import { puppet } from '../runs/support.ts'
-import { dataOf, type Json, rootStates, serveAgents } from './support.ts'
+import { dataOf, type Json, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
 
 const question = { messages: [{ type: 'human', content: 'Q', id: 'h1' }] }
 

@@ -2,8 +2,9 @@ import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, calculator, chat, nestedApproval, threeSteps } from '../fixtures/graphs.ts'
-import { puppet } from '../runs/support.ts'
-import { dataOf, type Json, rootStates, serveAgents } from './support.ts'
+import { dataOf, type Json, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
 
 /** facts/streaming-protocol.md §6. */
 

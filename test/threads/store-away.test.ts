@@ -3,9 +3,12 @@ import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type Store, UnavailableError } from '../../src/index.ts'
 import { approval } from '../fixtures/graphs.ts'
-import { sharedMemory } from '../runs/shared.ts'
-import { custom, puppet } from '../runs/support.ts'
-import { dataOf, isTerminal, request, rootStates, serveAgents } from './support.ts'
+import { request } from '../kit/client.ts'
+import { dataOf, isTerminal, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { sharedMemory } from '../kit/shared.ts'
+import { eventually } from '../kit/wait.ts'
 
 /** A shared store that the test takes away and brings back. */
 function comesAndGoes() {
@@ -117,7 +120,7 @@ test('open streams outlive it: no event is lost or doubled, and no stream is cut
   actor.emit(custom(2), custom(3))
   const refusals = place.refused()
   // Long enough for each to have asked in vain.
-  while (place.refused() < refusals + 6) await new Promise((resolve) => setTimeout(resolve, 20))
+  await eventually(() => place.refused() >= refusals + 6)
   place.comeBack()
   actor.emit(custom(4))
   actor.finish()
@@ -142,7 +145,7 @@ test('the SDK gets over it, by itself where it was given 503 as well', async () 
   place.go()
   const created = client.threads.create({ threadId: 't' })
   const refusals = place.refused()
-  while (place.refused() === refusals) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(() => place.refused() !== refusals)
   place.comeBack()
   expect((await created).thread_id).toBe('t')
   host.errors.length = 0

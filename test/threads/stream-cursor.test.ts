@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
-import { custom, puppet } from '../runs/support.ts'
-import { dataOf, isTerminal, serveAgents, type WireEvent } from './support.ts'
+import { dataOf, isTerminal, type WireEvent } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom, puppet } from '../kit/puppet.ts'
 
 const ended = (runs: number) => (events: readonly WireEvent[]) => events.filter(isTerminal).length === runs
 

@@ -8,7 +8,10 @@ import { createMatcher } from '../../src/runs/log/filter.ts'
 import { encodeFrame, pendingEvent } from '../../src/runs/log/frame.ts'
 import { topicOf } from '../../src/runs/topic.ts'
 import { inOrder, nestedApproval, researchers, toolAgent } from '../fixtures/graphs.ts'
-import { ALL, isTerminal, openStream, request, serveAgents, type WireEvent } from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { openStream, request } from '../kit/client.ts'
+import { isTerminal, type WireEvent } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
 
 /** facts/streaming-protocol.md §4.1 and §4.2. The client filters again with `matchesSubscription`: that is the reference. */
 
@@ -45,7 +48,7 @@ const method = fc.constantFrom<AgentEvent['method']>(
 const event: fc.Arbitrary<AgentEvent> = fc.record({ method, namespace, data })
 
 const channel = fc.constantFrom(
-  ...ALL,
+  ...ALL_CHANNELS,
   'custom:a',
   'custom:',
   'custom:a:b',
@@ -101,7 +104,7 @@ test('over the wire, of a whole run of subagents, tools and custom events', asyn
     const prefixes = [...places, ...places.map((place) => place.map((part) => part.split(':')[0]!))]
     const seen = fc.record(
       {
-        channels: fc.array(fc.constantFrom(...ALL, 'custom:progress', 'custom:other'), {
+        channels: fc.array(fc.constantFrom(...ALL_CHANNELS, 'custom:progress', 'custom:other'), {
           minLength: 1,
           maxLength: 4,
         }),
@@ -133,14 +136,14 @@ describe('the filter body', () => {
 
   test.each(['/stream', '/stream/events'])('%s is the same stream', async (path) => {
     const { all, url } = await serve()
-    const stream = await openStream(url + path, { channels: ALL, since: 0 })
+    const stream = await openStream(url + path, { channels: ALL_CHANNELS, since: 0 })
     expect(await stream.until((events) => events.some(isTerminal))).toEqual(all)
   })
 
   test('keys and channels nobody knows are ignored, null is left out', async () => {
     const { all, url } = await serve()
     const body = {
-      channels: [...ALL, 'new', ''],
+      channels: [...ALL_CHANNELS, 'new', ''],
       namespaces: null,
       depth: null,
       since: 0,

@@ -2,8 +2,18 @@ import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { memoryCheckpointer, memoryStore } from '../../src/index.ts'
 import { approval, threeSteps } from '../fixtures/graphs.ts'
-import { custom, engineOf, isTerminal as hasEnded, puppet, readUntil, start } from '../runs/support.ts'
-import { ALL, dataOf, isRoot, isTerminal, rootStates, serveAgents, type WireEvent } from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start } from '../kit/engine.ts'
+import {
+  dataOf,
+  isTerminal as hasEnded,
+  isRoot,
+  isTerminal,
+  rootStates,
+  type WireEvent,
+} from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom, puppet } from '../kit/puppet.ts'
 
 const ended = (runs: number) => (events: readonly WireEvent[]) => events.filter(isTerminal).length === runs
 
@@ -132,7 +142,7 @@ test('a reader that is overtaken by the bounds of the log: a gap, the state, and
   })
   const engine = engineOf({ a: actor.agent }, { store: memoryStore({ maxThreadBytes: 100_000 }) })
   await start(engine, 't')
-  const filter = { channels: ALL }
+  const filter = { channels: ALL_CHANNELS }
   const stalled = engine.subscribe({ threadId: 't', owner: null, filter })
   const [running] = await readUntil(stalled, (events) => events.length > 0)
   const reader = engine.subscribe({ threadId: 't', owner: null, filter })

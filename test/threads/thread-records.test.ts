@@ -2,8 +2,10 @@ import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, chat, threeSteps } from '../fixtures/graphs.ts'
-import { puppet } from '../runs/support.ts'
-import { isRoot, isTerminal, type Json, request, rootStates, serveAgents } from './support.ts'
+import { request } from '../kit/client.ts'
+import { isRoot, isTerminal, type Json, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
 
 /** Thread records, through the SDK's client where it has a method (facts/streaming-protocol.md §6.5). */
 

@@ -1,6 +1,9 @@
 import { connect } from 'node:net'
 
-/** A subscriber over a socket of its own. It reads ids and nothing else, so that the measuring process has little to do. */
+/**
+ * A subscriber over a socket of its own. It looks for ids and does not parse frames as the tests' client does, because
+ * the measuring process would then take the CPU time that the servers need.
+ */
 export interface Reader {
   /** Events received. Throws when one was lost, doubled or out of order. */
   count(): number

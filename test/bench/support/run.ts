@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
+import { ALL_CHANNELS } from '../../kit/channels.ts'
 import { openReader, type Reader, type ReaderOptions } from './reader.ts'
 import type { Server } from './server.ts'
 
@@ -15,20 +16,8 @@ export interface Filter {
   readonly since?: number
 }
 
-/** The channels that carry the events of every kind. */
-export const ALL: Filter = {
-  channels: [
-    'values',
-    'updates',
-    'messages',
-    'tools',
-    'lifecycle',
-    'input',
-    'checkpoints',
-    'tasks',
-    'custom',
-  ],
-}
+/** The events of every kind. */
+export const ALL: Filter = { channels: ALL_CHANNELS }
 
 /** Many readers of one thread, opened a few at a time. */
 export async function openReaders(
@@ -61,7 +50,7 @@ export async function startRun(
   if ((JSON.parse(answer) as { readonly type: string }).type !== 'success') throw new Error(answer)
 }
 
-/** By hand, because `fetch` alone takes half a millisecond. */
+/** This does not use the tests' client, because `fetch` alone takes half a millisecond. */
 function post(port: number, path: string, body: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }

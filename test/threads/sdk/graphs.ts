@@ -6,7 +6,7 @@ import { createDeepAgent } from 'deepagents'
 import { createAgent } from 'langchain'
 import { z } from 'zod'
 import { inOrder, Notes, ScriptedChatModel } from '../../fixtures/graphs.ts'
-import { signpost } from '../support.ts'
+import { gate } from '../../kit/wait.ts'
 
 /** Says what it says in two halves, and waits between them. */
 class HesitantModel extends ScriptedChatModel {
@@ -33,8 +33,8 @@ class HesitantModel extends ScriptedChatModel {
 
 /** A chat whose answer stops after two words until `release`, or until it is cancelled. `reached` tells when. */
 export function hesitant(text = 'one two three four') {
-  const { reached, reach } = signpost()
-  const { reached: released, reach: release } = signpost()
+  const { opened: reached, open: reach } = gate()
+  const { opened: released, open: release } = gate()
   let signal: AbortSignal | undefined
   const model = new HesitantModel(text, async () => {
     reach()
@@ -56,8 +56,8 @@ export function hesitant(text = 'one two three four') {
 
 /** A tool that waits until `release`. */
 function waitTool() {
-  const { reached, reach } = signpost()
-  const { reached: released, reach: release } = signpost()
+  const { opened: reached, open: reach } = gate()
+  const { opened: released, open: release } = gate()
   const wait = tool(
     async () => {
       reach()
@@ -109,8 +109,8 @@ export function slowResearcher() {
 
 /** Notes its input's last note and waits in its second step of the first run. */
 export function slowSteps() {
-  const { reached, reach } = signpost()
-  const { reached: released, reach: release } = signpost()
+  const { opened: reached, open: reach } = gate()
+  const { opened: released, open: release } = gate()
   let runs = 0
   const graph = new StateGraph(Notes)
     .addNode('one', () => ({ notes: ['one'] }))

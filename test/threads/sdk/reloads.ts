@@ -4,10 +4,11 @@ import { expect } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { memoryCheckpointer, memoryStore } from '../../../src/index.ts'
 import { approval, chat, nestedApproval, researchers, twoApprovals } from '../../fixtures/graphs.ts'
-import type { Json } from '../support.ts'
+import type { Json } from '../../kit/events.ts'
+import { untilStore } from '../../kit/stream-store.ts'
 import { hesitant, slowTool } from './graphs.ts'
 import type { Scenario } from './scenarios.ts'
-import { afterReconnect, brief, briefly, human, reconnecting, setStage, shows, until } from './stage.ts'
+import { afterReconnect, brief, briefly, human, reconnecting, setStage, shows } from './stage.ts'
 
 /** Pages that are opened on threads that are there, lose their connection, or see the server go and come back. */
 export const reloads: Readonly<Record<string, Scenario>> = {
@@ -17,9 +18,9 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     const page = stage.page('chat')
     const submitted = page.submit(human('Count'))
     await reached
-    const { threadId } = await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
+    const { threadId } = await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
     const reloaded = stage.page('chat', { threadId })
-    await until(
+    await untilStore(
       reloaded.rootStore,
       ({ isLoading }) => isLoading && briefly(reloaded).at(-1) === 'ai: one two ',
     )
@@ -38,7 +39,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     await reached
     const { threadId } = page.rootStore.getSnapshot()
     const reloaded = stage.page('a', { threadId })
-    await until(
+    await untilStore(
       reloaded.rootStore,
       (now) => now.isLoading && now.toolCalls.length === 1 && now.messages.length === 2,
     )
@@ -72,7 +73,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
       ended = true
     })
     await reached
-    await until(reloaded.rootStore, () => briefly(reloaded).at(-1) === 'ai: one two ')
+    await untilStore(reloaded.rootStore, () => briefly(reloaded).at(-1) === 'ai: one two ')
     expect(ended).toBe(false)
     expect(reloaded.rootStore.getSnapshot().isLoading).toBe(true)
     release()
@@ -108,15 +109,15 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     const page = stage.page('chat')
     const submitted = page.submit(human('Count'))
     await reached
-    const { threadId } = await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
+    const { threadId } = await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
     await page.stop()
     await submitted
-    while ((await stage.client.threads.get(threadId!)).status === 'busy');
+    await stage.idle(threadId!)
     await stage.restart({ agents: { chat: langgraph(chat()) } })
     const reloaded = stage.page('chat', { threadId })
     await shows(reloaded, ['human: Count'])
     await reloaded.submit(human('Hi'))
-    await until(reloaded.rootStore, ({ isLoading }) => !isLoading && briefly(reloaded).length === 3)
+    await untilStore(reloaded.rootStore, ({ isLoading }) => !isLoading && briefly(reloaded).length === 3)
     expect(briefly(reloaded)).toEqual(['human: Count', 'human: Hi', 'ai: Hello to you.'])
   },
 
@@ -134,19 +135,21 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     ] as const) {
       const page = stage.page(assistantId)
       await page.submit({})
-      const { threadId } = await until(page.rootStore, ({ interrupts }) => interrupts.length === count)
+      const { threadId } = await untilStore(page.rootStore, ({ interrupts }) => interrupts.length === count)
       const reloaded = stage.page(assistantId, { threadId })
       await reloaded.hydrationPromise
       const { interrupts } = reloaded.rootStore.getSnapshot()
       expect(interrupts).toHaveLength(count)
       await reloaded.respondAll(Object.fromEntries(interrupts.map(({ id }) => [id, 'yes'])))
-      await until(reloaded.rootStore, (now) => !now.isLoading && now.values.notes?.includes('after'))
+      await untilStore(reloaded.rootStore, (now) => !now.isLoading && now.values.notes?.includes('after'))
       expect(reloaded.rootStore.getSnapshot().interrupts).toEqual([])
       const third = stage.page(assistantId, { threadId })
       await third.hydrationPromise
       expect(third.rootStore.getSnapshot()).toMatchObject({ interrupts: [], isLoading: false })
       await third.submit({ notes: ['more'] })
-      expect((await until(third.rootStore, (now) => now.interrupts.length === count)).isLoading).toBe(false)
+      expect((await untilStore(third.rootStore, (now) => now.interrupts.length === count)).isLoading).toBe(
+        false,
+      )
     }
   },
 
@@ -156,12 +159,14 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     await page.submit(human('Find x'))
     const { threadId } = page.rootStore.getSnapshot()
     const [live] = [
-      ...(await until(page.subagentStore, (cards) => [...cards.values()][0]?.status === 'complete')).values(),
+      ...(
+        await untilStore(page.subagentStore, (cards) => [...cards.values()][0]?.status === 'complete')
+      ).values(),
     ]
     const reloaded = stage.page('deep', { threadId })
     await reloaded.hydrationPromise
     await shows(reloaded, ['human: Find x', 'ai -> task', 'tool: x is 5', 'ai: The answer is 5.'])
-    const cards = await until(
+    const cards = await untilStore(
       reloaded.subagentStore,
       (now) => now.get('call_task')?.namespace[0] === live!.namespace[0],
     )
@@ -171,7 +176,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
       taskInput: 'Find x',
     })
     const messages = reloaded.registry.acquire(messagesProjection(live!.namespace))
-    const whole = await until(messages.store, (list) => list.length === 4)
+    const whole = await untilStore(messages.store, (list) => list.length === 4)
     expect(whole.map(brief)).toEqual(['human: Find x', 'ai -> add', 'tool: 5', 'ai: x is 5'])
     messages.release()
   },
@@ -201,7 +206,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     const page = stage.page('chat', { onReconnect: () => reconnects++ })
     const submitted = page.submit(human('Count'))
     await reached
-    await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
+    await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
     stage.cut()
     release()
     await submitted

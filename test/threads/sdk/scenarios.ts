@@ -14,9 +14,10 @@ import {
   toolAgent,
   twoApprovals,
 } from '../../fixtures/graphs.ts'
-import type { Json } from '../support.ts'
+import type { Json } from '../../kit/events.ts'
+import { untilStore } from '../../kit/stream-store.ts'
 import { hesitant, slowSteps } from './graphs.ts'
-import { brief, briefly, human, type Sdk, setStage, shows, until } from './stage.ts'
+import { brief, briefly, human, type Sdk, setStage, shows } from './stage.ts'
 
 export type Scenario = (target: AdapterTarget, sdk?: Sdk) => Promise<void>
 
@@ -29,7 +30,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const submitted = page.submit(human('Count'))
     expect(page.rootStore.getSnapshot().isLoading).toBe(true)
     await reached
-    await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
+    await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
     expect(page.rootStore.getSnapshot().isLoading).toBe(true)
     release()
     await submitted
@@ -75,7 +76,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         seen.add(`${id} ${status}`)
     })
     await page.submit(human('go'))
-    await until(page.rootStore, () => briefly(page).at(-1) === 'ai: Sorry.')
+    await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: Sorry.')
     // The client itself makes `finished` of it when the message of the tool comes.
     expect([...seen]).toEqual(['call_broken running', 'call_broken error', 'call_broken finished'])
   },
@@ -84,7 +85,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const stage = await setStage(target, { deep: langgraph(researchers()) }, { sdk })
     const page = stage.page('deep')
     const submitted = page.submit(human('Find x'))
-    await until(page.subagentStore, (subagents) => subagents.size > 0)
+    await untilStore(page.subagentStore, (subagents) => subagents.size > 0)
     await submitted
     await shows(page, ['human: Find x', 'ai -> task', 'tool: x is 5', 'ai: The answer is 5.'])
     const [card, ...others] = [...page.subagentStore.getSnapshot().values()]
@@ -98,10 +99,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     })
     expect(card!.namespace).toEqual([expect.stringMatching(/^tools:[0-9a-f-]{36}$/)])
     const messages = page.registry.acquire(messagesProjection(card!.namespace))
-    const whole = await until(messages.store, (list) => list.length >= 4)
+    const whole = await untilStore(messages.store, (list) => list.length >= 4)
     expect(whole.map(brief)).toEqual(['human: Find x', 'ai -> add', 'tool: 5', 'ai: x is 5'])
     const calls = page.registry.acquire(toolCallsProjection(card!.namespace))
-    const [look] = await until(calls.store, (list) => list.some(({ status }) => status === 'finished'))
+    const [look] = await untilStore(calls.store, (list) => list.some(({ status }) => status === 'finished'))
     expect(look).toMatchObject({ name: 'add', id: 'call_look' })
     messages.release()
     calls.release()
@@ -115,7 +116,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(isLoading).toBe(false)
     expect(interrupts).toEqual([expect.objectContaining({ value: { question: 'go?' } })])
     await page.respond('yes', { interruptId: interrupt!.id! })
-    const { values } = await until(page.rootStore, (now) => now.values.notes?.length === 3 && !now.isLoading)
+    const { values } = await untilStore(
+      page.rootStore,
+      (now) => now.values.notes?.length === 3 && !now.isLoading,
+    )
     expect(values.notes).toEqual(['in', 'answer: yes', 'after'])
     expect(page.rootStore.getSnapshot().interrupts).toEqual([])
     await page.submit({ notes: ['again'] })
@@ -126,12 +130,12 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const stage = await setStage(target, { ask: langgraph(approval()) }, { sdk })
     const page = stage.page('ask')
     await page.submit({ notes: ['in'] })
-    const { interrupt } = await until(page.rootStore, ({ interrupts }) => interrupts.length === 1)
+    const { interrupt } = await untilStore(page.rootStore, ({ interrupts }) => interrupts.length === 1)
     await page.submit(null)
-    const again = await until(page.rootStore, ({ interrupts }) => interrupts.length === 1)
+    const again = await untilStore(page.rootStore, ({ interrupts }) => interrupts.length === 1)
     expect(again.interrupt!.id).toBe(interrupt!.id)
     await page.respond('yes', { interruptId: interrupt!.id! })
-    await until(page.rootStore, (now) => !now.isLoading && now.values.notes?.includes('after'))
+    await untilStore(page.rootStore, (now) => !now.isLoading && now.values.notes?.includes('after'))
     expect(page.rootStore.getSnapshot().interrupts).toEqual([])
   },
 
@@ -140,7 +144,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const page = stage.page('ask')
     await page.submit({})
     await page.respond('yes', { update: { notes: ['card'] } })
-    const { values } = await until(
+    const { values } = await untilStore(
       page.rootStore,
       (now) => now.values.notes?.includes('after') && !now.isLoading,
     )
@@ -154,7 +158,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const { interrupts } = page.rootStore.getSnapshot()
     expect(interrupts.map(({ value }) => value).sort()).toEqual(['left?', 'right?'])
     await page.respondAll(Object.fromEntries(interrupts.map(({ id, value }) => [id, `${value}!`])))
-    const { values } = await until(page.rootStore, (now) => now.values.notes?.length === 3 && !now.isLoading)
+    const { values } = await untilStore(
+      page.rootStore,
+      (now) => now.values.notes?.length === 3 && !now.isLoading,
+    )
     expect([...values.notes].sort()).toEqual(['after', 'left: left?!', 'right: right?!'])
     expect(page.rootStore.getSnapshot().interrupts).toEqual([])
   },
@@ -165,12 +172,12 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     await page.submit({})
     const [first, second] = page.rootStore.getSnapshot().interrupts
     await page.respond('A', { interruptId: first!.id! })
-    const left = await until(page.rootStore, (now) => !now.isLoading && now.interrupts.length === 1)
+    const left = await untilStore(page.rootStore, (now) => !now.isLoading && now.interrupts.length === 1)
     expect(left.interrupts[0]!.id).toBe(second!.id)
     const threadId = left.threadId!
-    while ((await stage.client.threads.get(threadId)).status === 'busy');
+    await stage.idle(threadId)
     await page.respond('B', { interruptId: second!.id! })
-    const { values } = await until(
+    const { values } = await untilStore(
       page.rootStore,
       (now) => now.values.notes?.includes('after') && !now.isLoading,
     )
@@ -187,10 +194,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ] as const) {
       const page = stage.page(assistantId)
       await page.submit(input)
-      const { interrupt } = await until(page.rootStore, (now) => now.interrupts.length === 1)
+      const { interrupt } = await untilStore(page.rootStore, (now) => now.interrupts.length === 1)
       expect(interrupt!.namespace?.length).toBeGreaterThan(0)
       await page.respond('please', { interruptId: interrupt!.id! })
-      await until(page.rootStore, (now) => {
+      await untilStore(page.rootStore, (now) => {
         const last = now.values.notes?.at(-1) ?? (now.messages.at(-1) as Json)?.text
         return !now.isLoading && ['after', 'The answer is 5.'].includes(last)
       })
@@ -205,7 +212,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const { interrupt } = page.rootStore.getSnapshot()
     expect(interrupt!.value).toMatchObject({ actionRequests: [{ name: 'add', args: { a: 2, b: 3 } }] })
     await page.respond({ decisions: [{ type: 'approve' }] })
-    await until(page.rootStore, (now) => !now.isLoading && (now.messages.at(-1) as Json).text === 'Done.')
+    await untilStore(
+      page.rootStore,
+      (now) => !now.isLoading && (now.messages.at(-1) as Json).text === 'Done.',
+    )
     await shows(page, ['human: 2 + 3?', 'ai -> add', 'tool: 5', 'ai: Done.'])
   },
 
@@ -215,12 +225,12 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const page = stage.page('chat')
     const submitted = page.submit(human('Count'))
     await reached
-    await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
+    await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
     await page.stop()
     await submitted
     const { isLoading, error, threadId } = page.rootStore.getSnapshot()
     expect({ isLoading, error }).toEqual({ isLoading: false, error: undefined })
-    while ((await stage.client.threads.get(threadId!)).status === 'busy');
+    await stage.idle(threadId!)
     expect((await stage.client.threads.getState<Json>(threadId!)).next).toEqual(['model'])
   },
 
@@ -234,13 +244,13 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const told: Json[] = []
     await page.submit({ notes: ['in'] }, { onError: (error) => told.push(error) })
     expect(told.map(({ message }) => message)).toEqual(['kaput'])
-    const { threadId } = await until(page.rootStore, (now) => now.values.notes?.length === 2)
+    const { threadId } = await untilStore(page.rootStore, (now) => now.values.notes?.length === 2)
     expect(page.rootStore.getSnapshot()).toMatchObject({ isLoading: false, error: { message: 'kaput' } })
     // A person takes longer than this: by now both streams of the page have told it of the end.
     for (let at = 0; at < 3; at++) await stage.client.threads.getState(threadId!)
     fails = false
     await page.submit({ notes: ['again'] })
-    const { error, values } = await until(
+    const { error, values } = await untilStore(
       page.rootStore,
       (now) => !now.isLoading && now.values.notes?.length === 6,
     )
@@ -266,7 +276,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const history = await stage.client.threads.getHistory<Json>(threadId!)
     const before = history.find(({ values, next }) => values.messages?.length === 2 && next.length === 0)!
     await page.submit(human('edited'), { forkFrom: before.checkpoint.checkpoint_id! })
-    const { values } = await until(
+    const { values } = await untilStore(
       page.rootStore,
       (now) => !now.isLoading && now.values.messages?.length === 4,
     )
@@ -294,9 +304,9 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       await page.submit({ notes: ['second'] }, { multitaskStrategy: strategy as 'interrupt' })
       await first
       const threadId = page.rootStore.getSnapshot().threadId!
-      while ((await stage.client.threads.get(threadId)).status === 'busy');
+      await stage.idle(threadId)
       expect((await stage.client.threads.getState<Json>(threadId)).values.notes).toEqual(notes)
-      const { values } = await until(
+      const { values } = await untilStore(
         page.rootStore,
         (now) => !now.isLoading && now.values.notes?.at(-1) === 'two',
       )
@@ -317,11 +327,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const other = stage.page('a', { threadId })
     await other.hydrationPromise
     const second = other.submit({ notes: ['second'] })
-    await until(other.rootStore, (now) => now.isLoading)
+    await untilStore(other.rootStore, (now) => now.isLoading)
     release()
     await Promise.all([first, second])
     for (const controller of [page, other]) {
-      const { values } = await until(
+      const { values } = await untilStore(
         controller.rootStore,
         (now) => !now.isLoading && now.values.notes?.length === 6,
       )

@@ -1,14 +1,11 @@
 import { Client } from '@langchain/langgraph-sdk'
-import {
-  StreamController,
-  type StreamControllerOptions,
-  type StreamStore,
-} from '@langchain/langgraph-sdk/stream'
+import { StreamController, type StreamControllerOptions } from '@langchain/langgraph-sdk/stream'
 import { expect, onTestFinished } from 'vitest'
 import type { AdapterTarget } from '../../../src/audit/index.ts'
 import { type Agent, createAgentServer, type ServerOptions } from '../../../src/index.ts'
-import type { Json } from '../support.ts'
-import { startProxy } from './proxy.ts'
+import type { Json } from '../../kit/events.ts'
+import { startProxy } from '../../kit/proxy.ts'
+import { untilStore } from '../../kit/stream-store.ts'
 
 /** The two versions of the SDK that may be on a page: the newest, and the one inside of `@langchain/react`. */
 export interface Sdk {
@@ -28,6 +25,8 @@ export interface Stage {
   /** A page: its own client, and what `useStream` stands on. Goes with the test. */
   page(assistantId: string, options?: Partial<StreamControllerOptions<Json>>): Controller
   cut(): void
+  /** Settles when no run holds the thread. */
+  idle(threadId: string): Promise<void>
   /** Closes the server and starts another one in its place. Pages stay open. */
   restart(options?: Partial<ServerOptions>): Promise<void>
 }
@@ -45,7 +44,7 @@ export async function setStage(
   }
   let started = await start()
   const proxy = await startProxy(started.origin)
-  const apiUrl = proxy.origin + (mount ?? '')
+  const apiUrl = new URL(proxy.url).origin + (mount ?? '')
   const newClient = () => new sdk.Client({ apiUrl, apiKey: null, callerOptions: { maxRetries: 0 } })
   onTestFinished(async () => {
     await proxy.close()
@@ -53,11 +52,15 @@ export async function setStage(
     // A page may come back at the very moment when the server goes.
     expect(errors.filter((error) => (error as Json).code !== 'closed')).toEqual([])
   })
+  const client = newClient()
   return {
     apiUrl,
-    client: newClient(),
+    client,
     errors,
     cut: proxy.cut,
+    async idle(threadId) {
+      while ((await client.threads.get(threadId)).status === 'busy');
+    },
     async restart(more) {
       proxy.hold()
       await started.close()
@@ -77,20 +80,6 @@ export async function setStage(
   }
 }
 
-/** Settles with the first value of a store for which `done` holds. */
-export function until<T>(store: StreamStore<T>, done: (value: T) => boolean): Promise<T> {
-  return new Promise((resolve) => {
-    const look = () => {
-      const value = store.getSnapshot()
-      if (!done(value)) return
-      off()
-      resolve(value)
-    }
-    const off = store.subscribe(look)
-    look()
-  })
-}
-
 /** A message as `type: text`, a message that calls tools as `type -> names`. */
 export const brief = (message: Json): string => {
   const calls = message.tool_calls?.map(({ name }: Json) => name) ?? []
@@ -108,7 +97,7 @@ export const briefly = (controller: Controller): string[] =>
  */
 export async function shows(controller: Controller, messages: readonly string[]): Promise<void> {
   let last: string[] = []
-  const same = until(controller.rootStore, ({ isLoading }) => {
+  const same = untilStore(controller.rootStore, ({ isLoading }) => {
     last = briefly(controller)
     return !isLoading && JSON.stringify(last) === JSON.stringify(messages)
   })

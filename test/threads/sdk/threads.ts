@@ -10,7 +10,7 @@ import {
   toolAgent,
   twoApprovals,
 } from '../../fixtures/graphs.ts'
-import type { Json } from '../support.ts'
+import type { Json } from '../../kit/events.ts'
 import { slowResearcher } from './graphs.ts'
 import type { Scenario } from './scenarios.ts'
 import { brief, human, type Stage, setStage } from './stage.ts'
