@@ -37,7 +37,7 @@ test('an address that is not of this machine is an error that names it', async (
   expect(error.message).toContain('203.0.113.1')
 })
 
-test('closing ends open streams, through the handler, once', async () => {
+test('closing ends open streams once, through the handler', async () => {
   let closed = 0
   let stream: ReadableStreamDefaultController<Uint8Array> | undefined
   const streaming = handlerOf(
@@ -73,7 +73,7 @@ test('a request that never ends is cut when the time to close is over', async ()
   await cut
 })
 
-test('where the handler fails to close, the server closes all the same, and the failure is told', async () => {
+test('the server closes although the handler fails to close, and the failure is reported', async () => {
   const failing = handlerOf(
     async () => new Response('hello'),
     async () => {
@@ -85,8 +85,8 @@ test('where the handler fails to close, the server closes all the same, and the 
   await expect(fetch(origin)).rejects.toThrow()
 })
 
-test('a connection that was opened ahead of need does not hold up closing', async () => {
-  // Without a limit: were it waited for, this would not end.
+test('a connection that was opened ahead of need does not delay closing', async () => {
+  // There is no limit here, so this would not end if the connection were waited for.
   const { port, close } = await serve(hello, { port: 0, host: '127.0.0.1', closeTimeout: 2 ** 30 })
   const ahead = connect(port, '127.0.0.1')
   await new Promise((resolve) => ahead.once('connect', resolve))

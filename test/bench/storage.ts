@@ -11,9 +11,9 @@ import { type Server, withServers } from './support/server.ts'
 import { withBackends } from './support/storage/backends.ts'
 import { openBareClient } from './support/storage/bare-client.ts'
 
-/** What appends cost beside the same bytes in as many commits by the bare client of the database, one commit after the other. */
+/** Measures what appends cost beside the same bytes in as many commits by the bare client of the database, one after the other. */
 
-/** The frame of an event is then about 300 bytes. */
+/** With it the frame of an event has about 300 bytes. */
 const SIZE = 130
 const COMMITS = 200
 const ROUNDS = 40
@@ -21,7 +21,7 @@ const ROUNDS = 40
 const eventsOf = (count: number): LogEvent[] =>
   Array.from({ length: count }, (_, i) => ({ topic: 'custom', data: customFrame(SIZE, i + 1) }))
 
-/** Appends as a run does: under its lease, and only where the log ends where it thinks. Gives milliseconds. */
+/** Appends as a run does, under its lease and only at the expected head of the log. Gives milliseconds. */
 async function appendTo(store: Store, events: readonly LogEvent[], commits: number): Promise<number> {
   const partition = crypto.randomUUID()
   const token = Date.now()
@@ -86,7 +86,7 @@ async function perEvent(server: Server): Promise<number> {
   return ((await server.cpu()) - before) / WORK.events
 }
 
-/** What is between the run and the log's own functions when all is in memory. */
+/** Measures what stands between the run and the log's own functions when everything is in memory. */
 async function memoryInterface(): Promise<Row[]> {
   const [event] = eventsOf(1)
   const commits = 5_000

@@ -22,7 +22,7 @@ describe.each(backends)('$name', async (backend) => {
   ])
   const originOf = (sender: number) => instances[sender % instances.length]!.origin
 
-  /** Sends starts from several clients to both instances, each client one after the other. The answers by client. */
+  /** Sends starts from several clients to both instances, each client one after the other. Gives the answers by client. */
   const startMany = (threadId: string, multitaskStrategy: MultitaskStrategy) =>
     Promise.all(
       Array.from({ length: SENDERS }, async (_, sender) => {
@@ -35,7 +35,7 @@ describe.each(backends)('$name', async (backend) => {
       }),
     )
 
-  /** Everything that runs of a thread leave behind, once all of them have ended. */
+  /** Expects what must hold of a thread once all of its runs have ended, and gives its log. */
   async function settled(threadId: string, runs: readonly string[]): Promise<readonly Logged[]> {
     for (const run of runs) {
       await expect
@@ -48,7 +48,7 @@ describe.each(backends)('$name', async (backend) => {
   }
 
   test.each(['enqueue', 'interrupt', 'rollback', 'reject'] as const)(
-    'many starts at once on two instances, strategy %s: one owner at a time, none lost',
+    'of many starts at once on two instances with strategy %s one owns the thread at a time, and none is lost',
     async (strategy) => {
       const threadId = scene.thread()
       const first = await startRun(originOf(0), threadId, { assistant_id: 'tokens', input })
@@ -76,10 +76,10 @@ describe.each(backends)('$name', async (backend) => {
       }
       if (strategy === 'enqueue') {
         expect(begun.length).toBe(runs.length)
-        // Each client's runs in the order it sent them.
+        // Each client's runs begin in the order in which it sent them.
         for (const own of accepted) expect(begun.filter((run) => own.includes(run))).toEqual(own)
       }
-      // Whatever was dropped, the last one to begin came to its end.
+      // Whatever was dropped, the last run to begin completes.
       expect(endOf(log, begun.at(-1)!)).toBe('completed')
       const thread = await fetch(`${originOf(1)}/threads/${threadId}`)
       expect(await thread.json()).toMatchObject({ status: 'idle' })
@@ -92,7 +92,7 @@ describe.each(backends)('$name', async (backend) => {
     120_000,
   )
 
-  test('one command sent ten times at once under one Idempotency-Key: one run, one answer', async () => {
+  test('one command sent ten times at once under one Idempotency-Key makes one run and one answer', async () => {
     const threadId = scene.thread()
     const params = { assistant_id: 'tokens', input }
     const headers = { 'idempotency-key': `key-${threadId}` }

@@ -13,7 +13,7 @@ describe.each(backends)('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
 
-  test('delete of a thread at work, and kill -9 in between: nothing is left, every stream is closed', async () => {
+  test('deleting a busy thread leaves nothing and closes every stream, also when kill -9 interrupts it', async () => {
     const { storage } = scene
     const survivor = await scene.start()
     const toEnd: number[] = []
@@ -34,12 +34,13 @@ describe.each(backends)('$name', async (backend) => {
       ])
       await Promise.all(followers.map((follower) => follower.until((seen) => seen.length > 3)))
       const answers = threads.map((threadId) => request(victim.origin, 'DELETE', `/threads/${threadId}`))
-      for (const answer of answers) answer.catch(() => {}) // Cut off.
+      // The kill cuts them off.
+      for (const answer of answers) answer.catch(() => {})
       await sleep(randomMs(60))
       await victim.kill()
       const killed = Date.now()
       for (const threadId of threads) {
-        // A deletion that was begun is finished without being asked for again.
+        // A deletion that was begun is finished without another request.
         const { status } = await request(survivor.origin, 'GET', `/threads/${threadId}`)
         if (status === 404) begun += 1
         else
@@ -64,7 +65,7 @@ describe.each(backends)('$name', async (backend) => {
   }, 600_000)
 })
 
-/** What there still is of a thread. */
+/** What is left of a thread. */
 async function leftovers(
   { store, checkpointer }: OpenedStorage,
   threadId: string,

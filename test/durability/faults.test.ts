@@ -22,10 +22,10 @@ import { follow, startRun } from './follower.ts'
 import type { Instance } from './process.ts'
 import { backends, inScene, LONG_LEASE_MS, report, type Scene } from './scene.ts'
 
-/** A database server of its own. */
+/** A database server for one test. */
 interface Server {
   readonly url: string
-  /** As in a crash. */
+  /** Ends it as a crash does. */
   stop(): Promise<void>
   start(): Promise<void>
   remove(): Promise<void>
@@ -42,7 +42,7 @@ const servers: Readonly<Record<string, () => Promise<Server>>> = {
   },
 }
 
-/** Ends the connections on which instances wait for bells. */
+/** Ends the connections on which instances wait for notifications. */
 const killListeners: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
   postgres: (url) =>
     query(
@@ -61,7 +61,7 @@ const tokens: TokensInput = { count: 300, everyMs: 5 }
 const steps: StepsInput = { count: 16, stepMs: 80 }
 
 describe.each(backends.filter(({ name }) => name in servers))('$name', (backend) => {
-  test('the database ends as in a crash and comes back: requests fail at once as they should, nothing that was delivered is lost', async () => {
+  test('when the database crashes and returns, requests fail at once with 503 and nothing that was delivered is lost', async () => {
     const server = await servers[backend.name]!()
     onTestFinished(server.remove)
     await inScene(over(backend, server), async (scene) => {
@@ -88,7 +88,7 @@ describe.each(backends.filter(({ name }) => name in servers))('$name', (backend)
   }, 120_000)
 
   test.each(['reset', 'stall', 'strand'] as const)(
-    'a link that has a %s: bounded delay, no gap, nothing twice',
+    'a link to the database that suffers a %s delays events for a bounded time, and none is lost or doubled',
     async (fault) => {
       await inScene(backend, async (scene) => {
         const link = await startProxy(scene.database.url)
@@ -119,7 +119,7 @@ describe.each(backends.filter(({ name }) => name in servers))('$name', (backend)
     120_000,
   )
 
-  test('listeners that are killed again and again: every event comes, and soon', async () => {
+  test('every event arrives soon while the listening connections are killed again and again', async () => {
     await inScene(backend, async (scene) => {
       const [a, b] = await Promise.all([
         scene.start({ leaseTtlMs: LONG_LEASE_MS }),
@@ -148,8 +148,8 @@ describe.each(backends.filter(({ name }) => name in servers))('$name', (backend)
   }, 120_000)
 })
 
-describe.runIf(backends.some(({ name }) => name === 'redis'))('redis without a file', () => {
-  test('forgets all when it ends: clients get what is new, under ids that were never used', async () => {
+describe.runIf(backends.some(({ name }) => name === 'redis'))('redis without an append-only file', () => {
+  test('forgets everything when it ends, and clients get the new events under ids that were never used', async () => {
     const server = await startRedis({ appendonly: 'no' })
     onTestFinished(server.remove)
     const redis = backends.find(({ name }) => name === 'redis')!
@@ -184,13 +184,13 @@ describe.runIf(backends.some(({ name }) => name === 'redis'))('redis without a f
   }, 120_000)
 })
 
-/** The backend on one server, which goes with its test. */
+/** The backend on one server, which is removed with its test. */
 const over = (backend: Backend, { url }: { readonly url: string }): Backend => ({
   ...backend,
   create: async () => ({ url, instanceUrl: url, remove: async () => {} }),
 })
 
-/** A plain run and a graph on one instance, and subscribers on several. */
+/** Starts a plain run and a graph on one instance, and subscribers on several. */
 async function startWork(scene: Scene, on: Instance, through: readonly Instance[]) {
   const { storage } = scene
   const plain = scene.thread()
@@ -208,7 +208,7 @@ async function startWork(scene: Scene, on: Instance, through: readonly Instance[
     async ended() {
       await Promise.all(followers.map((follower) => follower.until(hasEnded(runs.get(follower.threadId)!))))
     },
-    /** What must hold of logs, subscribers and checkpoints; how the two runs ended. */
+    /** Expects what must hold of logs, subscribers and checkpoints. Gives how the two runs ended. */
     async check(): Promise<string> {
       for (const { threadId, seen } of followers) {
         const log = await readLog(storage, threadId)
@@ -234,7 +234,7 @@ async function startWork(scene: Scene, on: Instance, through: readonly Instance[
   }
 }
 
-/** Sends requests of several kinds while the storage is away; the slowest answer, in milliseconds. Each must be a typed 503. */
+/** Sends several kinds of requests while the storage is unavailable. Each must be a typed 503. Gives the slowest answer in milliseconds. */
 async function refusals(instances: readonly Instance[]): Promise<number> {
   let slowest = 0
   for (const { origin } of instances) {
@@ -262,7 +262,7 @@ async function refusals(instances: readonly Instance[]): Promise<number> {
   return slowest
 }
 
-/** The instance takes a run and brings it to its end. */
+/** Expects that the instance takes a run and ends it. */
 async function expectAtWork(scene: Scene, instance: Instance): Promise<void> {
   const threadId = scene.thread()
   const params = { assistant_id: 'tokens', input: { count: 3, everyMs: 1 } }
@@ -270,7 +270,7 @@ async function expectAtWork(scene: Scene, instance: Instance): Promise<void> {
   await scene.follow(threadId, instance).until(hasEnded(run))
 }
 
-/** Sends again what was answered with 503, as clients do. */
+/** Retries what was answered with 503, as clients do. */
 async function untilTaken<T>(send: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -18,7 +18,7 @@ describe.each(backends)('$name', async (backend) => {
     scene.start({ leaseTtlMs: LONG_LEASE_MS }),
   ])
 
-  test('a run on one instance, subscribers that join and leave on another: no gap, no double', async () => {
+  test('subscribers that join and leave on one instance get a run on another without gaps or doubles', async () => {
     const threadId = scene.thread()
     const input: TokensInput = { count: 1_000, everyMs: 2 }
     const run = await startRun(a.origin, threadId, { assistant_id: 'tokens', input })
@@ -35,7 +35,7 @@ describe.each(backends)('$name', async (backend) => {
         const since = randomMs(known + 1)
         const visit = follow({ origin: () => b.origin, threadId, since })
         visits += 1
-        // Leaves at some event, or stays to the end.
+        // The visitor leaves at some event or stays to the end.
         const enough = 1 + randomMs(150)
         await visit.until(
           (seen) => seen.length >= enough || hasEnded(run)([...seen, ...whole.seen.slice(-1)]),
@@ -60,7 +60,7 @@ describe.each(backends)('$name', async (backend) => {
     )
   }, 120_000)
 
-  test('threads with a subscriber each, and runs side by side, take no more connections', async () => {
+  test('connections stay bounded with many threads that have a subscriber each and many runs', async () => {
     const few = await busyThreads(10)
     const many = await busyThreads(THREADS)
     expect(many).toBeLessThanOrEqual(backend.connectionsPerProcess * 2)

@@ -9,9 +9,9 @@ import type { Instance } from './process.ts'
 import { backends, countOf, report, setScene } from './scene.ts'
 
 const CLIENTS = countOf('CLIENTS', 4)
-/** Nobody is lost here. What is handed over is looked for every third of it. */
+/** No process is lost here. Instances look for runs to take over every third of this time. */
 const LEASE_MS = 9_000
-/** What a page shows. */
+/** The state that a page shows. */
 // biome-ignore lint/suspicious/noExplicitAny: states of two agents
 type State = any
 
@@ -19,13 +19,13 @@ describe.each(backends)('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
 
-  test('a clean restart under clients of the SDK: each ends with the whole sequence', async () => {
+  test('after a clean restart each client of the SDK ends with the whole sequence', async () => {
     const { storage } = scene
     const tokens: TokensInput = { count: 200, everyMs: 10 }
     const steps: StepsInput = { count: 20, stepMs: 120 }
     const text = Array.from({ length: tokens.count }, (_, n) => `${n} `).join('')
     const whole = Array.from({ length: steps.count }, (_, n) => `${n}`)
-    // One that lets its runs finish, and one that hands them over at once.
+    // One instance lets its runs finish, and one hands them over at once.
     const patient = await open('talk', tokens, Math.floor(CLIENTS / 4), 60_000)
     const hasty = await open('steps', steps, Math.ceil(CLIENTS * 0.75), 0)
     await Promise.all([hasty.restart(), patient.restart()])
@@ -49,7 +49,7 @@ describe.each(backends)('$name', async (backend) => {
     )
   }, 300_000)
 
-  /** An instance with pages that have each started a run. */
+  /** Starts an instance with pages that have each started a run. */
   async function open(assistantId: string, input: object, count: number, drainMs: number) {
     const instance = await scene.start({ drainMs, leaseTtlMs: LEASE_MS })
     const client = new Client({ apiUrl: instance.origin, apiKey: null, callerOptions: { maxRetries: 0 } })
@@ -72,7 +72,7 @@ describe.each(backends)('$name', async (backend) => {
     for (const { controller } of pages) {
       const { threadId } = await untilStore(controller.rootStore, (shown) => Boolean(shown.threadId))
       threads.push(threadId!)
-      // A command that is under way when its server goes is the client's to send again: here each was answered.
+      // Here each command is answered before the restart, because its client would have to retry one that is cut off.
       const begun = async () => (await scene.storage.store.inspect(threadId!)).head
       await expect.poll(begun, { timeout: 30_000 }).toBeGreaterThan(1)
     }

@@ -22,7 +22,7 @@ describe('HttpError', () => {
 })
 
 describe('errorResponse', () => {
-  test('sends an HttpError as it says, and reports nothing', async () => {
+  test('sends an HttpError as it is, and reports nothing', async () => {
     const onError = vi.fn()
     const response = errorResponse(
       new HttpError(404, 'not_found', 'Gone.', { headers: { 'x-why': 'age' } }),
@@ -34,7 +34,7 @@ describe('errorResponse', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('sends a storage that is away as 503 with Retry-After in whole seconds', async () => {
+  test('answers an unavailable storage with 503 and Retry-After in whole seconds', async () => {
     const error = new UnavailableError('10.0.0.7 refused', { written: 'unknown', retryAfterMs: 1_001 })
     const response = errorResponse(error)
     expect(response.status).toBe(503)

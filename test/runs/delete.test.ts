@@ -22,7 +22,7 @@ function instance(shared: Shared, agent: Agent, onCall?: OnCall) {
   return { engine, kill }
 }
 
-/** All that store and saver have of a thread. */
+/** Everything that the store and the checkpointer hold of a thread. */
 async function leftOf({ store, checkpointer }: Place, threadId = 't'): Promise<unknown[]> {
   const documents = await Promise.all(
     ['threads', 'runs', 'commands'].map((collection) => store.list(collection, { partition: threadId })),
@@ -40,7 +40,7 @@ async function leftOf({ store, checkpointer }: Place, threadId = 't'): Promise<u
   ]
 }
 
-/** A thread with ended runs, a queued one, one that goes on, checkpoints, a key and an interrupted answer. */
+/** Fills a thread with ended runs, a queued run, a run in progress, checkpoints, a key and an interrupted answer. */
 async function fill(shared: Shared) {
   const ended = instance(shared, langgraph(threeSteps()))
   await start(ended.engine, 't', { notes: ['x'] }, { command: { key: 'k', fingerprint: 'f' } })
@@ -48,7 +48,7 @@ async function fill(shared: Shared) {
   await ended.engine.close()
 }
 
-/** Deletes a thread with a run in progress and one that waits, killed at a call. Gives how many calls it made. */
+/** Deletes a thread with a run in progress and a queued one, and is killed at a call. Gives how many calls it made. */
 async function deleteKilledAt(shared: Shared, moment: 'before' | 'after', at: number): Promise<number> {
   await fill(shared)
   let calls = 0
@@ -64,7 +64,7 @@ async function deleteKilledAt(shared: Shared, moment: 'before' | 'after', at: nu
   const other = instance(shared, puppet().agent)
   const place = shared()
   const thread = (await place.store.get('t', 'threads', 't'))?.value as { deleting?: boolean } | undefined
-  // Killed before the thread was marked, it was not deleted.
+  // A deletion that was killed before it marked the thread has not happened.
   if (thread && !thread.deleting) await other.engine.deleteThread('t', null)
   await eventually(async () => (await leftOf(place)).length === 0)
   await start(other.engine, 't')
@@ -79,7 +79,7 @@ test.each(Object.entries(SHARED))(
     const calls = await deleteKilledAt(make(), 'before', Number.POSITIVE_INFINITY)
     expect(calls).toBeGreaterThan(10)
     for (const moment of ['before', 'after'] as const) {
-      // Each waits for leases to end.
+      // Each round waits until leases expire.
       await Promise.all(Array.from({ length: calls }, (_, at) => deleteKilledAt(make(), moment, at + 1)))
     }
   },
@@ -123,7 +123,7 @@ test.each(Object.entries(SHARED))(
   },
 )
 
-test('a subscriber that no bell told of the deletion gets nothing of the next thread of that name', async () => {
+test('a subscriber that was not notified of the deletion gets nothing of the next thread with that id', async () => {
   const shared = sharedMemory()
   const deaf = (place: Place): Place => {
     const store: Store = { ...place.store, watch: () => () => {} }

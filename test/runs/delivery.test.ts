@@ -10,7 +10,7 @@ import { custom, puppet } from '../kit/puppet.ts'
 import { sharedMemory } from '../kit/shared.ts'
 import { turns } from '../kit/wait.ts'
 
-/** What may happen, in any order: events, new runs, and subscribers that come, read, go and come back. */
+/** The steps that may happen in any order: events, new runs, and subscribers that join, read, leave and rejoin. */
 const action = fc.oneof(
   {
     weight: 4,
@@ -37,7 +37,7 @@ interface Reader {
   seen: WireEvent[]
 }
 
-/** A store of its own for each round; a shared one is as slow as a database, and one read serves many. */
+/** Each round has a store of its own. A shared one answers as late as a database, and one read serves many subscribers. */
 const STORES = {
   memory: () => ({}),
   'a shared store': () => {
@@ -154,7 +154,7 @@ test('a thousand subscribers of one thread each get the whole run', async () => 
   await engine.close()
 })
 
-test('a cancelled subscription settles the read in progress and lets go of the thread', async () => {
+test('a cancelled subscription settles the read in progress and releases the thread', async () => {
   const engine = engineOf({ a: puppet().agent })
   const subscription = engine.subscribe({ threadId: 'none', owner: null, filter: { channels: ALL_CHANNELS } })
   const pending = subscription.next()

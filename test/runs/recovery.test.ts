@@ -16,7 +16,7 @@ import { eventually, gate } from '../kit/wait.ts'
 
 const LEASE_MS = 200
 
-/** Instances over one store. A killed one reaches the store no more. */
+/** Instances over one store. A killed instance no longer reaches the store. */
 function cluster() {
   const shared = memoryStore()
   const checkpointer = memoryCheckpointer()
@@ -45,7 +45,7 @@ function cluster() {
   }
 }
 
-test('a run whose process is lost ends in exactly one failed event that a person understands', async () => {
+test('a run whose process is lost ends in exactly one failed event that says so', async () => {
   const actors = { a: puppet(), b: puppet() }
   const join = cluster()
   const a = join(actors.a.agent)
@@ -66,7 +66,7 @@ test('a run whose process is lost ends in exactly one failed event that a person
   expect(await b.engine.head('t')).toBe(events.length)
 })
 
-test('a resumable run goes on in another process from its last checkpoint, under its own id', async () => {
+test('a resumable run continues in another process from its last checkpoint under its own id', async () => {
   const { opened: atWork, open: firstAtWork } = gate()
   const calls: string[] = []
   const State = Annotation.Root({
@@ -93,7 +93,7 @@ test('a resumable run goes on in another process from its last checkpoint, under
   const a = join(langgraph(graphOf('a')))
   const { runId } = await start(a.engine, 't', { log: ['input'] })
   await atWork
-  // Not before: a busy machine may be late with the lease of the first.
+  // It joins only now, because a busy machine may renew the lease of the first one late.
   const b = join(langgraph(graphOf('b')))
   a.kill()
   const events = await transcript(b.engine, 't')
@@ -144,7 +144,7 @@ test('a run that no process survives is given up after three attempts', async ()
   expect(rootStates(events)).toEqual(['running', 'failed'])
 })
 
-test('a closing server lets runs finish for a while, and hands over those that another one can go on with', async () => {
+test('a closing server waits for runs for a while, and hands over those that another server can continue', async () => {
   const join = cluster()
   const actors = { a: puppet({ resumable: true }), b: puppet({ resumable: true }) }
   const a = join(actors.a.agent)
@@ -174,7 +174,7 @@ test('a closing server lets runs finish for a while, and hands over those that a
   ])
 })
 
-test('events survive a store that is away for a while, and a commit whose answer was lost is not done twice', async () => {
+test('events survive an unavailable store, and a commit whose answer was lost is not done twice', async () => {
   const shared = memoryStore()
   let mode = 'up' as 'up' | 'away' | 'answer lost'
   const isUp = () => mode === 'up'
@@ -209,7 +209,7 @@ test('events survive a store that is away for a while, and a commit whose answer
   await engine.close()
 })
 
-test('a start whose answer was lost is not lost, and not done twice', async () => {
+test('a start whose answer was lost is done, and not done twice', async () => {
   const shared = memoryStore()
   let lost = 0
   const store: Store = {
@@ -226,7 +226,7 @@ test('a start whose answer was lost is not lost, and not done twice', async () =
   const actor = puppet()
   const engine = engineOf({ a: actor.agent }, { store })
   const ids = [await start(engine, 't'), await start(engine, 't')].map(({ runId }) => runId)
-  // Stops the one that runs, and drops the one that waits.
+  // This stops the run in progress and drops the queued one.
   ids.push((await start(engine, 't', {}, { multitaskStrategy: 'interrupt' })).runId)
   expect(lost).toBe(3)
   actor.finish()
@@ -236,7 +236,7 @@ test('a start whose answer was lost is not lost, and not done twice', async () =
   await engine.close()
 })
 
-test('the lease of a process that was lost while it wrote a state is let go, and the thread is free', async () => {
+test('the lease of a process that was lost while it wrote a state is released, and the thread is free', async () => {
   const shared = sharedMemory()
   const { place, kill } = killable(shared())
   const updateState = async () => {

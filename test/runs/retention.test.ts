@@ -8,7 +8,7 @@ import { custom, puppet } from '../kit/puppet.ts'
 import { type Place, SHARED, sharedMemory } from '../kit/shared.ts'
 import { eventually } from '../kit/wait.ts'
 
-/** Its state says how many runs it has seen. */
+/** An agent whose state says how many runs it has had. */
 function counting() {
   const actor = puppet({
     getState: async ({ threadId }) => ({
@@ -33,7 +33,7 @@ function instance(place: Place, agent: Agent): RunEngine {
 const open = (engine: RunEngine, since?: number) =>
   engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL_CHANNELS }, since })
 
-/** A run of `events` custom events, to its end. */
+/** Runs an agent to its end, with so many custom events. */
 async function run(engine: RunEngine, actor: ReturnType<typeof puppet>, events: number): Promise<void> {
   for (let at = 0; at < events; at++) actor.emit(custom(at))
   actor.finish()
@@ -42,7 +42,7 @@ async function run(engine: RunEngine, actor: ReturnType<typeof puppet>, events: 
 }
 
 test.each(Object.entries(SHARED))(
-  'over %s: a client below what is left is told of the gap and given the state, then all there is, by any instance',
+  'over %s: any instance sends a client behind the first retained event a gap, the state and then all there is',
   async (_, make) => {
     const actor = counting()
     const shared = make({ maxThreadBytes: 4_000 })
@@ -65,7 +65,7 @@ test.each(Object.entries(SHARED))(
         expect(values).toMatchObject({ seq: firstRetained - 1, params: { data: { runs: 3 } } })
         expect(events.map(({ seq }) => seq)).toEqual(rest)
       }
-      // At the edge nothing is missing, and one that has seen nothing is owed nothing.
+      // A cursor right before the first retained event misses nothing, and a client without a cursor needs no gap.
       const edge = await readUntil(open(engine, firstRetained - 1), (events) => events.at(-1)?.seq === head)
       expect(edge.map(({ seq }) => seq)).toEqual(rest)
       const fresh = await readUntil(open(engine), (events) => events.at(-1)?.seq === head)
@@ -75,7 +75,7 @@ test.each(Object.entries(SHARED))(
 )
 
 test.each(Object.entries(SHARED))(
-  'over %s: a client that was there when events were dropped is told of the gap too, and misses nothing after it',
+  'over %s: a subscriber whose next events were dropped gets a gap as well, and misses nothing after it',
   async (_, make) => {
     const actor = counting()
     const shared = make({ maxThreadBytes: 4_000 })
@@ -93,7 +93,7 @@ test.each(Object.entries(SHARED))(
   },
 )
 
-test('by age: the old events of a quiet thread go by themselves, never those of a run', async () => {
+test('maintenance drops the old events of a quiet thread, and never those of a run in progress', async () => {
   let ahead = 0
   let rounds = 0
   const place = sharedMemory({ maxAgeMs: 200, now: () => Date.now() + ahead })()
@@ -110,7 +110,7 @@ test('by age: the old events of a quiet thread go by themselves, never those of 
   await start(engine, 't')
   actor.emit(custom('long'))
   await eventually(async () => (await inspect()).head === 9)
-  // The run is old now, and so are its events, but it has not ended. Rounds go by.
+  // The run and its events are old now, but it has not ended. Some sweeps pass.
   ahead = 20_000
   const before = rounds
   await eventually(async () => rounds >= before + 4)
@@ -123,7 +123,7 @@ test('by age: the old events of a quiet thread go by themselves, never those of 
   expect(values?.params.data).toEqual({ runs: 2 })
 })
 
-/** Where a client stands that stood at `at`, when it may only be led past events by a gap that says so. */
+/** The cursor of a client after these events, which expects that only a gap moves it past an event. */
 function follow(seen: Awaited<ReturnType<typeof readUntil>>, at: number): number {
   let stands = at
   for (const event of seen) {
@@ -135,7 +135,7 @@ function follow(seen: Awaited<ReturnType<typeof readUntil>>, at: number): number
   return stands
 }
 
-test('whatever the bound: a reader that comes and goes is told of each gap, and gets the rest once and in order', async () => {
+test('whatever the bound is, a reader that comes and goes gets each gap, and the rest once and in order', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.nat({ max: 3_000 }),

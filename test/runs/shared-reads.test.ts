@@ -36,7 +36,7 @@ function counted() {
 const open = (engine: RunEngine, rest: object = {}) =>
   engine.subscribe({ threadId: 't', owner: null, filter: { channels: ALL_CHANNELS }, ...rest })
 
-test('a ring costs one read of the store, however many subscribers there are', async () => {
+test('a notification costs one read of the store, however many subscribers there are', async () => {
   const { actor, engine, count } = counted()
   await start(engine, 't')
   const subscribers = Array.from({ length: 1_000 }, () => open(engine))
@@ -49,10 +49,10 @@ test('a ring costs one read of the store, however many subscribers there are', a
     actor.emit(custom(at))
     const seen = await Promise.all(pending)
     for (const bytes of seen) expect(parseEvents(bytes!)[0]!.params.data).toEqual({ payload: at })
-    // They share the bytes too.
+    // They share the bytes as well.
     expect(new Set(seen.map((bytes) => bytes!.buffer)).size).toBe(1)
   }
-  // One for each ring, and one when the timer of a second rings.
+  // There is one for each notification, and one for the timer of a second.
   expect(count.reads - before).toBeLessThanOrEqual(rounds * 2)
   for (const subscriber of subscribers) subscriber.cancel()
   actor.finish()
@@ -61,13 +61,13 @@ test('a ring costs one read of the store, however many subscribers there are', a
   expect(count.watches).toBe(0)
 })
 
-test('one that is behind the others reads the store itself, and misses nothing', async () => {
+test('a subscriber that is behind the others reads the store itself and misses nothing', async () => {
   const { actor, engine } = counted()
   await start(engine, 't')
   const slow = open(engine)
   const quick = open(engine)
   const first = await readUntil(slow, (events) => events.length > 0)
-  // More than is kept for those who are a little behind.
+  // This is more than is kept for subscribers that are a little behind.
   for (let at = 0; at < 100; at++) {
     actor.emit(custom(`${at} ${'x'.repeat(10_000)}`))
     await readUntil(quick, (events) => events.length > 0)
@@ -81,7 +81,7 @@ test('one that is behind the others reads the store itself, and misses nothing',
   await engine.close()
 })
 
-test('what is written while a read is under way is read right after it', async () => {
+test('events that are written during a read are read right after it', async () => {
   const { store: inner, checkpointer } = sharedMemory()()
   let hold: Promise<void> | undefined
   const store: Store = {
@@ -104,7 +104,7 @@ test('what is written while a read is under way is read right after it', async (
   const pending = one.next()
   actor.emit(custom(1))
   await eventually(async () => (await engine.head('t')) >= 2)
-  // This one joins while the read for the first event is under way.
+  // This one joins while the first event is being read.
   const two = open(engine, { since: 2 })
   const joined = two.next()
   actor.emit(custom(2))

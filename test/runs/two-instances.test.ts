@@ -13,7 +13,7 @@ import { turns } from '../kit/wait.ts'
 
 const ROUNDS = Number(process.env.TWO_INSTANCES_ROUNDS ?? 15)
 
-/** Notes who runs, and that nobody else does. */
+/** An agent that records its runs and expects that they never overlap. */
 function census() {
   const ran: string[] = []
   let present = 0
@@ -46,7 +46,7 @@ function pair(shared: Shared, agent: Agent, options: object = {}): readonly [Run
   return [make(), make()]
 }
 
-/** The runs of a log in order, with how each ended. Checks that they follow one another. */
+/** The runs of a log in order, each with its end. Checks that they follow one another. */
 function runsOf(events: readonly WireEvent[]): Map<string, unknown> {
   const runs = new Map<string, unknown>()
   let running: unknown
@@ -91,7 +91,7 @@ describe.each(Object.entries(SHARED))('fifty starts at once from two instances o
     expect([...runs]).toEqual(ran.map((runId) => [runId, 'completed']))
   })
 
-  test('reject: who is refused has changed nothing, who is not runs once', async () => {
+  test('reject: a refused start changes nothing, and an accepted one runs once', async () => {
     const { agent, ran, most } = census()
     const engines = pair(make(), agent)
     const { accepted, refused } = await startAll(engines, 'reject')
@@ -104,7 +104,7 @@ describe.each(Object.entries(SHARED))('fifty starts at once from two instances o
   })
 
   test.each(['interrupt', 'rollback'] as const)(
-    '%s: each ends, one at a time, and the last one is done',
+    '%s: each run ends, one at a time, and the last one completes',
     async (strategy) => {
       const { agent, ran, most } = census()
       const engines = pair(make(), agent)
@@ -119,7 +119,7 @@ describe.each(Object.entries(SHARED))('fifty starts at once from two instances o
     },
   )
 
-  test('runs that wait start in the order in which they were accepted', async () => {
+  test('queued runs start in the order in which they were accepted', async () => {
     const { agent } = census()
     const engines = pair(make(), agent)
     const accepted: string[] = []
@@ -135,7 +135,7 @@ const action = fc.record({
   after: fc.nat({ max: 40 }),
 })
 
-test('whatever stops a run wherever and whenever: the state is that of the runs that were not undone, and nothing is written late', async () => {
+test('whatever stops a run, the state is that of the runs that were not undone, and nothing is written late', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 6 }), async (actions) => {
       const place = sharedMemory()
@@ -170,7 +170,7 @@ test('whatever stops a run wherever and whenever: the state is that of the runs 
       let rest = notes
       for (const [runId, end] of runs) {
         const whole = [names.get(runId)!, 'one', 'two', 'three']
-        // A rollback that came when the run was over undid nothing.
+        // A rollback that came after the run's end has undone nothing.
         if (end === 'interrupted' && undone.has(runId)) continue
         const length = end === 'completed' ? 4 : prefix(rest, whole)
         expect(rest.slice(0, length)).toEqual(whole.slice(0, length))

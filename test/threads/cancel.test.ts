@@ -12,7 +12,7 @@ import { inSecondRun } from './second-run.ts'
 const cancel = (thread: ThreadClient, run: string, query = '') =>
   thread.request('POST', `/runs/${run}/cancel${query}`)
 
-/** Takes its time to stop, until `letGo`. */
+/** An agent that stops only after `letGo`. */
 function reluctant() {
   const { opened: started, open: start } = gate()
   const { opened: told, open: tell } = gate()
@@ -31,7 +31,7 @@ function reluctant() {
 }
 
 test.each(['', '?wait=0', '?wait=false', '?wait=', '?wait=no'])(
-  '%j answers 202 before the agent has stopped',
+  'cancel%s answers 202 before the agent has stopped',
   async (query) => {
     const { agent, started, told, letGo } = reluctant()
     const host = await serveAgents({ agents: { a: agent } })
@@ -47,7 +47,7 @@ test.each(['', '?wait=0', '?wait=false', '?wait=', '?wait=no'])(
 )
 
 test.each(['?wait=1', '?wait=true', '?action=interrupt&wait=1'])(
-  '%j answers 204 when the run has ended',
+  'cancel%s answers 204 when the run has ended',
   async (query) => {
     const { agent, started, told, letGo } = reluctant()
     const host = await serveAgents({ agents: { a: agent } })
@@ -64,7 +64,7 @@ test.each(['?wait=1', '?wait=true', '?action=interrupt&wait=1'])(
   },
 )
 
-describe('action', () => {
+describe('the action', () => {
   test('interrupt keeps what the run has written', async () => {
     const { thread, run } = await inSecondRun()
     await cancel(thread, run, '?wait=1&action=interrupt')
@@ -75,7 +75,7 @@ describe('action', () => {
     expect((await thread.idle()).values.notes.slice(-3)).toEqual(['one', 'two', 'three'])
   })
 
-  test('rollback restores the state that the run found, for reads and for the next run', async () => {
+  test('rollback restores the state before the run, for reads and for the next run', async () => {
     const { thread, before, run } = await inSecondRun()
     await cancel(thread, run, '?wait=1&action=rollback')
     expect((await thread.get('/state')).body).toEqual(before)
@@ -94,7 +94,7 @@ describe('action', () => {
     ])
   })
 
-  test('rollback is not weakened by a later interrupt', async () => {
+  test('rollback holds against a later interrupt', async () => {
     const { thread, before, run } = await inSecondRun()
     await Promise.all([cancel(thread, run, '?action=rollback'), cancel(thread, run, '?action=interrupt')])
     await cancel(thread, run, '?wait=1')
@@ -147,7 +147,7 @@ test('a run that has ended stays ended, and can be cancelled again and again', a
   expect(rootStates(await thread.transcript())).toEqual(['running', 'completed'])
 })
 
-test('a run of another thread is unknown here', async () => {
+test('a run of another thread is unknown to this one', async () => {
   const actor = puppet()
   const host = await serveAgents({ agents: { a: actor.agent } })
   const run = await host.thread('one').start()
@@ -157,7 +157,7 @@ test('a run of another thread is unknown here', async () => {
   expect(actor.tasks.every(({ signal }) => !signal.aborted)).toBe(true)
 })
 
-test('many cancels at once: one end', async () => {
+test('many cancels at once end the run once', async () => {
   const actor = puppet()
   const host = await serveAgents({ agents: { a: actor.agent } })
   const thread = host.thread()

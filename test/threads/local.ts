@@ -8,7 +8,7 @@ import { turns } from '../kit/wait.ts'
 export const MAX_BODY = 20_000
 const CHANGES = new Set(['put', 'delete', 'append', 'clear'])
 
-/** A server in this process that counts what is written. */
+/** A server in this process that counts its writes. */
 export function serve() {
   const inner = memoryStore()
   let written = 0

@@ -13,7 +13,7 @@ import { openStream, request } from '../kit/client.ts'
 import { isTerminal, type WireEvent } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
 
-/** facts/streaming-protocol.md §4.1 and §4.2. The client filters again with `matchesSubscription`: that is the reference. */
+/** The reference is `matchesSubscription`, with which the SDK filters again what it receives. */
 
 const segment = fc.constantFrom(
   'tools',
@@ -66,7 +66,7 @@ const filter = fc.record(
   { requiredKeys: ['channels'] },
 )
 
-test('an event matches a filter exactly where it matches for the client', () => {
+test('an event matches a filter exactly where it matches for the SDK', () => {
   fc.assert(
     fc.property(event, filter, (sent, wanted) => {
       const { topic } = encodeFrame(pendingEvent(sent, 'run'), 1, 1)
@@ -84,7 +84,7 @@ test('an event matches a filter exactly where it matches for the client', () => 
   )
 })
 
-test('over the wire, of a whole run of subagents, tools and custom events', async () => {
+test('over the wire a filter gives what the SDK would select of a whole run of subagents, tools and custom events', async () => {
   const agent = toolAgent(
     inOrder({ toolCalls: [{ id: 'call_report', name: 'report', args: {} }] }, { text: 'Reported.' }),
   )
@@ -134,13 +134,13 @@ describe('the filter body', () => {
     return { host, thread, all, url: `${host.origin}/threads/${thread.id}` }
   }
 
-  test.each(['/stream', '/stream/events'])('%s is the same stream', async (path) => {
+  test.each(['/stream', '/stream/events'])('%s serves the stream', async (path) => {
     const { all, url } = await serve()
     const stream = await openStream(url + path, { channels: ALL_CHANNELS, since: 0 })
     expect(await stream.until((events) => events.some(isTerminal))).toEqual(all)
   })
 
-  test('keys and channels nobody knows are ignored, null is left out', async () => {
+  test('unknown keys and channels are ignored, and null counts as omitted', async () => {
     const { all, url } = await serve()
     const body = {
       channels: [...ALL_CHANNELS, 'new', ''],
@@ -154,7 +154,7 @@ describe('the filter body', () => {
     expect(await stream.until((events) => events.some(isTerminal))).toEqual(all)
   })
 
-  test('without channels nothing comes', async () => {
+  test('a filter without channels gives nothing', async () => {
     const { thread } = await serve()
     const none = await thread.stream({ channels: [] })
     const unknown = await thread.stream({ channels: ['new'] })
@@ -199,7 +199,7 @@ describe('the filter body', () => {
   })
 })
 
-test('frames: id, event and data on one line, and a comment first', async () => {
+test('a stream begins with a comment, and each frame has id, event and data on one line each', async () => {
   const host = await serveAgents({ agents: { a: langgraph(nestedApproval()) } })
   const thread = host.thread()
   await thread.start()

@@ -4,7 +4,7 @@ import { ALL_CHANNELS } from '../../kit/channels.ts'
 import { openReader, type Reader, type ReaderOptions } from './reader.ts'
 import type { Server } from './server.ts'
 
-/** What agents of the benchmarks are told: `Work` for those that send events, messages for the one that answers. */
+/** The input of a benchmark's agent: `Work` for those that send events, messages for the one that answers. */
 export type Input = Readonly<Record<string, unknown>>
 
 export const newThread = (): string => randomUUID()
@@ -19,7 +19,7 @@ export interface Filter {
 /** The events of every kind. */
 export const ALL: Filter = { channels: ALL_CHANNELS }
 
-/** Many readers of one thread, opened a few at a time. */
+/** Opens many readers of one thread, a few at a time. */
 export async function openReaders(
   { port }: Server,
   threadId: string,
@@ -68,7 +68,7 @@ function post(port: number, path: string, body: string): Promise<string> {
   })
 }
 
-/** Runs an agent to its end, with nobody but a reader of `lifecycle` on the thread. */
+/** Runs an agent to its end, with one reader of `lifecycle` on the thread. */
 export async function runToEnd(
   server: Server,
   threadId: string,

@@ -44,7 +44,7 @@ function target(
   }
 }
 
-// A parser before us has its own limits, and makes `{}` of a body that is not there.
+// A parser before the adapter has limits of its own, and turns a missing body into `{}`.
 const parsed = allBut('own-bodies')
 
 export const express = [

@@ -6,7 +6,7 @@ import { openServer } from '../../kit/listen.ts'
 import { connect } from '../connect.ts'
 import { allBut } from './capabilities.ts'
 
-/** A bridge as it is often written. The audits must find what is wrong with it. */
+/** A bridge as it is often written. The audits must find its faults. */
 export const naive: AdapterTarget = {
   name: 'naive',
   can: allBut(),

@@ -7,7 +7,7 @@ import { gate } from '../../kit/wait.ts'
 import type { Scenario } from './scenarios.ts'
 import { brief, briefly, human, setStage, shows } from './stage.ts'
 
-/** Everything a plain function can do, in one. */
+/** One agent that does everything a plain function can do. */
 const helper = defineAgent({
   async run({ custom, interrupt, message, subagent, tool }: AgentContext) {
     const opening = message()
@@ -25,9 +25,9 @@ const helper = defineAgent({
   },
 })
 
-/** Agents made by `defineAgent`, before the same clients. */
+/** Agents made by `defineAgent`, driven by the same clients. */
 export const functions: Readonly<Record<string, Scenario>> = {
-  async 'text, a tool, a subagent, a custom event and an interrupt, then a page that comes later'(
+  async 'pages show text, a tool, a subagent, a custom event and an interrupt, live and when opened later'(
     target,
     sdk,
   ) {
@@ -77,7 +77,7 @@ export const functions: Readonly<Record<string, Scenario>> = {
     )
   },
 
-  async 'an error, a stop, and the next run'(target, sdk) {
+  async 'a run follows an error and a stop'(target, sdk) {
     let turn = 0
     const { opened: reached, open: reach } = gate()
     const moody = defineAgent({

@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { inOrder, Notes, ScriptedChatModel } from '../../fixtures/graphs.ts'
 import { gate } from '../../kit/wait.ts'
 
-/** Says what it says in two halves, and waits between them. */
+/** A model that waits between two halves of its answer. */
 class HesitantModel extends ScriptedChatModel {
   private readonly hesitate: () => Promise<void>
 
@@ -24,14 +24,14 @@ class HesitantModel extends ScriptedChatModel {
     let words = 0
     for await (const chunk of super._streamResponseChunks(messages, options)) {
       if (words++ === 2) await this.hesitate()
-      // Other models of a thread count their messages too.
+      // Other models of the thread number their messages as well.
       chunk.message.id = `hesitant-${chunk.message.id}`
       yield chunk
     }
   }
 }
 
-/** A chat whose answer stops after two words until `release`, or until it is cancelled. `reached` tells when. */
+/** A chat whose answer stops after two words until `release` or a cancel. `reached` settles when it stops there. */
 export function hesitant(text = 'one two three four') {
   const { opened: reached, open: reach } = gate()
   const { opened: released, open: release } = gate()
@@ -107,7 +107,7 @@ export function slowResearcher() {
   return { graph, ...gate }
 }
 
-/** Notes its input's last note and waits in its second step of the first run. */
+/** A graph that waits in the second step of its first run. */
 export function slowSteps() {
   const { opened: reached, open: reach } = gate()
   const { opened: released, open: release } = gate()

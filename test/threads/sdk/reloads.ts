@@ -10,9 +10,12 @@ import { hesitant, slowTool } from './graphs.ts'
 import type { Scenario } from './scenarios.ts'
 import { afterReconnect, brief, briefly, human, reconnecting, setStage, shows } from './stage.ts'
 
-/** Pages that are opened on threads that are there, lose their connection, or see the server go and come back. */
+/** Pages that open existing threads, lose their connection, or live through a restart of the server. */
 export const reloads: Readonly<Record<string, Scenario>> = {
-  async 'in the middle of a message: the whole message once, and loading until its end'(target, sdk) {
+  async 'a page opened in the middle of a message shows the whole message once, and loads until its end'(
+    target,
+    sdk,
+  ) {
     const { graph, reached, release } = hesitant()
     const stage = await setStage(target, { chat: langgraph(graph) }, { sdk })
     const page = stage.page('chat')
@@ -31,7 +34,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
       await shows(controller, ['human: Count', 'ai: one two three four'])
   },
 
-  async 'in the middle of a tool, after earlier turns'(target, sdk) {
+  async 'a page opened in the middle of a tool shows earlier turns and the tool'(target, sdk) {
     const { graph, reached, release } = slowTool()
     const stage = await setStage(target, { a: langgraph(graph) }, { sdk })
     const page = stage.page('a')
@@ -53,7 +56,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     await shows(reloaded, [...first, 'human: Again', 'ai -> wait', 'tool: waited', 'ai: Done waiting.'])
   },
 
-  async 'of a finished thread, and a new turn there: loading until this turn ends'(target, sdk) {
+  async 'a page opened on a finished thread takes a new turn, and loads until this turn ends'(target, sdk) {
     const store = memoryStore()
     const checkpointer = memoryCheckpointer()
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk, store, checkpointer })
@@ -81,7 +84,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     await shows(reloaded, [...said, 'human: three', 'ai: one two three four'])
   },
 
-  async 'after a fork: the branch that was left does not come back'(target, sdk) {
+  async 'a page opened after a fork does not show the old branch'(target, sdk) {
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
     const page = stage.page('chat')
     const said: string[] = []
@@ -101,7 +104,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     await shows(reloaded, [...branch, 'human: five', 'ai: Hello to you.'])
   },
 
-  async 'after a stop: half a message does not come back'(target, sdk) {
+  async 'a page opened after a stop does not show half a message'(target, sdk) {
     const { graph, reached } = hesitant()
     const store = memoryStore()
     const checkpointer = memoryCheckpointer()
@@ -121,7 +124,10 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     expect(briefly(reloaded)).toEqual(['human: Count', 'human: Hi', 'ai: Hello to you.'])
   },
 
-  async 'at an interrupt: it is there, can be answered, and is gone for the next page'(target, sdk) {
+  async 'a page opened at an interrupt shows it and can answer it, and the next page no longer shows it'(
+    target,
+    sdk,
+  ) {
     const agents = {
       ask: langgraph(approval()),
       nested: langgraph(nestedApproval()),
@@ -153,7 +159,10 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     }
   },
 
-  async 'of a thread with finished subagents: cards and their messages come from history'(target, sdk) {
+  async 'a page opened on a thread with finished subagents takes cards and their messages from the history'(
+    target,
+    sdk,
+  ) {
     const stage = await setStage(target, { deep: langgraph(researchers()) }, { sdk })
     const page = stage.page('deep')
     await page.submit(human('Find x'))
@@ -181,7 +190,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     messages.release()
   },
 
-  async 'with an adapter of its own, on a thread that is there and on one that is not'(target, sdk) {
+  async 'a page with a transport of its own opens a thread that exists and one that does not'(target, sdk) {
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
     const said: string[] = []
     for (const paths of [undefined, { stream: (id: string) => `/threads/${id}/stream` }]) {
@@ -199,7 +208,10 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     }
   },
 
-  async 'a lost connection in the middle of a message: the whole message once'(target, sdk) {
+  async 'a page whose connection is lost in the middle of a message shows the whole message once'(
+    target,
+    sdk,
+  ) {
     const { graph, reached, release } = hesitant()
     const stage = await setStage(target, { chat: langgraph(graph) }, { sdk })
     let reconnects = 0
@@ -215,7 +227,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     expect(page.rootStore.getSnapshot().error).toBeUndefined()
   },
 
-  async 'connections lost again and again, between turns too'(target, sdk) {
+  async 'a page survives connections that are lost again and again, between turns as well'(target, sdk) {
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
     const streams = reconnecting()
     const page = stage.page('chat', streams)
@@ -228,7 +240,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     }
   },
 
-  async 'a server that is started anew over the same storage: open pages go on'(target, sdk) {
+  async 'open pages continue when the server restarts over the same storage'(target, sdk) {
     const store = memoryStore()
     const checkpointer = memoryCheckpointer()
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk, store, checkpointer })
@@ -241,7 +253,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     await shows(page, ['human: one', 'ai: Hello to you.', 'human: two', 'ai: Hello to you.'])
   },
 
-  async 'a server that has lost its events but not its state: the page that submits goes on'(target, sdk) {
+  async 'a page that submits continues when the server has lost its events but not its state'(target, sdk) {
     const checkpointer = memoryCheckpointer()
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk, checkpointer })
     const streams = reconnecting()

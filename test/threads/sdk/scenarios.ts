@@ -21,9 +21,9 @@ import { brief, briefly, human, type Sdk, setStage, shows } from './stage.ts'
 
 export type Scenario = (target: AdapterTarget, sdk?: Sdk) => Promise<void>
 
-/** What a page does that is not reloaded. */
+/** What a page does without a reload. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
-  async 'text comes word by word, and stays'(target, sdk) {
+  async 'text arrives word by word, and stays'(target, sdk) {
     const { graph, reached, release } = hesitant()
     const stage = await setStage(target, { chat: langgraph(graph) }, { sdk })
     const page = stage.page('chat')
@@ -41,7 +41,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect((await stage.client.threads.getState<Json>(threadId!)).values.messages).toHaveLength(2)
   },
 
-  async 'several turns on one thread'(target, sdk) {
+  async 'one thread takes several turns'(target, sdk) {
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
     const page = stage.page('chat')
     const said: string[] = []
@@ -52,7 +52,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     }
   },
 
-  async 'tools: calls, inputs, outputs'(target, sdk) {
+  async 'tool calls show their inputs and outputs'(target, sdk) {
     const stage = await setStage(target, { a: langgraph(calculator()) }, { sdk })
     const page = stage.page('a')
     await page.submit(human('2 + 3?'))
@@ -63,7 +63,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(JSON.stringify(call.output)).toContain('5')
   },
 
-  async 'a tool that fails'(target, sdk) {
+  async 'a tool that fails shows its error'(target, sdk) {
     const script = inOrder(
       { toolCalls: [{ id: 'call_broken', name: 'broken', args: {} }] },
       { text: 'Sorry.' },
@@ -77,11 +77,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     })
     await page.submit(human('go'))
     await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: Sorry.')
-    // The client itself makes `finished` of it when the message of the tool comes.
+    // The client sets `finished` itself when the message of the tool arrives.
     expect([...seen]).toEqual(['call_broken running', 'call_broken error', 'call_broken finished'])
   },
 
-  async 'subagents: cards, their messages and tool calls, live and opened late'(target, sdk) {
+  async 'subagents show cards, messages and tool calls, live and when opened late'(target, sdk) {
     const stage = await setStage(target, { deep: langgraph(researchers()) }, { sdk })
     const page = stage.page('deep')
     const submitted = page.submit(human('Find x'))
@@ -108,7 +108,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     calls.release()
   },
 
-  async 'an interrupt: shown, answered, gone'(target, sdk) {
+  async 'an interrupt is shown until it is answered'(target, sdk) {
     const stage = await setStage(target, { ask: langgraph(approval()) }, { sdk })
     const page = stage.page('ask')
     await page.submit({ notes: ['in'] })
@@ -126,7 +126,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(page.rootStore.getSnapshot().interrupts).toHaveLength(1)
   },
 
-  async 'an interrupt that is left open by a run without input'(target, sdk) {
+  async 'a run without an input leaves an interrupt open'(target, sdk) {
     const stage = await setStage(target, { ask: langgraph(approval()) }, { sdk })
     const page = stage.page('ask')
     await page.submit({ notes: ['in'] })
@@ -139,7 +139,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(page.rootStore.getSnapshot().interrupts).toEqual([])
   },
 
-  async 'an interrupt answered with an update'(target, sdk) {
+  async 'an interrupt can be answered with an update'(target, sdk) {
     const stage = await setStage(target, { ask: langgraph(approval()) }, { sdk })
     const page = stage.page('ask')
     await page.submit({})
@@ -151,7 +151,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(values.notes).toEqual(['card', 'answer: yes', 'after'])
   },
 
-  async 'parallel interrupts answered together'(target, sdk) {
+  async 'parallel interrupts can be answered together'(target, sdk) {
     const stage = await setStage(target, { two: langgraph(twoApprovals()) }, { sdk })
     const page = stage.page('two')
     await page.submit({})
@@ -166,7 +166,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(page.rootStore.getSnapshot().interrupts).toEqual([])
   },
 
-  async 'parallel interrupts answered one after the other'(target, sdk) {
+  async 'parallel interrupts can be answered one after the other'(target, sdk) {
     const stage = await setStage(target, { two: langgraph(twoApprovals()) }, { sdk })
     const page = stage.page('two')
     await page.submit({})
@@ -185,7 +185,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(page.rootStore.getSnapshot().interrupts).toEqual([])
   },
 
-  async 'an interrupt inside a subgraph, and one of a subagent'(target, sdk) {
+  async 'interrupts of a subgraph and of a subagent can be answered'(target, sdk) {
     const agents = { nested: langgraph(nestedApproval()), deep: langgraph(researchers({ asks: true })) }
     const stage = await setStage(target, agents, { sdk })
     for (const [assistantId, input] of [
@@ -205,7 +205,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     }
   },
 
-  async 'human in the loop'(target, sdk) {
+  async 'the human-in-the-loop middleware asks and takes the decision'(target, sdk) {
     const stage = await setStage(target, { hitl: langgraph(supervised()) }, { sdk })
     const page = stage.page('hitl')
     await page.submit(human('2 + 3?'))
@@ -219,7 +219,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     await shows(page, ['human: 2 + 3?', 'ai -> add', 'tool: 5', 'ai: Done.'])
   },
 
-  async 'stop ends the run on the server, and the thread goes on'(target, sdk) {
+  async 'stop ends the run on the server, and the thread stays usable'(target, sdk) {
     const { graph, reached } = hesitant()
     const stage = await setStage(target, { chat: langgraph(graph), other: langgraph(chat()) }, { sdk })
     const page = stage.page('chat')
@@ -234,7 +234,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect((await stage.client.threads.getState<Json>(threadId!)).next).toEqual(['model'])
   },
 
-  async 'a run that fails: the error is shown, and the next one is well'(target, sdk) {
+  async 'the error of a failed run is shown, and the next run completes'(target, sdk) {
     let fails = true
     const graph = threeSteps((name) => {
       if (fails && name === 'two') throw new Error('kaput')
@@ -246,7 +246,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(told.map(({ message }) => message)).toEqual(['kaput'])
     const { threadId } = await untilStore(page.rootStore, (now) => now.values.notes?.length === 2)
     expect(page.rootStore.getSnapshot()).toMatchObject({ isLoading: false, error: { message: 'kaput' } })
-    // A person takes longer than this: by now both streams of the page have told it of the end.
+    // A person takes longer than this. By now both streams of the page have carried the end.
     for (let at = 0; at < 3; at++) await stage.client.threads.getState(threadId!)
     fails = false
     await page.submit({ notes: ['again'] })
@@ -258,7 +258,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(values.notes).toEqual(['in', 'one', 'again', 'one', 'two', 'three'])
   },
 
-  async 'what the server refuses is an error of the page'(target, sdk) {
+  async 'a refusal of the server is an error of the page'(target, sdk) {
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
     const page = stage.page('nobody')
     await page.submit(human('Hi'))
@@ -267,7 +267,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(isLoading).toBe(false)
   },
 
-  async 'a fork: the answer to an edited question replaces what came after'(target, sdk) {
+  async 'after a fork the answer to an edited question replaces what came after it'(target, sdk) {
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
     const page = stage.page('chat')
     await page.submit(human('first'))
@@ -290,7 +290,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ).toContain('edited')
   },
 
-  async 'strategies: what is submitted while a run goes on'(target, sdk) {
+  async 'each strategy applies to what is submitted during a run'(target, sdk) {
     const expected = {
       interrupt: ['first', 'one', 'second', 'one', 'two'],
       rollback: ['second', 'one', 'two'],
@@ -314,10 +314,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     }
   },
 
-  async 'two pages of one thread: the second one submits while the first one runs, and waits its turn'(
-    target,
-    sdk,
-  ) {
+  async 'of two pages of one thread the second submits during the run of the first, and waits'(target, sdk) {
     const { graph, reached, release } = slowSteps()
     const stage = await setStage(target, { a: langgraph(graph) }, { sdk })
     const page = stage.page('a')

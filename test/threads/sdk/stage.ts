@@ -17,12 +17,12 @@ export const newest: Sdk = { Client, StreamController }
 
 export type Controller = StreamController<Json, Json>
 
-/** Agents behind a framework and a network, with real clients before them. */
+/** Agents behind a framework and a network, and real clients of them. */
 export interface Stage {
   readonly apiUrl: string
   readonly client: Client
   readonly errors: unknown[]
-  /** A page: its own client, and what `useStream` stands on. Goes with the test. */
+  /** A page with a client of its own and the controller under `useStream`. It is disposed with the test. */
   page(assistantId: string, options?: Partial<StreamControllerOptions<Json>>): Controller
   cut(): void
   /** Settles when no run holds the thread. */
@@ -49,7 +49,7 @@ export async function setStage(
   onTestFinished(async () => {
     await proxy.close()
     await started.close()
-    // A page may come back at the very moment when the server goes.
+    // A page may reconnect while the server closes.
     expect(errors.filter((error) => (error as Json).code !== 'closed')).toEqual([])
   })
   const client = newClient()
@@ -92,8 +92,8 @@ export const briefly = (controller: Controller): string[] =>
   controller.rootStore.getSnapshot().messages.map(brief)
 
 /**
- * Settles when the page is at rest and shows these messages. A run may have ended before the page has read what it wrote:
- * `submit` learns of the end from another connection than the one that brings the messages.
+ * Settles when the page is idle and shows these messages. A run may have ended before the page has read its messages, because
+ * `submit` learns of the end from another connection than the one that carries the messages.
  */
 export async function shows(controller: Controller, messages: readonly string[]): Promise<void> {
   let last: string[] = []
@@ -105,8 +105,8 @@ export async function shows(controller: Controller, messages: readonly string[])
 }
 
 /**
- * Does something to the connections of a page, and settles when its two streams are back. Only then it submits again: a
- * command on a connection that was just lost is an error of its own.
+ * Disturbs the connections of a page, and settles when its two streams are open again. Only then the page may submit, because a
+ * command on a connection that was just lost fails by itself.
  */
 export async function afterReconnect(page: ReconnectingPage, disturb: () => unknown): Promise<void> {
   const back = page.connected(2)
@@ -116,7 +116,7 @@ export async function afterReconnect(page: ReconnectingPage, disturb: () => unkn
 
 export interface ReconnectingPage {
   readonly onConnected: () => void
-  /** Settles when so many streams have been opened from now on. */
+  /** Settles when the page has opened so many streams from now on. */
   connected(streams: number): Promise<void>
 }
 
@@ -132,7 +132,7 @@ export function reconnecting(): ReconnectingPage {
   }
 }
 
-/** So that a test that waits in vain says what it saw. */
+/** Makes a test that waits too long say what it saw. */
 async function within<T>(work: Promise<T>, seen: () => string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
