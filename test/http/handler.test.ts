@@ -228,7 +228,7 @@ describe('authentication', () => {
   })
 })
 
-describe('errors', () => {
+describe('errors of a handler', () => {
   const encodeError: HandlerOptions['encodeError'] = (error, call) => {
     if (!(error instanceof HttpError)) return undefined
     const body = { detail: error.message, path: call?.url.pathname }

@@ -30,3 +30,7 @@ export async function eventually(
 export async function turns(count = 1): Promise<void> {
   for (let at = 0; at < count; at++) await new Promise((resolve) => setImmediate(resolve))
 }
+
+/** Settles when the signal aborts. */
+export const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve()))

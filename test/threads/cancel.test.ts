@@ -6,7 +6,7 @@ import type { ThreadClient } from '../kit/client.ts'
 import { dataOf, isTerminal, rootStates } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
 import { custom, puppet } from '../kit/puppet.ts'
-import { gate } from '../kit/wait.ts'
+import { aborted, gate } from '../kit/wait.ts'
 import { inSecondRun } from './second-run.ts'
 
 const cancel = (thread: ThreadClient, run: string, query = '') =>
@@ -22,7 +22,7 @@ function reluctant() {
     async *stream({ signal }) {
       yield custom('begun')
       start()
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+      await aborted(signal)
       tell()
       await gone
     },

@@ -5,7 +5,7 @@ import { inOrder, toolAgent } from '../fixtures/graphs.ts'
 import { dataOf, isTerminal, rootStates } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
 import { custom } from '../kit/puppet.ts'
-import { gate } from '../kit/wait.ts'
+import { aborted, gate } from '../kit/wait.ts'
 
 type Stream = (task: AgentTask) => AsyncIterable<AgentEvent>
 
@@ -270,7 +270,7 @@ test('nothing that an agent yields after the abort is recorded', async () => {
         try {
           yield custom('before')
           reach()
-          await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+          await aborted(signal)
           yield custom('after')
           yield custom('long after')
         } finally {
@@ -296,7 +296,7 @@ test('an agent that fails because it was cancelled has not failed', async () => 
       a: agentOf(async function* ({ signal }) {
         yield custom(1)
         reach()
-        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+        await aborted(signal)
         throw new Error('I was disturbed')
       }),
     },
