@@ -8,7 +8,7 @@ import { toFastify } from '../../adapters/fastify.ts'
 import { toHono } from '../../adapters/hono.ts'
 import { toNext } from '../../adapters/next.ts'
 import type { HandlerContext, WebHandler } from '../../src/http/types.ts'
-import { listen } from '../conformance/targets/listen.ts'
+import { openServer } from '../kit/listen.ts'
 
 function handlerOf(answer: (request: Request, context: HandlerContext) => Promise<Response>): WebHandler {
   const ask = (request: Request, context: HandlerContext = {}) => answer(request, context)
@@ -23,22 +23,25 @@ function stream(cancelled: () => void): Response {
   return new Response(new ReadableStream({ cancel: cancelled }), { headers: { 'x-kept': 'yes' } })
 }
 
-test.each([true, false])('express: whom the proxy setting trusts (%s) is believed', async (trusted) => {
-  const app = express()
-  app.set('trust proxy', () => trusted)
-  app.use(toExpress(urls))
-  const { origin, close } = await listen(createServer(app))
-  const headers = { 'x-forwarded-host': 'public.example', 'x-forwarded-proto': 'https' }
-  const response = await fetch(`${origin}/x`, { headers })
-  expect(await response.text()).toBe(trusted ? 'https://public.example/x' : `${origin}/x`)
-  await close()
-})
+test.each([true, false])(
+  'express: forwarded headers count where the proxy setting trusts the sender (%s)',
+  async (trusted) => {
+    const app = express()
+    app.set('trust proxy', () => trusted)
+    app.use(toExpress(urls))
+    const { origin, close } = await openServer(createServer(app))
+    const headers = { 'x-forwarded-host': 'public.example', 'x-forwarded-proto': 'https' }
+    const response = await fetch(`${origin}/x`, { headers })
+    expect(await response.text()).toBe(trusted ? 'https://public.example/x' : `${origin}/x`)
+    await close()
+  },
+)
 
 test('express: nested routers are one base path', async () => {
   const inner = express.Router()
   inner.use('/agent', toExpress(bases))
   const app = express().use('/api/:tenant', inner)
-  const { origin, close } = await listen(createServer(app))
+  const { origin, close } = await openServer(createServer(app))
   expect(await (await fetch(`${origin}/api/a%20b/agent/x`)).text()).toBe('/api/a%20b/agent')
   await close()
 })
@@ -62,7 +65,7 @@ test('fastify: an instance of HTTP/2 takes the plugin', async () => {
   await app.close()
 })
 
-test('fastify: what a handler fails with is logged', async () => {
+test('fastify: the failure of a handler is logged', async () => {
   const lines: string[] = []
   const app = createFastify({
     logger: { level: 'error', stream: { write: (line: string) => void lines.push(line) } },
@@ -90,13 +93,13 @@ test('hono: a body that a middleware has read is read again', async () => {
   expect(await response.text()).toBe('{"not": json')
 })
 
-test('hono: the base path is the path it was mounted at, parameters filled in', async () => {
+test('hono: the base path is the mount path with its parameters filled in', async () => {
   const app = new Hono().route('/t/:tenant', new Hono().route('/agent', toHono(bases)))
   expect(await (await app.request('/t/a/agent/x')).text()).toBe('/t/a/agent')
   expect(await (await new Hono().route('/', toHono(bases)).request('/x')).text()).toBe('none')
 })
 
-test('hono: work that outlives the answer is handed to the runtime', async () => {
+test('hono: work that outlives the answer is given to the runtime', async () => {
   const kept: Promise<unknown>[] = []
   const working = handlerOf(async (_request, { waitUntil }) => {
     waitUntil?.(Promise.resolve('done'))
@@ -114,7 +117,7 @@ test('hono: work that outlives the answer is handed to the runtime', async () =>
   expect(await (await app.request('/x')).text()).toBe('false')
 })
 
-test.each(['hono', 'next'])('%s: HEAD lets go of the body and keeps the headers', async (name) => {
+test.each(['hono', 'next'])('%s: HEAD cancels the body and keeps the headers', async (name) => {
   let cancelled = 0
   const handler = handlerOf(async () => stream(() => cancelled++))
   const request = new Request('http://a/x', { method: 'HEAD' })
@@ -124,7 +127,7 @@ test.each(['hono', 'next'])('%s: HEAD lets go of the body and keeps the headers'
   expect([response.headers.get('x-kept'), response.body, cancelled]).toEqual(['yes', null, 1])
 })
 
-test('next: the body is let go of when the client left before it came', async () => {
+test('next: the body is cancelled when the client left before it came', async () => {
   let cancelled = 0
   const leaving = new AbortController()
   const handler = handlerOf(async () => {
@@ -135,7 +138,7 @@ test('next: the body is let go of when the client left before it came', async ()
   expect(cancelled).toBe(1)
 })
 
-test('next: every method is the handler, with the base path of the folder', async () => {
+test('next: every method calls the handler with the base path of the folder', async () => {
   const methods = toNext(bases, { basePath: '/agent' })
   expect(Object.keys(methods)).toEqual(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
   for (const method of Object.values(methods)) {

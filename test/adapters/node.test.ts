@@ -7,7 +7,8 @@ import { toExpress } from '../../adapters/express.ts'
 import { toNode } from '../../adapters/node.ts'
 import type { WebHandler } from '../../src/http/types.ts'
 import { connect } from '../conformance/connect.ts'
-import { listen } from '../conformance/targets/listen.ts'
+import { openServer } from '../kit/listen.ts'
+import { turns } from '../kit/wait.ts'
 
 type Ask = WebHandler['handle']
 
@@ -27,12 +28,12 @@ const texts = handlerOf(async (request, context) =>
 )
 
 async function start(listener: RequestListener): Promise<string> {
-  const { origin, close } = await listen(createServer(listener))
+  const { origin, close } = await openServer(createServer(listener))
   opened.push(close)
   return origin
 }
 
-/** Sends text as it is and gives what comes back until the connection ends. */
+/** Sends raw text and gives all that comes back until the connection ends. */
 async function raw(origin: string, text: string): Promise<string> {
   const { hostname, port } = new URL(origin)
   const socket = connect({ hostname, port: Number(port) })
@@ -42,14 +43,14 @@ async function raw(origin: string, text: string): Promise<string> {
   return answer
 }
 
-test('it listens to the servers of http, https and http2', () => {
+test('the listener fits the servers of http, https and http2', () => {
   const listener = toNode(texts)
   for (const server of [createServer(listener), createHttpsServer(listener), createHttp2Server(listener)]) {
     expect(server.listenerCount('request')).toBe(1)
   }
 })
 
-test('TRACE, which a Request cannot have, gets 405', async () => {
+test('TRACE is answered 405, because a Request cannot have that method', async () => {
   const origin = await start(toNode(texts))
   const answer = await raw(origin, 'TRACE / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
   expect(answer).toMatch(/^HTTP\/1.1 405 /)
@@ -62,13 +63,13 @@ test('HTTP/1.0 without a host is answered', async () => {
   expect(answer).toMatch(/http:\/\/localhost\/x$/)
 })
 
-test('a forwarded host that is no host is refused', async () => {
+test('a forwarded host that is malformed is refused', async () => {
   const origin = await start(toNode(texts, { trustProxy: true }))
   const response = await fetch(origin, { headers: { 'x-forwarded-host': 'a@b' } })
   expect([response.status, (await response.json()).error]).toEqual([400, 'invalid_target'])
 })
 
-test('with a `next`, what no route matches is handed back as it was', async () => {
+test('a request that no route matches is passed to `next` unchanged', async () => {
   const listener = toNode(handlerOf(async () => undefined))
   const left: number[] = []
   const origin = await start((req: IncomingMessage, res: ServerResponse) => {
@@ -83,7 +84,7 @@ test('with a `next`, what no route matches is handed back as it was', async () =
   expect(left).toEqual([0])
 })
 
-test('a body that was read by something else is an error, not a wait', async () => {
+test('a body that something else has read is an error at once', async () => {
   const listener = toNode(
     handlerOf(async (request) => {
       const error = await request.text().catch((reason) => reason)
@@ -97,7 +98,7 @@ test('a body that was read by something else is an error, not a wait', async () 
   expect(await response.json()).toEqual({ code: 'body_already_read' })
 })
 
-test('what express made of a body is given as the parsed body, and written out for who reads it', async () => {
+test('a body that express has parsed is given as the parsed body, and serialized for a reader of the request', async () => {
   const app = express()
   app.use('/form', express.urlencoded({ extended: false }))
   app.use('/text', express.text({ type: '*/*' }))
@@ -116,7 +117,7 @@ test('what express made of a body is given as the parsed body, and written out f
   expect(await post('/raw', 'application/json', 'é')).toEqual({ text: 'é' })
 })
 
-test('what fails is told to onError, which cannot change the answer', async () => {
+test('a failure is reported to onError, which cannot change the answer', async () => {
   const told: unknown[] = []
   const failing = handlerOf(async () => {
     throw new Error('no answer')
@@ -132,7 +133,7 @@ test('what fails is told to onError, which cannot change the answer', async () =
   expect(told).toEqual([new Error('no answer'), body.id])
 })
 
-test('without onError, what fails is told to the console', async () => {
+test('without onError a failure is written to the console', async () => {
   const error = vi.spyOn(console, 'error').mockImplementation(() => {})
   const origin = await start(toNode(handlerOf(async () => undefined as never)))
   const failing = await start(
@@ -149,7 +150,7 @@ test('without onError, what fails is told to the console', async () => {
   error.mockRestore()
 })
 
-test('a handler that stops because its client left has not failed', async () => {
+test('a handler that stops because its client left is not reported as a failure', async () => {
   const told: unknown[] = []
   let began = () => {}
   const begun = new Promise<void>((resolve) => {
@@ -176,7 +177,7 @@ test('a handler that stops because its client left has not failed', async () => 
   await begun
   await socket.close()
   await done
-  await new Promise((resolve) => setImmediate(resolve))
+  await turns()
   expect(told).toEqual([])
 })
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { ListenError, serve } from '../../adapters/node.ts'
 import { AgentwireError } from '../../src/errors.ts'
 import type { WebHandler } from '../../src/http/types.ts'
+import { listen } from '../kit/listen.ts'
 
 function handlerOf(answer: () => Promise<Response>, close = async () => {}): WebHandler {
   return { routes: [], fetch: answer, handle: answer, close }
@@ -20,10 +21,7 @@ test('serves until it is closed', async () => {
 
 test('a busy port is an error that names the port and says what to do', async () => {
   const other = createServer()
-  await new Promise<void>((resolve) => {
-    other.listen(0, '127.0.0.1', resolve)
-  })
-  const { port } = other.address() as { port: number }
+  const port = await listen(other)
   const error = await serve(hello, { port, host: '127.0.0.1' }).catch((reason) => reason)
   await new Promise((resolve) => other.close(resolve))
   expect(error).toBeInstanceOf(ListenError)
@@ -39,7 +37,7 @@ test('an address that is not of this machine is an error that names it', async (
   expect(error.message).toContain('203.0.113.1')
 })
 
-test('closing ends open streams, through the handler, once', async () => {
+test('closing ends open streams once, through the handler', async () => {
   let closed = 0
   let stream: ReadableStreamDefaultController<Uint8Array> | undefined
   const streaming = handlerOf(
@@ -75,7 +73,7 @@ test('a request that never ends is cut when the time to close is over', async ()
   await cut
 })
 
-test('where the handler fails to close, the server closes all the same, and the failure is told', async () => {
+test('the server closes although the handler fails to close, and the failure is reported', async () => {
   const failing = handlerOf(
     async () => new Response('hello'),
     async () => {
@@ -87,8 +85,8 @@ test('where the handler fails to close, the server closes all the same, and the 
   await expect(fetch(origin)).rejects.toThrow()
 })
 
-test('a connection that was opened ahead of need does not hold up closing', async () => {
-  // Without a limit: were it waited for, this would not end.
+test('a connection that was opened ahead of need does not delay closing', async () => {
+  // There is no limit here, so this would not end if the connection were waited for.
   const { port, close } = await serve(hello, { port: 0, host: '127.0.0.1', closeTimeout: 2 ** 30 })
   const ahead = connect(port, '127.0.0.1')
   await new Promise((resolve) => ahead.once('connect', resolve))

@@ -23,7 +23,7 @@ test('the host is that of a trusted proxy, of the target, of the request, in thi
 })
 
 test.each(['', ' ', 'a b', 'a/b', 'a?', 'a#', 'a\\b', 'a@b', 'a:b', 'a:99999', '[::1', 'a\tb', '-a', 'a,b'])(
-  'the host %j is refused, or taken for none',
+  'the host %j is refused or ignored',
   (host) => {
     expect(urlOf('/x', { host })).toBe(host === '' ? 'http://localhost/x' : undefined)
   },

@@ -1,6 +1,5 @@
 import { createServer, request as httpRequest } from 'node:http'
 import { connect, createServer as createHttp2 } from 'node:http2'
-import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import express from 'express'
 import express4 from 'express4'
@@ -16,7 +15,7 @@ import {
   nextThreadMetadata,
 } from '../../adapters/thread-metadata.ts'
 import type { WebHandler } from '../../src/http/types.ts'
-import { listen } from '../conformance/targets/listen.ts'
+import { listen, openServer } from '../kit/listen.ts'
 
 const attached: string[] = []
 const options = {
@@ -37,12 +36,12 @@ const handler: WebHandler = { routes: [], fetch: echo, handle: echo, close: asyn
 beforeEach(() => void (attached.length = 0))
 
 async function serve(listener: Parameters<typeof createServer>[1]): Promise<string> {
-  const { origin, close } = await listen(createServer(listener))
+  const { origin, close } = await openServer(createServer(listener))
   onTestFinished(close)
   return origin
 }
 
-/** The body in pieces, without a length. */
+/** Sends the body in pieces and without a length. */
 function chunked(): ReadableStream<Uint8Array> {
   const bytes = new TextEncoder().encode(body)
   let at = 0
@@ -105,7 +104,7 @@ describe.each([
     expect(attached).toEqual([...found, ...found])
   })
 
-  test('other requests pass', async () => {
+  test('other requests pass unchanged', async () => {
     const origin = await serve(create().use(middleware()).use(toExpress(handler)))
     expect(await post(origin, 'metadata', { 'content-type': 'text/plain' })).toBe('metadata')
     expect(await post(origin, '', json)).toBe('')
@@ -114,7 +113,7 @@ describe.each([
     expect(attached).toEqual([])
   })
 
-  test('of a body that is too long nothing is kept, and all of it passes', async () => {
+  test('a body that is too long passes whole, and nothing of it is kept', async () => {
     const origin = await serve(
       create()
         .use(expressThreadMetadata({ ...options, maxBytes: 1000 }))
@@ -143,7 +142,7 @@ describe.each([
   })
 })
 
-test('express over HTTP/2: a body of known length is put back', async () => {
+test('express over HTTP/2: a body of known length can be read again', async () => {
   const middleware = expressThreadMetadata(options)
   const server = createHttp2((req, res) => {
     middleware(req, res, async () => {
@@ -152,8 +151,7 @@ test('express over HTTP/2: a body of known length is put back', async () => {
       res.end(text)
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const client = connect(`http://127.0.0.1:${await listen(server)}`)
   onTestFinished(() => {
     client.destroy()
     server.close()
@@ -178,7 +176,7 @@ describe('fastify', () => {
     return instance
   }
 
-  test('a route with its own parser', async () => {
+  test('a route may have a parser of its own', async () => {
     const instance = await app()
     instance.post('/a2a/agent', async ({ body }) => body)
     const answer = await instance.inject({ method: 'POST', url: '/a2a/agent', headers: json, payload: body })
@@ -187,7 +185,7 @@ describe('fastify', () => {
     await instance.close()
   })
 
-  test('a handler that reads the stream', async () => {
+  test('a handler may read the stream itself', async () => {
     const instance = await app()
     await instance.register(toFastify(handler))
     const origin = await instance.listen({ port: 0, host: '127.0.0.1' })
@@ -224,7 +222,7 @@ describe('hono', () => {
     expect(attached).toEqual([...found, ...found])
   })
 
-  test('a body that somebody took without Hono is gone for us', async () => {
+  test('a body that was read without Hono is not seen', async () => {
     const app = new Hono()
       .use(async (c, next) => {
         await c.req.raw.text()
@@ -238,7 +236,7 @@ describe('hono', () => {
   })
 })
 
-test('next: a route gets the request, and what else Next gives it', async () => {
+test('next: a route gets the request and the other arguments of Next', async () => {
   const route = nextThreadMetadata(
     async (request: Request, { params }: { params: Promise<{ id: string }> }) =>
       Response.json({ text: await request.text(), id: (await params).id }),

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { decodeMessage, type Message, textOf } from '../../src/messages/index.ts'
-import { ask, collect, gate, messagesIn, newThread, outline, run, stateOf } from './run.ts'
+import { gate } from '../kit/wait.ts'
+import { ask, collect, messagesIn, newThread, outline, run, stateOf } from './run.ts'
 
 const dataOf = (events: readonly AgentEvent[], method: string, kind?: string) =>
   events

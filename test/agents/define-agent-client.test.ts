@@ -8,8 +8,8 @@ import {
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
-import { until } from '../threads/sdk/stage.ts'
-import { serveAgents } from '../threads/support.ts'
+import { serveAgents } from '../kit/host.ts'
+import { untilStore } from '../kit/stream-store.ts'
 
 /** The controller under React's `useStream`, against a real server. */
 async function open(agent: Agent, threadId: string, origin?: string) {
@@ -49,7 +49,7 @@ test('the client shows text, tools, subagents and custom events, live and after 
   const { origin, controller, root } = await open(deep, 'deep')
   const phase = controller.registry.acquire(extensionProjection<string>('phase', []))
   await controller.submit(ask('What is x?'))
-  const done = await until(root, ({ isLoading, messages }) => !isLoading && messages.length === 7)
+  const done = await untilStore(root, ({ isLoading, messages }) => !isLoading && messages.length === 7)
   expect(done.error).toBeUndefined()
   const conversation = [
     'human: What is x?',
@@ -66,7 +66,7 @@ test('the client shows text, tools, subagents and custom events, live and after 
     'finished',
     { sum: 42 },
   ])
-  expect(await until(phase.store, (value) => value !== undefined)).toBe('start')
+  expect(await untilStore(phase.store, (value) => value !== undefined)).toBe('start')
 
   const cards = [...controller.subagentStore.getSnapshot().values()]
   expect(cards.map(({ name, status, taskInput }) => [name, status, taskInput])).toEqual([
@@ -75,24 +75,24 @@ test('the client shows text, tools, subagents and custom events, live and after 
   ])
   const work = ['human: Find x', 'ai: Looking for x.', 'ai: ', 'tool: a page', 'ai: x is 42.']
   const live = controller.registry.acquire(messagesProjection(cards[0]!.namespace))
-  expect(spoken(await until(live.store, (messages) => messages.length === work.length))).toEqual(work)
+  expect(spoken(await untilStore(live.store, (messages) => messages.length === work.length))).toEqual(work)
   const calls = controller.registry.acquire(toolCallsProjection(cards[0]!.namespace))
-  expect(await until(calls.store, (list) => list.some(({ status }) => status === 'finished'))).toMatchObject([
-    { name: 'search', output: 'a page' },
-  ])
+  expect(
+    await untilStore(calls.store, (list) => list.some(({ status }) => status === 'finished')),
+  ).toMatchObject([{ name: 'search', output: 'a page' }])
 
   const again = await open(deep, 'deep', origin)
-  const reloaded = await until(again.root, ({ messages }) => messages.length === 7)
+  const reloaded = await untilStore(again.root, ({ messages }) => messages.length === 7)
   expect(reloaded.isLoading).toBe(false)
   expect(spoken(reloaded.messages)).toEqual(spoken(done.messages))
-  const shown = await until(again.controller.subagentStore, (map) =>
+  const shown = await untilStore(again.controller.subagentStore, (map) =>
     [...map.values()].every(({ id, namespace }) => namespace[0] !== `tools:${id}`),
   )
   expect([...shown.values()].map(({ name, status, namespace }) => [name, status, namespace])).toEqual(
     cards.map(({ name, status, namespace }) => [name, status, namespace]),
   )
   const kept = again.controller.registry.acquire(messagesProjection([...shown.values()][0]!.namespace))
-  expect(spoken(await until(kept.store, (messages) => messages.length === work.length))).toEqual(work)
+  expect(spoken(await untilStore(kept.store, (messages) => messages.length === work.length))).toEqual(work)
 })
 
 const asking = defineAgent({
@@ -109,17 +109,23 @@ const asking = defineAgent({
 test('the client shows interrupts live and after a reload, and answers them one by one without duplicates', async () => {
   const { origin, controller, root } = await open(asking, 'asking')
   await controller.submit(ask('go'))
-  const waiting = await until(root, (snapshot) => !snapshot.isLoading && snapshot.interrupts.length === 2)
+  const waiting = await untilStore(
+    root,
+    (snapshot) => !snapshot.isLoading && snapshot.interrupts.length === 2,
+  )
   expect(waiting.interrupts.map(({ value }) => value)).toEqual([{ question: 'Name?' }, { question: 'Sure?' }])
 
   const again = await open(asking, 'asking', origin)
-  const { interrupts: listed } = await until(again.root, ({ interrupts }) => interrupts.length === 2)
+  const { interrupts: listed } = await untilStore(again.root, ({ interrupts }) => interrupts.length === 2)
   expect(listed.map(({ id }) => id)).toEqual(waiting.interrupts.map(({ id }) => id))
   await again.controller.respond('Ada', { interruptId: listed[0]!.id! })
-  const half = await until(again.root, ({ interrupts }) => interrupts.length === 1)
+  const half = await untilStore(again.root, ({ interrupts }) => interrupts.length === 1)
   expect(half.interrupts.map(({ id }) => id)).toEqual([listed[1]!.id])
   await again.controller.respond(true, { interruptId: listed[1]!.id! })
-  const done = await until(again.root, (snapshot) => !snapshot.isLoading && snapshot.interrupts.length === 0)
+  const done = await untilStore(
+    again.root,
+    (snapshot) => !snapshot.isLoading && snapshot.interrupts.length === 0,
+  )
   expect(spoken(done.messages)).toEqual(['human: go', 'ai: Before.', 'ai: ', 'tool: true', 'ai: Ada, true.'])
 })
 
@@ -132,7 +138,7 @@ test('a failure reaches the client with its message, and earlier messages stay',
   })
   const { controller, root } = await open(agent, 'failing')
   await controller.submit(ask('one'))
-  const failed = await until(
+  const failed = await untilStore(
     root,
     ({ isLoading, error, messages }) => !isLoading && !!error && messages.length === 2,
   )
@@ -150,10 +156,10 @@ test('stop ends the run, and the next run can begin', async () => {
   })
   const { controller, root } = await open(agent, 'stopping')
   void controller.submit(ask('one'))
-  await until(root, ({ messages }) => messages.some(({ text }) => text === 'endless'))
+  await untilStore(root, ({ messages }) => messages.some(({ text }) => text === 'endless'))
   await controller.stop()
   expect(root.getSnapshot().isLoading).toBe(false)
   await controller.submit(ask('two'))
-  const done = await until(root, ({ isLoading, messages }) => !isLoading && messages.length === 4)
+  const done = await untilStore(root, ({ isLoading, messages }) => !isLoading && messages.length === 4)
   expect(spoken(done.messages).toSorted()).toEqual(['ai: endless', 'ai: endless', 'human: one', 'human: two'])
 })

@@ -3,7 +3,8 @@ import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { FencedError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
-import { ask, gate, messagesIn, newThread, outline, run, stateOf, taskOf, turn } from './run.ts'
+import { gate } from '../kit/wait.ts'
+import { ask, messagesIn, newThread, outline, run, stateOf, taskOf, turn } from './run.ts'
 
 const unhandled: unknown[] = []
 const note = (reason: unknown) => unhandled.push(reason)

@@ -7,8 +7,8 @@ import { anthropicMessages, gemini, openaiChat } from '../../src/formats/index.t
 import type { Message } from '../../src/messages/index.ts'
 import { memorySink, startLlmRun } from '../../src/tracing/index.ts'
 import { frozen } from '../formats/helpers.ts'
-import { until } from '../threads/sdk/stage.ts'
-import { serveAgents } from '../threads/support.ts'
+import { serveAgents } from '../kit/host.ts'
+import { untilStore } from '../kit/stream-store.ts'
 import { answers, input, newThread, run, stateOf, taskOf } from './run.ts'
 
 const delta = (delta: object, finish_reason: string | null = null) => ({
@@ -143,7 +143,7 @@ test("LangGraph's client shows tokens while they stream", async () => {
   await controller.hydrate('tokens')
   void controller.submit({ messages: [{ type: 'human', content: 'add', id: crypto.randomUUID() }] })
   const seen = (text: string) =>
-    until(controller.rootStore, ({ messages }) =>
+    untilStore(controller.rootStore, ({ messages }) =>
       JSON.stringify(messages.at(-1)?.content ?? '').includes(text),
     )
   await seen('Easy: ')
@@ -151,7 +151,7 @@ test("LangGraph's client shows tokens while they stream", async () => {
   const half = await seen('3 and ')
   expect(JSON.stringify(half.messages.at(-1)!.content)).toContain('Easy: 3 and 7.')
   more()
-  const done = await until(
+  const done = await untilStore(
     controller.rootStore,
     ({ isLoading, messages }) => !isLoading && messages.length === 2,
   )

@@ -1,6 +1,7 @@
 import type { Agent, AgentEvent, AgentTask, RunInput, StateSnapshot } from '../../src/agents/agent.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
+import { turns } from '../kit/wait.ts'
 
 export interface Thread {
   readonly threadId: string
@@ -74,18 +75,7 @@ export const messagesIn = (values: unknown): readonly FlatMessage[] =>
   (values as { readonly messages?: readonly FlatMessage[] }).messages ?? []
 
 /** Settles after one turn of the event loop. */
-export const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
-
-export interface Gate {
-  readonly opened: Promise<void>
-  open(): void
-}
-
-export function gate(): Gate {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => (open = resolve))
-  return { opened, open }
-}
+export const turn = (): Promise<void> => turns()
 
 export async function collect<T>(items: AsyncIterable<T>): Promise<readonly T[]> {
   const all: T[] = []

@@ -3,7 +3,7 @@ import { type Bench, least, type Row, runAlone, takeTurns, times } from './suppo
 import { ALL, newThread, openReaders, startRun } from './support/run.ts'
 import { type Server, withServers } from './support/server.ts'
 
-/** CPU time of the server for each delivered event: 100 subscribers, a burst of 2,000 events of 190 bytes, and events that come one by one. */
+/** Measures the server's CPU time for each delivered event with 100 subscribers, for a burst of 2,000 events of 190 bytes and for events that come one by one. */
 
 const READERS = 100
 const SIZE = 20
@@ -27,7 +27,7 @@ interface Burst {
 
 const ofGraph = (server: Server, burst: Burst) => async () => {
   const threadId = newThread()
-  // Only what both servers send alike: the node's events, and the run's `running` and `completed`.
+  // Only these are sent by both servers alike: the node's events, and the run's `running` and `completed`.
   const filter = { channels: ['custom', 'lifecycle'] }
   const readers = await openReaders(server, threadId, READERS, { filter })
   return perDelivery(server, readers, burst.events + 2, () =>
@@ -54,7 +54,7 @@ export const burst: Bench = () =>
   withServers(['ours', 'embed', 'bare'], async (ours, embed, bare) => {
     const atOnce = { events: 2_000, turns: false }
     const apart = { events: 400, turns: true }
-    // The peer takes seconds for each round, and is warm after one. Ours needs a few for the compiler to see it at all.
+    // The peer takes seconds for each round and is warm after one. Our rounds are so short that the compiler needs a few.
     await takeTurns(4, { graph: ofGraph(ours, atOnce) })
     const whole = {
       ...(await takeTurns(2, { graph: ofGraph(ours, atOnce), embed: ofGraph(embed, atOnce) })),

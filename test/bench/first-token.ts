@@ -3,9 +3,9 @@ import { type Bench, least, runAlone, takeTurns, times } from './support/report.
 import { ALL, eventsPath, newThread, startRun } from './support/run.ts'
 import { type Server, withServers } from './support/server.ts'
 
-/** From the user's message to the first token of the answer: over the wire and back, and inside of the process. */
+/** Measures the time from the user's message to the first token of the answer, over the wire and within the process. */
 
-/** Each in a turn of the event loop of its own, as tokens come from a network. */
+/** Each token comes in a turn of the event loop of its own, as from a network. */
 const WORDS = '20 apart'
 const TARGET = { factor: 1.05, plusMs: 2 }
 

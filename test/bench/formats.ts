@@ -10,7 +10,7 @@ import type * as Messages from '../../src/messages/index.ts'
 import { type Bench, least, median, type Row, runAlone, takeTurns, times } from './support/report.ts'
 
 /**
- * Formats: what a whole response costs, and a stream of JSON texts against a bare loop that parses them and joins their text.
+ * Measures what a whole response costs, and a stream of JSON texts against a bare loop that parses them and joins their text.
  * The peer of streams is the concatenation of LangChain's message chunks.
  */
 
@@ -164,7 +164,7 @@ interface Modules {
   readonly messages: typeof Messages
 }
 
-/** The sources as the package has them: a loader that compiles in passing adds to what functions cost. */
+/** Bundles the sources as the package does, because a loader that compiles on the fly adds to the cost of functions. */
 async function load(): Promise<Modules> {
   const outdir = join(ROOT, '.tmp', `bench-formats-${process.pid}`)
   mkdirSync(outdir, { recursive: true })
@@ -193,7 +193,7 @@ async function timed(calls: number, call: () => unknown): Promise<number> {
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Bytes that one call leaves behind. Few enough calls that nothing is collected on the way. */
+/** Bytes that one call allocates. There are so few calls that nothing is collected meanwhile. */
 function garbage(call: () => unknown): number {
   const CALLS = 100
   collect()
@@ -247,7 +247,7 @@ async function streams({ formats, messages }: Modules): Promise<Row[]> {
     return text.length
   }
 
-  /** Parses and reads: what tracing and `model()` do with a stream that goes by. */
+  /** Parses and reads a stream, as tracing and `model()` do. */
   function read(list: readonly string[]): unknown {
     const reader = formats.openaiChat.readStream()
     const accumulator = messages.createAccumulator()

@@ -4,8 +4,8 @@ import { ALL, eventsPath, newThread, startRun } from './support/run.ts'
 import { type Server, withServers } from './support/server.ts'
 
 /**
- * CPU time of a graph that streams an answer of 2,000 tokens: served to one subscriber, iterated without a server, and iterated
- * with each event encoded as a frame, which is the least that any server of it does.
+ * Measures the CPU time of a graph that streams an answer of 2,000 tokens: served to one subscriber, iterated without a server,
+ * and iterated with each event encoded as a frame, which is the least that any server does.
  */
 
 const WORDS = '2000'

@@ -11,7 +11,7 @@ import { subscribers } from './subscribers.ts'
 import { printTable, type Row } from './support/report.ts'
 import { tracing } from './tracing.ts'
 
-/** Every benchmark, one after the other. See docs/benchmarks.md. */
+/** Runs every benchmark, one after the other. See docs/benchmarks.md. */
 const rows: Row[] = []
 for (const bench of [
   burst,

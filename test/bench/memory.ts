@@ -3,7 +3,7 @@ import { type Bench, runAlone, times } from './support/report.ts'
 import { newThread, runToEnd } from './support/run.ts'
 import { type Server, withServers } from './support/server.ts'
 
-/** Memory (heap and what it holds outside of it) that each retained event takes, after a collection. */
+/** Measures the memory (heap and what it holds outside of it) that each retained event takes after a collection. */
 
 const EVENTS = 40_000
 const SIZE = 20

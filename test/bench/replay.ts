@@ -3,7 +3,7 @@ import { type Bench, least, runAlone, takeTurns, times } from './support/report.
 import { ALL, eventsPath, newThread, openReaders, runToEnd } from './support/run.ts'
 import { type Server, withServers } from './support/server.ts'
 
-/** What a late subscriber costs: the whole of a long log, and its last events only. */
+/** Measures what a late subscriber costs, for the whole of a long log and for its last events only. */
 
 const LONG = 20_000
 const SHORT = 200
@@ -51,7 +51,7 @@ async function whole(ours: Server, bare: Server) {
   }
 }
 
-/** What is left of noise in requests of a tenth of a millisecond. */
+/** The noise that is left in requests of a tenth of a millisecond. */
 const SAME = 1.1
 
 async function lastOnly(server: Server) {

@@ -2,10 +2,10 @@ import { type Bench, least, median, runAlone, takeTurns, times } from './support
 import { ALL, newThread, openReaders, startRun } from './support/run.ts'
 import { type Server, withServers } from './support/server.ts'
 
-/** What a reader that stops reading does to 49 others, and to the server's memory. */
+/** Measures what a stalled reader does to 49 others and to the server's memory. */
 
 const OTHERS = 49
-/** More bytes than the kernel takes for a reader that sleeps. */
+/** These are more bytes than the kernel buffers for a stalled reader. */
 const EVENTS = 8_000
 const SIZE = 1_000
 const TARGET = 1.05
@@ -14,7 +14,7 @@ const BATCH = 64 * 1_024
 interface Stall {
   /** The most bytes that waited for the stalled reader in the process. */
   waiting: number
-  /** Memory that was free again when it had gone, round by round. */
+  /** The memory that was free again after the stalled reader had left, round by round. */
   readonly held: number[]
 }
 
@@ -24,7 +24,7 @@ const delivery = (server: Server, stall?: Stall) => async () => {
   const readers = await openReaders(server, threadId, OTHERS, { filter: ALL, gapless: true })
   const stalled = stall ? await openReaders(server, threadId, 1, { filter: ALL }) : []
   for (const reader of stalled) reader.pause()
-  // A collection, so that each round begins alike.
+  // This collects garbage, so that each round begins alike.
   await server.memory()
   const began = performance.now()
   await startRun(server, threadId, 'burst', { events: EVENTS, size: SIZE })
@@ -61,7 +61,7 @@ export const stalledReader: Bench = () =>
         peer: `of ${((EVENTS * SIZE) / 1_024).toFixed(0)} KiB`,
         ratio: '',
         target: 'one batch, 64 KiB',
-        // The batch, and the lines around it that HTTP adds.
+        // The bytes are the batch and the lines that HTTP adds around it.
         met: stall.waiting <= BATCH + 1_024,
       },
       {

@@ -1,3 +1,4 @@
+import type { Backend, Database } from '../kit/backends.ts'
 import { customFrame } from './servers/events.ts'
 import type { Ticks } from './servers/ticks.ts'
 import { sharedNow, unevenPause } from './support/clock.ts'
@@ -14,10 +15,10 @@ import {
 } from './support/report.ts'
 import { ALL, eventsPath, newThread, openReaders, runToEnd, startRun } from './support/run.ts'
 import { type Server, startServer, withServers } from './support/server.ts'
-import { type Backend, withBackends } from './support/storage/backends.ts'
+import { withBackends } from './support/storage/backends.ts'
 import { type BareClient, openBareClient } from './support/storage/bare-client.ts'
 
-/** Two instances over one database: what one is told by the other, how late, and what that takes. */
+/** Measures two instances over one database: how late events of one reach the other, and what that costs. */
 
 const TOKENS: Ticks = { events: 200, pauseMs: 25 }
 const WARM_UP: Ticks = { events: 40, pauseMs: 5 }
@@ -25,12 +26,12 @@ const CROWD = 1_000
 const CROWD_TICKS: Ticks = { events: 20, pauseMs: 200 }
 const LONG = 10_000
 const SIZE = 20
-/** The first of them warm up, here as there. */
+/** The first replays warm up both sides. */
 const REPLAYS = 12
 
 const ms = (value: number): string => `${value.toFixed(2)} ms`
 
-/** How long after they were made the events of a run reach the readers of a thread, in milliseconds. */
+/** The times from the creation of a run's events to their arrival at the readers of a thread, in milliseconds. */
 async function latencies(runner: Server, watched: Server, readers: number, ticks: Ticks): Promise<number[]> {
   const threadId = newThread()
   const arrivals = Array.from({ length: ticks.events }, (): number[] => [])
@@ -45,7 +46,7 @@ async function latencies(runner: Server, watched: Server, readers: number, ticks
   return arrivals.flatMap((each, i) => each.map((at) => at - made[i]!))
 }
 
-/** From before a commit of the bare client to its row read in another process that was told of it. */
+/** The times from before a commit of the bare client until another process that was notified has read its row. */
 async function roundTrips(bare: BareClient, watcher: Server): Promise<number[]> {
   await watcher.call('watch')
   const data = customFrame(SIZE, 1)
@@ -67,7 +68,7 @@ async function roundTrips(bare: BareClient, watcher: Server): Promise<number[]> 
   return measured(TOKENS)
 }
 
-/** A single instance without a database. */
+/** The latency of a single instance without a database. */
 const inMemory = (): Promise<number> =>
   withServers(['ours'], async (server) => {
     await latencies(server, server, 1, WARM_UP)
@@ -102,7 +103,7 @@ async function crowd(name: string, a: Server, b: Server): Promise<Row> {
   }
 }
 
-/** A thread that the process has never read, as a browser gets it. */
+/** Measures the replay of a thread that the process has never read. */
 async function replays(name: string, a: Server, b: Server, bare: BareClient, floor: Server): Promise<Row> {
   const threads: string[] = []
   for (let i = 0; i < REPLAYS; i++) {
@@ -132,7 +133,7 @@ async function replays(name: string, a: Server, b: Server, bare: BareClient, flo
   }
 }
 
-/** The same frames, in rows of 64 KiB. */
+/** Writes the same frames in rows of 64 KiB. */
 async function fill(bare: BareClient): Promise<void> {
   const frames = Array.from({ length: LONG }, (_, i) => customFrame(SIZE, i + 1))
   const each = Math.floor(65_536 / frames.at(-1)!.length)
@@ -142,8 +143,8 @@ async function fill(bare: BareClient): Promise<void> {
   }
 }
 
-async function connections({ name, url, connections, bound }: Backend): Promise<Row> {
-  const server = await startServer('ours', url)
+async function connections(backend: Backend, database: Database): Promise<Row> {
+  const server = await startServer('ours', database.instanceUrl)
   const openThreads = (count: number) =>
     Array.from({ length: count }, async () => {
       const threadId = newThread()
@@ -151,33 +152,34 @@ async function connections({ name, url, connections, bound }: Backend): Promise<
       return { threadId, reader: reader! }
     })
   const first = await Promise.all(openThreads(1))
-  const one = await connections(server.pid)
+  const one = await backend.connections(database, [server])
   const threads = [...first]
   while (threads.length < CROWD)
     threads.push(...(await Promise.all(openThreads(Math.min(50, CROWD - threads.length)))))
-  const idle = await connections(server.pid)
+  const idle = await backend.connections(database, [server])
   const busy = threads.slice(0, 50)
   await Promise.all(
     busy.map(({ threadId }) => startRun(server, threadId, 'ticks', { events: 40, pauseMs: 25 })),
   )
-  const running = await connections(server.pid)
+  const running = await backend.connections(database, [server])
   await Promise.all(busy.map(({ reader }) => reader.received(42)))
   for (const { reader } of threads) reader.close()
   await server.stop()
   const most = Math.max(idle, running)
   return {
-    bench: `${name}: connections of a process with 1,000 threads read and 50 run, vs one thread read`,
+    bench: `${backend.name}: connections of a process with 1,000 threads read and 50 run, vs one thread read`,
     ours: `${most}`,
     peer: `${one}`,
     ratio: '',
-    target: `<= ${bound}`,
-    met: most <= bound,
+    target: `<= ${backend.connectionsPerProcess}`,
+    met: most <= backend.connectionsPerProcess,
   }
 }
 
-const measure = async (backend: Backend): Promise<Row[]> => {
-  const { name, url } = backend
-  const rows = [await connections(backend)]
+const measure = async (backend: Backend, database: Database): Promise<Row[]> => {
+  const { name } = backend
+  const { url } = database
+  const rows = [await connections(backend, database)]
   const bare = await openBareClient(url)
   await bare.setup()
   const servers = await Promise.all([

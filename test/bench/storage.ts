@@ -2,17 +2,18 @@ import { memoryStore } from '../../src/storage/memory/store.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { appendEvents, createLog } from '../../src/storage/store/log-pages.ts'
 import type { LogEvent, Store } from '../../src/storage/store/store.ts'
+import type { Backend, Database } from '../kit/backends.ts'
 import { customFrame } from './servers/events.ts'
 import { openReader } from './support/reader.ts'
 import { type Bench, least, type Row, runAlone, takeTurns, times } from './support/report.ts'
 import { ALL, eventsPath, newThread, startRun } from './support/run.ts'
 import { type Server, withServers } from './support/server.ts'
-import { type Backend, withBackends } from './support/storage/backends.ts'
+import { withBackends } from './support/storage/backends.ts'
 import { openBareClient } from './support/storage/bare-client.ts'
 
-/** What appends cost beside the same bytes in as many commits by the bare client of the database, one commit after the other. */
+/** Measures what appends cost beside the same bytes in as many commits by the bare client of the database, one after the other. */
 
-/** The frame of an event is then about 300 bytes. */
+/** With it the frame of an event has about 300 bytes. */
 const SIZE = 130
 const COMMITS = 200
 const ROUNDS = 40
@@ -20,7 +21,7 @@ const ROUNDS = 40
 const eventsOf = (count: number): LogEvent[] =>
   Array.from({ length: count }, (_, i) => ({ topic: 'custom', data: customFrame(SIZE, i + 1) }))
 
-/** Appends as a run does: under its lease, and only where the log ends where it thinks. Gives milliseconds. */
+/** Appends as a run does, under its lease and only at the expected head of the log. Gives milliseconds. */
 async function appendTo(store: Store, events: readonly LogEvent[], commits: number): Promise<number> {
   const partition = crypto.randomUUID()
   const token = Date.now()
@@ -38,7 +39,7 @@ async function appendTo(store: Store, events: readonly LogEvent[], commits: numb
   return performance.now() - began
 }
 
-async function appends({ name, url }: Backend): Promise<Row[]> {
+async function appends({ name }: Backend, { url }: Database): Promise<Row[]> {
   const { store, setup, close } = await openStorage(url)
   const bare = await openBareClient(url)
   await Promise.all([setup(), bare.setup()])
@@ -85,7 +86,7 @@ async function perEvent(server: Server): Promise<number> {
   return ((await server.cpu()) - before) / WORK.events
 }
 
-/** What is between the run and the log's own functions when all is in memory. */
+/** Measures what stands between the run and the log's own functions when everything is in memory. */
 async function memoryInterface(): Promise<Row[]> {
   const [event] = eventsOf(1)
   const commits = 5_000

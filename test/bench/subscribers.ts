@@ -3,14 +3,14 @@ import { type Bench, type Row, runAlone, times } from './support/report.ts'
 import { ALL, newThread, openReaders, startRun } from './support/run.ts'
 import { type Server, withServers } from './support/server.ts'
 
-/** A thousand subscribers: what one costs while nothing happens, and a burst that must reach every one whole. */
+/** Measures what one of a thousand subscribers costs while nothing happens, and a burst that must reach every one whole. */
 
 const READERS = 1_000
 const EVENTS = 200
 const TARGET_KIB = 25
 
 interface Idle {
-  /** KiB of resident memory for each of the first thousand readers of a fresh process, what it grows by once included. */
+  /** KiB of resident memory for each of the first thousand readers of a fresh process, with its one-time growth. */
   readonly first: number
   /** The same for each of a second thousand. */
   readonly second: number

@@ -10,8 +10,8 @@ import type * as Tracing from '../../src/tracing/index.ts'
 import { type Bench, least, type Row, runAlone, takeTurns, times } from './support/report.ts'
 
 /**
- * Tracing: a stream that is observed against a bare loop over the same chunks, and against the wrappers of `langsmith` with a
- * client that sends nothing; what a record of a whole call costs; and what importing it all costs over bare Node. All in CPU time.
+ * Measures an observed stream against a bare loop over the same chunks, and against the wrappers of `langsmith` with a
+ * client that sends nothing, the record of a whole call, and the import of it all over bare Node, each in CPU time.
  */
 
 const ROUNDS = 7
@@ -94,7 +94,7 @@ async function read(stream: AsyncIterable<Chunk>): Promise<number> {
   return text.length
 }
 
-/** Microseconds of CPU that one of `count` takes: other processes do not count. */
+/** Microseconds of CPU time that one of `count` calls takes, so that other processes do not count. */
 async function timed(count: number, work: () => unknown): Promise<number> {
   const before = process.cpuUsage()
   await work()

@@ -1,5 +1,5 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer, type Server } from 'node:net'
+import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -8,6 +8,7 @@ import Database from 'libsql'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openStorage } from '../../src/storage/open.ts'
+import { listen } from '../kit/listen.ts'
 import { hasPostgres, sharedPostgres } from '../kit/postgres-server.ts'
 import { programs } from '../kit/program.ts'
 import { hasRedis, type RedisServer, startRedis } from '../kit/redis-server.ts'
@@ -15,7 +16,7 @@ import { root } from '../package/package.ts'
 
 const start = programs()
 const folder = mkdtempSync(join(tmpdir(), 'agentwire-cli-'))
-/** Beside the project, where the clients of databases are found. */
+/** The program lies in the project, so that it finds the clients of databases. */
 const program = join(root, '.tmp', `cli-${process.pid}.mjs`)
 
 beforeAll(async () => {
@@ -86,7 +87,7 @@ describe.runIf(hasPostgres())('Postgres', () => {
     await goesThrough(url, url.replace(':s3cret', ''))
   })
 
-  test('what makes it less than durable is a warning, and no problem', async () => {
+  test('a setting that makes it less durable is a warning and not a problem', async () => {
     await agentwire('migrate', '--url', url)
     const { code, text } = await agentwire('check', '--url', `${url}?options=-c%20synchronous_commit%3Doff`)
     expect(code).toBe(0)
@@ -94,7 +95,7 @@ describe.runIf(hasPostgres())('Postgres', () => {
     expect(text).toMatch(/warning +synchronous_commit is off/)
   })
 
-  test('a database that is not there', async () => {
+  test('a missing database is a problem', async () => {
     const { code, text } = await agentwire('check', '--url', url.replace(/cli$/, 'nothing'))
     expect(code).toBe(1)
     expect(lines(text)).toEqual([
@@ -122,7 +123,7 @@ describe.runIf(hasRedis())('Redis', () => {
     await goesThrough(url, url.replace(':s3cret', ''))
   })
 
-  test('a wrong password', async () => {
+  test('a wrong password is a problem', async () => {
     const { code, text } = await agentwire(
       'check',
       '--url',
@@ -132,7 +133,7 @@ describe.runIf(hasRedis())('Redis', () => {
     expect(lines(text)).toEqual([expect.stringMatching(/^redis:\/\/default@127\.0\.0\.1:\d+: .+\.$/)])
   })
 
-  test('without an append-only file it is not durable: a warning', async () => {
+  test('a missing append-only file is a warning, because Redis is not durable without it', async () => {
     const forgetful = await startRedis({
       appendonly: 'no',
       maxmemory: '100mb',
@@ -148,25 +149,24 @@ describe.runIf(hasRedis())('Redis', () => {
   })
 })
 
-describe('out of reach', () => {
+describe('a database that is out of reach', () => {
   let silent: Server
+  let silentHost: string
   const sockets = new Set<{ destroy(): void }>()
 
   beforeAll(async () => {
     silent = createServer((socket) => sockets.add(socket))
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    silentHost = `127.0.0.1:${await listen(silent)}`
   })
   afterAll(() => {
     silent.close()
     for (const socket of sockets) socket.destroy()
   })
 
-  const silentHost = () => `127.0.0.1:${(silent.address() as AddressInfo).port}`
-
   test.each([
     ['nobody listens, Postgres', () => 'postgres://me:s3cret@127.0.0.1:1/db', /ECONNREFUSED/],
-    ['nobody answers, Postgres', () => `postgres://me:s3cret@${silentHost()}/db`, /time/],
-    ['nobody answers, Redis', () => `redis://me:s3cret@${silentHost()}/db`, /time/],
+    ['nobody answers, Postgres', () => `postgres://me:s3cret@${silentHost}/db`, /time/],
+    ['nobody answers, Redis', () => `redis://me:s3cret@${silentHost}/db`, /time/],
   ])('%s: one sentence', async (_, make, reason) => {
     const url = make()
     const [check, migrate, stats] = await Promise.all([
@@ -198,7 +198,7 @@ test.each([
   expect(text).toMatch(how)
 })
 
-test('memory is nothing to rely on', async () => {
+test('memory as a storage is a warning, because nothing outlives the process', async () => {
   const { code, text } = await agentwire('check', '--url', 'memory:')
   expect(code).toBe(0)
   expect(text).toMatch(/warning +It is not durable/)
@@ -240,7 +240,7 @@ describe('the command line', () => {
   })
 })
 
-/** Migrates what is empty, fills it, and looks at it. `shown` is the URL without its password. */
+/** Migrates an empty database, fills it, and reports on it. `shown` is the URL without its password. */
 async function goesThrough(url: string, shown: string): Promise<void> {
   const migrated = await agentwire('migrate', '--url', url)
   expect(migrated).toMatchObject({
@@ -312,7 +312,7 @@ async function bundle(outfile: string): Promise<void> {
 
 const agentwire = (...args: string[]) => run(program, ['storage', ...args])
 
-/** No test may see a password or a stack. */
+/** Expects that the output shows no password and no stack. */
 async function run(file: string, args: readonly string[], storageUrl = '') {
   const program = start(process.execPath, [file, ...args], { ...process.env, STORAGE_URL: storageUrl })
   const code = await program.exit

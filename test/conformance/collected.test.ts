@@ -16,6 +16,6 @@ test('a signal survives the garbage collection of its request, through every ada
   expect(others).toEqual(
     Object.fromEntries(names.map((name) => [`${name} adapter.abort.collected`, 'passed'])),
   )
-  // A bridge that lets the request go does lose it: the audit sees the difference.
+  // A bridge that does not keep the request loses its signal, and the audit sees that.
   expect(naive).toMatch(/^AuditError: the signal/)
 }, 60_000)

@@ -2,7 +2,7 @@ import { adapterAudits } from '../../src/audit/index.ts'
 import { targets } from './targets/index.ts'
 import { naive } from './targets/naive.ts'
 
-// Runs under `node --expose-gc`, and tells its parent how the audits that need it ended.
+// This runs under `node --expose-gc` and tells its parent how the audits ended that need it.
 
 const collect = globalThis.gc
 if (!collect) throw new Error('Run this with --expose-gc.')

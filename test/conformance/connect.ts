@@ -1,7 +1,7 @@
 import { connect as dial, type Socket } from 'node:net'
 import type { RawSocket } from '../../src/audit/index.ts'
 
-/** A TCP connection that takes nothing from the network before it is read. */
+/** Opens a TCP connection that takes nothing from the network before it is read. */
 export function connect({ hostname, port }: { hostname: string; port: number }): RawSocket {
   const socket = dial({ host: hostname, port, noDelay: true })
   socket.pause()

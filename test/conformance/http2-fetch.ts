@@ -5,12 +5,12 @@ export interface Http2Fetch {
   close(): void
 }
 
-/** As much of `fetch` over one HTTP/2 connection without TLS as the audits use: Node's own speaks HTTP/2 over TLS only. */
+/** The part of `fetch` that the audits use, over one HTTP/2 connection without TLS, because Node's own speaks HTTP/2 over TLS only. */
 export function createHttp2Fetch(origin: string): Http2Fetch {
   const session = connect(origin)
 
   async function send(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-    // A Request writes the body and its type out; its signal is not used, for Node 20 loses it.
+    // A Request serializes the body and sets its type. Its signal is not used, because Node 20 loses it.
     const request = new Request(input, { ...init, signal: null })
     const { pathname, search } = new URL(request.url)
     const headers: Record<string, string | string[]> = Object.fromEntries(request.headers)
@@ -32,7 +32,7 @@ async function upload(body: ReadableStream<Uint8Array>, stream: ClientHttp2Strea
   let wake = () => {}
   stream.on('drain', () => wake()).on('close', () => wake())
   for await (const chunk of body) {
-    // The other side may answer before it has everything.
+    // The server may answer before it has the whole body.
     if (stream.closed || stream.destroyed) return
     if (stream.write(chunk)) continue
     await new Promise<void>((resolve) => {

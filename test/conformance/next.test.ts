@@ -19,7 +19,7 @@ describe.runIf(slow)('next build && next start (runs with SLOW=1 or CI=1)', () =
     test(`${id}: ${name}`, fn)
   }
 
-  test('the process came through it unharmed', () => {
+  test('the process of Next has run without stray rejections or exits', () => {
     expect(server.errors()).not.toMatch(/unhandled|MaxListeners/i)
     expect(server.exited()).toBe(false)
   })

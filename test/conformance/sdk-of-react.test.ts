@@ -7,7 +7,7 @@ import type { Sdk } from '../threads/sdk/stage.ts'
 import { chosen } from '../threads/sdk/targets.ts'
 import { unharmed } from './unharmed.ts'
 
-/** `@langchain/react` brings an SDK of its own, whose `StreamController` is what `useStream` stands on. */
+/** `@langchain/react` depends on an SDK of its own, whose `StreamController` is under `useStream`. */
 
 const fromReact = createRequire(createRequire(import.meta.url).resolve('@langchain/react'))
 const load = (name: string) => import(pathToFileURL(fromReact.resolve(name)).href)
@@ -15,7 +15,7 @@ const { Client } = await load('@langchain/langgraph-sdk')
 const { StreamController } = await load('@langchain/langgraph-sdk/stream')
 const sdk: Sdk = { Client, StreamController }
 
-test('it is another version', () => {
+test('the SDK of @langchain/react is another version than the newest', () => {
   const { version } = fromReact('@langchain/langgraph-sdk/package.json')
   const { version: newest } = createRequire(import.meta.url)('@langchain/langgraph-sdk/package.json')
   expect(version).not.toBe(newest)

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { turns } from '../kit/wait.ts'
 
 const GLOBALS = [
   'Request',
@@ -10,7 +11,7 @@ const GLOBALS = [
   'URL',
 ] as const
 
-/** Runs a check, and asserts that it left no mark on the process: no stray rejection, no warning, no replaced global. */
+/** Runs a check and expects that it leaves no stray rejection, no warning and no replaced global in the process. */
 export async function unharmed(run: () => Promise<void>): Promise<void> {
   const before = GLOBALS.map((name) => globalThis[name])
   const marks: string[] = []
@@ -20,8 +21,8 @@ export async function unharmed(run: () => Promise<void>): Promise<void> {
   process.on('warning', mark)
   try {
     await run()
-    // Rejections and warnings are told one turn later.
-    await new Promise((resolve) => setImmediate(resolve))
+    // Rejections and warnings are emitted one turn later.
+    await turns()
   } finally {
     process.off('unhandledRejection', mark)
     process.off('uncaughtException', mark)

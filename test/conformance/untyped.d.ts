@@ -1,4 +1,4 @@
-// These packages bring no types, and their @types are not needed for what the targets do with them.
+// These packages have no types, and the targets do not need their @types.
 declare module 'express'
 declare module 'express4'
 declare module 'compression'

@@ -1,9 +1,10 @@
 import { accessSync, constants } from 'node:fs'
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Served } from '../../adapters/node.ts'
+import { listen } from '../kit/listen.ts'
 import { serveDemo } from './server.ts'
 
 const FLAGS =
@@ -36,7 +37,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the page
     await served?.close()
   })
 
-  test('shows both subagents at work, and the same after a reload', async () => {
+  test('shows both subagents during the run, and the same after a reload', async () => {
     await send('What is 12 * (3 + 4), and what is a checkpoint?')
     const cards = page.locator('.subagent')
     await cards.nth(1).waitFor()
@@ -53,7 +54,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the page
     expect(await page.locator('#agent').isDisabled()).toBe(true)
   })
 
-  test('streams word by word, goes on after a reload in the middle, and stops', async () => {
+  test('streams word by word, continues after a reload in the middle, and stops', async () => {
     await send('Tell me a story')
     const answer = page.locator('.message.ai .text')
     await grows(page)
@@ -111,7 +112,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the page
     await page.locator('.message.ai p', { hasText: 'The letter to mallory@example.com' }).waitFor()
   })
 
-  test('asks in words, and says the answer', async () => {
+  test('asks a question in words, and shows the answer', async () => {
     await page.selectOption('#agent', 'echo')
     await page.getByRole('button', { name: 'Ask me' }).click()
     await page.getByRole('textbox', { name: 'Your answer' }).fill('Boo to you')
@@ -121,7 +122,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the page
     expect(await page.locator('#messages > li').allInnerTexts()).toEqual(['Ask me', 'Boo to you'])
   })
 
-  test('lists threads, opens them, deletes them', async () => {
+  test('lists threads, opens them and deletes them', async () => {
     await send('2 + 2')
     await idle()
     const first = new URL(page.url()).hash
@@ -138,7 +139,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the page
     expect((await fetch(`${served.origin}/threads/${first.slice(1)}/state`)).status).toBe(404)
   })
 
-  test('says so when the connection is lost, and misses nothing once it is back', async () => {
+  test('says when the connection is lost, and misses nothing once it is back', async () => {
     const line = await openLine(served.port)
     page = await open('', `http://127.0.0.1:${line.port}`)
     await send('Tell me a story')
@@ -176,13 +177,13 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the page
     await page.locator('.message.human', { hasText: text }).waitFor()
   }
 
-  /** Waits until no run is under way; one has begun before. */
+  /** Waits until the run that has begun before is over. */
   async function idle(where = page): Promise<void> {
     await where.locator('#send').waitFor()
   }
 })
 
-/** Waits for three different lengths of the answer: it is being written. */
+/** Waits until the answer has had three different lengths, so that it is being written. */
 async function grows(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const lengths = new Set<number>()
@@ -193,16 +194,16 @@ async function grows(page: Page): Promise<void> {
   })
 }
 
-/** A line to a server that can be cut, as a network can, and mended. */
+/** Opens a line to a server that can be cut, so that connections are refused, and mended. */
 async function openLine(
   to: number,
-): Promise<{ port: number; cut: () => Promise<void>; mend: () => Promise<void> }> {
+): Promise<{ port: number; cut: () => Promise<void>; mend: () => Promise<unknown> }> {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     const far = connect(to, '127.0.0.1')
     for (const end of [socket, far]) {
       sockets.add(end)
-      end.on('error', () => {}) // Both ends are destroyed on close, whatever it was.
+      end.on('error', () => {}) // Both ends are destroyed on close, whatever the error was.
       end.on('close', () => {
         sockets.delete(end)
         socket.destroy()
@@ -211,15 +212,13 @@ async function openLine(
     }
     socket.pipe(far).pipe(socket)
   })
-  const listen = (at: number) => new Promise<void>((resolve) => server.listen(at, '127.0.0.1', resolve))
-  await listen(0)
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   const cut = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve())
       for (const socket of sockets) socket.destroy()
     })
-  return { port, cut, mend: () => listen(port) }
+  return { port, cut, mend: () => listen(server, port) }
 }
 
 function find(...names: string[]): string | undefined {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { calculate, findArithmetic } from '../../examples/demo/calculate.ts'
 
-/** An expression as text, and its value worked out beside it. */
+/** An expression as text, with its value. */
 const { expression } = fc.letrec<{ expression: [string, number] }>((tie) => ({
   expression: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
@@ -18,7 +18,7 @@ const { expression } = fc.letrec<{ expression: [string, number] }>((tie) => ({
 }))
 
 describe('calculate', () => {
-  test('agrees with arithmetic done beside it', () => {
+  test('agrees with arithmetic in JavaScript', () => {
     fc.assert(
       fc.property(expression, ([text, value]) => {
         if (!Number.isFinite(value)) expect(() => calculate(text)).toThrow(RangeError)

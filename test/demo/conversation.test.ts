@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-test('events build what the saved state tells, and what each subagent did', async () => {
+test('events build the same conversation as the saved state, with the work of each subagent', async () => {
   const live = await converse('both', 'agent', 'What is 12 * (3 + 4), and what is a checkpoint?')
   expect(live.running).toBe(false)
   expect(shown(live)).toEqual(shown(await saved('both')))
@@ -28,7 +28,7 @@ test('events build what the saved state tells, and what each subagent did', asyn
   ])
 })
 
-test('an interrupt is a question, live and after a reload, until it is answered', async () => {
+test('an interrupt is shown as a question, live and after a reload, until it is answered', async () => {
   const live = await converse('letter', 'approval', 'Email ada@example.com about lunch')
   const { questions } = await saved('letter')
   expect(live.questions).toEqual(questions)
@@ -44,7 +44,7 @@ test('an interrupt is a question, live and after a reload, until it is answered'
   expect(shown(after)).toEqual(shown(await saved('letter')))
 })
 
-test('a second question goes on in the same thread', async () => {
+test('a second question continues the same thread', async () => {
   await converse('twice', 'agent', '2 + 2')
   const live = await converse('twice', 'agent', 'Hi')
   expect(shown(live).map(({ text }) => text)).toEqual([
@@ -56,7 +56,7 @@ test('a second question goes on in the same thread', async () => {
   ])
 })
 
-test('a function streams, asks, and goes on with the answer', async () => {
+test('a function streams, asks, and continues with the answer', async () => {
   const said = await converse('echo', 'echo', 'Hello out there')
   expect(shown(said).map(({ text }) => text)).toEqual(['Hello out there', 'Hello out there'])
   const { questions } = await converse('echo', 'echo', 'Ask me')
@@ -67,7 +67,7 @@ test('a function streams, asks, and goes on with the answer', async () => {
   expect(shown(after)).toEqual(shown(await saved('echo')))
 })
 
-test('what the state does not know yet keeps its place', () => {
+test('a message that the state does not contain yet keeps its place', () => {
   const conversation = emptyConversation()
   const values = (...ids: string[]) =>
     event('values', [], {
@@ -86,7 +86,7 @@ test('what the state does not know yet keeps its place', () => {
   expect(shown(conversation).map(({ text }) => text)).toEqual(['half', 'q2', 'a2'])
 })
 
-test('a failed run is told, and the next run clears it', () => {
+test('a failed run is shown, and the next run clears it', () => {
   const conversation = emptyConversation()
   apply(conversation, event('lifecycle', [], { event: 'running' }))
   apply(conversation, event('lifecycle', ['tools:1'], { event: 'failed', error: 'inner' }))
@@ -165,7 +165,7 @@ function shown({ scopes, calls }: Conversation) {
   }))
 }
 
-/** What happened in a subagent: its tools and its words. */
+/** The tools and the text of a subagent. */
 function work({ scopes, calls }: Conversation, scope: string | undefined): string[] {
   const steps = (scopes.get(scope ?? '?') ?? []).flatMap((message) => [
     message.text,

@@ -26,7 +26,7 @@ describe('the deep agent', () => {
     expect(answer).toContain(searchLibrary('checkpoint')[0]!.excerpt)
   })
 
-  test('asks both in one step, and answers with both', async () => {
+  test('asks both subagents in one step, and answers with both results', async () => {
     const { calls, answer } = await ask('Research coffee and compute 17 % of 240')
     expect(calls.map((call) => call.subagent_type)).toEqual(['researcher', 'math-whiz'])
     expect(answer).toContain('roasted seeds')
@@ -62,7 +62,7 @@ describe('the approval agent', () => {
     outbox.length = 0
   })
 
-  test('stops before the letter is sent, and sends it when approved', async () => {
+  test('waits before the letter is sent, and sends it when approved', async () => {
     const { result, decide } = await start('Email ada@example.com that lunch is at noon')
     const letter = { to: 'ada@example.com', subject: 'Lunch is at noon', body: 'Lunch is at noon' }
     expect(JSON.stringify(result)).toContain('"allowedDecisions":["approve","edit","reject"]')
@@ -73,7 +73,7 @@ describe('the approval agent', () => {
     expect(outbox).toEqual([letter])
   })
 
-  test('sends what was edited', async () => {
+  test('sends the letter as it was edited', async () => {
     const { decide } = await start('Write to bob@example.com')
     const args = { to: 'bob@example.com', subject: 'Later', body: 'See you.' }
     await decide({ type: 'edit', editedAction: { name: 'send_email', args } })
@@ -92,7 +92,7 @@ describe('the approval agent', () => {
   })
 })
 
-test('a key chooses its provider; without one the models are scripted', async () => {
+test('a key chooses its provider, and without one the models are scripted', async () => {
   expect((await chooseModels({})).coordinator._llmType()).toBe('scripted')
   expect((await chooseModels({ OPENAI_API_KEY: 'x' })).coordinator._llmType()).toBe('openai')
   expect((await chooseModels({ ANTHROPIC_API_KEY: 'x' })).coordinator._llmType()).toBe('anthropic')

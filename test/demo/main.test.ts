@@ -5,7 +5,7 @@ import { programs, typescript } from '../kit/program.ts'
 
 const run = programs()
 
-test('says where it is, and the lines it says to paste work', async () => {
+test('the demo prints its address, and the lines that it says to paste work', async () => {
   const demo = start({ PORT: '0' })
   const text = await demo.output(/Ctrl-C stops the demo/)
   const origin = /http:\/\/127\.0\.0\.1:\d+/.exec(text)![0]
@@ -25,7 +25,7 @@ test('says where it is, and the lines it says to paste work', async () => {
   expect(await demo.exit).toBe(0)
 })
 
-test('a port in use is one plain line', async () => {
+test('a port in use is reported in one plain line', async () => {
   const other = await listen()
   const { port } = other.address() as AddressInfo
   const demo = start({ PORT: String(port) })
@@ -57,7 +57,7 @@ function start(env: Record<string, string>) {
   return run(process.execPath, typescript('examples/demo/main.ts'), plain)
 }
 
-/** What it printed, but for the notice that nobody needs to sign in. */
+/** The printed lines without the notice that nobody needs to sign in. */
 function complaint(text: string): string[] {
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('agentwire: no `authenticate`'))
 }

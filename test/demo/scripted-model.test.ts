@@ -5,7 +5,7 @@ import { calculator } from '../../examples/demo/tools.ts'
 
 const question = [new HumanMessage('Well?')]
 
-test('streams its text word by word, and the pieces are the text', async () => {
+test('streams its text word by word, and the pieces make the text', async () => {
   const text = 'One  two\nthree, four.'
   const chunks = await collect(new ScriptedModel({ script: () => ({ text }), delayMs: 0 }).stream(question))
   expect(chunks.map((chunk) => chunk.text).filter((piece) => piece !== '')).toEqual([
@@ -17,7 +17,7 @@ test('streams its text word by word, and the pieces are the text', async () => {
   expect(new Set(chunks.map((chunk) => chunk.id)).size).toBe(1)
 })
 
-test('streams calls in pieces that make whole calls, beside its text', async () => {
+test('streams tool calls beside its text, in pieces that make whole calls', async () => {
   const calls = [
     { name: 'a', args: { x: 'one' } },
     { name: 'b', args: {} },
@@ -42,7 +42,7 @@ test('the script sees the conversation and the bound tools', async () => {
   expect((await model.bindTools([calculator]).invoke(question)).text).toBe('Well? calculator')
 })
 
-test('stops in the middle when its signal aborts, and at once when it already has', async () => {
+test('stops in the middle when its signal aborts, and at once when the signal has aborted before', async () => {
   const model = new ScriptedModel({ script: () => ({ text: 'word '.repeat(1000) }), delayMs: 1 })
   const controller = new AbortController()
   let seen = 0

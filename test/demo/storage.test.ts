@@ -1,30 +1,23 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import Database from 'libsql'
-import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { fromState } from '../../examples/demo/page/conversation.js'
 import { readEvents } from '../../examples/demo/page/protocol.js'
-import { hasPostgres, sharedPostgres } from '../kit/postgres-server.ts'
+import { type Backend, postgres, sqlite } from '../kit/backends.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { sendCommand } from '../kit/client.ts'
+import { query } from '../kit/postgres-server.ts'
 import { type Program, programs, typescript } from '../kit/program.ts'
 
 const run = programs()
 const PATIENCE_MS = 60_000
 
 describe('SQLite', () => {
-  let folder: string
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'agentwire-demo-'))
-  })
-  afterAll(() => rmSync(folder, { recursive: true }))
-
   test(
-    'a demo that was killed goes on where it was',
+    'a demo that was killed continues where it was',
     async () => {
-      const path = join(folder, 'demo.db')
-      await survivesKill(`file:${path}`, `file:${path}`, async () => {
-        const database = new Database(path)
+      const url = await create(sqlite)
+      await survivesKill(url, url, async () => {
+        const database = new Database(url.slice('file:'.length))
         database.exec(LEASES_ARE_OVER)
         database.close()
       })
@@ -33,29 +26,27 @@ describe('SQLite', () => {
   )
 })
 
-describe.runIf(hasPostgres())('Postgres', () => {
+describe.runIf(postgres.installed())('Postgres', () => {
   test(
-    'a demo that was killed goes on where it was',
+    'a demo that was killed continues where it was',
     async () => {
-      const server = new pg.Client({ connectionString: await sharedPostgres() })
-      await server.connect()
-      await server.query('CREATE DATABASE demo')
-      await server.end()
-      const url = new URL(await sharedPostgres())
+      const url = new URL(await create(postgres))
       url.password = 's3cret'
-      url.pathname = '/demo'
       await survivesKill(url.href, url.href.replace(':s3cret', ''), async () => {
-        const client = new pg.Client({ connectionString: url.href })
-        await client.connect()
-        await client.query(LEASES_ARE_OVER)
-        await client.end()
+        await query(url.href, LEASES_ARE_OVER)
       })
     },
     PATIENCE_MS,
   )
 })
 
-/** The time of a killed process's leases passes, without anybody waiting for it. */
+async function create(backend: Backend): Promise<string> {
+  const { url, remove } = await backend.create()
+  onTestFinished(remove)
+  return url
+}
+
+/** Makes the leases of a killed process expire, so that nobody has to wait for it. */
 const LEASES_ARE_OVER =
   'UPDATE agentwire_partitions SET lease_until = lease_until - 3600000 WHERE lease_until IS NOT NULL'
 
@@ -109,14 +100,13 @@ async function start(url: string): Promise<Demo> {
 /** Starts a run and gives its id. */
 async function say(demo: Demo, content: string): Promise<string> {
   const params = { assistant_id: 'agent', input: { messages: [{ role: 'user', content }] } }
-  const answer = await post(demo, 'commands', { id: 1, method: 'run.start', params })
-  const { result } = (await answer.json()) as { readonly result: { readonly run_id: string } }
-  return result.run_id
+  const { body } = await sendCommand(demo.origin, 'talk', 'run.start', params)
+  return body.result.run_id
 }
 
 type ProtocolEvent = Awaited<ReturnType<typeof untilEnd>>[number]
 
-/** All events of the thread, from its first to the end of that run. */
+/** All events of the thread from its first to the end of that run. */
 async function untilEnd(demo: Demo, runId: string) {
   const seen = []
   for await (const event of events(demo)) {
@@ -126,24 +116,19 @@ async function untilEnd(demo: Demo, runId: string) {
   return seen
 }
 
+/** Reads the whole thread with the page's own parser. */
 async function* events(demo: Demo) {
-  const channels = 'values updates messages tools lifecycle input checkpoints tasks custom'.split(' ')
-  const { body } = await post(demo, 'stream', { channels, since: 0 })
+  const { body } = await fetch(`${demo.origin}/threads/talk/stream`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ channels: ALL_CHANNELS, since: 0 }),
+  })
   yield* readEvents(body!)
 }
 
-/** Which run ended how, where the event says that. */
+/** The run that the event ends, and how. */
 function endOf({ method, params }: Pick<ProtocolEvent, 'method' | 'params'>) {
   if (method !== 'lifecycle' || params.namespace.length > 0 || params.data.event === 'running')
     return undefined
   return { runId: params.data.run_id, event: params.data.event }
-}
-
-function post(demo: Demo, route: string, body: object): Promise<Response> {
-  const headers = { 'content-type': 'application/json' }
-  return fetch(`${demo.origin}/threads/talk/${route}`, {
-    method: 'POST',
-    headers,
-    body: JSON.stringify(body),
-  })
 }

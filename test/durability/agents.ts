@@ -10,16 +10,16 @@ import {
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type Agent, defineAgent } from '../../src/index.ts'
 
-/** What `tokens` is asked for. */
+/** The input of `tokens`. */
 export interface TokensInput {
   readonly count: number
   /** Milliseconds between tokens. */
   readonly everyMs: number
-  /** Goes on after it was told to stop, and writes what it can: a program that does not look at its signal. */
+  /** Makes it continue and write after it was told to stop, as a program does that ignores its signal. */
   readonly stubborn?: boolean
 }
 
-/** What `steps` is asked for. At step `askAt` it asks, and notes the answer. */
+/** The input of `steps`, which asks at step `askAt` and notes the answer. */
 export interface StepsInput {
   readonly count: number
   readonly stepMs: number
@@ -32,7 +32,7 @@ export interface Token {
   readonly pid: number
 }
 
-/** A plain function. Its run cannot be continued elsewhere. */
+/** A plain function, whose run cannot be continued elsewhere. */
 const tokens = defineAgent<TokensInput>({
   async run({ input, custom, setState, signal }) {
     for (let n = 0; n < input.count; n++) {
@@ -47,7 +47,7 @@ const tokens = defineAgent<TokensInput>({
   },
 })
 
-/** Says its numbers in one message. */
+/** A plain function that streams its numbers in one message. */
 const talk = defineAgent<TokensInput>({
   async run({ input, message }) {
     const words = message()
@@ -66,7 +66,7 @@ const Steps = Annotation.Root({
   log: Annotation<string[]>({ reducer: (before, after) => before.concat(after), default: () => [] }),
 })
 
-/** A graph that goes round `count` times, one checkpoint each, and notes who did which step: `<step>@<pid>`. */
+/** A graph that loops `count` times with one checkpoint each, and notes the process of each step as `<step>@<pid>`. */
 const steps = new StateGraph(Steps)
   .addNode('step', async (state, config: LangGraphRunnableConfig) => {
     const n = state.log.length

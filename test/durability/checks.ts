@@ -2,16 +2,17 @@ import { expect } from 'vitest'
 import { topicOf } from '../../src/runs/log/frame.ts'
 import { loadRun } from '../../src/runs/records/records.ts'
 import type { OpenedStorage } from '../../src/storage/open.ts'
+import { isEndOf, tokenOf, type WireEvent } from '../kit/events.ts'
 import type { Token } from './agents.ts'
-import { isEnd, rootState, type Seen, tokenOf } from './client.ts'
+import { rootState } from './follower.ts'
 
-export interface Logged extends Seen {
+export interface Logged extends WireEvent {
   readonly runId: string
 }
 
 const decoder = new TextDecoder()
 
-/** A thread's whole log, from the store itself. */
+/** Reads a thread's whole log from the store itself. */
 export async function readLog({ store }: OpenedStorage, threadId: string): Promise<Logged[]> {
   const log: Logged[] = []
   for (;;) {
@@ -21,7 +22,7 @@ export async function readLog({ store }: OpenedStorage, threadId: string): Promi
     for (let i = 0; i < batch.count; i++) {
       const origin = batch.origins[batch.originOf[i]!]!
       const frame = decoder.decode(batch.bytes.subarray(batch.offsets[i], batch.offsets[i + 1]))
-      const event = JSON.parse(frame.slice(frame.indexOf('data: ') + 6)) as Seen
+      const event = JSON.parse(frame.slice(frame.indexOf('data: ') + 6)) as WireEvent
       expect(event.event_id).toBe(`${origin.token}-${batch.first + i}`)
       log.push({ ...event, runId: topicOf(origin).runId })
     }
@@ -29,8 +30,8 @@ export async function readLog({ store }: OpenedStorage, threadId: string): Promi
 }
 
 /**
- * What must hold of every log: seqs 1 to n; no event of a writer after one of a later writer; each run begins once and ends
- * at most once, with nothing of it after its end; two runs never mix.
+ * Expects what must hold of every log. Its seqs are 1 to n. No writer's event follows one of a later writer. Each run begins
+ * once and ends at most once, nothing of it follows its end, and two runs never mix.
  */
 export function expectSoundLog(log: readonly Logged[]): void {
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1))
@@ -42,37 +43,37 @@ export function expectSoundLog(log: readonly Logged[]): void {
     const own = log.filter(({ runId }) => runId === run)
     expect(rootState(own[0]!)).toEqual({ run, state: 'running' })
     expect(own.filter((event) => rootState(event)?.state === 'running').length).toBe(1)
-    const ends = own.filter(isEnd(run))
+    const ends = own.filter(isEndOf(run))
     expect(ends.length).toBeLessThanOrEqual(1)
     if (ends.length === 1) expect(own.at(-1)).toBe(ends[0])
   }
 }
 
-/** How the run ended. It has ended exactly once. */
+/** Expects that the run ended exactly once, and gives how. */
 export function endOf(log: readonly Logged[], run: string): unknown {
-  const ends = log.filter(isEnd(run))
+  const ends = log.filter(isEndOf(run))
   expect(ends.length, `ends of run ${run}`).toBe(1)
   return rootState(ends[0]!)!.state
 }
 
-/** What the run's last event says of its end. */
+/** The error in the run's last event. */
 export const whyOf = (log: readonly Logged[], run: string): string =>
-  String(log.findLast(isEnd(run))?.params.data.error)
+  String(log.findLast(isEndOf(run))?.params.data.error)
 
-/** How many processes have begun the run. */
+/** How many attempts the run has taken. */
 export async function attemptsOf({ store }: OpenedStorage, threadId: string, run: string): Promise<number> {
   return (await loadRun(store, threadId, run))!.record.attempts
 }
 
-/** Every event that somebody was given is in the log, as it was given. */
-export function expectKept(log: readonly Logged[], seen: readonly Seen[]): void {
+/** Expects that every event a subscriber got is in the log, unchanged. */
+export function expectKept(log: readonly Logged[], seen: readonly WireEvent[]): void {
   for (const event of seen) {
     const { runId: _, ...kept } = log[event.seq - 1]!
     expect(kept).toEqual(event)
   }
 }
 
-/** The tokens of a run of `tokens` are 0, 1, 2, …, all of one process. */
+/** Expects that the tokens of a run of `tokens` are 0, 1, 2, … and come from one process. Gives how many there are. */
 export function expectOwnTokens(log: readonly Logged[], run: string): number {
   const own = tokensOf(log, run)
   expect(own.map(({ n }) => n)).toEqual(own.map((_, i) => i))
@@ -80,7 +81,7 @@ export function expectOwnTokens(log: readonly Logged[], run: string): number {
   return own.length
 }
 
-/** Where a run went from process to process, none came back; and each writer (token) is one process. */
+/** Expects that a run which was taken over never came back to an earlier process, and that each fencing token belongs to one process. */
 export function expectHandedOn(log: readonly Logged[], run: string): void {
   const own = log.filter((event) => event.runId === run && event.method === 'custom')
   const writers = own.map((event) => `${tokenOf(event)} ${pidOf(event)}`)
@@ -95,8 +96,8 @@ const tokensOf = (log: readonly Logged[], run: string): readonly Token[] =>
   log.filter((event) => event.runId === run && event.method === 'custom').map(payloadOf)
 
 /**
- * The checkpoints of a thread of `steps`: one chain without branches, each with at most one step more than the one before, and
- * no process that comes back after another one wrote. Gives the newest state's log.
+ * Expects that the checkpoints of a thread of `steps` are one chain without branches, that each has at most one step more than
+ * the one before, and that no process writes again after another one did. Gives the newest state's log.
  */
 export async function expectOneChain(
   { checkpointer }: OpenedStorage,
@@ -122,10 +123,10 @@ export async function expectOneChain(
   return log
 }
 
-/** `0`, `1`, `2=yes`, … of a state's log: who did the steps is left out. */
+/** The steps in a state's log without their processes: `0`, `1`, `2=yes`, … */
 export const stepsOf = (log: readonly string[]): readonly string[] => log.map((entry) => entry.split('@')[0]!)
 
-/** The median and the worst of some durations, in seconds. */
+/** The median and the maximum of some durations, in seconds. */
 export function spread(ms: readonly number[]): string {
   const sorted = [...ms].sort((a, b) => a - b)
   const at = (share: number) => ((sorted[Math.floor((sorted.length - 1) * share)] ?? 0) / 1_000).toFixed(2)

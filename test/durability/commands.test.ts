@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import type { MultitaskStrategy } from '../../src/runs/records/records.ts'
 import { isEnded, loadRun } from '../../src/runs/records/records.ts'
+import { sendCommand } from '../kit/client.ts'
+import { hasEnded } from '../kit/events.ts'
 import type { TokensInput } from './agents.ts'
-import { backends } from './backends.ts'
 import { endOf, expectOwnTokens, expectSoundLog, type Logged, readLog } from './checks.ts'
-import { command, hasEnded, startRun } from './client.ts'
-import { countOf, LONG_LEASE_MS, report, setScene } from './scene.ts'
+import { startRun } from './follower.ts'
+import { backends, countOf, LONG_LEASE_MS, report, setScene } from './scene.ts'
 
 const STARTS = countOf('STARTS', 20)
 const SENDERS = 10
@@ -21,20 +22,20 @@ describe.each(backends)('$name', async (backend) => {
   ])
   const originOf = (sender: number) => instances[sender % instances.length]!.origin
 
-  /** Sends starts from several clients to both instances, each client one after the other. The answers by client. */
+  /** Sends starts from several clients to both instances, each client one after the other. Gives the answers by client. */
   const startMany = (threadId: string, multitaskStrategy: MultitaskStrategy) =>
     Promise.all(
       Array.from({ length: SENDERS }, async (_, sender) => {
         const answers = []
         for (let i = 0; i < STARTS / SENDERS; i++) {
           const params = { assistant_id: 'tokens', input, multitaskStrategy }
-          answers.push((await command(originOf(sender), threadId, 'run.start', params)).body)
+          answers.push((await sendCommand(originOf(sender), threadId, 'run.start', params)).body)
         }
         return answers
       }),
     )
 
-  /** Everything that runs of a thread leave behind, once all of them have ended. */
+  /** Expects what must hold of a thread once all of its runs have ended, and gives its log. */
   async function settled(threadId: string, runs: readonly string[]): Promise<readonly Logged[]> {
     for (const run of runs) {
       await expect
@@ -47,7 +48,7 @@ describe.each(backends)('$name', async (backend) => {
   }
 
   test.each(['enqueue', 'interrupt', 'rollback', 'reject'] as const)(
-    'many starts at once on two instances, strategy %s: one owner at a time, none lost',
+    'of many starts at once on two instances with strategy %s one owns the thread at a time, and none is lost',
     async (strategy) => {
       const threadId = scene.thread()
       const first = await startRun(originOf(0), threadId, { assistant_id: 'tokens', input })
@@ -75,10 +76,10 @@ describe.each(backends)('$name', async (backend) => {
       }
       if (strategy === 'enqueue') {
         expect(begun.length).toBe(runs.length)
-        // Each client's runs in the order it sent them.
+        // Each client's runs begin in the order in which it sent them.
         for (const own of accepted) expect(begun.filter((run) => own.includes(run))).toEqual(own)
       }
-      // Whatever was dropped, the last one to begin came to its end.
+      // Whatever was dropped, the last run to begin completes.
       expect(endOf(log, begun.at(-1)!)).toBe('completed')
       const thread = await fetch(`${originOf(1)}/threads/${threadId}`)
       expect(await thread.json()).toMatchObject({ status: 'idle' })
@@ -91,12 +92,14 @@ describe.each(backends)('$name', async (backend) => {
     120_000,
   )
 
-  test('one command sent ten times at once under one Idempotency-Key: one run, one answer', async () => {
+  test('one command sent ten times at once under one Idempotency-Key makes one run and one answer', async () => {
     const threadId = scene.thread()
     const params = { assistant_id: 'tokens', input }
     const headers = { 'idempotency-key': `key-${threadId}` }
     const answers = await Promise.all(
-      Array.from({ length: 10 }, (_, i) => command(originOf(i), threadId, 'run.start', params, headers)),
+      Array.from({ length: 10 }, (_, i) =>
+        sendCommand(originOf(i), threadId, 'run.start', params, { headers }),
+      ),
     )
     for (const { status, body } of answers) {
       expect(status).toBe(200)
@@ -107,7 +110,7 @@ describe.each(backends)('$name', async (backend) => {
     await follower.until(hasEnded(run))
     const log = await settled(threadId, [run])
     expect(new Set(log.map(({ runId }) => runId))).toEqual(new Set([run]))
-    expect((await command(originOf(1), threadId, 'run.start', params, headers)).body).toEqual(
+    expect((await sendCommand(originOf(1), threadId, 'run.start', params, { headers })).body).toEqual(
       answers[0]!.body,
     )
     expect((await readLog(storage, threadId)).length).toBe(log.length)

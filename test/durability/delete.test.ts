@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { OpenedStorage } from '../../src/storage/open.ts'
+import { request } from '../kit/client.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
-import { backends } from './backends.ts'
 import { spread } from './checks.ts'
-import { request, startRun } from './client.ts'
-import { countOf, randomMs, report, rounds, setScene } from './scene.ts'
+import { startRun } from './follower.ts'
+import { backends, countOf, randomMs, report, rounds, setScene } from './scene.ts'
 
 const ROUNDS = countOf('ROUNDS', 2)
 
@@ -13,7 +13,7 @@ describe.each(backends)('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
 
-  test('delete of a thread at work, and kill -9 in between: nothing is left, every stream is closed', async () => {
+  test('deleting a busy thread leaves nothing and closes every stream, also when kill -9 interrupts it', async () => {
     const { storage } = scene
     const survivor = await scene.start()
     const toEnd: number[] = []
@@ -33,18 +33,19 @@ describe.each(backends)('$name', async (backend) => {
         scene.follow(threadId, survivor),
       ])
       await Promise.all(followers.map((follower) => follower.until((seen) => seen.length > 3)))
-      const answers = threads.map((threadId) => request('DELETE', `${victim.origin}/threads/${threadId}`))
-      for (const answer of answers) answer.catch(() => {}) // Cut off.
+      const answers = threads.map((threadId) => request(victim.origin, 'DELETE', `/threads/${threadId}`))
+      // The kill cuts them off.
+      for (const answer of answers) answer.catch(() => {})
       await sleep(randomMs(60))
       await victim.kill()
       const killed = Date.now()
       for (const threadId of threads) {
-        // A deletion that was begun is finished without being asked for again.
-        const { status } = await request('GET', `${survivor.origin}/threads/${threadId}`)
+        // A deletion that was begun is finished without another request.
+        const { status } = await request(survivor.origin, 'GET', `/threads/${threadId}`)
         if (status === 404) begun += 1
         else
           expect([204, 404]).toContain(
-            (await request('DELETE', `${survivor.origin}/threads/${threadId}`)).status,
+            (await request(survivor.origin, 'DELETE', `/threads/${threadId}`)).status,
           )
       }
       for (const threadId of threads) {
@@ -64,7 +65,7 @@ describe.each(backends)('$name', async (backend) => {
   }, 600_000)
 })
 
-/** What there still is of a thread. */
+/** What is left of a thread. */
 async function leftovers(
   { store, checkpointer }: OpenedStorage,
   threadId: string,

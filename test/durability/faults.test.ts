@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { startPostgres } from '../kit/postgres-server.ts'
+import type { Backend } from '../kit/backends.ts'
+import { request } from '../kit/client.ts'
+import { hasEnded, tokenOf } from '../kit/events.ts'
+import { query, startPostgres } from '../kit/postgres-server.ts'
 import { startProxy } from '../kit/proxy.ts'
 import { startRedis } from '../kit/redis-server.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
-import { admin, type Backend, backends } from './backends.ts'
 import {
   endOf,
   expectHandedOn,
@@ -16,14 +18,14 @@ import {
   readLog,
   stepsOf,
 } from './checks.ts'
-import { follow, hasEnded, request, startRun, tokenOf } from './client.ts'
+import { follow, startRun } from './follower.ts'
 import type { Instance } from './process.ts'
-import { inScene, LONG_LEASE_MS, report, type Scene } from './scene.ts'
+import { backends, inScene, LONG_LEASE_MS, report, type Scene } from './scene.ts'
 
-/** A database server of its own. */
+/** A database server for one test. */
 interface Server {
   readonly url: string
-  /** As in a crash. */
+  /** Ends it as a crash does. */
   stop(): Promise<void>
   start(): Promise<void>
   remove(): Promise<void>
@@ -40,10 +42,10 @@ const servers: Readonly<Record<string, () => Promise<Server>>> = {
   },
 }
 
-/** Ends the connections on which instances wait for bells. */
+/** Ends the connections on which instances wait for notifications. */
 const killListeners: Readonly<Record<string, (url: string) => Promise<unknown>>> = {
   postgres: (url) =>
-    admin(
+    query(
       url,
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`,
     ),
@@ -59,7 +61,7 @@ const tokens: TokensInput = { count: 300, everyMs: 5 }
 const steps: StepsInput = { count: 16, stepMs: 80 }
 
 describe.each(backends.filter(({ name }) => name in servers))('$name', (backend) => {
-  test('the database ends as in a crash and comes back: requests fail at once as they should, nothing that was delivered is lost', async () => {
+  test('when the database crashes and returns, requests fail at once with 503 and nothing that was delivered is lost', async () => {
     const server = await servers[backend.name]!()
     onTestFinished(server.remove)
     await inScene(over(backend, server), async (scene) => {
@@ -86,7 +88,7 @@ describe.each(backends.filter(({ name }) => name in servers))('$name', (backend)
   }, 120_000)
 
   test.each(['reset', 'stall', 'strand'] as const)(
-    'a link that has a %s: bounded delay, no gap, nothing twice',
+    'a link to the database that suffers a %s delays events for a bounded time, and none is lost or doubled',
     async (fault) => {
       await inScene(backend, async (scene) => {
         const link = await startProxy(scene.database.url)
@@ -117,7 +119,7 @@ describe.each(backends.filter(({ name }) => name in servers))('$name', (backend)
     120_000,
   )
 
-  test('listeners that are killed again and again: every event comes, and soon', async () => {
+  test('every event arrives soon while the listening connections are killed again and again', async () => {
     await inScene(backend, async (scene) => {
       const [a, b] = await Promise.all([
         scene.start({ leaseTtlMs: LONG_LEASE_MS }),
@@ -146,8 +148,8 @@ describe.each(backends.filter(({ name }) => name in servers))('$name', (backend)
   }, 120_000)
 })
 
-describe.runIf(backends.some(({ name }) => name === 'redis'))('redis without a file', () => {
-  test('forgets all when it ends: clients get what is new, under ids that were never used', async () => {
+describe.runIf(backends.some(({ name }) => name === 'redis'))('redis without an append-only file', () => {
+  test('forgets everything when it ends, and clients get the new events under ids that were never used', async () => {
     const server = await startRedis({ appendonly: 'no' })
     onTestFinished(server.remove)
     const redis = backends.find(({ name }) => name === 'redis')!
@@ -182,13 +184,13 @@ describe.runIf(backends.some(({ name }) => name === 'redis'))('redis without a f
   }, 120_000)
 })
 
-/** The backend on one server, which goes with its test. */
+/** The backend on one server, which is removed with its test. */
 const over = (backend: Backend, { url }: { readonly url: string }): Backend => ({
   ...backend,
   create: async () => ({ url, instanceUrl: url, remove: async () => {} }),
 })
 
-/** A plain run and a graph on one instance, and subscribers on several. */
+/** Starts a plain run and a graph on one instance, and subscribers on several. */
 async function startWork(scene: Scene, on: Instance, through: readonly Instance[]) {
   const { storage } = scene
   const plain = scene.thread()
@@ -206,7 +208,7 @@ async function startWork(scene: Scene, on: Instance, through: readonly Instance[
     async ended() {
       await Promise.all(followers.map((follower) => follower.until(hasEnded(runs.get(follower.threadId)!))))
     },
-    /** What must hold of logs, subscribers and checkpoints; how the two runs ended. */
+    /** Expects what must hold of logs, subscribers and checkpoints. Gives how the two runs ended. */
     async check(): Promise<string> {
       for (const { threadId, seen } of followers) {
         const log = await readLog(storage, threadId)
@@ -232,17 +234,17 @@ async function startWork(scene: Scene, on: Instance, through: readonly Instance[
   }
 }
 
-/** Sends requests of several kinds while the storage is away; the slowest answer, in milliseconds. Each must be a typed 503. */
+/** Sends several kinds of requests while the storage is unavailable. Each must be a typed 503. Gives the slowest answer in milliseconds. */
 async function refusals(instances: readonly Instance[]): Promise<number> {
   let slowest = 0
   for (const { origin } of instances) {
-    const thread = `${origin}/threads/refused`
+    const thread = '/threads/refused'
     const input = { id: 1, method: 'run.start', params: { assistant_id: 'tokens', input: tokens } }
     const requests = [
-      () => request('POST', `${thread}/commands`, input),
-      () => request('GET', `${thread}/state`),
-      () => request('POST', `${origin}/threads`, {}),
-      () => request('DELETE', thread),
+      () => request(origin, 'POST', `${thread}/commands`, input),
+      () => request(origin, 'GET', `${thread}/state`),
+      () => request(origin, 'POST', '/threads', {}),
+      () => request(origin, 'DELETE', thread),
     ]
     await Promise.all(
       requests.map(async (send) => {
@@ -260,7 +262,7 @@ async function refusals(instances: readonly Instance[]): Promise<number> {
   return slowest
 }
 
-/** The instance takes a run and brings it to its end. */
+/** Expects that the instance takes a run and ends it. */
 async function expectAtWork(scene: Scene, instance: Instance): Promise<void> {
   const threadId = scene.thread()
   const params = { assistant_id: 'tokens', input: { count: 3, everyMs: 1 } }
@@ -268,7 +270,7 @@ async function expectAtWork(scene: Scene, instance: Instance): Promise<void> {
   await scene.follow(threadId, instance).until(hasEnded(run))
 }
 
-/** Sends again what was answered with 503, as clients do. */
+/** Retries what was answered with 503, as clients do. */
 async function untilTaken<T>(send: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { OpenedStorage } from '../../src/storage/open.ts'
+import { hasEnded } from '../kit/events.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
-import { backends } from './backends.ts'
 import {
   attemptsOf,
   endOf,
@@ -16,19 +16,19 @@ import {
   stepsOf,
   whyOf,
 } from './checks.ts'
-import { hasEnded, startRun } from './client.ts'
-import { countOf, inScene, LEASE_MS, randomMs, report, rounds, type Scene } from './scene.ts'
+import { startRun } from './follower.ts'
+import { backends, countOf, inScene, LEASE_MS, randomMs, report, rounds, type Scene } from './scene.ts'
 
 const ROUNDS = countOf('ROUNDS', 2)
 
 describe.each(backends)('$name', (backend) => {
-  test('SIGSTOP past the lease, then SIGCONT: whoever was thought lost writes nothing more', async () => {
+  test('a process that is stopped past its lease and continued writes nothing more', async () => {
     const takenOver: number[] = []
     let heldUp = 0
     let late = 0
     let givenUp = 0
 
-    // Databases of their own: frozen while it holds a lock there, a process holds up everybody.
+    // Each round has a database of its own, because a process that is frozen while it holds a lock blocks all others.
     const round = async (scene: Scene) => {
       const { storage } = scene
       const [survivor, sleeper] = await Promise.all([scene.start(), scene.start()])
@@ -60,7 +60,7 @@ describe.each(backends)('$name', (backend) => {
       sleeper.thaw()
       await over
       await Promise.all([...runs.values()].map((run) => sleeper.left(run)))
-      // Subscribers of the sleeper see what the others saw.
+      // Subscribers of the sleeper get what the others got.
       for (const { follower, run } of followers) await follower.until(hasEnded(run))
       const after = await lengths(storage, runs.keys())
       if (before) late += after.reduce((sum, length, i) => sum + length - before[i]!, 0)
@@ -81,7 +81,7 @@ describe.each(backends)('$name', (backend) => {
       const run = runs.get(graph)!
       const whole = Array.from({ length: steps.count }, (_, n) => `${n}`)
       const done = stepsOf(await expectOneChain(storage, graph))
-      // On a machine this busy a lease may be over before it could be renewed, again and again.
+      // On a busy machine a lease may expire again and again before it can be renewed.
       if (endOf(log, run) === 'failed' && (await attemptsOf(storage, graph, run)) === 3) {
         givenUp += 1
         expect(done).toEqual(whole.slice(0, done.length))
@@ -101,7 +101,7 @@ describe.each(backends)('$name', (backend) => {
   }, 600_000)
 })
 
-/** Events of each thread's log and checkpoints of each thread. */
+/** The numbers of events and of checkpoints of each thread. */
 async function lengths({ store, checkpointer }: OpenedStorage, threads: Iterable<string>): Promise<number[]> {
   const found: number[] = []
   for (const threadId of threads) {

@@ -5,7 +5,7 @@ import { openStorage } from '../../src/storage/open.ts'
 import { agents } from './agents.ts'
 import type { FromInstance, InstanceOptions } from './process.ts'
 
-/** One instance of a server, as a process of its own. It ends when its parent does. */
+/** One instance of a server in a process of its own, which ends when its parent does. */
 
 const { storageUrl, port, leaseTtlMs, drainMs, deadlineMs } = JSON.parse(process.argv[2]!) as InstanceOptions
 
@@ -18,9 +18,9 @@ const report = (error: unknown) => {
 }
 
 const storage = await openStorage(storageUrl, { deadlineMs })
-// A short deadline is for what comes after.
+// The setup may take longer than a short deadline, which is meant for what follows.
 await retryUnavailable(30_000, () => storage.setup())
-/** Tells when the engine has let go of an agent, and the agent of its run. */
+/** Tells the parent when an agent has returned from its run. */
 const watched = (agent: Agent): Agent => ({
   ...agent,
   get checkpointer() {

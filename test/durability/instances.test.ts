@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
+import { hasEnded } from '../kit/events.ts'
 import type { TokensInput } from './agents.ts'
-import { backends } from './backends.ts'
 import { expectKept, expectSoundLog, readLog } from './checks.ts'
-import { follow, hasEnded, startRun } from './client.ts'
-import { countOf, LONG_LEASE_MS, randomMs, report, rounds, setScene } from './scene.ts'
+import { follow, startRun } from './follower.ts'
+import { backends, countOf, LONG_LEASE_MS, randomMs, report, rounds, setScene } from './scene.ts'
 
 const SUBSCRIBERS = countOf('SUBSCRIBERS', 10)
 const THREADS = countOf('THREADS', 30)
@@ -18,7 +18,7 @@ describe.each(backends)('$name', async (backend) => {
     scene.start({ leaseTtlMs: LONG_LEASE_MS }),
   ])
 
-  test('a run on one instance, subscribers that join and leave on another: no gap, no double', async () => {
+  test('subscribers that join and leave on one instance get a run on another without gaps or doubles', async () => {
     const threadId = scene.thread()
     const input: TokensInput = { count: 1_000, everyMs: 2 }
     const run = await startRun(a.origin, threadId, { assistant_id: 'tokens', input })
@@ -35,7 +35,7 @@ describe.each(backends)('$name', async (backend) => {
         const since = randomMs(known + 1)
         const visit = follow({ origin: () => b.origin, threadId, since })
         visits += 1
-        // Leaves at some event, or stays to the end.
+        // The visitor leaves at some event or stays to the end.
         const enough = 1 + randomMs(150)
         await visit.until(
           (seen) => seen.length >= enough || hasEnded(run)([...seen, ...whole.seen.slice(-1)]),
@@ -60,14 +60,14 @@ describe.each(backends)('$name', async (backend) => {
     )
   }, 120_000)
 
-  test('threads with a subscriber each, and runs side by side, take no more connections', async () => {
+  test('connections stay bounded with many threads that have a subscriber each and many runs', async () => {
     const few = await busyThreads(10)
     const many = await busyThreads(THREADS)
-    expect(many).toBeLessThanOrEqual(backend.connectionsOf(2))
+    expect(many).toBeLessThanOrEqual(backend.connectionsPerProcess * 2)
     report(
       backend,
       `${THREADS} threads with a subscriber each, ${RUNS_AT_ONCE} runs at once, two instances`,
-      `connections ${many} (with 10 threads ${few}), of at most ${backend.connectionsOf(2)}`,
+      `connections ${many} (with 10 threads ${few}), of at most ${backend.connectionsPerProcess * 2}`,
     )
   }, 300_000)
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
+import { sendCommand } from '../kit/client.ts'
+import { hasEnded, tokenOf, type WireEvent } from '../kit/events.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
-import { backends } from './backends.ts'
 import {
   attemptsOf,
   endOf,
@@ -16,8 +17,8 @@ import {
   stepsOf,
   whyOf,
 } from './checks.ts'
-import { command, type Follower, hasEnded, rootState, type Seen, startRun, tokenOf } from './client.ts'
-import { countOf, randomMs, report, rounds, setScene } from './scene.ts'
+import { type Follower, rootState, startRun } from './follower.ts'
+import { backends, countOf, randomMs, report, rounds, setScene } from './scene.ts'
 
 const ROUNDS = countOf('ROUNDS', 2)
 
@@ -25,7 +26,7 @@ describe.each(backends)('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
 
-  test('kill -9 at random points: each run ends once or goes on elsewhere, and nothing that was delivered is lost', async () => {
+  test('after kill -9 at random points each run ends once or continues elsewhere, and nothing that was delivered is lost', async () => {
     const { storage } = scene
     const survivor = await scene.start()
     const toEnd: number[] = []
@@ -79,7 +80,7 @@ describe.each(backends)('$name', async (backend) => {
         const log = await readLog(storage, threadId)
         logs.set(threadId, log)
         expectSoundLog(log)
-        // A run whose acknowledgement was lost may still be at work.
+        // A run whose acknowledgement was lost may still be in progress.
         await follower.until((seen) => seen.length >= log.length)
         expectKept(log, follower.seen.slice(0, log.length))
       }
@@ -97,7 +98,7 @@ describe.each(backends)('$name', async (backend) => {
         const threadId = threads[name]
         const done = stepsOf(await expectOneChain(storage, threadId))
         expectHandedOn(logOf(name), run)
-        // Victims of other rounds take over too, and a run that three processes have died with is given up.
+        // Victims of other rounds take runs over as well, and a run is given up after three attempts.
         if (endOf(logOf(name), run) === 'failed' && (await attemptsOf(storage, threadId, run)) === 3) {
           givenUp += 1
           expect(done).toEqual(whole.slice(0, done.length))
@@ -129,20 +130,20 @@ const named = (count: number, answers: Readonly<Record<number, string>> = {}): s
 
 const lastToken = (log: readonly Logged[]): number => Math.max(0, ...log.map(tokenOf))
 
-/** Answers what a run asked: where it ran, or elsewhere when that is gone. The run that took the answer, whoever told it. */
+/** Answers the question of a run on its instance, or elsewhere when that is gone. Gives the run that took the answer. */
 async function answer(origins: readonly string[], asked: string, follower: Follower): Promise<string> {
   await follower.until(hasEnded(asked))
-  // The last one: a run that was cut off between asking and its checkpoint asks anew.
+  // This takes the last question, because a run that was killed between its question and its checkpoint asks again.
   const { params } = follower.seen.findLast(({ method }) => method === 'input.requested')!
   const { interrupt_id } = params.data
   for (const origin of origins) {
     try {
-      const { body } = await command(origin, follower.threadId, 'input.respond', {
+      const { body } = await sendCommand(origin, follower.threadId, 'input.respond', {
         interrupt_id,
         response: 'yes',
       })
       if (body.type === 'success') return body.result.run_id
-      // The answer was taken, and its taker was killed before it could say so.
+      // The answer was taken, and the instance was killed before it could say so.
       expect(body.error).toBe('no_such_interrupt')
       await follower.until((seen) => runsOf(seen).length === 2)
       return runsOf(follower.seen)[1]!
@@ -153,10 +154,10 @@ async function answer(origins: readonly string[], asked: string, follower: Follo
   throw new Error('Nobody took the answer.')
 }
 
-const runsOf = (seen: readonly Seen[]): string[] =>
+const runsOf = (seen: readonly WireEvent[]): string[] =>
   seen.flatMap((event) => (rootState(event)?.state === 'running' ? [String(rootState(event)!.run)] : []))
 
-/** Short runs, one after the other, until the server is gone. Those it has acknowledged. */
+/** Starts short runs, one after the other, until the server is gone. Gives those that it acknowledged. */
 async function startMany(origin: string, threadId: string): Promise<string[]> {
   const input: TokensInput = { count: 5, everyMs: 1 }
   const runs: string[] = []

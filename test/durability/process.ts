@@ -6,48 +6,48 @@ import { afterAll } from 'vitest'
 
 export interface InstanceOptions {
   readonly storageUrl: string
-  /** 0 lets the system choose. */
+  /** The system chooses the port where this is 0. */
   readonly port: number
   readonly leaseTtlMs: number
   readonly drainMs: number
-  /** How long one call to the storage may take. */
+  /** The time that one call to the storage may take, in milliseconds. */
   readonly deadlineMs: number
 }
 
-/** What an instance tells its parent. */
+/** A message of an instance to its parent. */
 export type FromInstance =
   | { readonly kind: 'ready'; readonly port: number }
   | { readonly kind: 'error'; readonly text: string }
-  /** An agent has come to the end of its run there, whatever became of it. */
+  /** The agent of a run has returned there, however the run ended. */
   | { readonly kind: 'left'; readonly runId: string }
 
 export interface Instance {
   readonly origin: string
   readonly port: number
   readonly pid: number
-  /** What it reported, as text. */
+  /** The errors that it reported, as text. */
   readonly errors: readonly string[]
   readonly exited: Promise<void>
-  /** Settles when its agent works on this run no more. */
+  /** Settles when its agent has returned from this run. */
   left(runId: string): Promise<void>
-  /** SIGKILL: at once, wherever it is. */
+  /** Sends SIGKILL, which ends it at once. */
   kill(): Promise<void>
-  /** SIGSTOP: it holds everything and does nothing. */
+  /** Sends SIGSTOP, after which it holds everything and does nothing. */
   freeze(): void
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   thaw(): void
-  /** SIGTERM: it drains. Settles when the process is gone. */
+  /** Sends SIGTERM, so that it drains. Settles when the process is gone. */
   terminate(): Promise<void>
 }
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-/** Under `node_modules`, so that what is not bundled is found. */
+/** The bundle lies under `node_modules`, so that it finds what it does not contain. */
 const place = `${root}node_modules/.cache/agentwire-durability`
 const bundle = `${place}/instance-${process.pid}.mjs`
 let built = false
 afterAll(() => rmSync(bundle, { force: true }))
 
-/** One file starts several times as fast as the sources. */
+/** Bundles the instance, because one file starts several times as fast as the sources. */
 function build(): void {
   if (built) return
   mkdirSync(place, { recursive: true })

@@ -1,17 +1,17 @@
 import { Client } from '@langchain/langgraph-sdk'
 import { StreamController } from '@langchain/langgraph-sdk/stream'
 import { afterAll, describe, expect, test } from 'vitest'
+import { tokenOf } from '../kit/events.ts'
+import { untilStore } from '../kit/stream-store.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
-import { backends } from './backends.ts'
 import { endOf, expectHandedOn, expectOneChain, expectSoundLog, readLog, spread, stepsOf } from './checks.ts'
-import { tokenOf } from './client.ts'
 import type { Instance } from './process.ts'
-import { countOf, report, setScene } from './scene.ts'
+import { backends, countOf, report, setScene } from './scene.ts'
 
 const CLIENTS = countOf('CLIENTS', 4)
-/** Nobody is lost here. What is handed over is looked for every third of it. */
+/** No process is lost here. Instances look for runs to take over every third of this time. */
 const LEASE_MS = 9_000
-/** What a page shows. */
+/** The state that a page shows. */
 // biome-ignore lint/suspicious/noExplicitAny: states of two agents
 type State = any
 
@@ -19,25 +19,25 @@ describe.each(backends)('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
 
-  test('a clean restart under clients of the SDK: each ends with the whole sequence', async () => {
+  test('after a clean restart each client of the SDK ends with the whole sequence', async () => {
     const { storage } = scene
     const tokens: TokensInput = { count: 200, everyMs: 10 }
     const steps: StepsInput = { count: 20, stepMs: 120 }
     const text = Array.from({ length: tokens.count }, (_, n) => `${n} `).join('')
     const whole = Array.from({ length: steps.count }, (_, n) => `${n}`)
-    // One that lets its runs finish, and one that hands them over at once.
+    // One instance lets its runs finish, and one hands them over at once.
     const patient = await open('talk', tokens, Math.floor(CLIENTS / 4), 60_000)
     const hasty = await open('steps', steps, Math.ceil(CLIENTS * 0.75), 0)
     await Promise.all([hasty.restart(), patient.restart()])
 
     let handedOver = 0
     for (const { controller, threadId, writers } of await hasty.ended()) {
-      await until(controller, ({ values }) => String(stepsOf(values.log)) === String(whole))
+      await untilStore(controller.rootStore, ({ values }) => String(stepsOf(values.log)) === String(whole))
       expect(stepsOf(await expectOneChain(storage, threadId))).toEqual(whole)
       if (writers === 2) handedOver += 1
     }
     for (const { controller } of await patient.ended()) {
-      await until(controller, ({ messages }) => messages.at(-1)?.text === text)
+      await untilStore(controller.rootStore, ({ messages }) => messages.at(-1)?.text === text)
     }
     expect(handedOver).toBeGreaterThan(0)
     const back = [...hasty.back, ...patient.back]
@@ -49,7 +49,7 @@ describe.each(backends)('$name', async (backend) => {
     )
   }, 300_000)
 
-  /** An instance with pages that have each started a run. */
+  /** Starts an instance with pages that have each started a run. */
   async function open(assistantId: string, input: object, count: number, drainMs: number) {
     const instance = await scene.start({ drainMs, leaseTtlMs: LEASE_MS })
     const client = new Client({ apiUrl: instance.origin, apiKey: null, callerOptions: { maxRetries: 0 } })
@@ -70,9 +70,9 @@ describe.each(backends)('$name', async (backend) => {
     })
     const threads: string[] = []
     for (const { controller } of pages) {
-      const { threadId } = await until(controller, (shown) => Boolean(shown.threadId))
+      const { threadId } = await untilStore(controller.rootStore, (shown) => Boolean(shown.threadId))
       threads.push(threadId!)
-      // A command that is under way when its server goes is the client's to send again: here each was answered.
+      // Here each command is answered before the restart, because its client would have to retry one that is cut off.
       const begun = async () => (await scene.storage.store.inspect(threadId!)).head
       await expect.poll(begun, { timeout: 30_000 }).toBeGreaterThan(1)
     }
@@ -87,7 +87,7 @@ describe.each(backends)('$name', async (backend) => {
         const ended = []
         for (const [i, { controller, submitted }] of pages.entries()) {
           await submitted
-          const { error } = await until(controller, ({ isLoading }) => !isLoading)
+          const { error } = await untilStore(controller.rootStore, ({ isLoading }) => !isLoading)
           expect(error).toBeUndefined()
           const log = await readLog(scene.storage, threads[i]!)
           expectSoundLog(log)
@@ -101,20 +101,3 @@ describe.each(backends)('$name', async (backend) => {
     }
   }
 })
-
-/** Settles with what the page shows once this holds of it. */
-async function until(
-  { rootStore }: StreamController<State, State>,
-  holds: (shown: ReturnType<typeof rootStore.getSnapshot>) => boolean,
-) {
-  return new Promise<ReturnType<typeof rootStore.getSnapshot>>((resolve) => {
-    const look = () => {
-      const shown = rootStore.getSnapshot()
-      if (!holds(shown)) return
-      off()
-      resolve(shown)
-    }
-    const off = rootStore.subscribe(look)
-    look()
-  })
-}

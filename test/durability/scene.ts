@@ -1,21 +1,28 @@
 import { type OpenedStorage, openStorage } from '../../src/storage/open.ts'
-import type { Backend, Database } from './backends.ts'
-import { type Follower, follow } from './client.ts'
+import { BACKENDS, type Backend, type Database } from '../kit/backends.ts'
+import { type Follower, follow } from './follower.ts'
 import { type Instance, type InstanceOptions, startInstance } from './process.ts'
 
-/** Short, so that tests are; long enough for a busy machine to renew it in time. */
+const wanted = process.env.DURABILITY_BACKENDS?.split(',')
+
+/** The databases that are installed on this machine. `DURABILITY_BACKENDS=sqlite,postgres` chooses among them. */
+export const backends = BACKENDS.filter((backend) => backend.installed()).filter(
+  ({ name }) => wanted === undefined || wanted.includes(name),
+)
+
+/** Leases are short so that tests are, and long enough for a busy machine to renew them in time. */
 export const LEASE_MS = countOf('LEASE_MS', 2_000)
-/** For tests in which nobody is lost. */
+/** The lease for tests that lose no process. */
 export const LONG_LEASE_MS = 30_000
 
-/** A database, a look into it from outside, and instances over it. */
+/** A database, a handle on it in this process, and instances over it. */
 export interface Scene {
   readonly database: Database
   readonly storage: OpenedStorage
   start(options?: Partial<InstanceOptions>): Promise<Instance>
-  /** A name nobody used before. */
+  /** The id of a thread that nobody used before. */
   thread(): string
-  /** Follows a thread through an instance, or several. */
+  /** Follows a thread through one instance or several in turn. */
   follow(threadId: string, ...through: readonly Pick<Instance, 'origin'>[]): Follower
   /** Kills the instances and removes the database. */
   close(): Promise<void>
@@ -60,7 +67,7 @@ export async function setScene(backend: Backend): Promise<Scene> {
   }
 }
 
-/** A scene for one piece of work. */
+/** Sets a scene for one piece of work. */
 export async function inScene<T>(backend: Backend, work: (scene: Scene) => Promise<T>): Promise<T> {
   const scene = await setScene(backend)
   try {
@@ -70,17 +77,17 @@ export async function inScene<T>(backend: Backend, work: (scene: Scene) => Promi
   }
 }
 
-/** How often a test does what it does, `DURABILITY_<NAME>`. */
+/** How often a test repeats its work. `DURABILITY_<NAME>` overrides it. */
 export function countOf(name: string, fallback: number): number {
   return Number(process.env[`DURABILITY_${name}`] ?? fallback)
 }
 
-/** One line of what a test has found. */
+/** Prints one line with what a test has found. */
 export function report(backend: Backend, what: string, figures: string): void {
   process.stdout.write(`${backend.name} · ${what}: ${figures}\n`)
 }
 
-/** Does something `count` times, a few at once: most of the time is spent waiting for leases to end. */
+/** Runs `count` rounds, a few at once, because most of the time is spent waiting until leases expire. */
 export async function rounds(count: number, round: (i: number) => Promise<void>, atOnce = 2): Promise<void> {
   let next = 0
   const lane = async () => {

@@ -96,7 +96,7 @@ describe('the byte limit', () => {
     await expect(readJson(post('"éééé"'), { maxBytes: 8 })).rejects.toMatchObject({ status: 413 })
   })
 
-  test('is 4 MiB unless told', async () => {
+  test('is 4 MiB by default', async () => {
     const text = JSON.stringify('x'.repeat(4 * 1024 * 1024 - 2))
     expect(await readJson(post(text))).toHaveLength(4 * 1024 * 1024 - 2)
     await expect(readJson(post(`${text} `))).rejects.toMatchObject({ code: 'payload_too_large' })
@@ -147,7 +147,7 @@ describe('the byte limit', () => {
 describe('the depth limit', () => {
   const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
-  test('is exact, and 100 unless told', async () => {
+  test('is exact, and 100 by default', async () => {
     await expect(readJson(post(nested(100)))).resolves.toBeDefined()
     await expect(readJson(post(nested(101)))).rejects.toMatchObject({ status: 400, code: 'too_deep' })
     await expect(readJson(post('1'), { maxDepth: 0 })).resolves.toBe(1)
@@ -162,7 +162,7 @@ describe('the depth limit', () => {
   test('counts the same for text and for a parsed value as a plain recursion', async () => {
     const depthOf = (value: unknown): number =>
       typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depthOf)) : 0
-    // Strings full of what the scan looks for.
+    // These strings are full of the characters that the scan looks for.
     const string = fc.array(fc.constantFrom('[', ']', '{', '}', '"', '\\')).map((parts) => parts.join(''))
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof(
@@ -189,7 +189,7 @@ describe('the depth limit', () => {
     )
   })
 
-  test('refuses a parsed value that holds itself', async () => {
+  test('refuses a parsed value that contains itself', async () => {
     const self: Record<string, unknown> = {}
     self.a = self
     self.b = [self, self]
@@ -198,7 +198,7 @@ describe('the depth limit', () => {
 })
 
 describe('parsedBody', () => {
-  test('is taken as it is, and the request is left alone', async () => {
+  test('is taken as it is, and the request is not read', async () => {
     const request = post('{"from":"wire"}')
     const parsedBody = { from: 'host' }
     expect(await readJson(request, { parsedBody })).toBe(parsedBody)
@@ -206,7 +206,7 @@ describe('parsedBody', () => {
     expect(request.bodyUsed).toBe(false)
   })
 
-  test('is asked for when somebody read the body before', async () => {
+  test('is required when the body was read before', async () => {
     const request = post('{}')
     await request.text()
     await expect(readJson(request)).rejects.toMatchObject({
@@ -236,13 +236,13 @@ describe('a client that leaves', () => {
     expect(cancelled).toHaveBeenCalledOnce()
   })
 
-  test('rejects at once when it left before', async () => {
+  test('rejects at once when the client left before', async () => {
     await expect(readJson(post(stalled()), { signal: AbortSignal.abort() })).rejects.toMatchObject({
       code: 'incomplete_body',
     })
   })
 
-  test('is seen by the signal of the request too', async () => {
+  test('is seen by the signal of the request as well', async () => {
     const client = new AbortController()
     const init = { method: 'POST', body: stalled(), signal: client.signal, duplex: 'half' }
     const request = new Request('http://host/', init)
@@ -258,7 +258,7 @@ describe('a client that leaves', () => {
     await expect(readJson(post(broken))).rejects.toMatchObject({ status: 400, code: 'incomplete_body' })
   })
 
-  test('leaves a bridge free to say why itself', async () => {
+  test('leaves the reason to a bridge that knows it', async () => {
     const late = new HttpError(408, 'timeout', 'Too slow.')
     const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(late) })
     await expect(readJson(post(broken))).rejects.toBe(late)

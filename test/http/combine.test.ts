@@ -41,17 +41,17 @@ describe('combine', () => {
     if (status === 405) expect(await response.json()).toMatchObject({ error: 'method_not_allowed' })
   })
 
-  test('falls through where none has the path', async () => {
+  test('falls through where no handler has the path', async () => {
     expect(await both.handle(request('GET /nothing'))).toBeUndefined()
     expect((await both.fetch(request('GET /nothing'))).status).toBe(404)
     expect((await combine([]).fetch(request('GET /'))).status).toBe(404)
   })
 
-  test('has the routes of all', () => {
+  test('has the routes of all handlers', () => {
     expect(both.routes).toEqual([...first.routes, ...second.routes])
   })
 
-  test('hands the context on', async () => {
+  test('passes the context on', async () => {
     const response = await both.fetch(request('GET /mount/b'), { basePath: '/mount' })
     expect(await response.json()).toBe('second')
   })
@@ -61,7 +61,7 @@ describe('combine', () => {
     expect(await (await nested.fetch(request('DELETE /shared'))).json()).toBe('third')
   })
 
-  test('closes all, also when one fails, and says so', async () => {
+  test('closes all handlers, also when one fails, and reports the failure', async () => {
     const onClose = vi.fn()
     const failing = group('x', ['GET /x'], { onClose: () => Promise.reject(new Error('stuck')) })
     const handler = combine([failing, group('y', ['GET /y'], { onClose })])

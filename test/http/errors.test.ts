@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { AgentwireError } from '../../src/errors.ts'
 import { errorResponse, HttpError, reportError } from '../../src/http/index.ts'
 import { ConflictError, UnavailableError } from '../../src/storage/errors.ts'
+import { turns } from '../kit/wait.ts'
 
 describe('HttpError', () => {
   test('is an AgentwireError with a status', () => {
@@ -21,7 +22,7 @@ describe('HttpError', () => {
 })
 
 describe('errorResponse', () => {
-  test('sends an HttpError as it says, and reports nothing', async () => {
+  test('sends an HttpError as it is, and reports nothing', async () => {
     const onError = vi.fn()
     const response = errorResponse(
       new HttpError(404, 'not_found', 'Gone.', { headers: { 'x-why': 'age' } }),
@@ -33,7 +34,7 @@ describe('errorResponse', () => {
     expect(onError).not.toHaveBeenCalled()
   })
 
-  test('sends a storage that is away as 503 with Retry-After in whole seconds', async () => {
+  test('answers an unavailable storage with 503 and Retry-After in whole seconds', async () => {
     const error = new UnavailableError('10.0.0.7 refused', { written: 'unknown', retryAfterMs: 1_001 })
     const response = errorResponse(error)
     expect(response.status).toBe(503)
@@ -76,6 +77,6 @@ describe('reportError', () => {
     const rejecting = () => Promise.reject(new Error('reporter'))
     expect(reportError('x', throwing)).not.toBe(reportError('x', rejecting))
     // An unhandled rejection would fail the run at the next turn of the loop.
-    await new Promise((resolve) => setImmediate(resolve))
+    await turns()
   })
 })

@@ -11,12 +11,13 @@ import {
   type Route,
   sseResponse,
 } from '../../src/http/index.ts'
+import { turns } from '../kit/wait.ts'
 
 function request(path: string, init?: RequestInit): Request {
   return new Request(`http://host${path}`, init)
 }
 
-/** A handler of one GET route, and what its endpoint saw. */
+/** A handler of one GET route, and the calls that its endpoint got. */
 function probe(options: Partial<HandlerOptions> = {}) {
   const calls: Call[] = []
   const endpoint: Endpoint = (call) => {
@@ -45,7 +46,7 @@ describe('a route', () => {
     expect(calls[0]!.signal).toBe(sent.signal)
   })
 
-  test('is found below the base path, the host going first', async () => {
+  test('is found below the base path, and that of the host comes first', async () => {
     const { handle, calls } = probe({ basePath: '/api' })
     expect(await handle(request('/things/1'))).toBeUndefined()
     expect(await handle(request('/apis/things/1'))).toBeUndefined()
@@ -56,7 +57,7 @@ describe('a route', () => {
     expect(calls).toHaveLength(3)
   })
 
-  test('gets the signal of the host before that of the request', async () => {
+  test('gets the signal of the host rather than that of the request', async () => {
     const { fetch, calls } = probe()
     const { signal } = new AbortController()
     await fetch(request('/things/1'), { signal })
@@ -81,7 +82,7 @@ describe('a route', () => {
     expect([large.status, (await large.json()).error]).toEqual([413, 'payload_too_large'])
   })
 
-  test('hands work to the host, whose failure is reported and never unhandled', async () => {
+  test('gives background work to the host, and its failure is reported and never unhandled', async () => {
     const onError = vi.fn()
     const lost = new Error('lost')
     const handler = serve(
@@ -101,8 +102,8 @@ describe('a route', () => {
   })
 })
 
-describe('without a route', () => {
-  test('handle gives undefined and fetch 404', async () => {
+describe('a request without a route', () => {
+  test('is undefined for handle and 404 for fetch', async () => {
     const { handle, fetch } = probe()
     expect(await handle(request('/nothing'))).toBeUndefined()
     const response = await fetch(request('/nothing'))
@@ -110,14 +111,14 @@ describe('without a route', () => {
     expect(await response.json()).toEqual({ error: 'not_found', message: expect.any(String) })
   })
 
-  test('of the method, the answer is 405 with Allow', async () => {
+  test('for its method is answered 405 with Allow', async () => {
     const response = await probe().fetch(request('/things/1', { method: 'DELETE' }))
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
     expect(await response.json()).toMatchObject({ error: 'method_not_allowed' })
   })
 
-  test('OPTIONS is answered with 204 and Allow, without authentication', async () => {
+  test('OPTIONS is answered 204 with Allow and without authentication', async () => {
     const authenticate = vi.fn(() => null)
     const response = await probe({ authenticate }).fetch(request('/things/1', { method: 'OPTIONS' }))
     expect([response.status, response.headers.get('allow'), response.body]).toEqual([
@@ -128,7 +129,7 @@ describe('without a route', () => {
     expect(authenticate).not.toHaveBeenCalled()
   })
 
-  test('a malformed escape is 400', async () => {
+  test('with a malformed escape is answered 400', async () => {
     const response = await probe().fetch(request('/things/%zz'))
     expect([response.status, (await response.json()).error]).toEqual([400, 'invalid_path'])
   })
@@ -146,7 +147,7 @@ describe('HEAD', () => {
     expect(calls).toHaveLength(1)
   })
 
-  test('lets go of a stream without asking its source', async () => {
+  test('cancels a stream without reading its source', async () => {
     const source = { next: vi.fn(async () => new Uint8Array(1)), cancel: vi.fn() }
     const { fetch } = serve(() => sseResponse(source))
     const response = await fetch(request('/', { method: 'HEAD' }))
@@ -156,14 +157,14 @@ describe('HEAD', () => {
     expect(source.next).not.toHaveBeenCalled()
   })
 
-  test('does not mind a body that cannot be cancelled', async () => {
+  test('tolerates a body that cannot be cancelled', async () => {
     const { fetch } = serve(() => {
       const response = json({})
       response.body?.getReader()
       return response
     })
     expect((await fetch(request('/', { method: 'HEAD' }))).status).toBe(200)
-    await new Promise((resolve) => setImmediate(resolve))
+    await turns()
   })
 })
 
@@ -176,7 +177,7 @@ describe('authentication', () => {
     expect(calls[0]!.principal).toBe(alice)
   })
 
-  test('is left to a host that did it', async () => {
+  test('is left to a host that has done it', async () => {
     const authenticate = vi.fn(() => null)
     const { fetch, calls } = probe({ authenticate })
     expect((await fetch(request('/things/1'), { principal: alice })).status).toBe(200)
@@ -184,7 +185,7 @@ describe('authentication', () => {
     expect(authenticate).not.toHaveBeenCalled()
   })
 
-  test.each([null, undefined])('that gives %s is 401', async (nobody) => {
+  test.each([null, undefined])('that gives %s is answered 401', async (nobody) => {
     const { fetch, calls } = probe({ authenticate: () => nobody as null })
     const response = await fetch(request('/things/1'))
     expect(response.status).toBe(401)
@@ -200,7 +201,7 @@ describe('authentication', () => {
     expect(calls).toEqual([])
   })
 
-  test('that throws is 500 without details', async () => {
+  test('that throws is answered 500 without details', async () => {
     const onError = vi.fn()
     const failure = new Error('key=hunter2')
     const { fetch, calls } = probe({ authenticate: () => Promise.reject(failure), onError })
@@ -220,21 +221,21 @@ describe('authentication', () => {
     expect(calls).toEqual([])
   })
 
-  test('is not asked for a path that is not ours', async () => {
+  test('is not called for a path of the host', async () => {
     const authenticate = vi.fn(() => null)
     expect(await probe({ authenticate }).handle(request('/elsewhere'))).toBeUndefined()
     expect(authenticate).not.toHaveBeenCalled()
   })
 })
 
-describe('errors', () => {
+describe('errors of a handler', () => {
   const encodeError: HandlerOptions['encodeError'] = (error, call) => {
     if (!(error instanceof HttpError)) return undefined
     const body = { detail: error.message, path: call?.url.pathname }
     return json(body, { status: error.status, headers: error.headers })
   }
 
-  test('take the shape of the protocol, the handler´s own too', async () => {
+  test('take the shape of the protocol, those of the handler as well', async () => {
     const teapot = () => {
       throw new HttpError(418, 'teapot', 'Short.')
     }
@@ -269,7 +270,7 @@ describe('errors', () => {
     ])
   })
 
-  test('with a status or headers that cannot be sent are 500', async () => {
+  test('with a status or headers that cannot be sent are answered 500', async () => {
     for (const error of [
       new HttpError(99, 'x', ''),
       new HttpError(400, 'x', '', { headers: { 'x-bad': 'a\nb' } }),
@@ -310,7 +311,7 @@ describe('errors', () => {
     )
   })
 
-  test('do not come from a context that is none', async () => {
+  test('do not come from a context of another shape', async () => {
     const { fetch } = probe()
     for (const context of [null, 7, 'env', {}]) {
       expect(await fetch(request('/things/1'), context as object)).toBeInstanceOf(Response)

@@ -12,7 +12,7 @@ describe('json', () => {
     expect(JSON.parse(new TextDecoder().decode(bytes))).toEqual({ word: 'žluťoučký 🐎' })
   })
 
-  test('lets headers go before its own', () => {
+  test('prefers given headers to its own', () => {
     const response = json({}, { headers: { 'content-type': 'application/problem+json' } })
     expect(response.headers.get('content-type')).toBe('application/problem+json')
   })
@@ -27,7 +27,7 @@ describe('knownBody', () => {
     expect(knownBody(json([1, 2]))).toBe('[1,2]')
   })
 
-  test('is unknown for a response made otherwise, rebuilt, or read', async () => {
+  test('is unknown for a response that was made otherwise, rebuilt or read', async () => {
     const read = json({})
     await read.text()
     const known = json({ secret: 1 })

@@ -12,7 +12,7 @@ import {
 
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** A route whose endpoint can be told apart. */
+/** A route whose endpoint answers with its pattern. */
 function route(method: Method, pattern: string): Route {
   return [method, pattern, () => new Response(`${method} ${pattern}`)]
 }
@@ -50,7 +50,7 @@ describe('createRouter', () => {
     })
   })
 
-  test('goes back to a parameter when the static route lacks the method', () => {
+  test('falls back to a parameter when the static route lacks the method', () => {
     const match = table('POST /assistants/search', 'GET /assistants/:id', 'DELETE /assistants/:id')
     expect(match('GET', '/assistants/search')).toEqual({
       route: 'GET /assistants/:id',
@@ -108,7 +108,7 @@ describe('createRouter', () => {
     expect(() => table('GET a')).toThrow('must begin with "/"')
   })
 
-  test('does not mind a path of ten thousand segments', () => {
+  test('handles a path of ten thousand segments', () => {
     expect(table('GET /:a/:b')('GET', '/x'.repeat(10_000))).toBeUndefined()
   })
 
@@ -133,7 +133,7 @@ describe('createRouter', () => {
   })
 })
 
-/** The rules of the router, told over a list. */
+/** The rules of the router over a list of routes. */
 function scan(rows: readonly (readonly [Method, string])[], verb: string, pathname: string) {
   const cut = (text: string) => text.replace(/\/$/, '').split('/').slice(1)
   const segments = cut(pathname)

@@ -10,12 +10,13 @@ import {
   type SseSource,
   sseResponse,
 } from '../../src/http/index.ts'
+import { turns } from '../kit/wait.ts'
 
 const decoder = new TextDecoder()
 const OPENING = ': ok\n\n'
 const HEARTBEAT = ': heartbeat\n\n'
 
-/** What a client makes of bytes that arrive in these pieces. */
+/** The frames that a client parses from bytes that arrive in these pieces. */
 function parse(chunks: readonly Uint8Array[]) {
   const events: EventSourceMessage[] = []
   const comments: string[] = []
@@ -102,7 +103,7 @@ function listSource(...texts: readonly string[]) {
   return { next: vi.fn(async () => rest.shift()), cancel: vi.fn() } satisfies SseSource
 }
 
-/** Beats when told. */
+/** A ticker that beats when the test says so. */
 function manualTicker() {
   const beats = new Set<() => unknown>()
   return {
@@ -151,12 +152,12 @@ describe('sseResponse', () => {
       expect(source.next).toHaveBeenCalledTimes(index)
       expect(await read()).toBe(text)
     }
-    await new Promise((resolve) => setImmediate(resolve))
+    await turns()
     expect(source.next).toHaveBeenCalledTimes(3)
     await cancel()
   })
 
-  test('hands the bytes on without a copy', async () => {
+  test('passes the bytes on without a copy', async () => {
     const shared = encodeSse({ data: 'x' })
     const reader = sseResponse({ next: async () => shared, cancel() {} }).body!.getReader()
     await reader.read()
@@ -186,13 +187,13 @@ describe('sseResponse', () => {
     const onError = vi.fn()
     const { read } = readerOf(sseResponse({ next, cancel }, { onError }))
     await read()
-    // Only the server learns why.
+    // Only the server learns the reason.
     await expect(read()).rejects.toThrow('broken off')
     expect(onError.mock.calls).toEqual([[new Error('lost')]])
     expect(cancel).toHaveBeenCalledOnce()
   })
 
-  test('lets go when the reader cancels, and only once', async () => {
+  test('cancels the source when the reader cancels, and only once', async () => {
     const { source, asked } = manualSource()
     const ticker = manualTicker()
     const client = new AbortController()
@@ -211,7 +212,7 @@ describe('sseResponse', () => {
     expect(getEventListeners(client.signal, 'abort')).toEqual([])
   })
 
-  test('breaks, not ends, when the signal fires', async () => {
+  test('breaks instead of ending when the signal fires', async () => {
     const { source, asked } = manualSource()
     const client = new AbortController()
     const { read } = readerOf(sseResponse(source, { signal: client.signal }))
@@ -234,7 +235,7 @@ describe('sseResponse', () => {
     expect(ticker.size).toBe(0)
   })
 
-  test('breaks with the error of a source that cannot let go', async () => {
+  test('breaks with the error of a source that cannot be cancelled', async () => {
     const client = new AbortController()
     const cancel = () => {
       throw new Error('stuck')
@@ -246,7 +247,7 @@ describe('sseResponse', () => {
 })
 
 describe('heartbeats', () => {
-  test('go to a reader that waits', async () => {
+  test('are sent to a reader that waits', async () => {
     const { source, asked } = manualSource()
     const ticker = manualTicker()
     const { read } = readerOf(sseResponse(source, { ticker }))
@@ -270,7 +271,7 @@ describe('heartbeats', () => {
     expect([await read(), await read()]).toEqual([HEARTBEAT, 'b'])
   })
 
-  test('do not hold a response that nobody reads', async () => {
+  test('do not keep a response alive that nobody reads', async () => {
     const ticker = manualTicker()
     const { read } = readerOf(sseResponse(listSource('a'), { ticker }))
     expect(ticker.size).toBe(0)
@@ -280,7 +281,7 @@ describe('heartbeats', () => {
     expect(ticker.size).toBe(1)
   })
 
-  describe('by the clock', () => {
+  describe('under fake timers', () => {
     beforeEach(() => void vi.useFakeTimers())
     afterEach(() => void vi.useRealTimers())
 
@@ -300,10 +301,10 @@ describe('heartbeats', () => {
   })
 })
 
-describe('any order of events', () => {
+describe('a stream under any order of events', () => {
   const step = fc.constantFrom('read', 'give', 'end', 'fail', 'beat', 'cancel', 'abort', 'turn')
 
-  test('loses and repeats no chunk, lets go exactly once, and gives nothing afterwards', async () => {
+  test('loses and repeats no chunk, cancels its source exactly once, and gives nothing afterwards', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
         const { source, asked } = manualSource()
@@ -336,11 +337,11 @@ describe('any order of events', () => {
           } else if (action === 'beat') ticker.tick()
           else if (action === 'cancel') await reader.cancel().catch(() => {})
           else if (action === 'abort') client.abort()
-          else if (action === 'turn') await new Promise((resolve) => setImmediate(resolve))
+          else if (action === 'turn') await turns()
           else settle(action)
           gone ||= action === 'cancel' || action === 'abort'
         }
-        await new Promise((resolve) => setImmediate(resolve))
+        await turns()
         const chunks = got.filter((text) => text !== OPENING && text !== HEARTBEAT)
         expect(chunks).toEqual(given.slice(0, chunks.length))
         expect(got.indexOf(OPENING)).toBeLessThan(1)

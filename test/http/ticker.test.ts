@@ -5,7 +5,7 @@ describe('createTicker', () => {
   beforeEach(() => void vi.useFakeTimers())
   afterEach(() => void vi.useRealTimers())
 
-  test('has one timer, from the first listener to the last', () => {
+  test('has one timer from the first listener to the last', () => {
     const ticker = createTicker(1_000)
     expect(vi.getTimerCount()).toBe(0)
     const first = vi.fn()
@@ -24,7 +24,7 @@ describe('createTicker', () => {
     expect(vi.getTimerCount()).toBe(1)
   })
 
-  test('drops a beat that throws and goes on with the others', () => {
+  test('drops a listener that throws, and continues with the others', () => {
     const ticker = createTicker(1_000)
     const broken = vi.fn(() => {
       throw new Error('closed')
@@ -48,7 +48,7 @@ describe('createTicker', () => {
     expect(beat).toHaveBeenCalledOnce()
   })
 
-  test('lets a beat stop itself and others', () => {
+  test('lets a listener stop itself and others', () => {
     const ticker = createTicker(1_000)
     const last = vi.fn()
     const stops: (() => void)[] = []

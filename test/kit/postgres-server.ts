@@ -11,15 +11,16 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
+import { freePort } from './listen.ts'
+import { eventually } from './wait.ts'
 
 export interface PostgresServer {
   readonly url: string
   start(): Promise<void>
-  /** `immediate`: as in a crash, without a word to its clients. */
+  /** `immediate` ends it as a crash does, without telling its clients. */
   stop(mode?: 'fast' | 'immediate'): Promise<void>
   /** Stops it and removes its data. */
   remove(): Promise<void>
@@ -27,11 +28,11 @@ export interface PostgresServer {
 
 const PROGRAMS = '/usr/lib/postgresql'
 const SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT' } as const
-/** What only a crash of the whole machine would need costs time. */
+/** What protects data against a crash of the whole machine is off, because it costs time. */
 const SETTINGS = { fsync: 'off', full_page_writes: 'off', shared_buffers: '32MB', max_connections: '400' }
-const PATIENCE_MS = 30_000
+const PATIENCE = { everyMs: 20, timeoutMs: 30_000 }
 
-/** False where no server is installed; continuous integration must have one. */
+/** False where no server is installed. Continuous integration must have one. */
 export function hasPostgres(): boolean {
   if (existsSync(PROGRAMS)) return true
   const message = `No Postgres server under ${PROGRAMS}: postgresStorage is not tested.`
@@ -48,7 +49,7 @@ export async function sharedPostgres(): Promise<string> {
     mkdirSync(place)
   } catch (error) {
     if ((error as { code?: unknown }).code !== 'EEXIST') throw error
-    await until(() => existsSync(ready), 'the shared Postgres server')
+    await eventually(() => existsSync(ready), { ...PATIENCE, what: 'The shared Postgres server' })
     return readFileSync(ready, 'utf8')
   }
   const { url } = await startPostgres({ place, until: process.ppid })
@@ -104,11 +105,14 @@ export async function startPostgres({
       ended = new Promise((resolve) => {
         child.once('exit', () => resolve())
       })
-      await until(async () => {
-        if (child.exitCode !== null)
-          throw new Error(`Postgres ended: ${readFileSync(join(place, 'log'), 'utf8')}`)
-        return isReady(url)
-      }, 'Postgres')
+      await eventually(
+        async () => {
+          if (child.exitCode !== null)
+            throw new Error(`Postgres ended: ${readFileSync(join(place, 'log'), 'utf8')}`)
+          return isReady(url)
+        },
+        { ...PATIENCE, what: 'Postgres' },
+      )
     },
     stop,
     async remove() {
@@ -120,6 +124,17 @@ export async function startPostgres({
   return self
 }
 
+/** Runs one statement on a connection of its own and gives its rows. */
+export async function query(url: string, text: string, values: unknown[] = []) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query<Record<string, unknown>>(text, values)).rows
+  } finally {
+    await client.end()
+  }
+}
+
 async function isReady(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 })
   client.on('error', () => {})
@@ -129,22 +144,12 @@ async function isReady(url: string): Promise<boolean> {
   } catch {
     return false
   } finally {
-    // Without waiting: where the server went away meanwhile it would not settle.
+    // Nobody waits for this, because it never settles where the server went away meanwhile.
     client.end().catch(() => {})
   }
 }
 
-async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const end = Date.now() + PATIENCE_MS
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`${what} was not ready within ${PATIENCE_MS} ms.`)
-    await new Promise((resolve) => {
-      setTimeout(resolve, 20)
-    })
-  }
-}
-
-/** Stops the server and removes its data when the process is gone, however it went. */
+/** Stops the server and removes its data when the process is gone, however it ended. */
 function endWith(pid: number, place: string): void {
   const script =
     'while kill -0 "$0" 2>/dev/null; do sleep 1; done; ' +
@@ -157,16 +162,4 @@ function serverUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const [, , uid, gid] = /^postgres:.*$/m.exec(readFileSync('/etc/passwd', 'utf8'))![0].split(':')
   return { uid: Number(uid), gid: Number(gid) }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => {
-    probe.listen(0, '127.0.0.1', resolve)
-  })
-  const { port } = probe.address() as AddressInfo
-  await new Promise((resolve) => {
-    probe.close(resolve)
-  })
-  return port
 }

@@ -5,15 +5,15 @@ import { root } from '../package/package.ts'
 
 export interface Program {
   readonly child: ChildProcess
-  /** The exit code; null where a signal ended it. */
+  /** The exit code, or null where a signal ended it. */
   readonly exit: Promise<number | null>
-  /** What it has printed, as soon as that matches. */
+  /** Settles with all that it has printed, as soon as that matches. */
   output(pattern: RegExp): Promise<string>
-  /** What it has printed until now, errors included. */
+  /** All that it has printed until now, errors included. */
   text(): string
 }
 
-/** Gives a function that starts programs which end with the test at the latest. */
+/** Gives a function that starts programs, which end with the test at the latest. */
 export function programs(): (command: string, args: readonly string[], env?: NodeJS.ProcessEnv) => Program {
   const children: ChildProcess[] = []
   afterEach(() => {

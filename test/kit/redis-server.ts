@@ -1,16 +1,18 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from './listen.ts'
+import { eventually } from './wait.ts'
 
 export interface RedisServer {
   readonly url: string
   readonly port: number
   start(): Promise<void>
-  /** Kills it, as a crash would. What it wrote to its files is there when it starts again. */
+  /** Kills it, as a crash does. What it wrote to its files is there when it starts again. */
   kill(): Promise<void>
-  /** It stays, but answers nobody until `resume`. */
+  /** Stops the process without ending it, so that it answers nobody until `resume`. */
   stall(): void
   resume(): void
   /** Kills it and removes its files. */
@@ -19,9 +21,8 @@ export interface RedisServer {
 
 const PROGRAM = 'redis-server'
 const SETTINGS = { appendonly: 'yes', appendfsync: 'everysec', save: '' }
-const PATIENCE_MS = 20_000
 
-/** False where no server is installed; continuous integration must have one. */
+/** False where no server is installed. Continuous integration must have one. */
 export function hasRedis(): boolean {
   try {
     execFileSync(PROGRAM, ['--version'], { stdio: 'pipe' })
@@ -57,15 +58,14 @@ export async function startRedis(settings: Readonly<Record<string, string>> = {}
       ended = new Promise((resolve) => {
         child.once('exit', () => resolve())
       })
-      const end = Date.now() + PATIENCE_MS
-      while (!(await isReady(port))) {
-        if (child.exitCode !== null || Date.now() > end) {
-          throw new Error(`Redis did not start: ${readFileSync(join(place, 'log'), 'utf8')}`)
-        }
-        await new Promise((resolve) => {
-          setTimeout(resolve, 20)
-        })
-      }
+      await eventually(
+        async () => {
+          if (child.exitCode !== null)
+            throw new Error(`Redis ended: ${readFileSync(join(place, 'log'), 'utf8')}`)
+          return isReady(port)
+        },
+        { everyMs: 20, timeoutMs: 20_000, what: 'Redis' },
+      )
     },
     async kill() {
       server?.kill('SIGKILL')
@@ -82,7 +82,7 @@ export async function startRedis(settings: Readonly<Record<string, string>> = {}
   return self
 }
 
-/** Kills the server and removes its files when the process is gone, however it went. */
+/** Kills the server and removes its files when the process is gone, however it ended. */
 function endWith(pid: number, server: number, place: string): void {
   const script =
     'while kill -0 "$0" 2>/dev/null && kill -0 "$1" 2>/dev/null; do sleep 1; done; ' +
@@ -94,7 +94,7 @@ function endWith(pid: number, server: number, place: string): void {
   watcher.unref()
 }
 
-/** Whether it answers, and has read its files. */
+/** Whether it answers and has read its files. */
 function isReady(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('PING\r\n'))
@@ -104,16 +104,4 @@ function isReady(port: number): Promise<boolean> {
     })
     socket.once('error', () => resolve(false))
   })
-}
-
-export async function freePort(): Promise<number> {
-  const probe = createServer()
-  await new Promise<void>((resolve) => {
-    probe.listen(0, '127.0.0.1', resolve)
-  })
-  const { port } = probe.address() as AddressInfo
-  await new Promise((resolve) => {
-    probe.close(resolve)
-  })
-  return port
 }

@@ -18,7 +18,7 @@ const NODE_ENTRIES = [
   'agentwire/storage',
 ]
 
-/** KiB of minified, gzipped code that importing everything of an entry costs, dependencies apart. */
+/** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
 const CEILINGS: Readonly<Record<string, number>> = {
   agentwire: 46,
   'agentwire/langgraph': 7,
@@ -41,7 +41,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/thread-metadata': 4,
 }
 
-/** The same for one name alone: what a bundler leaves of its entry. */
+/** The same for one name alone, after a bundler has dropped the rest of its entry. */
 const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[] = [
   ['createAgentServer', 'agentwire', 31],
   ['defineAgent', 'agentwire', 18],
@@ -107,7 +107,7 @@ async function bundle(code: string): Promise<{ bytes: Uint8Array; external: read
   return { bytes: result.outputFiles[0]!.contents, external: [...new Set(external)] }
 }
 
-/** The package that an entry is for. */
+/** The package for which an entry exists. */
 function namesake(specifier: string): string {
   const last = specifier.split('/').at(-1)!
   return last === 'opentelemetry' ? '@opentelemetry/api' : last

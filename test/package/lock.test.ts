@@ -23,7 +23,7 @@ test('the lock file names no registry', () => {
   expect(Object.keys(packages).filter((path) => packages[path]?.resolved !== undefined)).toEqual([])
 })
 
-/** Whether a package is found from `path` upwards, as Node looks for it. */
+/** Whether a package is found from `path` upwards, where Node looks for it. */
 function isLocked(path: string, name: string): boolean {
   const here = path === '' || path === '.' ? '' : `${path}/`
   if (`${here}node_modules/${name}` in packages) return true

@@ -21,7 +21,7 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
 export const manifest: Manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-/** Every subpath one can import, as a specifier (`agentwire/node`), with its built files. */
+/** Every entry of the package as a specifier (`agentwire/node`), with its built files. */
 export const entries = Object.entries(manifest.exports).flatMap(([path, target]) =>
   typeof target === 'string'
     ? []

@@ -1,4 +1,4 @@
-// Run by plain node, so that no test runner resolves the imports: loads every entry both ways and prints what it saw.
+// Plain node runs this, so that no test runner resolves the imports. It loads every entry both ways and prints what it found.
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)

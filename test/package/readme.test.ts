@@ -4,7 +4,7 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { root } from './package.ts'
 
-/** What each example takes for granted, by a word it contains. */
+/** The declarations that an example assumes, by a word that it contains. */
 const GIVEN: Readonly<Record<string, string>> = {
   './graph.ts': 'declare function userOf(request: Request): Promise<string>',
   'agentwire/express': `declare const server: import('agentwire').WebHandler
@@ -42,7 +42,7 @@ function given(code: string): string {
   return declarations
 }
 
-/** What the compiler says of sources that exist in memory only. */
+/** The errors of the compiler for sources that exist in memory only. */
 function problems(sources: ReadonlyMap<string, string>): string[] {
   const config = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root)

@@ -1,14 +1,17 @@
 import fc from 'fast-check'
 import { afterEach, expect, test, vi } from 'vitest'
-import { sharedMemory } from './shared.ts'
-import { custom, engineOf, isTerminal, puppet, rootStates, start, transcript } from './support.ts'
+import { engineOf, start, transcript } from '../kit/engine.ts'
+import { isTerminal, rootStates } from '../kit/events.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { sharedMemory } from '../kit/shared.ts'
+import { eventually } from '../kit/wait.ts'
 
 const HOUR_MS = 3_600_000
 const LEASE_MS = 600
 
 afterEach(() => vi.useRealTimers())
 
-/** The store's clock goes right, whatever the processes' clock says. */
+/** The store's clock is right, whatever the clocks of the processes say. */
 const storeClock = () => Math.floor(performance.timeOrigin + performance.now())
 
 const jump = fc.record({
@@ -16,7 +19,7 @@ const jump = fc.record({
   events: fc.integer({ min: 1, max: 3 }),
 })
 
-test('clocks that are an hour off, or jump in the middle of a run: no run is taken from a living process', async () => {
+test('no run is taken from a living process when clocks are an hour off or jump in the middle of a run', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(jump, { minLength: 1, maxLength: 3 }), async (jumps) => {
       vi.useFakeTimers({ toFake: ['Date'] })
@@ -34,11 +37,10 @@ test('clocks that are an hour off, or jump in the middle of a run: no run is tak
         vi.setSystemTime(storeClock() + ms)
         const { lease } = await store.inspect('t')
         for (let at = 0; at < events; at++) actors[0].emit(custom(at))
-        // The lease is renewed, while the other one looks for leases that are over.
-        while ((await store.inspect('t')).lease!.expiresAt <= lease!.expiresAt)
-          await new Promise((resolve) => setTimeout(resolve, 10))
+        // The lease is renewed while the other instance looks for expired leases.
+        await eventually(async () => (await store.inspect('t')).lease!.expiresAt > lease!.expiresAt)
       }
-      // What waits is started by whoever comes first, and sees no seq twice.
+      // Either instance may start the queued run, and no seq is used twice.
       const queued = await start(b, 't')
       actors[0].finish()
       actors[0].finish()
@@ -50,7 +52,7 @@ test('clocks that are an hour off, or jump in the middle of a run: no run is tak
       expect(actors.flatMap(({ tasks }) => tasks.map((task) => task.runId))).toEqual([runId, queued.runId])
       const tokens = new Set(events.map(({ event_id }) => Number(event_id.split('-')[0])))
       expect([...tokens][0]).toBe(token)
-      // One token for each run: it never changed hands.
+      // There is one token for each run, so no run was taken over.
       expect(tokens.size).toBe(2)
       await Promise.all([a.close(), b.close()])
     }),

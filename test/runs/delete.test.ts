@@ -3,13 +3,17 @@ import type { Agent } from '../../src/agents/agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
-import { mortal, type OnCall, type Place, SHARED, type Shared, sharedMemory } from './shared.ts'
-import { ALL, custom, engineOf, isTerminal, puppet, readUntil, start, transcript } from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
+import { isTerminal } from '../kit/events.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { killable, type OnCall, type Place, SHARED, type Shared, sharedMemory } from '../kit/shared.ts'
+import { eventually } from '../kit/wait.ts'
 
 const LEASE_MS = 100
 
 function instance(shared: Shared, agent: Agent, onCall?: OnCall) {
-  const { place, kill } = mortal(shared(), onCall)
+  const { place, kill } = killable(shared(), onCall)
   const engine = engineOf(
     { a: agent },
     { ...place, leaseTtlMs: LEASE_MS, sweepMs: LEASE_MS, cancelGraceMs: 5, onError: () => {} },
@@ -18,7 +22,7 @@ function instance(shared: Shared, agent: Agent, onCall?: OnCall) {
   return { engine, kill }
 }
 
-/** All that store and saver have of a thread. */
+/** Everything that the store and the checkpointer hold of a thread. */
 async function leftOf({ store, checkpointer }: Place, threadId = 't'): Promise<unknown[]> {
   const documents = await Promise.all(
     ['threads', 'runs', 'commands'].map((collection) => store.list(collection, { partition: threadId })),
@@ -36,11 +40,7 @@ async function leftOf({ store, checkpointer }: Place, threadId = 't'): Promise<u
   ]
 }
 
-const until = async (done: () => Promise<boolean>) => {
-  while (!(await done())) await new Promise((resolve) => setTimeout(resolve, 5))
-}
-
-/** A thread with ended runs, a queued one, one that goes on, checkpoints, a key and an interrupted answer. */
+/** Fills a thread with ended runs, a queued run, a run in progress, checkpoints, a key and an interrupted answer. */
 async function fill(shared: Shared) {
   const ended = instance(shared, langgraph(threeSteps()))
   await start(ended.engine, 't', { notes: ['x'] }, { command: { key: 'k', fingerprint: 'f' } })
@@ -48,7 +48,7 @@ async function fill(shared: Shared) {
   await ended.engine.close()
 }
 
-/** Deletes a thread with a run in progress and one that waits, killed at a call. Gives how many calls it made. */
+/** Deletes a thread with a run in progress and a queued one, and is killed at a call. Gives how many calls it made. */
 async function deleteKilledAt(shared: Shared, moment: 'before' | 'after', at: number): Promise<number> {
   await fill(shared)
   let calls = 0
@@ -64,9 +64,9 @@ async function deleteKilledAt(shared: Shared, moment: 'before' | 'after', at: nu
   const other = instance(shared, puppet().agent)
   const place = shared()
   const thread = (await place.store.get('t', 'threads', 't'))?.value as { deleting?: boolean } | undefined
-  // Killed before the thread was marked, it was not deleted.
+  // A deletion that was killed before it marked the thread has not happened.
   if (thread && !thread.deleting) await other.engine.deleteThread({ threadId: 't' })
-  await until(async () => (await leftOf(place)).length === 0)
+  await eventually(async () => (await leftOf(place)).length === 0)
   await start(other.engine, 't')
   expect((await other.engine.findThread({ threadId: 't' }))?.status).toBe('busy')
   await other.engine.close()
@@ -79,7 +79,7 @@ test.each(Object.entries(SHARED))(
     const calls = await deleteKilledAt(make(), 'before', Number.POSITIVE_INFINITY)
     expect(calls).toBeGreaterThan(10)
     for (const moment of ['before', 'after'] as const) {
-      // Each waits for leases to end.
+      // Each round waits until leases expire.
       await Promise.all(Array.from({ length: calls }, (_, at) => deleteKilledAt(make(), moment, at + 1)))
     }
   },
@@ -97,7 +97,7 @@ test.each(Object.entries(SHARED))(
     await start(a.engine, 't')
     actor.emit(custom(1))
     const open = ({ engine }: typeof a, since?: number) =>
-      engine.subscribe({ threadId: 't', filter: { channels: ALL }, since })
+      engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, since })
     const early = [open(a), open(b), open(a, 0), open(b, 0)]
     await Promise.all(
       early.map((subscription) =>
@@ -123,7 +123,7 @@ test.each(Object.entries(SHARED))(
   },
 )
 
-test('a subscriber that no bell told of the deletion gets nothing of the next thread of that name', async () => {
+test('a subscriber that was not notified of the deletion gets nothing of the next thread with that id', async () => {
   const shared = sharedMemory()
   const deaf = (place: Place): Place => {
     const store: Store = { ...place.store, watch: () => () => {} }
@@ -141,7 +141,11 @@ test('a subscriber that no bell told of the deletion gets nothing of the next th
       const { runId } = await a.start(anns)
       await a.wait({ ...anns, runId })
     }
-    const subscription = b.subscribe({ threadId, principal: { id: 'ann' }, filter: { channels: ALL } })
+    const subscription = b.subscribe({
+      threadId,
+      principal: { id: 'ann' },
+      filter: { channels: ALL_CHANNELS },
+    })
     await subscription.ready()
     if (before > 0) await readUntil(subscription, (events) => events.some(isTerminal))
     const next = subscription.next()

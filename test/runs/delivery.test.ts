@@ -2,20 +2,15 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Subscription } from '../../src/runs/index.ts'
 import type { Store } from '../../src/storage/store/store.ts'
-import { sharedMemory } from './shared.ts'
-import {
-  ALL,
-  custom,
-  engineOf,
-  isRoot,
-  parseFrames,
-  puppet,
-  start,
-  transcript,
-  type WireEvent,
-} from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, start, transcript } from '../kit/engine.ts'
+import { isRoot, type WireEvent } from '../kit/events.ts'
+import { parseEvents } from '../kit/frames.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { sharedMemory } from '../kit/shared.ts'
+import { turns } from '../kit/wait.ts'
 
-/** What may happen, in any order: events, new runs, and subscribers that come, read, go and come back. */
+/** The steps that may happen in any order: events, new runs, and subscribers that join, read, leave and rejoin. */
 const action = fc.oneof(
   {
     weight: 4,
@@ -42,7 +37,7 @@ interface Reader {
   seen: WireEvent[]
 }
 
-/** A store of its own for each round; a shared one is as slow as a database, and one read serves many. */
+/** Each round has a store of its own. A shared one answers as late as a database, and one read serves many subscribers. */
 const STORES = {
   memory: () => ({}),
   'a shared store': () => {
@@ -51,7 +46,7 @@ const STORES = {
     const read: Store['read'] = async (...args) => {
       const late = ++calls % 3
       const batch = await place.store.read(...args)
-      for (let turn = 0; turn < late; turn++) await new Promise((resolve) => setImmediate(resolve))
+      await turns(late)
       return batch
     }
     return { ...place, store: { ...place.store, read } }
@@ -71,14 +66,17 @@ test.each(Object.entries(STORES))(
         let runs = 1
         await start(engine, threadId)
 
-        const filterOf = (deep: boolean) => ({ channels: ALL, ...(deep && { namespaces: [['deep']] }) })
+        const filterOf = (deep: boolean) => ({
+          channels: ALL_CHANNELS,
+          ...(deep && { namespaces: [['deep']] }),
+        })
         const join = (deep: boolean, cursor: { since?: number; lastEventId?: string } = {}) =>
           engine.subscribe({ threadId, filter: filterOf(deep), ...cursor })
         const pull = (reader: Reader) => {
           const { subscription } = reader
           reader.pulling ??= subscription.next().then((bytes) => {
             reader.pulling = undefined
-            if (bytes && reader.subscription === subscription) reader.seen.push(...parseFrames(bytes))
+            if (bytes && reader.subscription === subscription) reader.seen.push(...parseEvents(bytes))
           })
           return reader.pulling
         }
@@ -106,7 +104,7 @@ test.each(Object.entries(STORES))(
             await start(engine, threadId)
             runs++
           } else {
-            await new Promise((resolve) => setImmediate(resolve))
+            await turns()
           }
         }
         actor.emit(custom('last', ['deep:1']))
@@ -145,7 +143,7 @@ test('a thousand subscribers of one thread each get the whole run', async () => 
   const all = Array.from({ length: 1_000 }, () => transcript(engine, 't'))
   for (let i = 0; i < 50; i++) {
     actor.emit(custom(i))
-    await new Promise((resolve) => setImmediate(resolve))
+    await turns()
   }
   actor.finish()
   const [first, ...others] = (await Promise.all(all)).map((events) =>
@@ -156,9 +154,9 @@ test('a thousand subscribers of one thread each get the whole run', async () => 
   await engine.close()
 })
 
-test('a cancelled subscription settles the read in progress and lets go of the thread', async () => {
+test('a cancelled subscription settles the read in progress and releases the thread', async () => {
   const engine = engineOf({ a: puppet().agent })
-  const subscription = engine.subscribe({ threadId: 'none', filter: { channels: ALL } })
+  const subscription = engine.subscribe({ threadId: 'none', filter: { channels: ALL_CHANNELS } })
   const pending = subscription.next()
   subscription.cancel()
   expect(await pending).toBeUndefined()
@@ -167,7 +165,7 @@ test('a cancelled subscription settles the read in progress and lets go of the t
 
 test('closing the engine breaks every subscription instead of ending it', async () => {
   const engine = engineOf({ a: puppet().agent })
-  const subscription = engine.subscribe({ threadId: 'none', filter: { channels: ALL } })
+  const subscription = engine.subscribe({ threadId: 'none', filter: { channels: ALL_CHANNELS } })
   const pending = subscription.next()
   await engine.close()
   await expect(pending).rejects.toThrow('shutting down')

@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
-import { ALL, custom, engineOf, isTerminal, puppet, readUntil, start } from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start } from '../kit/engine.ts'
+import { isTerminal } from '../kit/events.ts'
+import { custom, puppet } from '../kit/puppet.ts'
 
 /** A store that other processes could share, and that forgets everything at `forget`. */
 function forgetful() {
   let inner = memoryStore()
-  const bells = new Set<(store: Store) => void>()
+  const watches = new Set<(store: Store) => void>()
   const store: Store = new Proxy(inner, {
     get(_, key: keyof Store) {
       if (key === 'capabilities') return { ...inner.capabilities, shared: true }
@@ -18,9 +21,9 @@ function forgetful() {
             off = other.watch(...args)
             args[1]({ log: true, docs: true })
           }
-          bells.add(turnTo)
+          watches.add(turnTo)
           return () => {
-            bells.delete(turnTo)
+            watches.delete(turnTo)
             off()
           }
         }
@@ -30,13 +33,13 @@ function forgetful() {
   })
   const forget = () => {
     inner = memoryStore()
-    for (const turnTo of bells) turnTo(inner)
+    for (const turnTo of watches) turnTo(inner)
   }
   return { store, forget }
 }
 
 test.each([{ since: 0 }, {}])(
-  'a subscriber whose log was lost is given all of the new one: %j',
+  'a subscriber with %j whose log was lost gets all of the new log',
   async (cursor) => {
     const { store, forget } = forgetful()
     const actors = [puppet(), puppet()]
@@ -46,7 +49,7 @@ test.each([{ since: 0 }, {}])(
     actors[0]!.emit(...Array.from({ length: 10 }, (_, i) => custom(`old ${i}`)))
     const subscription = engine.subscribe({
       threadId: 't',
-      filter: { channels: ALL },
+      filter: { channels: ALL_CHANNELS },
       ...cursor,
     })
     const before = await readUntil(subscription, (events) => events.length === 11)

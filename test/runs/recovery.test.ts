@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Annotation, StateGraph } from '@langchain/langgraph'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
@@ -6,22 +7,16 @@ import { UnavailableError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
-import { mortal, sharedMemory } from './shared.ts'
-import {
-  ALL,
-  custom,
-  engineOf,
-  isTerminal,
-  puppet,
-  readUntil,
-  rootStates,
-  start,
-  transcript,
-} from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
+import { isTerminal, rootStates } from '../kit/events.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { killable, sharedMemory } from '../kit/shared.ts'
+import { eventually, gate } from '../kit/wait.ts'
 
 const LEASE_MS = 200
 
-/** Instances over one store. A killed one reaches the store no more. */
+/** Instances over one store. A killed instance no longer reaches the store. */
 function cluster() {
   const shared = memoryStore()
   const checkpointer = memoryCheckpointer()
@@ -50,7 +45,7 @@ function cluster() {
   }
 }
 
-test('a run whose process is lost ends in exactly one failed event that a person understands', async () => {
+test('a run whose process is lost ends in exactly one failed event that says so', async () => {
   const actors = { a: puppet(), b: puppet() }
   const join = cluster()
   const a = join(actors.a.agent)
@@ -66,16 +61,13 @@ test('a run whose process is lost ends in exactly one failed event that a person
   expect(actors.b.tasks.map(({ runId }) => runId)).toEqual([queued.runId])
   actors.a.emit(custom('zombie'))
   actors.a.finish()
-  await new Promise((resolve) => setTimeout(resolve, 10))
+  await sleep(10)
   expect((await b.engine.findThread({ threadId: 't' }))?.status).toBe('idle')
   expect(await b.engine.head({ threadId: 't' })).toBe(events.length)
 })
 
-test('a resumable run goes on in another process from its last checkpoint, under its own id', async () => {
-  let firstAtWork = () => {}
-  const atWork = new Promise<void>((resolve) => {
-    firstAtWork = resolve
-  })
+test('a resumable run continues in another process from its last checkpoint under its own id', async () => {
+  const { opened: atWork, open: firstAtWork } = gate()
   const calls: string[] = []
   const State = Annotation.Root({
     log: Annotation<string[]>({ reducer: (x, y) => x.concat(y), default: () => [] }),
@@ -101,7 +93,7 @@ test('a resumable run goes on in another process from its last checkpoint, under
   const a = join(langgraph(graphOf('a')))
   const { runId } = await start(a.engine, 't', { log: ['input'] })
   await atWork
-  // Not before: a busy machine may be late with the lease of the first.
+  // It joins only now, because a busy machine may renew the lease of the first one late.
   const b = join(langgraph(graphOf('b')))
   a.kill()
   const events = await transcript(b.engine, 't')
@@ -152,14 +144,14 @@ test('a run that no process survives is given up after three attempts', async ()
   expect(rootStates(events)).toEqual(['running', 'failed'])
 })
 
-test('a closing server lets runs finish for a while, and hands over those that another one can go on with', async () => {
+test('a closing server waits for runs for a while, and hands over those that another server can continue', async () => {
   const join = cluster()
   const actors = { a: puppet({ resumable: true }), b: puppet({ resumable: true }) }
   const a = join(actors.a.agent)
   await start(a.engine, 't')
   actors.a.emit(custom('on a'))
   const b = join(actors.b.agent)
-  while ((await b.engine.head({ threadId: 't' })) < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(async () => (await b.engine.head({ threadId: 't' })) >= 2)
   await a.engine.close()
   actors.b.emit(custom('on b'))
   actors.b.finish()
@@ -172,7 +164,7 @@ test('a closing server lets runs finish for a while, and hands over those that a
   const patient = puppet()
   const engine = engineOf({ a: patient.agent }, { drainMs: 10_000 })
   await start(engine, 'u')
-  const subscription = engine.subscribe({ threadId: 'u', filter: { channels: ALL } })
+  const subscription = engine.subscribe({ threadId: 'u', filter: { channels: ALL_CHANNELS } })
   const closed = engine.close()
   patient.finish()
   await closed
@@ -182,7 +174,7 @@ test('a closing server lets runs finish for a while, and hands over those that a
   ])
 })
 
-test('events survive a store that is away for a while, and a commit whose answer was lost is not done twice', async () => {
+test('events survive an unavailable store, and a commit whose answer was lost is not done twice', async () => {
   const shared = memoryStore()
   let mode = 'up' as 'up' | 'away' | 'answer lost'
   const isUp = () => mode === 'up'
@@ -203,11 +195,11 @@ test('events survive a store that is away for a while, and a commit whose answer
   await start(engine, 't')
   mode = 'away'
   actor.emit(custom(1), custom(2))
-  while (!isUp()) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(isUp)
   refused = 2
   mode = 'answer lost'
   actor.emit(custom(3), custom(4))
-  while (!isUp()) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(isUp)
   actor.finish()
   const events = await transcript(engine, 't')
   expect(events.filter(({ method }) => method === 'custom').map(({ params }) => params.data.payload)).toEqual(
@@ -217,7 +209,7 @@ test('events survive a store that is away for a while, and a commit whose answer
   await engine.close()
 })
 
-test('a start whose answer was lost is not lost, and not done twice', async () => {
+test('a start whose answer was lost is done, and not done twice', async () => {
   const shared = memoryStore()
   let lost = 0
   const store: Store = {
@@ -234,7 +226,7 @@ test('a start whose answer was lost is not lost, and not done twice', async () =
   const actor = puppet()
   const engine = engineOf({ a: actor.agent }, { store })
   const ids = [await start(engine, 't'), await start(engine, 't')].map(({ runId }) => runId)
-  // Stops the one that runs, and drops the one that waits.
+  // This stops the run in progress and drops the queued one.
   ids.push((await start(engine, 't', {}, { multitaskStrategy: 'interrupt' })).runId)
   expect(lost).toBe(3)
   actor.finish()
@@ -244,9 +236,9 @@ test('a start whose answer was lost is not lost, and not done twice', async () =
   await engine.close()
 })
 
-test('the lease of a process that was lost while it wrote a state is let go, and the thread is free', async () => {
+test('the lease of a process that was lost while it wrote a state is released, and the thread is free', async () => {
   const shared = sharedMemory()
-  const { place, kill } = mortal(shared())
+  const { place, kill } = killable(shared())
   const updateState = async () => {
     kill()
     return { checkpointId: 'c' }
@@ -256,7 +248,7 @@ test('the lease of a process that was lost while it wrote a state is let go, and
   const { store } = shared()
   expect((await store.inspect('t')).lease).toBeDefined()
   const other = engineOf({ a: puppet().agent }, { ...shared(), leaseTtlMs: 50 })
-  while ((await store.inspect('t')).lease) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(async () => !(await store.inspect('t')).lease)
   expect(await store.expired()).toEqual([])
   expect(await other.findThread({ threadId: 't' })).toBeUndefined()
   await start(other, 't', {}, { multitaskStrategy: 'reject' })

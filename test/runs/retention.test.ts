@@ -2,10 +2,13 @@ import fc from 'fast-check'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import type { AgentEngine } from '../../src/runs/index.ts'
-import { type Place, SHARED, sharedMemory } from './shared.ts'
-import { ALL, custom, engineOf, puppet, readUntil, start, transcript } from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { type Place, SHARED, sharedMemory } from '../kit/shared.ts'
+import { eventually } from '../kit/wait.ts'
 
-/** Its state says how many runs it has seen. */
+/** An agent whose state says how many runs it has had. */
 function counting() {
   const actor = puppet({
     getState: async ({ threadId }) => ({
@@ -28,9 +31,9 @@ function instance(place: Place, agent: Agent): AgentEngine {
 }
 
 const open = (engine: AgentEngine, since?: number) =>
-  engine.subscribe({ threadId: 't', filter: { channels: ALL }, since })
+  engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, since })
 
-/** A run of `events` custom events, to its end. */
+/** Runs an agent to its end, with so many custom events. */
 async function run(engine: AgentEngine, actor: ReturnType<typeof puppet>, events: number): Promise<void> {
   for (let at = 0; at < events; at++) actor.emit(custom(at))
   actor.finish()
@@ -39,7 +42,7 @@ async function run(engine: AgentEngine, actor: ReturnType<typeof puppet>, events
 }
 
 test.each(Object.entries(SHARED))(
-  'over %s: a client below what is left is told of the gap and given the state, then all there is, by any instance',
+  'over %s: any instance sends a client behind the first retained event a gap, the state and then all there is',
   async (_, make) => {
     const actor = counting()
     const shared = make({ maxThreadBytes: 4_000 })
@@ -62,7 +65,7 @@ test.each(Object.entries(SHARED))(
         expect(values).toMatchObject({ seq: firstRetained - 1, params: { data: { runs: 3 } } })
         expect(events.map(({ seq }) => seq)).toEqual(rest)
       }
-      // At the edge nothing is missing, and one that has seen nothing is owed nothing.
+      // A cursor right before the first retained event misses nothing, and a client without a cursor needs no gap.
       const edge = await readUntil(open(engine, firstRetained - 1), (events) => events.at(-1)?.seq === head)
       expect(edge.map(({ seq }) => seq)).toEqual(rest)
       const fresh = await readUntil(open(engine), (events) => events.at(-1)?.seq === head)
@@ -72,7 +75,7 @@ test.each(Object.entries(SHARED))(
 )
 
 test.each(Object.entries(SHARED))(
-  'over %s: a client that was there when events were dropped is told of the gap too, and misses nothing after it',
+  'over %s: a subscriber whose next events were dropped gets a gap as well, and misses nothing after it',
   async (_, make) => {
     const actor = counting()
     const shared = make({ maxThreadBytes: 4_000 })
@@ -90,7 +93,7 @@ test.each(Object.entries(SHARED))(
   },
 )
 
-test('by age: the old events of a quiet thread go by themselves, never those of a run', async () => {
+test('maintenance drops the old events of a quiet thread, and never those of a run in progress', async () => {
   let ahead = 0
   let rounds = 0
   const place = sharedMemory({ maxAgeMs: 200, now: () => Date.now() + ahead })()
@@ -103,24 +106,24 @@ test('by age: the old events of a quiet thread go by themselves, never those of 
   const inspect = () => place.store.inspect('t')
   await run(engine, actor, 5)
   ahead = 10_000
-  await until(async () => (await inspect()).firstRetained === 8)
+  await eventually(async () => (await inspect()).firstRetained === 8)
   await start(engine, 't')
   actor.emit(custom('long'))
-  await until(async () => (await inspect()).head === 9)
-  // The run is old now, and so are its events, but it has not ended. Rounds go by.
+  await eventually(async () => (await inspect()).head === 9)
+  // The run and its events are old now, but it has not ended. Some sweeps pass.
   ahead = 20_000
   const before = rounds
-  await until(async () => rounds >= before + 4)
+  await eventually(async () => rounds >= before + 4)
   expect((await inspect()).firstRetained).toBe(8)
   actor.finish()
-  await until(async () => (await inspect()).firstRetained === 11)
+  await eventually(async () => (await inspect()).firstRetained === 11)
   expect(await inspect()).toMatchObject({ head: 10, firstRetained: 11 })
   const [checkpoints, values] = await readUntil(open(engine), (events) => events.length === 2)
   expect(checkpoints?.method).toBe('checkpoints')
   expect(values?.params.data).toEqual({ runs: 2 })
 })
 
-/** Where a client stands that stood at `at`, when it may only be led past events by a gap that says so. */
+/** The cursor of a client after these events, which expects that only a gap moves it past an event. */
 function follow(seen: Awaited<ReturnType<typeof readUntil>>, at: number): number {
   let stands = at
   for (const event of seen) {
@@ -132,11 +135,7 @@ function follow(seen: Awaited<ReturnType<typeof readUntil>>, at: number): number
   return stands
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
-}
-
-test('whatever the bound: a reader that comes and goes is told of each gap, and gets the rest once and in order', async () => {
+test('whatever the bound is, a reader that comes and goes gets each gap, and the rest once and in order', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.nat({ max: 3_000 }),

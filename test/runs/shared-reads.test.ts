@@ -1,18 +1,13 @@
 import { expect, test } from 'vitest'
 import type { AgentEngine } from '../../src/runs/index.ts'
 import type { Store } from '../../src/storage/store/store.ts'
-import { sharedMemory } from './shared.ts'
-import {
-  ALL,
-  custom,
-  engineOf,
-  isTerminal,
-  parseFrames,
-  puppet,
-  readUntil,
-  start,
-  transcript,
-} from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
+import { isTerminal } from '../kit/events.ts'
+import { parseEvents } from '../kit/frames.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { sharedMemory } from '../kit/shared.ts'
+import { eventually } from '../kit/wait.ts'
 
 /** An engine over a shared store that counts reads and watches. */
 function counted() {
@@ -39,9 +34,9 @@ function counted() {
 }
 
 const open = (engine: AgentEngine, rest: object = {}) =>
-  engine.subscribe({ threadId: 't', filter: { channels: ALL }, ...rest })
+  engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, ...rest })
 
-test('a ring costs one read of the store, however many subscribers there are', async () => {
+test('a notification costs one read of the store, however many subscribers there are', async () => {
   const { actor, engine, count } = counted()
   await start(engine, 't')
   const subscribers = Array.from({ length: 1_000 }, () => open(engine))
@@ -53,11 +48,11 @@ test('a ring costs one read of the store, however many subscribers there are', a
     const pending = subscribers.map((subscriber) => subscriber.next())
     actor.emit(custom(at))
     const seen = await Promise.all(pending)
-    for (const bytes of seen) expect(parseFrames(bytes!)[0]!.params.data).toEqual({ payload: at })
-    // They share the bytes too.
+    for (const bytes of seen) expect(parseEvents(bytes!)[0]!.params.data).toEqual({ payload: at })
+    // They share the bytes as well.
     expect(new Set(seen.map((bytes) => bytes!.buffer)).size).toBe(1)
   }
-  // One for each ring, and one when the timer of a second rings.
+  // There is one for each notification, and one for the timer of a second.
   expect(count.reads - before).toBeLessThanOrEqual(rounds * 2)
   for (const subscriber of subscribers) subscriber.cancel()
   actor.finish()
@@ -66,13 +61,13 @@ test('a ring costs one read of the store, however many subscribers there are', a
   expect(count.watches).toBe(0)
 })
 
-test('one that is behind the others reads the store itself, and misses nothing', async () => {
+test('a subscriber that is behind the others reads the store itself and misses nothing', async () => {
   const { actor, engine } = counted()
   await start(engine, 't')
   const slow = open(engine)
   const quick = open(engine)
   const first = await readUntil(slow, (events) => events.length > 0)
-  // More than is kept for those who are a little behind.
+  // This is more than is kept for subscribers that are a little behind.
   for (let at = 0; at < 100; at++) {
     actor.emit(custom(`${at} ${'x'.repeat(10_000)}`))
     await readUntil(quick, (events) => events.length > 0)
@@ -86,7 +81,7 @@ test('one that is behind the others reads the store itself, and misses nothing',
   await engine.close()
 })
 
-test('what is written while a read is under way is read right after it', async () => {
+test('events that are written during a read are read right after it', async () => {
   const { store: inner, checkpointer } = sharedMemory()()
   let hold: Promise<void> | undefined
   const store: Store = {
@@ -108,18 +103,18 @@ test('what is written while a read is under way is read right after it', async (
   })
   const pending = one.next()
   actor.emit(custom(1))
-  while ((await engine.head({ threadId: 't' })) < 2) await new Promise((resolve) => setImmediate(resolve))
-  // This one joins while the read for the first event is under way.
+  await eventually(async () => (await engine.head({ threadId: 't' })) >= 2)
+  // This one joins while the first event is being read.
   const two = open(engine, { since: 2 })
   const joined = two.next()
   actor.emit(custom(2))
-  while ((await engine.head({ threadId: 't' })) < 3) await new Promise((resolve) => setImmediate(resolve))
+  await eventually(async () => (await engine.head({ threadId: 't' })) >= 3)
   hold = undefined
   release()
-  const seen = [...parseFrames((await pending)!)]
-  if (seen.length < 2) seen.push(...parseFrames((await one.next())!))
+  const seen = [...parseEvents((await pending)!)]
+  if (seen.length < 2) seen.push(...parseEvents((await one.next())!))
   expect(seen.map(({ seq }) => seq)).toEqual([2, 3])
-  expect(parseFrames((await joined)!).map(({ seq }) => seq)).toEqual([3])
+  expect(parseEvents((await joined)!).map(({ seq }) => seq)).toEqual([3])
   actor.finish()
   await engine.close()
 })

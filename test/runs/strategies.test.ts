@@ -2,9 +2,12 @@ import { Annotation, StateGraph } from '@langchain/langgraph'
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { AgentEngine } from '../../src/runs/index.ts'
-import { custom, engineOf, isTerminal, puppet, rootStates, start, transcript } from './support.ts'
+import { engineOf, start, transcript } from '../kit/engine.ts'
+import { isTerminal, rootStates } from '../kit/events.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { turns } from '../kit/wait.ts'
 
-/** A graph of two nodes that notes its inputs; the second waits until the test lets it go on. */
+/** A graph of two nodes that notes its inputs. The second waits until the test opens its gate. */
 function gatedGraph() {
   const gates: (() => void)[] = []
   let waiting = () => {}
@@ -41,7 +44,7 @@ const stateOf = async (engine: AgentEngine, threadId = 't') => {
   return thread && (await engine.readState(thread))
 }
 
-test('enqueue: runs wait their turn and keep their order', async () => {
+test('enqueue: runs wait and keep their order', async () => {
   const actor = puppet()
   const engine = engineOf({ a: actor.agent })
   const ids: string[] = []
@@ -76,7 +79,7 @@ test('reject: a busy thread refuses, and nothing changes', async () => {
   await engine.close()
 })
 
-test('interrupt: the run in progress stops, keeps its checkpoints, and the next one starts after it', async () => {
+test('interrupt: the run in progress stops and keeps its checkpoints, and the next one starts after it', async () => {
   const gated = gatedGraph()
   const engine = engineOf({ a: gated.agent })
   await start(engine, 't', { log: ['one'] })
@@ -92,7 +95,7 @@ test('interrupt: the run in progress stops, keeps its checkpoints, and the next 
   await engine.close()
 })
 
-test('rollback: the run in progress is undone, to the state before it', async () => {
+test('rollback: the run in progress is undone to the state before it', async () => {
   const gated = gatedGraph()
   const engine = engineOf({ a: gated.agent })
   await start(engine, 't', { log: ['one'] })
@@ -131,7 +134,7 @@ test('rollback of the first run of a thread leaves no state', async () => {
   await engine.close()
 })
 
-test('interrupt and rollback drop the runs that wait', async () => {
+test('interrupt and rollback drop queued runs', async () => {
   const actor = puppet()
   const engine = engineOf({ a: actor.agent })
   await start(engine, 't')
@@ -145,7 +148,7 @@ test('interrupt and rollback drop the runs that wait', async () => {
   await engine.close()
 })
 
-test('a queued run can be cancelled before it starts; one that runs ends interrupted', async () => {
+test('a queued run can be cancelled before it starts, and a run in progress ends interrupted', async () => {
   const actor = puppet()
   const engine = engineOf({ a: actor.agent })
   const running = await start(engine, 't')
@@ -174,7 +177,7 @@ test('an agent that ignores its signal is left behind, and what it does afterwar
   })
   const engine = engineOf({ a: deaf.agent, b: puppet().agent }, { cancelGraceMs: 5 })
   const { runId } = await start(engine, 't')
-  await new Promise((resolve) => setImmediate(resolve))
+  await turns()
   await engine.cancel({ threadId: 't', runId, action: 'interrupt' })
   const events = await transcript(engine, 't')
   expect(rootStates(events)).toEqual(['running', 'interrupted'])
@@ -203,7 +206,7 @@ test('an agent that throws ends in one failed event with its message, and the th
   await engine.close()
 })
 
-test('fifty starts at once on one thread: one runs at a time, each once', async () => {
+test('fifty starts at once on one thread run one at a time, each once', async () => {
   for (const multitaskStrategy of ['enqueue', 'interrupt', 'rollback'] as const) {
     const actor = puppet()
     const engine = engineOf({ a: actor.agent })

@@ -4,27 +4,16 @@ import type { Agent } from '../../src/agents/agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { AgentEngine, MultitaskStrategy } from '../../src/runs/index.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
-import { SHARED, type Shared, sharedMemory } from './shared.ts'
-import {
-  ALL,
-  custom,
-  engineOf,
-  isRoot,
-  isTerminal,
-  puppet,
-  readUntil,
-  start,
-  transcript,
-  type WireEvent,
-} from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
+import { isRoot, isTerminal, type WireEvent } from '../kit/events.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { SHARED, type Shared, sharedMemory } from '../kit/shared.ts'
+import { turns } from '../kit/wait.ts'
 
 const ROUNDS = Number(process.env.TWO_INSTANCES_ROUNDS ?? 15)
 
-const turns = async (count: number) => {
-  for (let at = 0; at < count; at++) await new Promise((resolve) => setImmediate(resolve))
-}
-
-/** Notes who runs, and that nobody else does. */
+/** An agent that records its runs and expects that they never overlap. */
 function census() {
   const ran: string[] = []
   let present = 0
@@ -57,7 +46,7 @@ function pair(shared: Shared, agent: Agent, options: object = {}): readonly [Age
   return [make(), make()]
 }
 
-/** The runs of a log in order, with how each ended. Checks that they follow one another. */
+/** The runs of a log in order, each with its end. Checks that they follow one another. */
 function runsOf(events: readonly WireEvent[]): Map<string, unknown> {
   const runs = new Map<string, unknown>()
   let running: unknown
@@ -105,7 +94,7 @@ describe.each(Object.entries(SHARED))('fifty starts at once from two instances o
     expect([...runs]).toEqual(ran.map((runId) => [runId, 'completed']))
   })
 
-  test('reject: who is refused has changed nothing, who is not runs once', async () => {
+  test('reject: a refused start changes nothing, and an accepted one runs once', async () => {
     const { agent, ran, most } = census()
     const engines = pair(make(), agent)
     const { accepted, refused } = await startAll(engines, 'reject')
@@ -118,7 +107,7 @@ describe.each(Object.entries(SHARED))('fifty starts at once from two instances o
   })
 
   test.each(['interrupt', 'rollback'] as const)(
-    '%s: each ends, one at a time, and the last one is done',
+    '%s: each run ends, one at a time, and the last one completes',
     async (strategy) => {
       const { agent, ran, most } = census()
       const engines = pair(make(), agent)
@@ -133,7 +122,7 @@ describe.each(Object.entries(SHARED))('fifty starts at once from two instances o
     },
   )
 
-  test('runs that wait start in the order in which they were accepted', async () => {
+  test('queued runs start in the order in which they were accepted', async () => {
     const { agent } = census()
     const engines = pair(make(), agent)
     const accepted: string[] = []
@@ -149,7 +138,7 @@ const action = fc.record({
   after: fc.nat({ max: 40 }),
 })
 
-test('whatever stops a run wherever and whenever: the state is that of the runs that were not undone, and nothing is written late', async () => {
+test('whatever stops a run, the state is that of the runs that were not undone, and nothing is written late', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(action, { minLength: 1, maxLength: 6 }), async (actions) => {
       const place = sharedMemory()
@@ -188,7 +177,7 @@ test('whatever stops a run wherever and whenever: the state is that of the runs 
       let rest = notes
       for (const [runId, end] of runs) {
         const whole = [names.get(runId)!, 'one', 'two', 'three']
-        // A rollback that came when the run was over undid nothing.
+        // A rollback that came after the run's end has undone nothing.
         if (end === 'interrupted' && undone.has(runId)) continue
         const length = end === 'completed' ? 4 : prefix(rest, whole)
         expect(rest.slice(0, length)).toEqual(whole.slice(0, length))
@@ -205,7 +194,7 @@ test('whatever stops a run wherever and whenever: the state is that of the runs 
 
 /** The log until the end of a run. */
 async function untilEnded(engine: AgentEngine, runId: string): Promise<WireEvent[]> {
-  const all = engine.subscribe({ threadId: 't', filter: { channels: ALL }, since: 0 })
+  const all = engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
   const ended = (event: WireEvent) => isTerminal(event) && event.params.data.run_id === runId
   return readUntil(all, (events) => events.some(ended)).finally(all.cancel)
 }

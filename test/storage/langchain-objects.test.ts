@@ -9,7 +9,7 @@ import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.t
 import { fencedCheckpointer } from '../../src/storage/checkpointer/fenced.ts'
 import { FencedError } from '../../src/storage/errors.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
-import { serveAgents } from '../threads/support.ts'
+import { serveAgents } from '../kit/host.ts'
 import { durableBackends } from './durable.ts'
 
 interface Kept {

@@ -66,7 +66,7 @@ const weird = fc.oneof(
   ),
 )
 
-/** A template with some of its values replaced, taken out or added to. */
+/** A template with some of its values replaced, removed or extended. */
 const spoilt = (template: unknown): fc.Arbitrary<unknown> => {
   if (Array.isArray(template)) return fc.oneof(fc.tuple(...template.map(spoilt)), weird)
   if (typeof template !== 'object' || template === null)
@@ -171,7 +171,7 @@ const garbage = fc.record({
   ),
 })
 
-/** Requests of every kind: good ones, spoilt ones, and bytes of no kind. */
+/** Valid requests, damaged ones and random bytes. */
 export const anything: fc.Arbitrary<Sent> = fc.oneof(
   { weight: 5, arbitrary: command },
   { weight: 4, arbitrary: rest },

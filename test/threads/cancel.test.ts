@@ -2,24 +2,27 @@ import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Agent } from '../../src/index.ts'
 import { approval, threeSteps } from '../fixtures/graphs.ts'
-import { custom, puppet } from '../runs/support.ts'
+import type { ThreadClient } from '../kit/client.ts'
+import { dataOf, isTerminal, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { aborted, gate } from '../kit/wait.ts'
 import { inSecondRun } from './second-run.ts'
-import { dataOf, isTerminal, rootStates, serveAgents, signpost, type ThreadClient } from './support.ts'
 
 const cancel = (thread: ThreadClient, run: string, query = '') =>
   thread.request('POST', `/runs/${run}/cancel${query}`)
 
-/** Takes its time to stop, until `letGo`. */
+/** An agent that stops only after `letGo`. */
 function reluctant() {
-  const { reached: started, reach: start } = signpost()
-  const { reached: told, reach: tell } = signpost()
-  const { reached: gone, reach: letGo } = signpost()
+  const { opened: started, open: start } = gate()
+  const { opened: told, open: tell } = gate()
+  const { opened: gone, open: letGo } = gate()
   const agent: Agent = {
     ...puppet().agent,
     async *stream({ signal }) {
       yield custom('begun')
       start()
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+      await aborted(signal)
       tell()
       await gone
     },
@@ -28,7 +31,7 @@ function reluctant() {
 }
 
 test.each(['', '?wait=0', '?wait=false', '?wait=', '?wait=no'])(
-  '%j answers 202 before the agent has stopped',
+  'cancel%s answers 202 before the agent has stopped',
   async (query) => {
     const { agent, started, told, letGo } = reluctant()
     const host = await serveAgents({ agents: { a: agent } })
@@ -44,7 +47,7 @@ test.each(['', '?wait=0', '?wait=false', '?wait=', '?wait=no'])(
 )
 
 test.each(['?wait=1', '?wait=true', '?action=interrupt&wait=1'])(
-  '%j answers 204 when the run has ended',
+  'cancel%s answers 204 when the run has ended',
   async (query) => {
     const { agent, started, told, letGo } = reluctant()
     const host = await serveAgents({ agents: { a: agent } })
@@ -61,7 +64,7 @@ test.each(['?wait=1', '?wait=true', '?action=interrupt&wait=1'])(
   },
 )
 
-describe('action', () => {
+describe('the action', () => {
   test('interrupt keeps what the run has written', async () => {
     const { thread, run } = await inSecondRun()
     await cancel(thread, run, '?wait=1&action=interrupt')
@@ -72,7 +75,7 @@ describe('action', () => {
     expect((await thread.idle()).values.notes.slice(-3)).toEqual(['one', 'two', 'three'])
   })
 
-  test('rollback restores the state that the run found, for reads and for the next run', async () => {
+  test('rollback restores the state before the run, for reads and for the next run', async () => {
     const { thread, before, run } = await inSecondRun()
     await cancel(thread, run, '?wait=1&action=rollback')
     expect((await thread.get('/state')).body).toEqual(before)
@@ -91,7 +94,7 @@ describe('action', () => {
     ])
   })
 
-  test('rollback is not weakened by a later interrupt', async () => {
+  test('rollback holds against a later interrupt', async () => {
     const { thread, before, run } = await inSecondRun()
     await Promise.all([cancel(thread, run, '?action=rollback'), cancel(thread, run, '?action=interrupt')])
     await cancel(thread, run, '?wait=1')
@@ -99,7 +102,7 @@ describe('action', () => {
   })
 
   test('rollback of an answer asks the question again', async () => {
-    const { reached, reach } = signpost()
+    const { opened: reached, open: reach } = gate()
     let waits = true
     const agent = langgraph(approval())
     const host = await serveAgents({
@@ -144,7 +147,7 @@ test('a run that has ended stays ended, and can be cancelled again and again', a
   expect(rootStates(await thread.transcript())).toEqual(['running', 'completed'])
 })
 
-test('a run of another thread is unknown here', async () => {
+test('a run of another thread is unknown to this one', async () => {
   const actor = puppet()
   const host = await serveAgents({ agents: { a: actor.agent } })
   const run = await host.thread('one').start()
@@ -154,7 +157,7 @@ test('a run of another thread is unknown here', async () => {
   expect(actor.tasks.every(({ signal }) => !signal.aborted)).toBe(true)
 })
 
-test('many cancels at once: one end', async () => {
+test('many cancels at once end the run once', async () => {
   const actor = puppet()
   const host = await serveAgents({ agents: { a: actor.agent } })
   const thread = host.thread()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { chat } from '../fixtures/graphs.ts'
-import { serveAgents } from './support.ts'
+import { serveAgents } from '../kit/host.ts'
 
 const serve = async () => {
   const host = await serveAgents({ agents: { a: langgraph(chat()) } })
@@ -22,15 +22,23 @@ test.each([
   ['no method', '{"id":1}'],
   ['a method that is no text', '{"id":1,"method":7}'],
   ['too deep', `{"id":1,"method":"run.start","params":${'['.repeat(200)}${']'.repeat(200)}}`],
-])('what is no command is 400 with the error of the protocol, and makes no thread: %s', async (_, body) => {
-  const thread = await serve()
-  const { status, body: answer } = await thread.request('POST', '/commands', body)
-  expect(status).toBe(400)
-  expect(answer).toEqual({ type: 'error', id: null, error: 'invalid_argument', message: expect.any(String) })
-  expect((await thread.get('')).status).toBe(404)
-})
+])(
+  'a body that is not a command is answered 400 with the error of the protocol, and creates no thread: %s',
+  async (_, body) => {
+    const thread = await serve()
+    const { status, body: answer } = await thread.request('POST', '/commands', body)
+    expect(status).toBe(400)
+    expect(answer).toEqual({
+      type: 'error',
+      id: null,
+      error: 'invalid_argument',
+      message: expect.any(String),
+    })
+    expect((await thread.get('')).status).toBe(404)
+  },
+)
 
-test('a body that is too large is 413, with the error of the protocol', async () => {
+test('a body that is too large is answered 413 with the error of the protocol', async () => {
   const host = await serveAgents({ agents: { a: langgraph(chat()) }, http: { maxBodyBytes: 1_000 } })
   const thread = host.thread()
   const { status, body } = await thread.post('/commands', {
@@ -73,14 +81,14 @@ test.each([
 })
 
 test.each(['', 'run', 'run.start ', 'RUN.START', '__proto__', 'constructor', 'toString', 'input.requested'])(
-  'an unknown command: %j',
+  'the unknown command %j is refused',
   async (method) => {
     const thread = await serve()
     expect(await thread.refused(method, {})).toBe('unknown_command')
   },
 )
 
-test('commands on a thread that is not there', async () => {
+test('commands on a thread that does not exist are refused', async () => {
   const thread = await serve()
   for (const [method, params] of [
     ['input.respond', { interrupt_id: 'x' }],
@@ -94,7 +102,7 @@ test('commands on a thread that is not there', async () => {
   expect((await thread.get('')).status).toBe(404)
 })
 
-test('an error of the server is answered once, without its text, and reported', async () => {
+test('an error of the server is reported, and answered once without its text', async () => {
   const agent = {
     ...langgraph(chat()),
     getState: () => Promise.reject(new Error('password in the connection string')),

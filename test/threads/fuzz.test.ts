@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { anything } from './arbitraries.ts'
 import { idle, send, serve } from './local.ts'
 
-test('any request is answered by the protocol: never a 5xx, no state changed by what is refused', async () => {
+test('any request is answered by the protocol, never with a 5xx, and a refused request changes no state', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(anything, { minLength: 1, maxLength: 8 }), async (requests) => {
       const { server, errors, written } = serve()

@@ -2,9 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type AgentEngine, createAgentEngine } from '../../src/runs/index.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
-import { mortal, SHARED, type Shared, sharedMemory } from '../runs/shared.ts'
-import { puppet } from '../runs/support.ts'
-import { type Answer, type Host, isRoot, request, serveAgents } from './support.ts'
+import { type Answer, request } from '../kit/client.ts'
+import { isRoot } from '../kit/events.ts'
+import { type Host, serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
+import { killable, SHARED, type Shared, sharedMemory } from '../kit/shared.ts'
 
 const agents = () => ({ ask: langgraph(approval()), chat: langgraph(chat()), busy: puppet().agent })
 
@@ -27,11 +29,11 @@ const command = (host: Host, thread: string, method: string, params: object, { k
 const write = (host: Host, thread: string, values: object, key: string) =>
   request(host.origin, 'POST', `/threads/${thread}/state`, { values }, { 'idempotency-key': key })
 
-/** Ten times the same at once, to two instances in turn. */
+/** Sends the same ten times at once, to the instances in turn. */
 const tenTimes = (hosts: readonly Host[], send: (host: Host, id: number) => Promise<Answer>) =>
   Promise.all(Array.from({ length: 10 }, (_, i) => send(hosts[i % hosts.length]!, i)))
 
-/** All answered 200 and alike but for the id that belongs to each request. */
+/** Expects that all are answered 200 and alike, except for the id of each request. */
 function expectAlike(answers: readonly Answer[]) {
   const [first, ...others] = answers.map(({ status, body: { id: _, ...body } }) => ({ status, body }))
   expect(first!.status).toBe(200)
@@ -47,8 +49,8 @@ const runsOf = async (host: Host, thread: string, runs: number) =>
     .filter((event) => isRoot(event) && event.params.data.event === 'running')
     .map(({ params }) => params.data.run_id)
 
-describe.each(Object.entries(SHARED))('over %s, to two instances at once', (_, make) => {
-  test('run.start starts one run, and gives its id also when it has ended', async () => {
+describe.each(Object.entries(SHARED))('a command sent to two instances over %s at once', (_, make) => {
+  test('run.start starts one run, and gives its id after the run has ended as well', async () => {
     const shared = make()
     const hosts = [await serve(shared), await serve(shared)]
     const send = (host: Host, id: number) => command(host, 't', 'run.start', { input: {} }, { key: 'k', id })
@@ -60,7 +62,7 @@ describe.each(Object.entries(SHARED))('over %s, to two instances at once', (_, m
     expect(await runsOf(hosts[1]!, 't', 2)).toEqual([result.run_id, again.body.result.run_id])
   })
 
-  test('run.start behind a run waits once', async () => {
+  test('run.start behind a run in progress enqueues one run', async () => {
     const shared = make()
     const hosts = [await serve(shared), await serve(shared)]
     const busy = { assistant_id: 'busy', input: {} }
@@ -74,7 +76,7 @@ describe.each(Object.entries(SHARED))('over %s, to two instances at once', (_, m
     expect(await runsOf(hosts[0]!, 't', 1)).toEqual([body.result.run_id])
   })
 
-  test('input.respond answers once, and is not refused for what it has answered itself', async () => {
+  test('input.respond answers once, and its repetition is not refused because the question is answered', async () => {
     const shared = make()
     const hosts = [await serve(shared), await serve(shared)]
     const thread = hosts[0]!.thread('t')
@@ -90,7 +92,7 @@ describe.each(Object.entries(SHARED))('over %s, to two instances at once', (_, m
     expect(late.body.result).toEqual(result)
   })
 
-  test('a state is written once', async () => {
+  test('a write of state is done once', async () => {
     const shared = make()
     const hosts = [await serve(shared), await serve(shared)]
     const answers = await tenTimes(hosts, (host) => write(host, 't', { notes: ['once'] }, 'k'))
@@ -102,7 +104,7 @@ describe.each(Object.entries(SHARED))('over %s, to two instances at once', (_, m
     expect(await notesOf(hosts[0]!, 't')).toEqual(['once', 'more'])
   })
 
-  test('input.inject and state.fork count once', async () => {
+  test('input.inject and state.fork are done once', async () => {
     const shared = make()
     const hosts = [await serve(shared), await serve(shared)]
     const thread = hosts[0]!.thread('t')
@@ -152,10 +154,10 @@ test('a key under which another command was sent is refused with 409, and nothin
     body: { error: 'key_reused' },
   })
   expect((await host.thread('t').get('')).body).toEqual(before)
-  // The same in other words: the order of keys and the id of the request do not count.
+  // The order of keys and the id of the request do not make another command.
   const same = await command(host, 't', 'run.start', { input: { x: 1, notes: ['a'] } }, { key: 'k', id: 9 })
   expect(same.body).toEqual({ ...first.body, id: 9 })
-  // A key means nothing on another thread.
+  // A key belongs to its thread.
   const other = await command(host, 'u', 'run.start', { input: { notes: ['b'] } }, { key: 'k' })
   expect(other.body.type).toBe('success')
 })
@@ -208,9 +210,9 @@ test('a key is kept for 24 hours', async () => {
 })
 
 describe('a process that is lost in the middle of writing a state', () => {
-  /** An instance that is killed at a moment of writing the checkpoint, or not at all. */
+  /** An instance that is killed before or after it writes the checkpoint, or never. */
   function instance(shared: Shared, moment?: 'before' | 'after') {
-    const { place, kill } = mortal(shared(), (name, now) => {
+    const { place, kill } = killable(shared(), (name, now) => {
       if (name === 'put' && now === moment) kill()
     })
     return createAgentEngine({
@@ -229,7 +231,7 @@ describe('a process that is lost in the middle of writing a state', () => {
     (await engine.readState((await engine.findThread({ threadId: 't' }))!))?.values.notes
 
   test.each(['before', 'after'] as const)(
-    '%s it is in the saver: the next one finishes it, once',
+    '%s the checkpoint is saved: the next process finishes the write once',
     async (moment) => {
       const shared = sharedMemory()
       const doomed = instance(shared, moment)
@@ -243,7 +245,7 @@ describe('a process that is lost in the middle of writing a state', () => {
     },
   )
 
-  test('what others wrote since hides whether it was written: the sender is told', async () => {
+  test('a later write hides whether this one was done, and the sender is told', async () => {
     const shared = sharedMemory()
     const doomed = instance(shared, 'after')
     await expect(put(doomed)).rejects.toThrow('gone')
@@ -257,7 +259,7 @@ describe('a process that is lost in the middle of writing a state', () => {
   })
 })
 
-test('POST /threads makes one thread, also where the server chooses its id', async () => {
+test('POST /threads creates one thread, also where the server chooses its id', async () => {
   const shared = sharedMemory()
   const hosts = [await serve(shared), await serve(shared)]
   const create = (host: Host, body: object, key: string) =>

@@ -10,11 +10,14 @@ import {
   threeSteps,
   twoApprovals,
 } from '../fixtures/graphs.ts'
-import { dataOf, type Json, rootStates, serveAgents, signpost, type ThreadClient } from './support.ts'
+import type { ThreadClient } from '../kit/client.ts'
+import { dataOf, type Json, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { gate } from '../kit/wait.ts'
 
 const question = { messages: [{ type: 'human', content: 'Q', id: 'h1' }] }
 
-/** Runs an agent until it asks. Gives its questions by the text of what they ask. */
+/** Runs an agent until it asks, and gives its questions. */
 async function asking(thread: ThreadClient, input: unknown = {}): Promise<Json[]> {
   await thread.start(input)
   const events = await thread.transcript()
@@ -27,7 +30,7 @@ const serve = async (graph: Parameters<typeof langgraph>[0]) => {
   return host.thread()
 }
 
-test('one answer: the run goes on in the same namespaces, its id is in the answer', async () => {
+test('after one answer the run continues in the same namespaces, and the result names its id', async () => {
   const thread = await serve(nestedApproval())
   const [asked] = await asking(thread)
   const { run_id } = await thread.ok('input.respond', {
@@ -58,17 +61,17 @@ test.each([
   ],
   ['a list in camelCase', (id: string) => ({ responses: [{ interruptId: id, response: 'yes' }] })],
   [
-    'a namespace that is wrong',
+    'a body with a wrong namespace',
     (id: string) => ({ namespace: ['nowhere:1'], interrupt_id: id, response: 'yes' }),
   ],
-])('the answer in %s', async (_, params) => {
+])('an answer in %s is taken', async (_, params) => {
   const thread = await serve(approval())
   const [asked] = await asking(thread)
   await thread.ok('input.respond', params(asked.interrupt_id))
   expect((await thread.idle()).values.notes).toEqual(['answer: yes', 'after'])
 })
 
-test('an answer may be null, false or left out', async () => {
+test('an answer may be null, false or omitted', async () => {
   for (const [params, text] of [
     [{ response: null }, 'null'],
     [{ response: false }, 'false'],
@@ -81,7 +84,7 @@ test('an answer may be null, false or left out', async () => {
   }
 })
 
-test('several answers at once', async () => {
+test('one command can answer several questions', async () => {
   const thread = await serve(twoApprovals())
   const asked = await asking(thread)
   const responses = asked.map(({ interrupt_id, payload }) => ({ interrupt_id, response: `${payload}!` }))
@@ -89,7 +92,7 @@ test('several answers at once', async () => {
   expect((await thread.idle()).values.notes.sort()).toEqual(['after', 'left: left?!', 'right: right?!'])
 })
 
-test('several questions answered one by one: the rest stay open, and are not asked again', async () => {
+test('when several questions are answered one by one, the others stay open and are not asked again', async () => {
   const thread = await serve(twoApprovals())
   const [left, right] = await asking(thread)
   await thread.ok('input.respond', { interrupt_id: left.interrupt_id, response: 'L' })
@@ -109,7 +112,7 @@ test('several questions answered one by one: the rest stay open, and are not ask
   expect((await thread.idle()).values.notes.sort()).toEqual(['after', 'left: L', 'right: R'])
 })
 
-test('one of several questions that is unknown: none is answered', async () => {
+test('when one of several questions is unknown, none is answered', async () => {
   const thread = await serve(twoApprovals())
   const [left, right] = await asking(thread)
   const responses = [
@@ -122,7 +125,7 @@ test('one of several questions that is unknown: none is answered', async () => {
   expect((await thread.idle()).next).toEqual([])
 })
 
-test('update and goto go with the answer, in one superstep', async () => {
+test('update and goto are applied with the answer in one superstep', async () => {
   const thread = await serve(approval())
   const [asked] = await asking(thread)
   await thread.ok('input.respond', {
@@ -137,7 +140,7 @@ test('update and goto go with the answer, in one superstep', async () => {
   expect((await thread.idle()).values.notes).toEqual(['card', 'answer: yes', 'after'])
 })
 
-test('human in the loop of langchain: the call waits for the decision', async () => {
+test('a tool call under the human-in-the-loop middleware of langchain waits for the decision', async () => {
   const thread = await serve(supervised())
   const [asked] = await asking(thread, question)
   expect(asked.payload).toMatchObject({ actionRequests: [{ name: 'add', args: { a: 2, b: 3 } }] })
@@ -161,7 +164,7 @@ test('a question of a subagent is answered at the root', async () => {
   })
 })
 
-test('what cannot be answered is refused, and nothing changes', async () => {
+test('an answer to what is not asked is refused, and nothing changes', async () => {
   const thread = await serve(approval())
   expect(await thread.refused('input.respond', { interrupt_id: 'x', response: 1 })).toBe('no_such_run')
   const [asked] = await asking(thread)
@@ -191,7 +194,7 @@ test('what cannot be answered is refused, and nothing changes', async () => {
   expect([(await thread.get('')).body, (await thread.get('/state')).body]).toEqual(before)
 })
 
-test('an answered question cannot be answered again, while its run goes on and after', async () => {
+test('an answered question cannot be answered again, neither during its run nor afterwards', async () => {
   const thread = await serve(approval())
   const [asked] = await asking(thread)
   const answer = { interrupt_id: asked.interrupt_id, response: 'yes' }
@@ -202,9 +205,9 @@ test('an answered question cannot be answered again, while its run goes on and a
   expect(await thread.refused('input.respond', answer)).toBe('no_such_interrupt')
 })
 
-test('an answer while another run goes on waits for it', async () => {
-  const { reached, reach } = signpost()
-  const { reached: released, reach: release } = signpost()
+test('an answer waits for another run that is in progress', async () => {
+  const { opened: reached, open: reach } = gate()
+  const { opened: released, open: release } = gate()
   const graph = threeSteps(async (name) => {
     if (name !== 'two') return
     reach()
@@ -219,8 +222,8 @@ test('an answer while another run goes on waits for it', async () => {
   expect(rootStates(await thread.transcript())).toEqual(['running', 'completed'])
 })
 
-test('an answer whose run is cancelled before it took it: the question is open again, for new clients too', async () => {
-  const { reached, reach } = signpost()
+test('when the run of an answer is cancelled before it took the answer, the question is open again, for new clients as well', async () => {
+  const { opened: reached, open: reach } = gate()
   let waits = true
   const graph = new StateGraph(Notes)
     .addNode('ask', async (_, { signal }) => {
@@ -254,7 +257,7 @@ test('an answer whose run is cancelled before it took it: the question is open a
   expect((await thread.get('/state')).body.values.notes).toEqual(['answer: at last'])
 })
 
-test('an answer that fails its run is taken: the question is closed', async () => {
+test('an answer that makes its run fail is taken, and the question is closed', async () => {
   let fails = true
   const graph = new StateGraph(Notes)
     .addNode('ask', () => {
@@ -276,6 +279,6 @@ test('an answer that fails its run is taken: the question is closed', async () =
     interrupt_id: asked.interrupt_id,
     response: 'again',
   })
-  // What the state shows as open can be answered, and nothing else.
+  // Exactly the questions that the state shows as open can be answered.
   expect(answered.type).toBe(listed.length > 0 ? 'success' : 'error')
 })

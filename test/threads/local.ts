@@ -2,12 +2,13 @@ import { onTestFinished } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { createAgentServer, memoryStore, type Store, type WebHandler } from '../../src/index.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
-import type { Json } from './support.ts'
+import type { Json } from '../kit/events.ts'
+import { turns } from '../kit/wait.ts'
 
 export const MAX_BODY = 20_000
 const CHANGES = new Set(['put', 'delete', 'append', 'clear'])
 
-/** A server in this process that counts what is written. */
+/** A server in this process that counts its writes. */
 export function serve() {
   const inner = memoryStore()
   let written = 0
@@ -58,6 +59,6 @@ export async function idle(server: WebHandler): Promise<void> {
   for (;;) {
     const { body } = await send(server, { method: 'GET', path: '/threads?limit=1000' })
     if (!body.some(({ status }: Json) => status === 'busy')) return
-    await new Promise((resolve) => setImmediate(resolve))
+    await turns()
   }
 }

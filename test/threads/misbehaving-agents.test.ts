@@ -2,8 +2,10 @@ import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Agent, AgentEvent, AgentTask } from '../../src/index.ts'
 import { inOrder, toolAgent } from '../fixtures/graphs.ts'
-import { custom } from '../runs/support.ts'
-import { dataOf, isTerminal, rootStates, serveAgents, signpost } from './support.ts'
+import { dataOf, isTerminal, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom } from '../kit/puppet.ts'
+import { aborted, gate } from '../kit/wait.ts'
 
 type Stream = (task: AgentTask) => AsyncIterable<AgentEvent>
 
@@ -15,7 +17,7 @@ const agentOf = (stream: Stream): Agent => ({
   updateState: async () => ({ checkpointId: 'none' }),
 })
 
-/** Misbehaves in its first run of a thread and is well in the next. */
+/** An agent that misbehaves in its first run of a thread and behaves in the next. */
 const firstTime = (bad: Stream): Agent => {
   let runs = 0
   return agentOf((task) => (runs++ === 0 ? bad(task) : one(custom('well'))))
@@ -43,7 +45,7 @@ const failing: Readonly<
     sent: [],
   },
   'throws at once': {
-    // biome-ignore lint/correctness/useYield: that is what it does wrong
+    // biome-ignore lint/correctness/useYield: its fault is that it never yields
     async *stream() {
       throw new Error('kaput')
     },
@@ -134,7 +136,7 @@ const failing: Readonly<
 }
 
 for (const [name, { stream, error, sent }] of Object.entries(failing)) {
-  test(`an agent that ${name}: one failed event that says why, and the thread stays usable`, async () => {
+  test(`an agent that ${name} ends in one failed event that says why, and the thread stays usable`, async () => {
     const host = await serveAgents({ agents: { a: firstTime(stream) } })
     const thread = host.thread()
     await thread.start()
@@ -150,7 +152,7 @@ for (const [name, { stream, error, sent }] of Object.entries(failing)) {
   })
 }
 
-test('an agent that yields root lifecycle events of its own: they are left out', async () => {
+test('root lifecycle events that an agent yields itself are left out', async () => {
   const lie = (event: string): AgentEvent => ({ method: 'lifecycle', namespace: [], data: { event } })
   const host = await serveAgents({
     agents: {
@@ -170,8 +172,8 @@ test('an agent that yields root lifecycle events of its own: they are left out',
 
 const never = new Promise<never>(() => {})
 
-test('an agent that never ends: cancel ends it', async () => {
-  const { reached, reach } = signpost()
+test('cancel ends an agent that never ends', async () => {
+  const { opened: reached, open: reach } = gate()
   const host = await serveAgents({
     agents: {
       a: firstTime(async function* ({ signal }) {
@@ -190,10 +192,10 @@ test('an agent that never ends: cancel ends it', async () => {
   expect(rootStates(await thread.transcript(2))).toEqual(['running', 'interrupted', 'running', 'completed'])
 })
 
-test('an agent that ignores its signal: cancel ends the run after the grace time, what it does later is not recorded', async () => {
-  const { reached, reach } = signpost()
-  const { reached: released, reach: release } = signpost()
-  const { reached: left, reach: leave } = signpost()
+test('cancel ends the run of an agent that ignores its signal after the grace time, and what the agent does later is not recorded', async () => {
+  const { opened: reached, open: reach } = gate()
+  const { opened: released, open: release } = gate()
+  const { opened: left, open: leave } = gate()
   const later: unknown[] = []
   const host = await serveAgents({
     agents: {
@@ -239,8 +241,8 @@ test('an agent that ignores its signal: cancel ends the run after the grace time
   expect(dataOf(events, 'custom').map(({ payload }) => payload)).toEqual(['before', 'well'])
 })
 
-test('an agent that ignores its signal and its own end: the server can close', async () => {
-  const { reached, reach } = signpost()
+test('the server can close beside an agent that ignores its signal and its own end', async () => {
+  const { opened: reached, open: reach } = gate()
   const host = await serveAgents({
     agents: {
       a: agentOf(async function* () {
@@ -259,8 +261,8 @@ test('an agent that ignores its signal and its own end: the server can close', a
   expect(rootStates(stream.events)).toEqual(['running', 'interrupted'])
 })
 
-test('an agent that yields after the abort: nothing of it is recorded', async () => {
-  const { reached, reach } = signpost()
+test('nothing that an agent yields after the abort is recorded', async () => {
+  const { opened: reached, open: reach } = gate()
   let ended = false
   const host = await serveAgents({
     agents: {
@@ -268,7 +270,7 @@ test('an agent that yields after the abort: nothing of it is recorded', async ()
         try {
           yield custom('before')
           reach()
-          await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+          await aborted(signal)
           yield custom('after')
           yield custom('long after')
         } finally {
@@ -288,13 +290,13 @@ test('an agent that yields after the abort: nothing of it is recorded', async ()
 })
 
 test('an agent that fails because it was cancelled has not failed', async () => {
-  const { reached, reach } = signpost()
+  const { opened: reached, open: reach } = gate()
   const host = await serveAgents({
     agents: {
       a: agentOf(async function* ({ signal }) {
         yield custom(1)
         reach()
-        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+        await aborted(signal)
         throw new Error('I was disturbed')
       }),
     },
@@ -307,7 +309,7 @@ test('an agent that fails because it was cancelled has not failed', async () => 
   expect(events.at(-1)!.params.data).toEqual({ event: 'interrupted', graph_name: 'a', run_id: run })
 })
 
-test('an agent faster than any reader: every event is there, in order', async () => {
+test('every event of an agent that is faster than any reader arrives in order', async () => {
   const count = 5_000
   const host = await serveAgents({
     agents: {
@@ -325,7 +327,7 @@ test('an agent faster than any reader: every event is there, in order', async ()
   )
 })
 
-test('a tool of createAgent that throws: the agent goes on or fails, the process lives, the thread stays usable', async () => {
+test('when a tool of createAgent throws, the agent continues or fails, the process lives, and the thread stays usable', async () => {
   const agent = toolAgent(
     inOrder({ toolCalls: [{ id: 'call_broken', name: 'broken', args: {} }] }, { text: 'It is broken.' }),
   )

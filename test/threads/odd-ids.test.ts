@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
+import { serveAgents } from '../kit/host.ts'
 import { send, serve } from './local.ts'
-import { serveAgents } from './support.ts'
 
 describe('odd thread ids', () => {
   const odd = [
@@ -33,7 +33,7 @@ describe('odd thread ids', () => {
     `${'x'.repeat(512)}`,
   ]
 
-  test.each(odd)('%j is an id like any other', async (threadId) => {
+  test.each(odd)('%j works as any other id', async (threadId) => {
     const host = await serveAgents({ agents: { chat: langgraph(chat()) } })
     const thread = host.thread(threadId)
     await thread.start({ messages: [{ type: 'human', content: threadId, id: 'h1' }] })
@@ -66,7 +66,7 @@ describe('odd thread ids', () => {
       const path = pattern.replace(':thread_id', segment).replace(/:\w+/g, 'x')
       const body = method === 'GET' || method === 'DELETE' ? undefined : JSON.stringify(bodyFor(pattern))
       const answer = await send(server, { method, path, body })
-      // A command is refused as commands are, in an answer.
+      // A refused command is an answer of the protocol.
       const status = answer.body.type === 'error' ? 400 : answer.status
       expect([method, pattern, status, answer.body.error]).toEqual([
         method,
@@ -80,7 +80,7 @@ describe('odd thread ids', () => {
   })
 
   test.each(['__proto__', '', 'a\nb', '\ud800', 'x\udc00y', 'x'.repeat(513)])(
-    '%j cannot be made by POST /threads',
+    'POST /threads refuses %j',
     async (thread_id) => {
       const { server, written } = serve()
       const answer = await send(server, {
@@ -101,7 +101,7 @@ const bodyFor = (pattern: string): unknown => {
   return { checkpoint: { checkpoint_id: 'x' }, values: { notes: ['x'] } }
 }
 
-describe('what an id of an interrupt, a checkpoint, a run or a namespace may be', () => {
+describe('an odd id of an interrupt, a checkpoint, a run or a namespace', () => {
   const names = [
     '__proto__',
     'constructor',
@@ -114,7 +114,7 @@ describe('what an id of an interrupt, a checkpoint, a run or a namespace may be'
     '\u0000',
   ]
 
-  test.each(names)('%j finds nothing, and nothing breaks', async (name) => {
+  test.each(names)('%j finds nothing and breaks nothing', async (name) => {
     const host = await serveAgents({ agents: { ask: langgraph(approval()) } })
     const thread = host.thread()
     await thread.start()

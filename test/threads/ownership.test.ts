@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Authenticate, Authorize, Principal } from '../../src/index.ts'
 import { approval } from '../fixtures/graphs.ts'
-import { puppet } from '../runs/support.ts'
-import { dataOf, type Host, isTerminal, type Json, request, rootStates, serveAgents } from './support.ts'
+import { request } from '../kit/client.ts'
+import { dataOf, isTerminal, type Json, rootStates } from '../kit/events.ts'
+import { type Host, serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
 
 const PEOPLE: Readonly<Record<string, Principal>> = {
   ann: { id: 'ann', tenant: 'acme', role: 'boss' },
@@ -40,7 +42,7 @@ interface Known {
   readonly checkpoint: string
 }
 
-/** One request for every route, as somebody sends it who knows all ids. `commands` are one route with many. */
+/** One request for every route, as a caller sends it who knows all ids. The route of commands has many, which follow. */
 const REQUESTS: Readonly<Record<string, (known: Known) => { path?: string; body?: unknown }>> = {
   'POST /threads/:thread_id/stream': () => ({ body: { channels: ['values', 'lifecycle'] } }),
   'POST /threads/:thread_id/stream/events': () => ({ body: { channels: ['values', 'lifecycle'], since: 0 } }),
@@ -83,7 +85,7 @@ const COMMANDS: Readonly<Record<string, (known: Known) => unknown>> = {
 
 const COMMAND_ROUTE = 'POST /threads/:thread_id/commands'
 const STREAMS = /\/stream/
-/** What makes a thread where there is none: there an unknown one is no stranger's. */
+/** The routes that create a missing thread, so that an unknown thread and another owner's get different answers. */
 const MAKES_THREADS = new Set(['POST /threads/:thread_id/state', 'POST /threads'])
 
 test('every route is in the tables', async () => {
@@ -92,7 +94,7 @@ test('every route is in the tables', async () => {
   expect(routes.sort()).toEqual([...Object.keys(REQUESTS), COMMAND_ROUTE].sort())
 })
 
-/** Sends the request of a route for a thread. Gives the answer with the thread's id taken out. */
+/** Sends the request of a route for a thread. Gives the answer without the thread's id. */
 async function ask(
   host: Host,
   route: string,
@@ -108,7 +110,7 @@ async function ask(
   return { status: answer.status, text: text.replaceAll(threadId, 'ID') }
 }
 
-describe('nobody', () => {
+describe('a caller who is not signed in', () => {
   test('gets 401 from every route, and nothing changes', async () => {
     const host = await serve()
     const { thread, ...known } = await annsThread(host)
@@ -127,7 +129,7 @@ describe('nobody', () => {
   })
 })
 
-describe("another's thread looks unknown", () => {
+describe('the thread of another owner looks unknown', () => {
   for (const stranger of ['bob', 'solo']) {
     for (const route of Object.keys(REQUESTS).filter((name) => !STREAMS.test(name))) {
       test(`to ${stranger}: ${route}`, async () => {
@@ -157,7 +159,7 @@ describe("another's thread looks unknown", () => {
       })
     }
 
-    test(`to ${stranger}: streams stay silent, whatever happens to the thread`, async () => {
+    test(`to ${stranger}: streams stay silent whatever happens to the thread`, async () => {
       const host = await serve()
       const { thread, interrupt } = await annsThread(host)
       const unknown = host.thread('later', as(stranger))
@@ -169,7 +171,7 @@ describe("another's thread looks unknown", () => {
       await thread.ok('input.respond', { interrupt_id: interrupt, response: 'yes' })
       await thread.idle()
       expect((await thread.request('DELETE', '')).status).toBe(204)
-      // The id is free again: now it is theirs, and the same streams are.
+      // The id is free again, so the stranger may take it, and the same streams serve the new thread.
       for (const own of [host.thread(thread.id, as(stranger)), unknown])
         await own.start({ notes: ['own'] }, { assistant_id: 'ask' })
       for (const stream of streams) {
@@ -181,8 +183,8 @@ describe("another's thread looks unknown", () => {
   }
 })
 
-describe('the tenant', () => {
-  test('shares its threads, in lists, records, state, commands and streams', async () => {
+describe('a tenant', () => {
+  test('shares its threads in lists, records, state, commands and streams', async () => {
     const host = await serve()
     const { thread, interrupt } = await annsThread(host)
     const arts = host.thread(thread.id, as('art'))
@@ -198,7 +200,7 @@ describe('the tenant', () => {
     expect((await thread.get('')).status).toBe(404)
   })
 
-  test('the agent is told who asks, whatever the client claims', async () => {
+  test('the agent learns the principal from authenticate, whatever the client claims', async () => {
     const actor = puppet()
     const host = await serveAgents({ agents: { a: actor.agent }, authenticate })
     await host.thread('t', as('ann')).start(
@@ -249,7 +251,7 @@ describe('authorize', () => {
     'agent.getTree': 'threads:read',
   }
 
-  /** A server whose `authorize` refuses one action, once it is told to. */
+  /** A server whose `authorize` refuses one action from the moment when the test says so. */
   async function refusing() {
     let refused: string | undefined
     const asked: unknown[] = []
@@ -323,13 +325,13 @@ describe('authorize', () => {
     }
   })
 
-  test('cannot give what is not theirs', async () => {
+  test('cannot grant a thread of another owner', async () => {
     const host = await serve(() => true)
     const { thread } = await annsThread(host)
     expect((await host.thread(thread.id, as('bob')).get('')).status).toBe(404)
   })
 
-  test('that throws refuses too, and its error stays on the server', async () => {
+  test('refuses also when it throws, and its error stays on the server', async () => {
     let fails = false
     const host = await serve(() => {
       if (fails) throw new Error('the policy server says: secret')

@@ -1,14 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type Agent, AgentInputError, memoryStore, type Store } from '../../src/index.ts'
-import { custom } from '../runs/support.ts'
-import { isRoot, isTerminal, serveAgents, type WireEvent } from './support.ts'
+import { isRoot, isTerminal, type WireEvent } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom } from '../kit/puppet.ts'
+import { turns } from '../kit/wait.ts'
 
-const turns = async (count: number) => {
-  for (let at = 0; at < count; at++) await new Promise((resolve) => setImmediate(resolve))
-}
-
-/** The memory store as slow as a database: what it does happens at once, its answers come some turns later. */
+/** The memory store made as slow as a database: it works at once and answers some turns later. */
 function slow(delays: readonly number[]): Store {
   const inner = memoryStore()
   let calls = 0
@@ -31,7 +29,7 @@ function slow(delays: readonly number[]): Store {
   }
 }
 
-/** Ends by itself after some turns. Takes updates whose values are not `bad`. */
+/** An agent that ends by itself after some turns. It takes updates whose values are not `bad`. */
 const brief = (length: number): Agent => ({
   resumable: false,
   async *stream({ signal }) {
@@ -73,7 +71,7 @@ const action = fc.oneof(
   fc.record({ do: fc.constant('delete' as const) }),
 )
 
-test('whatever happens at once on a thread: one run at a time, one end each, none stuck, none lost', async () => {
+test('whatever happens at once on a thread, runs go one at a time and each ends once, and none is stuck or lost', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(action, { minLength: 2, maxLength: 14 }),
@@ -103,7 +101,7 @@ test('whatever happens at once on a thread: one run at a time, one end each, non
           const ended = stream.until((events) =>
             events.some((event) => isTerminal(event) && event.params.data.run_id === run),
           )
-          // A run that was dropped while it waited has no events: cancelling it gives its end.
+          // A run that was dropped while it waited has no events, but cancelling it waits for its end.
           await (run === last ? ended : thread.post(`/runs/${run}/cancel?wait=1`))
           ended.catch(() => {})
           stream.close()
@@ -120,7 +118,7 @@ test('whatever happens at once on a thread: one run at a time, one end each, non
   )
 })
 
-test('runs that wait start in the order in which they were accepted, however fast the others end', async () => {
+test('queued runs start in the order in which they were accepted, however fast the others end', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.nat({ max: 3 }), { minLength: 3, maxLength: 8 }),
@@ -138,11 +136,11 @@ test('runs that wait start in the order in which they were accepted, however fas
   )
 })
 
-/** The run ids in the order they ran. Checks that each is running and then ends, before the next one begins. */
+/** The run ids in the order in which they ran. Checks that each is running and then ends before the next one begins. */
 function runsOf(events: readonly WireEvent[]): string[] {
   const ran: string[] = []
   let running: string | undefined
-  // A thread that was deleted and made anew begins with a gap, and the state may come before the first run.
+  // The log of a thread that was deleted and created again begins with a gap, and the state may come before the first run.
   const logged = events.filter(({ type, event_id }) => type === 'event' && !event_id.startsWith('synth:'))
   for (const event of logged) {
     if (!isRoot(event)) {

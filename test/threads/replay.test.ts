@@ -1,20 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, chat, threeSteps } from '../fixtures/graphs.ts'
-import { custom, puppet } from '../runs/support.ts'
+import type { ThreadClient } from '../kit/client.ts'
+import { dataOf, isRoot, isTerminal, type Json, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom, puppet } from '../kit/puppet.ts'
 import { hesitant } from './sdk/graphs.ts'
 import { inSecondRun } from './second-run.ts'
-import {
-  dataOf,
-  isRoot,
-  isTerminal,
-  type Json,
-  rootStates,
-  serveAgents,
-  type ThreadClient,
-} from './support.ts'
 
-/** What a client without a cursor is sent of a past that no longer holds. */
+/** A replay to a client without a cursor leaves out the past that a fork, a write or a rollback has replaced. */
 
 const human = (content: string) => ({ messages: [{ type: 'human', content, id: content }] })
 
@@ -22,7 +16,7 @@ const human = (content: string) => ({ messages: [{ type: 'human', content, id: c
 const replay = async (thread: ThreadClient) =>
   (await thread.stream()).until((events) => events.some(isTerminal))
 
-test('after a fork: the state, then the run that forked; a cursor still gets all', async () => {
+test('after a fork a new client gets the state and then the run that forked, and a cursor still gets all', async () => {
   const host = await serveAgents({ agents: { steps: langgraph(threeSteps()) } })
   const thread = host.thread()
   await thread.start({ notes: ['first'] })
@@ -47,7 +41,7 @@ test('after a fork: the state, then the run that forked; a cursor still gets all
   expect(values!.params.data).toEqual(state.values)
 })
 
-test('after a state that was written on an earlier checkpoint: the state, and how the newest run stands', async () => {
+test('after a write onto an earlier checkpoint a new client gets the state and the status of the newest run', async () => {
   const host = await serveAgents({ agents: { steps: langgraph(threeSteps()) } })
   const thread = host.thread()
   await thread.start({ notes: ['first'] })
@@ -72,7 +66,7 @@ describe('after a rollback', () => {
     return { thread, before, run }
   }
 
-  test('the state, and how the newest run stands: one that waits for its end is told of it', async () => {
+  test('a new client gets the state and the end of the newest run', async () => {
     const { thread, before, run } = await rolledBack()
     const [checkpoints, values, ...rest] = await replay(thread)
     expect(checkpoints!.params.data.id).toBe(before.checkpoint.checkpoint_id)
@@ -94,7 +88,7 @@ describe('after a rollback', () => {
     expect(JSON.stringify(rest)).not.toContain('second')
   })
 
-  test('of an answer: the question is asked', async () => {
+  test('of an answer the question is replayed', async () => {
     const actor = puppet()
     const host = await serveAgents({ agents: { a: actor.agent } })
     const thread = host.thread()
@@ -108,34 +102,37 @@ describe('after a rollback', () => {
   })
 })
 
-describe('what a run that was cut short said', () => {
-  test.each(['cancelled', 'failed'])('is left out when it was %s, and stays in the log', async (how) => {
-    const actor = puppet()
-    const host = await serveAgents({ agents: { a: actor.agent } })
-    const thread = host.thread()
-    const run = await thread.start()
-    const half = {
-      method: 'messages',
-      namespace: [],
-      node: 'n',
-      data: { event: 'message-start', id: 'half' },
-    } as const
-    actor.emit(custom('whole'), half)
-    const live = await thread.stream()
-    await live.until((events) => events.some(({ method }) => method === 'messages'))
-    if (how === 'cancelled') await thread.post(`/runs/${run}/cancel?wait=1`)
-    else actor.fail(new Error('kaput'))
-    await live.until((events) => events.some(isTerminal))
-    const events = await replay(thread)
-    expect(events).toEqual(live.events.filter(({ method }) => method !== 'messages'))
-    expect(dataOf(await thread.transcript(), 'messages')).toHaveLength(1)
-    await thread.start()
-    actor.emit({ ...half, data: { ...half.data, id: 'next' } })
-    actor.finish()
-    expect(dataOf(await replay(thread), 'messages')).toEqual([{ event: 'message-start', id: 'next' }])
-  })
+describe('a message that its run did not finish', () => {
+  test.each(['cancelled', 'failed'])(
+    'is left out of a replay when the run was %s, and stays in the log',
+    async (how) => {
+      const actor = puppet()
+      const host = await serveAgents({ agents: { a: actor.agent } })
+      const thread = host.thread()
+      const run = await thread.start()
+      const half = {
+        method: 'messages',
+        namespace: [],
+        node: 'n',
+        data: { event: 'message-start', id: 'half' },
+      } as const
+      actor.emit(custom('whole'), half)
+      const live = await thread.stream()
+      await live.until((events) => events.some(({ method }) => method === 'messages'))
+      if (how === 'cancelled') await thread.post(`/runs/${run}/cancel?wait=1`)
+      else actor.fail(new Error('kaput'))
+      await live.until((events) => events.some(isTerminal))
+      const events = await replay(thread)
+      expect(events).toEqual(live.events.filter(({ method }) => method !== 'messages'))
+      expect(dataOf(await thread.transcript(), 'messages')).toHaveLength(1)
+      await thread.start()
+      actor.emit({ ...half, data: { ...half.data, id: 'next' } })
+      actor.finish()
+      expect(dataOf(await replay(thread), 'messages')).toEqual([{ event: 'message-start', id: 'next' }])
+    },
+  )
 
-  test('is there while it runs, and when it waits for an answer', async () => {
+  test('is replayed while the run is in progress, and when it waits for an answer', async () => {
     const { graph, reached, release } = hesitant()
     const host = await serveAgents({
       agents: { chat: langgraph(graph), ask: langgraph(approval()), whole: langgraph(chat()) },

@@ -11,8 +11,10 @@ import {
   threeSteps,
   twoApprovals,
 } from '../fixtures/graphs.ts'
-import { puppet } from '../runs/support.ts'
-import { dataOf, isRoot, isTerminal, rootStates, serveAgents, signpost, type WireEvent } from './support.ts'
+import { dataOf, isRoot, isTerminal, rootStates, type WireEvent } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
+import { gate } from '../kit/wait.ts'
 
 /**
  * The rules of the protocol that break a real client when missed, one test each. Rule by rule: docs/protocol.md §1.3, §4.7, §4.3,
@@ -51,7 +53,7 @@ const CAMEL = [
   'checkpointNs',
 ]
 
-test('rule 1: the wire is snake_case', async () => {
+test('rule 1: names on the wire are snake_case', async () => {
   const host = await serveAgents({
     agents: { deep: langgraph(researchers()), ask: langgraph(supervised()) },
   })
@@ -78,7 +80,7 @@ test('rule 1: the wire is snake_case', async () => {
     expect(keys).toContain(name)
 })
 
-test('rule 2: an event stream outlives runs, and is broken off instead of ended', async () => {
+test('rule 2: an event stream outlives its runs, and the server breaks it off instead of ending it', async () => {
   const host = await serveAgents({ agents: { chat: langgraph(chat()) } })
   const thread = host.thread()
   await thread.start(question)
@@ -91,7 +93,7 @@ test('rule 2: an event stream outlives runs, and is broken off instead of ended'
   expect(await stream.ended).toBe('broken')
 })
 
-test('rule 3: the headers of a stream come before any event', async () => {
+test('rule 3: the headers of a stream arrive before any event', async () => {
   const host = await serveAgents({ agents: { chat: langgraph(chat()) } })
   const stream = await host.thread().stream()
   expect(stream.response.headers.get('content-type')).toMatch(/^text\/event-stream/)
@@ -100,7 +102,7 @@ test('rule 3: the headers of a stream come before any event', async () => {
   expect(stream.events).toEqual([])
 })
 
-test('rule 4: event ids are unique and stable, seqs rise, also across runs and servers', async () => {
+test('rule 4: event ids are unique and stable and seqs rise, across runs and servers as well', async () => {
   const store = memoryStore()
   const checkpointer = memoryCheckpointer()
   const agents = { chat: langgraph(chat()) }
@@ -121,7 +123,7 @@ test('rule 4: event ids are unique and stable, seqs rise, also across runs and s
   for (const id of ids(after)) expect(id).toMatch(/^\d+-\d+$/)
 })
 
-test('rule 5: a new stream gets the past, but not what is over: root lifecycles of earlier runs, answered interrupts', async () => {
+test('rule 5: a new stream gets the past without the root lifecycle events of earlier runs and without answered interrupts', async () => {
   const host = await serveAgents({ agents: { ask: langgraph(approval()) } })
   const thread = host.thread()
   await thread.start()
@@ -137,7 +139,7 @@ test('rule 5: a new stream gets the past, but not what is over: root lifecycles 
   expect(replay).toEqual(all.filter((event) => !over.includes(event)))
 })
 
-test('rule 5: what a new stream skips of the past still reaches those with a cursor', async () => {
+test('rule 5: a stream with a cursor gets the events that a new stream skips', async () => {
   const host = await serveAgents({ agents: { ask: langgraph(approval()) } })
   const thread = host.thread()
   await thread.start()
@@ -149,7 +151,7 @@ test('rule 5: what a new stream skips of the past still reaches those with a cur
   expect(await late.until((events) => events.filter(isTerminal).length === 2)).toEqual(all.slice(1))
 })
 
-test('rule 6: each run is running and then one of completed, failed, interrupted; failed says why', async () => {
+test('rule 6: each run is running and then completed, failed or interrupted, and failed says why', async () => {
   const failing = threeSteps((name) => {
     if (name === 'two') throw new Error('kaput')
   })
@@ -172,7 +174,7 @@ test('rule 6: each run is running and then one of completed, failed, interrupted
   })
 })
 
-test('rule 7: a run that asks ends interrupted, after input.requested with payload and value', async () => {
+test('rule 7: a run that asks a question ends interrupted, after input.requested with payload and value', async () => {
   const host = await serveAgents({ agents: { ask: langgraph(approval()) } })
   const thread = host.thread()
   await thread.start()
@@ -208,7 +210,7 @@ test('rule 8: applied_through_seq is the last seq before the first event of the 
   expect(answered.meta.applied_through_seq).toBe(rest.at(-1)!.seq)
 })
 
-test('rule 9: what the protocol refuses is HTTP 200', async () => {
+test('rule 9: a command that the protocol refuses is answered with HTTP 200', async () => {
   const host = await serveAgents({ agents: { chat: langgraph(chat()) } })
   const thread = host.thread()
   expect(await thread.refused('run.start', { assistant_id: 'nobody' })).toBe('invalid_argument')
@@ -216,7 +218,7 @@ test('rule 9: what the protocol refuses is HTTP 200', async () => {
   expect(await thread.refused('no.such.command')).toBe('unknown_command')
 })
 
-test('rule 10: of a missing thread the state is 404 and the stream is idle, until a run makes the thread', async () => {
+test('rule 10: the state of a missing thread is 404 and its stream stays idle until a run creates the thread', async () => {
   const host = await serveAgents({ agents: { chat: langgraph(chat()) } })
   const thread = host.thread()
   const { status, body } = await thread.get('/state')
@@ -232,7 +234,7 @@ test('rule 10: of a missing thread the state is 404 and the stream is idle, unti
   ])
 })
 
-test('rule 11: cancel answers at once, 2xx for a run and 404 for none', async () => {
+test('rule 11: cancel answers at once, with 2xx for a run and with 404 where there is none', async () => {
   const actor = puppet()
   const host = await serveAgents({ agents: { a: actor.agent } })
   const thread = host.thread()
@@ -245,7 +247,7 @@ test('rule 11: cancel answers at once, 2xx for a run and 404 for none', async ()
   expect((await thread.request('POST', `/runs/${run}/cancel`)).status).toBe(202)
 })
 
-test('rule 12: the state of an idle thread has no next; a waiting one lists its interrupts', async () => {
+test('rule 12: the state of an idle thread has no next nodes, and the state of a waiting one lists its interrupts', async () => {
   const host = await serveAgents({
     agents: { chat: langgraph(chat()), two: langgraph(twoApprovals()), nested: langgraph(nestedApproval()) },
   })
@@ -294,7 +296,7 @@ test('rule 13: each root values event directly follows its checkpoints event', a
   }
 })
 
-test('rule 14: the namespace of a subagent is its task, its first values begin with the description', async () => {
+test('rule 14: the namespace of a subagent is its task, and its first values begin with the description', async () => {
   const host = await serveAgents({ agents: { deep: langgraph(researchers()) } })
   const thread = host.thread()
   await thread.start(question)
@@ -310,7 +312,7 @@ test('rule 14: the namespace of a subagent is its task, its first values begin w
   expect(events.indexOf(own[0]!)).toBeGreaterThan(events.indexOf(started))
 })
 
-test('rule 15: a client may send since with every filter; subscriptions by command need a WebSocket', async () => {
+test('rule 15: a client may send since with every filter, and subscriptions by command need a WebSocket', async () => {
   const host = await serveAgents({ agents: { chat: langgraph(chat()) } })
   const thread = host.thread()
   await thread.start(question)
@@ -333,7 +335,7 @@ test('rule 15: a client may send since with every filter; subscriptions by comma
 
 test('rule 16: cancel stops the nodes of a graph and ends in interrupted without an error', async () => {
   const entered: string[] = []
-  const { reached, reach } = signpost()
+  const { opened: reached, open: reach } = gate()
   const graph = threeSteps((name, { signal }) => {
     entered.push(name)
     if (name !== 'two') return
@@ -353,7 +355,7 @@ test('rule 16: cancel stops the nodes of a graph and ends in interrupted without
   expect((await thread.get('')).body.status).toBe('idle')
 })
 
-test('rule 17: once run.start has answered the state is there, with an object in values', async () => {
+test('rule 17: once run.start has answered, the state exists with an object in values', async () => {
   const actor = puppet()
   const host = await serveAgents({ agents: { a: actor.agent } })
   const thread = host.thread()

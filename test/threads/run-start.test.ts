@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, chat, threeSteps, twoApprovals } from '../fixtures/graphs.ts'
-import { puppet } from '../runs/support.ts'
-import { dataOf, isRoot, isTerminal, type Json, rootStates, serveAgents, signpost } from './support.ts'
+import { dataOf, isRoot, isTerminal, type Json, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
+import { gate } from '../kit/wait.ts'
 
 const idOf = (state: Json): string => state.checkpoint.checkpoint_id
 
@@ -65,7 +67,7 @@ test.each([
       config: { recursion_limit: 3, recursionLimit: -1 },
     },
   ],
-])('params in %s', async (_, params) => {
+])('params are read in %s', async (_, params) => {
   const actor = puppet()
   const host = await serveAgents({ agents: { a: actor.agent, b: puppet().agent } })
   const thread = host.thread()
@@ -74,7 +76,7 @@ test.each([
   expect(await thread.refused('run.start', { ...params, input: {} })).toBe('invalid_argument')
 })
 
-test('null for what is left out, keys nobody knows, string ids of commands', async () => {
+test('null counts as omitted, unknown keys are ignored, and command ids may be strings', async () => {
   const actor = puppet()
   const host = await serveAgents({ agents: { a: actor.agent } })
   const thread = host.thread()
@@ -146,7 +148,7 @@ test('message ids that clients made are kept, in events and state', async () => 
 describe('the assistant', () => {
   const agents = () => ({ a: puppet().agent, b: puppet().agent })
 
-  test('binds the thread at its first run, and stays bound on another server over the same store', async () => {
+  test('binds the thread at its first run, also for another server over the same store', async () => {
     const host = await serveAgents({ agents: agents() })
     const thread = host.thread()
     await thread.start({}, { assistant_id: 'a' })
@@ -157,7 +159,7 @@ describe('the assistant', () => {
     })
   })
 
-  test('unknown or missing is refused, and no thread is left behind', async () => {
+  test('is refused when it is unknown or missing, and no thread is left behind', async () => {
     const host = await serveAgents({ agents: agents() })
     const thread = host.thread()
     expect(await thread.refused('run.start', { assistant_id: 'nobody', input: {} })).toBe('invalid_argument')
@@ -169,7 +171,7 @@ describe('the assistant', () => {
     expect((await thread.get('/state')).status).toBe(404)
   })
 
-  test('may be left out where there is a default, and where the thread has one', async () => {
+  test('may be omitted where there is a default, and where the thread has one', async () => {
     const host = await serveAgents({ agents: agents(), defaultAgent: 'b' })
     const byDefault = host.thread()
     await byDefault.start()
@@ -191,7 +193,7 @@ describe('on an interrupted thread', () => {
     expect(await thread.idle()).toMatchObject({ values: { notes: ['answer: yes', 'after'] }, next: [] })
   })
 
-  test('no input continues: the interrupt stays open', async () => {
+  test('a run without an input leaves the interrupt open', async () => {
     const host = await serveAgents({ agents: { ask: langgraph(approval()) } })
     const thread = host.thread()
     await thread.start()
@@ -199,7 +201,7 @@ describe('on an interrupted thread', () => {
     await thread.start(null)
     const events = await thread.transcript(2)
     expect(rootStates(events).at(-1)).toBe('interrupted')
-    // Who starts a run has forgotten the question, so it is asked again; who comes later hears it once.
+    // The client that starts a run has dropped the question, so it is asked again. A later client gets it once.
     expect(dataOf(events, 'input.requested')).toEqual([asked, asked])
     const replay = await (await thread.stream()).until((seen) => rootStates(seen).length === 2)
     expect(dataOf(replay, 'input.requested')).toEqual([asked])
@@ -207,7 +209,7 @@ describe('on an interrupted thread', () => {
     expect(rootStates(await thread.transcript(3)).at(-1)).toBe('completed')
   })
 
-  test('an input cannot answer several', async () => {
+  test('an input cannot answer several interrupts', async () => {
     const host = await serveAgents({ agents: { two: langgraph(twoApprovals()) } })
     const thread = host.thread()
     await thread.start()
@@ -217,7 +219,7 @@ describe('on an interrupted thread', () => {
     expect(await thread.get('')).toMatchObject({ body: before.body })
   })
 
-  test('a checkpoint forks, whatever waits', async () => {
+  test('a checkpoint forks, whatever interrupts wait', async () => {
     const host = await serveAgents({ agents: { ask: langgraph(approval()) } })
     const thread = host.thread()
     await thread.start()
@@ -239,7 +241,7 @@ describe('on an interrupted thread', () => {
 })
 
 describe('a fork', () => {
-  test('starts from the checkpoint, its steps go on from there, and history keeps both branches', async () => {
+  test('starts from the checkpoint, its steps continue from there, and the history keeps both branches', async () => {
     const host = await serveAgents({ agents: { steps: langgraph(threeSteps()) } })
     const thread = host.thread()
     await thread.start()
@@ -263,7 +265,7 @@ describe('a fork', () => {
     expect(streamed).toEqual([1, 2, 3, 3, 4, 5, 6])
   })
 
-  test('from a checkpoint that is not there is refused, and nothing changes', async () => {
+  test('from a missing checkpoint is refused, and nothing changes', async () => {
     const host = await serveAgents({ agents: { steps: langgraph(threeSteps()) } })
     const thread = host.thread()
     const params = { input: {}, config: { configurable: { checkpoint_id: '1ef-none' } } }
@@ -276,7 +278,7 @@ describe('a fork', () => {
     expect((await thread.get('/state')).body).toEqual(state)
   })
 
-  test('of another thread is refused', async () => {
+  test('from a checkpoint of another thread is refused', async () => {
     const host = await serveAgents({ agents: { steps: langgraph(threeSteps()) } })
     const one = host.thread()
     await one.start()
@@ -312,7 +314,7 @@ describe('while a run is in progress', () => {
     ])
   })
 
-  test('reject: refused, and the thread is as it was', async () => {
+  test('reject: the start is refused, and the thread is unchanged', async () => {
     const actor = puppet()
     const host = await serveAgents({ agents: { a: actor.agent } })
     const thread = host.thread()
@@ -329,7 +331,7 @@ describe('while a run is in progress', () => {
 
   /** A graph of three steps that waits in `two` of its first run. */
   function waiting() {
-    const { reached, reach } = signpost()
+    const { opened: reached, open: reach } = gate()
     let runs = 0
     const graph = threeSteps((name, { signal }) => {
       if (name !== 'two' || runs++ > 0) return
@@ -368,7 +370,7 @@ describe('while a run is in progress', () => {
     expect((await thread.get('/state')).body.values.notes).toEqual(['second', 'one', 'two', 'three'])
   })
 
-  test('a run that waits can be cancelled: it never runs', async () => {
+  test('a queued run that is cancelled never starts', async () => {
     const actor = puppet()
     const host = await serveAgents({ agents: { a: actor.agent } })
     const thread = host.thread()

@@ -1,10 +1,11 @@
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
-import { serveAgents, signpost } from './support.ts'
+import { serveAgents } from '../kit/host.ts'
+import { gate } from '../kit/wait.ts'
 
 /** A thread whose graph waits in its second step, the second time it runs, and the state before that run. */
 export async function inSecondRun() {
-  const { reached, reach } = signpost()
+  const { opened: reached, open: reach } = gate()
   let runs = 0
   const graph = threeSteps((name, { signal }) => {
     if (name !== 'two' || ++runs !== 2) return

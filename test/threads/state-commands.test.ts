@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, calculator, chat, nestedApproval, researchers, threeSteps } from '../fixtures/graphs.ts'
-import { puppet } from '../runs/support.ts'
-import { dataOf, type Json, rootStates, serveAgents } from './support.ts'
+import { dataOf, type Json, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
 
 const question = { messages: [{ type: 'human', content: 'Q', id: 'h1' }] }
 
@@ -39,7 +40,7 @@ describe('state.get', () => {
     expect(await thread.refused('state.get', { namespace: ['nowhere:1'] })).toBe('no_such_namespace')
   })
 
-  test('of a thread without a checkpoint is empty, of none is refused', async () => {
+  test('is empty for a thread without a checkpoint, and refused for a missing thread', async () => {
     const host = await serveAgents({ agents: { a: puppet().agent } })
     const thread = host.thread()
     expect(await thread.refused('state.get', { namespace: [] })).toBe('no_such_run')
@@ -49,7 +50,7 @@ describe('state.get', () => {
 })
 
 describe('state.listCheckpoints', () => {
-  test('lists newest first, by pages', async () => {
+  test('lists the newest first, in pages', async () => {
     const thread = await serve(threeSteps())
     await thread.start()
     await thread.idle()
@@ -67,7 +68,7 @@ describe('state.listCheckpoints', () => {
     expect(last.checkpoints).toEqual([])
   })
 
-  test('lists those of a subagent by its namespace', async () => {
+  test('lists the checkpoints of a subagent by its namespace', async () => {
     const thread = await serve(researchers())
     await thread.start(question)
     const started = (await thread.transcript()).find(({ params }) => params.data.tool_name === 'task')!
@@ -92,7 +93,7 @@ describe('state.fork', () => {
     }
   })
 
-  test('without an input goes on from there', async () => {
+  test('continues from the checkpoint when it has no input', async () => {
     const thread = await serve(threeSteps())
     await thread.start()
     await thread.idle()
@@ -130,7 +131,7 @@ describe('agent.getTree', () => {
       expect(await thread.ok('agent.getTree', params)).toEqual({ tree })
   })
 
-  test('tells a run that waits from one that runs', async () => {
+  test('distinguishes a run that waits from one in progress', async () => {
     const actor = puppet()
     const host = await serveAgents({ agents: { a: actor.agent, ask: langgraph(approval()) } })
     const running = host.thread()
@@ -146,7 +147,7 @@ describe('agent.getTree', () => {
     expect((await waits.ok('agent.getTree')).tree.status).toBe('interrupted')
   })
 
-  test('of what is unknown is refused', async () => {
+  test('is refused for an unknown thread or run', async () => {
     const thread = await serve(threeSteps())
     expect(await thread.refused('agent.getTree')).toBe('no_such_run')
     await thread.start()
@@ -158,7 +159,7 @@ describe('agent.getTree', () => {
 describe('input.inject', () => {
   const message = { role: 'user', content: 'by the way' }
 
-  test('into an idle thread: the message is in its state, with an id', async () => {
+  test('adds the message with an id to the state of an idle thread', async () => {
     for (const graph of [chat(), calculator()]) {
       const thread = await serve(graph)
       await thread.start(question)
@@ -174,7 +175,7 @@ describe('input.inject', () => {
     }
   })
 
-  test('a system message with a name', async () => {
+  test('takes a system message with a name', async () => {
     const thread = await serve(chat())
     await thread.start(question)
     await thread.idle()
@@ -186,7 +187,7 @@ describe('input.inject', () => {
     })
   })
 
-  test('behind a run in progress: it is the next input', async () => {
+  test('makes the message the next input when a run is in progress', async () => {
     const actor = puppet()
     const host = await serveAgents({ agents: { a: actor.agent } })
     const thread = host.thread()
@@ -200,7 +201,7 @@ describe('input.inject', () => {
     })
   })
 
-  test('beside an open question is refused: a state update would take the question away', async () => {
+  test('is refused while a question is open, because a state update would remove the question', async () => {
     const thread = await serve(approval())
     await thread.start()
     const [asked] = dataOf(await thread.transcript(), 'input.requested')
@@ -211,7 +212,7 @@ describe('input.inject', () => {
     expect(await thread.idle()).toMatchObject({ next: [] })
   })
 
-  test('what is no message is refused', async () => {
+  test('refuses what is not a message', async () => {
     const thread = await serve(chat())
     expect(await thread.refused('input.inject', { message })).toBe('no_such_run')
     await thread.start(question)

@@ -2,8 +2,9 @@ import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, calculator, chat, nestedApproval, threeSteps } from '../fixtures/graphs.ts'
-import { puppet } from '../runs/support.ts'
-import { dataOf, type Json, rootStates, serveAgents } from './support.ts'
+import { dataOf, type Json, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
 
 /** docs/protocol.md §7. */
 
@@ -17,7 +18,7 @@ async function serve(agents: Readonly<Record<string, Parameters<typeof langgraph
 
 const idOf = (state: Json): string => state.checkpoint.checkpoint_id
 
-describe('state', () => {
+describe('the state of a thread', () => {
   test('has the shape of the SDK', async () => {
     const { client, thread } = await serve({ a: approval() })
     await thread.start({ notes: ['in'] })
@@ -51,7 +52,7 @@ describe('state', () => {
     })
   })
 
-  test('at a checkpoint, by its id and by its address', async () => {
+  test('is readable at a checkpoint, by its id and by its address', async () => {
     const { client, thread } = await serve({ a: threeSteps() })
     await thread.start()
     await thread.idle()
@@ -66,7 +67,7 @@ describe('state', () => {
     expect((await thread.post('/state/checkpoint', { checkpoint: { checkpoint_id: 7 } })).status).toBe(400)
   })
 
-  test('of subgraphs, as an address or in place', async () => {
+  test('lists subgraphs by their address or with their state', async () => {
     const { client, thread } = await serve({ a: nestedApproval() })
     await thread.start()
     await thread.idle()
@@ -82,7 +83,7 @@ describe('state', () => {
 })
 
 describe('writing state', () => {
-  test('the bootstrap of a new thread: it exists, waits at the model, and runs as ever', async () => {
+  test('creates a new thread, which waits at the model and runs as any other', async () => {
     const { client, host, thread } = await serve({ a: calculator() })
     const written: Json = await client.threads.updateState(thread.id, {
       values: { messages: [] },
@@ -107,14 +108,14 @@ describe('writing state', () => {
     expect((await client.threads.getState(bare.id)).next).toEqual(['model_request'])
   })
 
-  test('a bootstrapped thread takes any assistant at its first run', async () => {
+  test('leaves a new thread free for any assistant at its first run', async () => {
     const { client, thread } = await serve({ a: calculator(), b: chat() })
     await client.threads.updateState(thread.id, { values: { messages: [] }, asNode: '__start__' })
     await thread.start({ messages: [{ type: 'human', content: 'Q', id: 'h1' }] }, { assistant_id: 'b' })
     expect((await thread.idle()).values.messages).toHaveLength(2)
   })
 
-  test('messages of an agent are written as its model, others as the node that wrote last', async () => {
+  test('writes messages of an agent as its model, and others as the node that wrote last', async () => {
     const { client, thread } = await serve({ a: calculator() })
     await thread.start({ messages: [{ type: 'human', content: 'Q', id: 'h1' }] })
     const { values } = await thread.idle()
@@ -125,7 +126,7 @@ describe('writing state', () => {
     expect(written).toMatchObject({ next: [], metadata: { source: 'update' } })
   })
 
-  test('on top of a checkpoint: a fork that the next run goes on from', async () => {
+  test('onto a checkpoint makes a fork from which the next run continues', async () => {
     const { client, thread } = await serve({ a: threeSteps() })
     await thread.start()
     await thread.idle()
@@ -147,7 +148,7 @@ describe('writing state', () => {
     expect((await thread.idle()).values.notes).toEqual(['one', 'edited', 'two', 'three'])
   })
 
-  test('takes away the questions it steps over', async () => {
+  test('removes the questions that it steps over', async () => {
     const { client, thread } = await serve({ a: approval() })
     await thread.start()
     const [asked] = dataOf(await thread.transcript(), 'input.requested')
@@ -162,7 +163,7 @@ describe('writing state', () => {
     expect((await thread.idle()).values.notes).toEqual(['by hand', 'after'])
   })
 
-  test('while a run is in progress is refused with 409, and changes nothing', async () => {
+  test('is refused with 409 during a run, and changes nothing', async () => {
     const actor = puppet()
     const host = await serveAgents({ agents: { a: actor.agent } })
     const thread = host.thread()
@@ -196,7 +197,7 @@ describe('writing state', () => {
   })
 })
 
-describe('history', () => {
+describe('the history of a thread', () => {
   async function finished() {
     const all = await serve({ a: threeSteps() })
     await all.thread.start()
@@ -205,7 +206,7 @@ describe('history', () => {
     return { ...all, history: body as Json[] }
   }
 
-  test('newest first, and page by page with before in each of its forms', async () => {
+  test('lists the newest first, and pages with before in each of its forms', async () => {
     const { client, thread, history } = await finished()
     expect(history.map(({ metadata }) => metadata.step)).toEqual([3, 2, 1, 0, -1])
     const id = idOf(history[1])
@@ -229,7 +230,7 @@ describe('history', () => {
     expect((await thread.post('/history', { before: idOf(history[4]) })).body).toEqual([])
   })
 
-  test('by metadata', async () => {
+  test('can be filtered by metadata', async () => {
     const { client, thread, history } = await finished()
     expect(await client.threads.getHistory(thread.id, { metadata: { source: 'input' } })).toEqual(
       history.slice(4),
@@ -238,7 +239,7 @@ describe('history', () => {
     expect(await client.threads.getHistory(thread.id, { metadata: { step: 99 } })).toEqual([])
   })
 
-  test('of a namespace', async () => {
+  test('can be limited to a namespace', async () => {
     const { client, thread } = await serve({ a: nestedApproval() })
     await thread.start()
     const { tasks } = await thread.idle()
@@ -266,7 +267,7 @@ describe('history', () => {
     expect((await thread.post('/history', query)).body.error).toBe('invalid_argument')
   })
 
-  test('of a missing thread is 404, of one without a checkpoint empty', async () => {
+  test('is 404 for a missing thread, and empty for one without a checkpoint', async () => {
     const { client, thread } = await serve({ a: chat() })
     expect((await thread.post('/history', {})).status).toBe(404)
     expect((await thread.get('/history')).status).toBe(404)

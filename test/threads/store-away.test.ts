@@ -3,11 +3,14 @@ import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type Store, UnavailableError } from '../../src/index.ts'
 import { approval } from '../fixtures/graphs.ts'
-import { sharedMemory } from '../runs/shared.ts'
-import { custom, puppet } from '../runs/support.ts'
-import { dataOf, isTerminal, request, rootStates, serveAgents } from './support.ts'
+import { request } from '../kit/client.ts'
+import { dataOf, isTerminal, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom, puppet } from '../kit/puppet.ts'
+import { sharedMemory } from '../kit/shared.ts'
+import { eventually } from '../kit/wait.ts'
 
-/** A shared store that the test takes away and brings back. */
+/** A shared store that the test makes unavailable and available again. */
 function comesAndGoes() {
   const { store: inner, checkpointer } = sharedMemory()()
   let away = false
@@ -76,7 +79,7 @@ const REQUESTS: Readonly<Record<string, readonly [method: string, path: string, 
   'stream by the other path': ['POST', '/threads/t/stream', { channels: ['values'] }],
 }
 
-test('while the store is away every request is answered 503 with Retry-After, and what it was is not told', async () => {
+test('while the store is unavailable every request is answered 503 with Retry-After and without the cause', async () => {
   const place = comesAndGoes()
   const host = await serveAgents({ agents: { a: langgraph(approval()) }, ...place.storage })
   const thread = host.thread('t')
@@ -91,7 +94,7 @@ test('while the store is away every request is answered 503 with Retry-After, an
     else expect(answer.body).toMatchObject({ error: 'unavailable', message: expect.any(String) })
     expect(JSON.stringify(answer.body)).not.toContain('10.0.0.7')
   }
-  // Each was reported once, to the operator.
+  // The operator got one report for each.
   expect(host.errors.filter(isAway)).toHaveLength(Object.keys(REQUESTS).length)
   host.errors.length = 0
   place.comeBack()
@@ -100,7 +103,7 @@ test('while the store is away every request is answered 503 with Retry-After, an
     expect((await request(host.origin, method, path, body)).status).toBeLessThan(500)
 })
 
-test('open streams outlive it: no event is lost or doubled, and no stream is cut', async () => {
+test('open streams survive an unavailable store: no event is lost or doubled, and no stream is cut', async () => {
   const place = comesAndGoes()
   const actor = puppet()
   const host = await serveAgents({ agents: { a: actor.agent }, ...place.storage })
@@ -116,8 +119,8 @@ test('open streams outlive it: no event is lost or doubled, and no stream is cut
   place.go()
   actor.emit(custom(2), custom(3))
   const refusals = place.refused()
-  // Long enough for each to have asked in vain.
-  while (place.refused() < refusals + 6) await new Promise((resolve) => setTimeout(resolve, 20))
+  // By then each stream has failed to read at least once.
+  await eventually(() => place.refused() >= refusals + 6)
   place.comeBack()
   actor.emit(custom(4))
   actor.finish()
@@ -127,14 +130,14 @@ test('open streams outlive it: no event is lost or doubled, and no stream is cut
     expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1))
     expect(rootStates(events)).toEqual(['running', 'completed'])
   }
-  // The one that waits for its thread finds it.
+  // The stream that waits for its thread finds it.
   await host.thread('later').start()
   actor.finish()
   await streams[2]!.until((seen) => seen.some(isTerminal))
   host.errors.length = 0
 })
 
-test('the SDK gets over it, by itself where it was given 503 as well', async () => {
+test('the SDK recovers from an unavailable store, by its own retries where it got 503', async () => {
   const place = comesAndGoes()
   const actor = puppet()
   const host = await serveAgents({ agents: { a: actor.agent }, ...place.storage })
@@ -142,7 +145,7 @@ test('the SDK gets over it, by itself where it was given 503 as well', async () 
   place.go()
   const created = client.threads.create({ threadId: 't' })
   const refusals = place.refused()
-  while (place.refused() === refusals) await new Promise((resolve) => setTimeout(resolve, 5))
+  await eventually(() => place.refused() !== refusals)
   place.comeBack()
   expect((await created).thread_id).toBe('t')
   host.errors.length = 0

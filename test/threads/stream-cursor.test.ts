@@ -2,8 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { threeSteps } from '../fixtures/graphs.ts'
-import { custom, puppet } from '../runs/support.ts'
-import { dataOf, isTerminal, serveAgents, type WireEvent } from './support.ts'
+import { dataOf, isTerminal, type WireEvent } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom, puppet } from '../kit/puppet.ts'
 
 const ended = (runs: number) => (events: readonly WireEvent[]) => events.filter(isTerminal).length === runs
 
@@ -20,7 +21,7 @@ async function twoRuns() {
 
 describe('a cursor', () => {
   test.each(['since', 'since_event_id', 'sinceEventId', 'Last-Event-ID'])(
-    '%s at every event: exactly the later ones, of all runs',
+    '%s at any event gives exactly the later events of all runs',
     async (kind) => {
       const { thread, all } = await twoRuns()
       for (const [at, event] of all.slice(0, -1).entries()) {
@@ -35,7 +36,7 @@ describe('a cursor', () => {
     },
   )
 
-  test('at the last event: nothing of the past, all that comes', async () => {
+  test('at the last event gives nothing of the past and all new events', async () => {
     const { thread, all } = await twoRuns()
     const last = all.at(-1)!
     const streams = [
@@ -47,7 +48,7 @@ describe('a cursor', () => {
     for (const stream of streams) expect(await stream.until(ended(1))).toEqual(fresh)
   })
 
-  test('as an event id goes before since', async () => {
+  test('as an event id has precedence over since', async () => {
     const { thread, all } = await twoRuns()
     const stream = await thread.stream(
       { since: 0, since_event_id: all[5]!.event_id },
@@ -75,7 +76,7 @@ describe('a cursor', () => {
     expect(await stream.until(ended(1))).toEqual(fresh)
   })
 
-  test('since beyond the log: what a new client gets', async () => {
+  test('beyond the log gives what a new client gets', async () => {
     const { thread, all } = await twoRuns()
     const fresh = await (await thread.stream()).until(ended(1))
     for (const since of [all.at(-1)!.seq + 1, Number.MAX_SAFE_INTEGER]) {
@@ -84,14 +85,14 @@ describe('a cursor', () => {
     }
   })
 
-  test('an event id that nobody knows falls back to since', async () => {
+  test('with an unknown event id falls back to since', async () => {
     const { thread, all } = await twoRuns()
     const stream = await thread.stream({ since: all[2]!.seq, since_event_id: 'abc' })
     expect(await stream.until(ended(2))).toEqual(all.slice(3))
   })
 })
 
-test('a new client in the middle of a run: all of the run, then what comes, each event once', async () => {
+test('a new client in the middle of a run gets the whole run and then new events, each once', async () => {
   const actor = puppet()
   const host = await serveAgents({ agents: { a: actor.agent } })
   const thread = host.thread()
@@ -107,7 +108,7 @@ test('a new client in the middle of a run: all of the run, then what comes, each
   expect(dataOf(late.events, 'custom').map(({ payload }) => payload)).toEqual([1, 2, 3, 4, 5])
 })
 
-test('any filters, joins, cuts and cursors: over sockets each client sees each of its events once, in order', async () => {
+test('over sockets each client sees each of its events once and in order, whatever its filters, joins, cuts and cursors are', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(

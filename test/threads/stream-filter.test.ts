@@ -7,7 +7,10 @@ import type { AgentEvent } from '../../src/index.ts'
 import { createMatcher } from '../../src/runs/log/filter.ts'
 import { encodeFrame, pendingEvent, topicOf } from '../../src/runs/log/frame.ts'
 import { inOrder, nestedApproval, researchers, toolAgent } from '../fixtures/graphs.ts'
-import { ALL, isTerminal, openStream, request, serveAgents, type WireEvent } from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { openStream, request } from '../kit/client.ts'
+import { isTerminal, type WireEvent } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
 
 /** docs/protocol.md §4.1 and §4.2. The client filters again with `matchesSubscription`: that is the reference. */
 
@@ -44,7 +47,7 @@ const method = fc.constantFrom<AgentEvent['method']>(
 const event: fc.Arbitrary<AgentEvent> = fc.record({ method, namespace, data })
 
 const channel = fc.constantFrom(
-  ...ALL,
+  ...ALL_CHANNELS,
   'custom:a',
   'custom:',
   'custom:a:b',
@@ -62,7 +65,7 @@ const filter = fc.record(
   { requiredKeys: ['channels'] },
 )
 
-test('an event matches a filter exactly where it matches for the client', () => {
+test('an event matches a filter exactly where it matches for the SDK', () => {
   fc.assert(
     fc.property(event, filter, (sent, wanted) => {
       const { topic } = encodeFrame(pendingEvent(sent, 'run'), 1, 1)
@@ -80,7 +83,7 @@ test('an event matches a filter exactly where it matches for the client', () => 
   )
 })
 
-test('over the wire, of a whole run of subagents, tools and custom events', async () => {
+test('over the wire a filter gives what the SDK would select of a whole run of subagents, tools and custom events', async () => {
   const agent = toolAgent(
     inOrder({ toolCalls: [{ id: 'call_report', name: 'report', args: {} }] }, { text: 'Reported.' }),
   )
@@ -100,7 +103,7 @@ test('over the wire, of a whole run of subagents, tools and custom events', asyn
     const prefixes = [...places, ...places.map((place) => place.map((part) => part.split(':')[0]!))]
     const seen = fc.record(
       {
-        channels: fc.array(fc.constantFrom(...ALL, 'custom:progress', 'custom:other'), {
+        channels: fc.array(fc.constantFrom(...ALL_CHANNELS, 'custom:progress', 'custom:other'), {
           minLength: 1,
           maxLength: 4,
         }),
@@ -130,16 +133,16 @@ describe('the filter body', () => {
     return { host, thread, all, url: `${host.origin}/threads/${thread.id}` }
   }
 
-  test.each(['/stream', '/stream/events'])('%s is the same stream', async (path) => {
+  test.each(['/stream', '/stream/events'])('%s serves the stream', async (path) => {
     const { all, url } = await serve()
-    const stream = await openStream(url + path, { channels: ALL, since: 0 })
+    const stream = await openStream(url + path, { channels: ALL_CHANNELS, since: 0 })
     expect(await stream.until((events) => events.some(isTerminal))).toEqual(all)
   })
 
-  test('keys and channels nobody knows are ignored, null is left out', async () => {
+  test('unknown keys and channels are ignored, and null counts as omitted', async () => {
     const { all, url } = await serve()
     const body = {
-      channels: [...ALL, 'new', ''],
+      channels: [...ALL_CHANNELS, 'new', ''],
       namespaces: null,
       depth: null,
       since: 0,
@@ -150,7 +153,7 @@ describe('the filter body', () => {
     expect(await stream.until((events) => events.some(isTerminal))).toEqual(all)
   })
 
-  test('without channels nothing comes', async () => {
+  test('a filter without channels gives nothing', async () => {
     const { thread } = await serve()
     const none = await thread.stream({ channels: [] })
     const unknown = await thread.stream({ channels: ['new'] })
@@ -195,7 +198,7 @@ describe('the filter body', () => {
   })
 })
 
-test('frames: id, event and data on one line, and a comment first', async () => {
+test('a stream begins with a comment, and each frame has id, event and data on one line each', async () => {
   const host = await serveAgents({ agents: { a: langgraph(nestedApproval()) } })
   const thread = host.thread()
   await thread.start()

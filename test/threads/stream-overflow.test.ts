@@ -2,12 +2,22 @@ import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { memoryCheckpointer, memoryStore } from '../../src/index.ts'
 import { approval, threeSteps } from '../fixtures/graphs.ts'
-import { custom, engineOf, isTerminal as hasEnded, puppet, readUntil, start } from '../runs/support.ts'
-import { ALL, dataOf, isRoot, isTerminal, rootStates, serveAgents, type WireEvent } from './support.ts'
+import { ALL_CHANNELS } from '../kit/channels.ts'
+import { engineOf, readUntil, start } from '../kit/engine.ts'
+import {
+  dataOf,
+  isTerminal as hasEnded,
+  isRoot,
+  isTerminal,
+  rootStates,
+  type WireEvent,
+} from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { custom, puppet } from '../kit/puppet.ts'
 
 const ended = (runs: number) => (events: readonly WireEvent[]) => events.filter(isTerminal).length === runs
 
-describe('what the log no longer has', () => {
+describe('a thread whose log has dropped its first events', () => {
   const big = 'x'.repeat(2_000)
 
   /** A thread whose log keeps only the last events of many. */
@@ -27,7 +37,7 @@ describe('what the log no longer has', () => {
     return { actor, host, thread, live }
   }
 
-  test('a cursor below it: a frame of type gap says what is missing, then all there is', async () => {
+  test('a cursor before the first retained event gets a gap frame that says what is missing, and then all there is', async () => {
     const { actor, thread, live } = await overflown()
     const stream = await thread.stream({ since: 3 })
     actor.finish()
@@ -40,14 +50,14 @@ describe('what the log no longer has', () => {
     expect(stream.frames[0]).toMatchObject({ id: undefined, event: 'gap' })
   })
 
-  test('a cursor inside it: no gap', async () => {
+  test('a cursor within the retained events gets no gap', async () => {
     const { thread, live } = await overflown()
     const since = live.events.at(-3)!.seq
     const stream = await thread.stream({ since })
     expect(await stream.until((events) => events.length === 2)).toEqual(live.events.slice(-2))
   })
 
-  test('no cursor: no gap, all there is', async () => {
+  test('a subscriber without a cursor gets no gap, and all there is', async () => {
     const { actor, thread, live } = await overflown()
     const stream = await thread.stream()
     actor.finish()
@@ -56,7 +66,7 @@ describe('what the log no longer has', () => {
     expect(events).toEqual((await live.until(ended(1))).slice(-events.length))
   })
 
-  test('the root state comes as checkpoints and values of their own, before the rest', async () => {
+  test('the root state comes as synthesized checkpoints and values events before the rest', async () => {
     const checkpointer = memoryCheckpointer()
     const store = memoryStore({ maxThreadBytes: 30_000 })
     const host = await serveAgents({ agents: { a: langgraph(threeSteps()) }, checkpointer, store })
@@ -87,7 +97,7 @@ describe('what the log no longer has', () => {
         params: { namespace: [], data: state.values },
       })
       expect(values!.seq).toBe(next!.seq - 1)
-      // Ids that a client must not come back with.
+      // A client must not reconnect with these ids.
       expect(stream.frames.filter(({ event }) => event === 'values')[0]!.id).toBeUndefined()
       stream.close()
     }
@@ -98,7 +108,7 @@ describe('what the log no longer has', () => {
     expect(lifecycles.events.every(({ method }) => method === 'lifecycle')).toBe(true)
   })
 
-  test('a server that starts anew over an old checkpointer: the state comes from there', async () => {
+  test('a server that starts anew over an old checkpointer sends the state from there', async () => {
     const checkpointer = memoryCheckpointer()
     const agents = { a: langgraph(approval()) }
     const old = await serveAgents({ agents, checkpointer })
@@ -118,7 +128,7 @@ describe('what the log no longer has', () => {
   })
 })
 
-test('a reader that is overtaken by the bounds of the log: a gap, the state, and all there is, live lifecycles too', async () => {
+test('a reader that retention overtakes gets a gap, the state and all there is, live lifecycle events as well', async () => {
   const actor = puppet({
     getState: async () => ({
       values: { text: 'now' },
@@ -132,7 +142,7 @@ test('a reader that is overtaken by the bounds of the log: a gap, the state, and
   })
   const engine = engineOf({ a: actor.agent }, { store: memoryStore({ maxThreadBytes: 100_000 }) })
   await start(engine, 't')
-  const filter = { channels: ALL }
+  const filter = { channels: ALL_CHANNELS }
   const stalled = engine.subscribe({ threadId: 't', filter })
   const [running] = await readUntil(stalled, (events) => events.length > 0)
   const reader = engine.subscribe({ threadId: 't', filter })

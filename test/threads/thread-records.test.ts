@@ -2,8 +2,10 @@ import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, chat, threeSteps } from '../fixtures/graphs.ts'
-import { puppet } from '../runs/support.ts'
-import { isRoot, isTerminal, type Json, request, rootStates, serveAgents } from './support.ts'
+import { request } from '../kit/client.ts'
+import { isRoot, isTerminal, type Json, rootStates } from '../kit/events.ts'
+import { serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
 
 /** Thread records, through the SDK's client where it has a method (docs/protocol.md §8). */
 
@@ -23,7 +25,7 @@ async function serve() {
 
 const ids = (threads: readonly { thread_id: string }[]) => threads.map(({ thread_id }) => thread_id)
 
-test('create, get, update and delete', async () => {
+test('a record can be created, read, updated and deleted', async () => {
   const { client } = await serve()
   const made = await client.threads.create({ metadata: { user: 'u', list: [1] }, graphId: 'chat' })
   expect(made).toMatchObject({
@@ -44,7 +46,7 @@ test('create, get, update and delete', async () => {
   await expect(client.threads.update(made.thread_id, { metadata: {} })).rejects.toMatchObject({ status: 404 })
 })
 
-test('an id that is taken: refused, or given back', async () => {
+test('creating a thread under a taken id is refused, or gives the thread back', async () => {
   const { client } = await serve()
   const threadId = 'mine/1'
   const made = await client.threads.create({ threadId, metadata: { n: 1 } })
@@ -53,7 +55,7 @@ test('an id that is taken: refused, or given back', async () => {
   expect(await client.threads.create({ threadId, metadata: { n: 2 }, ifExists: 'do_nothing' })).toEqual(made)
 })
 
-test('a record tells what became of its runs', async () => {
+test('a record has the status that its runs left', async () => {
   const { host, client } = await serve()
   const expected = {
     chat: { status: 'idle', error: null, interrupts: {} },
@@ -81,7 +83,7 @@ test('a record tells what became of its runs', async () => {
 })
 
 describe('search', () => {
-  test('by metadata, by assistant, by ids, and counts', async () => {
+  test('finds threads by metadata, assistant and ids, and counts them', async () => {
     const { host, client } = await serve()
     for (let n = 0; n < 6; n++)
       await client.threads.create({ threadId: `t${n}`, metadata: { even: n % 2 === 0, deep: { n } } })
@@ -96,13 +98,13 @@ describe('search', () => {
     expect(await client.threads.count({ metadata: { even: false } })).toBe(3)
   })
 
-  test('in order, by pages, with the total', async () => {
+  test('sorts, pages and gives the total', async () => {
     const { host, client } = await serve()
     const names = ['c', 'a', 'b', 'e', 'd']
     let last = ''
     for (const threadId of names) {
       let made: Json
-      // Times are in milliseconds: each thread has its own.
+      // Times are in milliseconds, so this waits until each thread has its own.
       do made = await client.threads.create({ threadId, ifExists: 'do_nothing' })
       while (made.created_at === last && (await client.threads.delete(threadId)) === undefined)
       last = made.created_at
@@ -123,7 +125,7 @@ describe('search', () => {
     expect(ids(await client.threads.search({ limit: 1 }))).toEqual(['c'])
   })
 
-  test('by status too', async () => {
+  test('finds threads by status', async () => {
     const { host, client } = await serve()
     await host.thread('one').start({}, { assistant_id: 'ask' })
     await host.thread('one').idle()
@@ -131,7 +133,7 @@ describe('search', () => {
     expect(ids(await client.threads.search({ sortBy: 'status', sortOrder: 'asc' }))).toEqual(['two', 'one'])
   })
 
-  test('by values: exactly those whose state has them', async () => {
+  test('finds by values exactly the threads whose state has them', async () => {
     const { host, client } = await serve()
     for (const text of ['x', 'y']) {
       await host
@@ -166,7 +168,7 @@ describe('search', () => {
   })
 })
 
-test('GET /threads: newest first, with titles from the first human text', async () => {
+test('GET /threads lists the newest first, with titles from the first human text', async () => {
   const { host } = await serve()
   const list = async (query = '') => (await request(host.origin, 'GET', `/threads${query}`)).body
   expect(await list()).toEqual([])
@@ -227,7 +229,7 @@ test('GET /threads: newest first, with titles from the first human text', async 
 })
 
 describe('delete', () => {
-  test('an idle thread: record, state, history and log are gone; its streams break', async () => {
+  test('removes record, state, history and log of an idle thread, and breaks its streams', async () => {
     const { host } = await serve()
     const thread = host.thread()
     await thread.start({ messages: [{ type: 'human', content: 'Q' }] }, { assistant_id: 'chat' })
@@ -238,7 +240,7 @@ describe('delete', () => {
     for (const path of ['', '/state', '/history'])
       expect([path, (await thread.get(path)).status]).toEqual([path, 404])
     expect(await thread.refused('state.get', { namespace: [] })).toBe('no_such_run')
-    // A client that comes back is told, and does not try again.
+    // A client that reconnects gets 404 and does not retry.
     expect(await thread.post('/stream', { channels: [] })).toMatchObject({
       status: 404,
       body: { error: 'not_found' },
@@ -253,7 +255,7 @@ describe('delete', () => {
     expect((await thread.get('/state')).body.values.messages).toBeUndefined()
   })
 
-  test('during a run: the run is stopped, those that wait never start, streams break', async () => {
+  test('stops a run in progress, drops queued runs and breaks streams', async () => {
     const { host, actor } = await serve()
     const thread = host.thread()
     const run = await thread.start({}, { assistant_id: 'busy' })
@@ -274,7 +276,7 @@ describe('delete', () => {
     ])
   })
 
-  test('twice at once: gone once', async () => {
+  test('sent twice at once deletes once', async () => {
     const { host } = await serve()
     const thread = host.thread()
     await thread.start({}, { assistant_id: 'busy' })
@@ -284,7 +286,7 @@ describe('delete', () => {
     expect((await thread.get('')).status).toBe(404)
   })
 
-  test('while runs are being started: each start is refused or its run is gone with the thread', async () => {
+  test('beside starts of runs either refuses a start or removes its run with the thread', async () => {
     const { host, actor } = await serve()
     const thread = host.thread()
     await thread.start({}, { assistant_id: 'busy' })

@@ -13,7 +13,7 @@ import {
 import type { Agent } from '../../../src/index.ts'
 import { customEvent, payload } from './events.ts'
 
-/** What the agents of the benchmarks are told to do. */
+/** The input of the agents that send events. */
 export interface Work {
   readonly events: number
   /** Bytes of payload in each event. */
@@ -24,7 +24,7 @@ export interface Work {
 
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Sends custom events and nothing else. */
+/** An agent that sends custom events and nothing else. */
 export const burst: Agent = {
   resumable: false,
   async *stream({ start }) {
@@ -45,7 +45,7 @@ const WorkState = Annotation.Root({
   turns: Annotation<boolean>,
 })
 
-/** The same from within a LangGraph node. */
+/** The same agent as a LangGraph node. */
 export const writerGraph = new StateGraph(WorkState)
   .addNode('write', async ({ events, size, turns }, config: LangGraphRunnableConfig) => {
     for (let i = 0; i < events; i++) {
@@ -58,7 +58,7 @@ export const writerGraph = new StateGraph(WorkState)
   .addEdge('write', END)
   .compile()
 
-/** A model without a network. `20` makes it say twenty words at once, `20 apart` each in a turn of its own, as from a network. */
+/** A model without a network. `20` makes it say twenty words at once, and `20 apart` each in a turn of its own, as from a network. */
 class WordsModel extends BaseChatModel {
   private replies = 0
 
@@ -93,9 +93,9 @@ const answering = new StateGraph(MessagesAnnotation)
   .addEdge(START, 'model')
   .addEdge('model', END)
 
-/** One answer of a model, token by token. */
+/** A graph that streams one answer of a model, token by token. */
 export const tokensGraph = answering.compile()
 
-/** The same with a saver of its own, for use without a server. */
+/** The same graph with a saver of its own, for use without a server. */
 export const bareTokensGraph = (checkpointer: unknown) =>
   answering.compile({ checkpointer: checkpointer as BaseCheckpointSaver })

@@ -4,12 +4,12 @@ import { sharedNow } from '../support/clock.ts'
 import { type BareClient, openBareClient } from '../support/storage/bare-client.ts'
 import { serveCalls } from './process.ts'
 
-/** The bare client of a database in a process of its own: hears of appends and reads them, or sends all there is to a socket. */
+/** The bare client of a database in a process of its own, which reads the appends of which it is notified, or sends all rows to a socket. */
 
 const client: BareClient = await openBareClient(process.env.STORAGE_URL!)
 const arrivals: number[] = []
 
-/** From now on, notes when each row was read. */
+/** Records from now on when each row was read. */
 async function watch(): Promise<void> {
   let after = (await client.read(0)).at(-1)?.seq ?? 0
   let reading: Promise<void> | undefined
@@ -27,7 +27,7 @@ async function watch(): Promise<void> {
 const server = createServer((req, res) => {
   req.resume()
   res.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' })
-  // What the reader takes for the beginning of a stream.
+  // The reader takes this for the beginning of a stream.
   res.write(': ok\n\n')
   replay().catch((error) => res.destroy(error))
 

@@ -4,7 +4,7 @@ import { nextTurn, type Work } from './agents.ts'
 import { customFrame } from './events.ts'
 import { serveCalls } from './process.ts'
 
-/** The least a server can do on `node:http`: no protocol, no log, no backpressure, each event's bytes shared by all readers. */
+/** The least that a server can do on `node:http`: it has no protocol, no log and no backpressure, and all readers share each event's bytes. */
 
 const HEAD = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache, no-transform' }
 const readers = new Set<ServerResponse>()

@@ -5,7 +5,7 @@ import { createEmbedServer, type ThreadSaver } from '@langchain/langgraph-api/ex
 import { tokensGraph, writerGraph } from './agents.ts'
 import { serveCalls } from './process.ts'
 
-/** LangChain's own server for graphs inside of an application, as its documentation has it. */
+/** LangChain's own server for graphs within an application, as its documentation shows it. */
 
 type Thread = Awaited<ReturnType<ThreadSaver['get']>>
 

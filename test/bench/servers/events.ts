@@ -15,7 +15,7 @@ export const customEvent = (size: number): AgentEvent => ({
 })
 
 const encoder = new TextEncoder()
-/** Such as ours is: milliseconds and the number. */
+/** A fencing token as our servers have, a time in milliseconds. */
 const WRITER = Date.now()
 
 /** The frame of that event as a server of the protocol sends it. */

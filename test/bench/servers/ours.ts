@@ -62,7 +62,7 @@ interface Subscribe {
   readonly times: number
 }
 
-/** Subscribes without a socket, reads what is there, and leaves, so many times. Gives microseconds of CPU time for each. */
+/** Subscribes without a socket, reads what is there, and leaves, so many times. Gives the CPU time of each in microseconds. */
 async function subscribe({ path, filter, times }: Subscribe): Promise<number> {
   const before = process.cpuUsage()
   for (let i = 0; i < times; i++) {

@@ -3,10 +3,10 @@ import { sharedNow, unevenPause } from '../support/clock.ts'
 import { burst } from './agents.ts'
 import { customEvent } from './events.ts'
 
-/** Events that come one by one, as a model's tokens do. */
+/** The input of an agent whose events come one by one, as a model's tokens do. */
 export interface Ticks {
   readonly events: number
-  /** Between them, and up to half as long again. */
+  /** The pause between them, which is up to half as long again. */
   readonly pauseMs: number
 }
 

@@ -8,8 +8,8 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 let built: Promise<string> | undefined
 
 /**
- * Bundles the servers as the package is bundled, so that plain Node runs them: a loader that compiles in passing would be
- * measured along. Gives the folder they are in.
+ * Bundles the servers as the package is bundled, so that plain Node runs them, because a loader that compiles on the fly would
+ * be part of the measurement. Gives their folder.
  */
 export const buildServers = (): Promise<string> => (built ??= bundle())
 

@@ -1,6 +1,9 @@
 import { connect } from 'node:net'
 
-/** A subscriber over a socket of its own. It reads ids and nothing else, so that the measuring process has little to do. */
+/**
+ * A subscriber over a socket of its own. It looks for ids and does not parse frames as the tests' client does, because
+ * the measuring process would then take the CPU time that the servers need.
+ */
 export interface Reader {
   /** Events received. Throws when one was lost, doubled or out of order. */
   count(): number
@@ -10,7 +13,7 @@ export interface Reader {
   received(events: number): Promise<void>
   /** When the bytes of `lookFor` came. */
   readonly found: Promise<number>
-  /** Stops reading, as a sleeping laptop does. */
+  /** Stops reading, as the client on a sleeping laptop does. */
   pause(): void
   close(): void
 }
@@ -19,15 +22,15 @@ export interface ReaderOptions {
   readonly port: number
   readonly path: string
   readonly body?: unknown
-  /** Whether the ids must follow on one another without a hole: for readers that filter nothing. */
+  /** Expects seqs without a gap, for readers that filter nothing. */
   readonly gapless?: boolean
   /** Bytes whose arrival settles `found`. */
   readonly lookFor?: string
-  /** Told of each event when it comes, with how many there were before it. */
+  /** Called for each event when it arrives, with the number of events before it. */
   readonly onEvent?: (index: number) => void
 }
 
-/** No measurement takes that long, on whatever machine. */
+/** No measurement takes that long on any machine. */
 const PATIENCE_MS = 60_000
 const ID = Buffer.from('\nid: ')
 

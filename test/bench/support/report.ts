@@ -7,7 +7,7 @@ export interface Row {
   readonly peer: string
   readonly ratio: string
   readonly target: string
-  /** Undefined where nothing was promised. */
+  /** Undefined where there is no target. */
   readonly met?: boolean
 }
 
@@ -29,13 +29,13 @@ export function printTable(rows: readonly Row[]): void {
   for (const row of cells) console.log(line(COLUMNS.map((name) => row[name])))
 }
 
-/** Runs a benchmark whose file was started by itself. A missed target is a result, not a failure: the exit code stays 0. */
+/** Runs a benchmark whose file was started by itself. A missed target is a result and not a failure, so the exit code stays 0. */
 export async function runAlone(url: string, bench: Bench): Promise<void> {
   const started = process.argv[1]
   if (started !== undefined && pathToFileURL(started).href === url) printTable(await bench())
 }
 
-/** Rounds of the given measurements, taking turns. Gives each its results; the first round is there to warm up. */
+/** Runs the measurements in turns and gives the results of each. The first round only warms up. */
 export async function takeTurns<const Names extends string>(
   rounds: number,
   measurements: Readonly<Record<Names, () => Promise<number>>>,

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request } from 'node:http'
+import { ALL_CHANNELS } from '../../kit/channels.ts'
 import { openReader, type Reader, type ReaderOptions } from './reader.ts'
 import type { Server } from './server.ts'
 
-/** What agents of the benchmarks are told: `Work` for those that send events, messages for the one that answers. */
+/** The input of a benchmark's agent: `Work` for those that send events, messages for the one that answers. */
 export type Input = Readonly<Record<string, unknown>>
 
 export const newThread = (): string => randomUUID()
@@ -15,22 +16,10 @@ export interface Filter {
   readonly since?: number
 }
 
-/** The channels that carry the events of every kind. */
-export const ALL: Filter = {
-  channels: [
-    'values',
-    'updates',
-    'messages',
-    'tools',
-    'lifecycle',
-    'input',
-    'checkpoints',
-    'tasks',
-    'custom',
-  ],
-}
+/** The events of every kind. */
+export const ALL: Filter = { channels: ALL_CHANNELS }
 
-/** Many readers of one thread, opened a few at a time. */
+/** Opens many readers of one thread, a few at a time. */
 export async function openReaders(
   { port }: Server,
   threadId: string,
@@ -61,7 +50,7 @@ export async function startRun(
   if ((JSON.parse(answer) as { readonly type: string }).type !== 'success') throw new Error(answer)
 }
 
-/** By hand, because `fetch` alone takes half a millisecond. */
+/** This does not use the tests' client, because `fetch` alone takes half a millisecond. */
 function post(port: number, path: string, body: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
@@ -79,7 +68,7 @@ function post(port: number, path: string, body: string): Promise<string> {
   })
 }
 
-/** Runs an agent to its end, with nobody but a reader of `lifecycle` on the thread. */
+/** Runs an agent to its end, with one reader of `lifecycle` on the thread. */
 export async function runToEnd(
   server: Server,
   threadId: string,

@@ -28,7 +28,7 @@ type Reply = { readonly id: number } & (
   | { readonly error: string }
 )
 
-/** `storageUrl`: what it keeps its threads in. Default: memory. */
+/** Starts a server. `storageUrl` names the storage of its threads, which is memory by default. */
 export async function startServer(name: ServerName, storageUrl = 'memory:'): Promise<Server> {
   const file = join(await buildServers(), `${name}.mjs`)
   const child = fork(file, {
@@ -86,7 +86,7 @@ function profiling(name: ServerName): string[] {
     : []
 }
 
-/** Starts servers, hands them to `use`, and ends them however that goes. */
+/** Starts servers, gives them to `use`, and ends them whether that succeeds or fails. */
 export async function withServers<const Names extends readonly ServerName[], Result>(
   names: Names,
   use: (...servers: { [At in keyof Names]: Server }) => Promise<Result>,

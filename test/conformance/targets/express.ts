@@ -4,9 +4,9 @@ import express5 from 'express'
 import express4 from 'express4'
 import { toExpress } from '../../../adapters/express.ts'
 import type { AdapterCapability, AdapterTarget } from '../../../src/audit/index.ts'
+import { openServer } from '../../kit/listen.ts'
 import { connect } from '../connect.ts'
 import { allBut, everything } from './capabilities.ts'
-import { listen } from './listen.ts'
 
 type Express = typeof express4
 
@@ -32,7 +32,7 @@ function target(
       if (mount) app.use(mount, adapter)
       else app.use(adapter)
       app.get('/host', (_req: unknown, res: { send(text: string): void }) => res.send('host'))
-      const { origin, close } = await listen(createServer(app as RequestListener))
+      const { origin, close } = await openServer(createServer(app as RequestListener))
       return {
         origin,
         async close() {
@@ -44,7 +44,7 @@ function target(
   }
 }
 
-// A parser before us has its own limits, and makes `{}` of a body that is not there.
+// A parser before the adapter has limits of its own, and turns a missing body into `{}`.
 const parsed = allBut('own-bodies')
 
 export const express = [

@@ -12,7 +12,7 @@ function target(name: string, withCors: boolean): AdapterTarget {
     can: withCors ? allBut('options') : everything,
     connect,
     async start(handler, { mount, trustProxy = false, headers = {} }) {
-      // Closing, Fastify ends idle connections once, and waits for those that become idle later.
+      // When it closes, Fastify ends idle connections once and waits for those that become idle later.
       const app = createFastify({ trustProxy, keepAliveTimeout: 500 })
       if (withCors) await app.register(cors)
       app.addHook('onRequest', async (_request, reply) => {

@@ -1,7 +1,7 @@
 import { withoutBody } from '../../../adapters/unread.ts'
 import type { AdapterTarget } from '../../../src/audit/index.ts'
 
-/** No adapter and no socket: what a handler on Workers, Bun and Deno sees, and a check of the audits themselves. */
+/** The handler without adapter and socket, as on Workers, Bun and Deno. It also checks the audits themselves. */
 export const inProcess: AdapterTarget = {
   name: 'fetch',
   can: ['own-bodies', 'drain', 'own-url', 'length', 'options', 'disconnect', 'early-headers'],
@@ -19,14 +19,14 @@ export const inProcess: AdapterTarget = {
   },
 }
 
-/** What a server does for a client that leaves: the answer is not waited for, and its body is cancelled. */
+/** Does what a server does when a client leaves: it no longer waits for the answer and cancels its body. */
 function leavable(answer: Promise<Response>, signal: AbortSignal): Promise<Response> {
   return new Promise((resolve, reject) => {
     let leave = () => reject(signal.reason)
     signal.addEventListener('abort', () => leave())
     answer.then((response) => {
       const reader = response.body!.getReader()
-      // A handler that watches the signal has broken its stream by then.
+      // A handler that watches the signal has already broken its stream.
       leave = () => void reader.cancel(signal.reason).catch(() => {})
       if (signal.aborted) return leave()
       const body = new ReadableStream({

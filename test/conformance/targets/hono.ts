@@ -3,9 +3,9 @@ import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { toHono } from '../../../adapters/hono.ts'
 import type { AdapterTarget } from '../../../src/audit/index.ts'
+import { openServer } from '../../kit/listen.ts'
 import { connect } from '../connect.ts'
 import { allBut } from './capabilities.ts'
-import { listen } from './listen.ts'
 
 export const hono: AdapterTarget = {
   name: 'hono-node',
@@ -23,7 +23,7 @@ export const hono: AdapterTarget = {
     app.route(mount ?? '/', toHono(handler))
     app.get('/host', (c) => c.text('host'))
     const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
-    const { origin, close } = await listen(createServer(listener))
+    const { origin, close } = await openServer(createServer(listener))
     return {
       origin,
       async close() {

@@ -1,15 +1,15 @@
 import { createServer } from 'node:http2'
 import { toNode } from '../../../adapters/node.ts'
 import type { AdapterTarget } from '../../../src/audit/index.ts'
+import { openServer } from '../../kit/listen.ts'
 import { createHttp2Fetch } from '../http2-fetch.ts'
 import { allBut } from './capabilities.ts'
-import { listen } from './listen.ts'
 
 export const http2: AdapterTarget = {
   name: 'node-http2',
   can: allBut('mount', 'fall-through', 'host-headers'),
   async start(handler, { trustProxy }) {
-    const { origin, close } = await listen(createServer(toNode(handler, { trustProxy, onError() {} })))
+    const { origin, close } = await openServer(createServer(toNode(handler, { trustProxy, onError() {} })))
     const client = createHttp2Fetch(origin)
     return {
       origin,

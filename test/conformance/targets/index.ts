@@ -6,5 +6,5 @@ import { hono } from './hono.ts'
 import { http2 } from './http2.ts'
 import { node } from './node.ts'
 
-/** Every adapter that runs in this process. */
+/** Every adapter that can run in this process. */
 export const targets: readonly AdapterTarget[] = [inProcess, node, http2, ...express, ...fastify, hono]

@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { Readable } from 'node:stream'
 import type { AdapterTarget } from '../../../src/audit/index.ts'
 import type { WebHandler } from '../../../src/http/types.ts'
+import { openServer } from '../../kit/listen.ts'
 import { connect } from '../connect.ts'
 import { allBut } from './capabilities.ts'
-import { listen } from './listen.ts'
 
-/** A bridge as it is often written. The audits must find what is wrong with it. */
+/** A bridge as it is often written. The audits must find its faults. */
 export const naive: AdapterTarget = {
   name: 'naive',
   can: allBut(),
@@ -16,7 +16,7 @@ export const naive: AdapterTarget = {
       for (const [name, value] of Object.entries(headers)) res.setHeader(name, value)
       bridge(handler, mount, req, res).catch((error) => res.end(String(error)))
     })
-    const { origin, close } = await listen(server)
+    const { origin, close } = await openServer(server)
     return {
       origin,
       async close() {

@@ -14,7 +14,7 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 const cli = createRequire(import.meta.url).resolve('next/dist/bin/next')
 const env = { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1' }
 
-/** Next owns its server, and more of the request than the others: query and host, uploads left over, lengths, first bytes. */
+/** Next owns its server and, unlike the others, also the query, the host, unread uploads, lengths and the first bytes. */
 const LACKING = [
   'own-url',
   'fall-through',
@@ -27,7 +27,7 @@ const LACKING = [
   'length',
 ] as const
 
-/** A real `next build` of the fixture, with the sources as they are. */
+/** Runs a real `next build` of the fixture over the sources. */
 export async function buildNextApp(): Promise<void> {
   await build({
     stdin: {
@@ -51,7 +51,7 @@ export interface NextServer {
   close(): Promise<void>
 }
 
-/** A real `next start`, in a process of its own. */
+/** Runs a real `next start` in a process of its own. */
 export async function startNextApp(): Promise<NextServer> {
   const child = spawn(process.execPath, [cli, 'start', '-p', '0', '-H', '127.0.0.1'], { cwd: app, env })
   let stderr = ''

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { vi } from 'vitest'
-import { freePort, type RedisServer, startRedis } from '../../kit/redis-server.ts'
+import { freePort } from '../../kit/listen.ts'
+import { type RedisServer, startRedis } from '../../kit/redis-server.ts'
 
 export interface RedisCluster {
   readonly ports: readonly number[]

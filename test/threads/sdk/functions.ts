@@ -1,11 +1,13 @@
 import { extensionProjection, messagesProjection } from '@langchain/langgraph-sdk/stream'
 import { expect } from 'vitest'
 import { type AgentContext, defineAgent } from '../../../src/index.ts'
-import type { Json } from '../support.ts'
+import type { Json } from '../../kit/events.ts'
+import { untilStore } from '../../kit/stream-store.ts'
+import { gate } from '../../kit/wait.ts'
 import type { Scenario } from './scenarios.ts'
-import { brief, briefly, human, setStage, shows, until } from './stage.ts'
+import { brief, briefly, human, setStage, shows } from './stage.ts'
 
-/** Everything a plain function can do, in one. */
+/** One agent that does everything a plain function can do. */
 const helper = defineAgent({
   async run({ custom, interrupt, message, subagent, tool }: AgentContext) {
     const opening = message()
@@ -23,16 +25,16 @@ const helper = defineAgent({
   },
 })
 
-/** Agents made by `defineAgent`, before the same clients. */
+/** Agents made by `defineAgent`, driven by the same clients. */
 export const functions: Readonly<Record<string, Scenario>> = {
-  async 'text, a tool, a subagent, a custom event and an interrupt, then a page that comes later'(
+  async 'pages show text, a tool, a subagent, a custom event and an interrupt, live and when opened later'(
     target,
     sdk,
   ) {
     const stage = await setStage(target, { helper }, { sdk })
     const page = stage.page('helper')
     await page.submit(human('Help'))
-    const { interrupt, threadId, toolCalls } = await until(
+    const { interrupt, threadId, toolCalls } = await untilStore(
       page.rootStore,
       (now) => now.interrupts.length === 1 && now.messages.length === 6,
     )
@@ -46,9 +48,9 @@ export const functions: Readonly<Record<string, Scenario>> = {
     const [card] = [...page.subagentStore.getSnapshot().values()]
     expect(card).toMatchObject({ name: 'researcher', taskInput: 'Find x', status: 'complete' })
     const progress = page.registry.acquire(extensionProjection('progress', []))
-    expect(await until(progress.store, (value) => value !== undefined)).toEqual({ done: 1 })
+    expect(await untilStore(progress.store, (value) => value !== undefined)).toEqual({ done: 1 })
     const inside = page.registry.acquire(messagesProjection(card!.namespace))
-    expect((await until(inside.store, (list) => list.length === 4)).map(brief)).toEqual([
+    expect((await untilStore(inside.store, (list) => list.length === 4)).map(brief)).toEqual([
       'human: Find x',
       'ai -> look',
       'tool: nothing',
@@ -65,20 +67,19 @@ export const functions: Readonly<Record<string, Scenario>> = {
 
     const late = stage.page('helper', { threadId })
     await shows(late, whole)
-    const cards = await until(
+    const cards = await untilStore(
       late.subagentStore,
       (now) => [...now.values()][0]?.namespace[0] === card!.namespace[0],
     )
     const history = late.registry.acquire(messagesProjection([...cards.values()][0]!.namespace))
-    expect((await until(history.store, (list) => list.length === 4)).map(brief).at(-1)).toBe('ai: x is 5')
+    expect((await untilStore(history.store, (list) => list.length === 4)).map(brief).at(-1)).toBe(
+      'ai: x is 5',
+    )
   },
 
-  async 'an error, a stop, and the next run'(target, sdk) {
+  async 'a run follows an error and a stop'(target, sdk) {
     let turn = 0
-    let reach = () => {}
-    const reached = new Promise<void>((resolve) => {
-      reach = resolve
-    })
+    const { opened: reached, open: reach } = gate()
     const moody = defineAgent({
       async run({ message, signal }: AgentContext) {
         turn++
@@ -100,14 +101,14 @@ export const functions: Readonly<Record<string, Scenario>> = {
     for (let at = 0; at < 3; at++) await stage.client.threads.getState(threadId!)
     const second = page.submit(human('second'))
     await reached
-    await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one ')
+    await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: one ')
     await page.stop()
     await second
-    while ((await stage.client.threads.get(threadId!)).status === 'busy');
+    await stage.idle(threadId!)
     const later = stage.page('moody', { threadId })
     await shows(later, ['human: first', 'human: second'])
     await later.submit(human('third'))
-    await until(later.rootStore, (now) => !now.isLoading && briefly(later).at(-1) === 'ai: well')
+    await untilStore(later.rootStore, (now) => !now.isLoading && briefly(later).at(-1) === 'ai: well')
     expect(briefly(later).filter((text) => text.startsWith('human'))).toEqual([
       'human: first',
       'human: second',

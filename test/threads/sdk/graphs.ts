@@ -6,9 +6,9 @@ import { createDeepAgent } from 'deepagents'
 import { createAgent } from 'langchain'
 import { z } from 'zod'
 import { inOrder, Notes, ScriptedChatModel } from '../../fixtures/graphs.ts'
-import { signpost } from '../support.ts'
+import { gate } from '../../kit/wait.ts'
 
-/** Says what it says in two halves, and waits between them. */
+/** A model that waits between two halves of its answer. */
 class HesitantModel extends ScriptedChatModel {
   private readonly hesitate: () => Promise<void>
 
@@ -24,17 +24,17 @@ class HesitantModel extends ScriptedChatModel {
     let words = 0
     for await (const chunk of super._streamResponseChunks(messages, options)) {
       if (words++ === 2) await this.hesitate()
-      // Other models of a thread count their messages too.
+      // Other models of the thread number their messages as well.
       chunk.message.id = `hesitant-${chunk.message.id}`
       yield chunk
     }
   }
 }
 
-/** A chat whose answer stops after two words until `release`, or until it is cancelled. `reached` tells when. */
+/** A chat whose answer stops after two words until `release` or a cancel. `reached` settles when it stops there. */
 export function hesitant(text = 'one two three four') {
-  const { reached, reach } = signpost()
-  const { reached: released, reach: release } = signpost()
+  const { opened: reached, open: reach } = gate()
+  const { opened: released, open: release } = gate()
   let signal: AbortSignal | undefined
   const model = new HesitantModel(text, async () => {
     reach()
@@ -56,8 +56,8 @@ export function hesitant(text = 'one two three four') {
 
 /** A tool that waits until `release`. */
 function waitTool() {
-  const { reached, reach } = signpost()
-  const { reached: released, reach: release } = signpost()
+  const { opened: reached, open: reach } = gate()
+  const { opened: released, open: release } = gate()
   const wait = tool(
     async () => {
       reach()
@@ -107,10 +107,10 @@ export function slowResearcher() {
   return { graph, ...gate }
 }
 
-/** Notes its input's last note and waits in its second step of the first run. */
+/** A graph that waits in the second step of its first run. */
 export function slowSteps() {
-  const { reached, reach } = signpost()
-  const { reached: released, reach: release } = signpost()
+  const { opened: reached, open: reach } = gate()
+  const { opened: released, open: release } = gate()
   let runs = 0
   const graph = new StateGraph(Notes)
     .addNode('one', () => ({ notes: ['one'] }))

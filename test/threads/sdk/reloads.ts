@@ -4,22 +4,26 @@ import { expect } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { memoryCheckpointer, memoryStore } from '../../../src/index.ts'
 import { approval, chat, nestedApproval, researchers, twoApprovals } from '../../fixtures/graphs.ts'
-import type { Json } from '../support.ts'
+import type { Json } from '../../kit/events.ts'
+import { untilStore } from '../../kit/stream-store.ts'
 import { hesitant, slowTool } from './graphs.ts'
 import type { Scenario } from './scenarios.ts'
-import { afterReconnect, brief, briefly, human, reconnecting, setStage, shows, until } from './stage.ts'
+import { afterReconnect, brief, briefly, human, reconnecting, setStage, shows } from './stage.ts'
 
-/** Pages that are opened on threads that are there, lose their connection, or see the server go and come back. */
+/** Pages that open existing threads, lose their connection, or live through a restart of the server. */
 export const reloads: Readonly<Record<string, Scenario>> = {
-  async 'in the middle of a message: the whole message once, and loading until its end'(target, sdk) {
+  async 'a page opened in the middle of a message shows the whole message once, and loads until its end'(
+    target,
+    sdk,
+  ) {
     const { graph, reached, release } = hesitant()
     const stage = await setStage(target, { chat: langgraph(graph) }, { sdk })
     const page = stage.page('chat')
     const submitted = page.submit(human('Count'))
     await reached
-    const { threadId } = await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
+    const { threadId } = await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
     const reloaded = stage.page('chat', { threadId })
-    await until(
+    await untilStore(
       reloaded.rootStore,
       ({ isLoading }) => isLoading && briefly(reloaded).at(-1) === 'ai: one two ',
     )
@@ -30,7 +34,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
       await shows(controller, ['human: Count', 'ai: one two three four'])
   },
 
-  async 'in the middle of a tool, after earlier turns'(target, sdk) {
+  async 'a page opened in the middle of a tool shows earlier turns and the tool'(target, sdk) {
     const { graph, reached, release } = slowTool()
     const stage = await setStage(target, { a: langgraph(graph) }, { sdk })
     const page = stage.page('a')
@@ -38,7 +42,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     await reached
     const { threadId } = page.rootStore.getSnapshot()
     const reloaded = stage.page('a', { threadId })
-    await until(
+    await untilStore(
       reloaded.rootStore,
       (now) => now.isLoading && now.toolCalls.length === 1 && now.messages.length === 2,
     )
@@ -52,7 +56,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     await shows(reloaded, [...first, 'human: Again', 'ai -> wait', 'tool: waited', 'ai: Done waiting.'])
   },
 
-  async 'of a finished thread, and a new turn there: loading until this turn ends'(target, sdk) {
+  async 'a page opened on a finished thread takes a new turn, and loads until this turn ends'(target, sdk) {
     const store = memoryStore()
     const checkpointer = memoryCheckpointer()
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk, store, checkpointer })
@@ -72,7 +76,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
       ended = true
     })
     await reached
-    await until(reloaded.rootStore, () => briefly(reloaded).at(-1) === 'ai: one two ')
+    await untilStore(reloaded.rootStore, () => briefly(reloaded).at(-1) === 'ai: one two ')
     expect(ended).toBe(false)
     expect(reloaded.rootStore.getSnapshot().isLoading).toBe(true)
     release()
@@ -80,7 +84,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     await shows(reloaded, [...said, 'human: three', 'ai: one two three four'])
   },
 
-  async 'after a fork: the branch that was left does not come back'(target, sdk) {
+  async 'a page opened after a fork does not show the old branch'(target, sdk) {
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
     const page = stage.page('chat')
     const said: string[] = []
@@ -100,7 +104,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     await shows(reloaded, [...branch, 'human: five', 'ai: Hello to you.'])
   },
 
-  async 'after a stop: half a message does not come back'(target, sdk) {
+  async 'a page opened after a stop does not show half a message'(target, sdk) {
     const { graph, reached } = hesitant()
     const store = memoryStore()
     const checkpointer = memoryCheckpointer()
@@ -108,19 +112,22 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     const page = stage.page('chat')
     const submitted = page.submit(human('Count'))
     await reached
-    const { threadId } = await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
+    const { threadId } = await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
     await page.stop()
     await submitted
-    while ((await stage.client.threads.get(threadId!)).status === 'busy');
+    await stage.idle(threadId!)
     await stage.restart({ agents: { chat: langgraph(chat()) } })
     const reloaded = stage.page('chat', { threadId })
     await shows(reloaded, ['human: Count'])
     await reloaded.submit(human('Hi'))
-    await until(reloaded.rootStore, ({ isLoading }) => !isLoading && briefly(reloaded).length === 3)
+    await untilStore(reloaded.rootStore, ({ isLoading }) => !isLoading && briefly(reloaded).length === 3)
     expect(briefly(reloaded)).toEqual(['human: Count', 'human: Hi', 'ai: Hello to you.'])
   },
 
-  async 'at an interrupt: it is there, can be answered, and is gone for the next page'(target, sdk) {
+  async 'a page opened at an interrupt shows it and can answer it, and the next page no longer shows it'(
+    target,
+    sdk,
+  ) {
     const agents = {
       ask: langgraph(approval()),
       nested: langgraph(nestedApproval()),
@@ -134,34 +141,41 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     ] as const) {
       const page = stage.page(assistantId)
       await page.submit({})
-      const { threadId } = await until(page.rootStore, ({ interrupts }) => interrupts.length === count)
+      const { threadId } = await untilStore(page.rootStore, ({ interrupts }) => interrupts.length === count)
       const reloaded = stage.page(assistantId, { threadId })
       await reloaded.hydrationPromise
       const { interrupts } = reloaded.rootStore.getSnapshot()
       expect(interrupts).toHaveLength(count)
       await reloaded.respondAll(Object.fromEntries(interrupts.map(({ id }) => [id, 'yes'])))
-      await until(reloaded.rootStore, (now) => !now.isLoading && now.values.notes?.includes('after'))
+      await untilStore(reloaded.rootStore, (now) => !now.isLoading && now.values.notes?.includes('after'))
       expect(reloaded.rootStore.getSnapshot().interrupts).toEqual([])
       const third = stage.page(assistantId, { threadId })
       await third.hydrationPromise
       expect(third.rootStore.getSnapshot()).toMatchObject({ interrupts: [], isLoading: false })
       await third.submit({ notes: ['more'] })
-      expect((await until(third.rootStore, (now) => now.interrupts.length === count)).isLoading).toBe(false)
+      expect((await untilStore(third.rootStore, (now) => now.interrupts.length === count)).isLoading).toBe(
+        false,
+      )
     }
   },
 
-  async 'of a thread with finished subagents: cards and their messages come from history'(target, sdk) {
+  async 'a page opened on a thread with finished subagents takes cards and their messages from the history'(
+    target,
+    sdk,
+  ) {
     const stage = await setStage(target, { deep: langgraph(researchers()) }, { sdk })
     const page = stage.page('deep')
     await page.submit(human('Find x'))
     const { threadId } = page.rootStore.getSnapshot()
     const [live] = [
-      ...(await until(page.subagentStore, (cards) => [...cards.values()][0]?.status === 'complete')).values(),
+      ...(
+        await untilStore(page.subagentStore, (cards) => [...cards.values()][0]?.status === 'complete')
+      ).values(),
     ]
     const reloaded = stage.page('deep', { threadId })
     await reloaded.hydrationPromise
     await shows(reloaded, ['human: Find x', 'ai -> task', 'tool: x is 5', 'ai: The answer is 5.'])
-    const cards = await until(
+    const cards = await untilStore(
       reloaded.subagentStore,
       (now) => now.get('call_task')?.namespace[0] === live!.namespace[0],
     )
@@ -171,12 +185,12 @@ export const reloads: Readonly<Record<string, Scenario>> = {
       taskInput: 'Find x',
     })
     const messages = reloaded.registry.acquire(messagesProjection(live!.namespace))
-    const whole = await until(messages.store, (list) => list.length === 4)
+    const whole = await untilStore(messages.store, (list) => list.length === 4)
     expect(whole.map(brief)).toEqual(['human: Find x', 'ai -> add', 'tool: 5', 'ai: x is 5'])
     messages.release()
   },
 
-  async 'with an adapter of its own, on a thread that is there and on one that is not'(target, sdk) {
+  async 'a page with a transport of its own opens a thread that exists and one that does not'(target, sdk) {
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
     const said: string[] = []
     for (const paths of [undefined, { stream: (id: string) => `/threads/${id}/stream` }]) {
@@ -194,14 +208,17 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     }
   },
 
-  async 'a lost connection in the middle of a message: the whole message once'(target, sdk) {
+  async 'a page whose connection is lost in the middle of a message shows the whole message once'(
+    target,
+    sdk,
+  ) {
     const { graph, reached, release } = hesitant()
     const stage = await setStage(target, { chat: langgraph(graph) }, { sdk })
     let reconnects = 0
     const page = stage.page('chat', { onReconnect: () => reconnects++ })
     const submitted = page.submit(human('Count'))
     await reached
-    await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
+    await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
     stage.cut()
     release()
     await submitted
@@ -210,7 +227,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     expect(page.rootStore.getSnapshot().error).toBeUndefined()
   },
 
-  async 'connections lost again and again, between turns too'(target, sdk) {
+  async 'a page survives connections that are lost again and again, between turns as well'(target, sdk) {
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
     const streams = reconnecting()
     const page = stage.page('chat', streams)
@@ -223,7 +240,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     }
   },
 
-  async 'a server that is started anew over the same storage: open pages go on'(target, sdk) {
+  async 'open pages continue when the server restarts over the same storage'(target, sdk) {
     const store = memoryStore()
     const checkpointer = memoryCheckpointer()
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk, store, checkpointer })
@@ -236,7 +253,7 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     await shows(page, ['human: one', 'ai: Hello to you.', 'human: two', 'ai: Hello to you.'])
   },
 
-  async 'a server that has lost its events but not its state: the page that submits goes on'(target, sdk) {
+  async 'a page that submits continues when the server has lost its events but not its state'(target, sdk) {
     const checkpointer = memoryCheckpointer()
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk, checkpointer })
     const streams = reconnecting()

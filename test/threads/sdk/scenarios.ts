@@ -14,22 +14,23 @@ import {
   toolAgent,
   twoApprovals,
 } from '../../fixtures/graphs.ts'
-import type { Json } from '../support.ts'
+import type { Json } from '../../kit/events.ts'
+import { untilStore } from '../../kit/stream-store.ts'
 import { hesitant, slowSteps } from './graphs.ts'
-import { brief, briefly, human, type Sdk, setStage, shows, until } from './stage.ts'
+import { brief, briefly, human, type Sdk, setStage, shows } from './stage.ts'
 
 export type Scenario = (target: AdapterTarget, sdk?: Sdk) => Promise<void>
 
-/** What a page does that is not reloaded. */
+/** What a page does without a reload. */
 export const scenarios: Readonly<Record<string, Scenario>> = {
-  async 'text comes word by word, and stays'(target, sdk) {
+  async 'text arrives word by word, and stays'(target, sdk) {
     const { graph, reached, release } = hesitant()
     const stage = await setStage(target, { chat: langgraph(graph) }, { sdk })
     const page = stage.page('chat')
     const submitted = page.submit(human('Count'))
     expect(page.rootStore.getSnapshot().isLoading).toBe(true)
     await reached
-    await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
+    await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
     expect(page.rootStore.getSnapshot().isLoading).toBe(true)
     release()
     await submitted
@@ -40,7 +41,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect((await stage.client.threads.getState<Json>(threadId!)).values.messages).toHaveLength(2)
   },
 
-  async 'several turns on one thread'(target, sdk) {
+  async 'one thread takes several turns'(target, sdk) {
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
     const page = stage.page('chat')
     const said: string[] = []
@@ -51,7 +52,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     }
   },
 
-  async 'tools: calls, inputs, outputs'(target, sdk) {
+  async 'tool calls show their inputs and outputs'(target, sdk) {
     const stage = await setStage(target, { a: langgraph(calculator()) }, { sdk })
     const page = stage.page('a')
     await page.submit(human('2 + 3?'))
@@ -62,7 +63,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(JSON.stringify(call.output)).toContain('5')
   },
 
-  async 'a tool that fails'(target, sdk) {
+  async 'a tool that fails shows its error'(target, sdk) {
     const script = inOrder(
       { toolCalls: [{ id: 'call_broken', name: 'broken', args: {} }] },
       { text: 'Sorry.' },
@@ -75,16 +76,16 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
         seen.add(`${id} ${status}`)
     })
     await page.submit(human('go'))
-    await until(page.rootStore, () => briefly(page).at(-1) === 'ai: Sorry.')
-    // The client itself makes `finished` of it when the message of the tool comes.
+    await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: Sorry.')
+    // The client sets `finished` itself when the message of the tool arrives.
     expect([...seen]).toEqual(['call_broken running', 'call_broken error', 'call_broken finished'])
   },
 
-  async 'subagents: cards, their messages and tool calls, live and opened late'(target, sdk) {
+  async 'subagents show cards, messages and tool calls, live and when opened late'(target, sdk) {
     const stage = await setStage(target, { deep: langgraph(researchers()) }, { sdk })
     const page = stage.page('deep')
     const submitted = page.submit(human('Find x'))
-    await until(page.subagentStore, (subagents) => subagents.size > 0)
+    await untilStore(page.subagentStore, (subagents) => subagents.size > 0)
     await submitted
     await shows(page, ['human: Find x', 'ai -> task', 'tool: x is 5', 'ai: The answer is 5.'])
     const [card, ...others] = [...page.subagentStore.getSnapshot().values()]
@@ -98,16 +99,16 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     })
     expect(card!.namespace).toEqual([expect.stringMatching(/^tools:[0-9a-f-]{36}$/)])
     const messages = page.registry.acquire(messagesProjection(card!.namespace))
-    const whole = await until(messages.store, (list) => list.length >= 4)
+    const whole = await untilStore(messages.store, (list) => list.length >= 4)
     expect(whole.map(brief)).toEqual(['human: Find x', 'ai -> add', 'tool: 5', 'ai: x is 5'])
     const calls = page.registry.acquire(toolCallsProjection(card!.namespace))
-    const [look] = await until(calls.store, (list) => list.some(({ status }) => status === 'finished'))
+    const [look] = await untilStore(calls.store, (list) => list.some(({ status }) => status === 'finished'))
     expect(look).toMatchObject({ name: 'add', id: 'call_look' })
     messages.release()
     calls.release()
   },
 
-  async 'an interrupt: shown, answered, gone'(target, sdk) {
+  async 'an interrupt is shown until it is answered'(target, sdk) {
     const stage = await setStage(target, { ask: langgraph(approval()) }, { sdk })
     const page = stage.page('ask')
     await page.submit({ notes: ['in'] })
@@ -115,62 +116,68 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(isLoading).toBe(false)
     expect(interrupts).toEqual([expect.objectContaining({ value: { question: 'go?' } })])
     await page.respond('yes', { interruptId: interrupt!.id! })
-    const { values } = await until(page.rootStore, (now) => now.values.notes?.length === 3 && !now.isLoading)
+    const { values } = await untilStore(
+      page.rootStore,
+      (now) => now.values.notes?.length === 3 && !now.isLoading,
+    )
     expect(values.notes).toEqual(['in', 'answer: yes', 'after'])
     expect(page.rootStore.getSnapshot().interrupts).toEqual([])
     await page.submit({ notes: ['again'] })
     expect(page.rootStore.getSnapshot().interrupts).toHaveLength(1)
   },
 
-  async 'an interrupt that is left open by a run without input'(target, sdk) {
+  async 'a run without an input leaves an interrupt open'(target, sdk) {
     const stage = await setStage(target, { ask: langgraph(approval()) }, { sdk })
     const page = stage.page('ask')
     await page.submit({ notes: ['in'] })
-    const { interrupt } = await until(page.rootStore, ({ interrupts }) => interrupts.length === 1)
+    const { interrupt } = await untilStore(page.rootStore, ({ interrupts }) => interrupts.length === 1)
     await page.submit(null)
-    const again = await until(page.rootStore, ({ interrupts }) => interrupts.length === 1)
+    const again = await untilStore(page.rootStore, ({ interrupts }) => interrupts.length === 1)
     expect(again.interrupt!.id).toBe(interrupt!.id)
     await page.respond('yes', { interruptId: interrupt!.id! })
-    await until(page.rootStore, (now) => !now.isLoading && now.values.notes?.includes('after'))
+    await untilStore(page.rootStore, (now) => !now.isLoading && now.values.notes?.includes('after'))
     expect(page.rootStore.getSnapshot().interrupts).toEqual([])
   },
 
-  async 'an interrupt answered with an update'(target, sdk) {
+  async 'an interrupt can be answered with an update'(target, sdk) {
     const stage = await setStage(target, { ask: langgraph(approval()) }, { sdk })
     const page = stage.page('ask')
     await page.submit({})
     await page.respond('yes', { update: { notes: ['card'] } })
-    const { values } = await until(
+    const { values } = await untilStore(
       page.rootStore,
       (now) => now.values.notes?.includes('after') && !now.isLoading,
     )
     expect(values.notes).toEqual(['card', 'answer: yes', 'after'])
   },
 
-  async 'parallel interrupts answered together'(target, sdk) {
+  async 'parallel interrupts can be answered together'(target, sdk) {
     const stage = await setStage(target, { two: langgraph(twoApprovals()) }, { sdk })
     const page = stage.page('two')
     await page.submit({})
     const { interrupts } = page.rootStore.getSnapshot()
     expect(interrupts.map(({ value }) => value).sort()).toEqual(['left?', 'right?'])
     await page.respondAll(Object.fromEntries(interrupts.map(({ id, value }) => [id, `${value}!`])))
-    const { values } = await until(page.rootStore, (now) => now.values.notes?.length === 3 && !now.isLoading)
+    const { values } = await untilStore(
+      page.rootStore,
+      (now) => now.values.notes?.length === 3 && !now.isLoading,
+    )
     expect([...values.notes].sort()).toEqual(['after', 'left: left?!', 'right: right?!'])
     expect(page.rootStore.getSnapshot().interrupts).toEqual([])
   },
 
-  async 'parallel interrupts answered one after the other'(target, sdk) {
+  async 'parallel interrupts can be answered one after the other'(target, sdk) {
     const stage = await setStage(target, { two: langgraph(twoApprovals()) }, { sdk })
     const page = stage.page('two')
     await page.submit({})
     const [first, second] = page.rootStore.getSnapshot().interrupts
     await page.respond('A', { interruptId: first!.id! })
-    const left = await until(page.rootStore, (now) => !now.isLoading && now.interrupts.length === 1)
+    const left = await untilStore(page.rootStore, (now) => !now.isLoading && now.interrupts.length === 1)
     expect(left.interrupts[0]!.id).toBe(second!.id)
     const threadId = left.threadId!
-    while ((await stage.client.threads.get(threadId)).status === 'busy');
+    await stage.idle(threadId)
     await page.respond('B', { interruptId: second!.id! })
-    const { values } = await until(
+    const { values } = await untilStore(
       page.rootStore,
       (now) => now.values.notes?.includes('after') && !now.isLoading,
     )
@@ -178,7 +185,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(page.rootStore.getSnapshot().interrupts).toEqual([])
   },
 
-  async 'an interrupt inside a subgraph, and one of a subagent'(target, sdk) {
+  async 'interrupts of a subgraph and of a subagent can be answered'(target, sdk) {
     const agents = { nested: langgraph(nestedApproval()), deep: langgraph(researchers({ asks: true })) }
     const stage = await setStage(target, agents, { sdk })
     for (const [assistantId, input] of [
@@ -187,10 +194,10 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ] as const) {
       const page = stage.page(assistantId)
       await page.submit(input)
-      const { interrupt } = await until(page.rootStore, (now) => now.interrupts.length === 1)
+      const { interrupt } = await untilStore(page.rootStore, (now) => now.interrupts.length === 1)
       expect(interrupt!.namespace?.length).toBeGreaterThan(0)
       await page.respond('please', { interruptId: interrupt!.id! })
-      await until(page.rootStore, (now) => {
+      await untilStore(page.rootStore, (now) => {
         const last = now.values.notes?.at(-1) ?? (now.messages.at(-1) as Json)?.text
         return !now.isLoading && ['after', 'The answer is 5.'].includes(last)
       })
@@ -198,33 +205,36 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     }
   },
 
-  async 'human in the loop'(target, sdk) {
+  async 'the human-in-the-loop middleware asks and takes the decision'(target, sdk) {
     const stage = await setStage(target, { hitl: langgraph(supervised()) }, { sdk })
     const page = stage.page('hitl')
     await page.submit(human('2 + 3?'))
     const { interrupt } = page.rootStore.getSnapshot()
     expect(interrupt!.value).toMatchObject({ actionRequests: [{ name: 'add', args: { a: 2, b: 3 } }] })
     await page.respond({ decisions: [{ type: 'approve' }] })
-    await until(page.rootStore, (now) => !now.isLoading && (now.messages.at(-1) as Json).text === 'Done.')
+    await untilStore(
+      page.rootStore,
+      (now) => !now.isLoading && (now.messages.at(-1) as Json).text === 'Done.',
+    )
     await shows(page, ['human: 2 + 3?', 'ai -> add', 'tool: 5', 'ai: Done.'])
   },
 
-  async 'stop ends the run on the server, and the thread goes on'(target, sdk) {
+  async 'stop ends the run on the server, and the thread stays usable'(target, sdk) {
     const { graph, reached } = hesitant()
     const stage = await setStage(target, { chat: langgraph(graph), other: langgraph(chat()) }, { sdk })
     const page = stage.page('chat')
     const submitted = page.submit(human('Count'))
     await reached
-    await until(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
+    await untilStore(page.rootStore, () => briefly(page).at(-1) === 'ai: one two ')
     await page.stop()
     await submitted
     const { isLoading, error, threadId } = page.rootStore.getSnapshot()
     expect({ isLoading, error }).toEqual({ isLoading: false, error: undefined })
-    while ((await stage.client.threads.get(threadId!)).status === 'busy');
+    await stage.idle(threadId!)
     expect((await stage.client.threads.getState<Json>(threadId!)).next).toEqual(['model'])
   },
 
-  async 'a run that fails: the error is shown, and the next one is well'(target, sdk) {
+  async 'the error of a failed run is shown, and the next run completes'(target, sdk) {
     let fails = true
     const graph = threeSteps((name) => {
       if (fails && name === 'two') throw new Error('kaput')
@@ -234,13 +244,13 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const told: Json[] = []
     await page.submit({ notes: ['in'] }, { onError: (error) => told.push(error) })
     expect(told.map(({ message }) => message)).toEqual(['kaput'])
-    const { threadId } = await until(page.rootStore, (now) => now.values.notes?.length === 2)
+    const { threadId } = await untilStore(page.rootStore, (now) => now.values.notes?.length === 2)
     expect(page.rootStore.getSnapshot()).toMatchObject({ isLoading: false, error: { message: 'kaput' } })
-    // A person takes longer than this: by now both streams of the page have told it of the end.
+    // A person takes longer than this. By now both streams of the page have carried the end.
     for (let at = 0; at < 3; at++) await stage.client.threads.getState(threadId!)
     fails = false
     await page.submit({ notes: ['again'] })
-    const { error, values } = await until(
+    const { error, values } = await untilStore(
       page.rootStore,
       (now) => !now.isLoading && now.values.notes?.length === 6,
     )
@@ -248,7 +258,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(values.notes).toEqual(['in', 'one', 'again', 'one', 'two', 'three'])
   },
 
-  async 'what the server refuses is an error of the page'(target, sdk) {
+  async 'a refusal of the server is an error of the page'(target, sdk) {
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
     const page = stage.page('nobody')
     await page.submit(human('Hi'))
@@ -257,7 +267,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     expect(isLoading).toBe(false)
   },
 
-  async 'a fork: the answer to an edited question replaces what came after'(target, sdk) {
+  async 'after a fork the answer to an edited question replaces what came after it'(target, sdk) {
     const stage = await setStage(target, { chat: langgraph(chat()) }, { sdk })
     const page = stage.page('chat')
     await page.submit(human('first'))
@@ -266,7 +276,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const history = await stage.client.threads.getHistory<Json>(threadId!)
     const before = history.find(({ values, next }) => values.messages?.length === 2 && next.length === 0)!
     await page.submit(human('edited'), { forkFrom: before.checkpoint.checkpoint_id! })
-    const { values } = await until(
+    const { values } = await untilStore(
       page.rootStore,
       (now) => !now.isLoading && now.values.messages?.length === 4,
     )
@@ -280,7 +290,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     ).toContain('edited')
   },
 
-  async 'strategies: what is submitted while a run goes on'(target, sdk) {
+  async 'each strategy applies to what is submitted during a run'(target, sdk) {
     const expected = {
       interrupt: ['first', 'one', 'second', 'one', 'two'],
       rollback: ['second', 'one', 'two'],
@@ -294,9 +304,9 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
       await page.submit({ notes: ['second'] }, { multitaskStrategy: strategy as 'interrupt' })
       await first
       const threadId = page.rootStore.getSnapshot().threadId!
-      while ((await stage.client.threads.get(threadId)).status === 'busy');
+      await stage.idle(threadId)
       expect((await stage.client.threads.getState<Json>(threadId)).values.notes).toEqual(notes)
-      const { values } = await until(
+      const { values } = await untilStore(
         page.rootStore,
         (now) => !now.isLoading && now.values.notes?.at(-1) === 'two',
       )
@@ -304,10 +314,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     }
   },
 
-  async 'two pages of one thread: the second one submits while the first one runs, and waits its turn'(
-    target,
-    sdk,
-  ) {
+  async 'of two pages of one thread the second submits during the run of the first, and waits'(target, sdk) {
     const { graph, reached, release } = slowSteps()
     const stage = await setStage(target, { a: langgraph(graph) }, { sdk })
     const page = stage.page('a')
@@ -317,11 +324,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
     const other = stage.page('a', { threadId })
     await other.hydrationPromise
     const second = other.submit({ notes: ['second'] })
-    await until(other.rootStore, (now) => now.isLoading)
+    await untilStore(other.rootStore, (now) => now.isLoading)
     release()
     await Promise.all([first, second])
     for (const controller of [page, other]) {
-      const { values } = await until(
+      const { values } = await untilStore(
         controller.rootStore,
         (now) => !now.isLoading && now.values.notes?.length === 6,
       )

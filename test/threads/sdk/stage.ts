@@ -1,14 +1,11 @@
 import { Client } from '@langchain/langgraph-sdk'
-import {
-  StreamController,
-  type StreamControllerOptions,
-  type StreamStore,
-} from '@langchain/langgraph-sdk/stream'
+import { StreamController, type StreamControllerOptions } from '@langchain/langgraph-sdk/stream'
 import { expect, onTestFinished } from 'vitest'
 import type { AdapterTarget } from '../../../src/audit/index.ts'
 import { type Agent, createAgentServer, type ServerOptions } from '../../../src/index.ts'
-import type { Json } from '../support.ts'
-import { startProxy } from './proxy.ts'
+import type { Json } from '../../kit/events.ts'
+import { startProxy } from '../../kit/proxy.ts'
+import { untilStore } from '../../kit/stream-store.ts'
 
 /** The two versions of the SDK that may be on a page: the newest, and the one inside of `@langchain/react`. */
 export interface Sdk {
@@ -20,14 +17,16 @@ export const newest: Sdk = { Client, StreamController }
 
 export type Controller = StreamController<Json, Json>
 
-/** Agents behind a framework and a network, with real clients before them. */
+/** Agents behind a framework and a network, and real clients of them. */
 export interface Stage {
   readonly apiUrl: string
   readonly client: Client
   readonly errors: unknown[]
-  /** A page: its own client, and what `useStream` stands on. Goes with the test. */
+  /** A page with a client of its own and the controller under `useStream`. It is disposed with the test. */
   page(assistantId: string, options?: Partial<StreamControllerOptions<Json>>): Controller
   cut(): void
+  /** Settles when no run holds the thread. */
+  idle(threadId: string): Promise<void>
   /** Closes the server and starts another one in its place. Pages stay open. */
   restart(options?: Partial<ServerOptions>): Promise<void>
 }
@@ -45,19 +44,23 @@ export async function setStage(
   }
   let started = await start()
   const proxy = await startProxy(started.origin)
-  const apiUrl = proxy.origin + (mount ?? '')
+  const apiUrl = new URL(proxy.url).origin + (mount ?? '')
   const newClient = () => new sdk.Client({ apiUrl, apiKey: null, callerOptions: { maxRetries: 0 } })
   onTestFinished(async () => {
     await proxy.close()
     await started.close()
-    // A page may come back at the very moment when the server goes.
+    // A page may reconnect while the server closes.
     expect(errors.filter((error) => (error as Json).code !== 'closed')).toEqual([])
   })
+  const client = newClient()
   return {
     apiUrl,
-    client: newClient(),
+    client,
     errors,
     cut: proxy.cut,
+    async idle(threadId) {
+      while ((await client.threads.get(threadId)).status === 'busy');
+    },
     async restart(more) {
       proxy.hold()
       await started.close()
@@ -77,20 +80,6 @@ export async function setStage(
   }
 }
 
-/** Settles with the first value of a store for which `done` holds. */
-export function until<T>(store: StreamStore<T>, done: (value: T) => boolean): Promise<T> {
-  return new Promise((resolve) => {
-    const look = () => {
-      const value = store.getSnapshot()
-      if (!done(value)) return
-      off()
-      resolve(value)
-    }
-    const off = store.subscribe(look)
-    look()
-  })
-}
-
 /** A message as `type: text`, a message that calls tools as `type -> names`. */
 export const brief = (message: Json): string => {
   const calls = message.tool_calls?.map(({ name }: Json) => name) ?? []
@@ -103,12 +92,12 @@ export const briefly = (controller: Controller): string[] =>
   controller.rootStore.getSnapshot().messages.map(brief)
 
 /**
- * Settles when the page is at rest and shows these messages. A run may have ended before the page has read what it wrote:
- * `submit` learns of the end from another connection than the one that brings the messages.
+ * Settles when the page is idle and shows these messages. A run may have ended before the page has read its messages, because
+ * `submit` learns of the end from another connection than the one that carries the messages.
  */
 export async function shows(controller: Controller, messages: readonly string[]): Promise<void> {
   let last: string[] = []
-  const same = until(controller.rootStore, ({ isLoading }) => {
+  const same = untilStore(controller.rootStore, ({ isLoading }) => {
     last = briefly(controller)
     return !isLoading && JSON.stringify(last) === JSON.stringify(messages)
   })
@@ -116,8 +105,8 @@ export async function shows(controller: Controller, messages: readonly string[])
 }
 
 /**
- * Does something to the connections of a page, and settles when its two streams are back. Only then it submits again: a
- * command on a connection that was just lost is an error of its own.
+ * Disturbs the connections of a page, and settles when its two streams are open again. Only then the page may submit, because a
+ * command on a connection that was just lost fails by itself.
  */
 export async function afterReconnect(page: ReconnectingPage, disturb: () => unknown): Promise<void> {
   const back = page.connected(2)
@@ -127,7 +116,7 @@ export async function afterReconnect(page: ReconnectingPage, disturb: () => unkn
 
 export interface ReconnectingPage {
   readonly onConnected: () => void
-  /** Settles when so many streams have been opened from now on. */
+  /** Settles when the page has opened so many streams from now on. */
   connected(streams: number): Promise<void>
 }
 
@@ -143,7 +132,7 @@ export function reconnecting(): ReconnectingPage {
   }
 }
 
-/** So that a test that waits in vain says what it saw. */
+/** Makes a test that waits too long say what it saw. */
 async function within<T>(work: Promise<T>, seen: () => string): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {

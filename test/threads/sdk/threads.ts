@@ -10,7 +10,7 @@ import {
   toolAgent,
   twoApprovals,
 } from '../../fixtures/graphs.ts'
-import type { Json } from '../support.ts'
+import type { Json } from '../../kit/events.ts'
 import { slowResearcher } from './graphs.ts'
 import type { Scenario } from './scenarios.ts'
 import { brief, human, type Stage, setStage } from './stage.ts'
@@ -26,9 +26,9 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list
 }
 
-/** Scripts without a user interface: `client.threads.stream` and what its handles give. */
+/** Scripts without a user interface use `client.threads.stream` and its handles. */
 export const threads: Readonly<Record<string, Scenario>> = {
-  async 'messages, tool calls, values and the output of a run'(target) {
+  async 'a script gets the messages, tool calls, values and output of a run'(target) {
     const stage = await setStage(target, { a: langgraph(calculator()) })
     const thread = open(stage, 'a')
     const messages = all(thread.messages)
@@ -51,7 +51,7 @@ export const threads: Readonly<Record<string, Scenario>> = {
     await thread.close()
   },
 
-  async 'subagents and what they say'(target) {
+  async 'a script gets subagents and their messages'(target) {
     const { graph, release } = slowResearcher()
     const stage = await setStage(target, { deep: langgraph(graph) })
     const thread = open(stage, 'deep')
@@ -62,7 +62,7 @@ export const threads: Readonly<Record<string, Scenario>> = {
     expect(await subagent.taskInput).toBe('Find x')
     const messages = all(subagent.messages)
     const calls = all(subagent.toolCalls)
-    // Once a later subscription is open the earlier ones are.
+    // Once a later subscription is open, the earlier ones are open as well.
     await subagent.subscribe(['messages', 'tools'])
     release()
     const texts = await Promise.all((await messages).map((message) => (message as Json).text))
@@ -74,7 +74,7 @@ export const threads: Readonly<Record<string, Scenario>> = {
     await thread.close()
   },
 
-  async 'custom events, by name'(target) {
+  async 'a script gets custom events by name'(target) {
     const script = inOrder(
       { toolCalls: [{ id: 'call_report', name: 'report', args: {} }] },
       { text: 'Reported.' },
@@ -97,7 +97,7 @@ export const threads: Readonly<Record<string, Scenario>> = {
     await Promise.all([thread.close(), late.close()])
   },
 
-  async 'interrupts: one, several, answers with an update'(target) {
+  async 'a script answers one interrupt, several, and one with an update'(target) {
     const stage = await setStage(target, { ask: langgraph(approval()), two: langgraph(twoApprovals()) })
     const one = open(stage, 'ask')
     await one.run.start({ input: { notes: ['in'] } })
@@ -136,7 +136,7 @@ export const threads: Readonly<Record<string, Scenario>> = {
     await Promise.all([one.close(), two.close()])
   },
 
-  async 'state, checkpoints, forks and the tree'(target) {
+  async 'a script reads state and checkpoints, forks, and reads the tree'(target) {
     const stage = await setStage(target, { a: langgraph(threeSteps()), chat: langgraph(chat()) })
     const thread = open(stage, 'a')
     await thread.run.start({ input: { notes: ['in'] } })
@@ -175,7 +175,7 @@ export const threads: Readonly<Record<string, Scenario>> = {
     await thread.close()
   },
 
-  async 'a message injected beside the conversation'(target) {
+  async 'a script injects a message beside the conversation'(target) {
     const stage = await setStage(target, { chat: langgraph(chat()) })
     const thread = open(stage, 'chat')
     await thread.run.start({ input: human('Hi') })
@@ -186,7 +186,7 @@ export const threads: Readonly<Record<string, Scenario>> = {
     await thread.close()
   },
 
-  async 'a run that fails, and what is refused'(target) {
+  async 'a script gets the failure of a run, and refusals'(target) {
     const stage = await setStage(target, {
       bad: langgraph(threeSteps(() => Promise.reject(new Error('kaput')))),
     })
@@ -200,7 +200,7 @@ export const threads: Readonly<Record<string, Scenario>> = {
     await Promise.all([thread.close(), nobody.close()])
   },
 
-  async 'a run that goes on without its client'(target) {
+  async 'a run continues without its client'(target) {
     const stage = await setStage(target, { a: langgraph(calculator()) })
     const thread = open(stage, 'a')
     await thread.run.start({ input: human('2 + 3?') })

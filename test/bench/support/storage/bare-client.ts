@@ -4,14 +4,14 @@ import { openBareRedis } from './bare-redis.ts'
 import { openBareSqlite } from './bare-sqlite.ts'
 
 /**
- * The least that a client of a database can do for one log: append in one commit, read on, hear of appends. It checks no
+ * The least that a client of a database can do for one log: append in one commit, read on, be notified of appends. It checks no
  * lease and no head, knows one log only, and repairs nothing.
  */
 export interface BareClient {
   setup(): Promise<void>
-  /** One row in one commit, and the log's new head with it. `ring`: those who watch are told. */
+  /** Writes one row and the log's new head in one commit. With `ring` it notifies those who watch. */
   append(data: Uint8Array, events: number, ring?: boolean): Promise<void>
-  /** The rows whose last event is later, in one read. */
+  /** Reads the rows whose last event is later at once. */
   read(after: number): Promise<readonly BareRow[]>
   watch(bell: () => void): Promise<void>
   close(): Promise<void>

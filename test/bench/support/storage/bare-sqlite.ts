@@ -6,7 +6,7 @@ import type { BareClient } from './bare-client.ts'
 const POLL_MS = 15
 
 export async function openBareSqlite(url: string): Promise<BareClient> {
-  // Beside the file of the storage: one writer more would be in its way.
+  // This is a file of its own, because another writer would block the storage.
   const database = new Database(`${url.replace(/^file:/, '')}.bare`)
   database.exec('PRAGMA busy_timeout = 5000')
   database.exec('PRAGMA journal_mode = WAL')

@@ -1,66 +1,7 @@
-import { createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import { createParser } from 'eventsource-parser'
 import { expect, onTestFinished } from 'vitest'
-import { toNode } from '../../adapters/node.ts'
-import { createAgentServer, type ServerOptions, type WebHandler } from '../../src/index.ts'
-
-export const ALL = [
-  'values',
-  'updates',
-  'messages',
-  'tools',
-  'lifecycle',
-  'input',
-  'checkpoints',
-  'tasks',
-  'custom',
-] as const
-
-/** A server of agents behind a real socket. Closed when the test ends, which fails if the server reported an error nobody took. */
-export interface Host {
-  readonly origin: string
-  readonly server: WebHandler
-  /** What `onError` was told. */
-  readonly errors: unknown[]
-  /** Cuts every connection, as a proxy or a lost network does. */
-  cut(): void
-  thread(id?: string, headers?: Readonly<Record<string, string>>): ThreadClient
-}
-
-export async function serveAgents(options: ServerOptions): Promise<Host> {
-  const errors: unknown[] = []
-  const server = createAgentServer({ ...options, onError: (error) => errors.push(error) })
-  const sockets = new Set<Socket>()
-  // Errors of the transport are the streams that the tests break.
-  const http = createServer(toNode(server, { onError() {} }))
-  http.on('connection', (socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
-  const cut = () => {
-    for (const socket of sockets) socket.destroy()
-  }
-  onTestFinished(async () => {
-    await server.close()
-    cut()
-    await new Promise((resolve) => http.close(resolve))
-    expect(errors).toEqual([])
-  })
-  const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
-  let made = 0
-  return {
-    origin,
-    server,
-    errors,
-    cut,
-    thread: (id = `thread-${++made}`, headers = {}) => threadClient(origin, id, headers),
-  }
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-export type Json = any
+import { ALL_CHANNELS } from './channels.ts'
+import { isTerminal, type Json, type WireEvent } from './events.ts'
+import { type Frame, readFrames } from './frames.ts'
 
 export interface Answer {
   readonly status: number
@@ -86,7 +27,7 @@ export interface ThreadClient {
     filter?: Readonly<Record<string, unknown>>,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Stream>
-  /** The thread's events so far and on, until `runs` root runs have ended. */
+  /** The thread's events from the first on, until `runs` root runs have ended. */
   transcript(runs?: number): Promise<WireEvent[]>
   /** Settles when no run holds the thread. */
   idle(): Promise<Json>
@@ -112,7 +53,30 @@ export async function request(
   }
 }
 
-function threadClient(origin: string, id: string, headers: Readonly<Record<string, string>>): ThreadClient {
+/** Sends a command. A refusal is an answer and not an error. */
+export const sendCommand = (
+  origin: string,
+  threadId: string,
+  method: string,
+  params?: unknown,
+  {
+    id = 1,
+    headers = {},
+  }: { readonly id?: number; readonly headers?: Readonly<Record<string, string>> } = {},
+): Promise<Answer> =>
+  request(
+    origin,
+    'POST',
+    `/threads/${encodeURIComponent(threadId)}/commands`,
+    { id, method, params },
+    headers,
+  )
+
+export function threadClient(
+  origin: string,
+  id: string,
+  headers: Readonly<Record<string, string>>,
+): ThreadClient {
   const base = `/threads/${encodeURIComponent(id)}`
   let commands = 0
   const send = (method: string, path: string, body?: unknown) =>
@@ -120,7 +84,7 @@ function threadClient(origin: string, id: string, headers: Readonly<Record<strin
 
   async function command(method: string, params?: unknown): Promise<Json> {
     const commandId = ++commands
-    const { status, body } = await send('POST', '/commands', { id: commandId, method, params })
+    const { status, body } = await sendCommand(origin, id, method, params, { id: commandId, headers })
     expect(status).toBe(200)
     expect(body.id).toBe(commandId)
     if (body.type === 'error')
@@ -136,7 +100,11 @@ function threadClient(origin: string, id: string, headers: Readonly<Record<strin
   }
 
   const stream: ThreadClient['stream'] = (filter = {}, more = {}) =>
-    openStream(`${origin}${base}/stream/events`, { channels: ALL, ...filter }, { ...headers, ...more })
+    openStream(
+      `${origin}${base}/stream/events`,
+      { channels: ALL_CHANNELS, ...filter },
+      { ...headers, ...more },
+    )
 
   return {
     id,
@@ -165,26 +133,7 @@ function threadClient(origin: string, id: string, headers: Readonly<Record<strin
   }
 }
 
-export interface WireEvent {
-  readonly type: 'event' | 'gap'
-  readonly event_id: string
-  readonly seq: number
-  readonly method: string
-  readonly params: {
-    readonly namespace: string[]
-    readonly timestamp: number
-    readonly node?: string
-    readonly data: Json
-  }
-}
-
-export interface Frame {
-  readonly id: string | undefined
-  readonly event: string | undefined
-  readonly data: string
-}
-
-/** An open event stream that takes in all that comes. */
+/** An open event stream that keeps all it receives. */
 export interface Stream {
   readonly response: Response
   readonly events: WireEvent[]
@@ -217,19 +166,13 @@ export async function openStream(
   const wake = () => {
     for (const look of [...waiting]) look()
   }
-  const parser = createParser({
-    onEvent({ id, event, data }) {
-      frames.push({ id, event, data })
-      events.push(JSON.parse(data))
-    },
-    onComment: (comment) => comments.push(comment),
-  })
   let over = false
   const read = async (): Promise<'clean' | 'broken'> => {
-    const decoder = new TextDecoder()
     try {
-      for await (const chunk of response.body!) {
-        parser.feed(decoder.decode(chunk, { stream: true }))
+      for await (const piece of readFrames(response.body!)) {
+        frames.push(...piece.frames)
+        comments.push(...piece.comments)
+        events.push(...piece.frames.map(({ data }) => JSON.parse(data) as WireEvent))
         wake()
       }
       return 'clean'
@@ -262,28 +205,4 @@ export async function openStream(
         look()
       }),
   }
-}
-
-const TERMINAL = new Set(['completed', 'failed', 'interrupted'])
-
-export const isRoot = (event: WireEvent): boolean =>
-  event.method === 'lifecycle' && event.params.namespace.length === 0
-
-export const isTerminal = (event: WireEvent): boolean =>
-  isRoot(event) && TERMINAL.has(event.params.data.event)
-
-/** The root states in the order they were told: `running`, `completed`, … */
-export const rootStates = (events: readonly WireEvent[]): string[] =>
-  events.filter(isRoot).map((event) => event.params.data.event)
-
-export const dataOf = (events: readonly WireEvent[], method: string): Json[] =>
-  events.filter((event) => event.method === method).map((event) => event.params.data)
-
-/** A promise that the test settles. */
-export function signpost(): { readonly reached: Promise<void>; readonly reach: () => void } {
-  let reach = () => {}
-  const reached = new Promise<void>((resolve) => {
-    reach = resolve
-  })
-  return { reached, reach }
 }

@@ -10,16 +10,16 @@ import { sqliteStorage } from '../../src/storage/sqlite/sqlite.ts'
 import type { RetentionOptions } from '../../src/storage/store/retention.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 
-/** What one instance of a server stands on. */
+/** The store and the checkpointer of one instance of a server. */
 export interface Place {
   readonly store: Store
   readonly checkpointer: Checkpointer
 }
 
-/** A database that several instances share. Each call opens it once more; all is closed when the test ends. */
+/** A database that several instances share. Each call opens it once more, and everything is closed when the test ends. */
 export type Shared = () => Place
 
-/** The memory of this process, told to be shared. */
+/** The memory of this process, which says that it is shared. */
 export function sharedMemory(options?: MemoryStoreOptions): Shared {
   const inner = memoryStore(options)
   const checkpointer = memoryCheckpointer()
@@ -29,7 +29,7 @@ export function sharedMemory(options?: MemoryStoreOptions): Shared {
   })
 }
 
-/** One file, opened anew by each. */
+/** One file that each instance opens for itself. */
 export function sharedFile(bounds: RetentionOptions = {}): Shared {
   const directory = mkdtempSync(join(tmpdir(), 'agentwire-shared-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
@@ -40,11 +40,11 @@ export function sharedFile(bounds: RetentionOptions = {}): Shared {
   }
 }
 
-/** Told of each call to the storage, before it is made and when it has been done. May kill. */
+/** Called for each call to the storage, before it is made and after it was done. It may kill the process. */
 export type OnCall = (name: string, moment: 'before' | 'after') => void
 
-/** A place as a process has it that may be killed at any call: from then on nothing reaches the storage, and no answer comes back. */
-export function mortal({ store, checkpointer }: Place, onCall: OnCall = () => {}) {
+/** The storage of a process that can be killed at any call. Afterwards no call reaches the storage, and no answer comes back. */
+export function killable({ store, checkpointer }: Place, onCall: OnCall = () => {}) {
   let dead = false
   const assertAlive = () => {
     if (dead) throw new UnavailableError('The process is gone.', { written: 'unknown' })
@@ -73,7 +73,7 @@ export function mortal({ store, checkpointer }: Place, onCall: OnCall = () => {}
     },
     checkpointer: {
       ...checkpointer,
-      // Views of it would be immortal.
+      // Such views would reach the storage after the kill.
       withFence: undefined as never,
       withSerde: undefined as never,
       getTuple: wrap('getTuple', checkpointer.getTuple),
@@ -88,6 +88,7 @@ export function mortal({ store, checkpointer }: Place, onCall: OnCall = () => {}
   return { place, kill }
 }
 
+/** The storages that instances in one process can share. */
 export const SHARED = {
   memory: (bounds?: RetentionOptions) => sharedMemory(bounds),
   sqlite: sharedFile,

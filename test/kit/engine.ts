@@ -1,0 +1,57 @@
+import type { Agent } from '../../src/agents/agent.ts'
+import {
+  type AgentEngine,
+  type AgentEngineOptions,
+  createAgentEngine,
+  type Subscription,
+} from '../../src/runs/index.ts'
+import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
+import { memoryStore } from '../../src/storage/memory/store.ts'
+import { ALL_CHANNELS } from './channels.ts'
+import { isTerminal, type WireEvent } from './events.ts'
+import { parseEvents } from './frames.ts'
+
+export const engineOf = (
+  agents: Record<string, Agent>,
+  options: Partial<AgentEngineOptions> = {},
+): AgentEngine =>
+  createAgentEngine({
+    agents,
+    store: memoryStore(),
+    checkpointer: memoryCheckpointer(),
+    onError: (error) => {
+      throw error
+    },
+    ...options,
+  })
+
+export const start = (engine: AgentEngine, threadId: string, value: unknown = {}, rest: object = {}) =>
+  engine.start({ threadId, assistantId: 'a', input: value, ...rest })
+
+/** Reads until `done` holds of all events read so far. */
+export async function readUntil(
+  subscription: Subscription,
+  done: (events: readonly WireEvent[]) => boolean,
+): Promise<WireEvent[]> {
+  const events: WireEvent[] = []
+  while (!done(events)) {
+    const bytes = await subscription.next()
+    if (bytes === undefined) break
+    events.push(...parseEvents(bytes))
+  }
+  return events
+}
+
+/** All the thread's events, until `runs` runs have ended. */
+export async function transcript(engine: AgentEngine, threadId: string, runs = 1): Promise<WireEvent[]> {
+  const subscription = engine.subscribe({
+    threadId,
+    filter: { channels: ALL_CHANNELS },
+    since: 0,
+  })
+  try {
+    return await readUntil(subscription, (events) => events.filter(isTerminal).length >= runs)
+  } finally {
+    subscription.cancel()
+  }
+}

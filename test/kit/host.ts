@@ -1,0 +1,48 @@
+import { createServer } from 'node:http'
+import type { Socket } from 'node:net'
+import { expect, onTestFinished } from 'vitest'
+import { toNode } from '../../adapters/node.ts'
+import { createAgentServer, type ServerOptions, type WebHandler } from '../../src/index.ts'
+import { type ThreadClient, threadClient } from './client.ts'
+import { listen } from './listen.ts'
+
+/** A server of agents behind a real socket. It closes with the test, which fails if the server reported an error that the test did not take. */
+export interface Host {
+  readonly origin: string
+  readonly server: WebHandler
+  /** The errors that `onError` was called with. */
+  readonly errors: unknown[]
+  /** Cuts every connection, as a proxy or a lost network does. */
+  cut(): void
+  thread(id?: string, headers?: Readonly<Record<string, string>>): ThreadClient
+}
+
+export async function serveAgents(options: ServerOptions): Promise<Host> {
+  const errors: unknown[] = []
+  const server = createAgentServer({ ...options, onError: (error) => errors.push(error) })
+  const sockets = new Set<Socket>()
+  // Errors of the transport come from the streams that the tests break.
+  const http = createServer(toNode(server, { onError() {} }))
+  http.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  const origin = `http://127.0.0.1:${await listen(http)}`
+  const cut = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  onTestFinished(async () => {
+    await server.close()
+    cut()
+    await new Promise((resolve) => http.close(resolve))
+    expect(errors).toEqual([])
+  })
+  let made = 0
+  return {
+    origin,
+    server,
+    errors,
+    cut,
+    thread: (id = `thread-${++made}`, headers = {}) => threadClient(origin, id, headers),
+  }
+}
