@@ -9,8 +9,8 @@ import {
   toRecord,
 } from './convert/convert.ts'
 import { textOfError } from './errors.ts'
-import { type Place, placeUnder, type RunType, type TracedRun } from './record.ts'
 import { createDelivery, type Delivery, type DeliveryOptions } from './sinks/delivery.ts'
+import { type Place, placeUnder, type RunType, type TracedRun } from './traced-run.ts'
 
 export interface RunOptions extends ConvertOptions {
   readonly name: string

@@ -1,5 +1,5 @@
 import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
-import { readBlock, readCitation, type Words } from '../reading/blocks.ts'
+import { type BlockVocabulary, readBlock, readCitation } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -13,11 +13,11 @@ import {
   finishPart,
 } from '../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   stringOf,
   toText,
@@ -118,16 +118,21 @@ const REQUEST = names('messages system')
 const MESSAGE = names('id type role content delta')
 const RESULT = names('type tool_use_id content is_error')
 
-const WORDS: Words = {
-  types: meanings({
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({
     text: 'text',
-    reasoning: 'thinking !redacted_thinking',
+    reasoning: 'thinking',
     image: 'image',
-    file: 'document !container_upload',
+    file: 'document',
     toolCall: 'tool_use',
-    serverToolCall: 'server_tool_use !mcp_tool_use',
+    serverToolCall: 'server_tool_use',
   }),
-  fields: meanings({
+  keptTypes: byWireName({
+    reasoning: 'redacted_thinking',
+    file: 'container_upload',
+    serverToolCall: 'mcp_tool_use',
+  }),
+  fields: byWireName({
     text: 'thinking',
     annotations: 'citations',
     base64: 'data',
@@ -156,7 +161,7 @@ function readContentBlock(value: unknown, partial?: boolean): ContentBlock {
   // Documents of plain text, or of blocks: no media.
   if (block.source && /^(text|content)$/.test(stringOf(fieldsOf(block.source).type)))
     return { type: 'nonStandard', value }
-  if (!stringOf(type).endsWith('_tool_result')) return readBlock(value, WORDS, partial === true)
+  if (!stringOf(type).endsWith('_tool_result')) return readBlock(value, VOCABULARY, partial === true)
   const failed = block.is_error || stringOf(fieldsOf(content).type).endsWith('_error')
   return {
     type: 'serverToolResult',

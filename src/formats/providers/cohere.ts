@@ -1,5 +1,5 @@
 import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
-import { readBlock, readCitation, toCall, type Words } from '../reading/blocks.ts'
+import { type BlockVocabulary, readBlock, readCitation, toCall } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -12,11 +12,11 @@ import {
   createDraft,
 } from '../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   respell,
   spellings,
@@ -79,9 +79,9 @@ const CALL = names('id type function')
 const MESSAGE = names('role content tool_plan tool_calls citations')
 const INPUT = names('tool_call_id', MESSAGE)
 
-const WORDS: Words = {
-  types: meanings({ text: 'text', reasoning: 'thinking', image: 'image_url' }),
-  fields: meanings({ text: 'thinking', url: 'image_url' }),
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({ text: 'text', reasoning: 'thinking', image: 'image_url' }),
+  fields: byWireName({ text: 'thinking', url: 'image_url' }),
 }
 
 /** One or many: events have one where responses have a list. */
@@ -99,7 +99,7 @@ function readParts(choice: Choice, message: Fields, texts: unknown[], index?: un
   const blocks = manyOf(content).map((part) => {
     const { type, text, thinking } = fieldsOf(part)
     const kind = type ?? (text === undefined && thinking !== undefined ? 'thinking' : 'text')
-    return readBlock(typeof part === 'string' ? part : { ...fieldsOf(part), type: kind }, WORDS)
+    return readBlock(typeof part === 'string' ? part : { ...fieldsOf(part), type: kind }, VOCABULARY)
   })
   for (const [at, { type }] of blocks.entries())
     if (type === 'text' && !texts.includes(index ?? at)) texts.push(index ?? at)

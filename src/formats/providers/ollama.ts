@@ -1,7 +1,7 @@
 import type { Message } from '../../messages/index.ts'
 import { toBase64 } from '../reading/base64.ts'
-import { readBlock, toCall, type Words } from '../reading/blocks.ts'
-import { answerCall, type Calls, createCalls, nameCall } from '../reading/calls.ts'
+import { type BlockVocabulary, readBlock, toCall } from '../reading/blocks.ts'
+import { type Calls, createCalls, idOfAnsweredCall, idOfCall } from '../reading/calls.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -13,11 +13,11 @@ import {
   createDraft,
 } from '../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   stringOf,
   toText,
@@ -83,13 +83,16 @@ function readParts(choice: Choice, message: Fields, calls: Calls): void {
   for (const value of listOf(message.tool_calls)) {
     const call = fieldsOf(value)
     const called = fieldsOf(call.function)
-    const id = nameCall(calls, call.id, called.name)
+    const id = idOfCall(calls, call.id, called.name)
     const extras = collect(collect(undefined, call, CALL), called, CALL)
     addPart(choice, id, toCall('toolCall', id, called.name, called.arguments, extras))
   }
 }
 
-const IMAGES: Words = { types: meanings({ image: 'image' }), fields: meanings({ base64: 'data' }) }
+const IMAGES: BlockVocabulary = {
+  types: byWireName({ image: 'image' }),
+  fields: byWireName({ base64: 'data' }),
+}
 
 function readMessage(value: unknown, calls: Calls): Message {
   const message = fieldsOf(value)
@@ -102,7 +105,7 @@ function readMessage(value: unknown, calls: Calls): Message {
     role,
     ...(name ? { name: toText(name) } : undefined),
     content: choice.content,
-    ...(role === 'tool' && { toolCallId: answerCall(calls, id, name) }),
+    ...(role === 'tool' && { toolCallId: idOfAnsweredCall(calls, id, name) }),
     ...(extras && { extras }),
   }
 }

@@ -1,7 +1,7 @@
 import type { Message, Usage } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
-import { readBlock, readCitation, toCall, type Words } from '../reading/blocks.ts'
-import { type CallKey, createCallKeys } from '../reading/call-keys.ts'
+import { type BlockVocabulary, readBlock, readCitation, toCall } from '../reading/blocks.ts'
+import { type CallKey, createCallKeys } from '../reading/calls.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -14,11 +14,11 @@ import {
   type Draft,
 } from '../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   stringOf,
   toText,
@@ -85,16 +85,17 @@ const MESSAGE = names(
 const CALL = names('index id type function custom name arguments input')
 const INPUT = names('name tool_call_id', MESSAGE)
 
-const WORDS: Words = {
-  types: meanings({
-    text: 'text !refusal',
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({
+    text: 'text',
     reasoning: 'thinking',
     image: 'image_url',
     video: 'video_url',
     audio: 'audio input_audio',
     file: 'file document_url',
   }),
-  fields: meanings({
+  keptTypes: byWireName({ text: 'refusal' }),
+  fields: byWireName({
     text: 'refusal thinking',
     url: 'image_url video_url file_url document_url',
     base64: 'data file_data input_audio',
@@ -134,13 +135,13 @@ function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   else if (text) addPart(choice, 'text', { type: 'text', text })
   if (content && !text)
     for (const part of Array.isArray(content) ? content : [content])
-      addPart(choice, undefined, readBlock(part, WORDS))
-  if (refusal) addPart(choice, 'refusal', readBlock({ type: 'refusal', refusal }, WORDS))
+      addPart(choice, undefined, readBlock(part, VOCABULARY))
+  if (refusal) addPart(choice, 'refusal', readBlock({ type: 'refusal', refusal }, VOCABULARY))
   if (audio) {
     const { id, ...others } = fieldsOf(audio)
-    addPart(choice, 'audio', readBlock({ type: 'audio', file_id: id, ...others }, WORDS))
+    addPart(choice, 'audio', readBlock({ type: 'audio', file_id: id, ...others }, VOCABULARY))
   }
-  for (const image of listOf(images)) addPart(choice, undefined, readBlock(image, WORDS))
+  for (const image of listOf(images)) addPart(choice, undefined, readBlock(image, VOCABULARY))
   if (called) readCall(choice, { function: called }, 0, callKey)
   listOf(calls).forEach((call, place) => {
     readCall(choice, fieldsOf(call), place, callKey)

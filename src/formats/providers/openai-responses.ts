@@ -1,6 +1,6 @@
 import type { ContentBlock, Message, ServerToolResultBlock, Usage } from '../../messages/index.ts'
 import type { ModelRequest } from '../format.ts'
-import { readBlock, readCitation, toCall, type Words } from '../reading/blocks.ts'
+import { type BlockVocabulary, readBlock, readCitation, toCall } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -14,11 +14,11 @@ import {
   finishPart,
 } from '../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   stringOf,
   toText,
@@ -98,19 +98,24 @@ const ITEM = names('type role content')
 const CALL = names('type id call_id status error name arguments input')
 const OUTPUT = names('type call_id output status')
 
-const WORDS: Words = {
-  types: meanings({
-    text: 'input_text output_text text !refusal',
-    reasoning: 'summary_text !reasoning_text',
-    image: 'input_image !computer_screenshot',
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({
+    text: 'input_text output_text text',
+    reasoning: 'summary_text',
+    image: 'input_image',
     audio: 'input_audio output_audio',
     file: 'input_file',
-    toolCall:
-      'function_call !custom_tool_call !computer_call !local_shell_call !shell_call !apply_patch_call',
-    serverToolCall:
-      '!web_search_call !file_search_call !code_interpreter_call !image_generation_call !mcp_call !mcp_list_tools !tool_search_call',
+    toolCall: 'function_call',
   }),
-  fields: meanings({
+  keptTypes: byWireName({
+    text: 'refusal',
+    reasoning: 'reasoning_text',
+    image: 'computer_screenshot',
+    toolCall: 'custom_tool_call computer_call local_shell_call shell_call apply_patch_call',
+    serverToolCall:
+      'web_search_call file_search_call code_interpreter_call image_generation_call mcp_call mcp_list_tools tool_search_call',
+  }),
+  fields: byWireName({
     text: 'refusal',
     url: 'image_url file_url',
     base64: 'data file_data',
@@ -118,9 +123,9 @@ const WORDS: Words = {
   }),
 }
 
-const kindOf = (type: unknown) => WORDS.types.get(type) ?? WORDS.types.get(`!${type}`)
+const kindOf = (type: unknown) => VOCABULARY.types.get(type) ?? VOCABULARY.keptTypes?.get(type)
 
-const readPart = (part: unknown, about?: Fields) => readBlock(part, WORDS, false, about)
+const readPart = (part: unknown, about?: Fields) => readBlock(part, VOCABULARY, false, about)
 
 /** Where calls keep what came of them. */
 const RESULTS: Readonly<Record<string, string>> = {

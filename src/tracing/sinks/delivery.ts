@@ -1,5 +1,5 @@
 import { report } from '../errors.ts'
-import type { TracedRun } from '../record.ts'
+import type { TracedRun } from '../traced-run.ts'
 import { applyPolicy, type Base64Policy } from './media.ts'
 import { toPlain } from './plain.ts'
 import type { Sink } from './sink.ts'

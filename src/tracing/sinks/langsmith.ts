@@ -1,5 +1,5 @@
 import { Client, getDefaultProjectName } from 'langsmith'
-import type { TracedRun } from '../record.ts'
+import type { TracedRun } from '../traced-run.ts'
 import type { Sink } from './sink.ts'
 
 /** What we use of LangSmith's `Client`. */

@@ -1,10 +1,10 @@
 import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
-import type { TracedRun } from '../record.ts'
-import { genAiAttributes, operationOf } from './genai.ts'
+import type { TracedRun } from '../traced-run.ts'
+import { genAiAttributes, operationOf } from './genai-write.ts'
 import type { Sink } from './sink.ts'
 
-export { type Attributes, type AttributeValue, genAiAttributes } from './genai.ts'
 export { type GenAiCall, readGenAiAttributes } from './genai-read.ts'
+export { type Attributes, type AttributeValue, genAiAttributes } from './genai-write.ts'
 
 /**
  * Makes a span of every run, with the attributes of `genAiAttributes` and a span event for each of the run's events

@@ -1,4 +1,4 @@
-import type { TracedRun } from '../record.ts'
+import type { TracedRun } from '../traced-run.ts'
 
 /**
  * Where runs go. `update` gets the whole record again, with what has come to it. It is called after `create` of the same run

@@ -1,6 +1,6 @@
 import type { Annotation, ContentBlock, Message, Usage } from '../../../messages/index.ts'
 import { toBase64 } from '../../reading/base64.ts'
-import { readBlock, readCitation, toCall, type Words } from '../../reading/blocks.ts'
+import { type BlockVocabulary, readBlock, readCitation, toCall } from '../../reading/blocks.ts'
 import { defineFormat } from '../../reading/define.ts'
 import {
   addHead,
@@ -12,18 +12,18 @@ import {
   finishPart,
 } from '../../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   stringOf,
   toText,
 } from '../../reading/fields.ts'
 import { contentOf, roleOf, toMessages, toRequest } from '../../reading/request.ts'
 import { countOf, toUsage } from '../../reading/usage.ts'
-import { addException, exceptionOf } from './error.ts'
+import { addException, exceptionOf } from './exception.ts'
 
 /** AWS Bedrock: `Converse` and `ConverseStream`. Bytes become base64. */
 export const bedrockConverse = defineFormat({
@@ -82,16 +82,17 @@ const MESSAGE = names('role content')
 const CALL = names('toolUseId name input type')
 const RESULT = names('toolUseId content status')
 
-const WORDS: Words = {
-  types: meanings({
-    text: 'text citationsContent !guardContent',
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({
+    text: 'text citationsContent',
     reasoning: 'reasoningContent',
     image: 'image',
     audio: 'audio',
     video: 'video',
     file: 'document',
   }),
-  fields: meanings({ base64: 'bytes', url: 'uri' }),
+  keptTypes: byWireName({ text: 'guardContent' }),
+  fields: byWireName({ base64: 'bytes', url: 'uri' }),
 }
 
 const MIME_TYPES: Readonly<Record<string, string>> = {
@@ -122,7 +123,7 @@ function readPart(value: unknown, partial?: unknown): ContentBlock {
       return { type: 'text', text: toText(member) }
     case 'reasoningContent': {
       const { reasoningText, ...others } = fields
-      return readBlock({ type, ...fieldsOf(reasoningText), ...fieldsOf(toBase64(others)) }, WORDS)
+      return readBlock({ type, ...fieldsOf(reasoningText), ...fieldsOf(toBase64(others)) }, VOCABULARY)
     }
     case 'toolUse': {
       const { toolUseId, name, input, type: kind } = fields
@@ -145,7 +146,7 @@ function readPart(value: unknown, partial?: unknown): ContentBlock {
     }
     case 'guardContent':
       if (!fields.text) break
-      return readBlock({ type, ...fieldsOf(fields.text) }, WORDS)
+      return readBlock({ type, ...fieldsOf(fields.text) }, VOCABULARY)
     case 'image':
     case 'audio':
     case 'video':
@@ -154,7 +155,10 @@ function readPart(value: unknown, partial?: unknown): ContentBlock {
       // Documents of plain text, or of blocks: no media.
       if (source.text || source.content) break
       const mimeType = type === 'document' ? MIME_TYPES[stringOf(fields.format)] : undefined
-      return readBlock({ type, ...fields, mimeType, source: { ...source, ...fieldsOf(s3Location) } }, WORDS)
+      return readBlock(
+        { type, ...fields, mimeType, source: { ...source, ...fieldsOf(s3Location) } },
+        VOCABULARY,
+      )
     }
   }
   return { type: 'nonStandard', value: toBase64(value) }

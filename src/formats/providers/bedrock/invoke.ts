@@ -2,7 +2,7 @@ import { bytesOf, toBase64 } from '../../reading/base64.ts'
 import { defineFormat } from '../../reading/define.ts'
 import { fieldsOf } from '../../reading/fields.ts'
 import { anthropicMessages, openMessages } from '../anthropic-messages.ts'
-import { addException, exceptionOf } from './error.ts'
+import { addException, exceptionOf } from './exception.ts'
 
 /**
  * AWS Bedrock: `InvokeModel` and `InvokeModelWithResponseStream` with models of Anthropic. Their bodies and chunks are bytes of

@@ -1,14 +1,14 @@
 import type { Annotation, ContentBlock, Message } from '../../../messages/index.ts'
-import { readBlock, readCitation, toCall, type Words } from '../../reading/blocks.ts'
-import { answerCall, type Calls, createCalls, nameCall } from '../../reading/calls.ts'
+import { type BlockVocabulary, readBlock, readCitation, toCall } from '../../reading/blocks.ts'
+import { type Calls, createCalls, idOfAnsweredCall, idOfCall } from '../../reading/calls.ts'
 import { defineFormat } from '../../reading/define.ts'
 import { addError, addHead, addMetadata, addPart, type Choice, choiceOf } from '../../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   respell,
   spellings,
@@ -16,7 +16,7 @@ import {
   toText,
 } from '../../reading/fields.ts'
 import { roleOf, toMessages, toRequest } from '../../reading/request.ts'
-import { type ArgsWriter, createArgsWriter } from './args.ts'
+import { type ArgsWriter, createArgsWriter } from './partial-args.ts'
 import { readUsage } from './usage.ts'
 
 /**
@@ -104,9 +104,9 @@ const REQUEST_NAMES = spellings(
   'contents systemInstruction generationConfig config parts inlineData fileData mimeType fileUri functionCall functionResponse executableCode codeExecutionResult thoughtSignature toolCall toolResponse toolType',
 )
 
-const WORDS: Words = {
-  types: meanings({ file: 'inlineData fileData' }),
-  fields: meanings({ url: 'fileUri', base64: 'data' }),
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({ file: 'inlineData fileData' }),
+  fields: byWireName({ url: 'fileUri', base64: 'data' }),
 }
 const TEXT = names('text thought')
 const CALL = names('id name toolType args')
@@ -146,7 +146,7 @@ function withExtras(block: ContentBlock, fields: Fields, known: ReadonlySet<stri
 
 function readMedia(fields: Fields, _: Calls, type: string): ContentBlock {
   const [kind] = stringOf(fields.mimeType).split('/')
-  const media = readBlock({ ...fields, type }, WORDS)
+  const media = readBlock({ ...fields, type }, VOCABULARY)
   return /^(image|audio|video)$/.test(kind!) ? ({ ...media, type: kind } as ContentBlock) : media
 }
 
@@ -156,7 +156,7 @@ function readCall(fields: Fields, calls: Calls, type: string): ContentBlock {
   const extras = collect(server ? { type } : undefined, fields, CALL)
   return toCall(
     server ? 'serverToolCall' : 'toolCall',
-    nameCall(calls, fields.id, name),
+    idOfCall(calls, fields.id, name),
     name,
     fields.args,
     extras,
@@ -167,7 +167,7 @@ function readResult(fields: Fields, calls: Calls, type: string): ContentBlock {
   const { id, toolType = 'codeExecution', outcome, output = fields.response } = fields
   return {
     type: 'serverToolResult',
-    toolCallId: answerCall(calls, id, toolType),
+    toolCallId: idOfAnsweredCall(calls, id, toolType),
     status: !outcome || outcome === 'OUTCOME_OK' ? 'success' : 'error',
     ...(output !== undefined && { output }),
     extras: collect({ type }, fields, RESULT)!,
@@ -306,7 +306,7 @@ function readInput(part: unknown, calls: Calls): ContentBlock | Message {
       { type: 'text', text: toText(plain ?? response) },
       ...listOf(parts).map((part) => readPart(part, calls)),
     ],
-    toolCallId: answerCall(calls, id, name),
+    toolCallId: idOfAnsweredCall(calls, id, name),
     status: error ? 'error' : 'success',
     ...(extras && { extras }),
   }

@@ -8,15 +8,15 @@ import type {
   Usage,
 } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
-import { readBlock, readCitation, type Words } from '../../reading/blocks.ts'
-import type { CallKey } from '../../reading/call-keys.ts'
+import { type BlockVocabulary, readBlock, readCitation } from '../../reading/blocks.ts'
+import type { CallKey } from '../../reading/calls.ts'
 import { addMore, addPart, type Choice, finishPart } from '../../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   stringOf,
   toText,
@@ -28,18 +28,19 @@ import { countOf, toUsage } from '../../reading/usage.ts'
  * them as LangChain leaves them.
  */
 
-const WORDS: Words = {
-  types: meanings({
-    text: 'text !refusal',
-    reasoning: 'reasoning thinking !redacted_thinking',
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({
+    text: 'text',
+    reasoning: 'reasoning thinking',
     image: 'image image_url',
     audio: 'audio input_audio',
     video: 'video video_url',
     file: 'file document',
     toolCall: 'tool_call tool_call_chunk tool_use function_call',
-    serverToolCall: 'server_tool_call server_tool_call_chunk server_tool_use !mcp_tool_use',
+    serverToolCall: 'server_tool_call server_tool_call_chunk server_tool_use',
   }),
-  fields: meanings({
+  keptTypes: byWireName({ text: 'refusal', reasoning: 'redacted_thinking', serverToolCall: 'mcp_tool_use' }),
+  fields: byWireName({
     text: 'reasoning thinking summary refusal',
     annotations: 'citations',
     url: 'image_url video_url',
@@ -65,9 +66,9 @@ export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
   if (/^server_tool_(call_)?result$|_tool_result$/.test(stringOf(type))) return readResult(wire, extras)
   // Documents of plain text, or of blocks: no media.
   if (!isRecord(value) || /^(text|content)$/.test(stringOf(fieldsOf(wire.source).type)))
-    return readBlock(value, WORDS)
+    return readBlock(value, VOCABULARY)
   const fields = callId ? { ...wire, id: callId, call_id: null, item_id: id } : wire
-  const block: Record<string, unknown> = { ...readBlock(fields, WORDS, partial) }
+  const block: Record<string, unknown> = { ...readBlock(fields, VOCABULARY, partial) }
   if (block.type === 'nonStandard') return { type: block.type, value }
   if (isRecord(extras.invalid) && isCall(block.type))
     return readInvalid({ ...wire, ...extras, ...extras.invalid })
@@ -231,7 +232,7 @@ export const MESSAGE = names(
 /** What `additional_kwargs` repeats of the message. */
 export const REPEATED = names('tool_calls function_call reasoning_content')
 
-const SPEAKERS = meanings<Role>({
+const SPEAKERS = byWireName<Role>({
   system: 'system developer SystemMessage SystemMessageChunk',
   user: 'user human HumanMessage HumanMessageChunk',
   assistant: 'assistant model ai AIMessage AIMessageChunk',
@@ -272,7 +273,7 @@ export function unwrapMessage(value: unknown): Fields {
   return isRecord(data) && content === undefined ? { ...data, type } : message
 }
 
-const COUNTS = meanings({
+const COUNTS = byWireName({
   input: 'input_tokens inputTokens prompt_tokens promptTokens',
   output: 'output_tokens outputTokens completion_tokens completionTokens',
   inputCost: 'input_cost',

@@ -1,27 +1,27 @@
 import type { ContentBlock, MediaBlock, MediaType, Message } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
 import { toBase64 } from '../../reading/base64.ts'
-import { readBlock, readCitation, type Words } from '../../reading/blocks.ts'
+import { type BlockVocabulary, readBlock, readCitation } from '../../reading/blocks.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   stringOf,
   toText,
 } from '../../reading/fields.ts'
 
-const fields = meanings({
+const fields = byWireName({
   id: 'toolCallId',
   name: 'toolName',
   args: 'input',
   annotations: 'citations',
   mimeType: 'mediaType',
 })
-const WORDS: Words = {
-  types: meanings({
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({
     text: 'text',
     reasoning: 'reasoning',
     image: 'image',
@@ -30,7 +30,7 @@ const WORDS: Words = {
   }),
   fields,
 }
-const SERVER_WORDS: Words = { types: meanings({ serverToolCall: 'tool-call' }), fields }
+const SERVER_VOCABULARY: BlockVocabulary = { types: byWireName({ serverToolCall: 'tool-call' }), fields }
 
 /** Reads a part of a message, of a response or of a stream that is complete. */
 export function readPart(value: unknown): ContentBlock {
@@ -49,10 +49,10 @@ export function readPart(value: unknown): ContentBlock {
     case 'tool-call': {
       const { error, ...call } = part
       const about = error ? { error: asJson(error) } : undefined
-      return readBlock(call, call.providerExecuted ? SERVER_WORDS : WORDS, false, about)
+      return readBlock(call, call.providerExecuted ? SERVER_VOCABULARY : VOCABULARY, false, about)
     }
     default:
-      return readBlock(value, WORDS)
+      return readBlock(value, VOCABULARY)
   }
 }
 
@@ -79,7 +79,7 @@ function readFile(part: Fields): ContentBlock {
   const kind = type === 'image' ? type : 'file'
   const block = readBlock(
     { ...others, mimeType: mediaType, [place]: plain ? source : (data ?? file), type: kind },
-    WORDS,
+    VOCABULARY,
   ) as MediaBlock
   const known = /^(image|audio|video)\//.exec(block.mimeType ?? '')?.[1] ?? kind
   const extras = type === 'reasoning-file' && { extras: { type, ...block.extras } }

@@ -1,7 +1,7 @@
-import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
-import type { ModelRequest } from '../format.ts'
-import { readBlock, toCall, type Words } from '../reading/blocks.ts'
-import { defineFormat } from '../reading/define.ts'
+import type { ContentBlock, Message, Usage } from '../../../messages/index.ts'
+import type { ModelRequest } from '../../format.ts'
+import { type BlockVocabulary, readBlock, toCall } from '../../reading/blocks.ts'
+import { defineFormat } from '../../reading/define.ts'
 import {
   addError,
   addHead,
@@ -11,20 +11,20 @@ import {
   type Choice,
   choiceOf,
   createDraft,
-} from '../reading/draft.ts'
+} from '../../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   stringOf,
   toText,
-} from '../reading/fields.ts'
-import { contentOf, roleOf, toRequest } from '../reading/request.ts'
-import { countOf } from '../reading/usage.ts'
-import { readUsage } from './gemini/usage.ts'
+} from '../../reading/fields.ts'
+import { contentOf, roleOf, toRequest } from '../../reading/request.ts'
+import { countOf } from '../../reading/usage.ts'
+import { readUsage } from './usage.ts'
 
 /** Google's Interactions API. Blocks are the contents of the steps, in order, or as its first version had it, the `outputs`. */
 export const geminiInteractions = defineFormat({
@@ -83,15 +83,15 @@ const THOUGHT = names('type summary content')
 const CALL = names('type id name arguments')
 const RESULT = names('type call_id result is_error')
 
-const WORDS: Words = {
-  types: meanings({ text: 'text', image: 'image', audio: 'audio', video: 'video', file: 'document' }),
-  fields: meanings({ url: 'uri', base64: 'data', mimeType: 'mime_type' }),
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({ text: 'text', image: 'image', audio: 'audio', video: 'video', file: 'document' }),
+  fields: byWireName({ url: 'uri', base64: 'data', mimeType: 'mime_type' }),
 }
 
 const isStep = (value: unknown): boolean =>
   /^(user_input|model_output|thought|\w+_(call|result))$/.test(stringOf(fieldsOf(value).type))
 
-const readPart = (part: unknown): ContentBlock => readBlock(part, WORDS)
+const readPart = (part: unknown): ContentBlock => readBlock(part, VOCABULARY)
 
 /** A step in a stream: where it is, and the number and type of its last block. */
 interface Place {
@@ -114,7 +114,7 @@ function readStep(choice: Choice, place: Place, step: Fields): void {
   const type = stringOf(step.type)
   if (type === 'model_output') {
     for (const part of listOf(step.content)) addContent(choice, place, part, !choice.open)
-  } else if (WORDS.types.has(type)) addContent(choice, place, step, !choice.open)
+  } else if (VOCABULARY.types.has(type)) addContent(choice, place, step, !choice.open)
   else {
     const block = type === 'thought' ? readThought(step, step.summary) : readAction(step)
     addPart(choice, place.at, block ?? { type: 'nonStandard', value: step })
@@ -149,10 +149,10 @@ function readDelta(choice: Choice, place: Place, delta: Fields): void {
   const key = `${place.at}/${place.count}`
   if (type === 'arguments_delta') addMore(choice, place.at, toText(args), {})
   else if (type === 'text_annotation_delta')
-    addPart(choice, key, readBlock({ type: 'text', text: '', annotations }, WORDS))
+    addPart(choice, key, readBlock({ type: 'text', text: '', annotations }, VOCABULARY))
   else if (type === 'thought_summary' || type === 'thought_signature')
     addPart(choice, place.at, readThought(others, [content]))
-  else if (WORDS.types.has(type)) addContent(choice, place, delta, false)
+  else if (VOCABULARY.types.has(type)) addContent(choice, place, delta, false)
   else {
     // Its name is known since the start of the step.
     const action = readAction({ name: '', ...delta })

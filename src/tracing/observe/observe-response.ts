@@ -1,8 +1,8 @@
 import { createParser } from 'eventsource-parser'
-import { TracingError } from './errors.ts'
-import { createObserver, type Ending, type ObserveOptions, type Observer } from './observe/observer.ts'
+import { TracingError } from '../errors.ts'
+import { createObserver, type Ending, type ObserveOptions, type Observer } from './observer.ts'
 
-export type { ObserveOptions } from './observe/observer.ts'
+export type { ObserveOptions } from './observer.ts'
 
 /** What is kept of a body that is no stream, or of one line of one: more is not looked at. */
 const MOST_TEXT = 16 * 1024 * 1024

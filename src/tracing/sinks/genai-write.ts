@@ -2,7 +2,7 @@ import { generic } from '../../formats/index.ts'
 import { type ContentBlock, decodeUsage, type Message } from '../../messages/index.ts'
 import type { RunEvent } from '../convert/convert.ts'
 import { formatOf } from '../convert/formats.ts'
-import type { RunType, TracedRun } from '../record.ts'
+import type { RunType, TracedRun } from '../traced-run.ts'
 
 export type AttributeValue = string | number | boolean | string[]
 export type Attributes = Record<string, AttributeValue>
