@@ -1,5 +1,6 @@
 import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
-import { type BlockVocabulary, readBlock, readCitation } from '../reading/blocks.ts'
+import { countOf } from '../../messages/usage.ts'
+import { type BlockVocabulary, readBlock, readCitation, toResult } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -18,12 +19,12 @@ import {
   type Fields,
   fieldsOf,
   listOf,
+  NO_NAMES,
   names,
   stringOf,
-  toText,
 } from '../reading/fields.ts'
-import { contentOf, toMessages, toRequest } from '../reading/request.ts'
-import { countOf, toUsage } from '../reading/usage.ts'
+import { contentOf, systemMessages, toMessages, toRequest, toToolMessage } from '../reading/request.ts'
+import { toUsage } from '../reading/usage.ts'
 
 /** Anthropic Messages, also as Bedrock's InvokeModel and Vertex serve them. */
 export const anthropicMessages = defineFormat({
@@ -44,7 +45,7 @@ export const anthropicMessages = defineFormat({
   readRequest(request) {
     const fields = fieldsOf(request)
     const { system, messages } = fields
-    const start: Message[] = system ? [{ role: 'system', content: contentOf(system, readContentBlock) }] : []
+    const start = systemMessages(system, readContentBlock)
     return toRequest(
       fields,
       REQUEST,
@@ -64,8 +65,8 @@ export function openMessages(draft: Draft): (event: Fields) => void {
     addHead(draft, message, MESSAGE)
     if (message.usage) {
       // Later counts replace those of the start, where they say anything.
-      usage = usage ? collect({ ...usage }, fieldsOf(message.usage), NONE)! : fieldsOf(message.usage)
-      addHead(draft, { usage }, NONE)
+      usage = usage ? collect({ ...usage }, fieldsOf(message.usage), NO_NAMES)! : fieldsOf(message.usage)
+      addHead(draft, { usage }, NO_NAMES)
       draft.usage = readUsage(usage)
     }
     const choice = choiceOf(draft)
@@ -113,7 +114,6 @@ const isOwn = (block: unknown): boolean =>
   /^(tool_use|tool_result|thinking|document)$/.test(stringOf(fieldsOf(block).type)) ||
   'cache_control' in fieldsOf(block)
 
-const NONE: ReadonlySet<string> = new Set()
 const REQUEST = names('messages system')
 const MESSAGE = names('id type role content delta')
 const RESULT = names('type tool_use_id content is_error')
@@ -163,18 +163,12 @@ function readContentBlock(value: unknown, partial?: boolean): ContentBlock {
     return { type: 'nonStandard', value }
   if (!stringOf(type).endsWith('_tool_result')) return readBlock(value, VOCABULARY, partial === true)
   const failed = block.is_error || stringOf(fieldsOf(content).type).endsWith('_error')
-  return {
-    type: 'serverToolResult',
-    toolCallId: toText(block.tool_use_id),
-    status: failed ? 'error' : 'success',
-    output: content,
-    extras: { type, ...collect(undefined, block, RESULT) },
-  }
+  return toResult(block.tool_use_id, failed, content, collect({ type }, block, RESULT))
 }
 
 function readMessage(value: unknown): Message[] {
   const { role: raw, content, ...others } = fieldsOf(value)
-  const extras = collect(undefined, others, NONE)
+  const extras = collect(undefined, others, NO_NAMES)
   const role = raw === 'assistant' || raw === 'system' ? raw : 'user'
   const parts = Array.isArray(content) ? content : [content ?? value]
   return toMessages({ role, ...(extras && { extras }) }, parts, readInput)
@@ -183,14 +177,8 @@ function readMessage(value: unknown): Message[] {
 function readInput(part: unknown): ContentBlock | Message {
   const block = fieldsOf(part)
   if (block.type !== 'tool_result') return readContentBlock(part)
-  const extras = collect(undefined, block, RESULT)
-  return {
-    role: 'tool',
-    content: contentOf(block.content, readContentBlock),
-    toolCallId: toText(block.tool_use_id),
-    status: block.is_error ? 'error' : 'success',
-    ...(extras && { extras }),
-  }
+  const content = contentOf(block.content, readContentBlock)
+  return toToolMessage(block.tool_use_id, block.is_error, content, collect(undefined, block, RESULT))
 }
 
 /** The totals leave out what was read from and written to the cache, and the passes that compacted the context. */

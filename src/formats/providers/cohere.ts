@@ -1,4 +1,5 @@
 import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
+import { countOf } from '../../messages/usage.ts'
 import { type BlockVocabulary, readBlock, readCitation, toCall } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
@@ -17,6 +18,7 @@ import {
   type Fields,
   fieldsOf,
   listOf,
+  NO_NAMES,
   names,
   respell,
   spellings,
@@ -24,7 +26,7 @@ import {
   toText,
 } from '../reading/fields.ts'
 import { roleOf, toRequest } from '../reading/request.ts'
-import { countOf, toUsage } from '../reading/usage.ts'
+import { toUsage } from '../reading/usage.ts'
 
 /** Cohere's Chat API, version 2, as its wire and as its SDK spell it. */
 export const cohere = defineFormat({
@@ -111,7 +113,7 @@ function readParts(choice: Choice, message: Fields, texts: unknown[], index?: un
     if (at === undefined) homeless.push(citation)
     else cited.set(at, [...(cited.get(at) ?? []), citation])
   }
-  if (homeless.length > 0) addMetadata(choice, { citations: homeless }, NONE)
+  if (homeless.length > 0) addMetadata(choice, { citations: homeless }, NO_NAMES)
   for (const [at, block] of blocks.entries()) {
     addPart(choice, index ?? at, withSources(block, cited.get(index ?? at)))
     cited.delete(index ?? at)
@@ -124,8 +126,6 @@ function readParts(choice: Choice, message: Fields, texts: unknown[], index?: un
     addPart(choice, `call-${index ?? at}`, toCall('toolCall', call.id, name, undefined, extras), toText(args))
   }
 }
-
-const NONE = names('')
 
 const withSources = (block: ContentBlock, citations: readonly unknown[] = []): ContentBlock =>
   citations.length > 0 ? ({ ...block, annotations: citations.map(readCitation) } as ContentBlock) : block

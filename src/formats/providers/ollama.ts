@@ -1,4 +1,5 @@
 import type { Message } from '../../messages/index.ts'
+import { countOf } from '../../messages/usage.ts'
 import { toBase64 } from '../reading/base64.ts'
 import { type BlockVocabulary, readBlock, toCall } from '../reading/blocks.ts'
 import { type Calls, createCalls, idOfAnsweredCall, idOfCall } from '../reading/calls.ts'
@@ -23,7 +24,7 @@ import {
   toText,
 } from '../reading/fields.ts'
 import { roleOf, toRequest } from '../reading/request.ts'
-import { countOf, toUsage } from '../reading/usage.ts'
+import { toUsage } from '../reading/usage.ts'
 
 /** Ollama: `chat` and `generate`. The last chunk of a stream is detected as a response: only that it has less in it is different. */
 export const ollama = defineFormat({

@@ -1,5 +1,6 @@
 import type { Message, Usage } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
+import { countOf } from '../../messages/usage.ts'
 import { type BlockVocabulary, readBlock, readCitation, toCall } from '../reading/blocks.ts'
 import { type CallKey, createCallKeys } from '../reading/calls.ts'
 import { defineFormat } from '../reading/define.ts'
@@ -24,7 +25,7 @@ import {
   toText,
 } from '../reading/fields.ts'
 import { roleOf, toRequest } from '../reading/request.ts'
-import { countOf, toUsage } from '../reading/usage.ts'
+import { toUsage } from '../reading/usage.ts'
 
 /**
  * OpenAI Chat Completions, legacy completions, and the servers that speak them: DeepSeek, Groq, xAI, Mistral's OpenAI shape,

@@ -1,6 +1,7 @@
-import type { ContentBlock, Message, ServerToolResultBlock, Usage } from '../../messages/index.ts'
+import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
+import { countOf } from '../../messages/usage.ts'
 import type { ModelRequest } from '../format.ts'
-import { type BlockVocabulary, readBlock, readCitation, toCall } from '../reading/blocks.ts'
+import { type BlockVocabulary, readBlock, readCitation, toCall, toResult } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -24,7 +25,7 @@ import {
   toText,
 } from '../reading/fields.ts'
 import { contentOf, toRequest } from '../reading/request.ts'
-import { countOf, toUsage } from '../reading/usage.ts'
+import { toUsage } from '../reading/usage.ts'
 
 /** OpenAI Responses. Blocks are the parts of the output's items, in order. */
 export const openaiResponses = defineFormat({
@@ -127,8 +128,8 @@ const kindOf = (type: unknown) => VOCABULARY.types.get(type) ?? VOCABULARY.keptT
 
 const readPart = (part: unknown, about?: Fields) => readBlock(part, VOCABULARY, false, about)
 
-/** Where calls keep what came of them. */
-const RESULTS: Readonly<Record<string, string>> = {
+/** The field of each item type that holds the result of the call. */
+export const RESULT_FIELDS: Readonly<Record<string, string>> = {
   file_search_call: 'results',
   code_interpreter_call: 'outputs',
   image_generation_call: 'result',
@@ -181,7 +182,7 @@ function readItem(choice: Choice, at: unknown, item: Fields): void {
     if (listOf(summary).length + listOf(content).length === 0) think({ type: 'summary_text' }, 0)
   } else if (kindOf(type)?.endsWith('Call')) {
     add(readCall(item))
-    const result = error ?? item[RESULTS[stringOf(type)] ?? '']
+    const result = error ?? item[RESULT_FIELDS[stringOf(type)] ?? '']
     const failed = error || status === 'failed'
     if (type === 'image_generation_call' && result)
       add(
@@ -189,19 +190,11 @@ function readItem(choice: Choice, at: unknown, item: Fields): void {
         -2,
       )
     else if (failed || (result !== undefined && result !== null))
-      add(toResult(call_id ?? id, result, failed), -2)
+      add(toResult(call_id ?? id, failed, result), -2)
   } else if (call_id && output !== undefined) {
-    const extras = { type, ...collect(undefined, item, OUTPUT) }
-    add({ ...toResult(call_id, output, false), extras })
+    add(toResult(call_id, false, output, collect({ type }, item, OUTPUT)))
   } else add({ type: 'nonStandard', value: item })
 }
-
-const toResult = (toolCallId: unknown, output: unknown, failed: unknown): ServerToolResultBlock => ({
-  type: 'serverToolResult',
-  toolCallId: toText(toolCallId),
-  status: failed ? 'error' : 'success',
-  ...(output !== undefined && { output }),
-})
 
 /** Reads a call of any kind. Those without `arguments` have them as fields of the item. */
 function readCall(item: Fields): ContentBlock {
@@ -210,7 +203,7 @@ function readCall(item: Fields): ContentBlock {
   const server = kindOf(type) === 'serverToolCall'
   const own = name === undefined && given === undefined
   const others = collect({}, item, CALL)!
-  delete others[RESULTS[type] ?? '']
+  delete others[RESULT_FIELDS[type] ?? '']
   const extras: Record<string, unknown> = own ? {} : others
   if (!server && id) extras.item_id = id
   if (type !== 'function_call') extras.type = type

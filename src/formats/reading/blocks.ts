@@ -1,4 +1,4 @@
-import type { Annotation, ContentBlock, ToolCallBlock } from '../../messages/index.ts'
+import type { Annotation, ContentBlock, ServerToolResultBlock, ToolCallBlock } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { parseToolArgs, withRawArgs } from '../../messages/tool-args.ts'
 import { byWireName, type Fields, fieldsOf, hasValue, names, stringOf, toText } from './fields.ts'
@@ -106,6 +106,20 @@ export function toCall(
 }
 
 const NO_ARGS = { args: {} }
+
+/** Makes the result of a call that the provider ran. */
+export const toResult = (
+  toolCallId: unknown,
+  failed: unknown,
+  output: unknown,
+  extras?: Fields,
+): ServerToolResultBlock => ({
+  type: 'serverToolResult',
+  toolCallId: toText(toolCallId),
+  status: failed ? 'error' : 'success',
+  ...(output !== undefined && { output }),
+  ...(extras && { extras }),
+})
 
 /** Splits a data URL into `base64` and `mimeType`, because `url` is for addresses that can be fetched. */
 function readSource(block: Record<string, unknown>, extras: Record<string, unknown>): void {

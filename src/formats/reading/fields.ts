@@ -3,10 +3,10 @@ import { isRecord } from '../../messages/record.ts'
 /** An object as a provider sent it. Its fields may hold anything. */
 export type Fields = Readonly<Record<string, unknown>>
 
-const NONE: Fields = {}
+const NO_FIELDS: Fields = {}
 const NO_ITEMS: readonly unknown[] = []
 
-export const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : NONE)
+export const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : NO_FIELDS)
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NO_ITEMS)
 
@@ -25,6 +25,8 @@ export const toText = (value: unknown): string =>
 export function names(list: string, more: ReadonlySet<string> = new Set()): ReadonlySet<string> {
   return new Set([...list.split(' '), ...more])
 }
+
+export const NO_NAMES: ReadonlySet<string> = new Set()
 
 /** Inverts lists of wire names, separated by spaces, into a map from each wire name to the key of its list. */
 /* @__NO_SIDE_EFFECTS__ */

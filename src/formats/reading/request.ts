@@ -1,6 +1,6 @@
 import type { ContentBlock, Message, Role } from '../../messages/index.ts'
 import type { ModelParams, ModelRequest } from '../format.ts'
-import { byWireName, collect, type Fields, listOf, toSnake } from './fields.ts'
+import { byWireName, collect, type Fields, listOf, toSnake, toText } from './fields.ts'
 
 /** The names of the parameters at all providers, in snake_case. */
 const PARAMS = byWireName<keyof ModelParams>({
@@ -51,6 +51,26 @@ export function toRequest(
 /** Reads content that is a list of parts, or one part. */
 export const contentOf = (content: unknown, read: (part: unknown) => ContentBlock): ContentBlock[] =>
   (Array.isArray(content) ? content : content ? [content] : []).map((part) => read(part))
+
+/** The system message that stands before the others, if there is one. */
+export const systemMessages = (content: unknown, read: (part: unknown) => ContentBlock): Message[] =>
+  content ? [{ role: 'system', content: contentOf(content, read) }] : []
+
+/** Makes the message that answers a call. */
+export const toToolMessage = (
+  toolCallId: unknown,
+  failed: unknown,
+  content: ContentBlock[],
+  extras: Fields | undefined,
+  name?: unknown,
+): Message => ({
+  role: 'tool',
+  ...(name ? { name: toText(name) } : undefined),
+  content,
+  toolCallId: toText(toolCallId),
+  status: failed ? 'error' : 'success',
+  ...(extras && { extras }),
+})
 
 const ROLES = byWireName<Role>({
   system: 'system developer',

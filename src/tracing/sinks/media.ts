@@ -1,3 +1,4 @@
+import { decodeBase64 } from '../../formats/reading/base64.ts'
 import { isRecord } from '../../messages/record.ts'
 
 /**
@@ -55,9 +56,9 @@ async function stubOf(base64: string, size: number): Promise<string> {
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   const standard = base64.replaceAll('-', '+').replaceAll('_', '/')
   try {
-    return Uint8Array.from(atob(standard), (letter) => letter.charCodeAt(0))
+    return decodeBase64(standard)
   } catch {
-    // No base64 after all, though it says so: the text itself is hashed.
+    // The text is no base64, whatever its field says, so the text itself is hashed.
     return new TextEncoder().encode(base64)
   }
 }

@@ -1,6 +1,7 @@
 import type { Annotation, ContentBlock, Message, Usage } from '../../../messages/index.ts'
+import { countOf } from '../../../messages/usage.ts'
 import { toBase64 } from '../../reading/base64.ts'
-import { type BlockVocabulary, readBlock, readCitation, toCall } from '../../reading/blocks.ts'
+import { type BlockVocabulary, readBlock, readCitation, toCall, toResult } from '../../reading/blocks.ts'
 import { defineFormat } from '../../reading/define.ts'
 import {
   addHead,
@@ -21,8 +22,15 @@ import {
   stringOf,
   toText,
 } from '../../reading/fields.ts'
-import { contentOf, roleOf, toMessages, toRequest } from '../../reading/request.ts'
-import { countOf, toUsage } from '../../reading/usage.ts'
+import {
+  contentOf,
+  roleOf,
+  systemMessages,
+  toMessages,
+  toRequest,
+  toToolMessage,
+} from '../../reading/request.ts'
+import { toUsage } from '../../reading/usage.ts'
 import { addException, exceptionOf } from './exception.ts'
 
 /** AWS Bedrock: `Converse` and `ConverseStream`. Bytes become base64. */
@@ -44,7 +52,7 @@ export const bedrockConverse = defineFormat({
   },
   readRequest(request) {
     const { messages, system, inferenceConfig, toolConfig, ...others } = fieldsOf(request)
-    const start: Message[] = system ? [{ role: 'system', content: contentOf(system, readPart) }] : []
+    const start = systemMessages(system, readPart)
     const fields: Fields = { ...others, ...fieldsOf(inferenceConfig), ...fieldsOf(toolConfig) }
     return toRequest(fields, ABOUT, start.concat(listOf(messages).flatMap(readMessage)), messages, 'messages')
   },
@@ -133,12 +141,11 @@ function readPart(value: unknown, partial?: unknown): ContentBlock {
       return toCall(server ? 'serverToolCall' : 'toolCall', toolUseId, name, args, extras)
     }
     case 'toolResult':
-      return {
-        type: 'serverToolResult',
-        toolCallId: toText(fields.toolUseId),
-        status: statusOf(fields),
-        ...(fields.content ? { output: toBase64(fields.content) } : undefined),
-      }
+      return toResult(
+        fields.toolUseId,
+        hasFailed(fields),
+        fields.content ? toBase64(fields.content) : undefined,
+      )
     case 'citationsContent': {
       const annotations = listOf(fields.citations).map(readSource)
       const text = contentText(fields.content)
@@ -164,7 +171,7 @@ function readPart(value: unknown, partial?: unknown): ContentBlock {
   return { type: 'nonStandard', value: toBase64(value) }
 }
 
-const statusOf = ({ status }: Fields) => (status === 'error' ? 'error' : 'success')
+const hasFailed = ({ status }: Fields): boolean => status === 'error'
 
 const contentText = (parts: unknown): string =>
   listOf(parts)
@@ -203,14 +210,8 @@ function readMessage(value: unknown): Message[] {
 }
 
 function readToolMessage(result: Fields): Message {
-  const extras = collect(undefined, result, RESULT)
-  return {
-    role: 'tool',
-    content: contentOf(result.content, readPart),
-    toolCallId: toText(result.toolUseId),
-    status: statusOf(result),
-    ...(extras && { extras }),
-  }
+  const content = contentOf(result.content, readPart)
+  return toToolMessage(result.toolUseId, hasFailed(result), content, collect(undefined, result, RESULT))
 }
 
 /** The input leaves out what was read from and written to the cache. */

@@ -1,5 +1,5 @@
 import type { Annotation, ContentBlock, Message } from '../../../messages/index.ts'
-import { type BlockVocabulary, readBlock, readCitation, toCall } from '../../reading/blocks.ts'
+import { type BlockVocabulary, readBlock, readCitation, toCall, toResult } from '../../reading/blocks.ts'
 import { type Calls, createCalls, idOfAnsweredCall, idOfCall } from '../../reading/calls.ts'
 import { defineFormat } from '../../reading/define.ts'
 import { addError, addHead, addMetadata, addPart, type Choice, choiceOf } from '../../reading/draft.ts'
@@ -15,7 +15,7 @@ import {
   stringOf,
   toText,
 } from '../../reading/fields.ts'
-import { roleOf, toMessages, toRequest } from '../../reading/request.ts'
+import { roleOf, toMessages, toRequest, toToolMessage } from '../../reading/request.ts'
 import { type ArgsWriter, createArgsWriter } from './partial-args.ts'
 import { readUsage } from './usage.ts'
 
@@ -165,13 +165,8 @@ function readCall(fields: Fields, calls: Calls, type: string): ContentBlock {
 
 function readResult(fields: Fields, calls: Calls, type: string): ContentBlock {
   const { id, toolType = 'codeExecution', outcome, output = fields.response } = fields
-  return {
-    type: 'serverToolResult',
-    toolCallId: idOfAnsweredCall(calls, id, toolType),
-    status: !outcome || outcome === 'OUTCOME_OK' ? 'success' : 'error',
-    ...(output !== undefined && { output }),
-    extras: collect({ type }, fields, RESULT)!,
-  }
+  const failed = outcome && outcome !== 'OUTCOME_OK'
+  return toResult(idOfAnsweredCall(calls, id, toolType), failed, output, collect({ type }, fields, RESULT))
 }
 
 /** Where a choice stands. */
@@ -299,15 +294,9 @@ function readInput(part: unknown, calls: Calls): ContentBlock | Message {
   const { output, error } = fieldsOf(response)
   const extras = collect(collect(undefined, about, CONTENT), others, CONTENT)
   const plain = Object.keys(fieldsOf(response)).length === 1 ? (output ?? error) : undefined
-  return {
-    role: 'tool',
-    ...(name ? { name: toText(name) } : undefined),
-    content: [
-      { type: 'text', text: toText(plain ?? response) },
-      ...listOf(parts).map((part) => readPart(part, calls)),
-    ],
-    toolCallId: idOfAnsweredCall(calls, id, name),
-    status: error ? 'error' : 'success',
-    ...(extras && { extras }),
-  }
+  const content: ContentBlock[] = [
+    { type: 'text', text: toText(plain ?? response) },
+    ...listOf(parts).map((part) => readPart(part, calls)),
+  ]
+  return toToolMessage(idOfAnsweredCall(calls, id, name), error, content, extras, name)
 }

@@ -1,6 +1,7 @@
 import type { ContentBlock, Message, Usage } from '../../../messages/index.ts'
+import { countOf } from '../../../messages/usage.ts'
 import type { ModelRequest } from '../../format.ts'
-import { type BlockVocabulary, readBlock, toCall } from '../../reading/blocks.ts'
+import { type BlockVocabulary, readBlock, toCall, toResult } from '../../reading/blocks.ts'
 import { defineFormat } from '../../reading/define.ts'
 import {
   addError,
@@ -22,8 +23,7 @@ import {
   stringOf,
   toText,
 } from '../../reading/fields.ts'
-import { contentOf, roleOf, toRequest } from '../../reading/request.ts'
-import { countOf } from '../../reading/usage.ts'
+import { contentOf, roleOf, systemMessages, toRequest, toToolMessage } from '../../reading/request.ts'
 import { readUsage } from './usage.ts'
 
 /** Google's Interactions API. Blocks are the contents of the steps, in order, or as its first version had it, the `outputs`. */
@@ -135,13 +135,7 @@ function readAction(step: Fields): ContentBlock | undefined {
   if (type.endsWith('_call'))
     return toCall('serverToolCall', id, name ?? type.slice(0, -5), args, collect({ type }, step, CALL))
   if (!type.endsWith('_result')) return undefined
-  return {
-    type: 'serverToolResult',
-    toolCallId: toText(call_id),
-    status: is_error ? 'error' : 'success',
-    ...(result !== undefined && { output: result }),
-    extras: collect({ type }, step, RESULT)!,
-  }
+  return toResult(call_id, is_error, result, collect({ type }, step, RESULT))
 }
 
 function readDelta(choice: Choice, place: Place, delta: Fields): void {
@@ -164,7 +158,7 @@ function readDelta(choice: Choice, place: Place, delta: Fields): void {
 function readRequest(request: unknown): ModelRequest {
   const { generation_config: config, ...fields } = fieldsOf(request)
   const { input, system_instruction: system } = fields
-  const messages: Message[] = system ? [{ role: 'system', content: contentOf(system, readPart) }] : []
+  const messages = systemMessages(system, readPart)
   /** What the model, or the user, says in a row is one message. */
   let turn: Choice | undefined
   let said: ContentBlock[] | undefined
@@ -191,14 +185,10 @@ function readTurn(step: Fields): Message {
   const extras = collect(undefined, step, TURN)
   if (type !== 'function_result')
     return { role: roleOf(role), content: contentOf(content, readPart), ...(extras && { extras }) }
-  return {
-    role: 'tool',
-    ...(name ? { name: toText(name) } : undefined),
-    content: Array.isArray(result) ? contentOf(result, readPart) : [{ type: 'text', text: toText(result) }],
-    toolCallId: toText(call_id),
-    status: is_error ? 'error' : 'success',
-    ...(extras && { extras }),
-  }
+  const answer: ContentBlock[] = Array.isArray(result)
+    ? contentOf(result, readPart)
+    : [{ type: 'text', text: toText(result) }]
+  return toToolMessage(call_id, is_error, answer, extras, name)
 }
 
 /** As those of `generateContent`, under other names. Servers may count thoughts as output too. */

@@ -1,6 +1,7 @@
 import type { Usage } from '../../../messages/index.ts'
+import { countOf } from '../../../messages/usage.ts'
 import { type Fields, fieldsOf, listOf, names, stringOf } from '../../reading/fields.ts'
-import { countOf, toUsage } from '../../reading/usage.ts'
+import { toUsage } from '../../reading/usage.ts'
 
 /** The prompt includes what was cached, but not what tools put into it; thoughts are beside the candidates. */
 export function readUsage(usage: Fields): Usage | undefined {

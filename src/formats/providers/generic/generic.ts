@@ -3,7 +3,7 @@ import type { Format, Shape } from '../../format.ts'
 import { type CallKey, createCallKeys } from '../../reading/calls.ts'
 import { defineFormat } from '../../reading/define.ts'
 import { addError, addHead, addMetadata, addPart, choiceOf } from '../../reading/draft.ts'
-import { type Fields, fieldsOf, listOf, names, stringOf } from '../../reading/fields.ts'
+import { type Fields, fieldsOf, listOf, NO_NAMES, names, stringOf } from '../../reading/fields.ts'
 import { toRequest } from '../../reading/request.ts'
 import {
   addPieces,
@@ -42,7 +42,7 @@ export const generic: Format = defineFormat({
       messages ?? ((message ?? prompt) ? [message ?? prompt] : 'content' in fields ? [fields] : undefined)
     return toRequest(
       list === messages || message || prompt ? others : {},
-      NONE,
+      NO_NAMES,
       listOf(list).map(readAnyMessage),
       list,
       'messages',
@@ -73,9 +73,9 @@ export const generic: Format = defineFormat({
         for (const { finish_reason, stop_reason } of [fields, message, chunk])
           choice.reason = finish_reason ?? stop_reason ?? choice.reason
         counts ??= message.usage_metadata
-        addMetadata(choice, fieldsOf(message.response_metadata), NONE)
+        addMetadata(choice, fieldsOf(message.response_metadata), NO_NAMES)
         if (!own) addMetadata(choice, message, MESSAGE)
-        if (!own) addMetadata(choice, fieldsOf(message.extras), NONE)
+        if (!own) addMetadata(choice, fieldsOf(message.extras), NO_NAMES)
         addMetadata(choice, fields, CHOICE)
       })
       draft.usage = readCounts(counts) ?? draft.usage
@@ -84,7 +84,6 @@ export const generic: Format = defineFormat({
   },
 })
 
-const NONE: ReadonlySet<string> = new Set()
 const NOTHING: Fields = {}
 const RESULT = names('id choices message messages usage_metadata')
 const CHOICE = names('index message delta text')

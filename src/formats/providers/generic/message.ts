@@ -8,7 +8,8 @@ import type {
   Usage,
 } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
-import { type BlockVocabulary, readBlock, readCitation } from '../../reading/blocks.ts'
+import { countOf } from '../../../messages/usage.ts'
+import { type BlockVocabulary, readBlock, readCitation, toResult } from '../../reading/blocks.ts'
 import type { CallKey } from '../../reading/calls.ts'
 import { addMore, addPart, type Choice, finishPart } from '../../reading/draft.ts'
 import {
@@ -17,11 +18,12 @@ import {
   type Fields,
   fieldsOf,
   listOf,
+  NO_NAMES,
   names,
   stringOf,
   toText,
 } from '../../reading/fields.ts'
-import { countOf, toUsage } from '../../reading/usage.ts'
+import { toUsage } from '../../reading/usage.ts'
 
 /*
  * Messages whose blocks are the platform's own, or those of LangChain in JavaScript or Python, with blocks of providers among
@@ -84,7 +86,7 @@ export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
     delete extras.id
   }
   const all = filled({ ...fieldsOf(block.extras), ...extras })
-  return collect(block, { extras: all }, NONE) as unknown as ContentBlock
+  return collect(block, { extras: all }, NO_NAMES) as unknown as ContentBlock
 }
 
 /** A medium that nothing but its id tells where to find. */
@@ -98,13 +100,13 @@ function readAnnotation(value: unknown): Annotation {
   if (wire.type === 'non_standard_annotation') return { type: 'nonStandard', value: wire.value }
   const type = wire.type === 'citation' ? undefined : wire.type
   const citation = readCitation(isRecord(value) ? { ...wire, type, ...fieldsOf(extras) } : value) as Citation
-  const more = filled(collect({}, fieldsOf(citation.extras), NONE)!)
-  return collect({}, { ...citation, extras: more }, NONE) as unknown as Annotation
+  const more = filled(collect({}, fieldsOf(citation.extras), NO_NAMES)!)
+  return collect({}, { ...citation, extras: more }, NO_NAMES) as unknown as Annotation
 }
 
 function readInvalid({ type, id, name, args, error, invalid, ...others }: Fields): ContentBlock {
   const extras = invalid && filled(type === 'server_tool_call' ? { ...others, server: true } : others)
-  const call = collect({ type: 'invalidToolCall' }, { id: toText(id), name: toText(name), extras }, NONE)
+  const call = collect({ type: 'invalidToolCall' }, { id: toText(id), name: toText(name), extras }, NO_NAMES)
   return { ...call, args: toText(args), error: toText(error) } as InvalidToolCallBlock
 }
 
@@ -119,12 +121,9 @@ function readResult(wire: Fields, nested: Fields): ContentBlock {
   const failed = wire.status === 'error' || wire.is_error || /_error$/.test(stringOf(fieldsOf(output).type))
   const own = /^server_/.test(stringOf(type))
   const extras = filled({ ...collect(own ? {} : { type }, wire, RESULT), ...nested })
-  return {
-    ...(collect({ type: 'serverToolResult' }, { id: own ? toText(id) : undefined, extras }, NONE) as object),
-    toolCallId: toText(toolCallId),
-    status: failed ? 'error' : 'success',
-    ...(output !== undefined && { output }),
-  } as ContentBlock
+  const result = toResult(toolCallId, failed, output, extras)
+  const ownId = own && toText(id)
+  return ownId ? { ...result, id: ownId } : result
 }
 
 /** All blocks of a message that is whole. */
@@ -258,10 +257,8 @@ export function readAnyMessage(value: unknown): Message {
     metadata: filled(fieldsOf(message.response_metadata)),
     extras: collect(collect(undefined, fieldsOf(additional_kwargs), REPEATED), others, MESSAGE),
   }
-  return collect({ role, content: readContent(message) }, about, NONE) as unknown as Message
+  return collect({ role, content: readContent(message) }, about, NO_NAMES) as unknown as Message
 }
-
-const NONE: ReadonlySet<string> = new Set()
 
 /** The fields of a message, from a text, a pair of role and content, or one of the forms that LangChain writes messages in. */
 export function unwrapMessage(value: unknown): Fields {

@@ -1,13 +1,14 @@
 import type { ContentBlock, MediaBlock, MediaType, Message } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
 import { toBase64 } from '../../reading/base64.ts'
-import { type BlockVocabulary, readBlock, readCitation } from '../../reading/blocks.ts'
+import { type BlockVocabulary, readBlock, readCitation, toResult } from '../../reading/blocks.ts'
 import {
   byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
+  NO_NAMES,
   names,
   stringOf,
   toText,
@@ -93,13 +94,7 @@ function readResult(part: Fields): ContentBlock {
   const failed = type !== 'tool-result' || isError
   const said = asJson(type === 'tool-error' ? error : output)
   const extras = collect(type === 'tool-output-denied' ? { type } : undefined, part, RESULT)
-  return {
-    type: 'serverToolResult',
-    toolCallId: toText(toolCallId),
-    status: failed ? 'error' : 'success',
-    ...(said !== undefined && { output: said }),
-    ...(extras && { extras }),
-  }
+  return toResult(toolCallId, failed, said, extras)
 }
 
 const TOOL = names('type toolCallId toolName output result isError')
@@ -132,11 +127,9 @@ export function readInputPart(value: unknown): ContentBlock | Message {
       status: isError || /^(error|execution)/.test(word) ? 'error' : 'success',
       extras,
     },
-    NONE,
+    NO_NAMES,
   ) as unknown as Message
 }
-
-const NONE: ReadonlySet<string> = new Set()
 
 function readOutput(value: unknown): ContentBlock {
   const part = fieldsOf(value)

@@ -1,7 +1,8 @@
 import type { Usage } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
+import { countOf } from '../../../messages/usage.ts'
 import { fieldsOf } from '../../reading/fields.ts'
-import { countOf, toUsage } from '../../reading/usage.ts'
+import { toUsage } from '../../reading/usage.ts'
 
 /**
  * Reads usage in any spelling of the AI SDK: nested totals (language models V3 and V4), `…TokenDetails` (6 and 7), flat (5, V2)

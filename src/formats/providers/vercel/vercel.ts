@@ -12,7 +12,16 @@ import {
   choiceOf,
   finishPart,
 } from '../../reading/draft.ts'
-import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../../reading/fields.ts'
+import {
+  collect,
+  type Fields,
+  fieldsOf,
+  listOf,
+  NO_NAMES,
+  names,
+  stringOf,
+  toText,
+} from '../../reading/fields.ts'
 import { contentOf, roleOf, toMessages, toRequest } from '../../reading/request.ts'
 import { addUsage } from '../../reading/usage.ts'
 import { asJson, readInputPart, readPart } from './parts.ts'
@@ -52,14 +61,14 @@ export const vercel = defineFormat({
       const about = { model: modelId, provider, timestamp: asJson(timestamp), usage: counts }
       const choice = choiceOf(draft)
       addHead(draft, { ...fields, ...about, id: undefined }, END)
-      if (listOf(warnings).length > 0) addHead(draft, { warnings }, NONE)
-      if (id) addMetadata(choice, { id }, NONE)
+      if (listOf(warnings).length > 0) addHead(draft, { warnings }, NO_NAMES)
+      if (id) addMetadata(choice, { id }, NO_NAMES)
       const { unified = finishReason, raw } = fieldsOf(finishReason)
       choice.reason = (unified === 'other' && raw) || unified || choice.reason
       const counted = readUsage(counts, fields.providerMetadata ?? fields.experimental_providerMetadata)
       if (step) {
         steps.push({ id, model: modelId, finishReason, usage })
-        if (steps.length > 1) addHead(draft, { steps }, NONE)
+        if (steps.length > 1) addHead(draft, { steps }, NO_NAMES)
         if (counted) total = draft.usage = total ? addUsage(total, counted) : counted
       } else if (!total) draft.usage = counted
     }
@@ -126,7 +135,7 @@ export const vercel = defineFormat({
           break
         case 'start-step':
         case 'stream-start':
-          if (listOf(part.warnings).length > 0) addHead(draft, { warnings: part.warnings }, NONE)
+          if (listOf(part.warnings).length > 0) addHead(draft, { warnings: part.warnings }, NO_NAMES)
           break
         case 'finish-step':
         case 'step-finish':
@@ -135,7 +144,7 @@ export const vercel = defineFormat({
           break
         case 'abort':
           choiceOf(draft).reason = type
-          addHead(draft, { finishReason: type, abortReason: part.reason }, NONE)
+          addHead(draft, { finishReason: type, abortReason: part.reason }, NO_NAMES)
           break
         case 'error':
           addError(draft, asJson(part.error))
@@ -155,7 +164,6 @@ export const vercel = defineFormat({
   },
 })
 
-const NONE: ReadonlySet<string> = new Set()
 const ID = names('id')
 const HEAD = names('id type modelId')
 /** Of a result or its end: what is read elsewhere, what repeats the request or the content, and what is about telemetry. */
@@ -233,7 +241,7 @@ function readRequest(request: unknown): ModelRequest {
 function readTool([name, value]: [string, unknown]): Fields {
   const { type, description, id, args, parameters, inputSchema = parameters } = fieldsOf(value)
   const { jsonSchema } = fieldsOf(inputSchema)
-  return collect({ name }, { type, description, id, args, inputSchema: jsonSchema }, NONE)!
+  return collect({ name }, { type, description, id, args, inputSchema: jsonSchema }, NO_NAMES)!
 }
 
 const MESSAGE = names('role content')
