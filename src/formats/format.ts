@@ -42,7 +42,9 @@ export interface StreamReader {
 export interface ModelRequest {
   /** The whole input in order, system instructions first. */
   readonly messages: readonly Message[]
-  /** The tools as sent. Like `extras` they may hold credentials of remote tools: pick fields from them, never copy them whole. */
+  /**
+   * The tools as sent. Like `extras` they may hold credentials of remote tools: pick fields from them, never copy them whole.
+   */
   readonly tools?: readonly unknown[]
   readonly params: ModelParams
   /** All other fields, as sent. */

@@ -26,7 +26,7 @@ import {
 import { contentOf, systemMessages, toMessages, toRequest, toToolMessage } from '../reading/request.ts'
 import { toUsage } from '../reading/usage.ts'
 
-/** Anthropic Messages, also as Bedrock's InvokeModel and Vertex serve them. */
+/** Anthropic Messages, which Bedrock's InvokeModel and Vertex serve as well. */
 export const anthropicMessages = defineFormat({
   name: 'anthropicMessages',
   provider: 'anthropic',
@@ -35,7 +35,7 @@ export const anthropicMessages = defineFormat({
     const { type, content, messages, error } = fields
     if (type === 'message') return Array.isArray(content) ? 'response' : undefined
     if (/^(message_|content_block_|ping$)/.test(stringOf(type)) || (type === 'error' && error)) return 'chunk'
-    // Many formats have `messages`: the request is of this one if it has something that only this one has.
+    // Many formats have `messages`, so a request needs something that only this format has.
     const own = listOf(messages).some((message) => listOf(fieldsOf(message).content).some(isOwn))
     return messages &&
       (own || 'system' in fields || 'anthropic_version' in fields || 'stop_sequences' in fields)
@@ -57,14 +57,14 @@ export const anthropicMessages = defineFormat({
   open: openMessages,
 })
 
-/** Reads a response, or the events of a stream. */
+/** Reads a response or the events of a stream. */
 export function openMessages(draft: Draft): (event: Fields) => void {
   let usage: Fields | undefined
 
   function readAbout(message: Fields): void {
     addHead(draft, message, MESSAGE)
     if (message.usage) {
-      // Later counts replace those of the start, where they say anything.
+      // Later counts replace the first ones, unless they are empty.
       usage = usage ? collect({ ...usage }, fieldsOf(message.usage), NO_NAMES)! : fieldsOf(message.usage)
       addHead(draft, { usage }, NO_NAMES)
       draft.usage = readUsage(usage)
@@ -158,7 +158,7 @@ function readDelta(choice: Choice, index: unknown, delta: Fields): void {
 function readContentBlock(value: unknown, partial?: boolean): ContentBlock {
   const block = fieldsOf(value)
   const { type, content } = block
-  // Documents of plain text, or of blocks: no media.
+  // A document of plain text or of blocks is no medium.
   if (block.source && /^(text|content)$/.test(stringOf(fieldsOf(block.source).type)))
     return { type: 'nonStandard', value }
   if (!stringOf(type).endsWith('_tool_result')) return readBlock(value, VOCABULARY, partial === true)
@@ -181,7 +181,7 @@ function readInput(part: unknown): ContentBlock | Message {
   return toToolMessage(block.tool_use_id, block.is_error, content, collect(undefined, block, RESULT))
 }
 
-/** The totals leave out what was read from and written to the cache, and the passes that compacted the context. */
+/** Anthropic's totals leave out cached tokens and the passes that compacted the context, so both are added. */
 function readUsage(usage: Fields): Usage {
   const passes = listOf(usage.iterations).map(fieldsOf)
   const served = passes.some(({ type }) => type === 'fallback_message')

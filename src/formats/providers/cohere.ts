@@ -28,7 +28,7 @@ import {
 import { roleOf, toRequest } from '../reading/request.ts'
 import { toUsage } from '../reading/usage.ts'
 
-/** Cohere's Chat API, version 2, as its wire and as its SDK spell it. */
+/** Cohere's Chat API, version 2, as its API and its SDK spell it. */
 export const cohere = defineFormat({
   name: 'cohere',
   provider: 'cohere',
@@ -86,14 +86,14 @@ const VOCABULARY: BlockVocabulary = {
   fields: byWireName({ text: 'thinking', url: 'image_url' }),
 }
 
-/** One or many: events have one where responses have a list. */
+/** A list of the values. Events have one value where responses have a list. */
 const manyOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : value ? [value] : [])
 
 /**
- * Reads the blocks of a message, or the piece that an event brings.
+ * Reads the blocks of a message, or the piece of one in an event.
  *
- * @param texts The places of the texts so far.
- * @param index The place of the piece.
+ * @param texts The indexes of the text blocks so far, to which citations refer.
+ * @param index The index of the piece.
  */
 function readParts(choice: Choice, message: Fields, texts: unknown[], index?: unknown): void {
   const { content, tool_plan: plan, tool_calls: calls } = message
@@ -106,14 +106,14 @@ function readParts(choice: Choice, message: Fields, texts: unknown[], index?: un
   for (const [at, { type }] of blocks.entries())
     if (type === 'text' && !texts.includes(index ?? at)) texts.push(index ?? at)
   const cited = new Map<unknown, unknown[]>()
-  const homeless: unknown[] = []
+  const unplaced: unknown[] = []
   for (const citation of manyOf(message.citations)) {
     const { content_index: place } = fieldsOf(citation)
     const at = texts.includes(place) ? place : texts.at(-1)
-    if (at === undefined) homeless.push(citation)
+    if (at === undefined) unplaced.push(citation)
     else cited.set(at, [...(cited.get(at) ?? []), citation])
   }
-  if (homeless.length > 0) addMetadata(choice, { citations: homeless }, NO_NAMES)
+  if (unplaced.length > 0) addMetadata(choice, { citations: unplaced }, NO_NAMES)
   for (const [at, block] of blocks.entries()) {
     addPart(choice, index ?? at, withSources(block, cited.get(index ?? at)))
     cited.delete(index ?? at)
@@ -144,7 +144,7 @@ function readMessage(value: unknown): Message {
   }
 }
 
-/** What is billed differs from what was counted, and stays in the metadata. */
+/** Billed units differ from the tokens that were counted, and stay in the metadata. */
 function readUsage({ tokens, billed_units, cached_tokens: cached }: Fields): Usage | undefined {
   const { input_tokens: input, output_tokens: output } = fieldsOf(tokens ?? billed_units)
   if (input === undefined && output === undefined) return undefined

@@ -26,7 +26,7 @@ import {
 import { roleOf, toRequest } from '../reading/request.ts'
 import { toUsage } from '../reading/usage.ts'
 
-/** Ollama: `chat` and `generate`. The last chunk of a stream is detected as a response: only that it has less in it is different. */
+/** Ollama: `chat` and `generate`. The last chunk of a stream has the shape of a response and is detected as one. */
 export const ollama = defineFormat({
   name: 'ollama',
   provider: 'ollama',
@@ -80,7 +80,7 @@ function readParts(choice: Choice, message: Fields, calls: Calls): void {
   if (thought) addPart(choice, 'thinking', { type: 'reasoning', text: thought })
   if (text) addPart(choice, 'content', { type: 'text', text })
   for (const image of listOf(message.images))
-    addPart(choice, {}, readBlock({ type: 'image', data: toBase64(image) }, IMAGES))
+    addPart(choice, {}, readBlock({ type: 'image', data: toBase64(image) }, IMAGE_VOCABULARY))
   for (const value of listOf(message.tool_calls)) {
     const call = fieldsOf(value)
     const called = fieldsOf(call.function)
@@ -90,7 +90,7 @@ function readParts(choice: Choice, message: Fields, calls: Calls): void {
   }
 }
 
-const IMAGES: BlockVocabulary = {
+const IMAGE_VOCABULARY: BlockVocabulary = {
   types: byWireName({ image: 'image' }),
   fields: byWireName({ base64: 'data' }),
 }

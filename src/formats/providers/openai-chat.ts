@@ -50,7 +50,7 @@ export const openaiChat = defineFormat({
   open: openChat,
 })
 
-/** Reads a response, or the chunks of a stream. */
+/** Reads a response or the chunks of a stream. */
 export function openChat(draft: Draft): (chunk: Fields) => void {
   let tier: unknown
   const callKeys: CallKey[] = []
@@ -63,7 +63,7 @@ export function openChat(draft: Draft): (chunk: Fields) => void {
     listOf(choices).forEach((value, position) => {
       const fields = fieldsOf(value)
       const choice = choiceOf(draft, typeof fields.index === 'number' ? fields.index : position)
-      // Perplexity sends both: a delta beside the message so far, and an empty one beside the whole message.
+      // Perplexity sends the message so far beside each delta, and an empty delta beside the whole message.
       const message = fieldsOf(
         choice.open ? (fields.delta ?? fields.message) : (fields.message ?? fields.delta),
       )
@@ -120,7 +120,7 @@ function readMessage(value: unknown): Message {
   }
 }
 
-/** Reads the blocks of a message, or with `callKey` the pieces of them that a delta brings. */
+/** Reads the blocks of a message or, given `callKey`, the pieces of blocks in a delta. */
 function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   const { content, refusal, audio, images, function_call: called, tool_calls: calls } = message
   const thought = stringOf(message.reasoning_content) || stringOf(message.reasoning)
@@ -153,7 +153,7 @@ function readCall(choice: Choice, call: Fields, place: number, callKey: CallKey 
   const { custom } = call
   const fields = fieldsOf(call.function ?? custom)
   const { name, arguments: args } = fields
-  // Some servers write the absence of an id as text.
+  // Some servers send a missing id as the text 'null'.
   const id = call.id === 'null' ? undefined : call.id
   const extras = collect(collect(custom ? { type: 'custom' } : undefined, call, CALL), fields, CALL)
   const known = custom ? { input: fields.input ?? '' } : callKey && !isRecord(args) ? undefined : args
@@ -173,20 +173,20 @@ function readUsage(usage: Fields, tier: unknown): Usage | undefined {
       usage.num_cached_tokens ??
       usage.cache_read_input_tokens,
   )
-  // xAI counts cached tokens beside the prompt where there are more of them.
+  // More cached tokens than prompt tokens show that the prompt leaves them out, as xAI's does.
   const input = countOf(prompt_tokens) + (read > countOf(prompt_tokens) ? read : 0)
-  // xAI counts reasoning beside the completion; Gemini's compatible endpoint shows it in the total alone.
+  // xAI leaves reasoning out of the completion; Gemini's compatible endpoint counts it only in the total.
   const hidden = Math.max(0, countOf(usage.total_tokens) - input - countOf(completion_tokens))
   const counted = toUsage(
     input,
     countOf(completion_tokens) + hidden,
     {
       cache_read: read,
-      // Proxies say the same under several names.
+      // Proxies send the same count under several names.
       cache_creation:
         prompt.cache_write_tokens ?? prompt.cache_creation_tokens ?? usage.cache_creation_input_tokens,
       audio: prompt.audio_tokens,
-      // Cached images are counted twice.
+      // Cached image tokens stand among the cached ones as well.
       image: read > 0 ? 0 : prompt.image_tokens,
     },
     {
@@ -196,7 +196,7 @@ function readUsage(usage: Fields, tier: unknown): Usage | undefined {
     },
     tier,
   )
-  // xAI counts in parts of a dollar.
+  // xAI counts in ticks of 1e-10 dollars.
   const totalCost = countOf(fieldsOf(cost).total_cost ?? cost) || countOf(ticks) / 1e10
   return totalCost > 0 ? Object.assign(counted, { totalCost }) : counted
 }

@@ -27,7 +27,7 @@ import {
 import { contentOf, toRequest } from '../reading/request.ts'
 import { toUsage } from '../reading/usage.ts'
 
-/** OpenAI Responses. Blocks are the parts of the output's items, in order. */
+/** OpenAI Responses. Each part of an output item becomes a block, in order. */
 export const openaiResponses = defineFormat({
   name: 'openaiResponses',
   provider: 'openai',
@@ -39,7 +39,7 @@ export const openaiResponses = defineFormat({
   },
   readRequest,
   open(draft) {
-    /** Items that are complete. Servers repeat them, and may send more of them afterwards. */
+    /** Complete items. They are read once, because servers repeat them and may send late pieces of them. */
     const done = new Set<unknown>()
 
     function finishItem(index: unknown, value: unknown): void {
@@ -78,7 +78,7 @@ export const openaiResponses = defineFormat({
       else if (name.endsWith('.delta')) readDelta(choiceOf(draft), event, name.slice(0, -6))
       else if (name === 'output_item.done') finishItem(at, item)
       else if (name === 'output_item.added') {
-        // A call is shown before it is complete; its arguments follow.
+        // A call starts before it is complete, and its arguments follow.
         const call = fieldsOf(item)
         if (kindOf(call.type)?.endsWith('Call')) addPart(choiceOf(draft), keyOf(at), readCall(call))
       } else if (name === 'output_text.annotation.added') {
@@ -137,7 +137,7 @@ export const RESULT_FIELDS: Readonly<Record<string, string>> = {
   mcp_list_tools: 'tools',
 }
 
-/** What the deltas are pieces of. */
+/** The block that each kind of delta is a piece of. */
 const PIECES: Readonly<Record<string, (delta: string) => ContentBlock>> = {
   output_text: (text) => ({ type: 'text', text }),
   refusal: (text) => ({ type: 'text', text, extras: { type: 'refusal' } }),
@@ -157,13 +157,13 @@ function readDelta(choice: Choice, event: Fields, name: string): void {
   else if (name.endsWith('_arguments')) addMore(choice, keyOf(at), delta, {})
 }
 
-/** The key of an item, of a part of it, or of its result. */
+/** The key of an item, of one of its parts, or of its result. */
 const keyOf = (at: unknown, summary?: unknown, content: unknown = -1): unknown =>
   1e6 * placeOf(at) + (summary === undefined ? placeOf(content) : 5e5 + placeOf(summary))
 
 const placeOf = (index: unknown): number => (typeof index === 'number' ? index + 1 : 0)
 
-/** Reads an item that is complete into its blocks. */
+/** Reads a complete item into its blocks. */
 function readItem(choice: Choice, at: unknown, item: Fields): void {
   const { type, id, status, phase, content, summary, encrypted_content, error, output, call_id } = item
   const add = (block: ContentBlock, summary?: number, content?: number) =>
@@ -196,7 +196,7 @@ function readItem(choice: Choice, at: unknown, item: Fields): void {
   } else add({ type: 'nonStandard', value: item })
 }
 
-/** Reads a call of any kind. Those without `arguments` have them as fields of the item. */
+/** Reads a call of any type. An item without `name` and `arguments` has its arguments as fields. */
 function readCall(item: Fields): ContentBlock {
   const { id, call_id, name, arguments: given, input } = item
   const type = stringOf(item.type)
@@ -220,7 +220,7 @@ function readRequest(request: unknown): ModelRequest {
   const fields = fieldsOf(request)
   const { input, instructions } = fields
   const messages: Message[] = []
-  /** What the model says in a row is one message. */
+  /** The current message of the model: its consecutive items are one message. */
   let turn: Choice | undefined
   const add = (message: Message) => {
     turn = undefined

@@ -24,7 +24,10 @@ export function idOfCall(calls: Calls, id: unknown, name: unknown): string {
   return known
 }
 
-/** The id of the call that a result answers. A result without an id answers the first waiting call of its name, or else the last. */
+/**
+ * The id of the call that a result answers. A result without an id answers the first waiting call of its name, or else the
+ * last.
+ */
 export function idOfAnsweredCall({ waiting, answered }: Calls, id: unknown, name: unknown): string {
   const at = waiting.findIndex((call) => (id ? call.id === id : call.name === name))
   if (at >= 0) answered.push(...waiting.splice(at, 1))

@@ -240,7 +240,10 @@ const REASONS: readonly (readonly [RegExp, FinishReason])[] = [
   [/error|fail|timeout|malformed|unexpected|too_many/i, 'error'],
 ]
 
-/** Normalizes a finish reason. `stop` becomes `toolCalls` when calls wait for a result, because some providers do not tell the two apart. */
+/**
+ * Normalizes a finish reason. `stop` becomes `toolCalls` when calls wait for a result, because some providers do not tell the
+ * two apart.
+ */
 function finishReasonOf(raw: unknown, calls: boolean): FinishReason | undefined {
   if (typeof raw !== 'string') return undefined
   const reason = REASONS.find(([pattern]) => pattern.test(raw))?.[1] ?? 'other'

@@ -33,7 +33,7 @@ import {
 import { toUsage } from '../../reading/usage.ts'
 import { addException, exceptionOf } from './exception.ts'
 
-/** AWS Bedrock: `Converse` and `ConverseStream`. Bytes become base64. */
+/** AWS Bedrock: `Converse` and `ConverseStream`, whose bytes become base64. */
 export const bedrockConverse = defineFormat({
   name: 'bedrockConverse',
   provider: 'amazon_bedrock',
@@ -84,7 +84,7 @@ export const bedrockConverse = defineFormat({
 })
 
 const EVENTS = names('messageStart contentBlockStart contentBlockDelta contentBlockStop messageStop')
-/** `p` is padding. */
+/** The fields that are read elsewhere. `p` is padding. */
 const ABOUT = names('output role p $metadata')
 const MESSAGE = names('role content')
 const CALL = names('toolUseId name input type')
@@ -111,7 +111,7 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   md: 'text/markdown',
 }
 
-/** The kind of a part: its only field. */
+/** The kind of a part, which is the name of its only field. */
 function kindOf(part: unknown): string | undefined {
   for (const key in fieldsOf(part)) if (KINDS.has(key)) return key
   return undefined
@@ -159,7 +159,7 @@ function readPart(value: unknown, partial?: unknown): ContentBlock {
     case 'video':
     case 'document': {
       const { s3Location, ...source } = fieldsOf(toBase64(fields.source))
-      // Documents of plain text, or of blocks: no media.
+      // A document of plain text or of blocks is no medium.
       if (source.text || source.content) break
       const mimeType = type === 'document' ? MIME_TYPES[stringOf(fields.format)] : undefined
       return readBlock(
@@ -214,7 +214,7 @@ function readToolMessage(result: Fields): Message {
   return toToolMessage(result.toolUseId, hasFailed(result), content, collect(undefined, result, RESULT))
 }
 
-/** The input leaves out what was read from and written to the cache. */
+/** Bedrock's input leaves out cached tokens, so they are added. */
 function readUsage(usage: Fields): Usage {
   const read = countOf(usage.cacheReadInputTokens)
   const written: Record<string, number> = { '5m': 0, '1h': 0 }

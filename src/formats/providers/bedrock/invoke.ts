@@ -5,8 +5,8 @@ import { anthropicMessages, openMessages } from '../anthropic-messages.ts'
 import { addException, exceptionOf } from './exception.ts'
 
 /**
- * AWS Bedrock: `InvokeModel` and `InvokeModelWithResponseStream` with models of Anthropic. Their bodies and chunks are bytes of
- * JSON, in the shape of Anthropic Messages.
+ * AWS Bedrock: `InvokeModel` and `InvokeModelWithResponseStream` with models of Anthropic. Bodies and chunks are the bytes of
+ * JSON in the shape of Anthropic Messages.
  */
 export const bedrockInvoke = defineFormat({
   name: 'bedrockInvoke',

@@ -26,7 +26,7 @@ import {
 import { contentOf, roleOf, systemMessages, toRequest, toToolMessage } from '../../reading/request.ts'
 import { readUsage } from './usage.ts'
 
-/** Google's Interactions API. Blocks are the contents of the steps, in order, or as its first version had it, the `outputs`. */
+/** Google's Interactions API. Each content of a step, or of the `outputs` of its first version, becomes a block, in order. */
 export const geminiInteractions = defineFormat({
   name: 'geminiInteractions',
   provider: 'google',
@@ -93,7 +93,7 @@ const isStep = (value: unknown): boolean =>
 
 const readPart = (part: unknown): ContentBlock => readBlock(part, VOCABULARY)
 
-/** A step in a stream: where it is, and the number and type of its last block. */
+/** A streamed step: its index, and the number and type of its last block. */
 interface Place {
   readonly at: number
   count: number
@@ -102,7 +102,7 @@ interface Place {
 
 const createPlace = (at: number): Place => ({ at, count: 0, type: undefined })
 
-/** Texts and audio come in pieces. */
+/** Adds a content of a step. Consecutive pieces of text or audio are one block. */
 function addContent(choice: Choice, place: Place, part: unknown, whole: boolean): void {
   const block = readPart(part)
   if (whole || place.type !== block.type || !/^(text|audio)$/.test(block.type)) place.count += 1
@@ -127,7 +127,7 @@ function readThought(fields: Fields, summary: unknown): ContentBlock {
   return { type: 'reasoning', text: text.join(''), ...(extras && { extras }) }
 }
 
-/** A call, or the result of one. */
+/** Reads a call or the result of one. */
 function readAction(step: Fields): ContentBlock | undefined {
   const { id, name, arguments: args, call_id, result, is_error } = step
   const type = stringOf(step.type)
@@ -148,7 +148,7 @@ function readDelta(choice: Choice, place: Place, delta: Fields): void {
     addPart(choice, place.at, readThought(others, [content]))
   else if (VOCABULARY.types.has(type)) addContent(choice, place, delta, false)
   else {
-    // Its name is known since the start of the step.
+    // The step has sent its name at its start, so the empty one is ignored.
     const action = readAction({ name: '', ...delta })
     if (action) addPart(choice, place.at, action)
     else addMore(choice, place.at, undefined, delta)
@@ -159,7 +159,7 @@ function readRequest(request: unknown): ModelRequest {
   const { generation_config: config, ...fields } = fieldsOf(request)
   const { input, system_instruction: system } = fields
   const messages = systemMessages(system, readPart)
-  /** What the model, or the user, says in a row is one message. */
+  /** The current message of the model, and of the user: consecutive steps of one speaker are one message. */
   let turn: Choice | undefined
   let said: ContentBlock[] | undefined
   const list = Array.isArray(input) ? input : input ? [input] : []
@@ -191,7 +191,7 @@ function readTurn(step: Fields): Message {
   return toToolMessage(call_id, is_error, answer, extras, name)
 }
 
-/** As those of `generateContent`, under other names. Servers may count thoughts as output too. */
+/** Renames the counts to those of `generateContent`. Some servers include the thoughts in the output. */
 function countsOf(usage: Fields): Usage | undefined {
   const { total_input_tokens, total_output_tokens, total_thought_tokens, total_tool_use_tokens } = usage
   const output = countOf(total_output_tokens)

@@ -16,15 +16,15 @@ import {
 } from './message.ts'
 
 /**
- * What models of one's own answer: `{ choices }`, `{ message }`, `{ role, content }`, `[role, content]` or `{ messages }`, with
- * the platform's own blocks or any others. A stream has pieces of the same shapes, or of text; each is detected as a response.
+ * The answers of custom models: `{ choices }`, `{ message }`, `{ role, content }`, `[role, content]` or `{ messages }`, with
+ * the platform's blocks or any others. A stream has pieces of the same shapes or of text; each is detected as a response.
  */
 export const generic: Format = defineFormat({
   name: 'generic',
   detect(value) {
     const fields = fieldsOf(unwrap(value))
     const { choices, message, messages, usage_metadata: usage } = fields
-    // Chat completions, unless there is something in them that those do not have.
+    // These are chat completions, unless they have something that chat completions do not have.
     if (Array.isArray(choices))
       return usage || choices.some((choice) => isOwn(fieldsOf(choice).message)) ? 'response' : undefined
     if (Array.isArray(messages)) {
@@ -49,7 +49,7 @@ export const generic: Format = defineFormat({
     )
   },
   unwrap,
-  // Asked for by its name, it takes any choices.
+  // Selected by name, this format reads chat completions too.
   shapeOf: (value) => (fieldsOf(value).choices ? 'response' : generic.detect(value)),
   open(draft) {
     const callKeys: CallKey[] = []
@@ -88,7 +88,7 @@ const NOTHING: Fields = {}
 const RESULT = names('id choices message messages usage_metadata')
 const CHOICE = names('index message delta text')
 
-/** A pair of role and content, a text, and a list of messages, as objects. */
+/** Wraps a text, a `[role, content]` pair and a list of messages in objects. */
 function unwrap(value: unknown): unknown {
   if (typeof value === 'string') return { content: value }
   if (!Array.isArray(value)) return value
@@ -98,7 +98,7 @@ function unwrap(value: unknown): unknown {
   return value.length > 0 && value.every((item) => sideOf(unwrap(item))) ? { messages: value } : value
 }
 
-/** A message of the model, or of the input. */
+/** Whether a message is the model's (`response`) or part of the input (`request`). */
 function sideOf(value: unknown): Shape | undefined {
   if (!isRecord(value) && !Array.isArray(value)) return undefined
   const message = unwrapMessage(value)
@@ -108,7 +108,7 @@ function sideOf(value: unknown): Shape | undefined {
   return speaker === 'assistant' || speaker === 'reasoning' ? 'response' : 'request'
 }
 
-/** Whether a message has a block that only the platform's format has. */
+/** Whether a message has usage or a block that only the platform's format has. */
 function isOwn(value: unknown): boolean {
   const { content, usage_metadata } = unwrapMessage(value)
   return !!usage_metadata || listOf(content).some((block) => isOwnBlock(fieldsOf(block)))

@@ -33,7 +33,7 @@ const VOCABULARY: BlockVocabulary = {
 }
 const SERVER_VOCABULARY: BlockVocabulary = { types: byWireName({ serverToolCall: 'tool-call' }), fields }
 
-/** Reads a part of a message, of a response or of a stream that is complete. */
+/** Reads a complete part of a message, a response or a stream. */
 export function readPart(value: unknown): ContentBlock {
   const part = fieldsOf(value)
   switch (part.type) {
@@ -57,7 +57,7 @@ export function readPart(value: unknown): ContentBlock {
   }
 }
 
-/** What JSON makes of it; of an error, what it says. */
+/** Makes errors, dates and URLs plain JSON. Other values stay as they are. */
 export function asJson(value: unknown): unknown {
   if (value instanceof Error) {
     const { name, message, code, statusCode = code } = value as Error & Fields
@@ -66,7 +66,10 @@ export function asJson(value: unknown): unknown {
   return value instanceof Date || value instanceof URL ? value.toJSON() : value
 }
 
-/** Data is base64, bytes or a URL, bare or (V4) as one of the fields of an object that says which. */
+/**
+ * Reads a file, whose data is base64, bytes or a URL. Since V4 the data may be an object whose `type` names the field that
+ * holds it.
+ */
 function readFile(part: Fields): ContentBlock {
   const { type, file, data, image, ...about } = part
   const { base64, base64Data = base64, uint8Array = base64Data, ...generated } = fieldsOf(file)
@@ -99,7 +102,7 @@ function readResult(part: Fields): ContentBlock {
 
 const TOOL = names('type toolCallId toolName output result isError')
 const OUTPUT = names('value reason')
-/** Parts of the content of a result, by what they stand for. */
+/** The field that holds the data, for each type of part in the content of a result. */
 const OUTPUTS: Readonly<Record<string, string>> = {
   'file-data': 'data',
   'image-data': 'data',
@@ -108,7 +111,7 @@ const OUTPUTS: Readonly<Record<string, string>> = {
   'image-url': 'url',
 }
 
-/** A part of a message of tools: a result is a message of its own. */
+/** Reads a part of a tool message. A result becomes a message of its own. */
 export function readInputPart(value: unknown): ContentBlock | Message {
   const part = fieldsOf(value)
   if (part.type !== 'tool-result') return readPart(value)
