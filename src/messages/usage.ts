@@ -1,16 +1,16 @@
 /**
- * Tokens of one model call. `inputTokens` and `outputTokens` are inclusive totals and add up to `totalTokens`; the details
- * are a partition: keys never overlap, and their sum never exceeds the total they belong to.
+ * The tokens of one model call. `inputTokens` and `outputTokens` include their details and add up to `totalTokens`. The details
+ * are a partition: they never overlap, and their sum never exceeds their total.
  */
 export interface Usage {
   readonly inputTokens: number
   readonly outputTokens: number
   readonly totalTokens: number
-  /** An open set of keys, spelled as price tables spell them: `cache_read`, `cache_creation`, `ephemeral_5m_input_tokens`, … */
+  /** Any keys, spelled as in price tables: `cache_read`, `cache_creation`, `ephemeral_5m_input_tokens`, … */
   readonly inputDetails?: UsageDetails
-  /** `reasoning`, `audio`, … */
+  /** Any keys: `reasoning`, `audio`, … */
   readonly outputDetails?: UsageDetails
-  /** In US dollars, as are all costs. */
+  /** All costs are in US dollars. */
   readonly inputCost?: number
   readonly outputCost?: number
   readonly totalCost?: number

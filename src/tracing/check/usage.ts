@@ -30,7 +30,10 @@ export function checkUsage(usage: unknown, path: string): Finding[] {
   return findings
 }
 
-/** Each detail is charged at its own price and the rest of the total at the base price, so overlapping details are charged twice. */
+/**
+ * Each detail is charged at its own price and the rest of the total at the base price, so overlapping details are charged
+ * twice.
+ */
 function checkDetails(details: unknown, total: unknown, side: 'input' | 'output', path: string): Finding[] {
   if (!isRecord(details)) return []
   const findings: Finding[] = []

@@ -1,8 +1,7 @@
 import type { Target } from '../../formats/index.ts'
+import type { Fields } from '../../formats/reading/fields.ts'
 import { type Annotation, type ContentBlock, encodeBlock, type Message } from '../../messages/index.ts'
 import { WIRE_REASONS } from '../../messages/wire/events.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** The platform's own message format: `messages` with typed content blocks (platform interface, "message format"). */
 export const platformTarget: Target = {
