@@ -8,14 +8,14 @@ import { frozen } from './helpers.ts'
 
 const detect = (...values: unknown[]) => detectFormat(formats, values)?.name
 
-test('the list has all formats', () => {
+test('`formats` lists all exported formats', () => {
   const all = Object.values<object>(exported).filter((value) => 'readStream' in value)
   expect(new Set<unknown>(formats)).toEqual(new Set(all))
   expect(formats.map(({ name }) => name)).toEqual(expect.arrayContaining(examples.map(([name]) => name)))
 })
 
 describe.each(examples)('%s', (name, _, examples) => {
-  test('no other format takes its responses or chunks', () => {
+  test('no other format detects its responses or chunks', () => {
     fc.assert(
       fc.property(examples, ({ response, chunks }) => {
         expect(detect(frozen(response))).toBe(name)
@@ -127,17 +127,17 @@ test.each<[string | undefined, unknown]>([
   [undefined, null],
   [undefined, 'text'],
   [undefined, []],
-])('%s: %j', (name, value) => {
+])('%s is detected for %j', (name, value) => {
   expect(detect(value)).toBe(name)
 })
 
-test('the first value decides, where it tells anything', () => {
+test('the first value that any format knows decides', () => {
   const request = { messages: [{ role: 'user', content: 'a' }] }
   expect(detect({ type: 'message', content: [] }, request)).toBe('anthropicMessages')
   expect(detect(undefined, request)).toBe('openaiChat')
 })
 
-test('a name decides before any shape', () => {
+test('a name selects the format whatever the shape', () => {
   expect(detectFormat(formats, [{ choices: [] }], 'openaiResponses')).toBe(openaiResponses)
   expect(detectFormat(formats, [{ choices: [] }], 'unheard')).toBeUndefined()
 })

@@ -52,16 +52,19 @@ const said = ({ messages: [message] }: ModelResponse) => {
   }
 }
 
-test.each(models)('%s says what the provider says', async (name, format, path, answer, chunks) => {
-  const expected = said(whole(format, answer))
-  answers.set(path, answer)
-  expect(said(langchain.readResponse(await create(name).invoke('Hi')))).toEqual(expected)
+test.each(models)(
+  '%s reads like the response of the provider itself',
+  async (name, format, path, answer, chunks) => {
+    const expected = said(whole(format, answer))
+    answers.set(path, answer)
+    expect(said(langchain.readResponse(await create(name).invoke('Hi')))).toEqual(expected)
 
-  answers.set(path, chunks)
-  const all: AIMessageChunk[] = []
-  for await (const chunk of await create(name).stream('Hi')) all.push(chunk)
-  const merged = all.reduce((one, other) => one.concat(other))
-  const streamed = await accumulated(langchain, (await create(name).stream('Hi')) as AsyncIterable<unknown>)
-  expect(said(streamed)).toEqual(expected)
-  expect(said(langchain.readResponse(merged)).content).toEqual(expected.content)
-})
+    answers.set(path, chunks)
+    const all: AIMessageChunk[] = []
+    for await (const chunk of await create(name).stream('Hi')) all.push(chunk)
+    const merged = all.reduce((one, other) => one.concat(other))
+    const streamed = await accumulated(langchain, (await create(name).stream('Hi')) as AsyncIterable<unknown>)
+    expect(said(streamed)).toEqual(expected)
+    expect(said(langchain.readResponse(merged)).content).toEqual(expected.content)
+  },
+)

@@ -36,7 +36,7 @@ describe.each(formats)('%s', (name, format, examples) => {
   /** What chunks are detected as too, where each of them is a response of its own. */
   const alike = WHOLE_CHUNKS.includes(name) ? ['response'] : []
 
-  test('a stream, however it is cut, comes to what the whole response is', () => {
+  test('a stream accumulates to the whole response, however it is cut', () => {
     fc.assert(
       fc.property(examples, ({ response, chunks }) => {
         expect(streamed(format, chunks)).toEqual(whole(format, response))
@@ -54,7 +54,7 @@ describe.each(formats)('%s', (name, format, examples) => {
     )
   })
 
-  test('reading again gives the same, and all of it is plain JSON', () => {
+  test('reading twice gives the same plain JSON', () => {
     fc.assert(
       fc.property(examples, ({ response }) => {
         const plain = viaJson(response)
@@ -66,7 +66,7 @@ describe.each(formats)('%s', (name, format, examples) => {
     )
   })
 
-  test('what it does not know survives', () => {
+  test('unknown fields are kept', () => {
     fc.assert(
       fc.property(examples, ({ response, chunks }) => {
         const marks = JSON.stringify(response).match(/mark-\w+-\d+/g) ?? []
@@ -83,7 +83,7 @@ describe.each(formats)('%s', (name, format, examples) => {
     )
   })
 
-  test('knows its own shapes', () => {
+  test('detects its own shapes', () => {
     fc.assert(
       fc.property(examples, ({ response, chunks }) => {
         expect(format.detect(frozen(response))).toBe('response')
@@ -93,7 +93,7 @@ describe.each(formats)('%s', (name, format, examples) => {
     )
   })
 
-  test('nothing that comes in makes it throw, or changes', () => {
+  test('no value makes it throw, and it changes none', () => {
     fc.assert(
       fc.property(anything, (values) => {
         for (const value of frozen(values)) {

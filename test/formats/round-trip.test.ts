@@ -109,17 +109,20 @@ const targets: readonly [Target, Format, readonly Side[]][] = [
   [responsesTarget, openaiResponses, ['media', 'status']],
 ]
 
-test.each(targets)('the input of a call, written as $name, reads as it did', (target, format, without) => {
-  fc.assert(
-    fc.property(conversation, (messages) => {
-      const written = viaJson(target.writeRequest(frozen(messages)))
-      const again = format.readRequest(frozen(written)).messages
-      expect(said(again, { without })).toEqual(said(messages, { without }))
-    }),
-  )
-})
+test.each(targets)(
+  'the input of a call that is written as $name reads as before',
+  (target, format, without) => {
+    fc.assert(
+      fc.property(conversation, (messages) => {
+        const written = viaJson(target.writeRequest(frozen(messages)))
+        const again = format.readRequest(frozen(written)).messages
+        expect(said(again, { without })).toEqual(said(messages, { without }))
+      }),
+    )
+  },
+)
 
-test.each(targets)('a response, written as $name, reads as it did', (target, format, without) => {
+test.each(targets)('a response that is written as $name reads as before', (target, format, without) => {
   const answer = fc.record({
     role: fc.constant('assistant' as const),
     id: fc.constant('id-1'),
@@ -148,7 +151,7 @@ test.each(targets)('a response, written as $name, reads as it did', (target, for
   )
 })
 
-test('the kinds of media that a shape knows read as they were', () => {
+test('the media that a shape can express read as before', () => {
   const pictures: Message[] = [
     {
       role: 'user',

@@ -69,14 +69,14 @@ type Sdk = [
   LLMResult,
 ]
 
-test('readers take what the SDKs hand out, as it is', () => {
+test('readers accept the types of the SDKs', () => {
   type Reader = ReturnType<Format['readStream']>
   expectTypeOf<Sdk[number]>().toExtend<Parameters<Format['readRequest']>[0]>()
   expectTypeOf<Sdk[number]>().toExtend<Parameters<Format['readResponse']>[0]>()
   expectTypeOf<Sdk[number]>().toExtend<Parameters<Reader['push']>[0]>()
 })
 
-test('streams stay what they are when they are observed', () => {
+test('an observed stream keeps its type', () => {
   const same = <Given extends object>(stream: Given) => observeModelStream(stream)
   type Chat = Stream<OpenAI.ChatCompletionChunk>
   type Events = Stream<OpenAI.Responses.ResponseStreamEvent>
@@ -209,7 +209,7 @@ test.each(Object.entries(PARTS))('a part of type %s is no unknown event', (_, pa
   expect(JSON.stringify(events)).not.toContain('unknownEvents')
 })
 
-test('requests as the SDKs have them', () => {
+test("requests of the SDKs' types are read", () => {
   const chat: OpenAI.ChatCompletionCreateParams = { model: 'm', messages: [{ role: 'user', content: 'a' }] }
   const items: OpenAI.Responses.ResponseCreateParams = { model: 'm', input: 'a' }
   const claude: Anthropic.MessageCreateParams = {
