@@ -11,7 +11,7 @@ const response = (content: readonly object[], others: object = {}) => ({
   usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 },
   ...others,
 })
-// Bytes cannot be frozen.
+// The response is not frozen, because typed arrays cannot be.
 const blocksOf = (...content: object[]) =>
   bedrockConverse.readResponse(response(content)).messages[0]!.content
 const usageOf = (usage: object) => whole(bedrockConverse, response([], { usage })).messages[0]!.usage

@@ -14,7 +14,7 @@ import { bedrockConverse, bedrockInvoke, gemini } from '../../src/formats/index.
 import { eventFrame } from './event-frame.ts'
 import { viaJson } from './helpers.ts'
 
-/** What the SDKs of providers hand out, read as it is: instances of classes, bytes, errors. */
+/** The SDKs return instances of classes, bytes and errors, which are read as they are. */
 
 const listening = async (server: ReturnType<typeof createServer> | ReturnType<typeof createHttp2Server>) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -25,7 +25,7 @@ const listening = async (server: ReturnType<typeof createServer> | ReturnType<ty
 const geminiAt = async (listener: RequestListener) =>
   new GoogleGenAI({ apiKey: 'key', httpOptions: { baseUrl: await listening(createServer(listener)) } })
 
-/** The SDK of Bedrock speaks HTTP/2. */
+/** A client of Bedrock that gets this body. Its server speaks HTTP/2, because the SDK does. */
 async function bedrockThat(contentType: string, body: Uint8Array | string) {
   const server = createHttp2Server((request, response) => {
     request.resume()

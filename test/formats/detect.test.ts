@@ -45,7 +45,7 @@ test.each<[string | undefined, unknown]>([
     'anthropicMessages',
     { messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a' }] }] },
   ],
-  // The input of each format, as its SDK takes it.
+  // These are requests of each format, as its SDK takes them.
   [
     'anthropicMessages',
     { model: 'm', max_tokens: 9, system: 'Be brief.', messages: [{ role: 'user', content: 'a' }] },
@@ -98,7 +98,7 @@ test.each<[string | undefined, unknown]>([
     { messages: [{ role: 'user', content: [{ type: 'image', base64: 'AAAA', mime_type: 'image/png' }] }] },
   ],
   ['generic', { role: 'user', content: 'a' }],
-  // Shapes that more than one format could take.
+  // These shapes could belong to more than one format.
   ['generic', { role: 'assistant', content: 'a' }],
   ['generic', ['assistant', 'a']],
   ['generic', { message: { role: 'assistant', content: 'a' } }],

@@ -38,7 +38,7 @@ const create = (name: string) =>
     ? new ChatAnthropic({ ...about, model: 'claude', anthropicApiUrl: `${baseURL}/anthropic` })
     : new ChatOpenAI({ ...about, model: 'gpt', configuration, useResponsesApi: name.endsWith('Responses') })
 
-/** What comes through LangChain: not the raw counts, and not the ids of items. */
+/** The part of a message that LangChain passes on, which leaves out raw counts and the ids of items. */
 const said = ({ messages: [message] }: ModelResponse) => {
   const { content, finishReason, usage, metadata } = message!
   return {

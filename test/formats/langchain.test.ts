@@ -115,7 +115,7 @@ test('standard content is read in the spelling of JavaScript and of Python', () 
     expect(whole(langchain, { type: 'ai', content, tool_calls: [call] }).messages[0]!.content).toEqual(
       expected,
     )
-  // An envelope has the content of such messages under another name.
+  // An envelope has the content of such messages in another field.
   expect(
     messageOf({ lc: 1, type: 'constructor', id: ['x', 'AIMessage'], kwargs: { content_blocks: script } })
       .content,

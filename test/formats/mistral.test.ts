@@ -48,7 +48,7 @@ test("the SDK's spelling and the API's are read alike", () => {
       },
     ],
   })
-  // It looks like a completion of OpenAI, but was asked for by name.
+  // This looks like a completion of OpenAI, so only its name selects this format.
   expect(mistral.detect({ ...wire, choices: [choice] })).toBeUndefined()
 })
 

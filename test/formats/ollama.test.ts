@@ -82,7 +82,7 @@ test('a stream gets its counts from the last chunk', () => {
         { type: 'toolCall', id: 'T-0', name: 'f', args: { x: 1 } },
         { type: 'toolCall', id: 'T-1', name: 'f', args: { x: 1 } },
       ],
-      // The prompt was cached: nobody counted it.
+      // Ollama does not count a cached prompt.
       usage: { inputTokens: 0, outputTokens: 2, totalTokens: 2 },
     },
   ])

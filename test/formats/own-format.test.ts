@@ -13,7 +13,7 @@ const toMessage = ({ reply, tokens }: Reply) => ({
   usage_metadata: tokens && { input_tokens: tokens.in, output_tokens: tokens.out },
 })
 
-/** As the guide has it. */
+/** The format of the example in docs/formats.md. */
 const ours: Format = {
   ...generic,
   name: 'ours',

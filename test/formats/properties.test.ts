@@ -5,7 +5,7 @@ import { garbage, RUNS } from './arbitraries.ts'
 import { formats } from './examples.ts'
 import { frozen, streamed, viaJson, whole } from './helpers.ts'
 
-/** The promises of `Usage`. */
+/** Checks the guarantees of `Usage`. */
 function checkUsage({
   inputTokens,
   outputTokens,
@@ -27,13 +27,13 @@ function checkUsage({
 
 const WHOLE_CHUNKS = ['gemini', 'ollama', 'generic']
 
-/** As it comes off a wire. */
+/** Lists of any JSON values, as they come over the wire. */
 const anything = fc
   .array(fc.oneof(garbage, fc.jsonValue({ maxDepth: 2 })), { maxLength: 6 })
   .map((values) => viaJson(values) as unknown[])
 
 describe.each(formats)('%s', (name, format, examples) => {
-  /** What chunks are detected as too, where each of them is a response of its own. */
+  /** The kinds as which chunks are detected. Some formats have chunks with the shape of a response. */
   const alike = WHOLE_CHUNKS.includes(name) ? ['response'] : []
 
   test('a stream accumulates to the whole response, however it is cut', () => {

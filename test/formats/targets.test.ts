@@ -31,7 +31,7 @@ const targets: Readonly<Record<string, Target>> = {
 
 const REASONS = new Set(['stop', 'length', 'toolCalls', 'contentFilter'])
 
-/** What every shape can say. */
+/** The content that every shape can express. */
 const essence = (messages: readonly Message[]) =>
   messages.map(({ role, content, toolCallId }) => ({
     role,

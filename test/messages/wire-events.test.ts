@@ -17,7 +17,7 @@ function encode(events: readonly MessageEvent[], id?: string): readonly WireMess
   return sent
 }
 
-/** The real client's assembler. `look` sees the message before and each event after. */
+/** Runs the assembler of the real client. `look` gets the message before each event, and the event. */
 function assemble(
   events: readonly WireMessageEvent[],
   look: (message: AssembledMessage | undefined, event: WireMessageEvent) => void = () => {},

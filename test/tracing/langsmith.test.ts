@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { startLlmRun } from '../../src/tracing/index.ts'
 import { langsmithSink } from '../../src/tracing/sinks/langsmith.ts'
 
-/** A server that takes in runs one by one, and keeps what it got. */
+/** A server that accepts runs one by one and keeps the requests. */
 async function intake(status = 200) {
   const got: { method: string; url: string; key: unknown; body: Record<string, unknown> }[] = []
   const server = createServer(async (request, response) => {

@@ -7,7 +7,7 @@ import { convertArrayToReadableStream, MockLanguageModelV3 } from 'ai/test'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ModelCallRecord, observeModelStream } from '../../src/tracing/index.ts'
 
-/** Streams of libraries, as they are. */
+/** The real streams of libraries are observed. */
 
 function watched<Source extends object>(source: Source) {
   const records: ModelCallRecord[] = []

@@ -37,7 +37,7 @@ const CHUNKS = frozen([
   },
 ])
 
-/** A source that counts what is asked of it. */
+/** A source that counts its pulls. */
 function counted(chunks: readonly unknown[] = CHUNKS, failure?: unknown) {
   const counts = { pulled: 0, returned: 0 }
   const source = {
@@ -470,7 +470,7 @@ describe('the streams of SDKs keep their helpers', () => {
 })
 
 describe('the new_token event marks the first content', () => {
-  /** How many chunks were handed out when the event came. */
+  /** The number of chunks that were read before the event. */
   async function placeOf(chunks: readonly unknown[]): Promise<number | undefined> {
     let at = 0
     let found: number | undefined

@@ -159,7 +159,7 @@ test('messages of other shapes are read too', async () => {
   }
 })
 
-/** What a round trip keeps. */
+/** The part of a message that a round trip keeps. */
 const core = (messages: readonly Message[]) =>
   messages.map(({ role, content, toolCallId }) => ({
     role,

@@ -7,7 +7,7 @@ import { frozen, viaJson } from '../formats/helpers.ts'
 
 const RUNS = Number(process.env.TRACING_RUNS ?? 40)
 
-/** The record of a stream that is read to its end. */
+/** Reads a stream to its end and returns its record. */
 async function recordOf(format: Format | undefined, chunks: readonly unknown[]): Promise<ModelCallRecord> {
   let record: ModelCallRecord | undefined
   const onEnd = (ended: ModelCallRecord) => (record = ended)

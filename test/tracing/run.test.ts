@@ -10,7 +10,7 @@ const response = {
 }
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** A sink that writes down what it is called with. */
+/** A sink that records its calls. */
 function notes(answer: (kind: string, run: TracedRun) => unknown = () => {}) {
   const calls: [kind: string, run: TracedRun][] = []
   const called = (kind: string) => (run: TracedRun) => {

@@ -44,7 +44,7 @@ function counted(pieces: readonly Uint8Array[], failure?: unknown) {
   return { counts, body }
 }
 
-/** Cut wherever it comes, also in the middle of characters. */
+/** Cuts bytes anywhere, even in the middle of characters. */
 function cut(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
   const pieces: Uint8Array[] = []
   for (let at = 0, turn = 0; at < bytes.length; turn++) {

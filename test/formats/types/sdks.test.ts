@@ -36,7 +36,7 @@ type Generated = Awaited<ReturnType<Model['doGenerate']>>
 type Streamed = Awaited<ReturnType<Model['doStream']>>['stream']
 type StreamedPart = Streamed extends ReadableStream<infer Part> ? Part : never
 
-/** What the SDKs call requests, responses and chunks. */
+/** The SDKs' types of requests, responses and chunks. */
 type Sdk = [
   OpenAI.ChatCompletionCreateParams,
   OpenAI.ChatCompletion,
@@ -89,7 +89,7 @@ test('an observed stream keeps its type', () => {
   expectTypeOf(same<Streamed>).returns.toEqualTypeOf<Streamed>()
 })
 
-/** One block of each kind that an SDK knows: a kind that comes new is missed by the compiler. */
+/** One block of each type that an SDK has. When an SDK adds a type, the compiler reports it as missing. */
 type OfEach<Block extends { type: string }> = { [Type in Block['type']]: Extract<Block, { type: Type }> }
 
 const CHAT: OfEach<OpenAI.ChatCompletionContentPart> = {
@@ -175,7 +175,7 @@ const LANGCHAIN: OfEach<
   },
 }
 
-/** What the normal form has no name for, and keeps whole. */
+/** The types that the normal form has no block for, and keeps whole. */
 const KEPT = ['tool-approval-request']
 
 const blocksOf: readonly [string, Record<string, { type: string }>, (blocks: unknown[]) => unknown][] = [
