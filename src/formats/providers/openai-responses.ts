@@ -173,13 +173,13 @@ function readItem(choice: Choice, at: unknown, item: Fields): void {
     for (const [index, part] of parts.entries()) add(readPart(part, { id, phase }), undefined, index)
   } else if (type === 'reasoning') {
     let about: Fields = { id, encrypted_content }
-    const think = (part: unknown, summary?: number, content?: number) => {
+    const addReasoning = (part: unknown, summary?: number, content?: number) => {
       add(readPart(part, about), summary, content)
       about = { id }
     }
-    for (const [index, part] of listOf(summary).entries()) think(part, index)
-    for (const [index, part] of listOf(content).entries()) think(part, undefined, index)
-    if (listOf(summary).length + listOf(content).length === 0) think({ type: 'summary_text' }, 0)
+    for (const [index, part] of listOf(summary).entries()) addReasoning(part, index)
+    for (const [index, part] of listOf(content).entries()) addReasoning(part, undefined, index)
+    if (listOf(summary).length + listOf(content).length === 0) addReasoning({ type: 'summary_text' }, 0)
   } else if (kindOf(type)?.endsWith('Call')) {
     add(readCall(item))
     const result = error ?? item[RESULT_FIELDS[stringOf(type)] ?? '']

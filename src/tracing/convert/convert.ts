@@ -83,7 +83,7 @@ export function readOutcome(given: unknown, { request, format }: ConvertOptions)
   if (response === undefined) return { messages: [], format: known }
   if (!known) {
     const issues = [{ path: 'response', message: 'No format knows its shape.' }]
-    return { messages: [unread('assistant', response)], response, issues }
+    return { messages: [wrapUnknown('assistant', response)], response, issues }
   }
   const { messages, error, issues } = known.readResponse(response)
   return {
@@ -91,7 +91,7 @@ export function readOutcome(given: unknown, { request, format }: ConvertOptions)
     format: known,
     response,
     error: textOfFailure(error),
-    issues: issues?.map((issue) => within('response', issue)),
+    issues: issues?.map((issue) => issueWithin('response', issue)),
   }
 }
 
@@ -135,18 +135,18 @@ const NO_REQUEST: ModelRequest = { messages: [], params: {}, extras: {} }
 function readRequest(request: unknown, format: Format | undefined, issues: Issue[]): ModelRequest {
   if (request === undefined) return NO_REQUEST
   const read = format?.readRequest(request)
-  for (const issue of read?.issues ?? []) issues.push(within('request', issue))
+  for (const issue of read?.issues ?? []) issues.push(issueWithin('request', issue))
   if (read) return read
   issues.push({ path: 'request', message: 'No format knows its shape.' })
-  return { ...NO_REQUEST, messages: [unread('user', request)] }
+  return { ...NO_REQUEST, messages: [wrapUnknown('user', request)] }
 }
 
-function within(path: string, issue: Issue): Issue {
+function issueWithin(path: string, issue: Issue): Issue {
   return { path: issue.path ? `${path}.${issue.path}` : path, message: issue.message }
 }
 
 /** Wraps a value that no format knows in a message. */
-function unread(role: 'user' | 'assistant', value: unknown): Message {
+function wrapUnknown(role: 'user' | 'assistant', value: unknown): Message {
   if (typeof value === 'string') return { role, content: [{ type: 'text', text: value }] }
   return { role, content: [{ type: 'nonStandard', value }] }
 }

@@ -148,13 +148,13 @@ function observeIterator(
     [Symbol.asyncIterator]() {
       return this
     },
-    next: (given) => settled(source, 'next', given).then(take, fail),
+    next: (given) => callIterator(source, 'next', given).then(take, fail),
     return: (value) =>
       source.return
-        ? settled(source, 'return', value).then(leave, fail)
+        ? callIterator(source, 'return', value).then(leave, fail)
         : Promise.resolve(leave({ done: true, value })),
     throw(error) {
-      if (source.throw) return settled(source, 'throw', error).then(take, fail)
+      if (source.throw) return callIterator(source, 'throw', error).then(take, fail)
       observer.end({ error })
       return Promise.reject(error)
     },
@@ -162,7 +162,7 @@ function observeIterator(
 }
 
 /** Calls a method of the source and makes a promise of its result, even if it returns no promise or throws. */
-function settled(
+function callIterator(
   source: AsyncIterator<unknown>,
   method: 'next' | 'return' | 'throw',
   given: unknown,

@@ -40,7 +40,7 @@ export function createDelivery(options: DeliveryOptions, parent: Delivery | unde
     send(kind, run) {
       if (sinks.length === 0) return
       const onFailure = (error: unknown) => report(onError, error)
-      const prepared = guarded(() => prepare(toPlain(run)))
+      const prepared = (async () => prepare(toPlain(run)))()
       prepared.catch(onFailure)
       sinks.forEach((sink, at) => {
         // Each sink gets its own copy, because it may change it.
@@ -49,7 +49,7 @@ export function createDelivery(options: DeliveryOptions, parent: Delivery | unde
           () => undefined,
         )
         chains[at] = Promise.all([copy, chains[at]])
-          .then(([seen]) => seen && within(SINK_TIMEOUT_MS, () => sink[kind](seen)))
+          .then(([seen]) => seen && withTimeout(SINK_TIMEOUT_MS, () => sink[kind](seen)))
           .then(() => {}, onFailure)
       })
     },
@@ -57,11 +57,7 @@ export function createDelivery(options: DeliveryOptions, parent: Delivery | unde
   }
 }
 
-async function guarded<Value>(work: () => Promise<Value>): Promise<Value> {
-  return work()
-}
-
-async function within(ms: number, work: () => unknown): Promise<void> {
+async function withTimeout(ms: number, work: () => unknown): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`A sink has not answered within ${ms / 1000} s.`)), ms)

@@ -107,8 +107,8 @@ function readPart(part: Fields): ContentBlock {
     case 'server_tool_call_response': {
       const { status, output } = fieldsOf(part.server_tool_call_response)
       const failed = status === 'error' ? 'error' : 'success'
-      const came = output === undefined ? undefined : { output }
-      return { type: 'serverToolResult', toolCallId: toText(id), status: failed, ...came }
+      const outputField = output === undefined ? undefined : { output }
+      return { type: 'serverToolResult', toolCallId: toText(id), status: failed, ...outputField }
     }
     case 'blob':
     case 'file':

@@ -28,12 +28,13 @@ export const generic: Format = defineFormat({
     if (Array.isArray(choices))
       return usage || choices.some((choice) => isOwn(fieldsOf(choice).message)) ? 'response' : undefined
     if (Array.isArray(messages)) {
-      if (messages.length > 0 && messages.every((item) => sideOf(item) === 'response')) return 'response'
+      if (messages.length > 0 && messages.every((item) => shapeOfMessage(item) === 'response'))
+        return 'response'
       return Array.isArray(value) || messages.some(isOwn) || messages.some(Array.isArray)
         ? 'request'
         : undefined
     }
-    return sideOf(message ?? fields)
+    return shapeOfMessage(message ?? fields)
   },
   readRequest(request) {
     const fields = fieldsOf(unwrap(request))
@@ -95,11 +96,11 @@ function unwrap(value: unknown): unknown {
   const [role, content] = value
   if (value.length === 2 && speakerOf({ role }) && (typeof content === 'string' || Array.isArray(content)))
     return { role, content }
-  return value.length > 0 && value.every((item) => sideOf(unwrap(item))) ? { messages: value } : value
+  return value.length > 0 && value.every((item) => shapeOfMessage(unwrap(item))) ? { messages: value } : value
 }
 
 /** Whether a message is the model's (`response`) or part of the input (`request`). */
-function sideOf(value: unknown): Shape | undefined {
+function shapeOfMessage(value: unknown): Shape | undefined {
   if (!isRecord(value) && !Array.isArray(value)) return undefined
   const message = unwrapMessage(value)
   const { role, content, tool_calls } = message

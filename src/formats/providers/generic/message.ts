@@ -77,7 +77,7 @@ export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
   if (block.type === 'text' && Array.isArray(annotations)) block.annotations = annotations.map(readAnnotation)
   else if (annotations) extras.annotations = annotations
   // The platform refers to stored files by `id`, and keeps the id of the block in `extras`.
-  if (id && isLoose(block)) {
+  if (id && lacksSource(block)) {
     block.fileId = id
     delete block.id
   }
@@ -85,27 +85,27 @@ export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
     block.id = extras.id
     delete extras.id
   }
-  const all = filled({ ...fieldsOf(block.extras), ...extras })
+  const all = nonEmpty({ ...fieldsOf(block.extras), ...extras })
   return collect(block, { extras: all }, NO_NAMES) as unknown as ContentBlock
 }
 
 /** Whether a block is a medium without any source but its id. */
-const isLoose = ({ type, url, base64, fileId }: Fields): boolean =>
+const lacksSource = ({ type, url, base64, fileId }: Fields): boolean =>
   /^(image|audio|video|file)$/.test(stringOf(type)) && !url && !base64 && !fileId
 
-const filled = (extras: Fields): Fields | undefined => (Object.keys(extras).length > 0 ? extras : undefined)
+const nonEmpty = (extras: Fields): Fields | undefined => (Object.keys(extras).length > 0 ? extras : undefined)
 
 function readAnnotation(value: unknown): Annotation {
   const { extras, ...wire } = fieldsOf(value)
   if (wire.type === 'non_standard_annotation') return { type: 'nonStandard', value: wire.value }
   const type = wire.type === 'citation' ? undefined : wire.type
   const citation = readCitation(isRecord(value) ? { ...wire, type, ...fieldsOf(extras) } : value) as Citation
-  const more = filled(collect({}, fieldsOf(citation.extras), NO_NAMES)!)
+  const more = nonEmpty(collect({}, fieldsOf(citation.extras), NO_NAMES)!)
   return collect({}, { ...citation, extras: more }, NO_NAMES) as unknown as Annotation
 }
 
 function readInvalid({ type, id, name, args, error, invalid, ...others }: Fields): ContentBlock {
-  const extras = invalid && filled(type === 'server_tool_call' ? { ...others, server: true } : others)
+  const extras = invalid && nonEmpty(type === 'server_tool_call' ? { ...others, server: true } : others)
   const call = collect({ type: 'invalidToolCall' }, { id: toText(id), name: toText(name), extras }, NO_NAMES)
   return { ...call, args: toText(args), error: toText(error) } as InvalidToolCallBlock
 }
@@ -120,7 +120,7 @@ function readResult(wire: Fields, nested: Fields): ContentBlock {
   } = wire
   const failed = wire.status === 'error' || wire.is_error || /_error$/.test(stringOf(fieldsOf(output).type))
   const own = /^server_/.test(stringOf(type))
-  const extras = filled({ ...collect(own ? {} : { type }, wire, RESULT), ...nested })
+  const extras = nonEmpty({ ...collect(own ? {} : { type }, wire, RESULT), ...nested })
   const result = toResult(toolCallId, failed, output, extras)
   const ownId = own && toText(id)
   return ownId ? { ...result, id: ownId } : result
@@ -258,7 +258,7 @@ export function readAnyMessage(value: unknown): Message {
     toolCallId: role === 'tool' ? toText(toolCallId) : undefined,
     status: status === 'error' || status === 'success' ? status : undefined,
     usage: readCounts(message.usage_metadata),
-    metadata: filled(fieldsOf(message.response_metadata)),
+    metadata: nonEmpty(fieldsOf(message.response_metadata)),
     extras: collect(collect(undefined, fieldsOf(additional_kwargs), REPEATED), others, MESSAGE),
   }
   return collect({ role, content: readContent(message) }, about, NO_NAMES) as unknown as Message
@@ -292,7 +292,7 @@ export function readCounts(raw: unknown): Usage | undefined {
     const meaning = COUNTS.get(key)
     if (meaning && (typeof raw[key] === 'number' || isRecord(raw[key]))) counts[meaning] ??= raw[key]
   }
-  if (!filled(counts)) return undefined
+  if (!nonEmpty(counts)) return undefined
   const { input, output, ...costs } = counts
   const { cache_read, cache_creation, text, ...others } = fieldsOf(raw.input_token_details)
   const { text: words, ...details } = fieldsOf(raw.output_token_details)

@@ -118,16 +118,16 @@ export function readInputPart(value: unknown): ContentBlock | Message {
   const { toolCallId, toolName, output, result, isError } = part
   const about = isRecord(output) ? output : { value: output ?? result }
   const { type, value: said = about.reason } = about as Fields
-  const word = stringOf(type)
+  const outputType = stringOf(type)
   const plain = said === undefined ? [] : [{ type: 'text' as const, text: toText(said) }]
-  const marked = /json|denied/.test(word) ? about : { ...about, type: undefined }
+  const marked = /json|denied/.test(outputType) ? about : { ...about, type: undefined }
   const extras = collect(collect(undefined, marked, OUTPUT), part, TOOL)
   return collect(
-    { role: 'tool', content: word === 'content' ? listOf(said).map(readOutput) : plain },
+    { role: 'tool', content: outputType === 'content' ? listOf(said).map(readOutput) : plain },
     {
       name: toText(toolName),
       toolCallId: toText(toolCallId),
-      status: isError || /^(error|execution)/.test(word) ? 'error' : 'success',
+      status: isError || /^(error|execution)/.test(outputType) ? 'error' : 'success',
       extras,
     },
     NO_NAMES,

@@ -78,7 +78,7 @@ export const vercel = defineFormat({
       const { id, modelId, timestamp } = fieldsOf(result.response)
       if (parts.length === 0) addHead(draft, { id, model: modelId, timestamp: asJson(timestamp) }, ID)
       for (const step of parts.length > 0 ? parts : [result]) {
-        for (const part of contentOf(step.content ?? olderContent(step), readPart))
+        for (const part of contentOf(step.content ?? legacyContent(step), readPart))
           addPart(choiceOf(draft), undefined, part)
         if (parts.length > 0) readEnd(step, true)
       }
@@ -209,7 +209,15 @@ const isOwn = (part: unknown): boolean => {
 }
 
 /** Collects the content of a result before AI SDK 5, which does not keep its order. */
-function olderContent({ text, reasoning, reasoningDetails, files, sources, toolCalls, toolResults }: Fields) {
+function legacyContent({
+  text,
+  reasoning,
+  reasoningDetails,
+  files,
+  sources,
+  toolCalls,
+  toolResults,
+}: Fields) {
   const typed = (type: string, list: unknown) => listOf(list).map((item) => ({ ...fieldsOf(item), type }))
   const thought = stringOf(reasoning)
   return [
