@@ -11,7 +11,7 @@ export default defineConfig({
     storage: 'src/storage/open.ts',
     formats: 'src/formats/index.ts',
     tracing: 'src/tracing/index.ts',
-    'tracing-sse': 'src/tracing/sse.ts',
+    'tracing-sse': 'src/tracing/observe/observe-response.ts',
     'tracing-langsmith': 'src/tracing/sinks/langsmith.ts',
     'tracing-opentelemetry': 'src/tracing/sinks/opentelemetry.ts',
     audit: 'src/audit/index.ts',

@@ -4,7 +4,7 @@ import { bedrockConverse } from './providers/bedrock/converse.ts'
 import { bedrockInvoke } from './providers/bedrock/invoke.ts'
 import { cohere } from './providers/cohere.ts'
 import { gemini } from './providers/gemini/gemini.ts'
-import { geminiInteractions } from './providers/gemini-interactions.ts'
+import { geminiInteractions } from './providers/gemini/interactions.ts'
 import { generic } from './providers/generic/generic.ts'
 import { langchain } from './providers/langchain.ts'
 import { mistral } from './providers/mistral.ts'
@@ -14,12 +14,12 @@ import { openaiResponses } from './providers/openai-responses.ts'
 import { vercel } from './providers/vercel/vercel.ts'
 
 /**
- * All formats, in the order in which `detectFormat` is to ask them:
+ * All formats, in the order in which `detectFormat` must ask them:
  *
- * 1. Those that wrap what others say: LangChain (classes and `generations`), the AI SDK (hyphenated parts, camelCase).
- * 2. The providers, by fields that only they have.
- * 3. `generic` for the platform's own blocks and for shapes that nobody else claims.
- * 4. OpenAI Chat Completions, which many servers speak and nothing marks: any `choices`, any `messages`.
+ * 1. Libraries that wrap the answers of providers: LangChain and the AI SDK.
+ * 2. Providers whose shapes have fields that no other shape has.
+ * 3. `generic`, for the platform's own blocks and for shapes that no provider has.
+ * 4. OpenAI Chat Completions, which takes any `choices` and any `messages`, because many servers speak it with little in common.
  */
 export const formats: readonly Format[] = [
   langchain,

@@ -1,22 +1,22 @@
 import type { Message, MessageError, MessageEvent } from '../messages/index.ts'
 
-/** What a value of a format can be. */
+/** The kinds of value that a format has. */
 export type Shape = 'request' | 'response' | 'chunk'
 
 /**
- * How one provider's wire shape is read into the normal form: a table of pure functions.
+ * Reads the wire shape of one provider into the normal form, with pure functions.
  *
- * Readers take whatever a provider or its SDK hands out, parsed from JSON, and never throw and never change it. What they do
- * not know is kept: fields in `extras` or `metadata`, blocks as `nonStandard`, events in `metadata.unknownEvents`. What is
- * no request or response at all becomes a best-effort record whose `issues` name the path. Fields that are null or `''` say
- * nothing and are left out, as are fields called `__proto__`. Results share structure with what they were read from.
+ * Readers take any value that a provider or its SDK returns, parsed from JSON. They never throw and never change the value.
+ * They keep what they do not know: fields in `extras` or `metadata`, blocks as `nonStandard`, events in
+ * `metadata.unknownEvents`. A value that is no request or response becomes a best-effort result whose `issues` name the path.
+ * Fields that are null, `''` or called `__proto__` are left out. Results share structure with the value they were read from.
  */
 export interface Format {
-  /** How `format: '<name>'` asks for it. */
+  /** The name by which `format: '<name>'` selects it. */
   readonly name: string
-  /** The provider the shape comes from, as price tables name it. Servers that only speak the shape have names of their own. */
+  /** The provider that defined the shape, as price tables name it. Other servers that speak the shape have other names. */
   readonly provider?: string
-  /** What a value is in this format, as far as its shape tells. */
+  /** Which kind of value of this format it is, judged by its shape; undefined if it is of another format. */
   detect(value: unknown): Shape | undefined
   readRequest(request: unknown): ModelRequest
   readResponse(response: unknown): ModelResponse
@@ -24,33 +24,35 @@ export interface Format {
 }
 
 /**
- * Reads one streamed response. Accumulating its events gives the messages that `readResponse` gives for the whole response.
+ * Reads one streamed response. Its events accumulate to the messages that `readResponse` returns for the whole response.
  *
- * The start of a text or reasoning block has no text: its text comes in deltas. Indexes of blocks count from 0, in the order
- * the blocks were first seen, without gaps.
+ * A text or reasoning block starts empty and gets its text in deltas. Block indexes count from 0 without gaps, in the order in
+ * which the blocks were first seen.
  */
 export interface StreamReader {
-  /** What the next chunk says, in order. */
+  /** The events of the next chunk, in order. */
   push(chunk: unknown): readonly MessageEvent[]
   /**
-   * The rest: one `messageFinish` per choice, with its reason, usage and metadata. To be called when the stream has ended,
-   * however it did: completely, cut off, or after an `error` event. A second time gives nothing.
+   * The last events: one `messageFinish` per choice, with its reason, usage and metadata. Call it when the stream has ended,
+   * whether it is complete, was cut off or failed. A second call returns nothing.
    */
   end(): readonly MessageEvent[]
 }
 
 export interface ModelRequest {
-  /** The whole input in order; system instructions come first. */
+  /** The whole input in order, system instructions first. */
   readonly messages: readonly Message[]
-  /** As they came. May hold credentials (of remote tools), as may `extras`: pick from them, never copy them. */
+  /**
+   * The tools as sent. Like `extras` they may hold credentials of remote tools: pick fields from them, never copy them whole.
+   */
   readonly tools?: readonly unknown[]
   readonly params: ModelParams
-  /** All other fields, as they came. */
+  /** All other fields, as sent. */
   readonly extras: Readonly<Record<string, unknown>>
   readonly issues?: readonly Issue[]
 }
 
-/** Parameters under one name for all providers. */
+/** The parameters of a request, under the same names for all providers. */
 export interface ModelParams {
   readonly model?: string
   readonly temperature?: number
@@ -67,18 +69,37 @@ export interface ModelParams {
 
 export interface ModelResponse {
   /**
-   * One per choice, in order, with `finishReason` and `metadata`: the model's name as `model`, the provider's own counts as
-   * `usage`, its own finish reason and all else under the provider's names. The first one carries the `usage` of them all.
+   * One message per choice, in order. `metadata` has the model's name as `model`, the provider's own counts as `usage`, its own
+   * finish reason, and all other fields under the provider's names. The first message has the `usage` of the whole response.
    */
   readonly messages: readonly Message[]
-  /** Why the call failed, where the response says so. */
+  /** Why the call failed, if the response is an error. */
   readonly error?: MessageError
   readonly issues?: readonly Issue[]
 }
 
-/** Something that is not as the format has it. */
+/** A part of a value that does not match the format. */
 export interface Issue {
-  /** As one would write it in code: `choices`, `messages[2]`; `''` is the value itself. */
+  /** The path as in code: `choices`, `messages[2]`, or `''` for the value itself. */
   readonly path: string
   readonly message: string
+}
+
+/**
+ * Finds the first format of the list that knows the first value, or else the second value, and so on. Pass the response before
+ * the request, because responses differ more. Specific formats must stand before general ones in the list, as in `formats`.
+ *
+ * @param name Selects the format of this name without looking at the values.
+ */
+export function detectFormat(
+  formats: readonly Format[],
+  values: readonly unknown[],
+  name?: string,
+): Format | undefined {
+  if (name !== undefined) return formats.find((format) => format.name === name)
+  for (const value of values) {
+    const found = formats.find((format) => format.detect(value))
+    if (found) return found
+  }
+  return undefined
 }

@@ -1,20 +1,20 @@
 export { formats } from './all.ts'
-export { detectFormat } from './detect.ts'
-export type {
-  Format,
-  Issue,
-  ModelParams,
-  ModelRequest,
-  ModelResponse,
-  Shape,
-  StreamReader,
+export {
+  detectFormat,
+  type Format,
+  type Issue,
+  type ModelParams,
+  type ModelRequest,
+  type ModelResponse,
+  type Shape,
+  type StreamReader,
 } from './format.ts'
 export { anthropicMessages } from './providers/anthropic-messages.ts'
 export { bedrockConverse } from './providers/bedrock/converse.ts'
 export { bedrockInvoke } from './providers/bedrock/invoke.ts'
 export { cohere } from './providers/cohere.ts'
 export { gemini } from './providers/gemini/gemini.ts'
-export { geminiInteractions } from './providers/gemini-interactions.ts'
+export { geminiInteractions } from './providers/gemini/interactions.ts'
 export { generic } from './providers/generic/generic.ts'
 export { langchain } from './providers/langchain.ts'
 export { mistral } from './providers/mistral.ts'

@@ -3,11 +3,11 @@ import type { ContentBlock } from './content.ts'
 import type { Delta, MessageError, MessageEvent, MessageFinish, MessageStart } from './events.ts'
 import type { Message } from './message.ts'
 
-/** Puts messages together from their events, in time linear in the number of events. */
+/** Builds messages from their events, in time linear in the number of events. */
 export interface Accumulator {
-  /** Takes the next event. Never changes it, and never throws for what a provider may send. */
+  /** Adds the next event. It never changes the event, and never throws for anything a provider may send. */
   push(event: MessageEvent): void
-  /** The message so far, of the first choice unless told otherwise. Tool arguments that are cut off are kept as invalid. */
+  /** The message of a choice so far. Default: the first. Tool arguments that are cut off become an invalid call. */
   message(choice?: number): Message
   /** All choices, in order. */
   messages(): readonly Message[]
@@ -15,7 +15,7 @@ export interface Accumulator {
   readonly error: MessageError | undefined
 }
 
-/** Puts one message together (choice 0 where there are several). */
+/** Builds the message of choice 0 from all its events. */
 export function accumulate(events: Iterable<MessageEvent>): Message {
   const accumulator = createAccumulator()
   for (const event of events) accumulator.push(event)
@@ -43,24 +43,24 @@ export function createAccumulator(): Accumulator {
   }
 }
 
-/** One message being written; the part of the accumulator that the wire encoder shares. */
+/** One message that is being streamed. The accumulator and the wire encoder share it. */
 export interface MessageDraft {
   push(event: MessageEvent): void
   message(): Message
-  /** Where the last event of this index went. */
+  /** The block that got the last event of this index. */
   slot(index: number): Slot | undefined
 }
 
-/** A block being written, or finished. */
+/** A block that is being streamed, or is finished. */
 export interface Slot {
-  /** Unique in the message; the order of the blocks is the order of the keys. */
+  /** Unique in the message. Blocks are ordered by their keys. */
   readonly key: number
   readonly index: number
   draft: BlockDraft
   done: ContentBlock | undefined
 }
 
-/** The block of a slot, put together from its pieces. */
+/** The block of a slot so far. */
 export const blockOf = ({ draft, done }: Slot): ContentBlock => done ?? toBlock(draft)
 
 export function createMessageDraft(): MessageDraft {
@@ -76,7 +76,9 @@ export function createMessageDraft(): MessageDraft {
     return slot
   }
 
-  /** Some providers give text and a tool call the same index: the second kind gets a block of its own right behind. */
+  /**
+   * Some providers give text and a tool call the same index. The second type gets a block of its own right behind the first.
+   */
   function slotFor(index: number, delta: Delta): Slot {
     const slot = current.get(index)
     if (slot && fits(slot, delta)) return slot

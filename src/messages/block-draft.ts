@@ -2,7 +2,7 @@ import type { Annotation, ContentBlock, MediaBlock } from './content.ts'
 import type { BlockPatch, Delta } from './events.ts'
 import { withRawArgs } from './tool-args.ts'
 
-/** A block being written. Pieces are only appended; the block is put together when it is asked for. */
+/** A block that is being streamed. Pieces are only appended; `toBlock` puts the block together. */
 export interface BlockDraft {
   block: ContentBlock
   text: string | undefined
@@ -15,7 +15,7 @@ export function createDraft(block: ContentBlock): BlockDraft {
   return { block, text: undefined, args: undefined, base64: undefined, annotations: undefined }
 }
 
-/** The block that a delta without a start belongs to. */
+/** The block that a delta starts if no `blockStart` came before it. */
 export function impliedBlock(delta: Delta): ContentBlock {
   switch (delta.type) {
     case 'reasoning':
@@ -47,7 +47,7 @@ export function accepts({ type }: ContentBlock, delta: Delta): boolean {
   }
 }
 
-/** Needs `accepts(draft.block, delta)`. */
+/** Adds a delta that the block accepts. */
 export function applyDelta(draft: BlockDraft, delta: Delta): void {
   switch (delta.type) {
     case 'text':
@@ -75,7 +75,7 @@ function patched(block: ContentBlock, { extras, ...fields }: BlockPatch): Conten
   return { ...block, ...fields, ...merged } as ContentBlock
 }
 
-/** The block as far as it is written. Arguments are parsed here. */
+/** The block so far, with its arguments parsed. */
 export function toBlock({ block, text, args, base64, annotations }: BlockDraft): ContentBlock {
   switch (block.type) {
     case 'text':

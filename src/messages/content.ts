@@ -1,6 +1,6 @@
 import { isRecord } from './record.ts'
 
-/** Fields of a provider that the normal form has no name for, kept as they came. Plain JSON. */
+/** Fields of a provider that the normal form has no name for, kept as plain JSON. */
 export type Extras = Readonly<Record<string, unknown>>
 
 interface BlockFields {
@@ -14,7 +14,7 @@ export interface TextBlock extends BlockFields {
   readonly annotations?: readonly Annotation[]
 }
 
-/** What a model thought. Signatures and encrypted forms lie in `extras`. */
+/** The thoughts of a model. Signatures and encrypted forms are in `extras`. */
 export interface ReasoningBlock extends BlockFields {
   readonly type: 'reasoning'
   readonly text: string
@@ -37,7 +37,7 @@ export interface ToolCallBlock extends BlockFields {
   readonly args: Readonly<Record<string, unknown>>
 }
 
-/** A tool call whose arguments are no JSON object, kept as the model wrote them. Never repaired. */
+/** A tool call whose arguments are no JSON object. They are kept as the model wrote them and never repaired. */
 export interface InvalidToolCallBlock extends BlockFields {
   readonly type: 'invalidToolCall'
   readonly name?: string
@@ -46,7 +46,7 @@ export interface InvalidToolCallBlock extends BlockFields {
   readonly error: string
 }
 
-/** A tool that the provider runs itself, such as web search. */
+/** A call of a tool that the provider runs itself, such as web search. */
 export interface ServerToolCallBlock extends BlockFields {
   readonly type: 'serverToolCall'
   readonly name: string
@@ -60,7 +60,7 @@ export interface ServerToolResultBlock extends BlockFields {
   readonly output?: unknown
 }
 
-/** A block of a kind that the normal form does not know: `value` is the whole of it. */
+/** A block of a type that the normal form does not know. `value` is the whole block. */
 export interface NonStandardBlock extends BlockFields {
   readonly type: 'nonStandard'
   readonly value: unknown
@@ -81,7 +81,7 @@ export interface Citation {
   readonly id?: string
   readonly url?: string
   readonly title?: string
-  /** Where in the block's text the citation stands, in UTF-16 code units; the end is exclusive. */
+  /** The range of the citation in the block's text, in UTF-16 code units. The end is exclusive. */
   readonly startIndex?: number
   readonly endIndex?: number
   readonly citedText?: string
@@ -111,7 +111,7 @@ const FIELDS = new Map<unknown, readonly string[]>([
   ['nonStandard', ['value']],
 ])
 
-/** Whether a value is a block of the normal form and nothing more. */
+/** Whether a value is a block of the normal form, without any other field. */
 export function isContentBlock(value: unknown): value is ContentBlock {
   if (!isRecord(value)) return false
   const fields = FIELDS.get(value.type)

@@ -3,8 +3,8 @@ import type { FinishReason, Role } from './message.ts'
 import type { Usage } from './usage.ts'
 
 /**
- * A message as it is written: one start, any number of blocks, one finish. Blocks have indexes that order them and may
- * interleave. A stream of several choices numbers them in `choice`; absent is 0.
+ * An event of a streamed message: one start, any number of blocks, one finish. Blocks are ordered by their indexes and may
+ * interleave. A stream of several choices numbers them in `choice`, which defaults to 0.
  */
 export type MessageEvent =
   | MessageStart
@@ -29,7 +29,7 @@ export interface MessageStart extends EventFields {
   readonly metadata?: Readonly<Record<string, unknown>>
 }
 
-/** A tool call may start with empty `name` and `args`: `fields` and `args` deltas fill them in. */
+/** A tool call may start with empty `name` and `args`, which `fields` and `args` deltas fill in. */
 export interface BlockStart extends EventFields {
   readonly type: 'blockStart'
   readonly index: number
@@ -69,11 +69,11 @@ export interface BlockPatch {
 export interface BlockFinish extends EventFields {
   readonly type: 'blockFinish'
   readonly index: number
-  /** The whole block, where the provider repeats it: takes the place of what was accumulated. */
+  /** The whole block, if the provider repeats it. It replaces the accumulated one. */
   readonly block?: ContentBlock
 }
 
-/** Counts up to now. The newest report replaces the earlier ones. */
+/** The usage so far. Each report replaces the earlier ones. */
 export interface UsageReport extends EventFields {
   readonly type: 'usage'
   readonly usage: Usage

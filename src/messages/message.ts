@@ -4,27 +4,27 @@ import type { Usage } from './usage.ts'
 
 export type Role = 'system' | 'user' | 'assistant' | 'tool' | 'reasoning'
 
-/** Why a model stopped, in one spelling for all providers. The provider's own word belongs in `metadata`. */
+/** Why a model stopped, in one spelling for all providers. The provider's own finish reason belongs in `metadata`. */
 export type FinishReason = 'stop' | 'length' | 'toolCalls' | 'contentFilter' | 'pause' | 'error' | 'other'
 
-/** A message in the normal form: what every provider, the streaming protocol and the trace format are read into. */
+/** A message in the normal form, into which every provider, the streaming protocol and the trace format are read. */
 export interface Message {
   readonly role: Role
   readonly id?: string
   readonly name?: string
   readonly content: readonly ContentBlock[]
-  /** Of a `tool` message: the call it answers. */
+  /** The call that a `tool` message answers. */
   readonly toolCallId?: string
-  /** Of a `tool` message. */
+  /** Whether the tool of a `tool` message succeeded. */
   readonly status?: 'success' | 'error'
   readonly finishReason?: FinishReason
   readonly usage?: Usage
-  /** About the response: model, provider, the raw finish reason. Plain JSON. */
+  /** Plain JSON about the response: the model, the provider, the raw finish reason. */
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly extras?: Extras
 }
 
-/** The text of a message: its text blocks, joined. */
+/** Joins the text blocks of a message. */
 export function textOf({ content }: Pick<Message, 'content'>): string {
   let text = ''
   for (const block of content) if (block.type === 'text') text += block.text
@@ -45,7 +45,10 @@ const FIELDS = new Set([
   'extras',
 ])
 
-/** Whether a value is a message of the normal form and nothing more: other spellings share `role` and `content` with it. */
+/**
+ * Whether a value is a message of the normal form. No other field is allowed, because other spellings have `role` and `content`
+ * too.
+ */
 export function isMessage(value: unknown): value is Message {
   if (!isRecord(value) || !ROLES.has(value.role) || !Array.isArray(value.content)) return false
   return Object.keys(value).every((key) => FIELDS.has(key)) && value.content.every(isContentBlock)

@@ -5,7 +5,7 @@ export type Parsed =
   | { readonly args: Readonly<Record<string, unknown>> }
   | { readonly args: string; readonly error: string }
 
-/** Reads the raw arguments of a tool call. No text at all means no arguments; anything but a JSON object is an error. */
+/** Parses the raw arguments of a tool call. Empty text means no arguments; anything else but a JSON object is an error. */
 export function parseToolArgs(raw: string): Parsed {
   if (raw.trim() === '') return { args: {} }
   try {
@@ -17,7 +17,7 @@ export function parseToolArgs(raw: string): Parsed {
   }
 }
 
-/** The call with the arguments that `raw` spells, or the invalid call that keeps them as text. */
+/** The call with its raw arguments parsed, or an invalid call that keeps them as text. */
 export function withRawArgs<Call extends ToolCallBlock | ServerToolCallBlock>(
   call: Call,
   raw: string,

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../errors.ts'
 import type { MessageError } from '../messages/index.ts'
 
-/** Something handed to tracing that it cannot work with. `path` names it as one would write it in code. */
+/** An argument that tracing cannot work with. `path` names it as in code. */
 export class TracingError extends AgentwireError {
   static override readonly brand = 'TracingError'
   readonly path: string
@@ -12,7 +12,7 @@ export class TracingError extends AgentwireError {
   }
 }
 
-/** Tells of an error, to whoever wants to know. Never throws. */
+/** Reports an error to `onError`, or to the console. It never throws, even if `onError` does. */
 export function report(onError: ((error: unknown) => void) | undefined, error: unknown): void {
   try {
     ;(onError ?? console.error)(error)
@@ -21,7 +21,7 @@ export function report(onError: ((error: unknown) => void) | undefined, error: u
   }
 }
 
-/** An error as a run carries it. */
+/** The text of an error for the `error` field of a run. */
 export function textOfError(error: unknown): string {
   if (!(error instanceof Error))
     return typeof error === 'string' ? error : (JSON.stringify(error) ?? String(error))
@@ -30,6 +30,6 @@ export function textOfError(error: unknown): string {
     : `${error.name}: ${error.message}`
 }
 
-/** What a provider says of a call that failed. */
+/** The text of an error that the provider has sent. */
 export const textOfFailure = (failure: MessageError | undefined): string | undefined =>
   failure?.code ? `${failure.code}: ${failure.message}` : failure?.message

@@ -13,7 +13,6 @@ export { TracingError } from './errors.ts'
 export { isContent } from './observe/first-token.ts'
 export { observeModelStream } from './observe/observe-stream.ts'
 export type { ObserveOptions } from './observe/observer.ts'
-export type { RunType, TracedRun } from './record.ts'
 export { type Run, type RunOptions, type StartOptions, startLlmRun } from './run.ts'
 export type { DeliveryOptions } from './sinks/delivery.ts'
 export type { Base64Policy } from './sinks/media.ts'
@@ -24,3 +23,4 @@ export {
   type ThreadOptions,
   threadMetadata,
 } from './thread-metadata.ts'
+export type { RunType, TracedRun } from './traced-run.ts'

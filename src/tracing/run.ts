@@ -9,53 +9,53 @@ import {
   toRecord,
 } from './convert/convert.ts'
 import { textOfError } from './errors.ts'
-import { type Place, placeUnder, type RunType, type TracedRun } from './record.ts'
 import { createDelivery, type Delivery, type DeliveryOptions } from './sinks/delivery.ts'
+import { positionUnder, type RunType, type TracedRun, type TracePosition } from './traced-run.ts'
 
 export interface RunOptions extends ConvertOptions {
   readonly name: string
-  /** Default `llm`: a call of a model. Others have `inputs` instead of `request`. */
+  /** Default `llm`, a model call. Runs of other types have `inputs` instead of `request`. */
   readonly type?: RunType | undefined
-  /** Inputs of a run that is no model call, as they are to be shown. */
+  /** The inputs of a run that is no model call, as the platform will show them. */
   readonly inputs?: Readonly<Record<string, unknown>> | undefined
   readonly tags?: readonly string[] | undefined
-  /** A UUID; version 7 sorts. Default: a new one. */
+  /** A UUID. Default: a new one of version 7, which sorts by time. */
   readonly id?: string | undefined
 }
 
 export interface StartOptions extends RunOptions, DeliveryOptions {}
 
-/** A run that goes on. It ends once: what comes after the end changes nothing, and gives the record of the end. */
+/** A run in progress. It ends once: later calls change nothing and return the record of the first end. */
 export interface Run {
   readonly id: string
   readonly traceId: string
   readonly dottedOrder: string
   readonly parentRunId: string | undefined
-  /** The format that the run was started with. */
+  /** The format from the options. */
   readonly format: Format | string | undefined
-  /** Notes that something happened, now. The first `new_token` counts, and makes the time to first token. */
+  /** Adds an event with the current time. Only the first `new_token` is kept; it gives the time to first token. */
   addEvent(name: string, kwargs?: Readonly<Record<string, unknown>>): void
-  /** The model has answered: `response` as the provider sent it. Of other runs: their outputs. */
+  /** Ends a model call with the response that the provider sent, or another run with its outputs. */
   end(response?: unknown): ModelCallRecord
-  /** It failed; `response` is what had come by then. */
+  /** Ends the run with an error. `response` is what had arrived before. */
   fail(error: unknown, response?: unknown): ModelCallRecord
-  /** Ends with messages in the normal form: for what reads a response itself. */
+  /** Ends the run with messages in the normal form, for callers that read the response themselves. */
   finish(outcome: Outcome): ModelCallRecord
-  /** A run within this one, with its sinks and rules, in the same thread. */
+  /** Starts a run within this one, with its sinks and delivery options, in the same thread. */
   child(options: RunOptions): Run
-  /** Settles when the sinks have answered for this run. Never rejects. */
+  /** Settles when all sinks have answered for this run. Never rejects. */
   delivered(): Promise<void>
 }
 
 /**
- * Starts a run and tells the sinks. Ids are version 7 UUIDs, and `dotted_order` places the run in its trace.
+ * Starts a run and sends it to the sinks. Ids are version 7 UUIDs, and `dotted_order` gives the position in the trace.
  *
  * ```ts
  * const run = startLlmRun({ name: 'answer', request, sinks: [langsmithSink()] })
  * run.end(await openai.chat.completions.create(request))
  * ```
  *
- * Throws `TracingError` for a format or target that does not exist. No sink can make it, or a function of the run, throw or wait.
+ * Throws `TracingError` for a format or target that does not exist. A sink can never make the caller throw or wait.
  */
 export function startLlmRun(options: StartOptions): Run {
   return startRun(options, options, undefined, undefined)
@@ -64,12 +64,12 @@ export function startLlmRun(options: StartOptions): Run {
 function startRun(
   options: RunOptions,
   delivering: DeliveryOptions,
-  parent: Place | undefined,
+  parent: TracePosition | undefined,
   above: Delivery | undefined,
 ): Run {
   const { name, type = 'llm', tags } = options
-  const place = placeUnder(parent, options.id)
-  const { id, traceId, dottedOrder, parentRunId, startTime } = place
+  const position = positionUnder(parent, options.id)
+  const { id, traceId, dottedOrder, parentRunId, startTime } = position
   const delivery = createDelivery(delivering, above)
   const events: RunEvent[] = []
   let final: ModelCallRecord | undefined
@@ -127,7 +127,7 @@ function startRun(
     finish,
     child: (inner) => {
       const metadata = { ...threadOf(options.metadata), ...inner.metadata }
-      return startRun({ ...inner, metadata }, delivering, place, delivery)
+      return startRun({ ...inner, metadata }, delivering, position, delivery)
     },
     async delivered() {
       await Promise.all((delivering.sinks ?? []).map((_, at) => delivery.after(at)))
@@ -137,7 +137,7 @@ function startRun(
 
 const THREAD = ['session_id', 'thread_id', 'conversation_id']
 
-/** What names a thread has to be on every run of it: counts are summed up by that. */
+/** The metadata that names the thread. Every run of a thread needs it, because the platform sums up tokens by it. */
 function threadOf(metadata: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => THREAD.includes(key)))
 }

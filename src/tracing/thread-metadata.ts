@@ -1,32 +1,32 @@
 import { isRecord } from '../messages/record.ts'
 
 export interface ThreadOptions {
-  /** What the attribute's name begins with. Default `langsmith`. */
+  /** The prefix of the attribute's name. Default `langsmith`. */
   readonly vendor?: string | undefined
-  /** Of longer bodies nothing is read. Default 4 MiB. */
+  /** The limit in bytes; longer bodies have no thread. Default 4 MiB. */
   readonly maxBytes?: number | undefined
 }
 
-/** The thread that a request belongs to, by `metadata.thread_id` at the top of its JSON-RPC body. */
+/** The thread of a request: `metadata.thread_id` at the top of its JSON-RPC body. */
 export interface ThreadMetadata {
   readonly threadId: string | undefined
-  /** For the active span: `<vendor>.metadata.thread_id` and `gen_ai.conversation.id`. Empty where there is no thread. */
+  /** Attributes for the active span: `<vendor>.metadata.thread_id` and `gen_ai.conversation.id`. Empty without a thread. */
   readonly attributes: Readonly<Record<string, string>>
 }
 
 export interface RequestThread extends ThreadMetadata {
-  /** Equal to the request, with a body that has not been read. Use it in place of the one that was given. */
+  /** An equal request whose body has not been read. Use it instead of the one you passed. */
   readonly request: Request
 }
 
 export const DEFAULT_MAX_BYTES = 4 * 1024 * 1024
-/** Ids are UUIDs or the like. */
-const LONGEST_ID = 512
+/** Ids are UUIDs or similar, so a longer text is no id. */
+const MAX_ID_LENGTH = 512
 
 /**
- * Reads which thread a request belongs to, where an agent is called that does not speak to the platform itself: A2A clients send
- * `metadata.thread_id` beside `method` and `params`. Only JSON bodies of POST requests are read, and only up to `maxBytes`.
- * Never throws: a body that is no JSON, or breaks off, is the next handler's affair.
+ * Reads the thread of a request to an agent, so that its spans can name it. A2A clients send `metadata.thread_id` beside `method`
+ * and `params`. Only JSON bodies of POST requests are read, and only up to `maxBytes`. It never throws: the next handler reports
+ * a body that is no JSON or breaks off.
  *
  * ```ts
  * const { request: again, attributes } = await threadMetadata(request)
@@ -40,7 +40,7 @@ export async function threadMetadata(request: Request, options: ThreadOptions = 
     return { ...threadOf(undefined, options), request }
   if (Number(request.headers.get('content-length')) > maxBytes)
     return { ...threadOf(undefined, options), request }
-  // The copy is read; what it has taken waits in the request itself.
+  // The clone is read, and the request buffers the same bytes for the next handler.
   const text = await readText(request.clone(), maxBytes)
   return { ...threadOf(parse(text), options), request }
 }
@@ -49,12 +49,12 @@ export async function threadMetadata(request: Request, options: ThreadOptions = 
 export function threadOf(body: unknown, { vendor = 'langsmith' }: ThreadOptions = {}): ThreadMetadata {
   const metadata = isRecord(body) && isRecord(body.metadata) ? body.metadata : {}
   const { thread_id: id } = metadata
-  if (typeof id !== 'string' || id === '' || id.length > LONGEST_ID)
+  if (typeof id !== 'string' || id === '' || id.length > MAX_ID_LENGTH)
     return { threadId: undefined, attributes: {} }
   return { threadId: id, attributes: { [`${vendor}.metadata.thread_id`]: id, 'gen_ai.conversation.id': id } }
 }
 
-/** Whether a request can have the body that is looked for. */
+/** Whether a request may have a JSON body. */
 export function hasJson(
   method: string | undefined,
   header: (name: string) => string | null | undefined,
@@ -72,7 +72,7 @@ export function parse(text: string | undefined): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    return undefined // Whoever handles the request says what is wrong with it.
+    return undefined // The handler of the request reports what is wrong with it.
   }
 }
 
@@ -90,8 +90,8 @@ async function readText({ body }: Request, maxBytes: number): Promise<string | u
       text += decoder.decode(value, { stream: true })
     }
   } catch {
-    return undefined // The request itself breaks off in the same place, before its handler.
+    return undefined // The handler gets the same error when it reads the request.
   }
-  reader.cancel().catch(() => {}) // Settles when the request is read or cancelled: nobody waits for it.
+  reader.cancel().catch(() => {}) // It settles only when the request is read or cancelled, so nothing awaits it.
   return undefined
 }

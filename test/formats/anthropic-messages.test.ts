@@ -41,8 +41,8 @@ const blocksOf = (...content: object[]) => whole(anthropicMessages, message(cont
 const usageOf = (counts: object) =>
   whole(anthropicMessages, message([], { usage: counts })).messages[0]!.usage
 
-describe('whole responses', () => {
-  test('text, stop reason, usage and metadata', () => {
+describe('a whole response becomes one message', () => {
+  test('reads text, stop reason, usage and metadata', () => {
     expect(
       whole(
         anthropicMessages,
@@ -62,7 +62,7 @@ describe('whole responses', () => {
     })
   })
 
-  test('thinking with signatures, redacted thinking', () => {
+  test('reads thinking with its signature, and redacted thinking', () => {
     expect(
       blocksOf(
         { type: 'thinking', thinking: 'Hm.', signature: 'sig' },
@@ -74,7 +74,7 @@ describe('whole responses', () => {
     ])
   })
 
-  test('citations of every kind', () => {
+  test('reads citations of every kind', () => {
     const cited = {
       cited_text: 'It is.',
       document_index: 0,
@@ -123,7 +123,7 @@ describe('whole responses', () => {
     ])
   })
 
-  test('calls, and tools that the provider runs, with their results and errors', () => {
+  test('reads calls, and the calls, results and errors of tools that the provider runs', () => {
     const results = [
       { type: 'web_search_result', url: 'https://a.example', title: 'A', encrypted_content: 'e' },
     ]
@@ -190,11 +190,11 @@ describe('whole responses', () => {
     ['pause_turn', 'pause'],
     ['compaction', 'pause'],
     ['something_new', 'other'],
-  ])('stop reason %s is %s', (stop_reason, reason) => {
+  ])('stop reason %s becomes %s', (stop_reason, reason) => {
     expect(whole(anthropicMessages, message([], { stop_reason })).messages[0]!.finishReason).toBe(reason)
   })
 
-  test('usage counts what was read from and written to the cache, once', () => {
+  test('usage counts cache reads and writes once', () => {
     expect(
       usageOf({
         input_tokens: 10,
@@ -226,7 +226,7 @@ describe('whole responses', () => {
     })
   })
 
-  test('usage counts passes that compacted the context, unless a fallback served', () => {
+  test('usage counts the passes that compacted the context, unless a fallback model answered', () => {
     const compaction = {
       type: 'compaction',
       input_tokens: 100,
@@ -245,7 +245,7 @@ describe('whole responses', () => {
     })
   })
 
-  test('errors, and what is no response', () => {
+  test('an error becomes the error of the response, and a value that is no response gets an issue', () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' }
     expect(whole(anthropicMessages, { type: 'error', error, request_id: 'req_1' })).toMatchObject({
       messages: [{ content: [], finishReason: 'error' }],
@@ -258,8 +258,8 @@ describe('whole responses', () => {
   })
 })
 
-describe('streams', () => {
-  test('thinking, text with citations and calls come out as the whole response does', () => {
+describe('a stream accumulates to the message of the whole response', () => {
+  test('thinking, cited text and calls accumulate to the whole response', () => {
     const citation = {
       type: 'web_search_result_location',
       url: 'https://a.example',
@@ -317,7 +317,7 @@ describe('streams', () => {
     expect(read.messages[0]!.finishReason).toBe('toolCalls')
   })
 
-  test('blocks finish where the provider says so', () => {
+  test('a block finishes when the provider says so', () => {
     const chunks = [
       start(),
       open(0, { type: 'text', text: '' }),
@@ -333,7 +333,7 @@ describe('streams', () => {
     ])
   })
 
-  test('the last counts replace those of the start where they say anything', () => {
+  test('the last counts replace the first ones unless they are empty', () => {
     const counts = {
       input_tokens: 15_665,
       cache_read_input_tokens: null,
@@ -357,7 +357,7 @@ describe('streams', () => {
     })
   })
 
-  test('arguments that were cut off stay as they came', () => {
+  test('arguments that are cut off stay raw', () => {
     const { content } = streamed(anthropicMessages, [
       start(),
       open(0, { type: 'tool_use', id: 'a', name: 'f', input: {} }),
@@ -378,7 +378,7 @@ describe('streams', () => {
     ])
   })
 
-  test('a start that is repeated, and an index that is used again', () => {
+  test('a repeated start is ignored, and an index that is used again starts a new block', () => {
     const text = (index: number, piece: string) => [
       open(index, { type: 'text', text: '' }),
       delta(index, { type: 'text_delta', text: piece }),
@@ -394,7 +394,7 @@ describe('streams', () => {
     })
   })
 
-  test('unknown events, deltas and fields survive', () => {
+  test('unknown events, deltas and fields are kept', () => {
     const news = { type: 'model_news', index: 0, text: 'x' }
     const { content, metadata } = streamed(anthropicMessages, [
       start({ mood: 1 }),
@@ -421,7 +421,7 @@ describe('streams', () => {
     })
   })
 
-  test('an error in mid-stream keeps what was there', () => {
+  test('an error in the middle of a stream keeps the text before it', () => {
     const error = { type: 'overloaded_error', message: 'Overloaded' }
     const read = streamed(anthropicMessages, [
       start(),
@@ -439,8 +439,8 @@ describe('streams', () => {
   })
 })
 
-describe('requests', () => {
-  test('system, blocks, results of tools as messages of their own', () => {
+describe('a request becomes messages, parameters and extras', () => {
+  test('the system prompt and each result of a tool become messages of their own', () => {
     const request = {
       model: 'claude-x',
       max_tokens: 100,
@@ -522,7 +522,7 @@ describe('requests', () => {
     })
   })
 
-  test('what is no request, and what is no message', () => {
+  test('a value that is no request gets an issue, and a message that is none becomes a user message', () => {
     expect(anthropicMessages.readRequest('?')).toEqual({
       messages: [],
       params: {},

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 
-/** How often to try. Set `FORMAT_RUNS` for more. */
+/** The number of runs of each property. `FORMAT_RUNS` overrides it. */
 export const RUNS = Number(process.env.FORMAT_RUNS ?? 60)
 
-/** Text that splits in the middle of characters too. */
+/** Text with characters that can be split in the middle. */
 export const text = fc.string({ minLength: 1, maxLength: 24, unit: 'binary' })
 
 export const name = fc.constantFrom('add', 'look_up', 'f', 'constructor')
 
-/** Arguments as a model writes them, now and then cut off or no object. */
+/** The raw arguments of a call, some of them cut off or no object. */
 export const rawArgs = fc.oneof(
   {
     weight: 4,
@@ -19,18 +19,18 @@ export const rawArgs = fc.oneof(
   fc.constantFrom('', '{"a":', '[1]', 'null', '{"a":"b"'),
 )
 
-/** Arguments as an object. JSON has no negative zero. */
+/** The arguments of a call as an object, without negative zero, which JSON does not have. */
 export const args = fc
   .dictionary(fc.string({ maxLength: 4 }), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 })
   .map((args) => JSON.parse(JSON.stringify(args)) as Record<string, unknown>)
 
-/** A number of tokens, or what stands where one should. */
+/** A number of tokens, or another value in its place. */
 export const count = fc.oneof(
   fc.nat({ max: 5000 }),
   fc.constantFrom(0, null, undefined, -5, 1.5, Number.NaN, 'many', 1e300),
 )
 
-/** Fields that no provider has. Every value is found again by its text. */
+/** Fields that no provider has. Every value is unique, so that the test finds it again in the JSON text. */
 export const unknown = (level: string) =>
   fc
     .array(fc.nat({ max: 999 }), { maxLength: 2 })
@@ -38,7 +38,7 @@ export const unknown = (level: string) =>
       Object.fromEntries(ids.map((id) => [`x_${level}_${id}`, [`mark-${level}-${id}`, { deep: null }]])),
     )
 
-/** Where to cut, and what comes next: endless numbers. */
+/** An endless list of numbers that decide where to cut and what comes next. */
 export const picks = fc.infiniteStream(fc.nat({ max: 1000 }))
 
 /** Cuts text into pieces. */
@@ -52,7 +52,7 @@ export function pieces(value: string, picks: Iterator<number>): string[] {
   return cut
 }
 
-/** One list out of several: each in its own order, and each started after the one before it. */
+/** Interleaves lists. Each keeps its order and starts after the one before it has started. */
 export function interleave<Item>(lists: readonly (readonly Item[])[], picks: Iterator<number>): Item[] {
   const places = lists.map(() => 0)
   const merged: Item[] = []
@@ -77,7 +77,7 @@ const VALUES =
     ' ',
   )
 
-/** Anything that looks like something: the names of the providers in all the wrong places. */
+/** Any value made of the providers' field names and types, in the wrong places. */
 export const garbage = fc.object({
   key: fc.constantFrom(...FIELDS, '__proto__', 'toString'),
   values: [fc.constantFrom(...VALUES), fc.integer(), fc.boolean(), fc.constant(null), fc.constant('')],

@@ -16,7 +16,7 @@ function join(pieces: readonly string[]): string {
   return all + tail
 }
 
-test('pieces that were encoded for themselves', () => {
+test('pieces that were encoded alone join to the base64 of all bytes', () => {
   fc.assert(
     fc.property(fc.array(bytes), (parts) => {
       expect(join(parts.map((part) => btoa(part)))).toBe(btoa(parts.join('')))
@@ -24,7 +24,7 @@ test('pieces that were encoded for themselves', () => {
   )
 })
 
-test('one encoding that was cut anywhere', () => {
+test('one encoding that was cut anywhere joins to itself', () => {
   fc.assert(
     fc.property(bytes, fc.array(fc.nat({ max: 5 })), (value, lengths) => {
       const base64 = btoa(value)
@@ -39,6 +39,6 @@ test('one encoding that was cut anywhere', () => {
   )
 })
 
-test('what is no base64 is only joined', () => {
+test('text that is no base64 is only concatenated', () => {
   expect(joinBase64('b#==', 'YQ==')).toEqual(['b#==', 'YQ=='])
 })

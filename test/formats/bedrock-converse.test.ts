@@ -11,7 +11,7 @@ const response = (content: readonly object[], others: object = {}) => ({
   usage: { inputTokens: 3, outputTokens: 4, totalTokens: 7 },
   ...others,
 })
-// Bytes cannot be frozen.
+// The response is not frozen, because typed arrays cannot be.
 const blocksOf = (...content: object[]) =>
   bedrockConverse.readResponse(response(content)).messages[0]!.content
 const usageOf = (usage: object) => whole(bedrockConverse, response([], { usage })).messages[0]!.usage
@@ -19,7 +19,7 @@ const start = (at: number, start: object) => ({ contentBlockStart: { start, cont
 const delta = (at: number, delta: object) => ({ contentBlockDelta: { delta, contentBlockIndex: at } })
 const stop = (at: number) => ({ contentBlockStop: { contentBlockIndex: at } })
 
-test('text, stop reason, usage and metadata', () => {
+test('a whole response keeps text, stop reason, usage and metadata', () => {
   const trace = { guardrail: { actionReason: 'blocked' } }
   expect(
     whole(
@@ -49,8 +49,8 @@ test('text, stop reason, usage and metadata', () => {
   })
 })
 
-describe('blocks', () => {
-  test('thoughts, signed or kept secret', () => {
+describe('each kind of block is read', () => {
+  test('thoughts keep their signature or their redacted bytes', () => {
     expect(
       blocksOf(
         { reasoningContent: { reasoningText: { text: 'Hm', signature: 's' } } },
@@ -62,7 +62,7 @@ describe('blocks', () => {
     ])
   })
 
-  test('calls, ours and of the server', () => {
+  test('calls of our tools and of server tools differ in type', () => {
     expect(
       blocksOf(
         { toolUse: { toolUseId: 'a', name: 'f', input: { x: 1 } } },
@@ -84,7 +84,7 @@ describe('blocks', () => {
     ])
   })
 
-  test('media from bytes and from buckets', () => {
+  test('media are read from bytes and from S3 locations', () => {
     expect(
       blocksOf(
         { image: { format: 'png', source: { bytes: BYTES } } },
@@ -102,7 +102,7 @@ describe('blocks', () => {
     ])
   })
 
-  test('citations, guarded text and what is unknown', () => {
+  test('citations and guarded text are read, and unknown parts are kept', () => {
     const location = { web: { url: 'https://a', domain: 'a' } }
     expect(
       blocksOf(
@@ -142,8 +142,8 @@ describe('blocks', () => {
   })
 })
 
-describe('usage', () => {
-  test('the input leaves out the cache; twins of the counts are ignored', () => {
+describe('usage is a partition', () => {
+  test('cached tokens are added to the input, and duplicate counts are ignored', () => {
     expect(
       usageOf({
         inputTokens: 10,
@@ -162,7 +162,7 @@ describe('usage', () => {
     })
   })
 
-  test('writes by how long they last', () => {
+  test('cache writes are split by their time to live', () => {
     expect(
       usageOf({
         inputTokens: 10,
@@ -182,8 +182,8 @@ describe('usage', () => {
   })
 })
 
-describe('streams', () => {
-  test('parallel calls, thoughts and their signature, and counts at the end', () => {
+describe('a stream accumulates to the message of the whole response', () => {
+  test('parallel calls, signed thoughts and the final counts accumulate', () => {
     const { messages } = streamed(bedrockConverse, [
       { messageStart: { role: 'assistant' } },
       delta(0, { reasoningContent: { text: 'H' } }),
@@ -220,7 +220,7 @@ describe('streams', () => {
     ])
   })
 
-  test('secret thoughts, sources, results and unknown deltas', () => {
+  test('redacted thoughts, citations and results accumulate, and unknown deltas are kept', () => {
     const reader = bedrockConverse.readStream()
     const events = [
       reader.push(delta(0, { reasoningContent: { redactedContent: BYTES } })),
@@ -246,7 +246,7 @@ describe('streams', () => {
     ])
   })
 
-  test('an exception in mid-stream, as an object and as an Error', () => {
+  test('an exception in the middle of a stream is an error, whether it is an object or an Error', () => {
     for (const exception of [
       { message: 'Slow down' },
       Object.assign(new Error('Slow down'), { $fault: 'client' }),
@@ -265,7 +265,7 @@ describe('streams', () => {
   })
 })
 
-test('requests', () => {
+test('a request becomes messages, parameters and extras', () => {
   const request = {
     modelId: 'us.anthropic.claude',
     system: [{ text: 'Be brief.' }, { cachePoint: { type: 'default' } }],

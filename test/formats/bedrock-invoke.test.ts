@@ -19,7 +19,7 @@ test.each([
   ['bytes', bytes(message)],
   ['JSON', JSON.stringify(message)],
   ['base64', base64(message)],
-])('a body of %s', (_, body) => {
+])('a response whose body is %s is read', (_, body) => {
   const response = { body, contentType: 'application/json' }
   expect(bedrockInvoke.detect(response)).toBe('response')
   expect(bedrockInvoke.readResponse(response)).toMatchObject({
@@ -33,7 +33,7 @@ test.each([
   })
 })
 
-test('a stream of chunks, with what Bedrock measured', () => {
+test('a stream of chunks keeps the metrics of Bedrock', () => {
   const metrics = { inputTokenCount: 2, outputTokenCount: 3, firstByteLatency: 9 }
   const events = [
     { type: 'message_start', message: { ...message, content: [] } },
@@ -56,7 +56,7 @@ test('a stream of chunks, with what Bedrock measured', () => {
   expect(reader.end()).toMatchObject([{ type: 'messageFinish', reason: 'stop', usage: { inputTokens: 7 } }])
 })
 
-test('exceptions, and chunks that are no JSON', () => {
+test('an exception is an error, and a chunk that is no JSON is kept', () => {
   const reader = bedrockInvoke.readStream()
   reader.push({ chunk: { bytes: new Uint8Array([255]) } })
   expect(
@@ -70,7 +70,7 @@ test('exceptions, and chunks that are no JSON', () => {
   ])
 })
 
-test('requests', () => {
+test('a request is read from its body like one of Anthropic Messages', () => {
   const body = {
     anthropic_version: 'bedrock-2023-05-31',
     max_tokens: 5,

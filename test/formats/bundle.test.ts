@@ -28,12 +28,12 @@ async function bundled(contents: string, entry?: string): Promise<string> {
   return outputFiles[0]!.text
 }
 
-/** KiB, minified and gzipped, of the largest formats; the shared part is 4 of them. */
+/** The limit in KiB, minified and gzipped, for the largest formats. The shared part takes 4 of them. */
 const CEILING = 8
 
-test('who takes one format out of the whole entry gets no other', async () => {
+test('a bundle that imports one format contains no other', async () => {
   const entry = await bundled(`export * from './src/formats/index.ts'`)
-  // Mistral's and Bedrock's readers stand on those of OpenAI and Anthropic.
+  // Mistral's and Bedrock's readers use those of OpenAI and Anthropic.
   const beneath: Readonly<Record<string, string>> = {
     mistral: 'openaiChat',
     bedrockInvoke: 'anthropicMessages',

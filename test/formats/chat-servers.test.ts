@@ -11,7 +11,7 @@ const chunk = (delta: object, of: object = {}, others: object = {}) => ({
 })
 const read = (...chunks: object[]) => streamed(openaiChat, chunks).messages[0]!
 
-test('DeepSeek: thoughts beside an empty content', () => {
+test('DeepSeek sends thoughts beside an empty content', () => {
   const { content, usage } = read(
     chunk({ role: 'assistant', content: null, reasoning_content: '' }),
     chunk({ content: null, reasoning_content: 'H' }),
@@ -40,7 +40,7 @@ test('DeepSeek: thoughts beside an empty content', () => {
   expect(usage).toMatchObject({ inputDetails: { cache_read: 4 }, outputDetails: { reasoning: 3 } })
 })
 
-test('Groq: tools that it ran, merged by their index; counts in x_groq', () => {
+test('Groq sends the tools it ran in pieces with an index, and the counts in x_groq', () => {
   const { metadata, usage } = read(
     chunk({ role: 'assistant', reasoning: 'Look it up.' }),
     chunk({ executed_tools: [{ index: 0, type: 'search', arguments: '{"q":1}' }] }),
@@ -58,7 +58,7 @@ test('Groq: tools that it ran, merged by their index; counts in x_groq', () => {
   expect(usage).toEqual({ inputTokens: 1, outputTokens: 2, totalTokens: 3 })
 })
 
-test('vLLM: thoughts under both names are the same thoughts, whichever is empty', () => {
+test('vLLM sends the same thoughts under two names, of which one may be empty', () => {
   for (const message of [
     { content: 'Hi', reasoning: 'Hm', reasoning_content: 'Hm' },
     { content: 'Hi', reasoning: 'Hm', reasoning_content: '' },
@@ -70,7 +70,7 @@ test('vLLM: thoughts under both names are the same thoughts, whichever is empty'
     ])
 })
 
-test('Perplexity: a delta beside the message so far, and an empty one beside the whole message', () => {
+test('Perplexity sends the message so far beside each delta, and an empty delta beside the whole message', () => {
   const message = (content: string) => ({ message: { role: 'assistant', content } })
   const sources = { citations: ['https://a'], search_results: [{ title: 'A', url: 'https://a' }] }
   const chunks = [
@@ -100,7 +100,7 @@ test('Perplexity: a delta beside the message so far, and an empty one beside the
   expect(whole(openaiChat, response).messages[0]!.content).toEqual([{ type: 'text', text: 'Hello' }])
 })
 
-test('Moonshot: counts inside the choice', () => {
+test('Moonshot sends the counts inside the choice', () => {
   const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5, cached_tokens: 1 }
   expect(read(chunk({ content: 'a' }), chunk({}, { finish_reason: 'stop', usage })).usage).toEqual({
     inputTokens: 3,
@@ -110,7 +110,7 @@ test('Moonshot: counts inside the choice', () => {
   })
 })
 
-test('Moonshot: calls without an index, told apart by their place', () => {
+test('Moonshot sends calls without an index, so their place tells them apart', () => {
   const call = (id: string, name: string) => ({ id, type: 'function', function: { name, arguments: '' } })
   const args = (text: string) => ({ function: { arguments: text } })
   expect(
@@ -128,7 +128,7 @@ test('Moonshot: calls without an index, told apart by their place', () => {
   ])
 })
 
-test('xAI: reasoning beside the completion, cost in ticks', () => {
+test('xAI counts reasoning beside the completion, and cost in ticks', () => {
   const usage = {
     prompt_tokens: 291,
     completion_tokens: 26,
@@ -147,7 +147,7 @@ test('xAI: reasoning beside the completion, cost in ticks', () => {
   })
 })
 
-test('OpenRouter: its cost, its provider, and an error in mid-stream', () => {
+test('OpenRouter sends cost, provider, and errors in the middle of a stream', () => {
   const usage = {
     prompt_tokens: 1,
     completion_tokens: 2,
@@ -170,7 +170,7 @@ test('OpenRouter: its cost, its provider, and an error in mid-stream', () => {
   })
 })
 
-test('LiteLLM: signatures of thoughts beside the thoughts, the cache under its own name', () => {
+test('LiteLLM sends signatures beside the thoughts, and cached tokens under its own name', () => {
   const thinking_blocks = [{ type: 'thinking', thinking: 'Hm', signature: 's' }]
   const message = {
     content: 'Hi',
@@ -191,7 +191,7 @@ test('LiteLLM: signatures of thoughts beside the thoughts, the cache under its o
   })
 })
 
-test("Gemini's endpoint: whole calls without an index, with signatures", () => {
+test("Gemini's endpoint sends whole calls without an index but with signatures", () => {
   const call = (id: string, others: object = {}) => ({
     id,
     type: 'function',
@@ -207,14 +207,14 @@ test("Gemini's endpoint: whole calls without an index, with signatures", () => {
   ])
 })
 
-test('arguments as an object, in a response and in a stream', () => {
+test('arguments may be an object, in a response and in a stream', () => {
   const tool_calls = [{ index: 0, id: 'a', function: { name: 'f', arguments: { x: 1 } } }]
   const block = { type: 'toolCall', id: 'a', name: 'f', args: { x: 1 } }
   expect(read(chunk({ tool_calls })).content).toEqual([block])
   expect(whole(openaiChat, { choices: [{ message: { tool_calls } }] }).messages[0]!.content).toEqual([block])
 })
 
-test('Azure: a filter that stopped the model says what it found', () => {
+test('Azure says what the content filter found', () => {
   const content_filter_results = { hate: { filtered: true, severity: 'high' } }
   const end = { finish_reason: 'content_filter', content_filter_results, content_filter_offsets: { end: 4 } }
   expect(

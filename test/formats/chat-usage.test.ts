@@ -13,7 +13,7 @@ const totals = (inputTokens: number, outputTokens: number) => ({
 
 test.each<[string, object, object]>([
   [
-    'OpenAI, with writes to the cache',
+    'OpenAI, with cache writes',
     {
       prompt_tokens: 100,
       completion_tokens: 20,
@@ -39,7 +39,7 @@ test.each<[string, object, object]>([
     { ...totals(10, 2), inputDetails: { cache_read: 6 } },
   ],
   [
-    'xAI, where reasoning is outside the completion',
+    'xAI, which counts reasoning outside the completion',
     {
       prompt_tokens: 10,
       completion_tokens: 2,
@@ -50,12 +50,12 @@ test.each<[string, object, object]>([
     { ...totals(10, 32), inputDetails: { cache_read: 4 }, outputDetails: { reasoning: 30 } },
   ],
   [
-    'xAI, where cached tokens are outside the prompt',
+    'xAI, which counts cached tokens outside the prompt',
     { prompt_tokens: 10, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 90 } },
     { ...totals(100, 2), inputDetails: { cache_read: 90 } },
   ],
   [
-    "Gemini's compatible endpoint, where thoughts are in the total alone",
+    "Gemini's compatible endpoint, which counts thoughts only in the total",
     { prompt_tokens: 10, completion_tokens: 2, total_tokens: 20 },
     { ...totals(10, 10), outputDetails: { reasoning: 8 } },
   ],
@@ -92,7 +92,7 @@ test.each<[string, object, object]>([
     { ...totals(5, 9), inputDetails: { cache_read: 3 } },
   ],
   [
-    'LiteLLM, which says the same under three names',
+    'LiteLLM, which sends the same count under three names',
     {
       prompt_tokens: 50,
       completion_tokens: 9,
@@ -103,7 +103,7 @@ test.each<[string, object, object]>([
     { ...totals(50, 9), inputDetails: { cache_read: 10, cache_creation: 20 } },
   ],
   [
-    'details that overlap give way',
+    'a server with overlapping details',
     {
       prompt_tokens: 10,
       completion_tokens: 0,
@@ -112,19 +112,19 @@ test.each<[string, object, object]>([
     { ...totals(10, 0), inputDetails: { cache_read: 8, audio: 2 } },
   ],
   [
-    'counts that are none',
+    'a server with counts that are no numbers',
     { prompt_tokens: -1, completion_tokens: 'many', prompt_tokens_details: 7 },
     totals(0, 0),
   ],
-])('%s', (_, usage, expected) => {
+])('usage of %s is a partition', (_, usage, expected) => {
   expect(usageOf(usage)).toEqual(expected)
 })
 
-test('no counts are no usage', () => {
+test('a response without counts has no usage', () => {
   for (const usage of [undefined, null, {}, { total_cost: 1 }, 'none']) expect(usageOf(usage)).toBeUndefined()
 })
 
-test('tiers with prices of their own name what they price', () => {
+test('a service tier with its own prices names the details that it prices', () => {
   const usage = {
     prompt_tokens: 10,
     completion_tokens: 6,

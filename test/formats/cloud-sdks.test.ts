@@ -14,7 +14,7 @@ import { bedrockConverse, bedrockInvoke, gemini } from '../../src/formats/index.
 import { eventFrame } from './event-frame.ts'
 import { viaJson } from './helpers.ts'
 
-/** What the SDKs of providers hand out, read as it is: instances of classes, bytes, errors. */
+/** The SDKs return instances of classes, bytes and errors, which are read as they are. */
 
 const listening = async (server: ReturnType<typeof createServer> | ReturnType<typeof createHttp2Server>) => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -25,7 +25,7 @@ const listening = async (server: ReturnType<typeof createServer> | ReturnType<ty
 const geminiAt = async (listener: RequestListener) =>
   new GoogleGenAI({ apiKey: 'key', httpOptions: { baseUrl: await listening(createServer(listener)) } })
 
-/** The SDK of Bedrock speaks HTTP/2. */
+/** A client of Bedrock that gets this body. Its server speaks HTTP/2, because the SDK does. */
 async function bedrockThat(contentType: string, body: Uint8Array | string) {
   const server = createHttp2Server((request, response) => {
     request.resume()
@@ -74,7 +74,7 @@ const ANSWER = {
   responseId: 'r',
 }
 
-test('@google/genai: a whole response', async () => {
+test('@google/genai returns a whole response that is read', async () => {
   const ai = await geminiAt((_, response) => {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(ANSWER))
   })
@@ -110,7 +110,7 @@ test('@google/genai: a whole response', async () => {
   })
 })
 
-test('@google/genai: a stream', async () => {
+test('@google/genai returns a stream that is read', async () => {
   const part = (...parts: object[]) => ({ candidates: [{ content: { role: 'model', parts }, index: 0 }] })
   const ai = await geminiAt((_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -131,7 +131,7 @@ test('@google/genai: a stream', async () => {
   ])
 })
 
-test('@aws-sdk/client-bedrock-runtime: Converse', async () => {
+test('@aws-sdk/client-bedrock-runtime returns a Converse response that is read', async () => {
   const client = await bedrockThat(
     'application/json',
     JSON.stringify({
@@ -180,7 +180,7 @@ test('@aws-sdk/client-bedrock-runtime: Converse', async () => {
   })
 })
 
-test('@aws-sdk/client-bedrock-runtime: ConverseStream, with an exception at its end', async () => {
+test('@aws-sdk/client-bedrock-runtime returns a ConverseStream that is read up to its exception', async () => {
   const client = await bedrockThat(
     'application/vnd.amazon.eventstream',
     events(
@@ -221,7 +221,7 @@ const MESSAGE = {
   usage: { input_tokens: 2, output_tokens: 3 },
 }
 
-test('@aws-sdk/client-bedrock-runtime: InvokeModel, whole and as a stream', async () => {
+test('@aws-sdk/client-bedrock-runtime returns InvokeModel responses that are read, whole and streamed', async () => {
   const client = await bedrockThat('application/json', JSON.stringify(MESSAGE))
   const command = new InvokeModelCommand({
     modelId: 'm',

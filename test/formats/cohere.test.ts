@@ -11,8 +11,8 @@ const event = (type: string, message: object, index?: number) => ({
 const cited = (place: object) => ({ start: 0, end: 2, text: 'It', sources: [source], ...place })
 const annotation = { type: 'citation', startIndex: 0, endIndex: 2, citedText: 'It' }
 
-describe('whole responses', () => {
-  test('the plan, thoughts, text with its sources, calls and counts', () => {
+describe('a whole response becomes one message', () => {
+  test('reads the plan, thoughts, cited text, calls and counts', () => {
     const usage = {
       billed_units: { input_tokens: 2, output_tokens: 3, search_units: 1 },
       tokens: { input_tokens: 20, output_tokens: 30 },
@@ -63,7 +63,7 @@ describe('whole responses', () => {
     })
   })
 
-  test('the spelling of the SDK', () => {
+  test("reads the SDK's spelling like the API's", () => {
     const response = {
       id: 'r',
       finishReason: 'COMPLETE',
@@ -86,7 +86,7 @@ describe('whole responses', () => {
     ])
   })
 
-  test('sources of a text that is not there stay in the metadata', () => {
+  test('citations of a text that does not exist stay in the metadata', () => {
     const { messages } = whole(cohere, {
       finish_reason: 'COMPLETE',
       message: { content: [], citations: [cited({ content_index: 0 })] },
@@ -99,14 +99,14 @@ describe('whole responses', () => {
     ['STOP_SEQUENCE', 'stop'],
     ['ERROR', 'error'],
     ['TIMEOUT', 'error'],
-  ])('%s', (finish_reason, expected) => {
+  ])('finish reason %s becomes %s', (finish_reason, expected) => {
     const { messages } = whole(cohere, { finish_reason, message: { content: [{ type: 'text', text: 'a' }] } })
     expect(messages[0]!.finishReason).toBe(expected)
   })
 })
 
-describe('streams', () => {
-  test('interleaved events, of either spelling', () => {
+describe('a stream accumulates to the message of the whole response', () => {
+  test('interleaved events accumulate, in either spelling', () => {
     const events = (spell: (name: string) => string) => [
       { type: 'message-start', id: 'r', delta: { message: { role: 'assistant' } } },
       event('tool-plan-delta', { [spell('tool_plan')]: 'I ' }),
@@ -164,7 +164,7 @@ describe('streams', () => {
     }
   })
 
-  test('an error at the end; what is not of the message is kept', () => {
+  test('an error at the end is read, and unknown events are kept', () => {
     const { messages, error } = streamed(cohere, [
       { type: 'debug', prompt: 'P' },
       { type: 'hologram-start', index: 0 },
@@ -187,7 +187,7 @@ describe('streams', () => {
   })
 })
 
-test('requests', () => {
+test('a request becomes messages, parameters and extras', () => {
   const request = {
     model: 'command-x',
     p: 0.5,

@@ -8,14 +8,14 @@ import { frozen } from './helpers.ts'
 
 const detect = (...values: unknown[]) => detectFormat(formats, values)?.name
 
-test('the list has all formats', () => {
+test('`formats` lists all exported formats', () => {
   const all = Object.values<object>(exported).filter((value) => 'readStream' in value)
   expect(new Set<unknown>(formats)).toEqual(new Set(all))
   expect(formats.map(({ name }) => name)).toEqual(expect.arrayContaining(examples.map(([name]) => name)))
 })
 
 describe.each(examples)('%s', (name, _, examples) => {
-  test('no other format takes its responses or chunks', () => {
+  test('no other format detects its responses or chunks', () => {
     fc.assert(
       fc.property(examples, ({ response, chunks }) => {
         expect(detect(frozen(response))).toBe(name)
@@ -45,7 +45,7 @@ test.each<[string | undefined, unknown]>([
     'anthropicMessages',
     { messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a' }] }] },
   ],
-  // The input of each format, as its SDK takes it.
+  // These are requests of each format, as its SDK takes them.
   [
     'anthropicMessages',
     { model: 'm', max_tokens: 9, system: 'Be brief.', messages: [{ role: 'user', content: 'a' }] },
@@ -98,7 +98,7 @@ test.each<[string | undefined, unknown]>([
     { messages: [{ role: 'user', content: [{ type: 'image', base64: 'AAAA', mime_type: 'image/png' }] }] },
   ],
   ['generic', { role: 'user', content: 'a' }],
-  // Shapes that more than one format could take.
+  // These shapes could belong to more than one format.
   ['generic', { role: 'assistant', content: 'a' }],
   ['generic', ['assistant', 'a']],
   ['generic', { message: { role: 'assistant', content: 'a' } }],
@@ -127,17 +127,17 @@ test.each<[string | undefined, unknown]>([
   [undefined, null],
   [undefined, 'text'],
   [undefined, []],
-])('%s: %j', (name, value) => {
+])('%s is detected for %j', (name, value) => {
   expect(detect(value)).toBe(name)
 })
 
-test('the first value decides, where it tells anything', () => {
+test('the first value that any format knows decides', () => {
   const request = { messages: [{ role: 'user', content: 'a' }] }
   expect(detect({ type: 'message', content: [] }, request)).toBe('anthropicMessages')
   expect(detect(undefined, request)).toBe('openaiChat')
 })
 
-test('a name decides before any shape', () => {
+test('a name selects the format whatever the shape', () => {
   expect(detectFormat(formats, [{ choices: [] }], 'openaiResponses')).toBe(openaiResponses)
   expect(detectFormat(formats, [{ choices: [] }], 'unheard')).toBeUndefined()
 })

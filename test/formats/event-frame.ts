@@ -1,4 +1,4 @@
-/** One message of Amazon's event stream encoding: an event of JSON. */
+/** Encodes a JSON event as a message of Amazon's event stream. */
 export function eventFrame(type: string, payload: string): Uint8Array {
   const headers = Buffer.concat(
     Object.entries({
@@ -13,7 +13,7 @@ export function eventFrame(type: string, payload: string): Uint8Array {
   return Buffer.concat([message, number(crc32(message))])
 }
 
-/** A text with its length before it, in that many bytes. */
+/** Encodes a text after its length, which takes the given number of bytes. */
 function counted(text: string, size: number): Buffer {
   const bytes = Buffer.from(text)
   const length = Buffer.alloc(size)

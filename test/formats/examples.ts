@@ -26,7 +26,7 @@ import { mistral as mistralExamples } from './examples/mistral.ts'
 import { ollama as ollamaExamples } from './examples/ollama.ts'
 import { vercel as vercelExamples } from './examples/vercel.ts'
 
-/** A response as a whole, and as a stream that was cut somehow. */
+/** A whole response, and the same response as a stream that was cut anywhere. */
 export interface Example {
   readonly response: Record<string, unknown>
   readonly chunks: readonly unknown[]
@@ -360,7 +360,7 @@ const responses: fc.Arbitrary<Example> = fc
     }
   })
 
-/** The formats, with responses of theirs. */
+/** The formats, each with examples of its responses. */
 export const formats: [string, Format, fc.Arbitrary<Example>][] = [
   ['openaiChat', openaiChat, chat],
   ['anthropicMessages', anthropicMessages, anthropic],

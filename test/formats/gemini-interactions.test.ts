@@ -14,7 +14,7 @@ const start = (index: number, step: object) => ({ event_type: 'step.start', inde
 const delta = (index: number, delta: object) => ({ event_type: 'step.delta', index, delta })
 const usageOf = (usage: object) => whole(geminiInteractions, interaction([], { usage })).messages[0]!.usage
 
-test('steps of all kinds', () => {
+test('a whole response keeps steps of all kinds in order', () => {
   const usage = { total_input_tokens: 5, total_output_tokens: 2, total_thought_tokens: 3, total_tokens: 10 }
   expect(
     whole(
@@ -103,7 +103,7 @@ test('steps of all kinds', () => {
   })
 })
 
-test('a stream: parallel calls, one of them cut off, sources, audio in pieces, counts of the last step', () => {
+test('a stream accumulates parallel calls, citations, audio and the counts of the last step, and keeps cut-off arguments raw', () => {
   const chunks = [
     { event_type: 'interaction.created', interaction: { id: 'i1', model: 'm', status: 'in_progress' } },
     start(0, { type: 'thought' }),
@@ -144,7 +144,7 @@ test('a stream: parallel calls, one of them cut off, sources, audio in pieces, c
   ])
 })
 
-test('a stream that says everything at its end; errors', () => {
+test('a stream may send all steps at its end, or an error', () => {
   const steps = [{ type: 'model_output', content: [{ type: 'text', text: 'Hi' }] }]
   expect(
     streamed(geminiInteractions, [{ event_type: 'interaction.completed', interaction: interaction(steps) }])
@@ -186,16 +186,16 @@ test.each<[string, object, object | undefined]>([
     },
   ],
   [
-    'thoughts that the output has counted, as the total tells',
+    'thoughts once when the total shows that the output includes them',
     { total_input_tokens: 4, total_output_tokens: 10, total_thought_tokens: 3, total_tokens: 14 },
     { inputTokens: 4, outputTokens: 10, totalTokens: 14, outputDetails: { reasoning: 3 } },
   ],
   ['no counts', { grounding_tool_count: [] }, undefined],
-])('usage: %s', (_, usage, expected) => {
+])('usage counts %s', (_, usage, expected) => {
   expect(usageOf(usage)).toEqual(expected)
 })
 
-test('requests', () => {
+test('a request becomes messages of consecutive steps, parameters and extras', () => {
   const read = (request: object) => {
     expect(geminiInteractions.detect(request)).toBe('request')
     return geminiInteractions.readRequest(frozen(request))
@@ -260,7 +260,7 @@ test('requests', () => {
   expect(geminiInteractions.detect({ model: 'gpt-x', input: 'Hi' })).toBeUndefined()
 })
 
-test('the first version: outputs instead of steps', () => {
+test('the first version of the API has outputs instead of steps', () => {
   const outputs = [
     { type: 'thought', signature: 's' },
     { type: 'text', text: 'Hi', annotations: [{ type: 'url_citation', url: 'https://a' }] },

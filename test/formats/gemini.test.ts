@@ -18,8 +18,8 @@ const blocksOf = (...parts: object[]) => whole(gemini, response(parts)).messages
 const usageOf = (usageMetadata: object) => whole(gemini, response([], { usageMetadata })).messages[0]!.usage
 const inputOf = (request: object) => gemini.readRequest(frozen(request)).messages
 
-describe('whole responses', () => {
-  test('text, thoughts, counts and metadata', () => {
+describe('a whole response becomes one message per choice', () => {
+  test('reads text, thoughts, counts and metadata', () => {
     const usageMetadata = {
       promptTokenCount: 5,
       candidatesTokenCount: 2,
@@ -57,7 +57,7 @@ describe('whole responses', () => {
     })
   })
 
-  test('calls without an id get one that says which call of the response they are', () => {
+  test('a call without an id gets one with its number in the response', () => {
     expect(
       blocksOf(
         { functionCall: { name: 'a', args: { x: 1 } }, thoughtSignature: 's' },
@@ -71,12 +71,12 @@ describe('whole responses', () => {
     ])
   })
 
-  test('a stop to call tools', () => {
+  test('a stop with calls becomes `toolCalls`', () => {
     const { messages } = whole(gemini, response([{ functionCall: { name: 'a' } }]))
     expect(messages[0]!.finishReason).toBe('toolCalls')
   })
 
-  test('code and tools of the server, with their results', () => {
+  test('reads code and server tools with their results', () => {
     expect(
       blocksOf(
         { executableCode: { language: 'PYTHON', code: 'print(1)' } },
@@ -132,7 +132,7 @@ describe('whole responses', () => {
     ])
   })
 
-  test('several results of one piece of code', () => {
+  test('several results of one piece of code answer the same call', () => {
     const result = (output: string) => ({ codeExecutionResult: { outcome: 'OUTCOME_OK', output } })
     expect(
       blocksOf(
@@ -151,7 +151,7 @@ describe('whole responses', () => {
     ])
   })
 
-  test('media, by their MIME types', () => {
+  test('media get their type from the MIME type', () => {
     expect(
       blocksOf(
         { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
@@ -167,7 +167,7 @@ describe('whole responses', () => {
     ])
   })
 
-  test('sources are annotations of the last text, and stay in the metadata', () => {
+  test('citations become annotations of the last text and stay in the metadata', () => {
     const groundingMetadata = {
       webSearchQueries: ['q'],
       groundingChunks: [
@@ -216,7 +216,7 @@ describe('whole responses', () => {
     expect(parts.content).toEqual([{ type: 'text', text: 'Hi', annotations }])
   })
 
-  test('a prompt that was blocked', () => {
+  test('a blocked prompt finishes as `contentFilter`', () => {
     const promptFeedback = { blockReason: 'OTHER', safetyRatings: [] }
     const { messages, issues } = whole(gemini, { promptFeedback, usageMetadata: { promptTokenCount: 4 } })
     expect(messages).toMatchObject([
@@ -225,7 +225,7 @@ describe('whole responses', () => {
     expect(issues).toBeUndefined()
   })
 
-  test('candidates are choices; the first has the usage', () => {
+  test('each candidate becomes a message, and the first has the usage', () => {
     const { messages } = whole(gemini, {
       candidates: [
         { index: 1, content: { parts: [{ text: 'b' }] }, finishReason: 'MAX_TOKENS' },
@@ -240,7 +240,7 @@ describe('whole responses', () => {
     expect(messages[1]!.usage).toBeUndefined()
   })
 
-  test('what is no response is kept and named', () => {
+  test('a value that is no response is kept and gets an issue', () => {
     expect(whole(gemini, { nothing: 1 })).toEqual({
       messages: [{ role: 'assistant', content: [{ type: 'nonStandard', value: { nothing: 1 } }] }],
       issues: [{ path: '', message: 'Expected a response of gemini.' }],
@@ -248,12 +248,12 @@ describe('whole responses', () => {
   })
 })
 
-describe('usage', () => {
+describe('usage is a partition', () => {
   const audio = (tokenCount: number) => ({ modality: 'AUDIO', tokenCount })
 
   test.each<[string, object, object | undefined]>([
     [
-      'tools add to the prompt, thoughts to the candidates',
+      'tokens of tools are added to the prompt, and thoughts to the candidates',
       {
         promptTokenCount: 10,
         toolUsePromptTokenCount: 5,
@@ -264,7 +264,7 @@ describe('usage', () => {
       { inputTokens: 15, outputTokens: 10, totalTokens: 25, outputDetails: { reasoning: 3 } },
     ],
     [
-      'what is cached is left out of the modalities',
+      'cached tokens are taken out of the modalities',
       {
         promptTokenCount: 100,
         cachedContentTokenCount: 60,
@@ -282,21 +282,21 @@ describe('usage', () => {
       },
     ],
     [
-      'nobody knows what was cached',
+      'cached tokens without details leave out the modalities',
       { promptTokenCount: 100, cachedContentTokenCount: 60, promptTokensDetails: [audio(80)] },
       { inputTokens: 100, outputTokens: 0, totalTokens: 100, inputDetails: { cache_read: 60 } },
     ],
     [
-      'of the Live API',
+      'counts of the Live API are read',
       { promptTokenCount: 4, responseTokenCount: 6, responseTokensDetails: [audio(6)], totalTokenCount: 10 },
       { inputTokens: 4, outputTokens: 6, totalTokens: 10, outputDetails: { audio: 6 } },
     ],
-    ['no counts', { trafficType: 'ON_DEMAND' }, undefined],
+    ['a response without counts has no usage', { trafficType: 'ON_DEMAND' }, undefined],
   ])('%s', (_, usage, expected) => {
     expect(usageOf(usage)).toEqual(expected)
   })
 
-  test('in a stream the last count of each kind counts', () => {
+  test('the last count of each kind replaces the earlier ones in a stream', () => {
     const { usage, metadata } = streamed(gemini, [
       { ...chunk({ text: 'a' }), usageMetadata: { trafficType: 'ON_DEMAND' } },
       { ...chunk({ text: 'b' }), usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 1 } },
@@ -311,8 +311,8 @@ describe('usage', () => {
   })
 })
 
-describe('streams', () => {
-  test('text, thoughts and signatures in order; a signature ends its block', () => {
+describe('a stream accumulates to the message of the whole response', () => {
+  test('text, thoughts and signatures keep their order, and a signature ends its block', () => {
     expect(
       streamed(gemini, [
         chunk({ text: 'Hm', thought: true }),
@@ -334,7 +334,7 @@ describe('streams', () => {
   const piece = (functionCall: object) => chunk({ functionCall })
   const arg = (jsonPath: string, value: object) => ({ jsonPath, ...value })
 
-  test('arguments in pieces', () => {
+  test('arguments in pieces are put together', () => {
     const chunks = [
       chunk({ functionCall: { name: 'book', willContinue: true }, thoughtSignature: 's' }),
       piece({
@@ -373,7 +373,7 @@ describe('streams', () => {
     ])
   })
 
-  test('a call whose end never came, and what came instead', () => {
+  test('a call without an end stays raw, and the next part starts a new block', () => {
     const partialArgs = [arg('$.x', { stringValue: 'a', willContinue: true })]
     expect(
       streamed(gemini, [
@@ -391,7 +391,7 @@ describe('streams', () => {
     ])
   })
 
-  test('ends of calls: within the last piece, in a piece of their own, or both', () => {
+  test('a call ends within its last piece, in a piece of its own, or in both', () => {
     const last = piece({ partialArgs: [arg('$.x', { numberValue: 1 })] })
     const start = piece({ name: 'f', willContinue: true })
     const more = piece({ partialArgs: [arg('$.x', { numberValue: 1 })], willContinue: true })
@@ -406,7 +406,7 @@ describe('streams', () => {
       ])
   })
 
-  test('any arguments come out of their pieces', () => {
+  test('any arguments are restored from their pieces', () => {
     const value = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(
         { maxDepth: 3 },
@@ -447,7 +447,7 @@ describe('streams', () => {
     )
   })
 
-  test('an error in mid-stream', () => {
+  test('an error in the middle of a stream keeps the text before it', () => {
     const error = { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' }
     const { messages, error: read } = streamed(gemini, [chunk({ text: 'a' }), { error }])
     expect(read).toEqual({ type: 'error', message: 'Overloaded', code: '503' })
@@ -459,7 +459,7 @@ describe('streams', () => {
   })
 })
 
-test('the Live API', () => {
+test('messages of the Live API accumulate to one message', () => {
   const turn = (...parts: object[]) => ({ serverContent: { modelTurn: { parts } } })
   const audio = (data: string) => ({ inlineData: { mimeType: 'audio/pcm', data } })
   const messages = [
@@ -496,8 +496,8 @@ test('the Live API', () => {
   })
 })
 
-describe('requests', () => {
-  test('of the SDK', () => {
+describe('a request is read in every spelling of the SDK and the API', () => {
+  test('a request of the SDK is read with its config', () => {
     const tools = [{ functionDeclarations: [] }]
     expect(
       gemini.readRequest({
@@ -525,7 +525,7 @@ describe('requests', () => {
     })
   })
 
-  test('of the wire, in either spelling, with the results of calls', () => {
+  test('a request of the API is read in either spelling, and results of calls become messages', () => {
     const spellings = [
       {
         systemInstruction: { parts: [{ text: 'S' }] },
@@ -611,7 +611,7 @@ describe('requests', () => {
       })
   })
 
-  test('contents of all kinds', () => {
+  test('contents may be a text, a part, a content or a list', () => {
     const hi = { role: 'user', content: [{ type: 'text', text: 'Hi' }] }
     for (const contents of [
       'Hi',
@@ -629,7 +629,7 @@ describe('requests', () => {
     ])
   })
 
-  test('a result with an id, more than its output, and parts', () => {
+  test('a result keeps its id, its whole response and its parts', () => {
     const functionResponse = {
       id: 'own',
       name: 'f',

@@ -12,11 +12,11 @@ test.each<[string, unknown]>([
   ['a pair', ['assistant', 'Hi']],
   ['messages', { messages: [{ role: 'assistant', content: [{ type: 'text', text: 'Hi' }] }] }],
   ['choices of an instruct model', { choices: [{ text: 'Hi' }] }],
-])('an output as %s', (_, output) => {
+])('an output as %s is read', (_, output) => {
   expect(whole(generic, output).messages).toEqual([ANSWER])
 })
 
-test('choices keep their order, and the counts beside them', () => {
+test('choices keep their order and the counts beside them', () => {
   const { messages } = whole(generic, {
     choices: [
       { index: 1, message: { content: 'b' }, finish_reason: 'length' },
@@ -55,7 +55,7 @@ const BLOCKS = [
   { type: 'server_tool_result', tool_call_id: 'b', status: 'error', output: { no: 1 } },
 ]
 
-test('all nine blocks of the platform, there and back', () => {
+test('all nine blocks of the platform are read and written back', () => {
   const [message] = whole(generic, { role: 'assistant', content: BLOCKS }).messages
   expect(message!.content).toEqual([
     {
@@ -78,7 +78,7 @@ test('all nine blocks of the platform, there and back', () => {
   })
 })
 
-test('calls in the shape of OpenAI or of LangChain beside the content', () => {
+test("calls beside the content are read in OpenAI's and LangChain's shape", () => {
   const called = { function: { name: 'f', arguments: '{"x":1}' } }
   expect(
     whole(generic, {
@@ -98,7 +98,7 @@ test('calls in the shape of OpenAI or of LangChain beside the content', () => {
   ])
 })
 
-test('a stream of messages, of texts, or of both', () => {
+test('a stream may have messages, texts or both', () => {
   const { messages } = streamed(generic, [
     { choices: [{ message: { role: 'assistant', content: 'a' } }] },
     { message: { content: 'b' } },
@@ -136,7 +136,7 @@ test.each<[string, unknown]>([
       ['user', 'Hi'],
     ],
   ],
-])('an input as %s', (_, input) => {
+])('an input as %s is read', (_, input) => {
   expect(generic.readRequest(frozen(input)).messages).toEqual([
     { role: 'system', content: [{ type: 'text', text: 'Be brief.' }] },
     { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
@@ -148,13 +148,13 @@ test.each<[string, unknown]>([
   ['role and content', { role: 'user', content: 'Hi' }],
   ['a pair', ['user', 'Hi']],
   ['a prompt', { prompt: 'Hi' }],
-])('an input as %s', (_, input) => {
+])('an input as %s is read', (_, input) => {
   expect(generic.readRequest(frozen(input))).toMatchObject({
     messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
   })
 })
 
-test('parameters beside the input', () => {
+test('parameters beside the input are read', () => {
   expect(generic.readRequest({ messages: [], model: 'own', temperature: 0, session: 1 })).toEqual({
     messages: [],
     params: { model: 'own', temperature: 0 },
@@ -162,7 +162,7 @@ test('parameters beside the input', () => {
   })
 })
 
-test('an answer of a tool, and what its message has more', () => {
+test('a tool message keeps its call, status and other fields', () => {
   const message = {
     role: 'tool',
     tool_call_id: 'a',
@@ -185,7 +185,7 @@ test('an answer of a tool, and what its message has more', () => {
 })
 
 test.each<[unknown]>([[undefined], [{}], [[]], [{ message: 1 }], [{ role: 'assistant' }]])(
-  '%j is no output',
+  '%j gets an issue because it is no output',
   (value) => {
     expect(whole(generic, value).issues).toEqual([{ path: '', message: 'Expected a response of generic.' }])
   },

@@ -1,7 +1,7 @@
 import type { Format, ModelResponse } from '../../src/formats/index.ts'
 import { createAccumulator, type MessageEvent } from '../../src/messages/index.ts'
 
-/** Freezes a value to its depths: who writes to it throws. */
+/** Freezes a value and everything in it, so that writing to it throws. */
 export function frozen<Value>(value: Value): Value {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)
@@ -10,14 +10,14 @@ export function frozen<Value>(value: Value): Value {
   return value
 }
 
-/** All events of a stream. */
+/** Reads all events of a stream. */
 export function eventsOf(format: Format, chunks: readonly unknown[]): MessageEvent[] {
   const reader = format.readStream()
   const events = chunks.flatMap((chunk) => [...reader.push(frozen(chunk))])
   return [...events, ...reader.end()]
 }
 
-/** What a stream comes to. */
+/** Reads a stream and accumulates its events. */
 export function streamed(format: Format, chunks: readonly unknown[]): ModelResponse {
   const accumulator = createAccumulator()
   for (const event of eventsOf(format, chunks)) accumulator.push(event)
@@ -25,15 +25,15 @@ export function streamed(format: Format, chunks: readonly unknown[]): ModelRespo
   return { messages: accumulator.messages(), ...(error && { error }) }
 }
 
-/** A whole response, read. */
+/** Reads a whole response. */
 export function whole(format: Format, response: unknown): ModelResponse {
   return format.readResponse(frozen(response))
 }
 
-/** The value as JSON carries it. */
+/** Copies a value through JSON. */
 export const viaJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 
-/** What a stream of live objects comes to. */
+/** Reads an async iterable of live objects and accumulates its events. */
 export async function accumulated(format: Format, stream: AsyncIterable<unknown>): Promise<ModelResponse> {
   const accumulator = createAccumulator()
   const reader = format.readStream()

@@ -38,7 +38,7 @@ const create = (name: string) =>
     ? new ChatAnthropic({ ...about, model: 'claude', anthropicApiUrl: `${baseURL}/anthropic` })
     : new ChatOpenAI({ ...about, model: 'gpt', configuration, useResponsesApi: name.endsWith('Responses') })
 
-/** What comes through LangChain: not the raw counts, and not the ids of items. */
+/** The part of a message that LangChain passes on, which leaves out raw counts and the ids of items. */
 const said = ({ messages: [message] }: ModelResponse) => {
   const { content, finishReason, usage, metadata } = message!
   return {
@@ -52,16 +52,19 @@ const said = ({ messages: [message] }: ModelResponse) => {
   }
 }
 
-test.each(models)('%s says what the provider says', async (name, format, path, answer, chunks) => {
-  const expected = said(whole(format, answer))
-  answers.set(path, answer)
-  expect(said(langchain.readResponse(await create(name).invoke('Hi')))).toEqual(expected)
+test.each(models)(
+  '%s reads like the response of the provider itself',
+  async (name, format, path, answer, chunks) => {
+    const expected = said(whole(format, answer))
+    answers.set(path, answer)
+    expect(said(langchain.readResponse(await create(name).invoke('Hi')))).toEqual(expected)
 
-  answers.set(path, chunks)
-  const all: AIMessageChunk[] = []
-  for await (const chunk of await create(name).stream('Hi')) all.push(chunk)
-  const merged = all.reduce((one, other) => one.concat(other))
-  const streamed = await accumulated(langchain, (await create(name).stream('Hi')) as AsyncIterable<unknown>)
-  expect(said(streamed)).toEqual(expected)
-  expect(said(langchain.readResponse(merged)).content).toEqual(expected.content)
-})
+    answers.set(path, chunks)
+    const all: AIMessageChunk[] = []
+    for await (const chunk of await create(name).stream('Hi')) all.push(chunk)
+    const merged = all.reduce((one, other) => one.concat(other))
+    const streamed = await accumulated(langchain, (await create(name).stream('Hi')) as AsyncIterable<unknown>)
+    expect(said(streamed)).toEqual(expected)
+    expect(said(langchain.readResponse(merged)).content).toEqual(expected.content)
+  },
+)

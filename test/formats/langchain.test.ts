@@ -62,12 +62,12 @@ test.each<[string, unknown]>([
   ['outputs', { messages: [ANSWER] }],
   ['a list', [ANSWER]],
   ['a batch', [[viaJson(ANSWER)]]],
-])('a message as %s', (_, value) => {
+])('a message as %s is read', (_, value) => {
   expect(langchain.detect(value)).toBe('response')
   expect(langchain.readResponse(value)).toEqual({ messages: [READ] })
 })
 
-test('standard content of JavaScript and of Python', () => {
+test('standard content is read in the spelling of JavaScript and of Python', () => {
   const script = [
     { type: 'reasoning', reasoning: 'Hm', signature: 's' },
     {
@@ -115,14 +115,14 @@ test('standard content of JavaScript and of Python', () => {
     expect(whole(langchain, { type: 'ai', content, tool_calls: [call] }).messages[0]!.content).toEqual(
       expected,
     )
-  // An envelope has the content of such messages under another name.
+  // An envelope has the content of such messages in another field.
   expect(
     messageOf({ lc: 1, type: 'constructor', id: ['x', 'AIMessage'], kwargs: { content_blocks: script } })
       .content,
   ).toEqual(expected)
 })
 
-test('pieces of parallel calls, with and without index', () => {
+test('pieces of parallel calls are told apart with and without an index', () => {
   for (const at of [(index: number) => ({ index }), () => ({})]) {
     const chunks = [
       new AIMessageChunk({ content: '', tool_call_chunks: [{ name: 'f', id: 'a', args: '{"x"', ...at(0) }] }),
@@ -140,7 +140,7 @@ test('pieces of parallel calls, with and without index', () => {
   }
 })
 
-test('arguments that were cut off stay raw, where LangChain completes them', () => {
+test('arguments that are cut off stay raw although LangChain completes them', () => {
   const merged = new AIMessageChunk({
     content: '',
     tool_call_chunks: [{ name: 'f', id: 'a', args: '{"path":"/tmp', index: 0 }],
@@ -159,7 +159,7 @@ test('arguments that were cut off stay raw, where LangChain completes them', () 
   ).toEqual([{ type: 'invalidToolCall', id: 'a', name: 'f', args: '{"x', error: 'Malformed' }])
 })
 
-test('live chunks come to what LangChain merges them into', () => {
+test('live chunks accumulate to the message that LangChain merges them into', () => {
   const chunks = [
     new AIMessageChunk({ id: 'run-1', content: 'So', response_metadata: { model_provider: 'openai' } }),
     new AIMessageChunk({
@@ -196,7 +196,7 @@ test('live chunks come to what LangChain merges them into', () => {
 
 test.each<[string, number[][], number, number]>([
   [
-    'that adds up',
+    'that each count their own tokens',
     [
       [10, 1],
       [0, 2],
@@ -206,7 +206,7 @@ test.each<[string, number[][], number, number]>([
     6,
   ],
   [
-    'that counts all up to now',
+    'that each count everything so far',
     [
       [10, 1],
       [10, 3],
@@ -216,7 +216,7 @@ test.each<[string, number[][], number, number]>([
     6,
   ],
   [
-    'that comes once',
+    'of which one has all counts',
     [
       [0, 0],
       [10, 6],
@@ -224,7 +224,7 @@ test.each<[string, number[][], number, number]>([
     10,
     6,
   ],
-])('usage of chunks %s', (_, counts, input, output) => {
+])('the usage of chunks %s is counted once', (_, counts, input, output) => {
   const chunks = counts.map(([input_tokens, output_tokens]) => ({
     type: 'AIMessageChunk',
     content: 'a',
@@ -239,7 +239,7 @@ test.each<[string, number[][], number, number]>([
 
 test.each<[string, object, object]>([
   [
-    'cache writes that are said twice',
+    'cache writes once if they are sent twice',
     {
       input_tokens: 100,
       output_tokens: 1,
@@ -248,23 +248,23 @@ test.each<[string, object, object]>([
     { inputTokens: 100, inputDetails: { ephemeral_5m_input_tokens: 30 } },
   ],
   [
-    'text that includes what was cached',
+    'text tokens that include the cached ones',
     { input_tokens: 100, output_tokens: 1, input_token_details: { text: 100, cache_read: 80 } },
     { inputTokens: 100, inputDetails: { cache_read: 80, text: 20 } },
   ],
   [
-    'a total without what was cached',
+    'a total that leaves out the cached tokens',
     { input_tokens: 10, output_tokens: 1, input_token_details: { cache_read: 80, cache_creation: 20 } },
     { inputTokens: 110, inputDetails: { cache_read: 80, cache_creation: 20 } },
   ],
   ['costs', { input_tokens: 1, output_tokens: 1, total_cost: 0.5 }, { inputTokens: 1, totalCost: 0.5 }],
-])('usage: %s', (_, usage_metadata, expected) => {
+])('usage counts %s', (_, usage_metadata, expected) => {
   expect(whole(langchain, { type: 'ai', content: '', usage_metadata }).messages[0]!.usage).toMatchObject(
     expected,
   )
 })
 
-test('prompts of a batch, choices of a prompt', () => {
+test('each choice of each prompt in a batch becomes a message', () => {
   const generation = (text: string, input_tokens: number) => ({
     text,
     message: { type: 'ai', content: text, usage_metadata: { input_tokens, output_tokens: 1 } },
@@ -294,7 +294,7 @@ test('prompts of a batch, choices of a prompt', () => {
   ])
 })
 
-test('thoughts of compatible servers, and calls that only lie in additional_kwargs', () => {
+test('thoughts and calls are read from additional_kwargs if they are nowhere else', () => {
   expect(
     whole(langchain, {
       type: 'ai',
@@ -328,7 +328,7 @@ const CONVERSATION = [
   new ToolMessage({ content: 'one', tool_call_id: 'a', name: 'f', status: 'error', artifact: { y: 1 } }),
 ]
 
-test('the input of a call', async () => {
+test('the input of a call is read in every form', async () => {
   const expected = [
     { role: 'system', content: [{ type: 'text', text: 'Be brief.' }] },
     {
@@ -365,14 +365,14 @@ test('the input of a call', async () => {
   }
 })
 
-test('what is no input is said', () => {
+test('a value that is no input gets an issue', () => {
   expect(langchain.readRequest({ messages: 'text' })).toMatchObject({
     messages: [],
     issues: [{ path: 'messages' }],
   })
 })
 
-test('the target writes what LangChain revives', async () => {
+test('the target writes messages that LangChain revives', async () => {
   const { load } = await import('@langchain/core/load')
   const { messages } = openaiChat.readRequest({
     messages: [

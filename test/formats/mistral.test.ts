@@ -16,7 +16,7 @@ const chunk = (delta: object, finishReason: unknown = null) => ({
 })
 const usageOf = (usage: object) => whole(mistral, response({ content: 'a' }, { usage })).messages[0]!.usage
 
-test('the spelling of the SDK and that of the wire say the same', () => {
+test("the SDK's spelling and the API's are read alike", () => {
   const sdk = response(
     { content: 'Hi', toolCalls: [{ id: 'a', function: { name: 'f', arguments: '{"aB":1}' } }] },
     { usage: { promptTokens: 3, completionTokens: 4, totalTokens: 7, promptAudioSeconds: 2 } },
@@ -48,11 +48,11 @@ test('the spelling of the SDK and that of the wire say the same', () => {
       },
     ],
   })
-  // It looks like a completion of OpenAI, but was asked for by name.
+  // This looks like a completion of OpenAI, so only its name selects this format.
   expect(mistral.detect({ ...wire, choices: [choice] })).toBeUndefined()
 })
 
-test('parts of its own, in order', () => {
+test('parts that only Mistral has keep their order', () => {
   expect(
     whole(
       mistral,
@@ -86,7 +86,7 @@ test('parts of its own, in order', () => {
   ])
 })
 
-test('a stream: thoughts, text around a reference, whole calls, counts at the end', () => {
+test('a stream accumulates thoughts, text around a reference, whole calls and the final counts', () => {
   const thinking = (text: string, others: object = {}) => ({
     content: [{ type: 'thinking', thinking: [{ type: 'text', text }], ...others }],
   })
@@ -131,7 +131,7 @@ test.each<[object]>([
   [{ promptTokenDetails: { cachedTokens: 5 } }],
   [{ num_cached_tokens: 5 }],
   [{ prompt_token_details: { cached_tokens: 5 } }],
-])('cached tokens: %j', (cached) => {
+])('cached tokens are read from %j', (cached) => {
   expect(usageOf({ promptTokens: 9, completionTokens: 1, ...cached })).toEqual({
     inputTokens: 9,
     outputTokens: 1,
@@ -143,12 +143,12 @@ test.each<[object]>([
 test.each([
   ['model_length', 'length'],
   ['error', 'error'],
-])('%s', (reason, expected) => {
+])('finish reason %s becomes %s', (reason, expected) => {
   const { messages } = whole(mistral, { choices: [{ message: { content: 'a' }, finishReason: reason }] })
   expect(messages[0]!.finishReason).toBe(expected)
 })
 
-test('requests', () => {
+test("a request is read in the SDK's spelling", () => {
   const request = {
     model: 'mistral-x',
     maxTokens: 5,

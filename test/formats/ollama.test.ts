@@ -18,7 +18,7 @@ const chunk = (message: object) => ({
   done: false,
 })
 
-test('a whole answer: thoughts, text, calls without ids, durations', () => {
+test('a whole response has thoughts, text, calls that get ids, and durations', () => {
   expect(
     whole(ollama, {
       ...about,
@@ -63,7 +63,7 @@ test('a whole answer: thoughts, text, calls without ids, durations', () => {
   })
 })
 
-test('a stream; its counts come with the last chunk', () => {
+test('a stream gets its counts from the last chunk', () => {
   const chunks = [
     chunk({ thinking: 'H' }),
     chunk({ thinking: 'm' }),
@@ -82,21 +82,21 @@ test('a stream; its counts come with the last chunk', () => {
         { type: 'toolCall', id: 'T-0', name: 'f', args: { x: 1 } },
         { type: 'toolCall', id: 'T-1', name: 'f', args: { x: 1 } },
       ],
-      // The prompt was cached: nobody counted it.
+      // Ollama does not count a cached prompt.
       usage: { inputTokens: 0, outputTokens: 2, totalTokens: 2 },
     },
   ])
   expect(streamed(ollama, chunks).messages[0]).not.toHaveProperty('usage')
 })
 
-test('an error in mid-stream', () => {
+test('an error in the middle of a stream keeps the text before it', () => {
   expect(streamed(ollama, [chunk({ content: 'a' }), { error: 'out of memory' }])).toMatchObject({
     messages: [{ content: [{ text: 'a' }], finishReason: 'error' }],
     error: { message: 'out of memory' },
   })
 })
 
-test('generate', () => {
+test('`generate` is read like `chat`', () => {
   const chunks = [
     { ...about, response: '', thinking: 'Hm', done: false },
     { ...about, response: 'Hi', done: false },
@@ -131,7 +131,7 @@ test('generate', () => {
   })
 })
 
-test('requests: results find their calls by name', () => {
+test('the results in a request find their calls by name', () => {
   const call = (name: string) => ({ function: { name, arguments: {} } })
   const request = {
     model: 'llama',
@@ -180,7 +180,7 @@ test('requests: results find their calls by name', () => {
   })
 })
 
-test('images of bytes', () => {
+test('images may be bytes', () => {
   const { messages } = ollama.readRequest({
     messages: [{ role: 'user', content: 'Hi', images: [new Uint8Array([1, 2, 3])] }],
   })

@@ -28,8 +28,8 @@ const finish = (reason: string, index = 0) =>
 const content = (...deltas: object[]) =>
   streamed(openaiChat, [...deltas.map((delta) => chunk(delta)), finish('stop')]).messages[0]!.content
 
-describe('whole responses', () => {
-  test('text, finish reason, usage and metadata', () => {
+describe('a whole response becomes one message per choice', () => {
+  test('reads text, finish reason, usage and metadata', () => {
     const usage = {
       prompt_tokens: 20,
       completion_tokens: 9,
@@ -71,7 +71,7 @@ describe('whole responses', () => {
     })
   })
 
-  test('every kind of content, in order', () => {
+  test('reads every kind of content in order', () => {
     const { messages } = whole(
       openaiChat,
       response({
@@ -127,7 +127,7 @@ describe('whole responses', () => {
     expect(messages[0]!.finishReason).toBe('toolCalls')
   })
 
-  test('choices become messages, and the first one has the usage', () => {
+  test('each choice becomes a message, and the first has the usage', () => {
     const { messages } = whole(openaiChat, {
       id: 'x',
       object: 'chat.completion',
@@ -153,7 +153,7 @@ describe('whole responses', () => {
     expect(messages[1]!.metadata).toMatchObject({ model: 'm', finish_reason: 'length' })
   })
 
-  test('legacy completions', () => {
+  test('reads legacy completions', () => {
     const completion = {
       id: 'cmpl-1',
       object: 'text_completion',
@@ -164,7 +164,7 @@ describe('whole responses', () => {
     expect(whole(openaiChat, completion).messages[0]!.content).toEqual([{ type: 'text', text: 'Once' }])
   })
 
-  test('unknown fields survive at every level, unknown parts whole', () => {
+  test('unknown fields are kept at every level, and unknown parts are kept whole', () => {
     const { messages } = whole(openaiChat, {
       choices: [
         {
@@ -192,7 +192,7 @@ describe('whole responses', () => {
     })
   })
 
-  test('an error in place of a response', () => {
+  test('an error instead of a response becomes its error', () => {
     expect(whole(openaiChat, { error: { message: 'Too many', type: 'rate_limit', code: 429 } })).toEqual({
       messages: [
         {
@@ -207,7 +207,7 @@ describe('whole responses', () => {
   })
 
   test.each([[undefined], [null], [42], ['text'], [[]], [{}], [{ choices: 'none' }]])(
-    'what is no response (%j) is kept and flagged',
+    'a value that is no response (%j) is kept and gets an issue',
     (value) => {
       expect(whole(openaiChat, value)).toEqual({
         messages: [{ role: 'assistant', content: [{ type: 'nonStandard', value }] }],
@@ -217,8 +217,8 @@ describe('whole responses', () => {
   )
 })
 
-describe('streams', () => {
-  test('a stream of text, with usage in a chunk without choices', () => {
+describe('a stream accumulates to the message of the whole response', () => {
+  test('a stream of text gets its usage from a chunk without choices', () => {
     const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
     const chunks = [
       chunk({ role: 'assistant', content: '' }),
@@ -243,7 +243,7 @@ describe('streams', () => {
     expect(streamed(openaiChat, chunks)).toEqual(whole(openaiChat, response({ content: 'Hello' }, { usage })))
   })
 
-  test('parallel calls by index, pieces interleaved', () => {
+  test('interleaved pieces of parallel calls are told apart by index', () => {
     const call = (index: number, fields: object) => ({ tool_calls: [{ index, ...fields }] })
     expect(
       content(
@@ -269,7 +269,7 @@ describe('streams', () => {
       ],
     ],
     [
-      'the same index with ids in every piece, alternating',
+      'alternating ids at the same index are two calls',
       [
         { index: 0, id: 'a', function: { name: 'f', arguments: '{"x"' } },
         { index: 0, id: 'b', function: { name: 'g', arguments: '{"y"' } },
@@ -278,7 +278,7 @@ describe('streams', () => {
       ],
     ],
     [
-      'no index',
+      'calls without an index are told apart by id',
       [
         { id: 'a', function: { name: 'f', arguments: '{"x":1}' } },
         { id: 'b', function: { name: 'g', arguments: '{"y":' } },
@@ -286,7 +286,7 @@ describe('streams', () => {
       ],
     ],
     [
-      'id and name repeated in every piece',
+      'id and name may be repeated in every piece',
       [
         { index: 0, id: 'a', function: { name: 'f', arguments: '{"x"' } },
         { index: 0, id: 'a', function: { name: 'f', arguments: ':1}' } },
@@ -295,7 +295,7 @@ describe('streams', () => {
       ],
     ],
     [
-      'id and name that come late',
+      'id and name may come late',
       [
         { index: 0, function: { arguments: '{"x"' } },
         { index: 0, id: 'a', function: { name: 'f', arguments: ':1}' } },
@@ -312,7 +312,7 @@ describe('streams', () => {
     expect(content({ tool_calls: pieces })).toEqual(calls)
   })
 
-  test('calls without ids and indexes, whole in one chunk', () => {
+  test('whole calls in one chunk need no ids or indexes', () => {
     const call = (x: number) => ({ function: { name: 'f', arguments: { x } } })
     expect(content({ tool_calls: [call(1), call(2)] })).toEqual([
       { type: 'toolCall', name: 'f', args: { x: 1 } },
@@ -320,7 +320,7 @@ describe('streams', () => {
     ])
   })
 
-  test('ids that say "null", and calls of another name at the same index', () => {
+  test('an id "null" is none, and another name at the same index is another call', () => {
     expect(
       content(
         { tool_calls: [{ index: 0, id: 'null', function: { name: 'f', arguments: '{}' } }] },
@@ -332,7 +332,7 @@ describe('streams', () => {
     ])
   })
 
-  test('text and calls keep apart, custom input in pieces, cut arguments raw', () => {
+  test('text and calls stay separate, custom input accumulates, and cut-off arguments stay raw', () => {
     expect(
       content(
         { reasoning: 'Hm' },
@@ -351,7 +351,7 @@ describe('streams', () => {
     ])
   })
 
-  test('refusals, audio encoded piece by piece, annotations, images', () => {
+  test('refusals, separately encoded audio, annotations and images accumulate', () => {
     const citation = { type: 'url_citation', url_citation: { url: 'https://a.example', title: 'A' } }
     expect(
       content(
@@ -387,7 +387,7 @@ describe('streams', () => {
     ])
   })
 
-  test('reasoning details merge by their index', () => {
+  test('reasoning details are merged by their index', () => {
     const detail = (index: number, fields: object) => ({
       reasoning: 'x',
       reasoning_details: [{ type: 'reasoning.text', index, format: 'v1', ...fields }],
@@ -412,7 +412,7 @@ describe('streams', () => {
     ])
   })
 
-  test('parts of content in pieces, as Mistral sends them', () => {
+  test('parts of content accumulate as Mistral sends them', () => {
     const thinking = (text: string) => ({
       content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }],
     })
@@ -429,7 +429,7 @@ describe('streams', () => {
     ])
   })
 
-  test('choices do not mix', () => {
+  test('choices are kept apart', () => {
     const piece = (index: number, text: string) => ({ choices: [{ index, delta: { content: text } }] })
     const { messages } = streamed(openaiChat, [
       piece(1, 'B'),
@@ -448,7 +448,7 @@ describe('streams', () => {
     ])
   })
 
-  test('log probabilities and fields of every chunk survive', () => {
+  test('log probabilities and fields of every chunk are kept', () => {
     const token = (token: string) => ({ token, logprob: -1, bytes: null, top_logprobs: [] })
     const piece = (text: string, logprobs: object, others = {}) =>
       chunk(undefined, { choices: [{ index: 0, delta: { content: text, mood: text }, logprobs }], ...others })
@@ -464,7 +464,7 @@ describe('streams', () => {
     })
   })
 
-  test('the first chunk of Azure has no id and no model', () => {
+  test('id and model may come after the first chunk, as from Azure', () => {
     const first = {
       id: '',
       model: '',
@@ -481,7 +481,7 @@ describe('streams', () => {
     })
   })
 
-  test('usage where Groq puts it, and the last of several reports', () => {
+  test('usage may stand where Groq puts it, and the last report replaces the earlier ones', () => {
     const usage = (completion_tokens: number) => ({
       prompt_tokens: 3,
       completion_tokens,
@@ -495,7 +495,7 @@ describe('streams', () => {
     expect(tokens(chunk({ content: 'a' }))).toBeUndefined()
   })
 
-  test('an error in mid-stream keeps what was there', () => {
+  test('an error in the middle of a stream keeps the text before it', () => {
     const error = { message: 'Overloaded', code: 529 }
     const read = streamed(openaiChat, [chunk({ content: 'Hel' }), { error }])
     expect(read.error).toEqual({ type: 'error', message: 'Overloaded', code: '529' })
@@ -506,7 +506,7 @@ describe('streams', () => {
     })
   })
 
-  test('chunks that are none are kept, an end comes once', () => {
+  test('unknown chunks are kept, and the stream ends once', () => {
     expect(streamed(openaiChat, ['[DONE]', chunk({ content: 'a' })]).messages[0]).toMatchObject({
       content: [{ type: 'text', text: 'a' }],
       metadata: { unknownEvents: ['[DONE]'] },
@@ -517,8 +517,8 @@ describe('streams', () => {
   })
 })
 
-describe('requests', () => {
-  test('messages of all roles, parameters under one name, the rest as it came', () => {
+describe('a request becomes messages, parameters and extras', () => {
+  test('messages of all roles are read, parameters get one name, and other fields are kept', () => {
     const tools = [{ type: 'function', function: { name: 'add', parameters: {} } }]
     const request = {
       model: 'gpt-x',
@@ -595,13 +595,13 @@ describe('requests', () => {
     })
   })
 
-  test('prompts of legacy completions', () => {
+  test('the prompt of a legacy completion becomes a user message', () => {
     expect(openaiChat.readRequest({ model: 'm', prompt: 'Once' }).messages).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'Once' }] },
     ])
   })
 
-  test('what is no request, and what is no message', () => {
+  test('a value that is no request gets an issue, and a message that is none becomes a user message', () => {
     expect(openaiChat.readRequest(undefined)).toEqual({
       messages: [],
       params: {},

@@ -79,8 +79,8 @@ const CITED = {
   end_index: 3,
 }
 
-describe('whole responses', () => {
-  test('text, status, usage and metadata', () => {
+describe('a whole response becomes one message with the blocks of its items', () => {
+  test('reads text, status, usage and metadata', () => {
     expect(
       whole(openaiResponses, response([said('msg_1', text('Hello'))], { service_tier: 'default' })),
     ).toEqual({
@@ -110,7 +110,7 @@ describe('whole responses', () => {
     })
   })
 
-  test('messages with phases, refusals and citations; reasoning in parts', () => {
+  test('reads messages with phases, refusals and citations, and reasoning in parts', () => {
     expect(
       blocksOf(
         {
@@ -156,7 +156,7 @@ describe('whole responses', () => {
     ])
   })
 
-  test('calls of every kind', () => {
+  test('reads calls of every kind', () => {
     expect(
       blocksOf(
         { ...called('call_1', 'add', '{"a":1}'), namespace: 'math' },
@@ -216,7 +216,7 @@ describe('whole responses', () => {
     ])
   })
 
-  test('tools that the provider runs, with their results and errors', () => {
+  test('reads tools that the provider runs, with their results and errors', () => {
     expect(
       blocksOf(
         { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'x' } },
@@ -336,24 +336,24 @@ describe('whole responses', () => {
     [{ status: 'failed' }, 'error'],
     [{ status: 'cancelled' }, 'other'],
     [{ status: 'in_progress' }, undefined],
-  ])('%j is %s', (fields, reason) => {
+  ])('%j finishes as %s', (fields, reason) => {
     expect(whole(openaiResponses, response([], fields)).messages[0]!.finishReason).toBe(reason)
   })
 
-  test('calls make the reason', () => {
+  test('a response with calls finishes as `toolCalls`', () => {
     expect(whole(openaiResponses, response([called('c', 'f', '{}')])).messages[0]!.finishReason).toBe(
       'toolCalls',
     )
   })
 
-  test('tiers with prices of their own', () => {
+  test('a service tier with its own prices names the details that it prices', () => {
     expect(whole(openaiResponses, response([], { service_tier: 'flex' })).messages[0]!.usage).toMatchObject({
       inputDetails: { flex_cache_read: 8, flex_cache_creation: 2, flex: 10 },
       outputDetails: { flex_reasoning: 4, flex: 5 },
     })
   })
 
-  test('failures, and what is no response', () => {
+  test('a failure becomes the error of the response, and a value that is no response gets an issue', () => {
     const error = { code: 'server_error', message: 'Down' }
     expect(whole(openaiResponses, response([], { status: 'failed', error }))).toMatchObject({
       messages: [{ finishReason: 'error', metadata: { error } }],
@@ -365,7 +365,7 @@ describe('whole responses', () => {
   })
 })
 
-describe('streams', () => {
+describe('a stream accumulates to the message of the whole response', () => {
   const thought = {
     type: 'reasoning',
     id: 'rs_1',
@@ -430,13 +430,13 @@ describe('streams', () => {
     done(5, code),
   ]
 
-  test('all kinds of items come out as the whole response does', () => {
+  test('items of all kinds accumulate to the whole response', () => {
     expect(streamed(openaiResponses, [...pieces, completed(output)])).toEqual(
       whole(openaiResponses, response(output)),
     )
   })
 
-  test('without the final event, the items count; without them, their deltas', () => {
+  test('without the final event the items are read, and without those their deltas', () => {
     const expected = whole(openaiResponses, response(output)).messages[0]!.content
     expect(streamed(openaiResponses, pieces).messages[0]!.content).toEqual(expected)
     const deltas = pieces.filter(({ type }) => !type.endsWith('.done'))
@@ -458,7 +458,7 @@ describe('streams', () => {
     )
   })
 
-  test('ids that change between the events of an item, and pieces that come too late', () => {
+  test('changing ids and late pieces of an item do not repeat it', () => {
     const { content } = streamed(openaiResponses, [
       created,
       added(0, { ...words, id: 'msg_x', content: [] }),
@@ -471,7 +471,7 @@ describe('streams', () => {
     expect(content).toEqual([{ type: 'text', id: 'msg_z', text: 'Hello' }])
   })
 
-  test('parallel calls, pieces interleaved', () => {
+  test('interleaved pieces of parallel calls are told apart', () => {
     const { content, finishReason } = streamed(openaiResponses, [
       created,
       added(0, called('a', 'f', '')),
@@ -491,7 +491,7 @@ describe('streams', () => {
     expect(finishReason).toBe('toolCalls')
   })
 
-  test('audio and its transcript', () => {
+  test('audio and its transcript accumulate to one block', () => {
     const { content } = streamed(openaiResponses, [
       created,
       { type: 'response.audio.delta', delta: btoa('on') },
@@ -529,7 +529,7 @@ describe('streams', () => {
     expect(read.error?.message).toBe(message)
   })
 
-  test('a bare error', () => {
+  test('an error event without an envelope is read', () => {
     const read = streamed(openaiResponses, [
       created,
       { type: 'error', code: null, message: 'Gone', param: null },
@@ -538,7 +538,7 @@ describe('streams', () => {
     expect(read.messages[0]).toMatchObject({ id: 'resp_1', finishReason: 'error' })
   })
 
-  test('unknown events and items survive', () => {
+  test('unknown events and items are kept', () => {
     const news = { type: 'response.news', text: 'x' }
     const { content, metadata } = streamed(openaiResponses, [
       created,
@@ -552,8 +552,8 @@ describe('streams', () => {
   })
 })
 
-describe('requests', () => {
-  test('items become turns', () => {
+describe('a request becomes messages, parameters and extras', () => {
+  test('consecutive items of the model become one message', () => {
     const request = {
       model: 'gpt-x',
       instructions: 'Be brief.',
@@ -638,7 +638,7 @@ describe('requests', () => {
     })
   })
 
-  test('input as text, and what is no request', () => {
+  test('a text input becomes a user message, and a value that is no request gets an issue', () => {
     expect(openaiResponses.readRequest({ input: 'Hi' })).toEqual({
       messages: [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }],
       params: {},

@@ -13,7 +13,7 @@ const toMessage = ({ reply, tokens }: Reply) => ({
   usage_metadata: tokens && { input_tokens: tokens.in, output_tokens: tokens.out },
 })
 
-/** As the guide has it. */
+/** The format of the example in docs/formats.md. */
 const ours: Format = {
   ...generic,
   name: 'ours',
@@ -27,7 +27,7 @@ const ours: Format = {
   },
 }
 
-test('a format of one’s own is found, and reads wholes and streams alike', () => {
+test('a custom format is detected, and reads whole responses and streams alike', () => {
   const whole = { reply: 'Hello', tokens: { in: 3, out: 2 } }
   expect(detectFormat([ours, ...formats], [whole])).toBe(ours)
   const expected = {

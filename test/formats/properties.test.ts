@@ -5,7 +5,7 @@ import { garbage, RUNS } from './arbitraries.ts'
 import { formats } from './examples.ts'
 import { frozen, streamed, viaJson, whole } from './helpers.ts'
 
-/** The promises of `Usage`. */
+/** Checks the guarantees of `Usage`. */
 function checkUsage({
   inputTokens,
   outputTokens,
@@ -27,16 +27,16 @@ function checkUsage({
 
 const WHOLE_CHUNKS = ['gemini', 'ollama', 'generic']
 
-/** As it comes off a wire. */
+/** Lists of any JSON values, as they come over the wire. */
 const anything = fc
   .array(fc.oneof(garbage, fc.jsonValue({ maxDepth: 2 })), { maxLength: 6 })
   .map((values) => viaJson(values) as unknown[])
 
 describe.each(formats)('%s', (name, format, examples) => {
-  /** What chunks are detected as too, where each of them is a response of its own. */
+  /** The kinds as which chunks are detected. Some formats have chunks with the shape of a response. */
   const alike = WHOLE_CHUNKS.includes(name) ? ['response'] : []
 
-  test('a stream, however it is cut, comes to what the whole response is', () => {
+  test('a stream accumulates to the whole response, however it is cut', () => {
     fc.assert(
       fc.property(examples, ({ response, chunks }) => {
         expect(streamed(format, chunks)).toEqual(whole(format, response))
@@ -54,7 +54,7 @@ describe.each(formats)('%s', (name, format, examples) => {
     )
   })
 
-  test('reading again gives the same, and all of it is plain JSON', () => {
+  test('reading twice gives the same plain JSON', () => {
     fc.assert(
       fc.property(examples, ({ response }) => {
         const plain = viaJson(response)
@@ -66,7 +66,7 @@ describe.each(formats)('%s', (name, format, examples) => {
     )
   })
 
-  test('what it does not know survives', () => {
+  test('unknown fields are kept', () => {
     fc.assert(
       fc.property(examples, ({ response, chunks }) => {
         const marks = JSON.stringify(response).match(/mark-\w+-\d+/g) ?? []
@@ -83,7 +83,7 @@ describe.each(formats)('%s', (name, format, examples) => {
     )
   })
 
-  test('knows its own shapes', () => {
+  test('detects its own shapes', () => {
     fc.assert(
       fc.property(examples, ({ response, chunks }) => {
         expect(format.detect(frozen(response))).toBe('response')
@@ -93,7 +93,7 @@ describe.each(formats)('%s', (name, format, examples) => {
     )
   })
 
-  test('nothing that comes in makes it throw, or changes', () => {
+  test('no value makes it throw, and it changes none', () => {
     fc.assert(
       fc.property(anything, (values) => {
         for (const value of frozen(values)) {

@@ -175,7 +175,7 @@ export const CLAUDE_EVENTS = [
   { type: 'message_stop' },
 ]
 
-/** A server on this machine that answers by the path it is asked at: a list as server-sent events, an object as JSON. */
+/** A local server that answers each path with a recorded value: a list as server-sent events, an object as JSON. */
 export async function createReplay() {
   const answers = new Map<string, readonly object[] | object>()
 

@@ -65,7 +65,7 @@ const conversation: fc.Arbitrary<Message[]> = fc
         const status = failed ? 'error' : 'success'
         return { role: 'tool', name, toolCallId: id, status, content: [{ type: 'text', text }] }
       }),
-      // Shapes exist that make one of two messages in a row.
+      // Some shapes merge two consecutive messages of one role.
       ...(turn.length > 0 && calls.length === 0 ? [{ role: 'user' as const, content: [last] }] : []),
       { role: 'assistant', content: [last] },
     ]
@@ -73,7 +73,7 @@ const conversation: fc.Arbitrary<Message[]> = fc
 
 type Side = 'media' | 'status'
 
-/** What messages say: their roles, and in order the texts, thoughts, calls and media. */
+/** The content of messages that every shape keeps: roles, and in order texts, thoughts, calls and media. */
 const said = (messages: readonly Message[], { without }: { without: readonly Side[] }) =>
   messages.map(({ role, content, toolCallId, status }) => ({
     role,
@@ -99,7 +99,7 @@ const said = (messages: readonly Message[], { without }: { without: readonly Sid
     }),
   }))
 
-/** The targets, each with who reads it. Not all shapes have all media, or say whether a tool failed. */
+/** The targets, each with the format that reads it. Some shapes lack kinds of media, or the status of a tool. */
 const targets: readonly [Target, Format, readonly Side[]][] = [
   [platformTarget, generic, []],
   [langchainTarget, langchain, []],
@@ -109,17 +109,20 @@ const targets: readonly [Target, Format, readonly Side[]][] = [
   [responsesTarget, openaiResponses, ['media', 'status']],
 ]
 
-test.each(targets)('the input of a call, written as $name, reads as it did', (target, format, without) => {
-  fc.assert(
-    fc.property(conversation, (messages) => {
-      const written = viaJson(target.writeRequest(frozen(messages)))
-      const again = format.readRequest(frozen(written)).messages
-      expect(said(again, { without })).toEqual(said(messages, { without }))
-    }),
-  )
-})
+test.each(targets)(
+  'the input of a call that is written as $name reads as before',
+  (target, format, without) => {
+    fc.assert(
+      fc.property(conversation, (messages) => {
+        const written = viaJson(target.writeRequest(frozen(messages)))
+        const again = format.readRequest(frozen(written)).messages
+        expect(said(again, { without })).toEqual(said(messages, { without }))
+      }),
+    )
+  },
+)
 
-test.each(targets)('a response, written as $name, reads as it did', (target, format, without) => {
+test.each(targets)('a response that is written as $name reads as before', (target, format, without) => {
   const answer = fc.record({
     role: fc.constant('assistant' as const),
     id: fc.constant('id-1'),
@@ -148,7 +151,7 @@ test.each(targets)('a response, written as $name, reads as it did', (target, for
   )
 })
 
-test('the kinds of media that a shape knows read as they were', () => {
+test('the media that a shape can express read as before', () => {
   const pictures: Message[] = [
     {
       role: 'user',

@@ -20,7 +20,7 @@ import {
 const { answers, baseURL, close } = await createReplay()
 afterAll(close)
 
-test('openai: chat completions', async () => {
+test('openai returns chat completions that are read, whole and streamed', async () => {
   const client = new OpenAI({ apiKey: 'none', baseURL: `${baseURL}/openai` })
   const request = { model: 'gpt', messages: [{ role: 'user' as const, content: 'Hi' }] }
   answers.set('/openai/chat/completions', CHAT)
@@ -49,7 +49,7 @@ test('openai: chat completions', async () => {
   expect(final.content).toMatchObject(expected.messages[0]!.content)
 })
 
-test('openai: responses', async () => {
+test('openai returns responses that are read, whole and streamed', async () => {
   const client = new OpenAI({ apiKey: 'none', baseURL: `${baseURL}/openai` })
   const request = { model: 'gpt', input: 'Hi' }
   answers.set('/openai/responses', RESPONSE)
@@ -71,7 +71,7 @@ test('openai: responses', async () => {
   )
 })
 
-test('@anthropic-ai/sdk', async () => {
+test('@anthropic-ai/sdk returns messages that are read, whole and streamed', async () => {
   const client = new Anthropic({ apiKey: 'none', baseURL: `${baseURL}/anthropic` })
   const request = { model: 'claude', max_tokens: 9, messages: [{ role: 'user' as const, content: 'Hi' }] }
   answers.set('/anthropic/v1/messages', CLAUDE)
@@ -115,7 +115,7 @@ const GEMINI_CHUNKS = [
   },
 ]
 
-test('@google/genai', async () => {
+test('@google/genai returns responses that are read, whole and streamed', async () => {
   const client = new GoogleGenAI({ apiKey: 'none', httpOptions: { baseUrl: `${baseURL}/google` } })
   const request = { model: 'gemini', contents: 'Hi' }
   const [last] = GEMINI_CHUNKS.slice(-1)
@@ -225,7 +225,7 @@ const DONE = {
   finishReason: 'stop',
 }
 
-test('ai: generateText, live and as JSON', async () => {
+test('ai returns a generateText result that is read, live and as JSON', async () => {
   const result = await generateText({ model: mocked(), tools, stopWhen: stepCountIs(3), prompt: 'Hi' })
   expect(vercel.detect(result)).toBe('response')
   const { messages } = vercel.readResponse(result)
@@ -237,7 +237,7 @@ test('ai: generateText, live and as JSON', async () => {
   expect(JSON.parse(JSON.stringify(messages))).toEqual(messages)
 })
 
-test('ai: fullStream comes to what generateText gives', async () => {
+test('ai returns a fullStream that accumulates to the generateText result', async () => {
   const generated = vercel.readResponse(
     await generateText({ model: mocked(), tools, stopWhen: stepCountIs(3), prompt: 'Hi' }),
   ).messages[0]!
@@ -249,7 +249,7 @@ test('ai: fullStream comes to what generateText gives', async () => {
   expect(messages[0]!.usage).toEqual(generated.usage)
 })
 
-test('ai: what middleware sees of a language model', async () => {
+test('ai shows middleware results of language models that are read', async () => {
   const model = mocked()
   const request = { prompt: [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'Hi' }] }] }
   expect(vercel.readRequest(request).messages).toEqual([

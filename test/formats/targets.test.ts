@@ -31,7 +31,7 @@ const targets: Readonly<Record<string, Target>> = {
 
 const REASONS = new Set(['stop', 'length', 'toolCalls', 'contentFilter'])
 
-/** What every shape can say. */
+/** The content that every shape can express. */
 const essence = (messages: readonly Message[]) =>
   messages.map(({ role, content, toolCallId }) => ({
     role,
@@ -45,7 +45,7 @@ const essence = (messages: readonly Message[]) =>
 describe.each(formats.filter(([name]) => name in targets))('%s', (name, format, examples) => {
   const own = targets[name]!
 
-  test('a response that is written in its own shape reads as it did', () => {
+  test('a response that is written in its own shape reads as before', () => {
     fc.assert(
       fc.property(examples, ({ response }) => {
         const { messages } = whole(format, response)
@@ -62,7 +62,7 @@ describe.each(formats.filter(([name]) => name in targets))('%s', (name, format, 
 })
 
 describe.each(formats)('%s', (_, format, examples) => {
-  test('in every shape a response keeps its text and its calls', () => {
+  test('a response keeps its text and its calls in every shape', () => {
     fc.assert(
       fc.property(examples, ({ response }) => {
         const messages = whole(format, response).messages.slice(0, 1)
@@ -236,7 +236,7 @@ test.each<[string, Format, Target, object]>([
   ['openaiChat', openaiChat, completionsTarget, CHAT],
   ['anthropicMessages', anthropicMessages, anthropicTarget, ANTHROPIC],
   ['openaiResponses', openaiResponses, responsesTarget, RESPONSES],
-])('a request of %s that is written in its own shape reads as it did', (_, format, target, request) => {
+])('a request of %s that is written in its own shape reads as before', (_, format, target, request) => {
   const { messages } = format.readRequest(frozen(request))
   const written = viaJson(target.writeRequest(frozen(messages)))
   expect(format.readRequest(written).messages).toEqual(messages)
@@ -270,7 +270,7 @@ test('anthropic', () => {
   })
 })
 
-test('tool results find their calls in every shape', () => {
+test('tool results name their calls in every shape', () => {
   for (const [format, request] of [
     [openaiChat, CHAT],
     [anthropicMessages, ANTHROPIC],
@@ -293,6 +293,6 @@ test('tool results find their calls in every shape', () => {
   }
 })
 
-test('the first message is the response of shapes without choices, none is an empty one', () => {
+test('a shape without choices writes the first message, or an empty one if there is none', () => {
   for (const target of Object.values(targets)) expect(() => target.writeResponse([])).not.toThrow()
 })

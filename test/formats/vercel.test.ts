@@ -9,7 +9,7 @@ const contentOf = (...content: unknown[]) => read({ content }).content
 
 test.each<[string, unknown, unknown, object]>([
   [
-    'language models V3 and V4: nested totals',
+    'language models V3 and V4, with nested totals',
     {
       inputTokens: { total: 110, noCache: 10, cacheRead: 80, cacheWrite: 20 },
       outputTokens: { total: 7, text: 3, reasoning: 4 },
@@ -23,7 +23,7 @@ test.each<[string, unknown, unknown, object]>([
     },
   ],
   [
-    'AI SDK 6 and 7: inclusive, with deprecated names beside',
+    'AI SDK 6 and 7, with inclusive totals and deprecated names',
     {
       inputTokens: 110,
       inputTokenDetails: { noCacheTokens: 10, cacheReadTokens: 80, cacheWriteTokens: 20 },
@@ -43,25 +43,25 @@ test.each<[string, unknown, unknown, object]>([
     },
   ],
   [
-    'AI SDK 5 with Anthropic: without what was cached',
+    'AI SDK 5 with Anthropic, whose totals leave out cached tokens',
     { inputTokens: 10, outputTokens: 7, totalTokens: 17, cachedInputTokens: 100 },
     { anthropic: { cacheCreationInputTokens: 20, usage: {} } },
     { inputTokens: 130, outputTokens: 7, inputDetails: { cache_read: 100, cache_creation: 20 } },
   ],
   [
-    'AI SDK 5 with Bedrock: without what was cached',
+    'AI SDK 5 with Bedrock, whose totals leave out cached tokens',
     { inputTokens: 10, outputTokens: 7, totalTokens: 17, cachedInputTokens: 100 },
     { bedrock: { usage: { cacheWriteInputTokens: 20 } } },
     { inputTokens: 130, outputTokens: 7, inputDetails: { cache_read: 100, cache_creation: 20 } },
   ],
   [
-    'AI SDK 5 with Google: thoughts beside the output',
+    'AI SDK 5 with Google, whose output leaves out the thoughts',
     { inputTokens: 10, outputTokens: 7, totalTokens: 47, reasoningTokens: 30, cachedInputTokens: 4 },
     { google: {} },
     { inputTokens: 10, outputTokens: 37, inputDetails: { cache_read: 4 }, outputDetails: { reasoning: 30 } },
   ],
   [
-    'AI SDK 5 with OpenAI: inclusive',
+    'AI SDK 5 with OpenAI, whose totals are inclusive',
     { inputTokens: 10, outputTokens: 7, totalTokens: 17, reasoningTokens: 3, cachedInputTokens: 4 },
     { openai: { responseId: 'r' } },
     { inputTokens: 10, outputTokens: 7, inputDetails: { cache_read: 4 }, outputDetails: { reasoning: 3 } },
@@ -73,17 +73,17 @@ test.each<[string, unknown, unknown, object]>([
     { inputTokens: 10, outputTokens: 7, inputDetails: { cache_read: 4 }, outputDetails: { reasoning: 3 } },
   ],
   [
-    'AI SDK 4 where nothing is known',
+    'AI SDK 4 without counts',
     { promptTokens: Number.NaN, completionTokens: Number.NaN },
     undefined,
     { inputTokens: 0, outputTokens: 0 },
   ],
-])('usage of %s', (_, usage, providerMetadata, { ...expected }) => {
+])('usage of %s is a partition', (_, usage, providerMetadata, { ...expected }) => {
   const counted = readUsage(frozen(usage), frozen(providerMetadata))!
   expect(counted).toEqual({ ...expected, totalTokens: counted.inputTokens + counted.outputTokens })
 })
 
-test('no counts are no usage', () => {
+test('a response without counts has no usage', () => {
   expect(
     readUsage({ inputTokens: undefined, outputTokens: undefined, totalTokens: undefined }, {}),
   ).toBeUndefined()
@@ -91,7 +91,7 @@ test('no counts are no usage', () => {
   expect(readUsage(undefined, undefined)).toBeUndefined()
 })
 
-test('steps are one message, and their usage adds up, each as its own provider counts', () => {
+test('steps become one message, and their usage adds up by the rules of each provider', () => {
   const usage = { inputTokens: 10, outputTokens: 5, totalTokens: 15, cachedInputTokens: 100 }
   const step = (content: unknown[], finishReason: string, id: string) => ({
     content,
@@ -136,11 +136,11 @@ test.each<[unknown, string]>([
   [{ unified: 'content-filter', raw: undefined }, 'contentFilter'],
   ['interrupted', 'pause'],
   ['unknown', 'other'],
-])('finish reason %j', (finishReason, expected) => {
+])('finish reason %j becomes %s', (finishReason, expected) => {
   expect(read({ content: [], finishReason }).finishReason).toBe(expected)
 })
 
-test('files as data, bytes, URLs, tagged data of V4 and objects of the SDK', () => {
+test('files are read from data, bytes, URLs, tagged data of V4 and objects of the SDK', () => {
   const mediaType = 'image/png'
   const image: ContentBlock = { type: 'image', base64: 'AQID', mimeType: mediaType }
   class GeneratedFile {
@@ -197,7 +197,7 @@ test('files as data, bytes, URLs, tagged data of V4 and objects of the SDK', () 
   ])
 })
 
-test('sources and citations', () => {
+test('sources and citations become annotations', () => {
   const source = { type: 'source', sourceType: 'url', id: 's', url: 'https://a.example', title: 'A' }
   expect(
     contentOf(source, {
@@ -236,7 +236,7 @@ test('sources and citations', () => {
   ])
 })
 
-test('tools of the provider, tools that fail, and calls that no tool can take', () => {
+test('provider tools, failed tools and invalid calls are read', () => {
   expect(
     contentOf(
       {
@@ -306,7 +306,7 @@ test('a stream that is cut off keeps the raw arguments', () => {
   expect(messages[0]!.content).toMatchObject([{ type: 'invalidToolCall', id: 'a', name: 'f', args: '{"x":' }])
 })
 
-test('calls in parallel, with text between their pieces', () => {
+test('parallel calls are told apart with text between their pieces', () => {
   const { messages } = streamed(vercel, [
     { type: 'tool-input-start', id: 'a', toolName: 'f' },
     { type: 'tool-input-start', id: 'b', toolName: 'g' },
@@ -323,7 +323,7 @@ test('calls in parallel, with text between their pieces', () => {
   ])
 })
 
-test('a result that is not final gives way to the final one', () => {
+test('the final result replaces a preliminary one', () => {
   const result = { type: 'tool-result', toolCallId: 'a', toolName: 'f', input: {} }
   const preliminary = [
     { ...result, output: { at: 1 }, preliminary: true },
@@ -343,7 +343,7 @@ test('a result that is not final gives way to the final one', () => {
   ])
 })
 
-test('an error and an abort in mid-stream', () => {
+test('an error or an abort in the middle of a stream keeps the text before it', () => {
   const error = Object.assign(new Error('Overloaded'), {
     statusCode: 529,
     responseHeaders: { 'x-key': 'secret' },
@@ -366,7 +366,7 @@ test('an error and an abort in mid-stream', () => {
   })
 })
 
-test('what the stream says first has the id of the response', () => {
+test('the first event of a stream has the id of the response', () => {
   const [first] = eventsOf(vercel, [
     { type: 'stream-start', warnings: [] },
     { type: 'response-metadata', id: 'r', modelId: 'm' },
@@ -375,7 +375,7 @@ test('what the stream says first has the id of the response', () => {
   expect(first).toEqual({ type: 'messageStart', id: 'r', metadata: { model: 'm' } })
 })
 
-test('AI SDK 4', () => {
+test('results and streams of AI SDK 4 are read', () => {
   const content = [
     { type: 'reasoning', text: 'Hm' },
     { type: 'text', text: 'So' },
@@ -446,7 +446,7 @@ const PROMPT = [
   },
 ]
 
-test('the prompt of a language model', () => {
+test('the prompt of a language model is read', () => {
   const { messages, params, issues } = vercel.readRequest(
     frozen({ prompt: PROMPT, maxOutputTokens: 9, stopSequences: ['.'], temperature: 0, topP: 1, seed: 4 }),
   )
@@ -489,7 +489,7 @@ test('the prompt of a language model', () => {
   ])
 })
 
-test('the target writes it as it came, one result to a message', () => {
+test('the target writes the prompt back, with one result per message', () => {
   const { messages } = vercel.readRequest(frozen({ prompt: PROMPT }))
   const [system, user, assistant, tool] = PROMPT
   const [json, failed, denied, content, approval] = tool!.content as object[]
@@ -504,7 +504,7 @@ test('the target writes it as it came, one result to a message', () => {
   })
 })
 
-test('the outputs of older versions', () => {
+test('tool outputs of older versions are read', () => {
   const output = (output: unknown) =>
     vercel.readRequest({
       messages: [
@@ -533,7 +533,7 @@ test('the outputs of older versions', () => {
   ])
 })
 
-test('the options of generateText', () => {
+test('the options of generateText become messages, parameters and extras', () => {
   const { messages, tools, params, extras } = vercel.readRequest({
     model: { specificationVersion: 'v3', provider: 'anthropic.messages', modelId: 'claude', doGenerate() {} },
     system: 'Be brief.',
@@ -555,7 +555,7 @@ test('the options of generateText', () => {
   expect(extras).toEqual({ provider: 'anthropic.messages', maxRetries: 1 })
 })
 
-test('looking at a result that streams does not start the stream', () => {
+test('detecting a streaming result does not start the stream', () => {
   const result = {
     fullStream: [],
     get content(): never {

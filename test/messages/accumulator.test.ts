@@ -11,7 +11,7 @@ test('any cutting and interleaving of a message accumulates to that message', ()
   )
 })
 
-test('what is accumulated is plain JSON, and a look in the middle changes nothing', () => {
+test('the accumulated message is plain JSON, and reading it early changes nothing', () => {
   fc.assert(
     fc.property(streamed, ({ message, events }) => {
       const accumulator = createAccumulator()
@@ -31,7 +31,7 @@ const call = (index: number, ...pieces: string[]): MessageEvent[] => [
   ...pieces.map((args): MessageEvent => ({ type: 'blockDelta', index, delta: { type: 'args', args } })),
 ]
 
-test('arguments that are cut off stay as they are, and are marked invalid', () => {
+test('arguments that are cut off stay raw in an invalid call', () => {
   const { content } = accumulate([
     ...call(0, '{"path":"/tmp', '/a","text":"hal'),
     { type: 'blockFinish', index: 0 },
@@ -47,7 +47,7 @@ test('arguments that are cut off stay as they are, and are marked invalid', () =
   ])
 })
 
-test('arguments of a stream that broke off are invalid too, while its text stays', () => {
+test('a stream that broke off keeps its text and has an invalid call', () => {
   const accumulator = createAccumulator()
   const events: MessageEvent[] = [
     { type: 'messageStart', id: 'm' },
@@ -64,13 +64,13 @@ test('arguments of a stream that broke off are invalid too, while its text stays
   expect(accumulator.error).toEqual({ type: 'error', message: 'overloaded', code: '529' })
 })
 
-test('arguments that are JSON but no object are invalid; none at all are an empty object', () => {
+test('arguments that are JSON but no object are invalid, and empty ones are an empty object', () => {
   const { content } = accumulate([...call(0, '[1', ']'), ...call(1), ...call(2, '', ' ')])
   expect(content.map(({ type }) => type)).toEqual(['invalidToolCall', 'toolCall', 'toolCall'])
   expect(content[2]).toMatchObject({ args: {} })
 })
 
-test('an invalid call of a tool that the provider runs says so', () => {
+test('an invalid call of a server tool is marked as one', () => {
   const { content } = accumulate([
     { type: 'blockStart', index: 0, block: { type: 'serverToolCall', name: 'web_search', args: {} } },
     { type: 'blockDelta', index: 0, delta: { type: 'args', args: '{"q' } },
@@ -127,7 +127,7 @@ test('the newest usage replaces the earlier ones', () => {
   expect(message.usage).toEqual(usage(7))
 })
 
-test('what comes after a block has finished still counts', () => {
+test('a delta after the end of its block is still added', () => {
   const { content } = accumulate([
     { type: 'blockStart', index: 0, block: { type: 'reasoning', text: 'so' } },
     { type: 'blockFinish', index: 0 },
@@ -136,7 +136,7 @@ test('what comes after a block has finished still counts', () => {
   expect(content).toEqual([{ type: 'reasoning', text: 'so', extras: { signature: 's' } }])
 })
 
-test('a stream without a single event is an empty message', () => {
+test('a stream without events is an empty message', () => {
   expect(accumulate([])).toEqual({ role: 'assistant', content: [] })
   expect(createAccumulator().messages()).toEqual([])
 })

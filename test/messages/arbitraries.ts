@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Annotation, ContentBlock, Message, MessageEvent, Usage } from '../../src/messages/index.ts'
 
-/** Without the keys that are undefined. */
+/** Removes the keys that are undefined. */
 const some = <T extends object>(
   model: { [K in keyof T]: fc.Arbitrary<T[K]> },
   required: readonly (keyof T)[],
@@ -127,7 +127,7 @@ export const assistantMessage: fc.Arbitrary<Message> = some<Message>(
   ['role', 'content'],
 )
 
-/** Any message that the wire can carry; tool calls only where they belong. */
+/** Any message that the wire can carry, with the fields of its role. */
 export const message: fc.Arbitrary<Message> = fc.oneof(
   some<Message>(
     {
@@ -161,7 +161,7 @@ export const message: fc.Arbitrary<Message> = fc.oneof(
   ),
 )
 
-/** The events of one block, with its text cut at any places. */
+/** The events of one block, whose text is cut anywhere. */
 function blockEvents(
   block: ContentBlock,
   index: number,
@@ -227,7 +227,7 @@ function cut(whole: string, cuts: readonly number[]): string[] {
   return [0, ...places].map((place, at) => whole.slice(place, places[at] ?? whole.length))
 }
 
-/** A message, and one of the streams it may come as: any cuts, blocks in any interleaving. */
+/** A message, and a stream of it with any cuts and any interleaving of the blocks. */
 export const streamed: fc.Arbitrary<{ readonly message: Message; readonly events: readonly MessageEvent[] }> =
   assistantMessage.chain((whole) =>
     fc

@@ -17,7 +17,7 @@ function encode(events: readonly MessageEvent[], id?: string): readonly WireMess
   return sent
 }
 
-/** The real client's assembler. `look` sees the message before and each event after. */
+/** Runs the assembler of the real client. `look` gets the message before each event, and the event. */
 function assemble(
   events: readonly WireMessageEvent[],
   look: (message: AssembledMessage | undefined, event: WireMessageEvent) => void = () => {},
@@ -37,7 +37,7 @@ function assemble(
   return message
 }
 
-test('the client puts together the message that was written', () => {
+test('the client assembles the message that was encoded', () => {
   fc.assert(
     fc.property(streamed, ({ message, events }) => {
       const assembled = assemble(JSON.parse(JSON.stringify(encode(freeze(events)))))
@@ -50,7 +50,7 @@ test('the client puts together the message that was written', () => {
   )
 })
 
-test('what the deltas say agrees with how each block ends', () => {
+test('the deltas of each block add up to its final content', () => {
   fc.assert(
     fc.property(streamed, ({ events }) => {
       assemble(encode(events), (message, { event, index, content }) => {
@@ -67,7 +67,7 @@ test('what the deltas say agrees with how each block ends', () => {
   )
 })
 
-test('a tool call: its arguments go out accumulated, and parsed at the end', () => {
+test('the arguments of a tool call are sent accumulated, and parsed at the end', () => {
   const events: MessageEvent[] = [
     { type: 'messageStart', role: 'assistant', id: 'm', metadata: { model: 'x', nested: { no: 1 } } },
     { type: 'blockStart', index: 0, block: { type: 'toolCall', id: 'c', name: 'add', args: {} } },
@@ -121,7 +121,7 @@ test('long arguments cost bytes in proportion to their length', () => {
   expect(bytes(400_000)).toBeLessThan(30)
 })
 
-test('blocks that nobody finished are finished with the message', () => {
+test('blocks without a finish event finish with the message', () => {
   const sent = encode([
     { type: 'blockDelta', index: 0, delta: { type: 'text', text: 'hi' } },
     { type: 'messageFinish' },
@@ -136,7 +136,7 @@ test('blocks that nobody finished are finished with the message', () => {
   expect(sent[3]).toMatchObject({ content: { type: 'text', text: 'hi' } })
 })
 
-test('the id that is asked for wins, and a repeated start is sent once', () => {
+test('a given id overrides that of the stream, and a repeated start is sent once', () => {
   const sent = encode(
     [
       { type: 'messageStart', id: 'theirs' },

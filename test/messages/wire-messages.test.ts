@@ -20,7 +20,7 @@ import {
 } from '../../src/messages/index.ts'
 import { block, freeze, message, usage } from './arbitraries.ts'
 
-test('every block comes back from the wire as it was', () => {
+test('every block is decoded as it was encoded', () => {
   fc.assert(
     fc.property(block, (original) => {
       expect(decodeBlock(freeze(encodeBlock(freeze(original))))).toEqual(original)
@@ -29,7 +29,7 @@ test('every block comes back from the wire as it was', () => {
   )
 })
 
-test('every message comes back from the wire as it was', () => {
+test('every message is decoded as it was encoded', () => {
   fc.assert(
     fc.property(message, (original) => {
       expect(decodeMessage(freeze(encodeMessage(freeze(original))))).toEqual(original)
@@ -38,7 +38,7 @@ test('every message comes back from the wire as it was', () => {
   )
 })
 
-test('every usage comes back from the wire as it was', () => {
+test('every usage is decoded as it was encoded', () => {
   fc.assert(
     fc.property(usage, (original) => {
       expect(decodeUsage(encodeUsage(original))).toEqual(original)
@@ -46,7 +46,7 @@ test('every usage comes back from the wire as it was', () => {
   )
 })
 
-test('the wire form survives JSON, and reading it again changes nothing', () => {
+test('the wire form is plain JSON, and encoding it again changes nothing', () => {
   fc.assert(
     fc.property(message, (original) => {
       const wire = encodeMessage(original)
@@ -57,7 +57,7 @@ test('the wire form survives JSON, and reading it again changes nothing', () => 
   )
 })
 
-test('one plain text is a string, everything else is standard content', () => {
+test('one plain text becomes a string, and all other content becomes standard content', () => {
   const text = { type: 'text', text: 'hi' } as const
   const assistant = (...content: Parameters<typeof encodeMessage>[0]['content'][number][]) =>
     encodeMessage({ role: 'assistant', id: 'm', content })
@@ -79,7 +79,7 @@ test('one plain text is a string, everything else is standard content', () => {
   expect(assistant({ ...text, id: 'b' }).content).toEqual([{ ...text, id: 'b' }])
 })
 
-test('media goes out as the JavaScript client reads it', () => {
+test('media are encoded as the JavaScript client reads them', () => {
   const image = { type: 'image', base64: 'AAAA', mimeType: 'image/png', fileId: 'f' } as const
   expect(encodeBlock(image)).toEqual({ type: 'image', data: 'AAAA', mime_type: 'image/png', file_id: 'f' })
 })
@@ -137,7 +137,7 @@ test.each([
       invalid_tool_calls: [{ id: 'b', name: 'g', args: '{"x":', type: 'invalid_tool_call' }],
     },
   ],
-])('reads %s', (_, spelling, expected) => {
+])('%s is read', (_, spelling, expected) => {
   expect(toWireMessage(freeze(spelling))).toMatchObject(expected)
 })
 
@@ -158,7 +158,7 @@ test.each([
   expect(decodeMessage(value)).toBeUndefined()
 })
 
-test('reads LangChain messages, live and stringified', () => {
+test('LangChain messages are read, live and stringified', () => {
   const messages = [
     new HumanMessage({ content: 'hi', id: 'h' }),
     new SystemMessage({ content: 'be kind', id: 's' }),
@@ -200,7 +200,7 @@ test('reads LangChain messages, live and stringified', () => {
   expect(decodeMessage(messages[5])).toBeUndefined()
 })
 
-test('LangChain reads what is written', () => {
+test('LangChain reads encoded messages', () => {
   fc.assert(
     fc.property(message, (original) => {
       const { type, ...fields } = encodeMessage(original)
@@ -224,7 +224,7 @@ test('LangChain reads what is written', () => {
   )
 })
 
-test("a provider's own tool blocks give way to the calls they stand for", () => {
+test("a call replaces the provider's own block of the same call", () => {
   const decoded = decodeMessage({
     type: 'ai',
     content: [
@@ -236,7 +236,7 @@ test("a provider's own tool blocks give way to the calls they stand for", () => 
   expect(decoded?.content.map(({ type }) => type)).toEqual(['text', 'toolCall'])
 })
 
-test("images in OpenAI's spelling are images", () => {
+test("images in OpenAI's spelling become image blocks", () => {
   expect(decodeBlock({ type: 'image_url', image_url: { url: 'https://x/y.png', detail: 'low' } })).toEqual({
     type: 'image',
     url: 'https://x/y.png',
@@ -249,7 +249,7 @@ test("images in OpenAI's spelling are images", () => {
   })
 })
 
-test('a block of an unknown kind, or a known one gone wrong, is kept whole', () => {
+test('a block of an unknown type, or a malformed one, is kept whole', () => {
   for (const odd of [
     { type: 'hologram', depth: 3 },
     { type: 'text', text: 5 },

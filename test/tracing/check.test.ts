@@ -23,7 +23,7 @@ const withUsage = (usage_metadata: unknown) => ({
   extra: { metadata: { ...good.extra.metadata, usage_metadata } },
 })
 
-test('nothing to say of a good run, in any shape that is taken', () => {
+test('a good run has no findings, in any accepted shape', () => {
   expect(checkLlmRun(good)).toEqual([])
   const { usage_metadata, ...named } = good.extra.metadata
   for (const outputs of [
@@ -38,7 +38,7 @@ test('nothing to say of a good run, in any shape that is taken', () => {
   expect(checkLlmRun({ ...good, outputs: {}, error: 'failed' })).toEqual([])
 })
 
-test('what we convert has nothing wrong with it', () => {
+test('a converted run has no findings', () => {
   const call = {
     request: {
       model: 'gpt-4o',
@@ -64,7 +64,7 @@ test('what we convert has nothing wrong with it', () => {
   }
 })
 
-test('each of the four requirements', () => {
+test('each of the four requirements has its finding', () => {
   const requirements = (run: object) => checkLlmRun(run).map(({ requirement }) => requirement)
   expect(requirements({ ...good, run_type: 'chain' })).toEqual(['run type'])
   expect(requirements({ ...good, inputs: { text: 'Hi' } })).toEqual(['message format'])
@@ -86,13 +86,13 @@ test('each of the four requirements', () => {
   for (const { message } of checkLlmRun({})) expect(message).toMatch(/^(Is|Has) .+\.$/)
 })
 
-describe('messages', () => {
+describe('the messages of a run are checked', () => {
   test.each<[string, object, string[]]>([
-    ['a role that is none', { role: 'human', content: 'x' }, ['role']],
-    ['a block that is none', { role: 'assistant', content: [{ type: 'hologram' }] }, ['content[0].type']],
+    ['an unknown role', { role: 'human', content: 'x' }, ['role']],
+    ['an unknown block', { role: 'assistant', content: [{ type: 'hologram' }] }, ['content[0].type']],
     ['a text without text', { role: 'assistant', content: [{ type: 'text' }] }, ['content[0].text']],
     [
-      'reasoning in another spelling',
+      'reasoning with another spelling',
       { role: 'assistant', content: [{ type: 'reasoning', reasoning: 'x' }] },
       ['content[0].text'],
     ],
@@ -112,7 +112,7 @@ describe('messages', () => {
       ['content[0].id'],
     ],
     [
-      'a server result of no call',
+      'a server result without a call',
       { role: 'assistant', content: [{ type: 'server_tool_result', tool_call_id: 'x', status: 'done' }] },
       ['content[0].status', 'content[0].tool_call_id'],
     ],
@@ -121,10 +121,10 @@ describe('messages', () => {
       { role: 'assistant', content: 'x', tool_call_id: 'c' },
       ['tool_call_id'],
     ],
-    ['a tool message without one', { role: 'tool', content: 'x' }, ['tool_call_id']],
-    ['a tool message of no call', { role: 'tool', content: 'x', tool_call_id: 'c' }, ['tool_call_id']],
-    ['no content', { role: 'assistant' }, ['content']],
-  ])('%s', (_, message, found) => {
+    ['a tool message without a tool_call_id', { role: 'tool', content: 'x' }, ['tool_call_id']],
+    ['a tool message without a call', { role: 'tool', content: 'x', tool_call_id: 'c' }, ['tool_call_id']],
+    ['a message without content', { role: 'assistant' }, ['content']],
+  ])('%s is found', (_, message, found) => {
     const run = { ...good, outputs: { messages: [message] } }
     expect(paths(run)).toEqual(found.map((path) => `outputs.messages[0].${path}`))
   })
@@ -138,7 +138,7 @@ describe('messages', () => {
     ])
   })
 
-  test('a good server call and its result', () => {
+  test('a good server call with its result has no findings', () => {
     const call = { type: 'server_tool_call', id: 's', name: 'search', args: {} }
     expect(paths(output(call, { type: 'server_tool_result', tool_call_id: 's', status: 'success' }))).toEqual(
       [],
@@ -146,30 +146,30 @@ describe('messages', () => {
   })
 })
 
-describe('counts', () => {
+describe('the token counts of a run are checked', () => {
   const at = (path: string) => `extra.metadata.usage_metadata.${path}`
 
-  test('details that overlap', () => {
+  test('overlapping details are found', () => {
     const details = { input_token_details: { text: 8, cache_read: 6 } }
     expect(paths(withUsage({ input_tokens: 10, output_tokens: 1, ...details }))).toEqual([
       at('input_token_details'),
     ])
   })
 
-  test('writes to the cache that are told twice', () => {
+  test('cache writes that are counted twice are found', () => {
     const details = { input_token_details: { cache_creation: 6, ephemeral_5m_input_tokens: 6 } }
     expect(paths(withUsage({ input_tokens: 100, output_tokens: 1, ...details }))).toEqual([
       at('input_token_details.cache_creation'),
     ])
   })
 
-  test('a total that is no sum', () => {
+  test('a total that is not the sum is found', () => {
     expect(paths(withUsage({ input_tokens: 10, output_tokens: 1, total_tokens: 12 }))).toEqual([
       at('total_tokens'),
     ])
   })
 
-  test('costs alone will do', () => {
+  test('costs without counts have no findings', () => {
     expect(paths(withUsage({ total_cost: 0.1 }))).toEqual([])
   })
 })

@@ -63,7 +63,7 @@ const chatResponse = frozen({
   },
 })
 
-test('a chat call in the message format of the platform', () => {
+test("a chat call is converted to the platform's message format", () => {
   const record = convertModelCall({ request: chatRequest, response: chatResponse })
   expect(record.inputs).toEqual({
     messages: [
@@ -141,7 +141,7 @@ test('a chat call in the message format of the platform', () => {
   expect(viaJson(record)).toEqual(record)
 })
 
-test('server tools, thinking with its signature and exclusive totals of Anthropic', () => {
+test('server tools, signed thinking and exclusive totals of Anthropic are converted', () => {
   const { inputs, outputs, metadata } = convertModelCall({
     request: frozen({
       model: 'claude-sonnet-4-5',
@@ -226,7 +226,7 @@ test('server tools, thinking with its signature and exclusive totals of Anthropi
   })
 })
 
-test('instruct models have a prompt and texts', () => {
+test('the call of an instruct model has a prompt and texts', () => {
   const { inputs, outputs, metadata } = convertModelCall({
     request: { model: 'davinci', prompt: 'Once', max_tokens: 5 },
     response: {
@@ -249,14 +249,14 @@ test('instruct models have a prompt and texts', () => {
   expect(metadata).toMatchObject({ ls_model_type: 'llm', ls_max_tokens: 5 })
 })
 
-describe('targets', () => {
+describe('a target sets the shape of inputs and outputs', () => {
   const call = { request: chatRequest, response: chatResponse }
 
   test.each([
     ['completions', ['messages'], ['id', 'object', 'model', 'choices']],
     ['responses', ['instructions', 'input'], ['id', 'object', 'model', 'status', 'output']],
     ['anthropic', ['system', 'messages'], ['id', 'type', 'role', 'model', 'content', 'stop_reason']],
-  ])('%s', (target, inputs, outputs) => {
+  ])('the target %s writes its shape and sets ls_message_format', (target, inputs, outputs) => {
     const record = convertModelCall({ ...call, target })
     expect(record.metadata.ls_message_format).toBe(target)
     for (const key of inputs.filter((key) => key !== 'instructions'))
@@ -265,19 +265,19 @@ describe('targets', () => {
     expect(viaJson(record)).toEqual(record)
   })
 
-  test('the Responses API is named where the platform looks for it', () => {
+  test('the target `responses` names the Responses API where the platform looks for it', () => {
     const { metadata } = convertModelCall({ ...call, target: 'responses' })
     expect(metadata.ls_invocation_params).toMatchObject({ use_responses_api: true, top_p: 0.9 })
   })
 
-  test('one of your own', () => {
+  test('a custom target is used', () => {
     const lines = { name: 'lines', writeRequest: () => ({ lines: 4 }), writeResponse: () => ({ lines: 1 }) }
     const { inputs, outputs, metadata } = convertModelCall({ ...call, target: lines })
     expect([inputs, outputs, metadata.ls_message_format]).toEqual([{ lines: 4 }, { lines: 1 }, 'lines'])
   })
 })
 
-test('what cannot be known is told: names that do not exist throw, shapes that do not exist are kept', () => {
+test('an unknown format or target throws, and an unknown shape is kept with an issue', () => {
   expect(() => convertModelCall({ response: chatResponse, format: 'telegraph' })).toThrow(
     expect.objectContaining({ name: 'TracingError', code: 'invalid_trace', path: 'format' }),
   )
@@ -289,7 +289,7 @@ test('what cannot be known is told: names that do not exist throw, shapes that d
   expect(metadata.conversion_issues).toHaveLength(1)
 })
 
-test('an error of the provider', () => {
+test('an error of the provider becomes the error of the record', () => {
   const { error, outputs } = convertModelCall({
     format: 'anthropicMessages',
     response: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
@@ -305,7 +305,7 @@ test.each([
   [['assistant', 'Hello']],
   [{ messages: [{ role: 'assistant', content: [{ type: 'text', text: 'Hello' }] }] }],
   ['Hello'],
-])("a model of one's own may answer %j", (answer) => {
+])('a custom model may answer %j', (answer) => {
   const usage_metadata = { input_tokens: 3, output_tokens: 2 }
   const counted = typeof answer === 'object' && !Array.isArray(answer)
   const { outputs, metadata, issues } = convertModelCall({
@@ -322,7 +322,7 @@ test.each([
   expect(issues).toBeUndefined()
 })
 
-test('names given stand above names found', () => {
+test('given names override detected ones', () => {
   const { metadata } = convertModelCall({
     response: chatResponse,
     provider: 'deepseek',
@@ -337,25 +337,25 @@ test('names given stand above names found', () => {
   })
 })
 
-describe('costs', () => {
+describe('costs come from the provider or a price table', () => {
   const prices = (model: string, { inputTokens }: { inputTokens: number }) =>
     model.startsWith('gpt-4o') ? { inputCost: inputTokens * 2, totalCost: 300 } : undefined
 
-  test('of a price table', () => {
+  test('a price table adds costs', () => {
     const { metadata } = convertModelCall({ response: chatResponse, prices })
     expect(metadata.usage_metadata).toMatchObject({ input_cost: 200, total_cost: 300 })
     const other = convertModelCall({ response: chatResponse, prices, model: 'other' })
     expect(other.metadata.usage_metadata).not.toHaveProperty('total_cost')
   })
 
-  test('of the provider stand above it', () => {
+  test('costs of the provider override the price table', () => {
     const response = { ...chatResponse, usage: { ...chatResponse.usage, cost: 0.5 } }
     const { metadata } = convertModelCall({ response, prices })
     expect(metadata.usage_metadata).toMatchObject({ total_cost: 0.5 })
     expect(metadata.usage_metadata).not.toHaveProperty('input_cost')
   })
 
-  test('a price table that throws costs nothing', () => {
+  test('a price table that throws adds an issue and no costs', () => {
     const { metadata, issues } = convertModelCall({
       response: chatResponse,
       prices() {
@@ -367,7 +367,7 @@ describe('costs', () => {
   })
 })
 
-describe('usage of formats that do not count well', () => {
+describe('usage whose counts do not add up is corrected', () => {
   const sloppy = defineFormat({
     name: 'sloppy',
     detect: () => 'response',
@@ -377,7 +377,7 @@ describe('usage of formats that do not count well', () => {
     },
   })
 
-  test('is made a partition, and the record says so', () => {
+  test('usage becomes a partition, and the record names each correction', () => {
     const { metadata } = convertModelCall({
       format: sloppy,
       response: {
@@ -405,7 +405,7 @@ describe('usage of formats that do not count well', () => {
     ])
   })
 
-  test('what a format has cut is told too', () => {
+  test('the record says when a format has cut details', () => {
     const { metadata, outputs } = convertModelCall({
       response: {
         ...chatResponse,
@@ -428,7 +428,7 @@ describe('usage of formats that do not count well', () => {
     expect(JSON.stringify(outputs)).toContain('"reasoning_tokens":11')
   })
 
-  test('a partition comes back as it is', () => {
+  test('usage that is a partition is returned as it is', () => {
     const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5, inputDetails: { cache_read: 3 } }
     expect(partitionUsage(usage)).toEqual({ usage, issues: [] })
     expect(partitionUsage(usage).usage).toBe(usage)

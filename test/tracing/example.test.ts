@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 
-test('the example runs without a network, and its runs have nothing wrong with them', async () => {
+test('the example runs without a network, and its runs have no findings', async () => {
   const main = fileURLToPath(new URL('../../examples/tracing/main.ts', import.meta.url))
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', 'tsx', main])
   expect(stderr).toBe('')

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { startLlmRun } from '../../src/tracing/index.ts'
 import { langsmithSink } from '../../src/tracing/sinks/langsmith.ts'
 
-/** A server that takes in runs one by one, and keeps what it got. */
+/** A server that accepts runs one by one and keeps the requests. */
 async function intake(status = 200) {
   const got: { method: string; url: string; key: unknown; body: Record<string, unknown> }[] = []
   const server = createServer(async (request, response) => {
@@ -32,7 +32,7 @@ const response = {
   usage: { prompt_tokens: 3, completion_tokens: 2 },
 }
 
-test("runs reach the platform through the user's client", async () => {
+test("runs are sent through the user's client", async () => {
   const { got, apiUrl } = await intake()
   const client = new Client({ apiUrl, apiKey: 'key', autoBatchTracing: false })
   const run = startLlmRun({ name: 'answer', request, sinks: [langsmithSink({ client, project: 'p' })] })
@@ -61,7 +61,7 @@ test("runs reach the platform through the user's client", async () => {
   })
 })
 
-test('key, address and project come from the environment', async () => {
+test('key, endpoint and project are read from the environment', async () => {
   const { got, apiUrl } = await intake()
   vi.stubEnv('LANGSMITH_API_KEY', 'from-env')
   vi.stubEnv('LANGSMITH_ENDPOINT', apiUrl)
@@ -74,7 +74,7 @@ test('key, address and project come from the environment', async () => {
   expect(got[0]).toMatchObject({ key: 'from-env', body: { session_name: 'project-from-env' } })
 })
 
-test('a platform that refuses is told of, and no more', async () => {
+test('a rejection by the platform only calls onError', async () => {
   const errors: unknown[] = []
   const { apiUrl } = await intake(422)
   const client = new Client({ apiUrl, apiKey: 'k', autoBatchTracing: false })

@@ -7,7 +7,7 @@ import { convertArrayToReadableStream, MockLanguageModelV3 } from 'ai/test'
 import { expect, onTestFinished, test } from 'vitest'
 import { type ModelCallRecord, observeModelStream } from '../../src/tracing/index.ts'
 
-/** Streams of libraries, as they are. */
+/** The real streams of libraries are observed. */
 
 function watched<Source extends object>(source: Source) {
   const records: ModelCallRecord[] = []
@@ -22,7 +22,7 @@ async function all<Chunk>(stream: AsyncIterable<Chunk>): Promise<Chunk[]> {
   return chunks
 }
 
-test("the AI SDK's stream", async () => {
+test("the AI SDK's stream is observed", async () => {
   const usage = {
     inputTokens: { total: 7, noCache: 3, cacheRead: 4, cacheWrite: undefined },
     outputTokens: { total: 5, text: 3, reasoning: 2 },
@@ -65,7 +65,7 @@ test("the AI SDK's stream", async () => {
   })
 })
 
-test("LangChain's stream", async () => {
+test("LangChain's stream is observed", async () => {
   const model = new FakeListChatModel({ responses: ['Hello'] })
   const given = await model.stream('Hi')
   const { stream, records } = watched(given)
@@ -74,7 +74,7 @@ test("LangChain's stream", async () => {
   expect(records.map(blocksOf)).toEqual([[{ type: 'text', text: 'Hello' }]])
 })
 
-test("Anthropic's emitter", async () => {
+test("Anthropic's emitter is observed", async () => {
   const message = {
     id: 'msg_1',
     type: 'message',

@@ -37,7 +37,7 @@ const CHUNKS = frozen([
   },
 ])
 
-/** A source that counts what is asked of it. */
+/** A source that counts its pulls. */
 function counted(chunks: readonly unknown[] = CHUNKS, failure?: unknown) {
   const counts = { pulled: 0, returned: 0 }
   const source = {
@@ -95,7 +95,7 @@ describe('an async iterable', () => {
     expect(records[0]!.events).toEqual([{ name: 'new_token', time: expect.any(String) }])
   })
 
-  test('whose reader leaves early makes one record with what came', async () => {
+  test('makes one record with the chunks so far when its reader leaves early', async () => {
     const { counts, source } = counted()
     const { stream, records } = watched(source)
     for await (const chunk of stream) if (chunk === CHUNKS[1]) break
@@ -105,14 +105,14 @@ describe('an async iterable', () => {
     expect(records[0]!.error).toContain('Cancelled')
   })
 
-  test('whose reader leaves after the last word has not been cancelled', async () => {
+  test('is complete, not cancelled, when its reader leaves after the finish chunk', async () => {
     const { source } = counted()
     const { stream, records } = watched(source)
     for await (const chunk of stream) if (chunk === CHUNKS[3]) break
     expect(records.map(({ error }) => error)).toEqual([undefined])
   })
 
-  test('that fails throws what it throws, and makes one record with what came', async () => {
+  test('that fails throws its error, and makes one record with the chunks so far', async () => {
     const failure = new RangeError('broken')
     const { stream, records } = watched(counted(CHUNKS.slice(0, 3), failure).source)
     await expect(all(stream as AsyncIterable<unknown>)).rejects.toBe(failure)
@@ -121,7 +121,7 @@ describe('an async iterable', () => {
     expect(records[0]!.error).toBe('RangeError: broken')
   })
 
-  test("of bare text, from a model of one's own", async () => {
+  test('may have bare text, as from a custom model', async () => {
     const { stream, records } = watched(counted(['Hel', 'lo']).source, {
       request: { messages: [{ role: 'user', content: 'Hi' }] },
     })
@@ -129,7 +129,7 @@ describe('an async iterable', () => {
     expect(records.map((record) => [textIn(record), record.events.length])).toEqual([['Hello', 1]])
   })
 
-  test('holds no chunk that has gone by', async () => {
+  test('holds no chunk after it was read', async () => {
     const gone: WeakRef<object>[] = []
     const source = (async function* () {
       for (let at = 0; at < 200; at++) {
@@ -148,7 +148,7 @@ describe('an async iterable', () => {
     expect(textIn(records[0]!)).toHaveLength(200)
   })
 
-  test('keeps what else it can do', async () => {
+  test('keeps its other members', async () => {
     class Special {
       #count = 2
       name = 'special'
@@ -256,7 +256,7 @@ describe('a ReadableStream', () => {
     expect(teed.records).toHaveLength(1)
   })
 
-  test('that is cancelled tells its source, and makes one record with what came', async () => {
+  test('that is cancelled cancels its source, and makes one record with the chunks so far', async () => {
     const { counts, stream: given } = source()
     const { stream, records } = watched(given)
     const reader = stream.getReader()
@@ -269,7 +269,7 @@ describe('a ReadableStream', () => {
     ])
   })
 
-  test('that is cancelled before it is read tells its source too', async () => {
+  test('that is cancelled before it is read cancels its source too', async () => {
     const { counts, stream: given } = source()
     const { stream, records } = watched(given)
     await stream.cancel('never mind')
@@ -284,7 +284,7 @@ describe('a ReadableStream', () => {
     expect(records.map((record) => [textIn(record), record.error])).toEqual([['Hello', 'broken']])
   })
 
-  test('of a class of its own stays one', async () => {
+  test('of a subclass keeps its prototype', async () => {
     class Own extends ReadableStream<unknown> {
       own = () => 'own'
       async first() {
@@ -304,7 +304,7 @@ describe('a ReadableStream', () => {
   })
 })
 
-describe('the SDKs', () => {
+describe('the streams of SDKs keep their helpers', () => {
   async function provider(events: readonly { event?: string; data: unknown }[]): Promise<string> {
     const server = createServer((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': 'req_1' })
@@ -392,7 +392,7 @@ describe('the SDKs', () => {
     expect(records[0]!.inputs.messages).toHaveLength(1)
   })
 
-  test("Anthropic's stream, with parallel calls and thinking", async () => {
+  test("Anthropic's stream is observed with parallel calls and thinking", async () => {
     const events = frozen([
       {
         type: 'message_start',
@@ -469,8 +469,8 @@ describe('the SDKs', () => {
   })
 })
 
-describe('the first token', () => {
-  /** How many chunks were handed out when the event came. */
+describe('the new_token event marks the first content', () => {
+  /** The number of chunks that were read before the event. */
   async function placeOf(chunks: readonly unknown[]): Promise<number | undefined> {
     let at = 0
     let found: number | undefined
@@ -514,7 +514,7 @@ describe('the first token', () => {
       1,
     ],
     [
-      'another choice than the first',
+      'in another choice than the first',
       [
         delta({ role: 'assistant' }),
         { choices: [{ index: 1, delta: { role: 'assistant', content: '' } }] },
@@ -523,9 +523,9 @@ describe('the first token', () => {
       2,
     ],
     ['audio', [delta({ role: 'assistant' }), delta({ audio: { id: 'a', data: 'AAAA' } })], 1],
-    ['nothing at all', [CHUNKS[0], CHUNKS[3], CHUNKS[4]], undefined],
+    ['absent, which makes no event', [CHUNKS[0], CHUNKS[3], CHUNKS[4]], undefined],
     [
-      'a delta of the Responses API, and no envelope',
+      'a delta of the Responses API but no envelope',
       [
         responses('created', { response: { object: 'response', output: [] } }),
         responses('output_item.added', { item: { type: 'function_call', id: 'i', call_id: 'c', name: 'f' } }),
@@ -534,7 +534,7 @@ describe('the first token', () => {
       2,
     ],
     [
-      'a delta of Anthropic, and no start of a block',
+      'a delta of Anthropic but no start of a block',
       [
         { type: 'message_start', message: { type: 'message', content: [] } },
         anthropic('content_block_start', {
@@ -544,11 +544,11 @@ describe('the first token', () => {
       ],
       2,
     ],
-  ])('is %s', async (_, chunks, at) => {
+  ])('the first content may be %s', async (_, chunks, at) => {
     expect(await placeOf(chunks)).toBe(at)
   })
 
-  test('is told once per run', async () => {
+  test('a run gets one new_token event', async () => {
     const sink = memorySink()
     const run = startLlmRun({ name: 'm', sinks: [sink] })
     await all(observeModelStream(counted().source, { run }) as AsyncIterable<unknown>)
@@ -558,8 +558,8 @@ describe('the first token', () => {
   })
 })
 
-describe('what goes wrong in tracing', () => {
-  test('is no matter of the stream', async () => {
+describe('an error in tracing', () => {
+  test('never reaches the stream', async () => {
     const errors: unknown[] = []
     const stream = observeModelStream(counted().source, {
       onEnd() {
@@ -571,19 +571,19 @@ describe('what goes wrong in tracing', () => {
     expect(errors).toEqual([new Error('in onEnd')])
   })
 
-  test('throws at once where it is a mistake of the caller', () => {
+  test('throws at once if it is a mistake of the caller', () => {
     expect(() => observeModelStream({})).toThrow(TracingError)
     expect(() => observeModelStream(counted().source, { format: 'telegraph' })).toThrow(TracingError)
   })
 
-  test('chunks that no format knows pass, and the record says so', async () => {
+  test('does not stop chunks that no format knows, and the record says so', async () => {
     const chunks = Array.from({ length: 40 }, (_, at) => ({ at }))
     const { stream, records } = watched(counted(chunks).source)
     expect(await all(stream as AsyncIterable<unknown>)).toEqual(chunks)
     expect(records[0]!.issues).toEqual([{ path: 'stream', message: 'No format knows its chunks.' }])
   })
 
-  test('an error in the stream is the error of the record', async () => {
+  test('differs from an error in the stream, which is the error of the record', async () => {
     const { stream, records } = watched(
       counted([CHUNKS[1], { error: { message: 'overloaded', code: 'server_error' } }]).source,
       { format: 'openaiChat' },

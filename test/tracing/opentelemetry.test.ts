@@ -117,7 +117,7 @@ test('a run is a span with the attributes of the conventions, and the event of t
   ])
 })
 
-test('spans are nested as the runs are, within the active one; an error is one', async () => {
+test('spans nest like the runs within the active span, and a failed run has an error status', async () => {
   const { exporter, tracer, sink } = tracing()
   const outer = tracer.startSpan('outer')
   const spy = { create: sink.create, update: sink.update }
@@ -145,7 +145,7 @@ test('spans are nested as the runs are, within the active one; an error is one',
   expect(named('chat claude-sonnet-4-5').attributes['error.type']).toBe('RangeError')
 })
 
-test('the messages of other shapes are found too', async () => {
+test('messages of other shapes are read too', async () => {
   for (const target of ['completions', 'anthropic', 'responses']) {
     const memory = memorySink()
     const run = startLlmRun({ name: 'm', request, target, sinks: [memory] })
@@ -159,7 +159,7 @@ test('the messages of other shapes are found too', async () => {
   }
 })
 
-/** What a round trip keeps. */
+/** The part of a message that a round trip keeps. */
 const core = (messages: readonly Message[]) =>
   messages.map(({ role, content, toolCallId }) => ({
     role,
@@ -178,7 +178,7 @@ function recordOf(request: unknown, response: unknown, format: string): TracedRu
 }
 
 test.each(formats)(
-  '%s -> attributes -> back keeps text, ids, arguments and counts',
+  'text, ids, arguments and counts of %s are read back from the attributes',
   (_, format, examples) => {
     fc.assert(
       fc.property(examples, ({ response }) => {
@@ -198,7 +198,7 @@ test.each(formats)(
   },
 )
 
-test('counts of others are read from the flat attributes', () => {
+test('counts of other libraries are read from the flat attributes', () => {
   expect(
     readGenAiAttributes({
       'gen_ai.provider.name': 'x',

@@ -7,7 +7,7 @@ import { frozen, viaJson } from '../formats/helpers.ts'
 
 const RUNS = Number(process.env.TRACING_RUNS ?? 40)
 
-/** The record of a stream that is read to its end. */
+/** Reads a stream to its end and returns its record. */
 async function recordOf(format: Format | undefined, chunks: readonly unknown[]): Promise<ModelCallRecord> {
   let record: ModelCallRecord | undefined
   const onEnd = (ended: ModelCallRecord) => (record = ended)
@@ -22,7 +22,7 @@ async function recordOf(format: Format | undefined, chunks: readonly unknown[]):
 }
 
 describe.each(formats)('%s', (_, format, examples) => {
-  test('a stream, however it is cut, makes the record of the whole response', async () => {
+  test('a stream makes the record of the whole response, however it is cut', async () => {
     await fc.assert(
       fc.asyncProperty(examples, async ({ response, chunks }) => {
         const whole = convertModelCall({ response: frozen(response), format })
@@ -35,7 +35,7 @@ describe.each(formats)('%s', (_, format, examples) => {
     )
   })
 
-  test('a stream is known by its chunks', async () => {
+  test('the format of a stream is detected by its chunks', async () => {
     await fc.assert(
       fc.asyncProperty(examples, async ({ response, chunks }) => {
         const { outputs } = await recordOf(undefined, frozen(chunks))
@@ -59,7 +59,7 @@ describe.each(formats)('%s', (_, format, examples) => {
   })
 })
 
-test('whatever comes in, a record comes out', () => {
+test('any value makes a record', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.jsonValue(), (request, response) => {
       const { outputs, metadata } = convertModelCall({ request: frozen(request), response: frozen(response) })

@@ -27,10 +27,10 @@ test.each<[string, object]>([
     },
   ],
   ['azure', { response: { type: 'ai', content: 'a' }, provider: 'azure' }],
-])('formats of many providers name the one that served: %s', (expected, call) => {
+])('a format of many providers names the one that answered: %s', (expected, call) => {
   expect(convertModelCall(call).metadata.ls_provider).toBe(expected)
 })
 
-test('where nothing names it, there is none', () => {
+test('a call that names no provider has none', () => {
   expect(convertModelCall({ response: ['assistant', 'a'] }).metadata).not.toHaveProperty('ls_provider')
 })

@@ -10,7 +10,7 @@ const response = {
 }
 const UUID7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** A sink that writes down what it is called with. */
+/** A sink that records its calls. */
 function notes(answer: (kind: string, run: TracedRun) => unknown = () => {}) {
   const calls: [kind: string, run: TracedRun][] = []
   const called = (kind: string) => (run: TracedRun) => {
@@ -25,7 +25,7 @@ describe('a run', () => {
   beforeEach(() => void vi.useFakeTimers({ now: Date.UTC(2026, 0, 2, 3, 4, 5, 678), toFake: ['Date'] }))
   afterEach(() => void vi.useRealTimers())
 
-  test('is a record of the platform, at its start and at its end', async () => {
+  test('is sent as a record of the platform at its start and at its end', async () => {
     const { calls, sink } = notes()
     const run = startLlmRun({
       name: 'answer',
@@ -109,7 +109,7 @@ describe('a run', () => {
   })
 })
 
-test('a run that is no model call has inputs and outputs as they are; its children are in its thread', async () => {
+test('a run that is no model call keeps inputs and outputs as they are, and its children are in its thread', async () => {
   const sink = memorySink()
   const root = startLlmRun({
     name: 'root',
@@ -130,7 +130,7 @@ test('a run that is no model call has inputs and outputs as they are; its childr
   expect(model!.extra.metadata).not.toHaveProperty('other')
 })
 
-test('a run that fails keeps what had come', async () => {
+test('a run that fails keeps what had arrived', async () => {
   const sink = memorySink()
   const run = startLlmRun({ name: 'm', request, sinks: [sink] })
   run.fail(new TypeError('no'), response)
@@ -163,7 +163,7 @@ describe('sinks', () => {
     expect(order[0]).toBe('create root')
   })
 
-  test('that fail are told of, and fail alone', async () => {
+  test('that fail are reported, and the others still get the run', async () => {
     const errors: unknown[] = []
     const broken = notes((kind) => {
       if (kind === 'create') throw new Error('create')
@@ -183,7 +183,7 @@ describe('sinks', () => {
     expect(memory.runs[0]!.end_time).toBeDefined()
   })
 
-  test('that never answer are not waited for', async () => {
+  test('that never answer are left after a timeout', async () => {
     vi.useFakeTimers()
     try {
       const errors: unknown[] = []
@@ -205,7 +205,7 @@ describe('sinks', () => {
     }
   })
 
-  test('see what was there at the time, each a copy of its own', async () => {
+  test('get the run as it was at that time, each in a copy of its own', async () => {
     const [first, second] = [
       notes((_, run) => {
         ;(run as { name: string }).name = 'changed'
@@ -273,7 +273,7 @@ describe('redact', () => {
     expect(JSON.stringify(record)).toContain('Hello')
   })
 
-  test('that throws lets nothing out', async () => {
+  test('that throws lets no run out', async () => {
     const errors: unknown[] = []
     const memory = memorySink()
     const run = startLlmRun({
@@ -292,7 +292,7 @@ describe('redact', () => {
   })
 })
 
-describe('base64', () => {
+describe('base64 in a run', () => {
   const bytes = new Uint8Array(3000).fill(7)
   const base64 = Buffer.from(bytes).toString('base64')
   const small = Buffer.from(new Uint8Array(60).fill(1)).toString('base64')

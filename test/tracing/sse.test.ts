@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { convertModelCall, type ModelCallRecord, TracingError } from '../../src/tracing/index.ts'
-import { observeModelResponse } from '../../src/tracing/sse.ts'
+import { observeModelResponse } from '../../src/tracing/observe/observe-response.ts'
 
 const delta = (delta: object, finish_reason: string | null = null) => ({
   id: 'c1',
@@ -44,7 +44,7 @@ function counted(pieces: readonly Uint8Array[], failure?: unknown) {
   return { counts, body }
 }
 
-/** Cut wherever it comes, also in the middle of characters. */
+/** Cuts bytes anywhere, even in the middle of characters. */
 function cut(bytes: Uint8Array, sizes: readonly number[]): Uint8Array[] {
   const pieces: Uint8Array[] = []
   for (let at = 0, turn = 0; at < bytes.length; turn++) {
@@ -64,7 +64,7 @@ function watched(response: Response, options: object = {}) {
 const textIn = ({ outputs }: ModelCallRecord) =>
   (outputs.messages as { content: { text?: string }[] }[])[0]?.content.map(({ text }) => text).join('')
 
-test('server-sent events, however the bytes are cut', async () => {
+test('server-sent events are read, however the bytes are cut', async () => {
   const bytes = new TextEncoder().encode(EVENTS)
   const { events: _, ...whole } = convertModelCall({ response: WHOLE })
   await fc.assert(
@@ -81,7 +81,7 @@ test('server-sent events, however the bytes are cut', async () => {
   )
 })
 
-test('the bytes are pulled when they are asked for, and the response is what it was', async () => {
+test('the bytes are pulled on demand, and the response keeps its properties', async () => {
   const pieces = cut(new TextEncoder().encode(EVENTS), [20])
   const { counts, body } = counted(pieces)
   const { observed, records } = watched(new Response(body, { status: 201, statusText: 'Made', headers: SSE }))
@@ -102,7 +102,7 @@ test('the bytes are pulled when they are asked for, and the response is what it 
   expect(records.map(({ error }) => error)).toEqual([expect.stringContaining('Cancelled')])
 })
 
-test('a body that breaks off', async () => {
+test('a body that breaks off makes a failed record with the chunks so far', async () => {
   const pieces = cut(new TextEncoder().encode(EVENTS), [EVENTS.indexOf('🌍')])
   const failure = new TypeError('terminated')
   const { observed, records } = watched(
@@ -114,7 +114,7 @@ test('a body that breaks off', async () => {
   ])
 })
 
-test('a failed call has no first token, and its body as its error', async () => {
+test('a failed call has no first token, and its body is its error', async () => {
   const error = JSON.stringify({ error: { message: 'slow down' } })
   const { observed, records } = watched(
     new Response(error, { status: 429, headers: { 'content-type': 'application/json' } }),
@@ -125,13 +125,13 @@ test('a failed call has no first token, and its body as its error', async () => 
   expect(records[0]!.inputs.messages).toHaveLength(1)
 })
 
-test('one JSON body', async () => {
+test('one JSON body is read', async () => {
   const { observed, records } = watched(Response.json(WHOLE))
   expect(await observed.json()).toEqual(WHOLE)
   expect(records).toEqual([convertModelCall({ response: WHOLE })])
 })
 
-test('lines of JSON, the last one without an end', async () => {
+test('lines of JSON are read, even if the last one has no line end', async () => {
   const lines = ['Hel', 'lo'].map((content) => ({
     model: 'llama',
     message: { role: 'assistant', content },
@@ -154,14 +154,14 @@ test('lines of JSON, the last one without an end', async () => {
   expect(records.map(textIn)).toEqual(['Hello'])
 })
 
-describe('what is not read', () => {
-  test('AWS event streams are told', () => {
+describe('a body that cannot be read', () => {
+  test('throws if it is an AWS event stream', () => {
     const headers = { 'content-type': 'application/vnd.amazon.eventstream' }
     expect(() => observeModelResponse(new Response('', { headers }))).toThrow(TracingError)
     expect(() => observeModelResponse(new Response('', { headers }))).toThrow(/observeModelStream/)
   })
 
-  test('an event that is no JSON passes', async () => {
+  test('passes on events that are no JSON', async () => {
     const { observed, records } = watched(new Response('data: not json\n\n', { headers: SSE }), {
       format: 'openaiChat',
     })
@@ -169,13 +169,13 @@ describe('what is not read', () => {
     expect(JSON.stringify(records[0]!.outputs)).toContain('not json')
   })
 
-  test('no body', () => {
+  test('ends the record at once if it is missing', () => {
     const { records } = watched(new Response(null, { status: 204 }))
     expect(records).toHaveLength(1)
   })
 })
 
-test("through the fetch of a provider's SDK", async () => {
+test("the fetch of a provider's SDK can be observed", async () => {
   const records: ModelCallRecord[] = []
   const client = new OpenAI({
     apiKey: 'k',

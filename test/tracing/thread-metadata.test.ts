@@ -21,7 +21,7 @@ function post(body: string | ReadableStream, headers: Record<string, string> = {
   return new Request('http://localhost/a2a/agent?x=1', init)
 }
 
-test('finds the thread, and leaves a request that is equal and unread', async () => {
+test('the thread is found, and the returned request is equal and unread', async () => {
   const text = JSON.stringify(rpc({ thread_id: 'thread-1', other: true }))
   const { threadId, attributes, request } = await threadMetadata(post(text))
   expect(threadId).toBe('thread-1')
@@ -38,14 +38,14 @@ test('finds the thread, and leaves a request that is equal and unread', async ()
   expect(await request.text()).toBe(text)
 })
 
-test("the attribute has the vendor's name", async () => {
+test("the attribute starts with the vendor's name", async () => {
   const { attributes } = await threadMetadata(post(JSON.stringify(rpc({ thread_id: 't' }))), {
     vendor: 'acme',
   })
   expect(attributes).toHaveProperty(['acme.metadata.thread_id'], 't')
 })
 
-test('can be asked again', async () => {
+test('a request can be read twice', async () => {
   const first = await threadMetadata(post(JSON.stringify(rpc({ thread_id: 't' }))))
   const second = await threadMetadata(first.request)
   expect(second.threadId).toBe('t')
@@ -62,19 +62,19 @@ test.each<[string, Request]>([
   ['a list', post(JSON.stringify([rpc({ thread_id: 't' })]))],
   ['another type of body', post('metadata', { 'content-type': 'text/plain' })],
   ['a compressed body', post('xxxx', { 'content-encoding': 'gzip' })],
-])('%s: no thread, and the body as it was', async (_, request) => {
+])('%s gives no thread and leaves the body readable', async (_, request) => {
   const before = await request.clone().text()
   const found = await threadMetadata(request)
   expect([found.threadId, found.attributes]).toEqual([undefined, {}])
   expect(await found.request.text()).toBe(before)
 })
 
-test('a GET has none', async () => {
+test('a GET has no thread', async () => {
   const request = new Request('http://localhost/')
   expect((await threadMetadata(request)).request).toBe(request)
 })
 
-test('of a body that is too long no more is read than that, and all of it is left', async () => {
+test('a body that is too long is read only up to the limit, and stays readable', async () => {
   let pulled = 0
   const endless = new ReadableStream<Uint8Array>({
     pull(to) {
@@ -90,7 +90,7 @@ test('of a body that is too long no more is read than that, and all of it is lef
   expect((await threadMetadata(announced, { maxBytes: 50 })).request).toBe(announced)
 })
 
-test('a body that breaks off is the affair of whoever reads it', async () => {
+test('a body that breaks off fails for its reader, not for threadMetadata', async () => {
   const broken = new ReadableStream<Uint8Array>({
     start(to) {
       to.enqueue(new TextEncoder().encode('{"meta'))

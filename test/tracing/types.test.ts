@@ -25,14 +25,14 @@ type Sdk = {
   readonly bedrock: AsyncIterable<ConverseStreamOutput>
 }
 
-test('streams of the SDKs are observed as what they are', () => {
+test('observed streams of the SDKs keep their types', () => {
   const same = <Given extends object>(stream: Given) => observeModelStream(stream)
   expectTypeOf(same<Sdk['openai']>).returns.toEqualTypeOf<Sdk['openai']>()
   expectTypeOf(same<Sdk['gemini']>).returns.toEqualTypeOf<Sdk['gemini']>()
   expectTypeOf(same<Sdk['ai']>).returns.toEqualTypeOf<Sdk['ai']>()
 })
 
-test('streams of the SDKs go into model()', () => {
+test('model() accepts streams of the SDKs', () => {
   expectTypeOf<Sdk['openai']>().toExtend<ModelStream>()
   expectTypeOf<Sdk['anthropic']>().toExtend<ModelStream>()
   expectTypeOf<Sdk['gemini']>().toExtend<ModelStream>()
@@ -41,11 +41,11 @@ test('streams of the SDKs go into model()', () => {
   expectTypeOf<ReadableStream<TextStreamPart<ToolSet>>>().toExtend<ModelStream>()
 })
 
-test('responses of the SDKs are converted', () => {
+test('convertModelCall accepts responses of the SDKs', () => {
   expectTypeOf<ClaudeMessage>().toExtend<Parameters<typeof convertModelCall>[0]['response']>()
 })
 
-test('clients, tracers and frameworks fit without casts', () => {
+test('clients, tracers and frameworks need no casts', () => {
   expectTypeOf<{ client: Client }>().toExtend<NonNullable<Parameters<typeof langsmithSink>[0]>>()
   expectTypeOf<{ tracer: Tracer }>().toExtend<Parameters<typeof openTelemetrySink>[0]>()
   expectTypeOf<Record<string, string>>().toExtend<Parameters<Span['setAttributes']>[0]>()

@@ -1,5 +1,6 @@
 import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
-import { readBlock, readCitation, type Words } from '../reading/blocks.ts'
+import { countOf } from '../../messages/usage.ts'
+import { type BlockVocabulary, readBlock, readCitation, toResult } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -13,19 +14,19 @@ import {
   finishPart,
 } from '../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
+  NO_NAMES,
   names,
   stringOf,
-  toText,
 } from '../reading/fields.ts'
-import { contentOf, toMessages, toRequest } from '../reading/request.ts'
-import { countOf, toUsage } from '../reading/usage.ts'
+import { contentOf, systemMessages, toMessages, toRequest, toToolMessage } from '../reading/request.ts'
+import { toUsage } from '../reading/usage.ts'
 
-/** Anthropic Messages, also as Bedrock's InvokeModel and Vertex serve them. */
+/** Anthropic Messages, which Bedrock's InvokeModel and Vertex serve as well. */
 export const anthropicMessages = defineFormat({
   name: 'anthropicMessages',
   provider: 'anthropic',
@@ -34,7 +35,7 @@ export const anthropicMessages = defineFormat({
     const { type, content, messages, error } = fields
     if (type === 'message') return Array.isArray(content) ? 'response' : undefined
     if (/^(message_|content_block_|ping$)/.test(stringOf(type)) || (type === 'error' && error)) return 'chunk'
-    // Many formats have `messages`: the request is of this one if it has something that only this one has.
+    // Many formats have `messages`, so a request needs something that only this format has.
     const own = listOf(messages).some((message) => listOf(fieldsOf(message).content).some(isOwn))
     return messages &&
       (own || 'system' in fields || 'anthropic_version' in fields || 'stop_sequences' in fields)
@@ -44,7 +45,7 @@ export const anthropicMessages = defineFormat({
   readRequest(request) {
     const fields = fieldsOf(request)
     const { system, messages } = fields
-    const start: Message[] = system ? [{ role: 'system', content: contentOf(system, readContentBlock) }] : []
+    const start = systemMessages(system, readContentBlock)
     return toRequest(
       fields,
       REQUEST,
@@ -56,16 +57,16 @@ export const anthropicMessages = defineFormat({
   open: openMessages,
 })
 
-/** Reads a response, or the events of a stream. */
+/** Reads a response or the events of a stream. */
 export function openMessages(draft: Draft): (event: Fields) => void {
   let usage: Fields | undefined
 
   function readAbout(message: Fields): void {
     addHead(draft, message, MESSAGE)
     if (message.usage) {
-      // Later counts replace those of the start, where they say anything.
-      usage = usage ? collect({ ...usage }, fieldsOf(message.usage), NONE)! : fieldsOf(message.usage)
-      addHead(draft, { usage }, NONE)
+      // Later counts replace the first ones, unless they are empty.
+      usage = usage ? collect({ ...usage }, fieldsOf(message.usage), NO_NAMES)! : fieldsOf(message.usage)
+      addHead(draft, { usage }, NO_NAMES)
       draft.usage = readUsage(usage)
     }
     const choice = choiceOf(draft)
@@ -113,21 +114,25 @@ const isOwn = (block: unknown): boolean =>
   /^(tool_use|tool_result|thinking|document)$/.test(stringOf(fieldsOf(block).type)) ||
   'cache_control' in fieldsOf(block)
 
-const NONE: ReadonlySet<string> = new Set()
 const REQUEST = names('messages system')
 const MESSAGE = names('id type role content delta')
 const RESULT = names('type tool_use_id content is_error')
 
-const WORDS: Words = {
-  types: meanings({
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({
     text: 'text',
-    reasoning: 'thinking !redacted_thinking',
+    reasoning: 'thinking',
     image: 'image',
-    file: 'document !container_upload',
+    file: 'document',
     toolCall: 'tool_use',
-    serverToolCall: 'server_tool_use !mcp_tool_use',
+    serverToolCall: 'server_tool_use',
   }),
-  fields: meanings({
+  keptTypes: byWireName({
+    reasoning: 'redacted_thinking',
+    file: 'container_upload',
+    serverToolCall: 'mcp_tool_use',
+  }),
+  fields: byWireName({
     text: 'thinking',
     annotations: 'citations',
     base64: 'data',
@@ -153,23 +158,17 @@ function readDelta(choice: Choice, index: unknown, delta: Fields): void {
 function readContentBlock(value: unknown, partial?: boolean): ContentBlock {
   const block = fieldsOf(value)
   const { type, content } = block
-  // Documents of plain text, or of blocks: no media.
+  // A document of plain text or of blocks is no medium.
   if (block.source && /^(text|content)$/.test(stringOf(fieldsOf(block.source).type)))
     return { type: 'nonStandard', value }
-  if (!stringOf(type).endsWith('_tool_result')) return readBlock(value, WORDS, partial === true)
+  if (!stringOf(type).endsWith('_tool_result')) return readBlock(value, VOCABULARY, partial === true)
   const failed = block.is_error || stringOf(fieldsOf(content).type).endsWith('_error')
-  return {
-    type: 'serverToolResult',
-    toolCallId: toText(block.tool_use_id),
-    status: failed ? 'error' : 'success',
-    output: content,
-    extras: { type, ...collect(undefined, block, RESULT) },
-  }
+  return toResult(block.tool_use_id, failed, content, collect({ type }, block, RESULT))
 }
 
 function readMessage(value: unknown): Message[] {
   const { role: raw, content, ...others } = fieldsOf(value)
-  const extras = collect(undefined, others, NONE)
+  const extras = collect(undefined, others, NO_NAMES)
   const role = raw === 'assistant' || raw === 'system' ? raw : 'user'
   const parts = Array.isArray(content) ? content : [content ?? value]
   return toMessages({ role, ...(extras && { extras }) }, parts, readInput)
@@ -178,17 +177,11 @@ function readMessage(value: unknown): Message[] {
 function readInput(part: unknown): ContentBlock | Message {
   const block = fieldsOf(part)
   if (block.type !== 'tool_result') return readContentBlock(part)
-  const extras = collect(undefined, block, RESULT)
-  return {
-    role: 'tool',
-    content: contentOf(block.content, readContentBlock),
-    toolCallId: toText(block.tool_use_id),
-    status: block.is_error ? 'error' : 'success',
-    ...(extras && { extras }),
-  }
+  const content = contentOf(block.content, readContentBlock)
+  return toToolMessage(block.tool_use_id, block.is_error, content, collect(undefined, block, RESULT))
 }
 
-/** The totals leave out what was read from and written to the cache, and the passes that compacted the context. */
+/** Anthropic's totals leave out cached tokens and the passes that compacted the context, so both are added. */
 function readUsage(usage: Fields): Usage {
   const passes = listOf(usage.iterations).map(fieldsOf)
   const served = passes.some(({ type }) => type === 'fallback_message')

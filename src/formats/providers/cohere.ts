@@ -1,5 +1,6 @@
 import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
-import { readBlock, readCitation, toCall, type Words } from '../reading/blocks.ts'
+import { countOf } from '../../messages/usage.ts'
+import { type BlockVocabulary, readBlock, readCitation, toCall } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -12,11 +13,12 @@ import {
   createDraft,
 } from '../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
+  NO_NAMES,
   names,
   respell,
   spellings,
@@ -24,9 +26,9 @@ import {
   toText,
 } from '../reading/fields.ts'
 import { roleOf, toRequest } from '../reading/request.ts'
-import { countOf, toUsage } from '../reading/usage.ts'
+import { toUsage } from '../reading/usage.ts'
 
-/** Cohere's Chat API, version 2, as its wire and as its SDK spell it. */
+/** Cohere's Chat API, version 2, as its API and its SDK spell it. */
 export const cohere = defineFormat({
   name: 'cohere',
   provider: 'cohere',
@@ -79,19 +81,19 @@ const CALL = names('id type function')
 const MESSAGE = names('role content tool_plan tool_calls citations')
 const INPUT = names('tool_call_id', MESSAGE)
 
-const WORDS: Words = {
-  types: meanings({ text: 'text', reasoning: 'thinking', image: 'image_url' }),
-  fields: meanings({ text: 'thinking', url: 'image_url' }),
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({ text: 'text', reasoning: 'thinking', image: 'image_url' }),
+  fields: byWireName({ text: 'thinking', url: 'image_url' }),
 }
 
-/** One or many: events have one where responses have a list. */
+/** A list of the values. Events have one value where responses have a list. */
 const manyOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : value ? [value] : [])
 
 /**
- * Reads the blocks of a message, or the piece that an event brings.
+ * Reads the blocks of a message, or the piece of one in an event.
  *
- * @param texts The places of the texts so far.
- * @param index The place of the piece.
+ * @param texts The indexes of the text blocks so far, to which citations refer.
+ * @param index The index of the piece.
  */
 function readParts(choice: Choice, message: Fields, texts: unknown[], index?: unknown): void {
   const { content, tool_plan: plan, tool_calls: calls } = message
@@ -99,19 +101,19 @@ function readParts(choice: Choice, message: Fields, texts: unknown[], index?: un
   const blocks = manyOf(content).map((part) => {
     const { type, text, thinking } = fieldsOf(part)
     const kind = type ?? (text === undefined && thinking !== undefined ? 'thinking' : 'text')
-    return readBlock(typeof part === 'string' ? part : { ...fieldsOf(part), type: kind }, WORDS)
+    return readBlock(typeof part === 'string' ? part : { ...fieldsOf(part), type: kind }, VOCABULARY)
   })
   for (const [at, { type }] of blocks.entries())
     if (type === 'text' && !texts.includes(index ?? at)) texts.push(index ?? at)
   const cited = new Map<unknown, unknown[]>()
-  const homeless: unknown[] = []
+  const unplaced: unknown[] = []
   for (const citation of manyOf(message.citations)) {
     const { content_index: place } = fieldsOf(citation)
     const at = texts.includes(place) ? place : texts.at(-1)
-    if (at === undefined) homeless.push(citation)
+    if (at === undefined) unplaced.push(citation)
     else cited.set(at, [...(cited.get(at) ?? []), citation])
   }
-  if (homeless.length > 0) addMetadata(choice, { citations: homeless }, NONE)
+  if (unplaced.length > 0) addMetadata(choice, { citations: unplaced }, NO_NAMES)
   for (const [at, block] of blocks.entries()) {
     addPart(choice, index ?? at, withSources(block, cited.get(index ?? at)))
     cited.delete(index ?? at)
@@ -124,8 +126,6 @@ function readParts(choice: Choice, message: Fields, texts: unknown[], index?: un
     addPart(choice, `call-${index ?? at}`, toCall('toolCall', call.id, name, undefined, extras), toText(args))
   }
 }
-
-const NONE = names('')
 
 const withSources = (block: ContentBlock, citations: readonly unknown[] = []): ContentBlock =>
   citations.length > 0 ? ({ ...block, annotations: citations.map(readCitation) } as ContentBlock) : block
@@ -144,7 +144,7 @@ function readMessage(value: unknown): Message {
   }
 }
 
-/** What is billed differs from what was counted, and stays in the metadata. */
+/** Billed units differ from the tokens that were counted, and stay in the metadata. */
 function readUsage({ tokens, billed_units, cached_tokens: cached }: Fields): Usage | undefined {
   const { input_tokens: input, output_tokens: output } = fieldsOf(tokens ?? billed_units)
   if (input === undefined && output === undefined) return undefined

@@ -1,6 +1,6 @@
 import type { Usage } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
-import { type CallKey, createCallKeys } from '../reading/call-keys.ts'
+import { type CallKey, createCallKeys } from '../reading/calls.ts'
 import { defineFormat } from '../reading/define.ts'
 import { addHead, addMetadata, addPart, addUnknown, choiceOf } from '../reading/draft.ts'
 import { collect, type Fields, fieldsOf, listOf, names, stringOf } from '../reading/fields.ts'
@@ -18,8 +18,8 @@ import {
 } from './generic/message.ts'
 
 /**
- * LangChain's messages, of JavaScript and Python: objects, constructor envelopes and plain records, chunks and what they were
- * merged into, `{ generations }`, lists and batches of messages, and what LangGraph streams of them.
+ * LangChain's messages, of JavaScript and Python: objects, constructor envelopes and plain records, chunks, merged chunks,
+ * `{ generations }`, lists and batches of messages, and the `[chunk, metadata]` pairs that LangGraph streams.
  */
 export const langchain = defineFormat({
   name: 'langchain',
@@ -35,7 +35,7 @@ export const langchain = defineFormat({
     const fields = given.lc === 1 ? fieldsOf(given.kwargs) : given
     const { messages = fields.prompts } = fields
     const list = Array.isArray(request) ? request : isMessage(request) ? [request] : messages
-    // A batch of one: its messages are a list in a list.
+    // The messages of a batch are a list in a list.
     const input = listOf(list).flat()
     const others = isMessage(request) ? {} : fields
     return toRequest(others, REQUEST, input.map(readAnyMessage), list, 'messages')
@@ -62,9 +62,9 @@ export const langchain = defineFormat({
       if (choice.open) addPieces(choice, message, (callKeys[index] ??= createCallKeys()))
       else for (const block of readContent(message)) addPart(choice, undefined, block)
       const { incomplete_details, stop_reason = more.stop_reason } = about
-      const word =
+      const reason =
         about.finish_reason ?? about.finishReason ?? about.done_reason ?? stop_reason ?? about.status
-      choice.reason = fieldsOf(incomplete_details).reason ?? word ?? choice.reason
+      choice.reason = fieldsOf(incomplete_details).reason ?? reason ?? choice.reason
       addMetadata(choice, about, ABOUT)
       addMetadata(choice, { name, additional_kwargs: collect(undefined, more, REPEATED) }, ID)
       addMetadata(choice, message, MESSAGE)
@@ -80,7 +80,7 @@ export const langchain = defineFormat({
       const output = fieldsOf(llmOutput)
       if (llmOutput) addHead(draft, { ...output, model: output.model_name }, ABOUT)
       addHead(draft, result, RESULT)
-      // One list of choices for each prompt of a batch.
+      // A batch has one list of choices for each prompt.
       const prompts = generations.some(Array.isArray) ? generations : [generations]
       let index = 0
       let sum: Usage | undefined
@@ -100,7 +100,7 @@ export const langchain = defineFormat({
   },
 })
 
-/** Chunks add up; but providers exist whose chunks count all up to now. Anthropic's do so for the output. */
+/** Adds the counts of a chunk. Some providers count everything so far in each chunk; Anthropic does so for the output alone. */
 function addCounts(total: Usage, next: Usage, provider: unknown): Usage {
   const grown = next.outputTokens >= total.outputTokens
   if (grown && next.inputTokens > 0 && next.inputTokens >= total.inputTokens) return next
@@ -125,7 +125,7 @@ function isMessage(value: unknown): boolean {
 const isType = (type: unknown): boolean =>
   typeof type === 'string' && (TYPES.has(type) || /Message(Chunk)?$/.test(type))
 
-/** Whether a message is the model's. */
+/** Whether a value is a message of the model. */
 const isAnswer = (value: unknown): boolean =>
   isMessage(value) && speakerOf(unwrapMessage(value)) === 'assistant'
 
@@ -134,13 +134,15 @@ const isChunk = (value: unknown): boolean => {
   return stringOf(type).endsWith('Chunk') || !!(lc_namespace && tool_call_chunks)
 }
 
-/** The model's messages, each in an object with what is said about it; undefined where there are others among them. */
+/**
+ * The generations of a value: the model's messages, each in an object. Undefined if there are messages of others among them.
+ */
 function generationsOf(value: unknown): readonly unknown[] | undefined {
   const { generations, messages, message } = fieldsOf(value)
   if (Array.isArray(generations)) return generations
   if (isAnswer(message)) return [value]
   if (Array.isArray(value) && isMessage(value[0]) && isRecord(value[1]) && !isMessage(value[1]))
-    // What LangGraph streams: a message, and where it comes from.
+    // LangGraph streams each message with metadata about where it comes from.
     return generationsOf(value[0])
   const list = isMessage(value) ? [value] : Array.isArray(value) ? value.flat() : listOf(messages)
   return list.length > 0 && list.every(isAnswer) ? list.map((message) => ({ message })) : undefined

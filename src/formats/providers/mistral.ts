@@ -3,8 +3,8 @@ import { type Fields, fieldsOf, listOf, respell, spellings } from '../reading/fi
 import { openaiChat, openChat } from './openai-chat.ts'
 
 /**
- * Mistral: what its API and its SDK say, which are chat completions with parts of their own. What looks like one of OpenAI's is
- * read as that unless this format is asked for.
+ * Mistral: chat completions with parts of their own, as its API and its SDK spell them. A value that could be OpenAI's as well
+ * is detected as OpenAI's, unless this format is selected by name.
  */
 export const mistral = defineFormat({
   name: 'mistral',
@@ -41,13 +41,13 @@ const NAMES = spellings(
   'choices message messages delta content usage finish_reason tool_calls tool_call_id prompt_tokens completion_tokens total_tokens prompt_tokens_details prompt_token_details cached_tokens num_cached_tokens image_url document_url file_id input_audio reference_ids',
 )
 
-/** Text stands among other parts, so it is one of them. */
+/** Makes text content a list, so that text and other parts of a stream keep their order. */
 const inOrder = (message: Fields): Fields => {
   const { content } = message
   return typeof content === 'string' && content ? { ...message, content: [content] } : message
 }
 
-/** Whether a message has something that only those of Mistral have. */
+/** Whether a message has a field or part that only Mistral's have. */
 function isOwn(value: unknown): boolean {
   const message = fieldsOf(value)
   return (

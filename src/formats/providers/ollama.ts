@@ -1,7 +1,8 @@
 import type { Message } from '../../messages/index.ts'
+import { countOf } from '../../messages/usage.ts'
 import { toBase64 } from '../reading/base64.ts'
-import { readBlock, toCall, type Words } from '../reading/blocks.ts'
-import { answerCall, type Calls, createCalls, nameCall } from '../reading/calls.ts'
+import { type BlockVocabulary, readBlock, toCall } from '../reading/blocks.ts'
+import { type Calls, createCalls, idOfAnsweredCall, idOfCall } from '../reading/calls.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -13,19 +14,19 @@ import {
   createDraft,
 } from '../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   stringOf,
   toText,
 } from '../reading/fields.ts'
 import { roleOf, toRequest } from '../reading/request.ts'
-import { countOf, toUsage } from '../reading/usage.ts'
+import { toUsage } from '../reading/usage.ts'
 
-/** Ollama: `chat` and `generate`. The last chunk of a stream is detected as a response: only that it has less in it is different. */
+/** Ollama: `chat` and `generate`. The last chunk of a stream has the shape of a response and is detected as one. */
 export const ollama = defineFormat({
   name: 'ollama',
   provider: 'ollama',
@@ -79,17 +80,20 @@ function readParts(choice: Choice, message: Fields, calls: Calls): void {
   if (thought) addPart(choice, 'thinking', { type: 'reasoning', text: thought })
   if (text) addPart(choice, 'content', { type: 'text', text })
   for (const image of listOf(message.images))
-    addPart(choice, {}, readBlock({ type: 'image', data: toBase64(image) }, IMAGES))
+    addPart(choice, {}, readBlock({ type: 'image', data: toBase64(image) }, IMAGE_VOCABULARY))
   for (const value of listOf(message.tool_calls)) {
     const call = fieldsOf(value)
     const called = fieldsOf(call.function)
-    const id = nameCall(calls, call.id, called.name)
+    const id = idOfCall(calls, call.id, called.name)
     const extras = collect(collect(undefined, call, CALL), called, CALL)
     addPart(choice, id, toCall('toolCall', id, called.name, called.arguments, extras))
   }
 }
 
-const IMAGES: Words = { types: meanings({ image: 'image' }), fields: meanings({ base64: 'data' }) }
+const IMAGE_VOCABULARY: BlockVocabulary = {
+  types: byWireName({ image: 'image' }),
+  fields: byWireName({ base64: 'data' }),
+}
 
 function readMessage(value: unknown, calls: Calls): Message {
   const message = fieldsOf(value)
@@ -102,7 +106,7 @@ function readMessage(value: unknown, calls: Calls): Message {
     role,
     ...(name ? { name: toText(name) } : undefined),
     content: choice.content,
-    ...(role === 'tool' && { toolCallId: answerCall(calls, id, name) }),
+    ...(role === 'tool' && { toolCallId: idOfAnsweredCall(calls, id, name) }),
     ...(extras && { extras }),
   }
 }

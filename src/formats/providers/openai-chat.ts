@@ -1,7 +1,8 @@
 import type { Message, Usage } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
-import { readBlock, readCitation, toCall, type Words } from '../reading/blocks.ts'
-import { type CallKey, createCallKeys } from '../reading/call-keys.ts'
+import { countOf } from '../../messages/usage.ts'
+import { type BlockVocabulary, readBlock, readCitation, toCall } from '../reading/blocks.ts'
+import { type CallKey, createCallKeys } from '../reading/calls.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -14,17 +15,17 @@ import {
   type Draft,
 } from '../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   stringOf,
   toText,
 } from '../reading/fields.ts'
 import { roleOf, toRequest } from '../reading/request.ts'
-import { countOf, toUsage } from '../reading/usage.ts'
+import { toUsage } from '../reading/usage.ts'
 
 /**
  * OpenAI Chat Completions, legacy completions, and the servers that speak them: DeepSeek, Groq, xAI, Mistral's OpenAI shape,
@@ -49,7 +50,7 @@ export const openaiChat = defineFormat({
   open: openChat,
 })
 
-/** Reads a response, or the chunks of a stream. */
+/** Reads a response or the chunks of a stream. */
 export function openChat(draft: Draft): (chunk: Fields) => void {
   let tier: unknown
   const callKeys: CallKey[] = []
@@ -62,7 +63,7 @@ export function openChat(draft: Draft): (chunk: Fields) => void {
     listOf(choices).forEach((value, position) => {
       const fields = fieldsOf(value)
       const choice = choiceOf(draft, typeof fields.index === 'number' ? fields.index : position)
-      // Perplexity sends both: a delta beside the message so far, and an empty one beside the whole message.
+      // Perplexity sends the message so far beside each delta, and an empty delta beside the whole message.
       const message = fieldsOf(
         choice.open ? (fields.delta ?? fields.message) : (fields.message ?? fields.delta),
       )
@@ -85,16 +86,17 @@ const MESSAGE = names(
 const CALL = names('index id type function custom name arguments input')
 const INPUT = names('name tool_call_id', MESSAGE)
 
-const WORDS: Words = {
-  types: meanings({
-    text: 'text !refusal',
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({
+    text: 'text',
     reasoning: 'thinking',
     image: 'image_url',
     video: 'video_url',
     audio: 'audio input_audio',
     file: 'file document_url',
   }),
-  fields: meanings({
+  keptTypes: byWireName({ text: 'refusal' }),
+  fields: byWireName({
     text: 'refusal thinking',
     url: 'image_url video_url file_url document_url',
     base64: 'data file_data input_audio',
@@ -118,7 +120,7 @@ function readMessage(value: unknown): Message {
   }
 }
 
-/** Reads the blocks of a message, or with `callKey` the pieces of them that a delta brings. */
+/** Reads the blocks of a message or, given `callKey`, the pieces of blocks in a delta. */
 function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   const { content, refusal, audio, images, function_call: called, tool_calls: calls } = message
   const thought = stringOf(message.reasoning_content) || stringOf(message.reasoning)
@@ -134,13 +136,13 @@ function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   else if (text) addPart(choice, 'text', { type: 'text', text })
   if (content && !text)
     for (const part of Array.isArray(content) ? content : [content])
-      addPart(choice, undefined, readBlock(part, WORDS))
-  if (refusal) addPart(choice, 'refusal', readBlock({ type: 'refusal', refusal }, WORDS))
+      addPart(choice, undefined, readBlock(part, VOCABULARY))
+  if (refusal) addPart(choice, 'refusal', readBlock({ type: 'refusal', refusal }, VOCABULARY))
   if (audio) {
     const { id, ...others } = fieldsOf(audio)
-    addPart(choice, 'audio', readBlock({ type: 'audio', file_id: id, ...others }, WORDS))
+    addPart(choice, 'audio', readBlock({ type: 'audio', file_id: id, ...others }, VOCABULARY))
   }
-  for (const image of listOf(images)) addPart(choice, undefined, readBlock(image, WORDS))
+  for (const image of listOf(images)) addPart(choice, undefined, readBlock(image, VOCABULARY))
   if (called) readCall(choice, { function: called }, 0, callKey)
   listOf(calls).forEach((call, place) => {
     readCall(choice, fieldsOf(call), place, callKey)
@@ -151,7 +153,7 @@ function readCall(choice: Choice, call: Fields, place: number, callKey: CallKey 
   const { custom } = call
   const fields = fieldsOf(call.function ?? custom)
   const { name, arguments: args } = fields
-  // Some servers write the absence of an id as text.
+  // Some servers send a missing id as the text 'null'.
   const id = call.id === 'null' ? undefined : call.id
   const extras = collect(collect(custom ? { type: 'custom' } : undefined, call, CALL), fields, CALL)
   const known = custom ? { input: fields.input ?? '' } : callKey && !isRecord(args) ? undefined : args
@@ -171,20 +173,20 @@ function readUsage(usage: Fields, tier: unknown): Usage | undefined {
       usage.num_cached_tokens ??
       usage.cache_read_input_tokens,
   )
-  // xAI counts cached tokens beside the prompt where there are more of them.
+  // More cached tokens than prompt tokens show that the prompt leaves them out, as xAI's does.
   const input = countOf(prompt_tokens) + (read > countOf(prompt_tokens) ? read : 0)
-  // xAI counts reasoning beside the completion; Gemini's compatible endpoint shows it in the total alone.
+  // xAI leaves reasoning out of the completion; Gemini's compatible endpoint counts it only in the total.
   const hidden = Math.max(0, countOf(usage.total_tokens) - input - countOf(completion_tokens))
   const counted = toUsage(
     input,
     countOf(completion_tokens) + hidden,
     {
       cache_read: read,
-      // Proxies say the same under several names.
+      // Proxies send the same count under several names.
       cache_creation:
         prompt.cache_write_tokens ?? prompt.cache_creation_tokens ?? usage.cache_creation_input_tokens,
       audio: prompt.audio_tokens,
-      // Cached images are counted twice.
+      // Cached image tokens stand among the cached ones as well.
       image: read > 0 ? 0 : prompt.image_tokens,
     },
     {
@@ -194,7 +196,7 @@ function readUsage(usage: Fields, tier: unknown): Usage | undefined {
     },
     tier,
   )
-  // xAI counts in parts of a dollar.
+  // xAI counts in ticks of 1e-10 dollars.
   const totalCost = countOf(fieldsOf(cost).total_cost ?? cost) || countOf(ticks) / 1e10
   return totalCost > 0 ? Object.assign(counted, { totalCost }) : counted
 }

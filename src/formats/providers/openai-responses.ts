@@ -1,6 +1,7 @@
-import type { ContentBlock, Message, ServerToolResultBlock, Usage } from '../../messages/index.ts'
+import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
+import { countOf } from '../../messages/usage.ts'
 import type { ModelRequest } from '../format.ts'
-import { readBlock, readCitation, toCall, type Words } from '../reading/blocks.ts'
+import { type BlockVocabulary, readBlock, readCitation, toCall, toResult } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -14,19 +15,19 @@ import {
   finishPart,
 } from '../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   stringOf,
   toText,
 } from '../reading/fields.ts'
 import { contentOf, toRequest } from '../reading/request.ts'
-import { countOf, toUsage } from '../reading/usage.ts'
+import { toUsage } from '../reading/usage.ts'
 
-/** OpenAI Responses. Blocks are the parts of the output's items, in order. */
+/** OpenAI Responses. Each part of an output item becomes a block, in order. */
 export const openaiResponses = defineFormat({
   name: 'openaiResponses',
   provider: 'openai',
@@ -38,7 +39,7 @@ export const openaiResponses = defineFormat({
   },
   readRequest,
   open(draft) {
-    /** Items that are complete. Servers repeat them, and may send more of them afterwards. */
+    /** Complete items. They are read once, because servers repeat them and may send late pieces of them. */
     const done = new Set<unknown>()
 
     function finishItem(index: unknown, value: unknown): void {
@@ -77,7 +78,7 @@ export const openaiResponses = defineFormat({
       else if (name.endsWith('.delta')) readDelta(choiceOf(draft), event, name.slice(0, -6))
       else if (name === 'output_item.done') finishItem(at, item)
       else if (name === 'output_item.added') {
-        // A call is shown before it is complete; its arguments follow.
+        // A call starts before it is complete, and its arguments follow.
         const call = fieldsOf(item)
         if (kindOf(call.type)?.endsWith('Call')) addPart(choiceOf(draft), keyOf(at), readCall(call))
       } else if (name === 'output_text.annotation.added') {
@@ -98,19 +99,24 @@ const ITEM = names('type role content')
 const CALL = names('type id call_id status error name arguments input')
 const OUTPUT = names('type call_id output status')
 
-const WORDS: Words = {
-  types: meanings({
-    text: 'input_text output_text text !refusal',
-    reasoning: 'summary_text !reasoning_text',
-    image: 'input_image !computer_screenshot',
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({
+    text: 'input_text output_text text',
+    reasoning: 'summary_text',
+    image: 'input_image',
     audio: 'input_audio output_audio',
     file: 'input_file',
-    toolCall:
-      'function_call !custom_tool_call !computer_call !local_shell_call !shell_call !apply_patch_call',
-    serverToolCall:
-      '!web_search_call !file_search_call !code_interpreter_call !image_generation_call !mcp_call !mcp_list_tools !tool_search_call',
+    toolCall: 'function_call',
   }),
-  fields: meanings({
+  keptTypes: byWireName({
+    text: 'refusal',
+    reasoning: 'reasoning_text',
+    image: 'computer_screenshot',
+    toolCall: 'custom_tool_call computer_call local_shell_call shell_call apply_patch_call',
+    serverToolCall:
+      'web_search_call file_search_call code_interpreter_call image_generation_call mcp_call mcp_list_tools tool_search_call',
+  }),
+  fields: byWireName({
     text: 'refusal',
     url: 'image_url file_url',
     base64: 'data file_data',
@@ -118,12 +124,12 @@ const WORDS: Words = {
   }),
 }
 
-const kindOf = (type: unknown) => WORDS.types.get(type) ?? WORDS.types.get(`!${type}`)
+const kindOf = (type: unknown) => VOCABULARY.types.get(type) ?? VOCABULARY.keptTypes?.get(type)
 
-const readPart = (part: unknown, about?: Fields) => readBlock(part, WORDS, false, about)
+const readPart = (part: unknown, about?: Fields) => readBlock(part, VOCABULARY, false, about)
 
-/** Where calls keep what came of them. */
-const RESULTS: Readonly<Record<string, string>> = {
+/** The field of each item type that holds the result of the call. */
+export const RESULT_FIELDS: Readonly<Record<string, string>> = {
   file_search_call: 'results',
   code_interpreter_call: 'outputs',
   image_generation_call: 'result',
@@ -131,7 +137,7 @@ const RESULTS: Readonly<Record<string, string>> = {
   mcp_list_tools: 'tools',
 }
 
-/** What the deltas are pieces of. */
+/** The block that each kind of delta is a piece of. */
 const PIECES: Readonly<Record<string, (delta: string) => ContentBlock>> = {
   output_text: (text) => ({ type: 'text', text }),
   refusal: (text) => ({ type: 'text', text, extras: { type: 'refusal' } }),
@@ -151,13 +157,13 @@ function readDelta(choice: Choice, event: Fields, name: string): void {
   else if (name.endsWith('_arguments')) addMore(choice, keyOf(at), delta, {})
 }
 
-/** The key of an item, of a part of it, or of its result. */
+/** The key of an item, of one of its parts, or of its result. */
 const keyOf = (at: unknown, summary?: unknown, content: unknown = -1): unknown =>
   1e6 * placeOf(at) + (summary === undefined ? placeOf(content) : 5e5 + placeOf(summary))
 
 const placeOf = (index: unknown): number => (typeof index === 'number' ? index + 1 : 0)
 
-/** Reads an item that is complete into its blocks. */
+/** Reads a complete item into its blocks. */
 function readItem(choice: Choice, at: unknown, item: Fields): void {
   const { type, id, status, phase, content, summary, encrypted_content, error, output, call_id } = item
   const add = (block: ContentBlock, summary?: number, content?: number) =>
@@ -167,16 +173,16 @@ function readItem(choice: Choice, at: unknown, item: Fields): void {
     for (const [index, part] of parts.entries()) add(readPart(part, { id, phase }), undefined, index)
   } else if (type === 'reasoning') {
     let about: Fields = { id, encrypted_content }
-    const think = (part: unknown, summary?: number, content?: number) => {
+    const addReasoning = (part: unknown, summary?: number, content?: number) => {
       add(readPart(part, about), summary, content)
       about = { id }
     }
-    for (const [index, part] of listOf(summary).entries()) think(part, index)
-    for (const [index, part] of listOf(content).entries()) think(part, undefined, index)
-    if (listOf(summary).length + listOf(content).length === 0) think({ type: 'summary_text' }, 0)
+    for (const [index, part] of listOf(summary).entries()) addReasoning(part, index)
+    for (const [index, part] of listOf(content).entries()) addReasoning(part, undefined, index)
+    if (listOf(summary).length + listOf(content).length === 0) addReasoning({ type: 'summary_text' }, 0)
   } else if (kindOf(type)?.endsWith('Call')) {
     add(readCall(item))
-    const result = error ?? item[RESULTS[stringOf(type)] ?? '']
+    const result = error ?? item[RESULT_FIELDS[stringOf(type)] ?? '']
     const failed = error || status === 'failed'
     if (type === 'image_generation_call' && result)
       add(
@@ -184,28 +190,20 @@ function readItem(choice: Choice, at: unknown, item: Fields): void {
         -2,
       )
     else if (failed || (result !== undefined && result !== null))
-      add(toResult(call_id ?? id, result, failed), -2)
+      add(toResult(call_id ?? id, failed, result), -2)
   } else if (call_id && output !== undefined) {
-    const extras = { type, ...collect(undefined, item, OUTPUT) }
-    add({ ...toResult(call_id, output, false), extras })
+    add(toResult(call_id, false, output, collect({ type }, item, OUTPUT)))
   } else add({ type: 'nonStandard', value: item })
 }
 
-const toResult = (toolCallId: unknown, output: unknown, failed: unknown): ServerToolResultBlock => ({
-  type: 'serverToolResult',
-  toolCallId: toText(toolCallId),
-  status: failed ? 'error' : 'success',
-  ...(output !== undefined && { output }),
-})
-
-/** Reads a call of any kind. Those without `arguments` have them as fields of the item. */
+/** Reads a call of any type. An item without `name` and `arguments` has its arguments as fields. */
 function readCall(item: Fields): ContentBlock {
   const { id, call_id, name, arguments: given, input } = item
   const type = stringOf(item.type)
   const server = kindOf(type) === 'serverToolCall'
   const own = name === undefined && given === undefined
   const others = collect({}, item, CALL)!
-  delete others[RESULTS[type] ?? '']
+  delete others[RESULT_FIELDS[type] ?? '']
   const extras: Record<string, unknown> = own ? {} : others
   if (!server && id) extras.item_id = id
   if (type !== 'function_call') extras.type = type
@@ -222,7 +220,7 @@ function readRequest(request: unknown): ModelRequest {
   const fields = fieldsOf(request)
   const { input, instructions } = fields
   const messages: Message[] = []
-  /** What the model says in a row is one message. */
+  /** The current message of the model: its consecutive items are one message. */
   let turn: Choice | undefined
   const add = (message: Message) => {
     turn = undefined

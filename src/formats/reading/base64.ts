@@ -3,17 +3,17 @@ import { isRecord } from '../../messages/record.ts'
 const WHOLE = /^([\w+/]{4})*([\w+/]{2}==|[\w+/]{3}=)?$/
 
 /**
- * Adds a piece to base64 that comes in pieces, some of them encoded for themselves. Gives what stands alone, and the end that
- * does not: less than a group of four, or a group with padding.
+ * Appends a piece to streamed base64, whose pieces may each have been encoded alone. Returns the part that can be decoded now,
+ * and the tail that the next piece may change: an incomplete group of four, or a group with padding.
  */
 export function joinBase64(tail: string, piece: string): readonly [base64: string, tail: string] {
-  const apart = tail.endsWith('=') && WHOLE.test(tail) && WHOLE.test(piece)
-  const text = apart ? btoa(atob(tail) + atob(piece)) : tail + piece
+  const encodedAlone = tail.endsWith('=') && WHOLE.test(tail) && WHOLE.test(piece)
+  const text = encodedAlone ? btoa(atob(tail) + atob(piece)) : tail + piece
   const whole = text.length - (text.length % 4 || (text.endsWith('=') ? 4 : 0))
   return [text.slice(0, whole), text.slice(whole)]
 }
 
-/** A value as JSON can carry it: bytes, to its depths, become base64. */
+/** Copies a value for JSON: bytes at any depth become base64. */
 export function toBase64(value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return encodeBase64(bytesOf(value))
   if (Array.isArray(value)) return value.map(toBase64)
@@ -32,3 +32,7 @@ export function encodeBase64(bytes: Uint8Array): string {
     binary += String.fromCharCode(...bytes.subarray(at, at + 8192))
   return btoa(binary)
 }
+
+/** Throws for text that is no base64. */
+export const decodeBase64 = (base64: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))

@@ -1,20 +1,22 @@
-import type { Annotation, ContentBlock, ToolCallBlock } from '../../messages/index.ts'
+import type { Annotation, ContentBlock, ServerToolResultBlock, ToolCallBlock } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { parseToolArgs, withRawArgs } from '../../messages/tool-args.ts'
-import { type Fields, fieldsOf, meanings, names, says, stringOf, toText } from './fields.ts'
+import { byWireName, type Fields, fieldsOf, hasValue, names, stringOf, toText } from './fields.ts'
 
-/** What a format calls blocks and their fields. */
-export interface Words {
-  /** The kind of block by wire type. Where the wire type stands with `!` before it, it stays known as `extras.type`. */
+/** The names that a format has for blocks and their fields. */
+export interface BlockVocabulary {
+  /** The block type for each wire type. */
   readonly types: ReadonlyMap<unknown, ContentBlock['type']>
-  /** The normal name by wire name, where the two differ. */
+  /** The same for wire types that say more than the block type does, and are therefore kept in `extras.type`. */
+  readonly keptTypes?: ReadonlyMap<unknown, ContentBlock['type']>
+  /** The normal name for each wire name, where the two differ. */
   readonly fields: ReadonlyMap<unknown, string>
 }
 
 const CALL = names('id name args')
 const MEDIA = names('id url base64 mimeType fileId')
 const CITATION = names('url title startIndex endIndex citedText')
-/** The fields that blocks have, but for media. */
+/** The fields of each block type. A type that is not listed is a medium. */
 const OWN: Readonly<Record<string, ReadonlySet<string>>> = {
   text: names('id text annotations'),
   reasoning: names('id text'),
@@ -23,23 +25,27 @@ const OWN: Readonly<Record<string, ReadonlySet<string>>> = {
 }
 
 /**
- * Reads a block. A string is a text; what is unknown is kept whole.
+ * Reads a block. A string becomes a text block; a block of an unknown type is kept whole as `nonStandard`.
  *
+ * @param partial The arguments of a call are still streaming, so the caller collects their raw text.
  * @param about More fields of the block.
- * @param partial The raw arguments of a call are on their way: their text is left to the caller.
  */
-export function readBlock(value: unknown, words: Words, partial?: boolean, about?: Fields): ContentBlock {
+export function readBlock(
+  value: unknown,
+  { types, keptTypes, fields }: BlockVocabulary,
+  partial?: boolean,
+  about?: Fields,
+): ContentBlock {
   if (typeof value === 'string') return { type: 'text', text: value }
   const wire = fieldsOf(value)
-  const kind = wire.type
-  const plain = words.types.get(kind)
-  const type = plain ?? words.types.get(`!${stringOf(kind)}`)
+  const plain = types.get(wire.type)
+  const type = plain ?? keptTypes?.get(wire.type)
   if (!type) return { type: 'nonStandard', value }
   const block: Record<string, unknown> = { type }
-  const extras: Record<string, unknown> = plain ? {} : { type: kind }
+  const extras: Record<string, unknown> = plain ? {} : { type: wire.type }
   const own = OWN[type] ?? MEDIA
-  if (about) fill(block, extras, about, own, words.fields)
-  fill(block, extras, wire, own, words.fields)
+  if (about) fill(block, extras, about, own, fields)
+  fill(block, extras, wire, own, fields)
   for (const _ in extras) {
     block.extras = extras
     break
@@ -53,23 +59,26 @@ export function readBlock(value: unknown, words: Words, partial?: boolean, about
   return block as unknown as ContentBlock
 }
 
-/** Fields with a place of their own go there, those of a nested object of the same name as the block too, others to `extras`. */
+/**
+ * Copies the fields that the block type has into the block, and all others into `extras`. An object that is called `source` or
+ * like the wire type is flattened, because providers nest the fields of a block in it.
+ */
 function fill(
   into: Record<string, unknown>,
   extras: Record<string, unknown>,
   from: Fields,
   own: ReadonlySet<string>,
-  words: ReadonlyMap<unknown, string>,
+  names: ReadonlyMap<unknown, string>,
   kind = from.type,
 ): void {
   for (const key in from) {
     const value = from[key]
-    if (!says(key, value) || key === 'type') continue
-    const name = words.get(key) ?? key
+    if (!hasValue(key, value) || key === 'type') continue
+    const name = names.get(key) ?? key
     const list = Array.isArray(value) && (name === 'text' || name === 'annotations')
     const fits =
       typeof value === 'string' || list || name === 'args' || (own === CITATION && typeof value === 'number')
-    if (isRecord(value) && (key === kind || key === 'source')) fill(into, extras, value, own, words, kind)
+    if (isRecord(value) && (key === kind || key === 'source')) fill(into, extras, value, own, names, kind)
     else if (!own.has(name) || into[name] !== undefined || !fits) extras[key] = value
     else if (!list) into[name] = value
     else if (name === 'text') into[name] = value.map((part) => stringOf(fieldsOf(part).text)).join('')
@@ -77,7 +86,7 @@ function fill(
   }
 }
 
-/** A call. Arguments may be an object, or its JSON. */
+/** Makes a call block. The arguments are an object or its JSON. */
 export function toCall(
   type: 'toolCall' | 'serverToolCall',
   id: unknown,
@@ -98,7 +107,21 @@ export function toCall(
 
 const NO_ARGS = { args: {} }
 
-/** Data URLs are no addresses: their data and MIME type have fields of their own. */
+/** Makes the result of a call that the provider ran. */
+export const toResult = (
+  toolCallId: unknown,
+  failed: unknown,
+  output: unknown,
+  extras?: Fields,
+): ServerToolResultBlock => ({
+  type: 'serverToolResult',
+  toolCallId: toText(toolCallId),
+  status: failed ? 'error' : 'success',
+  ...(output !== undefined && { output }),
+  ...(extras && { extras }),
+})
+
+/** Splits a data URL into `base64` and `mimeType`, because `url` is for addresses that can be fetched. */
 function readSource(block: Record<string, unknown>, extras: Record<string, unknown>): void {
   const [, mimeType, base64] =
     /^data:([^;,]*).*?;base64,(.*)$/s.exec(stringOf(block.url ?? block.base64)) ?? []
@@ -110,7 +133,7 @@ function readSource(block: Record<string, unknown>, extras: Record<string, unkno
   if (extras.format) block.mimeType ??= `${block.type}/${stringOf(extras.format)}`
 }
 
-const CITED = meanings({
+const CITED = byWireName({
   url: 'source uri',
   title: 'document_title filename',
   startIndex: 'start_index start',
@@ -118,7 +141,7 @@ const CITED = meanings({
   citedText: 'cited_text text',
 })
 
-/** Reads an annotation of any provider. Its own word for it stays in `extras.type`. */
+/** Reads an annotation of any provider, whose own name for it is kept in `extras.type`. */
 export function readCitation(value: unknown): Annotation {
   if (!isRecord(value)) return { type: 'nonStandard', value }
   const citation: Record<string, unknown> = { type: 'citation' }

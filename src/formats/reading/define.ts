@@ -5,17 +5,17 @@ import { type Fields, fieldsOf } from './fields.ts'
 
 interface FormatParts extends Pick<Format, 'name' | 'provider' | 'detect' | 'readRequest'> {
   /**
-   * Starts to read a response into a draft, with the functions of `draft.ts`. The function it gives back takes the chunks of
-   * a stream, or once the whole response. State of the stream is its own.
+   * Starts to read one response into a draft, with the functions of `draft.ts`. The returned function takes each chunk of a
+   * stream, or the whole response once, and keeps the state of that stream.
    */
   open(draft: Draft): (chunk: Fields) => void
-  /** The object to read, out of what a response or a chunk comes in. */
+  /** Takes the object to read out of the envelope of a response or chunk. */
   unwrap?(value: unknown, whole: boolean): unknown
-  /** What that object is. Default: as `detect` says. */
+  /** What the unwrapped object is. Default: `detect`. */
   shapeOf?(value: unknown): Shape | undefined
 }
 
-/** A format from its parts. */
+/** Makes a format from its parts. */
 /* @__NO_SIDE_EFFECTS__ */
 export function defineFormat({ open, unwrap = (value) => value, shapeOf, ...parts }: FormatParts): Format {
   return {

@@ -2,6 +2,7 @@ import type {
   Annotation,
   ContentBlock,
   Delta,
+  FinishReason,
   Message,
   MessageError,
   MessageEvent,
@@ -11,16 +12,15 @@ import type {
 import { withRawArgs } from '../../messages/tool-args.ts'
 import { joinBase64 } from './base64.ts'
 import { collect, type Fields, fieldsOf, merge, names, toText } from './fields.ts'
-import { finishReasonOf } from './finish.ts'
 
 /**
- * A response being read. Readers tell it what a chunk says, with the functions of this file; a whole response they read as if
- * it were a stream of one chunk. It comes out as events or, of a whole response, as messages.
+ * A response that is being read. Readers add the content of each chunk with the functions of this file, and read a whole
+ * response like a stream of one chunk. A stream comes out as events, a whole response as messages.
  */
 export interface Draft {
   readonly whole: boolean
   choices: Choice[]
-  /** Those not handed out yet. */
+  /** The events that `takeEvents` has not returned yet. */
   events: MessageEvent[]
   id: unknown
   metadata: Record<string, unknown> | undefined
@@ -29,15 +29,14 @@ export interface Draft {
   unknown: unknown[] | undefined
 }
 
-/** One choice of the response. */
 export interface Choice {
   readonly draft: Draft
   readonly index: number
-  /** The blocks of a whole response. */
+  /** The blocks, of a whole response. */
   readonly content: ContentBlock[]
-  /** The blocks of a stream that have started. */
+  /** The blocks that have started, of a stream. */
   readonly slots: Slot[]
-  /** Those of them that may grow, by their key. */
+  /** The blocks that may still grow, by their key. Undefined for a whole response. */
   readonly open: Map<unknown, Slot> | undefined
   /** The raw finish reason. */
   reason: unknown
@@ -48,18 +47,18 @@ interface Slot {
   readonly index: number
   readonly type: ContentBlock['type']
   readonly start: Fields
-  /** Fields that have changed since the start. */
+  /** The fields that have changed since the start. */
   patch: Record<string, unknown> | undefined
-  /** The end of base64 that does not stand alone. */
+  /** The end of the base64 that cannot be decoded without the next piece. */
   tail: string
 }
 
-const NONE = /* @__PURE__ */ Object.freeze([]) as unknown as never[]
+const EMPTY = /* @__PURE__ */ Object.freeze([]) as unknown as never[]
 
 export const createDraft = (whole: boolean): Draft => ({
   whole,
-  choices: NONE,
-  events: NONE,
+  choices: EMPTY,
+  events: EMPTY,
   id: undefined,
   metadata: undefined,
   usage: undefined,
@@ -67,45 +66,45 @@ export const createDraft = (whole: boolean): Draft => ({
   unknown: undefined,
 })
 
-/** Fields of the response itself: the id, and metadata. The newest value of each counts. */
+/** Adds fields of the response itself: its id and metadata. The newest value of each field replaces the earlier ones. */
 export function addHead(draft: Draft, fields: Fields, known: ReadonlySet<string>): void {
   draft.id ||= fields.id
   draft.metadata = collect(draft.metadata, fields, known)
 }
 
-/** The call failed. Providers write errors as `{ message, code }`, as `{ message, type }` or as text. */
+/** Notes that the call failed. Providers send `{ message, code }`, `{ message, type }` or text. */
 export function addError(draft: Draft, raw: unknown): void {
   const { message, code, type } = fieldsOf(raw)
-  const word = code ?? type
+  const given = code ?? type
   draft.metadata = { ...draft.metadata, error: raw }
   draft.error = {
     type: 'error',
     message: toText(message ?? raw),
-    ...(word ? { code: toText(word) } : undefined),
+    ...(given ? { code: toText(given) } : undefined),
   }
   emit(choiceOf(draft), draft.error)
 }
 
-/** A chunk that is nothing of the format is kept in the metadata. */
+/** Keeps a chunk that the format does not know, as `metadata.unknownEvents`. */
 export function addUnknown(draft: Draft, chunk: unknown): void {
   draft.unknown ??= []
   draft.unknown.push(chunk)
 }
 
-/** A choice, which starts when it is first asked for. */
+/** Finds a choice, or starts it. */
 export function choiceOf(draft: Draft, index = 0): Choice {
   const { whole, choices, id, metadata } = draft
   for (const choice of choices) if (choice.index === index) return choice
   const choice: Choice = {
     draft,
     index,
-    content: whole ? [] : NONE,
-    slots: whole ? NONE : [],
+    content: whole ? [] : EMPTY,
+    slots: whole ? EMPTY : [],
     open: whole ? undefined : new Map(),
     reason: undefined,
     metadata: undefined,
   }
-  // A list that is made with its only item is as long as it, one that grows is longer.
+  // An array literal takes only the memory of its one item; `push` onto an empty array reserves more.
   if (choices.length > 0) choices.push(choice)
   else draft.choices = [choice]
   if (!whole)
@@ -113,17 +112,17 @@ export function choiceOf(draft: Draft, index = 0): Choice {
   return choice
 }
 
-/** Metadata of the choice. Merges. */
+/** Adds metadata of a choice. Fields of later chunks are merged with those of earlier ones. */
 export function addMetadata(choice: Choice, fields: Fields, known: ReadonlySet<string>): void {
   const unknown = collect(choice.open ? undefined : choice.metadata, fields, known)
   if (unknown) choice.metadata = choice.open ? merge(choice.metadata ?? {}, unknown) : unknown
 }
 
 /**
- * A piece of a block: opens the block when its key is new, and adds to it otherwise. Text, base64, annotations and raw
- * arguments append; other fields merge and are sent when the block is finished.
+ * Adds a piece of a block, and starts the block if its key is new. Text, base64, annotations and raw arguments are appended;
+ * other fields are merged and sent when the block finishes.
  *
- * @param key What tells the blocks of a choice apart. Undefined: more of the last block if it is text of the same kind.
+ * @param key Tells the blocks of a choice apart. Undefined continues the last block if both are text of the same type.
  * @param args The next piece of a call's raw arguments.
  */
 export function addPart(choice: Choice, key: unknown, block: ContentBlock, args?: string): void {
@@ -141,7 +140,7 @@ export function addPart(choice: Choice, key: unknown, block: ContentBlock, args?
     const start = { ...block, ...(text && { text: '' }), ...(base64 && { base64: '' }) }
     emit(choice, { type: 'blockStart', index: slot.index, block: start as ContentBlock })
   } else {
-    for (const annotation of annotations ?? NONE) send(choice, slot, { type: 'annotation', annotation })
+    for (const annotation of annotations ?? EMPTY) send(choice, slot, { type: 'annotation', annotation })
     for (const name in block) if (!APPENDED.has(name)) addField(slot, name, block[name as 'type'])
   }
   if (text) send(choice, slot, { type, text })
@@ -162,7 +161,7 @@ interface LooseBlock {
   readonly annotations?: readonly Annotation[]
 }
 
-/** Merges a later value of a field with the earlier ones. Pieces repeat what is known, or have it empty. */
+/** Merges a later value of a field with the earlier ones. It ignores empty and repeated values, which many pieces have. */
 function addField(slot: Slot, name: string, value: unknown): void {
   const { start } = slot
   if (!value || value === start[name] || (name === 'args' && Object.keys(value).length === 0)) return
@@ -171,7 +170,7 @@ function addField(slot: Slot, name: string, value: unknown): void {
   merge(slot.patch, { [name]: value })
 }
 
-/** More of a block that is open, of whatever kind it is: a piece of a call's raw arguments, or fields that nothing is known about. */
+/** Adds to an open block of any type: a piece of a call's raw arguments, or fields that the format does not know. */
 export function addMore(choice: Choice, key: unknown, args: string | undefined, extras: Fields): void {
   const type = choice.open?.get(key)?.type ?? (args === undefined ? 'nonStandard' : 'toolCall')
   const fields =
@@ -179,7 +178,7 @@ export function addMore(choice: Choice, key: unknown, args: string | undefined, 
   addPart(choice, key, { type, ...fields } as ContentBlock, args)
 }
 
-/** The block is complete, and is this one if given. Its key is free again. */
+/** Finishes a block and frees its key. `block` replaces what was streamed. */
 export function finishPart(choice: Choice, key: unknown, block?: ContentBlock): void {
   const { open } = choice
   if (block && !open?.has(key)) addPart(choice, key, block)
@@ -190,14 +189,14 @@ export function finishPart(choice: Choice, key: unknown, block?: ContentBlock): 
   emit(choice, { type: 'blockFinish', index: slot.index, ...(block && { block }) })
 }
 
-/** The events since the last time. */
+/** Returns the events since the last call. */
 export function takeEvents(draft: Draft): readonly MessageEvent[] {
   const { events } = draft
-  draft.events = NONE
+  draft.events = EMPTY
   return events
 }
 
-/** Ends all choices. The first one has the usage of them all. */
+/** Finishes all choices. The first one gets the usage of the whole response. */
 export function finishDraft(draft: Draft): Message[] {
   choiceOf(draft)
   if (draft.unknown) draft.metadata = { ...draft.metadata, unknownEvents: draft.unknown }
@@ -209,7 +208,7 @@ export function finishDraft(draft: Draft): Message[] {
     const message: { -readonly [Key in keyof Message]: Message[Key] } = { role: 'assistant', content }
     const reason = error
       ? 'error'
-      : finishReasonOf(choice.reason, waits(whole ? content : slots.map(({ start }) => start)))
+      : finishReasonOf(choice.reason, awaitsTool(whole ? content : slots.map(({ start }) => start)))
     if (id) message.id = toText(id)
     if (reason) message.finishReason = reason
     if (index === 0 && usage) message.usage = usage
@@ -231,10 +230,30 @@ export function finishDraft(draft: Draft): Message[] {
   })
 }
 
+/** The finish reasons of all providers, in the order in which the patterns are tried. */
+const REASONS: readonly (readonly [RegExp, FinishReason])[] = [
+  [/^(stop|end_turn|stop_sequence|completed?)$/i, 'stop'],
+  [/^(tool.(call|use)|function_call)/i, 'toolCalls'],
+  [/length|max.(output.)?tokens|context_window/i, 'length'],
+  [/filter|refusal|guardrail|safety|recitation|blocklist|prohibited|spii/i, 'contentFilter'],
+  [/pause|compaction|interrupted/i, 'pause'],
+  [/error|fail|timeout|malformed|unexpected|too_many/i, 'error'],
+]
+
+/**
+ * Normalizes a finish reason. `stop` becomes `toolCalls` when calls wait for a result, because some providers do not tell the
+ * two apart.
+ */
+function finishReasonOf(raw: unknown, calls: boolean): FinishReason | undefined {
+  if (typeof raw !== 'string') return undefined
+  const reason = REASONS.find(([pattern]) => pattern.test(raw))?.[1] ?? 'other'
+  return reason === 'stop' && calls ? 'toolCalls' : reason
+}
+
 const idOf = (id: unknown) => (id ? { id: toText(id) } : undefined)
 
-/** Whether the model waits for a tool that it called, with arguments that can be read or not. */
-const waits = (blocks: readonly (Fields | ContentBlock)[]): boolean =>
+/** Whether a call, valid or not, has no result yet. */
+const awaitsTool = (blocks: readonly (Fields | ContentBlock)[]): boolean =>
   blocks.some(
     ({ type, id, extras }) =>
       (type === 'toolCall' || (type === 'invalidToolCall' && !fieldsOf(extras).server)) &&
@@ -243,7 +262,7 @@ const waits = (blocks: readonly (Fields | ContentBlock)[]): boolean =>
 
 function emit({ draft, index }: Choice, event: MessageEvent): void {
   const numbered = index > 0 ? { ...event, choice: index } : event
-  if (draft.events === NONE) draft.events = [numbered]
+  if (draft.events === EMPTY) draft.events = [numbered]
   else draft.events.push(numbered)
 }
 
@@ -251,7 +270,7 @@ function send(choice: Choice, { index }: Slot, delta: Delta): void {
   emit(choice, { type: 'blockDelta', index, delta })
 }
 
-/** Sends what was held back, unless the whole block is sent. */
+/** Sends the base64 tail and the merged fields, unless the whole block replaces them. */
 function flush(choice: Choice, slot: Slot, block?: ContentBlock): void {
   const { tail, patch } = slot
   if (tail && !block) send(choice, slot, { type: 'data', base64: tail })

@@ -1,46 +1,48 @@
 import { isRecord } from '../../messages/record.ts'
 
-/** An object as a provider sent it: nothing is known about its fields. */
+/** An object as a provider sent it. Its fields may hold anything. */
 export type Fields = Readonly<Record<string, unknown>>
 
-const NONE: Fields = {}
+const NO_FIELDS: Fields = {}
 const NO_ITEMS: readonly unknown[] = []
 
-export const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : NONE)
+export const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : NO_FIELDS)
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NO_ITEMS)
 
-/** The text; none for what is no text. */
+/** The value if it is a string, or else the empty string. */
 export const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** What should be a text, as one. */
+/** The value as text: a string as it is, nothing as `''`, anything else as JSON. */
 export const toText = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
 
 /**
- * A set of names, from a list with spaces, and those of another set. Like all functions that make constants it is marked for bundlers, which leave out
- * the constants that nothing uses, and with them the formats.
+ * A set of the names in a list separated by spaces, and those of another set. The mark tells bundlers that the call has no
+ * side effects, so that they drop the constants of formats that nobody imports.
  */
 /* @__NO_SIDE_EFFECTS__ */
 export function names(list: string, more: ReadonlySet<string> = new Set()): ReadonlySet<string> {
   return new Set([...list.split(' '), ...more])
 }
 
-/** Looks up what a wire name means: from lists of the wire names for each meaning. */
+export const NO_NAMES: ReadonlySet<string> = new Set()
+
+/** Inverts lists of wire names, separated by spaces, into a map from each wire name to the key of its list. */
 /* @__NO_SIDE_EFFECTS__ */
-export function meanings<Meaning extends string>(
-  lists: Readonly<Record<Meaning, string>>,
-): ReadonlyMap<unknown, Meaning> {
-  const found = new Map<unknown, Meaning>()
-  for (const meaning in lists) for (const name of lists[meaning].split(' ')) found.set(name, meaning)
+export function byWireName<Name extends string>(
+  lists: Readonly<Record<Name, string>>,
+): ReadonlyMap<unknown, Name> {
+  const found = new Map<unknown, Name>()
+  for (const name in lists) for (const wireName of lists[name].split(' ')) found.set(wireName, name)
   return found
 }
 
-/** Whether a field says anything. `__proto__` is no field: assigning it would change what the object is. */
-export const says = (key: string, value: unknown): boolean =>
+/** Whether a field has a value. `__proto__` never does: assigning it would change the prototype of the copy. */
+export const hasValue = (key: string, value: unknown): boolean =>
   value !== null && value !== undefined && value !== '' && key !== '__proto__'
 
-/** Adds the fields that are not `known`, as they are. Gives undefined while there is nothing. */
+/** Copies the fields that have a value and are not `known`. Returns undefined if there are none and `into` is undefined. */
 export function collect(
   into: Record<string, unknown> | undefined,
   fields: Fields,
@@ -48,14 +50,14 @@ export function collect(
 ): Record<string, unknown> | undefined {
   for (const key in fields) {
     const value = fields[key]
-    if (says(key, value) && !known.has(key)) (into ??= {})[key] = value
+    if (hasValue(key, value) && !known.has(key)) (into ??= {})[key] = value
   }
   return into
 }
 
 /**
- * A value with the names of a list in the spelling of the list, however they are spelt: `toolCalls` and `tool_calls` are one.
- * What has another name stays as it is, to its depths.
+ * Copies a value and respells its field names: `toolCalls` becomes `tool_calls` if that is how the list spells it. A field that
+ * the list does not name stays as it is, including everything in it.
  */
 export function respell(value: unknown, spellings: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(value)) return value.map((item) => respell(item, spellings))
@@ -69,7 +71,7 @@ export function respell(value: unknown, spellings: ReadonlyMap<string, string>):
   return spelt
 }
 
-/** The names that `respell` looks for. */
+/** The snake_case and camelCase spellings of the listed names, for `respell`. */
 /* @__NO_SIDE_EFFECTS__ */
 export function spellings(list: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
@@ -79,19 +81,19 @@ export function spellings(list: string): ReadonlyMap<string, string> {
   return found
 }
 
-/** A name in snake_case. */
+/** Converts a camelCase name to snake_case. */
 export const toSnake = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** Text that comes in pieces, wherever it stands; other text comes whole. */
+/** The fields whose text is streamed in pieces, at any depth. The text of other fields is sent whole. */
 const PIECES = names('text summary transcript input code diff command')
 
-/** Merges what a delta says into what is known, and copies what it takes. Lists grow; items with the same `index` are one. */
+/** Merges copies of a delta's fields into `into`. Lists are appended to, and items with the same `index` are merged. */
 export function merge(into: Record<string, unknown>, delta: Fields): Record<string, unknown> {
   for (const key in delta) {
     const value = delta[key]
     const before = Object.hasOwn(into, key) ? into[key] : undefined
-    if (!says(key, value) && (before !== undefined || key === '__proto__')) continue
+    if (!hasValue(key, value) && (before !== undefined || key === '__proto__')) continue
     if (Array.isArray(value)) {
       const items = (into[key] = Array.isArray(before) ? before : [])
       for (const item of value) {

@@ -1,9 +1,9 @@
 import type { ContentBlock, Message, Role } from '../../messages/index.ts'
 import type { ModelParams, ModelRequest } from '../format.ts'
-import { collect, type Fields, listOf, meanings, toSnake } from './fields.ts'
+import { byWireName, collect, type Fields, listOf, toSnake, toText } from './fields.ts'
 
-/** What the providers call the parameters, in snake_case. */
-const PARAMS = meanings<keyof ModelParams>({
+/** The names of the parameters at all providers, in snake_case. */
+const PARAMS = byWireName<keyof ModelParams>({
   model: 'model model_id',
   stop: 'stop stop_sequences',
   stream: 'stream',
@@ -18,10 +18,10 @@ const PARAMS = meanings<keyof ModelParams>({
 })
 
 /**
- * A request put together.
+ * Puts a request together: fields that are parameters go to `params`, all others to `extras`.
  *
- * @param known The fields that hold the messages.
- * @param list What the messages were read from, the field `path`.
+ * @param known The fields that were read as messages.
+ * @param list The value the messages were read from. If it is no list, an issue at `path` says so.
  */
 export function toRequest(
   { tools, ...request }: Fields,
@@ -48,11 +48,31 @@ export function toRequest(
   }
 }
 
-/** Content as a list of blocks or parts, or as one. */
+/** Reads content that is a list of parts, or one part. */
 export const contentOf = (content: unknown, read: (part: unknown) => ContentBlock): ContentBlock[] =>
   (Array.isArray(content) ? content : content ? [content] : []).map((part) => read(part))
 
-const ROLES = meanings<Role>({
+/** The system message that stands before the others, if there is one. */
+export const systemMessages = (content: unknown, read: (part: unknown) => ContentBlock): Message[] =>
+  content ? [{ role: 'system', content: contentOf(content, read) }] : []
+
+/** Makes the message that answers a call. */
+export const toToolMessage = (
+  toolCallId: unknown,
+  failed: unknown,
+  content: ContentBlock[],
+  extras: Fields | undefined,
+  name?: unknown,
+): Message => ({
+  role: 'tool',
+  ...(name ? { name: toText(name) } : undefined),
+  content,
+  toolCallId: toText(toolCallId),
+  status: failed ? 'error' : 'success',
+  ...(extras && { extras }),
+})
+
+const ROLES = byWireName<Role>({
   system: 'system developer',
   user: 'user',
   assistant: 'assistant model',
@@ -63,9 +83,9 @@ const ROLES = meanings<Role>({
 export const roleOf = (role: unknown): Role => ROLES.get(role) ?? 'user'
 
 /**
- * The messages of one turn. Results of tools may stand among its parts: each is a message of its own.
+ * Reads the parts of one turn. A part that is the result of a tool becomes a message of its own and splits the turn.
  *
- * @param about All of a message but its content.
+ * @param about The fields of the message apart from its content.
  */
 export function toMessages(
   about: Omit<Message, 'content'>,

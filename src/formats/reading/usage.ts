@@ -1,15 +1,12 @@
 import type { Usage, UsageDetails } from '../../messages/index.ts'
-
-/** A number of tokens, or of dollars: 0 for what is none. */
-export const countOf = (value: unknown): number =>
-  typeof value === 'number' && value > 0 && value < 1e15 ? value : 0
+import { partition, totalsOf } from '../../messages/usage.ts'
 
 /**
- * Usage as a partition: what a price table charges per detail, and the rest of each total at the base price. Details that are
- * zero are left out. Where details overlap or exceed their total, the earlier ones stand and the later ones give way.
+ * Makes usage whose details are a partition: a price table charges each detail at its own price and the rest of each total at
+ * the base price. Details that overlap or exceed their total are cut, and `isClamped` says so.
  *
- * @param inputTokens Inclusive, as is `outputTokens`.
- * @param tier The service tier. Those with prices of their own put their name before the details and on the rest.
+ * @param inputTokens Includes the details, as does `outputTokens`.
+ * @param tier The service tier. `priority` and `flex` have prices of their own, so they prefix the details and name the rest.
  */
 export function toUsage(
   inputTokens: number,
@@ -18,44 +15,39 @@ export function toUsage(
   outputDetails: Readonly<Record<string, unknown>>,
   tier?: unknown,
 ): Usage {
-  const usage: { -readonly [Key in keyof Usage]: Usage[Key] } = {
-    inputTokens,
-    outputTokens,
-    totalTokens: inputTokens + outputTokens,
-  }
-  const input = partition(inputTokens, inputDetails, tier, usage)
+  const usage: { -readonly [Key in keyof Usage]: Usage[Key] } = totalsOf(inputTokens, outputTokens)
+  const onCut = () => void CLAMPED.add(usage)
+  const input = partitionInTier(inputTokens, inputDetails, tier, onCut)
   if (input) usage.inputDetails = input
-  const output = partition(outputTokens, outputDetails, tier, usage)
+  const output = partitionInTier(outputTokens, outputDetails, tier, onCut)
   if (output) usage.outputDetails = output
   return usage
 }
 
 const CLAMPED = new WeakSet<Usage>()
 
-/** Whether details had to give way: what the provider counted overlaps, or exceeds its total. */
+/** Whether details were cut because the provider's counts overlap or exceed their total. */
 export const isClamped = (usage: Usage): boolean => CLAMPED.has(usage)
 
-function partition(
+function partitionInTier(
   total: number,
-  wanted: Readonly<Record<string, unknown>>,
+  details: Readonly<Record<string, unknown>>,
   tier: unknown,
-  usage: Usage,
+  onCut: () => void,
 ): UsageDetails | undefined {
-  const prefix = tier === 'priority' || tier === 'flex' ? tier : undefined
-  let details: Record<string, number> | undefined
+  const parts = partition(total, details, onCut)
+  if (tier !== 'priority' && tier !== 'flex') return parts
+  const priced: Record<string, number> = {}
   let rest = total
-  for (const key in wanted) {
-    const count = countOf(wanted[key])
-    const part = Math.min(count, rest)
-    if (part < count) CLAMPED.add(usage)
-    if (part <= 0) continue
-    rest -= part
-    ;(details ??= {})[prefix && /^(cache|reason)/.test(key) ? `${prefix}_${key}` : key] = part
+  for (const key in parts) {
+    priced[/^(cache|reason)/.test(key) ? `${tier}_${key}` : key] = parts[key]!
+    rest -= parts[key]!
   }
-  return prefix && rest > 0 ? { ...details, [prefix]: rest } : details
+  if (rest > 0) priced[tier] = rest
+  return total > 0 ? priced : undefined
 }
 
-/** What two calls used together. */
+/** Adds up the usage of two calls. */
 export function addUsage(one: Usage, other: Usage): Usage {
   return toUsage(
     one.inputTokens + other.inputTokens,

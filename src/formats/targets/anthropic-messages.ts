@@ -1,8 +1,8 @@
 import type { Annotation, ContentBlock, MediaBlock, Message } from '../../messages/index.ts'
 import type { Target } from './target.ts'
-import { asIs, finishWord, present, some } from './write.ts'
+import { asIs, present, some, writeFinishReason } from './write.ts'
 
-/** Anthropic Messages: `messages` with `system`, and one message. */
+/** Anthropic Messages: a request has `system` and `messages`, a response is one message. */
 export const anthropicTarget: Target = {
   name: 'anthropic',
   writeRequest(messages) {
@@ -18,13 +18,22 @@ export const anthropicTarget: Target = {
       role: 'assistant',
       model: message?.metadata?.model,
       content: (message?.content ?? []).map(writeBlock),
-      stop_reason:
-        message && finishWord(message, 'end_turn max_tokens tool_use refusal pause_turn end_turn end_turn'),
+      stop_reason: message && writeFinishReason(message, STOP_REASONS),
     })
   },
 }
 
-/** Results of tools go into messages of the user; messages of one role in a row become one. */
+const STOP_REASONS = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  toolCalls: 'tool_use',
+  contentFilter: 'refusal',
+  pause: 'pause_turn',
+  error: 'end_turn',
+  other: 'end_turn',
+} as const
+
+/** Results of tools become blocks of the user, and consecutive messages of one speaker become one, as the API demands. */
 function writeMessages(messages: readonly Message[]): unknown[] {
   const written: { role: string; content: unknown[] }[] = []
   for (const { role, content, toolCallId, status, extras } of messages) {

@@ -1,8 +1,8 @@
 import type { ContentBlock, InvalidToolCallBlock, Message, ToolCallBlock } from '../../messages/index.ts'
 import type { Target } from './target.ts'
-import { argsOf, asIs, finishWord, present, some, urlOf, writeCitation } from './write.ts'
+import { argsOf, asIs, present, some, urlOf, writeCitation, writeFinishReason } from './write.ts'
 
-/** OpenAI Chat Completions: `messages`, and `choices` with a `message` each. */
+/** OpenAI Chat Completions: a request has `messages`, a response has `choices` with a `message` each. */
 export const completionsTarget: Target = {
   name: 'completions',
   writeRequest: (messages) => ({ messages: messages.map(writeMessage) }),
@@ -14,10 +14,20 @@ export const completionsTarget: Target = {
       choices: messages.map((message, index) => ({
         index,
         message: writeMessage(message),
-        finish_reason: finishWord(message, 'stop length tool_calls content_filter stop error stop'),
+        finish_reason: writeFinishReason(message, FINISH_REASONS),
       })),
     }),
 }
+
+const FINISH_REASONS = {
+  stop: 'stop',
+  length: 'length',
+  toolCalls: 'tool_calls',
+  contentFilter: 'content_filter',
+  pause: 'stop',
+  error: 'error',
+  other: 'stop',
+} as const
 
 function writeMessage({ role, name, toolCallId, content, extras }: Message): Record<string, unknown> {
   const assistant = role === 'assistant' || role === 'reasoning'
@@ -58,7 +68,7 @@ function writeMessage({ role, name, toolCallId, content, extras }: Message): Rec
   })
 }
 
-/** Citations of this shape lie in a field named after their type. */
+/** Moves the fields of a citation into a field that has the name of its type, as this shape nests them. */
 function nest(annotation: Parameters<typeof writeCitation>[0]): unknown {
   const { type, ...fields } = writeCitation(annotation) as { type: string }
   return annotation.type === 'nonStandard' ? annotation.value : { type, [type]: fields }

@@ -2,7 +2,9 @@ import { encodeMessage, encodeUsage, type Message, textOf } from '../../messages
 import type { Target } from './target.ts'
 import { present } from './write.ts'
 
-/** LangChain: a batch of one list of messages, and `generations`. Messages are constructor envelopes of the JavaScript classes. */
+/**
+ * LangChain: a request is a batch of one list of messages, a response has `generations`. Messages are constructor envelopes.
+ */
 export const langchainTarget: Target = {
   name: 'langchain',
   writeRequest: (messages) => ({ messages: [messages.map(writeMessage)] }),

@@ -1,8 +1,9 @@
 import type { ContentBlock, Message } from '../../messages/index.ts'
+import { RESULT_FIELDS } from '../providers/openai-responses.ts'
 import type { Target } from './target.ts'
 import { argsOf, asIs, present, urlOf, writeCitation } from './write.ts'
 
-/** OpenAI Responses: items of `input`, with `instructions`, and of `output`. */
+/** OpenAI Responses: a request has `instructions` and the items of `input`, a response has the items of `output`. */
 export const responsesTarget: Target = {
   name: 'responses',
   writeRequest(messages) {
@@ -29,14 +30,6 @@ export const responsesTarget: Target = {
 
 type Item = Record<string, unknown>
 
-/** The fields of items that hold what came of a call. */
-const RESULTS: Readonly<Record<string, string>> = {
-  file_search_call: 'results',
-  code_interpreter_call: 'outputs',
-  image_generation_call: 'result',
-  mcp_list_tools: 'tools',
-}
-
 function writeMessage({ role, toolCallId, content, extras }: Message): unknown[] {
   if (role === 'assistant' || role === 'reasoning') return writeItems(content)
   const parts = content.map((block) => writePart(block, 'input_text'))
@@ -48,13 +41,13 @@ function writeMessage({ role, toolCallId, content, extras }: Message): unknown[]
   return [present({ ...extras, type, call_id: toolCallId, output })]
 }
 
-/** Blocks become items. Parts of one item have its id, and stand together. */
+/** Writes blocks as items. Consecutive blocks with the same id are parts of one item. */
 function writeItems(blocks: readonly ContentBlock[]): unknown[] {
   const items: Item[] = []
   for (const block of blocks) {
     const { type, id, extras: { type: kind, item_id, phase, encrypted_content, ...extras } = {} } = block
     const last = items.at(-1)
-    /** The item that this is one more part of, or a new one. */
+    /** The list of parts in the last item if this block continues it, or else in a new item. */
     const itemOf = (fields: Item, list: string): unknown[] => {
       if (!last || last.type !== fields.type || last.id !== id || !last[list])
         items.push(present({ ...fields, id }))
@@ -89,7 +82,7 @@ function writeItems(blocks: readonly ContentBlock[]): unknown[] {
       )
     } else if (type === 'serverToolResult') {
       const call = items.find((item) => item.id === block.toolCallId)
-      const result = block.status === 'error' ? 'error' : (RESULTS[String(call?.type)] ?? 'output')
+      const result = block.status === 'error' ? 'error' : (RESULT_FIELDS[String(call?.type)] ?? 'output')
       if (call) call[result] = block.output
       else
         items.push(

@@ -1,11 +1,14 @@
 import type { Message } from '../../messages/index.ts'
 
-/** A shape that messages are written in, from whatever format they were read. What a shape has no place for is written as it is. */
+/**
+ * Writes messages in the shape of one provider or library, whichever format they were read from. Blocks that the shape cannot
+ * express are written as they are.
+ */
 export interface Target {
-  /** As a trace names the shape of its messages. */
+  /** The name that a trace gives to the shape (`ls_message_format`). */
   readonly name: string
-  /** The input of a call. */
+  /** Writes the input of a model call. */
   writeRequest(messages: readonly Message[]): Record<string, unknown>
-  /** Its output: the messages are its choices. A shape without choices has the first. */
+  /** Writes its output. Each message is a choice; a shape without choices takes the first message. */
   writeResponse(messages: readonly Message[]): Record<string, unknown>
 }

@@ -1,8 +1,8 @@
 import type { Annotation, ContentBlock, Message } from '../../messages/index.ts'
 import type { Target } from './target.ts'
-import { asIs, finishWord, present } from './write.ts'
+import { asIs, present, writeFinishReason } from './write.ts'
 
-/** Vercel's AI SDK: model messages, and one message with the parts of a result. */
+/** Vercel's AI SDK: a request has model messages, a response is one message with the parts of a result. */
 export const vercelTarget: Target = {
   name: 'vercel',
   writeRequest: (messages) => ({ messages: messages.flatMap(writeMessage) }),
@@ -11,13 +11,21 @@ export const vercelTarget: Target = {
     return present({
       role: 'assistant',
       content: content.map((block) => writePart(block)),
-      finishReason:
-        (message && finishWord(message, 'stop length tool-calls content-filter other error other')) ??
-        'unknown',
+      finishReason: (message && writeFinishReason(message, FINISH_REASONS)) ?? 'unknown',
       response: present({ id, modelId: metadata?.model }),
     })
   },
 }
+
+const FINISH_REASONS = {
+  stop: 'stop',
+  length: 'length',
+  toolCalls: 'tool-calls',
+  contentFilter: 'content-filter',
+  pause: 'other',
+  error: 'error',
+  other: 'other',
+} as const
 
 function writeMessage(message: Message): unknown[] {
   const { role, content, extras } = message
@@ -28,7 +36,7 @@ function writeMessage(message: Message): unknown[] {
   return [{ ...extras, role: role === 'reasoning' ? 'assistant' : role, content: plain ? only.text : parts }]
 }
 
-/** The result of a tool, in the kind of output that says it. */
+/** The result of a tool, with the type of output that fits its content. */
 function writeResult({ name, toolCallId, status, content, extras }: Message): unknown {
   const { type, ...others } = extras ?? {}
   const [only] = content
@@ -49,7 +57,7 @@ function jsonOutput(type: unknown, text: string): { type: string; value: unknown
   try {
     return { type, value: JSON.parse(text) }
   } catch {
-    // A text that was JSON itself is one again.
+    // A JSON value that is a string was read as its bare text, which does not parse.
     return { type, value: text }
   }
 }

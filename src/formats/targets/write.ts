@@ -8,42 +8,34 @@ import type {
   ToolCallBlock,
 } from '../../messages/index.ts'
 
-/** The fields that say something. */
+/** Deletes the fields that are undefined. */
 export function present(fields: Record<string, unknown>): Record<string, unknown> {
   for (const key in fields) if (fields[key] === undefined) delete fields[key]
   return fields
 }
 
-/** A list, if there is anything in it. */
+/** The list, or undefined if it is empty. */
 export const some = <Item>(items: readonly Item[]): readonly Item[] | undefined =>
   items.length > 0 ? items : undefined
 
-/** Where a medium is, as one URL. */
+/** The URL of a medium. Base64 becomes a data URL. */
 export const urlOf = ({ url, base64, mimeType = '' }: MediaBlock): string | undefined =>
   base64 === undefined ? url : `data:${mimeType};base64,${base64}`
 
-/** The arguments of a call as JSON text; those that are none, as the model wrote them. */
+/** The arguments of a call as JSON. Invalid arguments stay as the model wrote them. */
 export const argsOf = ({ args }: ToolCallBlock | InvalidToolCallBlock): string =>
   typeof args === 'string' ? args : JSON.stringify(args)
 
-/** A block that a shape has no place for: as it came if that is known, in the normal form otherwise. */
+/** A block that the shape cannot express: as the provider sent it if that was kept, or else in the normal form. */
 export const asIs = (block: ContentBlock): unknown => (block.type === 'nonStandard' ? block.value : block)
 
-const REASONS: readonly FinishReason[] = [
-  'stop',
-  'length',
-  'toolCalls',
-  'contentFilter',
-  'pause',
-  'error',
-  'other',
-]
+/** The finish reason as a provider names it, or null if the message has none. */
+export const writeFinishReason = (
+  { finishReason }: Message,
+  names: Readonly<Record<FinishReason, string>>,
+): string | null => (finishReason ? names[finishReason] : null)
 
-/** The finish reason in a provider's words, which stand in the order `stop length toolCalls contentFilter pause error other`. */
-export const finishWord = ({ finishReason }: Message, words: string): string | null =>
-  finishReason ? words.split(' ')[REASONS.indexOf(finishReason)]! : null
-
-/** An annotation in OpenAI's spelling. */
+/** An annotation as OpenAI spells it. */
 export function writeCitation(annotation: Annotation): unknown {
   if (annotation.type === 'nonStandard') return annotation.value
   const { url, title, startIndex, endIndex, citedText, extras } = annotation

@@ -4,15 +4,15 @@ import { parseToolArgs } from '../tool-args.ts'
 import { given } from './given.ts'
 
 /**
- * Content blocks as the streaming protocol and LangChain's messages spell them (`ContentBlock` of the protocol; standard
- * content v1). Fields that the normal form does not know lie flat on the block and become `extras`.
+ * A content block as the streaming protocol and LangChain's messages spell it (`ContentBlock` of the protocol; standard content
+ * v1). Fields that the normal form does not know stand on the block itself and become `extras`.
  */
 export interface WireBlock {
   readonly type: string
   readonly [field: string]: unknown
 }
 
-/** Fields that mean something on one kind of block, and therefore cannot hold an extra of that name. */
+/** The fields that each type of block has on the wire, and that therefore cannot hold an extra of the same name. */
 const OWN_FIELDS: Readonly<Record<ContentBlock['type'], readonly string[]>> = {
   text: ['text', 'annotations'],
   reasoning: ['reasoning'],
@@ -37,7 +37,7 @@ const CITATION_FIELDS = [
   'citedText',
 ]
 
-/** `data` for base64, as the JavaScript client reads it. */
+/** Writes a block. Base64 goes into `data`, where the JavaScript client reads it. */
 export function encodeBlock(block: ContentBlock): WireBlock {
   return {
     ...flatExtras(block.extras, OWN_FIELDS[block.type]),
@@ -85,7 +85,7 @@ function encodeFields(block: ContentBlock): WireBlock {
   }
 }
 
-/** Reads a block in the snake_case or the camelCase of LangChain, or OpenAI's `image_url`. Unknown kinds are kept whole. */
+/** Reads a block in LangChain's snake_case or camelCase, or OpenAI's `image_url`. A block of an unknown type is kept whole. */
 export function decodeBlock(wire: unknown): ContentBlock {
   if (typeof wire === 'string') return { type: 'text', text: wire }
   if (!isRecord(wire)) return { type: 'nonStandard', value: wire }
@@ -154,7 +154,7 @@ function decodeMedia(wire: Record<string, unknown>, type: MediaType): MediaBlock
     ...given('mimeType', mimeType),
   }
   if (Object.values(fields).some((value) => typeof value !== 'string')) return undefined
-  // Anthropic's `source` and the like: not ours to read.
+  // A medium with a `source` or `file` is a provider's own block, which stays whole.
   if (wire.source !== undefined || (type === 'file' && isRecord(wire.file))) return undefined
   return { type, ...(fields as Omit<MediaBlock, 'type'>), ...rest(wire, type) }
 }
@@ -220,7 +220,7 @@ function unknownFields(
   return { ...(typeof id === 'string' && { id }), ...(Object.keys(all).length > 0 && { extras: all }) }
 }
 
-/** Extras lie flat beside the block's own fields; those whose name is taken, under `extras`. */
+/** Extras stand beside the fields of the block. Those whose name is taken stand under `extras`. */
 function flatExtras(extras: Extras | undefined, own: readonly string[]): Record<string, unknown> | undefined {
   if (!extras) return undefined
   const taken = (key: string) => key === 'type' || key === 'id' || key === 'extras' || own.includes(key)

@@ -6,7 +6,7 @@ import { encodeBlock, type WireBlock } from './blocks.ts'
 import { given } from './given.ts'
 import { encodeUsage } from './usage.ts'
 
-/** `data` of an event of the protocol's `messages` channel. */
+/** The `data` of an event of the protocol's `messages` channel. */
 export interface WireMessageEvent {
   readonly event:
     | 'message-start'
@@ -20,9 +20,9 @@ export interface WireMessageEvent {
 }
 
 export interface MessageEncoder {
-  /** Events of other choices than the first are left out: the channel carries one message. */
+  /** Encodes an event. Other choices than the first are left out, because the channel carries one message. */
   push(event: MessageEvent): void
-  /** The message as far as it is written. */
+  /** The message so far. */
   message(): Message
 }
 
@@ -44,15 +44,15 @@ export const WIRE_REASONS: Readonly<Record<FinishReason, string>> = {
   other: 'other',
 }
 
-/** What deltas append to, as the wire names it. */
+/** The wire names of the fields that deltas append to. */
 const APPENDED = ['text', 'reasoning', 'data', 'args']
 
 /**
- * Writes message events as `data` of the `messages` channel. The arguments of a tool call go out accumulated in each delta
- * (the client replaces what it has), and therefore only when they have grown by a sixteenth: the bytes stay linear.
+ * Encodes message events as `data` of the `messages` channel. Each delta of a tool call repeats the arguments so far, because the
+ * client replaces them. A delta is sent only when they have grown by a sixteenth, so that the bytes stay linear in their length.
  *
- * @param deliver Takes each event at once, in order. An `error` is the last one: a message that failed is not finished.
- * @param id The message's id, whatever the stream says.
+ * @param deliver Called with each event at once, in order. An `error` is the last event, because a failed message has no finish.
+ * @param id The id of the message. It overrides that of the stream.
  */
 export function createMessageEncoder(deliver: (data: WireMessageEvent) => void, id?: string): MessageEncoder {
   const draft = createMessageDraft()
@@ -171,7 +171,7 @@ export function createMessageEncoder(deliver: (data: WireMessageEvent) => void, 
   return { push, message: draft.message }
 }
 
-/** A tool call on its way has its arguments as text. */
+/** The block as a chunk: a tool call that is being streamed has its arguments as text. */
 function asChunk(block: ContentBlock): WireBlock {
   const wire = encodeBlock(block)
   if (block.type !== 'toolCall' && block.type !== 'serverToolCall') return wire
@@ -179,7 +179,7 @@ function asChunk(block: ContentBlock): WireBlock {
   return { ...wire, type: `${wire.type}_chunk`, args }
 }
 
-/** The protocol's message metadata is flat. */
+/** Keeps the scalar fields, because the protocol's message metadata is flat. */
 function scalars(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(metadata).filter(([, value]) => value === null || typeof value !== 'object'),

@@ -1,4 +1,4 @@
-/** `{ [key]: value }`, or nothing when there is no value. */
+/** `{ [key]: value }`, or undefined if there is no value. */
 export function given<Key extends string, Value>(
   key: Key,
   value: Value | undefined,

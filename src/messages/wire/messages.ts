@@ -7,7 +7,7 @@ import { WIRE_REASONS, WIRE_ROLES } from './events.ts'
 import { given } from './given.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
-/** A message as state, history and clients carry it: LangChain's flat form, never its constructor envelope. */
+/** A message in state, history and clients: LangChain's flat form, never its constructor envelope. */
 export interface WireMessage {
   readonly type: string
   readonly id?: string
@@ -19,7 +19,7 @@ export interface WireMessage {
 
 const V1 = 'v1'
 
-/** Content is a string where it is one plain text and nothing else, standard content blocks otherwise. */
+/** Writes a message. Content that is one plain text becomes a string, any other becomes standard content blocks. */
 export function encodeMessage(message: Message): WireMessage {
   const { role, content, metadata, finishReason, usage } = message
   const { artifact, ...extras } = message.extras ?? {}
@@ -51,7 +51,7 @@ export function encodeMessage(message: Message): WireMessage {
   }
 }
 
-/** Reads a message in any spelling that `toWireMessage` takes, or gives undefined. */
+/** Reads a message in any spelling that `toWireMessage` takes. Returns undefined for anything else. */
 export function decodeMessage(value: unknown): Message | undefined {
   const wire = toWireMessage(value)
   const role = wire && ROLES.get(wire.type)
@@ -81,10 +81,9 @@ export function decodeMessage(value: unknown): Message | undefined {
 }
 
 /**
- * The flat form of a message in whatever spelling a client or a developer uses: `{ type, content }`, `{ role, content }`,
+ * Converts a message in any spelling that clients and developers use to the flat form: `{ type, content }`, `{ role, content }`,
  * `[role, content]`, `{ type, data }`, a bare string (a user's text), a LangChain message object or its constructor envelope, or
- * the normal form.
- * Fields it does not know are kept. Gives undefined for what is no message.
+ * the normal form. Unknown fields are kept. Returns undefined for a value that is no message.
  */
 export function toWireMessage(value: unknown): WireMessage | undefined {
   if (typeof value === 'string') return flat('human', { content: value })
@@ -120,7 +119,7 @@ function flat(type: string, fields: Record<string, unknown>): WireMessage | unde
   }
 }
 
-/** LangChain's tool calls, read from OpenAI's where a message carries those. */
+/** The tool calls in LangChain's shape. Calls in OpenAI's shape are converted. */
 function toolCallFields({
   tool_calls,
   invalid_tool_calls,
@@ -154,7 +153,9 @@ function decodeContent(wire: WireMessage): ContentBlock[] {
   return blocks
 }
 
-/** Standard content repeats `tool_calls`; so do providers' own blocks (`tool_use` and the like), which the call replaces. */
+/**
+ * Adds a call unless standard content has it already. A provider's own block of the same call, such as `tool_use`, is replaced.
+ */
 function addCall(blocks: ContentBlock[], call: ContentBlock): void {
   if (call.type !== 'toolCall' && call.type !== 'invalidToolCall') return
   const place = blocks.findIndex((block) => isSameCall(block, call))

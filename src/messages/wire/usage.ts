@@ -1,5 +1,5 @@
 import { isRecord } from '../record.ts'
-import type { Usage, UsageDetails } from '../usage.ts'
+import { totalsOf, type Usage, type UsageDetails } from '../usage.ts'
 import { given } from './given.ts'
 
 export interface WireUsage {
@@ -32,12 +32,9 @@ export function encodeUsage(usage: Usage): WireUsage {
 
 export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isRecord(wire)) return undefined
-  const input = count(wire.input_tokens)
-  const output = count(wire.output_tokens)
   return {
-    inputTokens: input,
-    outputTokens: output,
-    totalTokens: amount(wire.total_tokens) ?? input + output,
+    ...totalsOf(amount(wire.input_tokens) ?? 0, amount(wire.output_tokens) ?? 0),
+    ...given('totalTokens', amount(wire.total_tokens)),
     ...given('inputDetails', details(wire.input_token_details)),
     ...given('outputDetails', details(wire.output_token_details)),
     ...given('inputCost', amount(wire.input_cost)),
@@ -49,7 +46,6 @@ export function decodeUsage(wire: unknown): Usage | undefined {
 }
 
 const amount = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
-const count = (value: unknown): number => amount(value) ?? 0
 
 function details(value: unknown): UsageDetails | undefined {
   if (!isRecord(value)) return undefined

@@ -3,7 +3,7 @@ import type { Finding, Requirement } from './finding.ts'
 import { checkMessages } from './messages.ts'
 import { checkUsage } from './usage.ts'
 
-/** A run as it was logged, by us or by anybody else. */
+/** A run as any library has logged it. */
 export interface CheckedRun {
   readonly run_type?: unknown
   readonly inputs?: unknown
@@ -13,38 +13,38 @@ export interface CheckedRun {
 }
 
 /**
- * Says in plain words which requirements of a fully functional model-call trace a run misses, and what breaks in its messages.
- * No findings: all is well.
+ * Checks which requirements of a fully functional model-call trace a run misses, and which of its messages and counts are wrong.
+ * A good run has no findings.
  */
 export function checkLlmRun(run: CheckedRun): readonly Finding[] {
   const { inputs, outputs, error } = run
   const extra = isRecord(run.extra) ? run.extra : {}
   const metadata = isRecord(extra.metadata) ? extra.metadata : {}
   const findings: Finding[] = []
-  const miss = (requirement: Requirement, path: string, message: string) =>
+  const addMissing = (requirement: Requirement, path: string, message: string) =>
     void findings.push({ path, message, requirement })
 
   if (run.run_type !== 'llm')
-    miss(
+    addMissing(
       'run type',
       'run_type',
       `Is ${show(run.run_type)}, not "llm": the run is not shown as a model call, with tokens and costs.`,
     )
   if (!isInput(inputs))
-    miss(
+    addMissing(
       'message format',
       'inputs',
       'Has no `messages` list (nor a `prompt` text, nor `input`): it is shown as raw JSON and cannot be opened in a playground. Convert it with convertModelCall.',
     )
   if (!isOutput(outputs) && !error)
-    miss(
+    addMissing(
       'message format',
       'outputs',
       'Has no `messages`, `choices`, `message`, nor `role` and `content`: the answer is shown as raw JSON. Convert it with convertModelCall.',
     )
   for (const key of ['ls_provider', 'ls_model_name'])
     if (typeof metadata[key] !== 'string' || metadata[key] === '')
-      miss(
+      addMissing(
         'provider and model',
         `extra.metadata.${key}`,
         'Is missing: no costs are worked out, and a playground cannot choose the model.',
@@ -52,12 +52,12 @@ export function checkLlmRun(run: CheckedRun): readonly Finding[] {
   const [usage, path] = usageOf(metadata, outputs)
   if (usage !== undefined) findings.push(...checkUsage(usage, path))
   else if (!error)
-    miss(
+    addMissing(
       'token counts',
       path,
       'Is missing: no tokens are shown, or they are guessed. Streams of OpenAI count only with `stream_options: { include_usage: true }`.',
     )
-  // Shapes of providers have rules of their own.
+  // The messages of a provider's shape follow other rules.
   if (metadata.ls_message_format === undefined) findings.push(...checkMessages(inputs, outputs))
   return findings
 }

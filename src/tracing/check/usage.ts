@@ -1,7 +1,8 @@
 import { isRecord } from '../../messages/record.ts'
+import { totalsOf } from '../../messages/usage.ts'
 import type { Finding } from './finding.ts'
 
-/** What is wrong with `usage_metadata`. */
+/** Finds what is wrong with `usage_metadata`. */
 export function checkUsage(usage: unknown, path: string): Finding[] {
   if (!isRecord(usage)) return [{ path, message: 'Is no object.', requirement: 'token counts' }]
   const findings: Finding[] = []
@@ -20,7 +21,7 @@ export function checkUsage(usage: unknown, path: string): Finding[] {
     )
   }
   const { input_tokens, output_tokens, total_tokens } = usage
-  const sum = Number(input_tokens) + Number(output_tokens)
+  const { totalTokens: sum } = totalsOf(Number(input_tokens), Number(output_tokens))
   if (total_tokens !== undefined && Number.isFinite(sum) && total_tokens !== sum)
     findings.push({
       path: `${path}.total_tokens`,
@@ -29,7 +30,10 @@ export function checkUsage(usage: unknown, path: string): Finding[] {
   return findings
 }
 
-/** Details are charged one by one, and the rest of the total at the base price: what stands in two of them is charged twice. */
+/**
+ * Each detail is charged at its own price and the rest of the total at the base price, so overlapping details are charged
+ * twice.
+ */
 function checkDetails(details: unknown, total: unknown, side: 'input' | 'output', path: string): Finding[] {
   if (!isRecord(details)) return []
   const findings: Finding[] = []

@@ -6,32 +6,32 @@ import { formatOf, targetOf } from './formats.ts'
 import { requestMetadata } from './metadata.ts'
 import { type Prices, partitionUsage } from './usage.ts'
 
-/** How a model call is turned into what the platform shows. */
+/** How a model call is converted to the record that the platform shows. */
 export interface ConvertOptions {
-  /** What was sent, as the provider takes it. */
+  /** The request as it was sent to the provider. */
   readonly request?: unknown
-  /** The provider's wire format, or its name. Default: the one that knows the response, or else the request. */
+  /** The provider's wire format, or its name. Default: detected from the response, or else the request. */
   readonly format?: Format | string | undefined
   /**
-   * The shape of `inputs` and `outputs`: `completions`, `responses`, `anthropic`, `langchain`, `vercel`, or one of your own.
-   * Default: the platform's own message format. The Messages view takes the five named ones.
+   * The shape of `inputs` and `outputs`: `completions`, `responses`, `anthropic`, `langchain`, `vercel`, or a custom one.
+   * Default: the platform's own message format. The Messages view reads the five named ones.
    */
   readonly target?: Target | string | undefined
-  /** `ls_provider`. Default: the provider that the format comes from. */
+  /** `ls_provider`. Default: the provider that defined the format. */
   readonly provider?: string | undefined
-  /** `ls_model_name`. Default: the model that the response names, or else the request. */
+  /** `ls_model_name`. Default: the model that the response, or else the request, names. */
   readonly model?: string | undefined
   readonly prices?: Prices | undefined
-  /** More metadata. Stands above what is found. */
+  /** More metadata. It overrides the metadata that was found. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface ModelCall extends ConvertOptions {
-  /** What came back, as a whole. Absent: none did. */
+  /** The whole response. Absent if there was none. */
   readonly response?: unknown
 }
 
-/** Something that happened in a run. */
+/** An event of a run, such as `new_token`. */
 export interface RunEvent {
   readonly name: string
   /** RFC 3339. */
@@ -39,35 +39,35 @@ export interface RunEvent {
   readonly kwargs?: Readonly<Record<string, unknown>>
 }
 
-/** A model call as a run of type `llm` carries it. Shares structure with what it was made of. */
+/** A model call in the fields of a run of type `llm`. It shares structure with the request and the response. */
 export interface ModelCallRecord {
   readonly inputs: Readonly<Record<string, unknown>>
   readonly outputs: Readonly<Record<string, unknown>>
   /** Goes to `extra.metadata`: `ls_provider`, `ls_model_name`, `usage_metadata` and the like. */
   readonly metadata: Readonly<Record<string, unknown>>
   readonly events: readonly RunEvent[]
-  /** Why the call failed. What came before stands in `outputs`. */
+  /** Why the call failed. `outputs` has what had arrived before. */
   readonly error?: string
-  /** What is not as the format has it: the record is a best effort then. Also in `metadata.conversion_issues`. */
+  /** What does not match the format, which makes the record a best effort. `metadata.conversion_issues` repeats it. */
   readonly issues?: readonly Issue[]
 }
 
-/** How a model call came out, in the normal form. */
+/** The outcome of a model call, in the normal form. */
 export interface Outcome {
   readonly messages: readonly Message[]
-  /** The format that the response was in. */
+  /** The format of the response. */
   readonly format?: Format | undefined
   readonly error?: string | undefined
   readonly issues?: readonly Issue[] | undefined
-  /** The response as it came, where there is one. */
+  /** The response as the provider sent it. */
   readonly response?: unknown
 }
 
 /**
- * Turns a model call into inputs, outputs and metadata of a run of type `llm`. Pure; changes nothing it is given.
+ * Converts a model call to the inputs, outputs and metadata of a run of type `llm`. It is pure and changes none of its arguments.
  *
- * What no format knows becomes a best-effort record with `issues`. Throws `TracingError` for a format or target that does not
- * exist.
+ * A call that no format knows becomes a best-effort record with `issues`. Throws `TracingError` for a format or target that does
+ * not exist.
  */
 export function convertModelCall(call: ModelCall): ModelCallRecord {
   if (!isRecord(call)) throw new TracingError('call', 'Expected an object with `request` and `response`.')
@@ -76,14 +76,14 @@ export function convertModelCall(call: ModelCall): ModelCallRecord {
 
 /** Reads a whole response. */
 export function readOutcome(given: unknown, { request, format }: ConvertOptions): Outcome {
-  // Models of one's own may answer with bare text.
+  // A custom model may answer with bare text.
   const plain = typeof given === 'string' && format === undefined
   const response = plain ? { role: 'assistant', content: given } : given
   const known = formatOf(format, response, request)
   if (response === undefined) return { messages: [], format: known }
   if (!known) {
     const issues = [{ path: 'response', message: 'No format knows its shape.' }]
-    return { messages: [unread('assistant', response)], response, issues }
+    return { messages: [wrapUnknown('assistant', response)], response, issues }
   }
   const { messages, error, issues } = known.readResponse(response)
   return {
@@ -91,11 +91,11 @@ export function readOutcome(given: unknown, { request, format }: ConvertOptions)
     format: known,
     response,
     error: textOfFailure(error),
-    issues: issues?.map((issue) => within('response', issue)),
+    issues: issues?.map((issue) => issueWithin('response', issue)),
   }
 }
 
-/** The record of a call that came out so. */
+/** Makes the record of a call from its outcome. */
 export function toRecord(
   options: ConvertOptions,
   outcome: Outcome,
@@ -135,23 +135,23 @@ const NO_REQUEST: ModelRequest = { messages: [], params: {}, extras: {} }
 function readRequest(request: unknown, format: Format | undefined, issues: Issue[]): ModelRequest {
   if (request === undefined) return NO_REQUEST
   const read = format?.readRequest(request)
-  for (const issue of read?.issues ?? []) issues.push(within('request', issue))
+  for (const issue of read?.issues ?? []) issues.push(issueWithin('request', issue))
   if (read) return read
   issues.push({ path: 'request', message: 'No format knows its shape.' })
-  return { ...NO_REQUEST, messages: [unread('user', request)] }
+  return { ...NO_REQUEST, messages: [wrapUnknown('user', request)] }
 }
 
-function within(path: string, issue: Issue): Issue {
+function issueWithin(path: string, issue: Issue): Issue {
   return { path: issue.path ? `${path}.${issue.path}` : path, message: issue.message }
 }
 
-/** A value that no format knows, kept as it is. */
-function unread(role: 'user' | 'assistant', value: unknown): Message {
+/** Wraps a value that no format knows in a message. */
+function wrapUnknown(role: 'user' | 'assistant', value: unknown): Message {
   if (typeof value === 'string') return { role, content: [{ type: 'text', text: value }] }
   return { role, content: [{ type: 'nonStandard', value }] }
 }
 
-/** The prompt of an instruct model: one that completes a text, and takes and gives no messages. */
+/** The prompt of an instruct model, which completes a text instead of answering messages. */
 function promptOf(request: unknown, response: unknown, format: Format | undefined): unknown {
   if (format?.name !== 'openaiChat') return undefined
   if (!isRecord(request)) return request === undefined && isCompletion(response) ? '' : undefined
@@ -181,13 +181,13 @@ function choicesOf(messages: readonly Message[]): unknown[] {
   }))
 }
 
-/** Who served the model, as LangChain (`model_provider`) or the AI SDK (`openai.responses`) says it. */
+/** The provider that LangChain (`model_provider`) or the AI SDK (`openai.responses`) names. */
 function providerOf(
   ...places: readonly (Readonly<Record<string, unknown>> | undefined)[]
 ): string | undefined {
-  const said = places.map((fields) => fields?.model_provider ?? fields?.provider)
-  const word = said.find((value): value is string => typeof value === 'string' && value !== '')
-  return word?.replace(/\..*$/s, '').replaceAll('-', '_')
+  const named = places.map((fields) => fields?.model_provider ?? fields?.provider)
+  const provider = named.find((value): value is string => typeof value === 'string' && value !== '')
+  return provider?.replace(/\..*$/s, '').replaceAll('-', '_')
 }
 
 function modelOf([message]: readonly Message[]): string | undefined {
@@ -215,7 +215,7 @@ function pricedUsage(
   }
 }
 
-/** What tells the platform how to read the shape. */
+/** The metadata that tells the platform how to read the shape. */
 function shapeMetadata({ name }: Target, { ls_invocation_params }: Record<string, unknown>) {
   return {
     ls_message_format: name,

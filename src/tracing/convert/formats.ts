@@ -19,7 +19,7 @@ const TARGETS: ReadonlyMap<string, Target> = new Map(
   ]),
 )
 
-/** The format asked for, or else the one that knows the first of the values, or else of the second, and so on. */
+/** The selected format, or else the one that is detected from the values. */
 export function formatOf(
   asked: Format | string | undefined,
   ...values: readonly unknown[]
@@ -31,7 +31,7 @@ export function formatOf(
   throw new TracingError('format', `There is no format ${JSON.stringify(asked)}. There are ${names}.`)
 }
 
-/** The shape asked for; the platform's own unless told otherwise. */
+/** The selected target. Default: the platform's own message format. */
 export function targetOf(asked: Target | string | undefined): Target {
   if (typeof asked === 'object') return asked
   const found = asked === undefined ? platformTarget : TARGETS.get(asked)

@@ -1,7 +1,8 @@
 import type { ModelParams, ModelRequest } from '../../formats/index.ts'
+import { toSnake } from '../../formats/reading/fields.ts'
 import { isRecord } from '../../messages/record.ts'
 
-/** The parameters as invocation parameters name them. Those with a key of their own in the metadata are not repeated. */
+/** The names of parameters in `ls_invocation_params`. Parameters that have a key of their own in the metadata are left out. */
 const PARAMS: readonly (readonly [keyof ModelParams, string])[] = [
   ['topP', 'top_p'],
   ['topK', 'top_k'],
@@ -12,7 +13,7 @@ const PARAMS: readonly (readonly [keyof ModelParams, string])[] = [
   ['stream', 'stream'],
 ]
 
-/** What else of a request is shown. All other fields may hold credentials or personal data. */
+/** The other fields of a request that are shown. All that are not listed may hold credentials or personal data. */
 const SHOWN = new Set(
   (
     'logit_bias logprobs top_logprobs max_tool_calls modalities parallel_tool_calls prediction prompt_cache_key reasoning ' +
@@ -21,10 +22,10 @@ const SHOWN = new Set(
   ).split(' '),
 )
 
-/** What is shown of a tool. Remote ones hold addresses and credentials. */
+/** The fields of a tool that are shown. Remote tools hold addresses and credentials in others. */
 const TOOL = ['type', 'name', 'description', 'parameters', 'input_schema', 'strict']
 
-/** The `ls_…` metadata of a request. */
+/** Makes the `ls_…` metadata of a request. */
 export function requestMetadata({ params, tools, extras }: ModelRequest): Record<string, unknown> {
   const metadata: Record<string, unknown> = {}
   const { temperature, maxTokens, stop } = params
@@ -34,7 +35,7 @@ export function requestMetadata({ params, tools, extras }: ModelRequest): Record
   const shown: Record<string, unknown> = {}
   for (const [name, written] of PARAMS) if (params[name] !== undefined) shown[written] = params[name]
   for (const key in extras) {
-    const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    const name = toSnake(key)
     if (SHOWN.has(name)) shown[name] = extras[key]
   }
   if (tools) shown.tools = tools.map(shownTool)

@@ -1,16 +1,14 @@
 import type { Target } from '../../formats/index.ts'
+import type { Fields } from '../../formats/reading/fields.ts'
 import { type Annotation, type ContentBlock, encodeBlock, type Message } from '../../messages/index.ts'
+import { WIRE_REASONS } from '../../messages/wire/events.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** The platform's own message format: `messages` of typed content blocks (platform interface, "message format"). */
+/** The platform's own message format: `messages` with typed content blocks (platform interface, "message format"). */
 export const platformTarget: Target = {
   name: 'platform',
   writeRequest: (messages) => ({ messages: messages.map(writeMessage) }),
   writeResponse: (messages) => ({ messages: messages.map(writeMessage) }),
 }
-
-const FINISH: Readonly<Record<string, string>> = { toolCalls: 'tool_calls', contentFilter: 'content_filter' }
 
 function writeMessage(message: Message): Record<string, unknown> {
   const { role, id, name, content, toolCallId, status, finishReason, metadata, extras } = message
@@ -19,13 +17,14 @@ function writeMessage(message: Message): Record<string, unknown> {
   if (id !== undefined) written.id = id
   if (name !== undefined) written.name = name
   if (status !== undefined) written.status = status
-  if (finishReason !== undefined) written.finish_reason = FINISH[finishReason] ?? finishReason
+  // Messages that were read from a span may have a reason of another vendor.
+  if (finishReason !== undefined) written.finish_reason = WIRE_REASONS[finishReason] ?? finishReason
   if (metadata) written.response_metadata = metadata
   if (extras) written.extras = extras
   return written
 }
 
-/** Extras keep what the block's own fields have no place for: other ids, arguments that are no JSON, unknown blocks. */
+/** `extras` keeps what the platform's block has no field for: the id, invalid arguments, unknown blocks. */
 function writeBlock(block: ContentBlock): Record<string, unknown> {
   const { id, extras } = block
   switch (block.type) {

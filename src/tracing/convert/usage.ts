@@ -1,5 +1,6 @@
 import { type Issue, isClamped } from '../../formats/index.ts'
 import type { Usage, UsageDetails } from '../../messages/index.ts'
+import { countOf, partition, totalsOf } from '../../messages/usage.ts'
 
 /** What a model call costs, in US dollars. */
 export type Costs = Pick<
@@ -7,7 +8,7 @@ export type Costs = Pick<
   'inputCost' | 'outputCost' | 'totalCost' | 'inputCostDetails' | 'outputCostDetails'
 >
 
-/** Says what a call cost, where its provider does not. Gives undefined for models it has no price of. */
+/** Works out what a call cost if its provider does not say. Returns undefined for a model without a price. */
 export type Prices = (modelName: string, usage: Usage) => Costs | undefined
 
 const CLAMPED: Issue = {
@@ -16,42 +17,38 @@ const CLAMPED: Issue = {
     'The details of the provider exceed or overlap their total, and were cut to it. Its own counts are in the response.',
 }
 
-/** Spellings that price tables do not know. */
+/** Spellings that price tables do not know, and the ones they know. */
 const RENAMED: Readonly<Record<string, string>> = {
   cache_write: 'cache_creation',
   ephemeral_1hr_input_tokens: 'ephemeral_1h_input_tokens',
 }
 
 /**
- * Usage that a price table can charge: the totals add up, and the details are a partition of them (facts of `Usage`). What is
- * one already comes back as it is. Where details exceed their total, the earlier ones stand and the later ones give way; an
- * issue says so.
+ * Makes usage that a price table can charge: the totals add up, and the details are a partition of them (see `Usage`). Usage
+ * that already is one is returned as it is. Details that exceed their total are cut from the last to the first, and an issue
+ * names each.
  */
 export function partitionUsage(usage: Usage): { readonly usage: Usage; readonly issues: readonly Issue[] } {
-  const inputTokens = countOf(usage.inputTokens)
-  const outputTokens = countOf(usage.outputTokens)
-  const totalTokens = inputTokens + outputTokens
+  const { inputDetails, outputDetails, ...others } = usage
+  const totals = totalsOf(countOf(usage.inputTokens), countOf(usage.outputTokens))
   const issues: Issue[] = isClamped(usage) ? [CLAMPED] : []
   if (
-    totalTokens === usage.totalTokens &&
-    isPartition(usage.inputTokens, usage.inputDetails) &&
-    isPartition(usage.outputTokens, usage.outputDetails)
+    totals.totalTokens === usage.totalTokens &&
+    isPartition(usage.inputTokens, inputDetails) &&
+    isPartition(usage.outputTokens, outputDetails)
   )
     return { usage, issues }
-  if (totalTokens !== usage.totalTokens && usage.totalTokens !== undefined)
+  if (totals.totalTokens !== usage.totalTokens && usage.totalTokens !== undefined)
     issues.push({
       path: 'usage_metadata.total_tokens',
       message: `Was ${usage.totalTokens}, which is not input + output.`,
     })
-  const { inputDetails, outputDetails, ...others } = usage
-  const input = partition(inputTokens, inputDetails, 'input', issues)
-  const output = partition(outputTokens, outputDetails, 'output', issues)
+  const input = partitionSide('input', totals.inputTokens, inputDetails, issues)
+  const output = partitionSide('output', totals.outputTokens, outputDetails, issues)
   return {
     usage: {
       ...others,
-      inputTokens,
-      outputTokens,
-      totalTokens,
+      ...totals,
       ...(input && { inputDetails: input }),
       ...(output && { outputDetails: output }),
     },
@@ -69,28 +66,24 @@ function isPartition(total: number, details: UsageDetails = {}): boolean {
   return total >= 0
 }
 
-function partition(
-  total: number,
-  wanted: UsageDetails | undefined,
+function partitionSide(
   side: 'input' | 'output',
+  total: number,
+  details: UsageDetails | undefined,
   issues: Issue[],
 ): UsageDetails | undefined {
-  const details: Record<string, number> = {}
-  let rest = total
-  for (const [given, value] of Object.entries(wanted ?? {})) {
-    const key = RENAMED[given] ?? given
-    const count = countOf(value)
-    const part = Math.min(count, rest)
-    if (part < count)
-      issues.push({
-        path: `usage_metadata.${side}_token_details.${key}`,
-        message: `Was ${count}, more than is left of the ${total} ${side} tokens. Details must not overlap.`,
-      })
-    rest -= part
-    if (part > 0) details[key] = (details[key] ?? 0) + part
+  const parts = partition(total, details ?? {}, (key, count) => {
+    issues.push({
+      path: `usage_metadata.${side}_token_details.${RENAMED[key] ?? key}`,
+      message: `Was ${count}, more than is left of the ${total} ${side} tokens. Details must not overlap.`,
+    })
+  })
+  for (const spelling in RENAMED) {
+    const count = parts?.[spelling]
+    if (!parts || count === undefined) continue
+    const name = RENAMED[spelling]!
+    parts[name] = (parts[name] ?? 0) + count
+    delete parts[spelling]
   }
-  return Object.keys(details).length > 0 ? details : undefined
+  return parts
 }
-
-const countOf = (value: unknown): number =>
-  typeof value === 'number' && value > 0 && value < 1e15 ? value : 0

@@ -1,9 +1,12 @@
-/** Reads a stream, whichever kind it is. */
+/** Iterates a stream of either kind. */
 export function iterate(stream: AsyncIterable<unknown> | ReadableStream<unknown>): AsyncIterator<unknown> {
   return stream instanceof ReadableStream ? iterateReadable(stream) : stream[Symbol.asyncIterator]()
 }
 
-/** `return` cancels at once, also while a chunk is waited for. Not all runtimes can iterate their streams themselves. */
+/**
+ * Iterates a `ReadableStream`, which not all runtimes can do themselves. `return` cancels at once, even while a chunk is
+ * awaited.
+ */
 export function iterateReadable(stream: ReadableStream<unknown>): AsyncIterableIterator<unknown> {
   const reader = stream.getReader()
   return {

@@ -4,19 +4,19 @@ import { iterateReadable } from './iterate.ts'
 import { createObserver, type ObserveOptions, type Observer } from './observer.ts'
 
 /**
- * Watches a stream of chunks while somebody else reads it, and gives back the same kind of stream: an async iterable, an async
+ * Observes a stream of chunks while the caller reads it, and returns the same kind of stream: an async iterable, an async
  * generator, a `ReadableStream`, the `Stream` of a provider's SDK with its helpers, the emitter that an SDK puts around it, or
- * the promise of one (with `withResponse`); a promise may also come to a whole response.
+ * the promise of one (with `withResponse`). A promise may also resolve to a whole response.
  *
- * Each chunk is handed on as it is and when it is asked for: nothing is queued, nothing is pulled ahead, nothing is changed.
- * The first real content makes one `new_token` event, and the end makes one record: at the end, on an error, when the reader
- * leaves, or when the stream is cancelled. What the stream itself throws is thrown on.
+ * Each chunk is passed on unchanged, when the caller pulls it; nothing is queued or pulled ahead. The first content makes one
+ * `new_token` event. The stream makes one record: when it is complete, fails, is cancelled, or the reader leaves. Errors of the
+ * stream reach the caller.
  *
  * ```ts
  * const stream = observeModelStream(await openai.chat.completions.create({ ...request, stream: true }), { request, onEnd })
  * ```
  *
- * Throws `TracingError` for what is no stream, and for a format that does not exist.
+ * Throws `TracingError` for a value that is no stream, and for a format that does not exist.
  */
 export function observeModelStream<Stream extends object>(
   stream: Stream,
@@ -50,7 +50,7 @@ function observeStream(stream: object, observer: Observer): object {
   return observeIterable(stream as Iterable, observer)
 }
 
-/** The `Stream` that the SDKs of OpenAI, Anthropic, Groq and others share: a class around an iterator and a controller. */
+/** The `Stream` class that the SDKs of OpenAI, Anthropic, Groq and others share: an iterator and its controller. */
 interface SdkStream {
   readonly iterator: () => AsyncIterator<unknown>
   readonly controller: AbortController
@@ -62,7 +62,7 @@ function isSdkStream(value: object): value is SdkStream {
   return methods && controller instanceof AbortController
 }
 
-/** What the SDKs' helpers that run by themselves have in common: `chat.completions.stream()`, `messages.stream()` and the like. */
+/** The common part of the SDKs' helpers that pull the stream themselves, such as `chat.completions.stream()`. */
 interface Emitter {
   readonly errored: boolean
   readonly aborted: boolean
@@ -75,7 +75,7 @@ function isEmitter(value: object): value is Emitter {
   return methods && typeof errored === 'boolean' && typeof aborted === 'boolean'
 }
 
-/** Listens. Not to `error`: who does takes the error away from an SDK that would report it otherwise. */
+/** Listens to an emitter. It does not listen to `error`, because the SDK reports errors only while nobody does. */
 function observeEmitter(stream: Emitter, observer: Observer): object {
   for (const name of ['chunk', 'event', 'streamEvent'])
     stream.on(name, (chunk) => {
@@ -88,12 +88,12 @@ function observeEmitter(stream: Emitter, observer: Observer): object {
   return stream
 }
 
-/** Any other object that can be iterated: a proxy, so that whatever else it can do it still does. */
+/** Wraps any other iterable object in a proxy, so that all its other members still work. */
 function observeIterable(stream: Iterable, observer: Observer): object {
   let iterator: AsyncIterator<unknown> | undefined
   const iterate = (): AsyncIterator<unknown> => {
     const source = stream[Symbol.asyncIterator]()
-    // Only the first reading counts; a generator is its own iterator.
+    // Only the first iteration is observed. A generator returns itself, so it stays the observed one.
     if (iterator) return source === (stream as unknown) ? iterator : source
     const { controller, abortController = controller } = stream as {
       controller?: unknown
@@ -125,7 +125,7 @@ function observeIterable(stream: Iterable, observer: Observer): object {
   return proxy
 }
 
-/** @param controller What may have stopped the source, which then ends as if it were complete. */
+/** @param controller Tells whether the source was aborted, because it then ends as if it were complete. */
 function observeIterator(
   source: AsyncIterator<unknown>,
   observer: Observer,
@@ -148,21 +148,21 @@ function observeIterator(
     [Symbol.asyncIterator]() {
       return this
     },
-    next: (given) => settled(source, 'next', given).then(take, fail),
+    next: (given) => callIterator(source, 'next', given).then(take, fail),
     return: (value) =>
       source.return
-        ? settled(source, 'return', value).then(leave, fail)
+        ? callIterator(source, 'return', value).then(leave, fail)
         : Promise.resolve(leave({ done: true, value })),
     throw(error) {
-      if (source.throw) return settled(source, 'throw', error).then(take, fail)
+      if (source.throw) return callIterator(source, 'throw', error).then(take, fail)
       observer.end({ error })
       return Promise.reject(error)
     },
   }
 }
 
-/** What the source answers, also where that is no promise or it throws at once. */
-function settled(
+/** Calls a method of the source and makes a promise of its result, even if it returns no promise or throws. */
+function callIterator(
   source: AsyncIterator<unknown>,
   method: 'next' | 'return' | 'throw',
   given: unknown,
@@ -179,7 +179,7 @@ const isAborted = (controller: unknown): boolean =>
 
 const isAbort = (error: unknown): boolean => isObject(error) && error.name === 'AbortError'
 
-/** A stream that pulls when it is pulled. Of a subclass it keeps the prototype. */
+/** Wraps a stream in one that pulls when it is pulled. It keeps the prototype of a subclass. */
 function observeReadable(stream: ReadableStream<unknown>, observer: Observer): ReadableStream<unknown> {
   let reader: ReadableStreamDefaultReader<unknown> | undefined
   const observed = new ReadableStream<unknown>(
@@ -215,8 +215,8 @@ function observeReadable(stream: ReadableStream<unknown>, observer: Observer): R
 }
 
 /**
- * The promise of a stream, or of a whole response, with the helpers that an SDK gives it. Nothing is asked of it before somebody asks: an SDK's promise
- * reads the response's body when it is awaited.
+ * Wraps the promise of a stream or of a whole response, with the helpers of its SDK. The promise is not awaited before the
+ * caller awaits it, because an SDK's promise then reads the body of the response.
  */
 function observePromise<Promised extends PromiseLike<object> & object>(
   promise: Promised,

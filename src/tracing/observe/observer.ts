@@ -14,43 +14,43 @@ import type { Run } from '../run.ts'
 import { isContent } from './first-token.ts'
 
 export interface ObserveOptions extends ConvertOptions {
-  /** A run to report to: it gets its `new_token` event and its end. It knows the request and how to convert. */
+  /** The run that gets the `new_token` event and the end. It knows the request and the options of the conversion. */
   readonly run?: Run | undefined
-  /** Called once, when the stream has ended, however it did. */
+  /** Called once, when the stream is complete, cancelled or failed. */
   readonly onEnd?: ((record: ModelCallRecord) => void) | undefined
-  /** Told of what fails in tracing itself; the stream never notices. Default `console.error`. */
+  /** Called with errors of tracing itself, which never reach the stream. Default `console.error`. */
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
-/** How a stream ended: read to its end, left before, or failed. Or it was none, but a whole response. */
+/** How a stream ended: it was read to its end, cancelled, or failed, or it was a whole response instead. */
 export type Ending = 'complete' | 'cancelled' | { readonly error: unknown } | { readonly response: unknown }
 
-/** Watches the chunks of one stream. Neither function ever throws. */
+/** Observes the chunks of one stream. Neither function ever throws. */
 export interface Observer {
   push(chunk: unknown): void
-  /** The first call counts. */
+  /** Only the first call has an effect. */
   end(ending: Ending): void
 }
 
-/** Chunks that are looked at before the format must be known. */
-const PATIENCE = 16
+/** The number of chunks within which the format must be detected. */
+const MAX_CHUNKS_TO_DETECT = 16
 
 export function createObserver(options: ObserveOptions): Observer {
   const { run, onEnd } = options
-  // A format that does not exist is the caller's mistake: told at once.
+  // A format that does not exist is the caller's mistake, so it throws at once.
   if (typeof options.format === 'string') formatOf(options.format)
   const accumulator = createAccumulator()
   const events: RunEvent[] = []
   let format: Format | undefined
   let reader: StreamReader | undefined
   let waiting: unknown[] | undefined = []
-  let spoken = false
+  let firstTokenSeen = false
   let ended = false
 
   function read(chunk: unknown): void {
     for (const event of reader!.push(chunk)) {
-      if (!spoken && isContent(event, chunk)) {
-        spoken = true
+      if (!firstTokenSeen && isContent(event, chunk)) {
+        firstTokenSeen = true
         events.push({ name: 'new_token', time: new Date().toISOString() })
         run?.addEvent('new_token')
       }
@@ -58,18 +58,18 @@ export function createObserver(options: ObserveOptions): Observer {
     }
   }
 
-  /** Until a chunk tells the format, chunks wait. */
-  function search(chunk: unknown): void {
+  /** Keeps chunks until one of them tells the format. */
+  function detect(chunk: unknown): void {
     if (!waiting) return
     waiting.push(chunk)
-    // Models of one's own may stream bare text.
+    // A custom model may stream bare text.
     const plain = typeof chunk === 'string' ? 'generic' : undefined
     format = formatOf(options.format ?? run?.format ?? plain, chunk, options.request)
     if (format) {
       reader = format.readStream()
       for (const before of waiting) read(before)
     }
-    if (format || waiting.length === PATIENCE) waiting = undefined
+    if (format || waiting.length === MAX_CHUNKS_TO_DETECT) waiting = undefined
   }
 
   function outcome(ending: Ending): Outcome {
@@ -78,14 +78,16 @@ export function createObserver(options: ObserveOptions): Observer {
     for (const event of reader?.end() ?? []) accumulator.push(event)
     const messages = format ? accumulator.messages() : []
     const { error } = accumulator
-    const told = textOfFailure(error)
     const failed = typeof ending === 'object' ? textOfError(ending.error) : undefined
-    // Who leaves after the last word has not cancelled anything.
-    const left = ending === 'cancelled' && !messages.some(({ finishReason }) => finishReason)
+    // Leaving after the finish chunk is completion, not cancellation.
+    const cancelled = ending === 'cancelled' && !messages.some(({ finishReason }) => finishReason)
     return {
       messages,
       format,
-      error: failed ?? told ?? (left ? 'Cancelled: the stream was not read to its end.' : undefined),
+      error:
+        failed ??
+        textOfFailure(error) ??
+        (cancelled ? 'Cancelled: the stream was not read to its end.' : undefined),
       issues:
         format || waiting?.length === 0
           ? undefined
@@ -98,7 +100,7 @@ export function createObserver(options: ObserveOptions): Observer {
       if (ended) return
       try {
         if (reader) read(chunk)
-        else search(chunk)
+        else detect(chunk)
       } catch (error) {
         report(options.onError, error)
       }

@@ -1,3 +1,4 @@
+import { type Fields, fieldsOf, listOf, toText } from '../../formats/reading/fields.ts'
 import {
   type ContentBlock,
   decodeUsage,
@@ -9,9 +10,7 @@ import {
 } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 
-type Fields = Readonly<Record<string, unknown>>
-
-/** A model call as a span carries it, in the normal form. */
+/** The model call that the attributes of a span describe, in the normal form. */
 export interface GenAiCall {
   readonly input: readonly Message[]
   readonly output: readonly Message[]
@@ -20,7 +19,10 @@ export interface GenAiCall {
   readonly usage?: Usage
 }
 
-/** Reads the attributes of a span back. Text, ids, arguments and counts are what they were; attributes of others are read as well. */
+/**
+ * Reads the attributes of a span, ours or those of another library. Text, ids, arguments and counts are read back exactly as
+ * `genAiAttributes` has written them.
+ */
 export function readGenAiAttributes(attributes: Readonly<Record<string, unknown>>): GenAiCall {
   const provider = attributes['gen_ai.system'] ?? attributes['gen_ai.provider.name']
   const model = attributes['gen_ai.response.model'] ?? attributes['gen_ai.request.model']
@@ -58,12 +60,11 @@ function usageOf(attributes: Fields): Usage | undefined {
 }
 
 function messagesOf(value: unknown): Message[] {
-  const list = parse(value)
-  return (Array.isArray(list) ? list : []).filter(isRecord).map(readMessage)
+  return listOf(parse(value)).filter(isRecord).map(readMessage)
 }
 
 function readMessage({ role, parts, name, finish_reason }: Fields): Message {
-  const given = (Array.isArray(parts) ? parts : []).filter(isRecord)
+  const given = listOf(parts).filter(isRecord)
   const [answer] = given
   const about = {
     role: role as Role,
@@ -76,7 +77,7 @@ function readMessage({ role, parts, name, finish_reason }: Fields): Message {
   return {
     ...about,
     ...(typeof id === 'string' && { toolCallId: id }),
-    content: list?.map(readPart) ?? [{ type: 'text', text: textOf(response) }],
+    content: list?.map(readPart) ?? [{ type: 'text', text: toText(response) }],
   }
 }
 
@@ -86,28 +87,28 @@ function readPart(part: Fields): ContentBlock {
   switch (type) {
     case 'text':
     case 'reasoning':
-      return { type, text: textOf(content) }
+      return { type, text: toText(content) }
     case 'tool_call': {
       const { arguments: args } = part
-      if (isRecord(args)) return { type: 'toolCall', ...own, name: textOf(name), args }
+      if (isRecord(args)) return { type: 'toolCall', ...own, name: toText(name), args }
       const error = 'The arguments are not a JSON object.'
       return {
         type: 'invalidToolCall',
         ...own,
-        ...(name ? { name: textOf(name) } : undefined),
-        args: textOf(args),
+        ...(name ? { name: toText(name) } : undefined),
+        args: toText(args),
         error,
       }
     }
     case 'server_tool_call': {
       const { arguments: args } = fieldsOf(part.server_tool_call)
-      return { type: 'serverToolCall', ...own, name: textOf(name), args: fieldsOf(args) }
+      return { type: 'serverToolCall', ...own, name: toText(name), args: fieldsOf(args) }
     }
     case 'server_tool_call_response': {
       const { status, output } = fieldsOf(part.server_tool_call_response)
       const failed = status === 'error' ? 'error' : 'success'
-      const came = output === undefined ? undefined : { output }
-      return { type: 'serverToolResult', toolCallId: textOf(id), status: failed, ...came }
+      const outputField = output === undefined ? undefined : { output }
+      return { type: 'serverToolResult', toolCallId: toText(id), status: failed, ...outputField }
     }
     case 'blob':
     case 'file':
@@ -131,15 +132,11 @@ function readMedia({ modality, mime_type, content, file_id, uri }: Fields): Cont
   }
 }
 
-const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : {})
-const textOf = (value: unknown): string =>
-  typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
-
 function parse(value: unknown): unknown {
   if (typeof value !== 'string') return value
   try {
     return JSON.parse(value)
   } catch {
-    return undefined // Of somebody else, in a form of their own.
+    return undefined // Another library has written text that is no JSON.
   }
 }

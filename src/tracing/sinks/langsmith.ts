@@ -1,15 +1,18 @@
 import { Client, getDefaultProjectName } from 'langsmith'
-import type { TracedRun } from '../record.ts'
+import type { TracedRun } from '../traced-run.ts'
 import type { Sink } from './sink.ts'
 
-/** What we use of LangSmith's `Client`. */
+/** The part of LangSmith's `Client` that the sink uses. */
 export interface LangsmithClient {
   createRun(run: Parameters<Client['createRun']>[0]): Promise<void>
   updateRun(id: string, run: Parameters<Client['updateRun']>[1]): Promise<void>
 }
 
 export interface LangsmithOptions {
-  /** Default: a new one, which reads `LANGSMITH_API_KEY` and `LANGSMITH_ENDPOINT`. It sends in batches: flush it before you exit. */
+  /**
+   * Default: a new client, which reads `LANGSMITH_API_KEY` and `LANGSMITH_ENDPOINT`. It sends in batches, so flush it before
+   * you exit.
+   */
   readonly client?: LangsmithClient | undefined
   /** Default: `LANGSMITH_PROJECT`, or else `default`. */
   readonly project?: string | undefined
@@ -27,7 +30,7 @@ export function langsmithSink({
   }
 }
 
-/** The client knows lists and records that can be written to only. */
+/** Copies the readonly lists and records, because the client's types need mutable ones. */
 function fieldsOf({ events, tags, ...run }: TracedRun) {
   return {
     ...run,

@@ -1,8 +1,9 @@
+import { decodeBase64 } from '../../formats/reading/base64.ts'
 import { isRecord } from '../../messages/record.ts'
 
 /**
- * What becomes of base64 in a trace: `keep` it; `hash` it, so that `sha256:<hex>;bytes=<size>` stands in its place; or a number
- * of bytes up to which it is kept, and hashed above.
+ * What happens to base64 in a trace: `keep` keeps it, `hash` replaces it by `sha256:<hex>;bytes=<size>`, and a number of bytes
+ * is the size above which it is hashed.
  */
 export type Base64Policy = 'keep' | 'hash' | number
 
@@ -10,9 +11,9 @@ export type Base64Policy = 'keep' | 'hash' | number
 const FIELDS = new Set(['base64', 'data', 'file_data', 'b64_json', 'image_data', 'result', 'bytes'])
 const MARK = ';base64,'
 /** Shorter texts are no media. */
-const SHORTEST = 32
+const MIN_MEDIA_LENGTH = 32
 
-/** Carries the policy out, in a value that is the caller's own. Changes it. */
+/** Applies the policy to a value and changes it in place. */
 export async function applyPolicy(value: unknown, policy: Base64Policy): Promise<void> {
   if (policy === 'keep') return
   const limit = policy === 'hash' ? 0 : policy
@@ -33,7 +34,7 @@ function visit(value: unknown, onText: (holder: Holder, key: string, text: strin
   if (!Array.isArray(value) && !isRecord(value)) return
   for (const [key, item] of Object.entries(value)) {
     if (typeof item !== 'string') visit(item, onText)
-    else if (item.length >= SHORTEST) onText(value as Holder, key, item)
+    else if (item.length >= MIN_MEDIA_LENGTH) onText(value as Holder, key, item)
   }
 }
 
@@ -42,7 +43,9 @@ const isBase64 = (text: string): boolean => text.length % 4 === 0 && /^[\w+/-]+=
 const sizeOf = (base64: string): number =>
   Math.floor((base64.length * 3) / 4) - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0)
 
-/** The hash is that of the bytes. Browsers have no `crypto.subtle` on pages without TLS: the size is told alone there. */
+/**
+ * The hash of the bytes and their size. Browsers have no `crypto.subtle` on pages without TLS, so it has only the size there.
+ */
 async function stubOf(base64: string, size: number): Promise<string> {
   const { subtle } = crypto as Partial<Crypto>
   if (!subtle) return `removed;bytes=${size}`
@@ -55,9 +58,9 @@ async function stubOf(base64: string, size: number): Promise<string> {
 function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   const standard = base64.replaceAll('-', '+').replaceAll('_', '/')
   try {
-    return Uint8Array.from(atob(standard), (letter) => letter.charCodeAt(0))
+    return decodeBase64(standard)
   } catch {
-    // No base64 after all, though it says so: the text itself is hashed.
+    // The text is no base64, whatever its field says, so the text itself is hashed.
     return new TextEncoder().encode(base64)
   }
 }

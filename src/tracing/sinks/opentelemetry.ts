@@ -1,19 +1,19 @@
 import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
-import type { TracedRun } from '../record.ts'
-import { genAiAttributes, operationOf } from './genai.ts'
+import type { TracedRun } from '../traced-run.ts'
+import { genAiAttributes, operationOf } from './genai-write.ts'
 import type { Sink } from './sink.ts'
 
-export { type Attributes, type AttributeValue, genAiAttributes } from './genai.ts'
 export { type GenAiCall, readGenAiAttributes } from './genai-read.ts'
+export { type Attributes, type AttributeValue, genAiAttributes } from './genai-write.ts'
 
 /**
- * Makes a span of every run, with the attributes of `genAiAttributes` and a span event for each of the run's events
- * (`new_token`: the first token). Runs of one trace are nested; the first is within the span that is active when it starts.
+ * Makes a span of every run, with the attributes of `genAiAttributes` and a span event for each event of the run (`new_token` is
+ * the first token). The spans nest like the runs; the root is a child of the span that is active when it starts.
  *
- * @param tracer Of your OpenTelemetry setup; it decides where spans go. To LangSmith: its OTLP endpoint.
+ * @param tracer The tracer of your OpenTelemetry setup, which decides where spans go, such as to LangSmith's OTLP endpoint.
  */
 export function openTelemetrySink({ tracer }: { readonly tracer: Tracer }): Sink {
-  /** Spans of runs that go on. */
+  /** The spans of runs in progress, by run id. */
   const open = new Map<string, Span>()
   return {
     create(run) {

@@ -1,8 +1,8 @@
 import { encodeBase64 } from '../../formats/reading/base64.ts'
 
 /**
- * A copy as JSON would carry it, that later changes of the original do not reach. Bytes become base64; what has no JSON form
- * becomes text or is left out; a value inside itself is cut off.
+ * Copies a value to plain JSON, which later changes of the original do not reach. Bytes become base64, values without a JSON
+ * form become text or are left out, and a circular reference becomes `[circular]`.
  */
 export function toPlain<Value>(value: Value): Value {
   return copy(value, []) as Value
@@ -51,7 +51,7 @@ function copy(value: unknown, above: unknown[]): unknown {
   return copied
 }
 
-/** What a getter or `toJSON` gives, or what it throws, as text. */
+/** The result of a getter or `toJSON`, or the text of the error that it throws. */
 function attempt(read: () => unknown): unknown {
   try {
     return read()

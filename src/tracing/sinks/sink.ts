@@ -1,16 +1,15 @@
-import type { TracedRun } from '../record.ts'
+import type { TracedRun } from '../traced-run.ts'
 
 /**
- * Where runs go. `update` gets the whole record again, with what has come to it. It is called after `create` of the same run
- * was answered, and `create` after that of the parent. What they throw or reject with goes to `onError`; it never reaches the
- * caller of the model.
+ * Receives runs. `update` gets the whole run again, with everything added since. It is called after `create` of the same run was
+ * answered, and `create` after that of the parent. Errors and rejections go to `onError` and never reach the caller of the model.
  */
 export interface Sink {
   create(run: TracedRun): unknown
   update(run: TracedRun): unknown
 }
 
-/** Keeps the newest record of each run, in the order of their starts: for tests and local tools. Grows until it is cleared. */
+/** Keeps the newest state of each run, ordered by start, for tests and local tools. It grows until it is cleared. */
 export interface MemorySink extends Sink {
   readonly runs: readonly TracedRun[]
   clear(): void

@@ -44,7 +44,7 @@ const block = fc.oneof(
   fc.record({ image: fc.record({ format: fc.constant('png'), source: fc.constant({ bytes: 'AAAA' }) }) }),
 )
 
-/** The events of a block. */
+/** Makes the events of a block. */
 function eventsOf(block: Record<string, unknown>, at: number, picks: Iterator<number>): object[] {
   const [[kind, value]] = Object.entries(block) as [[string, Record<string, unknown>]]
   const open = (start: object) => ({ contentBlockStart: { start, contentBlockIndex: at } })
@@ -113,7 +113,7 @@ export const bedrockConverse: fc.Arbitrary<Example> = fc
     ],
   }))
 
-/** Responses of Anthropic Messages as Bedrock's InvokeModel gives them. */
+/** Responses of Anthropic Messages, as Bedrock's InvokeModel returns them. */
 export const toInvoke = (messages: fc.Arbitrary<Example>): fc.Arbitrary<Example> =>
   messages.map(({ response, chunks }) => ({
     response: { body: JSON.stringify(response), contentType: 'application/json' },

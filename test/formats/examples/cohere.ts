@@ -22,7 +22,7 @@ const citation = fc.record(
   { requiredKeys: ['start', 'end', 'text', 'sources'] },
 )
 
-/** Responses of Cohere, as its API gives them. */
+/** Responses of Cohere, as its API returns them. */
 export const cohere: fc.Arbitrary<Example> = fc
   .record({
     plan: fc.option(text),

@@ -52,7 +52,7 @@ const part = fc.oneof(
 
 const candidate = fc.record({
   parts: fc.array(part, { maxLength: 5 }).map((parts) =>
-    // A stream does not tell where one of two texts in a row ends.
+    // A stream does not tell where the first of two consecutive texts ends.
     parts.filter((part, at) => {
       const before = parts[at - 1]
       const both = part.kind === 'text' && before?.kind === 'text' && before.thought === part.thought

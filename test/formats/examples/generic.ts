@@ -26,7 +26,7 @@ const block = fc.oneof(
 
 const usage = fc.record({ input_tokens: count, output_tokens: count, total_cost: count })
 
-/** What follows text of the same kind goes on with it. */
+/** Drops a text that follows one of its type, because a stream cannot tell the two apart. */
 const distinct = <Item extends { type: string }>(items: readonly Item[]): Item[] =>
   items.filter(({ type }, index) => type !== items[index - 1]?.type || !/^(text|reasoning)$/.test(type))
 

@@ -45,7 +45,7 @@ interface Written {
   readonly tool_call_chunks?: readonly object[]
 }
 
-/** A block of the content as it is merged, and its pieces. */
+/** A merged block of the content, and its pieces. */
 function written(value: Block, index: number, picks: Iterator<number>): [Written, Written[]] {
   const at = { type: value.type, index }
   const one = (piece: object): Written => ({ content: [{ ...at, ...piece }] })
@@ -92,13 +92,13 @@ function written(value: Block, index: number, picks: Iterator<number>): [Written
   }
 }
 
-/** As an envelope or as a plain record. */
+/** Writes a message as an envelope or as a plain record. */
 const dressed = (fields: object, name: string, envelope: boolean): object =>
   envelope
     ? { lc: 1, type: 'constructor', id: ['langchain_core', 'messages', name], kwargs: fields }
     : { type: name, ...fields }
 
-/** Content in blocks, as with Anthropic. */
+/** Messages whose content is blocks, as from Anthropic. */
 const inBlocks = fc.record({ blocks: fc.array(block, { maxLength: 5 }), picks }).map(({ blocks, picks }) => {
   const all = blocks.map((value, index) => written(value, index, picks))
   const whole = all.map(([whole]) => whole)
@@ -114,7 +114,7 @@ const inBlocks = fc.record({ blocks: fc.array(block, { maxLength: 5 }), picks })
   }
 })
 
-/** Content as text, as with OpenAI. */
+/** Messages whose content is text, as from OpenAI. */
 const inText = fc
   .record({
     thought: fc.option(text),

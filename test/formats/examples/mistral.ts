@@ -28,7 +28,7 @@ const think = (text: string, others: object = {}) => ({
   ...others,
 })
 
-/** Responses of Mistral, as its SDK gives them. */
+/** Responses of Mistral, as its SDK returns them. */
 export const mistral: fc.Arbitrary<Example> = fc
   .record({
     parts: fc

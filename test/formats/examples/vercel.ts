@@ -68,7 +68,7 @@ const provider = fc.constantFrom(
 
 type Part = typeof part extends fc.Arbitrary<infer Value> ? Value : never
 
-/** A part as it stands in the content, and as it is streamed. */
+/** A part of the content, and the parts of a stream that make it. */
 function written(value: Part, index: number, ofModel: boolean, picks: Iterator<number>): [object, object[]] {
   const id = `id-${index}`
   if (value.type === 'text' || value.type === 'reasoning') {
@@ -114,7 +114,7 @@ function written(value: Part, index: number, ofModel: boolean, picks: Iterator<n
 
 const STOPS = fc.constantFrom('stop', 'length', 'tool-calls', 'content-filter', 'other')
 
-/** What a language model of V2 or V3 gives to middleware. */
+/** Results of language models V2 and V3, as middleware gets them. */
 const ofModel = fc
   .record({
     parts: fc.array(part, { maxLength: 5 }),
@@ -150,7 +150,7 @@ const ofModel = fc
     }
   })
 
-/** What `generateText` gives back, and what `fullStream` of `streamText` gives. Ids of blocks start again with each step. */
+/** Results of `generateText`, and the `fullStream` of `streamText`. The ids of blocks start again with each step. */
 const ofSdk = fc
   .record({
     steps: fc.array(

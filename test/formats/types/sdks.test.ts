@@ -36,7 +36,7 @@ type Generated = Awaited<ReturnType<Model['doGenerate']>>
 type Streamed = Awaited<ReturnType<Model['doStream']>>['stream']
 type StreamedPart = Streamed extends ReadableStream<infer Part> ? Part : never
 
-/** What the SDKs call requests, responses and chunks. */
+/** The SDKs' types of requests, responses and chunks. */
 type Sdk = [
   OpenAI.ChatCompletionCreateParams,
   OpenAI.ChatCompletion,
@@ -69,14 +69,14 @@ type Sdk = [
   LLMResult,
 ]
 
-test('readers take what the SDKs hand out, as it is', () => {
+test('readers accept the types of the SDKs', () => {
   type Reader = ReturnType<Format['readStream']>
   expectTypeOf<Sdk[number]>().toExtend<Parameters<Format['readRequest']>[0]>()
   expectTypeOf<Sdk[number]>().toExtend<Parameters<Format['readResponse']>[0]>()
   expectTypeOf<Sdk[number]>().toExtend<Parameters<Reader['push']>[0]>()
 })
 
-test('streams stay what they are when they are observed', () => {
+test('an observed stream keeps its type', () => {
   const same = <Given extends object>(stream: Given) => observeModelStream(stream)
   type Chat = Stream<OpenAI.ChatCompletionChunk>
   type Events = Stream<OpenAI.Responses.ResponseStreamEvent>
@@ -89,7 +89,7 @@ test('streams stay what they are when they are observed', () => {
   expectTypeOf(same<Streamed>).returns.toEqualTypeOf<Streamed>()
 })
 
-/** One block of each kind that an SDK knows: a kind that comes new is missed by the compiler. */
+/** One block of each type that an SDK has. When an SDK adds a type, the compiler reports it as missing. */
 type OfEach<Block extends { type: string }> = { [Type in Block['type']]: Extract<Block, { type: Type }> }
 
 const CHAT: OfEach<OpenAI.ChatCompletionContentPart> = {
@@ -175,7 +175,7 @@ const LANGCHAIN: OfEach<
   },
 }
 
-/** What the normal form has no name for, and keeps whole. */
+/** The types that the normal form has no block for, and keeps whole. */
 const KEPT = ['tool-approval-request']
 
 const blocksOf: readonly [string, Record<string, { type: string }>, (blocks: unknown[]) => unknown][] = [
@@ -209,7 +209,7 @@ test.each(Object.entries(PARTS))('a part of type %s is no unknown event', (_, pa
   expect(JSON.stringify(events)).not.toContain('unknownEvents')
 })
 
-test('requests as the SDKs have them', () => {
+test("requests of the SDKs' types are read", () => {
   const chat: OpenAI.ChatCompletionCreateParams = { model: 'm', messages: [{ role: 'user', content: 'a' }] }
   const items: OpenAI.Responses.ResponseCreateParams = { model: 'm', input: 'a' }
   const claude: Anthropic.MessageCreateParams = {

@@ -1,6 +1,7 @@
 import type { Annotation, ContentBlock, Message, Usage } from '../../../messages/index.ts'
+import { countOf } from '../../../messages/usage.ts'
 import { toBase64 } from '../../reading/base64.ts'
-import { readBlock, readCitation, toCall, type Words } from '../../reading/blocks.ts'
+import { type BlockVocabulary, readBlock, readCitation, toCall, toResult } from '../../reading/blocks.ts'
 import { defineFormat } from '../../reading/define.ts'
 import {
   addHead,
@@ -12,20 +13,27 @@ import {
   finishPart,
 } from '../../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   stringOf,
   toText,
 } from '../../reading/fields.ts'
-import { contentOf, roleOf, toMessages, toRequest } from '../../reading/request.ts'
-import { countOf, toUsage } from '../../reading/usage.ts'
-import { addException, exceptionOf } from './error.ts'
+import {
+  contentOf,
+  roleOf,
+  systemMessages,
+  toMessages,
+  toRequest,
+  toToolMessage,
+} from '../../reading/request.ts'
+import { toUsage } from '../../reading/usage.ts'
+import { addException, exceptionOf } from './exception.ts'
 
-/** AWS Bedrock: `Converse` and `ConverseStream`. Bytes become base64. */
+/** AWS Bedrock: `Converse` and `ConverseStream`, whose bytes become base64. */
 export const bedrockConverse = defineFormat({
   name: 'bedrockConverse',
   provider: 'amazon_bedrock',
@@ -44,7 +52,7 @@ export const bedrockConverse = defineFormat({
   },
   readRequest(request) {
     const { messages, system, inferenceConfig, toolConfig, ...others } = fieldsOf(request)
-    const start: Message[] = system ? [{ role: 'system', content: contentOf(system, readPart) }] : []
+    const start = systemMessages(system, readPart)
     const fields: Fields = { ...others, ...fieldsOf(inferenceConfig), ...fieldsOf(toolConfig) }
     return toRequest(fields, ABOUT, start.concat(listOf(messages).flatMap(readMessage)), messages, 'messages')
   },
@@ -76,22 +84,23 @@ export const bedrockConverse = defineFormat({
 })
 
 const EVENTS = names('messageStart contentBlockStart contentBlockDelta contentBlockStop messageStop')
-/** `p` is padding. */
+/** The fields that are read elsewhere. `p` is padding. */
 const ABOUT = names('output role p $metadata')
 const MESSAGE = names('role content')
 const CALL = names('toolUseId name input type')
 const RESULT = names('toolUseId content status')
 
-const WORDS: Words = {
-  types: meanings({
-    text: 'text citationsContent !guardContent',
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({
+    text: 'text citationsContent',
     reasoning: 'reasoningContent',
     image: 'image',
     audio: 'audio',
     video: 'video',
     file: 'document',
   }),
-  fields: meanings({ base64: 'bytes', url: 'uri' }),
+  keptTypes: byWireName({ text: 'guardContent' }),
+  fields: byWireName({ base64: 'bytes', url: 'uri' }),
 }
 
 const MIME_TYPES: Readonly<Record<string, string>> = {
@@ -102,7 +111,7 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   md: 'text/markdown',
 }
 
-/** The kind of a part: its only field. */
+/** The kind of a part, which is the name of its only field. */
 function kindOf(part: unknown): string | undefined {
   for (const key in fieldsOf(part)) if (KINDS.has(key)) return key
   return undefined
@@ -122,7 +131,7 @@ function readPart(value: unknown, partial?: unknown): ContentBlock {
       return { type: 'text', text: toText(member) }
     case 'reasoningContent': {
       const { reasoningText, ...others } = fields
-      return readBlock({ type, ...fieldsOf(reasoningText), ...fieldsOf(toBase64(others)) }, WORDS)
+      return readBlock({ type, ...fieldsOf(reasoningText), ...fieldsOf(toBase64(others)) }, VOCABULARY)
     }
     case 'toolUse': {
       const { toolUseId, name, input, type: kind } = fields
@@ -132,12 +141,11 @@ function readPart(value: unknown, partial?: unknown): ContentBlock {
       return toCall(server ? 'serverToolCall' : 'toolCall', toolUseId, name, args, extras)
     }
     case 'toolResult':
-      return {
-        type: 'serverToolResult',
-        toolCallId: toText(fields.toolUseId),
-        status: statusOf(fields),
-        ...(fields.content ? { output: toBase64(fields.content) } : undefined),
-      }
+      return toResult(
+        fields.toolUseId,
+        hasFailed(fields),
+        fields.content ? toBase64(fields.content) : undefined,
+      )
     case 'citationsContent': {
       const annotations = listOf(fields.citations).map(readSource)
       const text = contentText(fields.content)
@@ -145,22 +153,25 @@ function readPart(value: unknown, partial?: unknown): ContentBlock {
     }
     case 'guardContent':
       if (!fields.text) break
-      return readBlock({ type, ...fieldsOf(fields.text) }, WORDS)
+      return readBlock({ type, ...fieldsOf(fields.text) }, VOCABULARY)
     case 'image':
     case 'audio':
     case 'video':
     case 'document': {
       const { s3Location, ...source } = fieldsOf(toBase64(fields.source))
-      // Documents of plain text, or of blocks: no media.
+      // A document of plain text or of blocks is no medium.
       if (source.text || source.content) break
       const mimeType = type === 'document' ? MIME_TYPES[stringOf(fields.format)] : undefined
-      return readBlock({ type, ...fields, mimeType, source: { ...source, ...fieldsOf(s3Location) } }, WORDS)
+      return readBlock(
+        { type, ...fields, mimeType, source: { ...source, ...fieldsOf(s3Location) } },
+        VOCABULARY,
+      )
     }
   }
   return { type: 'nonStandard', value: toBase64(value) }
 }
 
-const statusOf = ({ status }: Fields) => (status === 'error' ? 'error' : 'success')
+const hasFailed = ({ status }: Fields): boolean => status === 'error'
 
 const contentText = (parts: unknown): string =>
   listOf(parts)
@@ -199,17 +210,11 @@ function readMessage(value: unknown): Message[] {
 }
 
 function readToolMessage(result: Fields): Message {
-  const extras = collect(undefined, result, RESULT)
-  return {
-    role: 'tool',
-    content: contentOf(result.content, readPart),
-    toolCallId: toText(result.toolUseId),
-    status: statusOf(result),
-    ...(extras && { extras }),
-  }
+  const content = contentOf(result.content, readPart)
+  return toToolMessage(result.toolUseId, hasFailed(result), content, collect(undefined, result, RESULT))
 }
 
-/** The input leaves out what was read from and written to the cache. */
+/** Bedrock's input leaves out cached tokens, so they are added. */
 function readUsage(usage: Fields): Usage {
   const read = countOf(usage.cacheReadInputTokens)
   const written: Record<string, number> = { '5m': 0, '1h': 0 }

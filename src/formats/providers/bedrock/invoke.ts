@@ -1,12 +1,12 @@
-import { bytesOf, toBase64 } from '../../reading/base64.ts'
+import { bytesOf, decodeBase64, toBase64 } from '../../reading/base64.ts'
 import { defineFormat } from '../../reading/define.ts'
 import { fieldsOf } from '../../reading/fields.ts'
 import { anthropicMessages, openMessages } from '../anthropic-messages.ts'
-import { addException, exceptionOf } from './error.ts'
+import { addException, exceptionOf } from './exception.ts'
 
 /**
- * AWS Bedrock: `InvokeModel` and `InvokeModelWithResponseStream` with models of Anthropic. Their bodies and chunks are bytes of
- * JSON, in the shape of Anthropic Messages.
+ * AWS Bedrock: `InvokeModel` and `InvokeModelWithResponseStream` with models of Anthropic. Bodies and chunks are the bytes of
+ * JSON in the shape of Anthropic Messages.
  */
 export const bedrockInvoke = defineFormat({
   name: 'bedrockInvoke',
@@ -35,13 +35,12 @@ export const bedrockInvoke = defineFormat({
   },
 })
 
-/** JSON from its bytes, from base64 of them or from its text; undefined where it is none. */
+/** Parses JSON that comes as bytes, as base64 of its bytes or as text. Returns undefined for anything but an object. */
 function decode(body: unknown): object | undefined {
   try {
-    const bytes = ArrayBuffer.isView(body) ? bytesOf(body) : undefined
     const json = typeof body === 'string' && body.trimStart().startsWith('{')
-    const binary = bytes ?? (json ? undefined : Uint8Array.from(atob(body as string), (c) => c.charCodeAt(0)))
-    const value: unknown = JSON.parse(binary ? new TextDecoder().decode(binary) : (body as string))
+    const bytes = ArrayBuffer.isView(body) ? bytesOf(body) : json ? undefined : decodeBase64(body as string)
+    const value: unknown = JSON.parse(bytes ? new TextDecoder().decode(bytes) : (body as string))
     return typeof value === 'object' && value !== null ? value : undefined
   } catch {
     return undefined

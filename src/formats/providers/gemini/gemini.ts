@@ -1,27 +1,27 @@
 import type { Annotation, ContentBlock, Message } from '../../../messages/index.ts'
-import { readBlock, readCitation, toCall, type Words } from '../../reading/blocks.ts'
-import { answerCall, type Calls, createCalls, nameCall } from '../../reading/calls.ts'
+import { type BlockVocabulary, readBlock, readCitation, toCall, toResult } from '../../reading/blocks.ts'
+import { type Calls, createCalls, idOfAnsweredCall, idOfCall } from '../../reading/calls.ts'
 import { defineFormat } from '../../reading/define.ts'
 import { addError, addHead, addMetadata, addPart, type Choice, choiceOf } from '../../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   respell,
   spellings,
   stringOf,
   toText,
 } from '../../reading/fields.ts'
-import { roleOf, toMessages, toRequest } from '../../reading/request.ts'
-import { type ArgsWriter, createArgsWriter } from './args.ts'
+import { roleOf, toMessages, toRequest, toToolMessage } from '../../reading/request.ts'
+import { type ArgsWriter, createArgsWriter } from './partial-args.ts'
 import { readUsage } from './usage.ts'
 
 /**
- * Google Gemini: `generateContent` of the Gemini API and of Vertex AI, its stream, and what a server of the Live API says. Each
- * chunk of a stream is a response of its own, and is detected as one.
+ * Google Gemini: `generateContent` of the Gemini API and of Vertex AI, its stream, and the server messages of the Live API. Each
+ * chunk of a stream has the shape of a response and is detected as one.
  */
 export const gemini = defineFormat({
   name: 'gemini',
@@ -61,7 +61,7 @@ export const gemini = defineFormat({
       if (chunk.responseId || chunk.modelVersion)
         addHead(draft, { id: chunk.responseId, model: chunk.modelVersion }, ID)
       if (usageMetadata) {
-        // Early chunks may know little of it.
+        // Early chunks have only some of the counts.
         usage = usage ? collect({ ...usage }, fieldsOf(usageMetadata), ID)! : fieldsOf(usageMetadata)
         addHead(draft, { usage }, ID)
         draft.usage = readUsage(usage)
@@ -76,7 +76,7 @@ export const gemini = defineFormat({
       if (error) addError(draft, error)
     }
 
-    /** A message of the Live API. Audio and its transcript come in pieces, beside one another. */
+    /** Reads a message of the Live API, which streams audio and its transcript side by side. */
     function readLive(live: Fields, { functionCalls }: Fields): void {
       const parts = listOf(fieldsOf(live.modelTurn).parts)
       const called = listOf(functionCalls).map((functionCall) => ({ functionCall }))
@@ -104,9 +104,9 @@ const REQUEST_NAMES = spellings(
   'contents systemInstruction generationConfig config parts inlineData fileData mimeType fileUri functionCall functionResponse executableCode codeExecutionResult thoughtSignature toolCall toolResponse toolType',
 )
 
-const WORDS: Words = {
-  types: meanings({ file: 'inlineData fileData' }),
-  fields: meanings({ url: 'fileUri', base64: 'data' }),
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({ file: 'inlineData fileData' }),
+  fields: byWireName({ url: 'fileUri', base64: 'data' }),
 }
 const TEXT = names('text thought')
 const CALL = names('id name toolType args')
@@ -114,7 +114,7 @@ const RESULT = names('id response toolType output')
 
 type ReadPart = (fields: Fields, calls: Calls, type: string) => ContentBlock
 
-/** The kinds of parts; each has a field of its own. */
+/** The reader of each kind of part, by the field that a part of this kind has. */
 const PARTS: Readonly<Record<string, ReadPart>> = {
   inlineData: readMedia,
   fileData: readMedia,
@@ -146,7 +146,7 @@ function withExtras(block: ContentBlock, fields: Fields, known: ReadonlySet<stri
 
 function readMedia(fields: Fields, _: Calls, type: string): ContentBlock {
   const [kind] = stringOf(fields.mimeType).split('/')
-  const media = readBlock({ ...fields, type }, WORDS)
+  const media = readBlock({ ...fields, type }, VOCABULARY)
   return /^(image|audio|video)$/.test(kind!) ? ({ ...media, type: kind } as ContentBlock) : media
 }
 
@@ -156,7 +156,7 @@ function readCall(fields: Fields, calls: Calls, type: string): ContentBlock {
   const extras = collect(server ? { type } : undefined, fields, CALL)
   return toCall(
     server ? 'serverToolCall' : 'toolCall',
-    nameCall(calls, fields.id, name),
+    idOfCall(calls, fields.id, name),
     name,
     fields.args,
     extras,
@@ -165,26 +165,21 @@ function readCall(fields: Fields, calls: Calls, type: string): ContentBlock {
 
 function readResult(fields: Fields, calls: Calls, type: string): ContentBlock {
   const { id, toolType = 'codeExecution', outcome, output = fields.response } = fields
-  return {
-    type: 'serverToolResult',
-    toolCallId: answerCall(calls, id, toolType),
-    status: !outcome || outcome === 'OUTCOME_OK' ? 'success' : 'error',
-    ...(output !== undefined && { output }),
-    extras: collect({ type }, fields, RESULT)!,
-  }
+  const failed = outcome && outcome !== 'OUTCOME_OK'
+  return toResult(idOfAnsweredCall(calls, id, toolType), failed, output, collect({ type }, fields, RESULT))
 }
 
-/** Where a choice stands. */
+/** The state of a choice while it is read. */
 interface Turn {
   readonly calls: Calls
-  /** The key of the last block, and what it is. */
+  /** The key of the last block, and its type. */
   key: number
   type: string | undefined
-  /** What has a signature is complete. */
+  /** Whether the last block has a signature, which completes it. */
   signed: boolean
-  /** The key of the last text. */
+  /** The key of the last text block. */
   text: number | undefined
-  /** Of a call whose arguments come in pieces. */
+  /** The writer of the call whose arguments are being streamed. */
   args: ArgsWriter | undefined
 }
 
@@ -203,13 +198,13 @@ function readParts(
   parts: readonly unknown[],
   annotations: readonly Annotation[],
 ): void {
-  // What sources are given for is the text that came last.
+  // The sources belong to the last text.
   const cited = annotations.length > 0 ? parts.findLastIndex(isText) : -1
   for (const [at, part] of parts.entries()) {
     const { functionCall } = fieldsOf(part)
     const call = fieldsOf(functionCall)
     if (call.name) turn.args = undefined
-    // The end of a call, which some servers send twice.
+    // An empty call ends a streamed one, and some servers send it twice.
     if (functionCall && !turn.args && Object.keys(call).length === 0) continue
     if (call.partialArgs || call.willContinue || (turn.args && functionCall))
       readPieces(choice, turn, fieldsOf(part), call)
@@ -238,7 +233,7 @@ function addBlock(choice: Choice, turn: Turn, block: ContentBlock): void {
   addPart(choice, turn.key, block)
 }
 
-/** Vertex AI can stream the arguments of a call: one call at a time, until a piece does not say that it continues. */
+/** Reads a piece of the call that Vertex AI is streaming. The first piece without `willContinue` ends it. */
 function readPieces(choice: Choice, turn: Turn, part: Fields, call: Fields): void {
   const { partialArgs, willContinue, ...fields } = call
   let block: ContentBlock = { type: 'toolCall', name: '', args: {} }
@@ -253,7 +248,7 @@ function readPieces(choice: Choice, turn: Turn, part: Fields, call: Fields): voi
   addPart(choice, turn.key, withExtras(block, part, KINDS), args)
 }
 
-/** Citations, from what a candidate is grounded in. Its indexes count bytes: they stay in `extras`. */
+/** Reads the grounding of a candidate as citations. Its indexes count bytes, so they stay in `extras`. */
 function readSources({ groundingMetadata, citationMetadata }: Fields): Annotation[] {
   if (!groundingMetadata && !citationMetadata) return NO_SOURCES
   const { groundingChunks, groundingSupports } = fieldsOf(groundingMetadata)
@@ -275,7 +270,7 @@ function readSources({ groundingMetadata, citationMetadata }: Fields): Annotatio
 
 const NO_SOURCES: Annotation[] = []
 
-/** Contents may be a text, a part, a content, or a list of any of them. */
+/** Normalizes contents, which may be a text, a part, a content or a list of these, to a list. */
 function toContents(value: unknown): readonly unknown[] {
   const list = Array.isArray(value) ? value : value ? [value] : []
   return list.some((item) => fieldsOf(item).parts) ? list : list.length > 0 ? [{ parts: list }] : []
@@ -299,15 +294,9 @@ function readInput(part: unknown, calls: Calls): ContentBlock | Message {
   const { output, error } = fieldsOf(response)
   const extras = collect(collect(undefined, about, CONTENT), others, CONTENT)
   const plain = Object.keys(fieldsOf(response)).length === 1 ? (output ?? error) : undefined
-  return {
-    role: 'tool',
-    ...(name ? { name: toText(name) } : undefined),
-    content: [
-      { type: 'text', text: toText(plain ?? response) },
-      ...listOf(parts).map((part) => readPart(part, calls)),
-    ],
-    toolCallId: answerCall(calls, id, name),
-    status: error ? 'error' : 'success',
-    ...(extras && { extras }),
-  }
+  const content: ContentBlock[] = [
+    { type: 'text', text: toText(plain ?? response) },
+    ...listOf(parts).map((part) => readPart(part, calls)),
+  ]
+  return toToolMessage(idOfAnsweredCall(calls, id, name), error, content, extras, name)
 }

@@ -1,8 +1,9 @@
 import type { Usage } from '../../../messages/index.ts'
+import { countOf } from '../../../messages/usage.ts'
 import { type Fields, fieldsOf, listOf, names, stringOf } from '../../reading/fields.ts'
-import { countOf, toUsage } from '../../reading/usage.ts'
+import { toUsage } from '../../reading/usage.ts'
 
-/** The prompt includes what was cached, but not what tools put into it; thoughts are beside the candidates. */
+/** Gemini's prompt includes cached tokens but not those of tool results, and its candidates leave out the thoughts. */
 export function readUsage(usage: Fields): Usage | undefined {
   const { promptTokenCount: prompt, thoughtsTokenCount: thoughts } = usage
   const { cachedContentTokenCount: cached, cacheTokensDetails } = usage
@@ -10,7 +11,7 @@ export function readUsage(usage: Fields): Usage | undefined {
   if (prompt === undefined && written === undefined) return undefined
   const input: Record<string, unknown> = { cache_read: cached }
   const output: Record<string, unknown> = { reasoning: thoughts }
-  // Without its details nobody knows what was cached.
+  // Without the details of the cache, the cached tokens cannot be taken out of the modalities.
   if (!countOf(cached) || cacheTokensDetails) {
     addModalities(input, usage.promptTokensDetails, 1)
     addModalities(input, usage.toolUsePromptTokensDetails, 1)
@@ -25,7 +26,7 @@ export function readUsage(usage: Fields): Usage | undefined {
   )
 }
 
-/** Those that have prices of their own. */
+/** The modalities that have prices of their own. */
 const MODALITIES = names('audio image video')
 
 function addModalities(into: Record<string, unknown>, list: unknown, sign: number): void {

@@ -1,9 +1,9 @@
 import { isRecord } from '../../../messages/record.ts'
 import type { Format, Shape } from '../../format.ts'
-import { type CallKey, createCallKeys } from '../../reading/call-keys.ts'
+import { type CallKey, createCallKeys } from '../../reading/calls.ts'
 import { defineFormat } from '../../reading/define.ts'
 import { addError, addHead, addMetadata, addPart, choiceOf } from '../../reading/draft.ts'
-import { type Fields, fieldsOf, listOf, names, stringOf } from '../../reading/fields.ts'
+import { type Fields, fieldsOf, listOf, NO_NAMES, names, stringOf } from '../../reading/fields.ts'
 import { toRequest } from '../../reading/request.ts'
 import {
   addPieces,
@@ -16,24 +16,25 @@ import {
 } from './message.ts'
 
 /**
- * What models of one's own answer: `{ choices }`, `{ message }`, `{ role, content }`, `[role, content]` or `{ messages }`, with
- * the platform's own blocks or any others. A stream has pieces of the same shapes, or of text; each is detected as a response.
+ * The answers of custom models: `{ choices }`, `{ message }`, `{ role, content }`, `[role, content]` or `{ messages }`, with
+ * the platform's blocks or any others. A stream has pieces of the same shapes or of text; each is detected as a response.
  */
 export const generic: Format = defineFormat({
   name: 'generic',
   detect(value) {
     const fields = fieldsOf(unwrap(value))
     const { choices, message, messages, usage_metadata: usage } = fields
-    // Chat completions, unless there is something in them that those do not have.
+    // These are chat completions, unless they have something that chat completions do not have.
     if (Array.isArray(choices))
       return usage || choices.some((choice) => isOwn(fieldsOf(choice).message)) ? 'response' : undefined
     if (Array.isArray(messages)) {
-      if (messages.length > 0 && messages.every((item) => sideOf(item) === 'response')) return 'response'
+      if (messages.length > 0 && messages.every((item) => shapeOfMessage(item) === 'response'))
+        return 'response'
       return Array.isArray(value) || messages.some(isOwn) || messages.some(Array.isArray)
         ? 'request'
         : undefined
     }
-    return sideOf(message ?? fields)
+    return shapeOfMessage(message ?? fields)
   },
   readRequest(request) {
     const fields = fieldsOf(unwrap(request))
@@ -42,14 +43,14 @@ export const generic: Format = defineFormat({
       messages ?? ((message ?? prompt) ? [message ?? prompt] : 'content' in fields ? [fields] : undefined)
     return toRequest(
       list === messages || message || prompt ? others : {},
-      NONE,
+      NO_NAMES,
       listOf(list).map(readAnyMessage),
       list,
       'messages',
     )
   },
   unwrap,
-  // Asked for by its name, it takes any choices.
+  // Selected by name, this format reads chat completions too.
   shapeOf: (value) => (fieldsOf(value).choices ? 'response' : generic.detect(value)),
   open(draft) {
     const callKeys: CallKey[] = []
@@ -73,9 +74,9 @@ export const generic: Format = defineFormat({
         for (const { finish_reason, stop_reason } of [fields, message, chunk])
           choice.reason = finish_reason ?? stop_reason ?? choice.reason
         counts ??= message.usage_metadata
-        addMetadata(choice, fieldsOf(message.response_metadata), NONE)
+        addMetadata(choice, fieldsOf(message.response_metadata), NO_NAMES)
         if (!own) addMetadata(choice, message, MESSAGE)
-        if (!own) addMetadata(choice, fieldsOf(message.extras), NONE)
+        if (!own) addMetadata(choice, fieldsOf(message.extras), NO_NAMES)
         addMetadata(choice, fields, CHOICE)
       })
       draft.usage = readCounts(counts) ?? draft.usage
@@ -84,23 +85,22 @@ export const generic: Format = defineFormat({
   },
 })
 
-const NONE: ReadonlySet<string> = new Set()
 const NOTHING: Fields = {}
 const RESULT = names('id choices message messages usage_metadata')
 const CHOICE = names('index message delta text')
 
-/** A pair of role and content, a text, and a list of messages, as objects. */
+/** Wraps a text, a `[role, content]` pair and a list of messages in objects. */
 function unwrap(value: unknown): unknown {
   if (typeof value === 'string') return { content: value }
   if (!Array.isArray(value)) return value
   const [role, content] = value
   if (value.length === 2 && speakerOf({ role }) && (typeof content === 'string' || Array.isArray(content)))
     return { role, content }
-  return value.length > 0 && value.every((item) => sideOf(unwrap(item))) ? { messages: value } : value
+  return value.length > 0 && value.every((item) => shapeOfMessage(unwrap(item))) ? { messages: value } : value
 }
 
-/** A message of the model, or of the input. */
-function sideOf(value: unknown): Shape | undefined {
+/** Whether a message is the model's (`response`) or part of the input (`request`). */
+function shapeOfMessage(value: unknown): Shape | undefined {
   if (!isRecord(value) && !Array.isArray(value)) return undefined
   const message = unwrapMessage(value)
   const { role, content, tool_calls } = message
@@ -109,7 +109,7 @@ function sideOf(value: unknown): Shape | undefined {
   return speaker === 'assistant' || speaker === 'reasoning' ? 'response' : 'request'
 }
 
-/** Whether a message has a block that only the platform's format has. */
+/** Whether a message has usage or a block that only the platform's format has. */
 function isOwn(value: unknown): boolean {
   const { content, usage_metadata } = unwrapMessage(value)
   return !!usage_metadata || listOf(content).some((block) => isOwnBlock(fieldsOf(block)))

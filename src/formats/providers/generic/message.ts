@@ -8,38 +8,41 @@ import type {
   Usage,
 } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
-import { readBlock, readCitation, type Words } from '../../reading/blocks.ts'
-import type { CallKey } from '../../reading/call-keys.ts'
+import { countOf } from '../../../messages/usage.ts'
+import { type BlockVocabulary, readBlock, readCitation, toResult } from '../../reading/blocks.ts'
+import type { CallKey } from '../../reading/calls.ts'
 import { addMore, addPart, type Choice, finishPart } from '../../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
+  NO_NAMES,
   names,
   stringOf,
   toText,
 } from '../../reading/fields.ts'
-import { countOf, toUsage } from '../../reading/usage.ts'
+import { toUsage } from '../../reading/usage.ts'
 
 /*
- * Messages whose blocks are the platform's own, or those of LangChain in JavaScript or Python, with blocks of providers among
- * them as LangChain leaves them.
+ * Reads messages with the platform's blocks, or with those of LangChain in JavaScript or Python. LangChain leaves some blocks
+ * as the provider sent them, so those are read too.
  */
 
-const WORDS: Words = {
-  types: meanings({
-    text: 'text !refusal',
-    reasoning: 'reasoning thinking !redacted_thinking',
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({
+    text: 'text',
+    reasoning: 'reasoning thinking',
     image: 'image image_url',
     audio: 'audio input_audio',
     video: 'video video_url',
     file: 'file document',
     toolCall: 'tool_call tool_call_chunk tool_use function_call',
-    serverToolCall: 'server_tool_call server_tool_call_chunk server_tool_use !mcp_tool_use',
+    serverToolCall: 'server_tool_call server_tool_call_chunk server_tool_use',
   }),
-  fields: meanings({
+  keptTypes: byWireName({ text: 'refusal', reasoning: 'redacted_thinking', serverToolCall: 'mcp_tool_use' }),
+  fields: byWireName({
     text: 'reasoning thinking summary refusal',
     annotations: 'citations',
     url: 'image_url video_url',
@@ -54,7 +57,7 @@ const RESULT = names('type id index tool_call_id toolCallId tool_use_id status o
 
 const isCall = (type: unknown): boolean => /toolcall$/i.test(stringOf(type))
 
-/** Reads a block of a message. The `index` by which LangChain merges its pieces says nothing more. */
+/** Reads a block of a message. The `index`, by which LangChain merges pieces, is dropped. */
 export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
   const { extras: nested, annotations, index: _, ...wire } = fieldsOf(value)
   const { type, id, call_id: callId } = wire
@@ -63,18 +66,18 @@ export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
   if (foreign !== undefined) return { type: 'nonStandard', value: foreign }
   if (type === 'invalid_tool_call') return readInvalid(wire)
   if (/^server_tool_(call_)?result$|_tool_result$/.test(stringOf(type))) return readResult(wire, extras)
-  // Documents of plain text, or of blocks: no media.
+  // A document of plain text or of blocks is no medium.
   if (!isRecord(value) || /^(text|content)$/.test(stringOf(fieldsOf(wire.source).type)))
-    return readBlock(value, WORDS)
+    return readBlock(value, VOCABULARY)
   const fields = callId ? { ...wire, id: callId, call_id: null, item_id: id } : wire
-  const block: Record<string, unknown> = { ...readBlock(fields, WORDS, partial) }
+  const block: Record<string, unknown> = { ...readBlock(fields, VOCABULARY, partial) }
   if (block.type === 'nonStandard') return { type: block.type, value }
   if (isRecord(extras.invalid) && isCall(block.type))
     return readInvalid({ ...wire, ...extras, ...extras.invalid })
   if (block.type === 'text' && Array.isArray(annotations)) block.annotations = annotations.map(readAnnotation)
   else if (annotations) extras.annotations = annotations
-  // The platform refers to stored files by `id`; the block's own is among the extras.
-  if (id && isLoose(block)) {
+  // The platform refers to stored files by `id`, and keeps the id of the block in `extras`.
+  if (id && lacksSource(block)) {
     block.fileId = id
     delete block.id
   }
@@ -82,28 +85,28 @@ export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
     block.id = extras.id
     delete extras.id
   }
-  const all = filled({ ...fieldsOf(block.extras), ...extras })
-  return collect(block, { extras: all }, NONE) as unknown as ContentBlock
+  const all = nonEmpty({ ...fieldsOf(block.extras), ...extras })
+  return collect(block, { extras: all }, NO_NAMES) as unknown as ContentBlock
 }
 
-/** A medium that nothing but its id tells where to find. */
-const isLoose = ({ type, url, base64, fileId }: Fields): boolean =>
+/** Whether a block is a medium without any source but its id. */
+const lacksSource = ({ type, url, base64, fileId }: Fields): boolean =>
   /^(image|audio|video|file)$/.test(stringOf(type)) && !url && !base64 && !fileId
 
-const filled = (extras: Fields): Fields | undefined => (Object.keys(extras).length > 0 ? extras : undefined)
+const nonEmpty = (extras: Fields): Fields | undefined => (Object.keys(extras).length > 0 ? extras : undefined)
 
 function readAnnotation(value: unknown): Annotation {
   const { extras, ...wire } = fieldsOf(value)
   if (wire.type === 'non_standard_annotation') return { type: 'nonStandard', value: wire.value }
   const type = wire.type === 'citation' ? undefined : wire.type
   const citation = readCitation(isRecord(value) ? { ...wire, type, ...fieldsOf(extras) } : value) as Citation
-  const more = filled(collect({}, fieldsOf(citation.extras), NONE)!)
-  return collect({}, { ...citation, extras: more }, NONE) as unknown as Annotation
+  const more = nonEmpty(collect({}, fieldsOf(citation.extras), NO_NAMES)!)
+  return collect({}, { ...citation, extras: more }, NO_NAMES) as unknown as Annotation
 }
 
 function readInvalid({ type, id, name, args, error, invalid, ...others }: Fields): ContentBlock {
-  const extras = invalid && filled(type === 'server_tool_call' ? { ...others, server: true } : others)
-  const call = collect({ type: 'invalidToolCall' }, { id: toText(id), name: toText(name), extras }, NONE)
+  const extras = invalid && nonEmpty(type === 'server_tool_call' ? { ...others, server: true } : others)
+  const call = collect({ type: 'invalidToolCall' }, { id: toText(id), name: toText(name), extras }, NO_NAMES)
   return { ...call, args: toText(args), error: toText(error) } as InvalidToolCallBlock
 }
 
@@ -117,16 +120,13 @@ function readResult(wire: Fields, nested: Fields): ContentBlock {
   } = wire
   const failed = wire.status === 'error' || wire.is_error || /_error$/.test(stringOf(fieldsOf(output).type))
   const own = /^server_/.test(stringOf(type))
-  const extras = filled({ ...collect(own ? {} : { type }, wire, RESULT), ...nested })
-  return {
-    ...(collect({ type: 'serverToolResult' }, { id: own ? toText(id) : undefined, extras }, NONE) as object),
-    toolCallId: toText(toolCallId),
-    status: failed ? 'error' : 'success',
-    ...(output !== undefined && { output }),
-  } as ContentBlock
+  const extras = nonEmpty({ ...collect(own ? {} : { type }, wire, RESULT), ...nested })
+  const result = toResult(toolCallId, failed, output, extras)
+  const ownId = own && toText(id)
+  return ownId ? { ...result, id: ownId } : result
 }
 
-/** All blocks of a message that is whole. */
+/** Reads all blocks of a whole message. */
 export function readContent(message: Fields): ContentBlock[] {
   const content = message.content ?? message.content_blocks
   const thought = thoughtOf(message)
@@ -135,7 +135,7 @@ export function readContent(message: Fields): ContentBlock[] {
   for (const part of Array.isArray(content) ? content : content ? [content] : []) {
     const block = readAnyBlock(part)
     const last = blocks.at(-1)
-    // Merged chunks have each piece of a text as a part without index.
+    // Merged chunks have each piece of a text as a part without an index.
     const piece =
       !!message.tool_call_chunks && block.type === 'text' && Object.keys(fieldsOf(part)).length === 2
     if (piece && before && last?.type === 'text')
@@ -145,7 +145,7 @@ export function readContent(message: Fields): ContentBlock[] {
   }
   if (message.refusal) blocks.push(readAnyBlock({ type: 'refusal', refusal: message.refusal }))
   for (const call of callsOf(message)) {
-    // Standard content repeats the calls, and so do blocks of the provider. Arguments that were cut off are not repaired.
+    // The content repeats the calls. An invalid call replaces its block, where LangChain has completed the cut-off arguments.
     const at = blocks.findIndex((block) => isSameCall(block, call))
     if (at < 0) blocks.push(call)
     else if (call.type === 'invalidToolCall') blocks[at] = call
@@ -153,7 +153,7 @@ export function readContent(message: Fields): ContentBlock[] {
   return blocks
 }
 
-/** A message of a stream: pieces of its blocks. */
+/** Reads a message of a stream, which has pieces of blocks. */
 export function addPieces(choice: Choice, message: Fields, callKey: CallKey): void {
   const { content, refusal } = message
   const chunks = listOf(message.tool_call_chunks)
@@ -168,7 +168,7 @@ export function addPieces(choice: Choice, message: Fields, callKey: CallKey): vo
   for (const value of chunks) {
     const { index, id, name, args } = fieldsOf(value)
     const at = `at ${index}`
-    // Calls that the provider runs have their block in the content; their arguments come like all others.
+    // The content has started the calls that the provider runs, and their arguments follow among the chunks.
     if (choice.open?.get(at)?.type === 'serverToolCall') addMore(choice, at, stringOf(args), {})
     else {
       const key = callKey(index ?? undefined, stringOf(id), stringOf(name))
@@ -176,13 +176,14 @@ export function addPieces(choice: Choice, message: Fields, callKey: CallKey): vo
     }
   }
   if (chunks.length === 0)
-    for (const call of callsOf(message)) if (!shown(choice, call)) finishPart(choice, call.id ?? call, call)
+    for (const call of callsOf(message))
+      if (!isStarted(choice, call)) finishPart(choice, call.id ?? call, call)
 }
 
 const CALL_PIECES = names('tool_call tool_call_chunk tool_use function_call input_json_delta')
 
-/** Whether a call has a block already: content repeats the calls. */
-const shown = (choice: Choice, { id }: ContentBlock): boolean =>
+/** Whether a call has a block already, since the content repeats the calls. */
+const isStarted = (choice: Choice, { id }: ContentBlock): boolean =>
   !!id && choice.slots.some(({ start }) => start.id === id && isCall(start.type))
 
 function addPiece(choice: Choice, value: unknown): void {
@@ -201,7 +202,10 @@ function addPiece(choice: Choice, value: unknown): void {
 const thoughtOf = ({ reasoning_content, reasoning, additional_kwargs }: Fields): string =>
   stringOf(reasoning_content ?? fieldsOf(additional_kwargs).reasoning_content ?? reasoning)
 
-/** The calls beside the content, in LangChain's shape or OpenAI's. Raw arguments come first: LangChain completes those it parses. */
+/**
+ * The calls beside the content, in LangChain's shape or OpenAI's. Raw chunks come first, because LangChain completes cut-off
+ * arguments when it parses them.
+ */
 function callsOf(message: Fields): ContentBlock[] {
   const { tool_call_chunks, tool_calls, invalid_tool_calls } = message
   const chunks = listOf(tool_call_chunks)
@@ -224,14 +228,14 @@ const isSameCall = (block: ContentBlock, call: ContentBlock): boolean =>
     ? block.id === call.id
     : JSON.stringify(block) === JSON.stringify(call))
 
-/** Of a message: what is read from it, and what LangChain's objects keep for themselves. */
+/** The fields of a message that are read here, and the internal ones of LangChain's objects. */
 export const MESSAGE = names(
   'type role id name content content_blocks additional_kwargs response_metadata reasoning_content reasoning refusal tool_calls invalid_tool_calls tool_call_chunks usage_metadata tool_call_id toolCallId status extras lc lc_serializable lc_kwargs lc_namespace lc_direct_tool_output kwargs example',
 )
-/** What `additional_kwargs` repeats of the message. */
+/** The fields of `additional_kwargs` that repeat those of the message. */
 export const REPEATED = names('tool_calls function_call reasoning_content')
 
-const SPEAKERS = meanings<Role>({
+const SPEAKERS = byWireName<Role>({
   system: 'system developer SystemMessage SystemMessageChunk',
   user: 'user human HumanMessage HumanMessageChunk',
   assistant: 'assistant model ai AIMessage AIMessageChunk',
@@ -239,7 +243,7 @@ const SPEAKERS = meanings<Role>({
   reasoning: 'reasoning',
 })
 
-/** Who speaks: the role, or what LangChain's class of the message stands for. */
+/** The role of a message, by its `role` or the name of its LangChain class. */
 export const speakerOf = ({ role, type }: Fields): Role | undefined => SPEAKERS.get(role || type)
 
 /** Reads a message of the input. */
@@ -254,15 +258,13 @@ export function readAnyMessage(value: unknown): Message {
     toolCallId: role === 'tool' ? toText(toolCallId) : undefined,
     status: status === 'error' || status === 'success' ? status : undefined,
     usage: readCounts(message.usage_metadata),
-    metadata: filled(fieldsOf(message.response_metadata)),
+    metadata: nonEmpty(fieldsOf(message.response_metadata)),
     extras: collect(collect(undefined, fieldsOf(additional_kwargs), REPEATED), others, MESSAGE),
   }
-  return collect({ role, content: readContent(message) }, about, NONE) as unknown as Message
+  return collect({ role, content: readContent(message) }, about, NO_NAMES) as unknown as Message
 }
 
-const NONE: ReadonlySet<string> = new Set()
-
-/** The fields of a message, from a text, a pair of role and content, or one of the forms that LangChain writes messages in. */
+/** The fields of a message that is a text, a `[role, content]` pair, or in one of the forms of LangChain. */
 export function unwrapMessage(value: unknown): Fields {
   if (typeof value === 'string') return { role: 'user', content: value }
   if (Array.isArray(value)) return { role: value[0], content: value[1] }
@@ -272,7 +274,7 @@ export function unwrapMessage(value: unknown): Fields {
   return isRecord(data) && content === undefined ? { ...data, type } : message
 }
 
-const COUNTS = meanings({
+const COUNTS = byWireName({
   input: 'input_tokens inputTokens prompt_tokens promptTokens',
   output: 'output_tokens outputTokens completion_tokens completionTokens',
   inputCost: 'input_cost',
@@ -282,7 +284,7 @@ const COUNTS = meanings({
   outputCostDetails: 'output_cost_details',
 })
 
-/** Reads `usage_metadata`, or counts under other names. What is counted twice, or left out of the totals, is put right. */
+/** Reads `usage_metadata`, or counts under other names. It corrects counts that stand twice or are missing from the totals. */
 export function readCounts(raw: unknown): Usage | undefined {
   if (!isRecord(raw)) return undefined
   const counts: { [Meaning in string]?: unknown } = {}
@@ -290,7 +292,7 @@ export function readCounts(raw: unknown): Usage | undefined {
     const meaning = COUNTS.get(key)
     if (meaning && (typeof raw[key] === 'number' || isRecord(raw[key]))) counts[meaning] ??= raw[key]
   }
-  if (!filled(counts)) return undefined
+  if (!nonEmpty(counts)) return undefined
   const { input, output, ...costs } = counts
   const { cache_read, cache_creation, text, ...others } = fieldsOf(raw.input_token_details)
   const { text: words, ...details } = fieldsOf(raw.output_token_details)

@@ -1,27 +1,28 @@
 import type { ContentBlock, MediaBlock, MediaType, Message } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
 import { toBase64 } from '../../reading/base64.ts'
-import { readBlock, readCitation, type Words } from '../../reading/blocks.ts'
+import { type BlockVocabulary, readBlock, readCitation, toResult } from '../../reading/blocks.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
+  NO_NAMES,
   names,
   stringOf,
   toText,
 } from '../../reading/fields.ts'
 
-const fields = meanings({
+const fields = byWireName({
   id: 'toolCallId',
   name: 'toolName',
   args: 'input',
   annotations: 'citations',
   mimeType: 'mediaType',
 })
-const WORDS: Words = {
-  types: meanings({
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({
     text: 'text',
     reasoning: 'reasoning',
     image: 'image',
@@ -30,9 +31,9 @@ const WORDS: Words = {
   }),
   fields,
 }
-const SERVER_WORDS: Words = { types: meanings({ serverToolCall: 'tool-call' }), fields }
+const SERVER_VOCABULARY: BlockVocabulary = { types: byWireName({ serverToolCall: 'tool-call' }), fields }
 
-/** Reads a part of a message, of a response or of a stream that is complete. */
+/** Reads a complete part of a message, a response or a stream. */
 export function readPart(value: unknown): ContentBlock {
   const part = fieldsOf(value)
   switch (part.type) {
@@ -49,14 +50,14 @@ export function readPart(value: unknown): ContentBlock {
     case 'tool-call': {
       const { error, ...call } = part
       const about = error ? { error: asJson(error) } : undefined
-      return readBlock(call, call.providerExecuted ? SERVER_WORDS : WORDS, false, about)
+      return readBlock(call, call.providerExecuted ? SERVER_VOCABULARY : VOCABULARY, false, about)
     }
     default:
-      return readBlock(value, WORDS)
+      return readBlock(value, VOCABULARY)
   }
 }
 
-/** What JSON makes of it; of an error, what it says. */
+/** Makes errors, dates and URLs plain JSON. Other values stay as they are. */
 export function asJson(value: unknown): unknown {
   if (value instanceof Error) {
     const { name, message, code, statusCode = code } = value as Error & Fields
@@ -65,7 +66,10 @@ export function asJson(value: unknown): unknown {
   return value instanceof Date || value instanceof URL ? value.toJSON() : value
 }
 
-/** Data is base64, bytes or a URL, bare or (V4) as one of the fields of an object that says which. */
+/**
+ * Reads a file, whose data is base64, bytes or a URL. Since V4 the data may be an object whose `type` names the field that
+ * holds it.
+ */
 function readFile(part: Fields): ContentBlock {
   const { type, file, data, image, ...about } = part
   const { base64, base64Data = base64, uint8Array = base64Data, ...generated } = fieldsOf(file)
@@ -79,7 +83,7 @@ function readFile(part: Fields): ContentBlock {
   const kind = type === 'image' ? type : 'file'
   const block = readBlock(
     { ...others, mimeType: mediaType, [place]: plain ? source : (data ?? file), type: kind },
-    WORDS,
+    VOCABULARY,
   ) as MediaBlock
   const known = /^(image|audio|video)\//.exec(block.mimeType ?? '')?.[1] ?? kind
   const extras = type === 'reasoning-file' && { extras: { type, ...block.extras } }
@@ -93,18 +97,12 @@ function readResult(part: Fields): ContentBlock {
   const failed = type !== 'tool-result' || isError
   const said = asJson(type === 'tool-error' ? error : output)
   const extras = collect(type === 'tool-output-denied' ? { type } : undefined, part, RESULT)
-  return {
-    type: 'serverToolResult',
-    toolCallId: toText(toolCallId),
-    status: failed ? 'error' : 'success',
-    ...(said !== undefined && { output: said }),
-    ...(extras && { extras }),
-  }
+  return toResult(toolCallId, failed, said, extras)
 }
 
 const TOOL = names('type toolCallId toolName output result isError')
 const OUTPUT = names('value reason')
-/** Parts of the content of a result, by what they stand for. */
+/** The field that holds the data, for each type of part in the content of a result. */
 const OUTPUTS: Readonly<Record<string, string>> = {
   'file-data': 'data',
   'image-data': 'data',
@@ -113,30 +111,28 @@ const OUTPUTS: Readonly<Record<string, string>> = {
   'image-url': 'url',
 }
 
-/** A part of a message of tools: a result is a message of its own. */
+/** Reads a part of a tool message. A result becomes a message of its own. */
 export function readInputPart(value: unknown): ContentBlock | Message {
   const part = fieldsOf(value)
   if (part.type !== 'tool-result') return readPart(value)
   const { toolCallId, toolName, output, result, isError } = part
   const about = isRecord(output) ? output : { value: output ?? result }
   const { type, value: said = about.reason } = about as Fields
-  const word = stringOf(type)
+  const outputType = stringOf(type)
   const plain = said === undefined ? [] : [{ type: 'text' as const, text: toText(said) }]
-  const marked = /json|denied/.test(word) ? about : { ...about, type: undefined }
+  const marked = /json|denied/.test(outputType) ? about : { ...about, type: undefined }
   const extras = collect(collect(undefined, marked, OUTPUT), part, TOOL)
   return collect(
-    { role: 'tool', content: word === 'content' ? listOf(said).map(readOutput) : plain },
+    { role: 'tool', content: outputType === 'content' ? listOf(said).map(readOutput) : plain },
     {
       name: toText(toolName),
       toolCallId: toText(toolCallId),
-      status: isError || /^(error|execution)/.test(word) ? 'error' : 'success',
+      status: isError || /^(error|execution)/.test(outputType) ? 'error' : 'success',
       extras,
     },
-    NONE,
+    NO_NAMES,
   ) as unknown as Message
 }
-
-const NONE: ReadonlySet<string> = new Set()
 
 function readOutput(value: unknown): ContentBlock {
   const part = fieldsOf(value)

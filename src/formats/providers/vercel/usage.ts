@@ -1,12 +1,13 @@
 import type { Usage } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
+import { countOf } from '../../../messages/usage.ts'
 import { fieldsOf } from '../../reading/fields.ts'
-import { countOf, toUsage } from '../../reading/usage.ts'
+import { toUsage } from '../../reading/usage.ts'
 
 /**
- * Reads usage in any spelling of the AI SDK: nested totals (language models V3 and V4), `…TokenDetails` (6 and 7), flat (5, V2)
- * and `promptTokens` (4). The flat ones leave out of their totals what the provider leaves out, which only the name of the
- * provider in `providerMetadata` tells.
+ * Reads usage in any spelling of the AI SDK: nested totals (language models V3 and V4), `…TokenDetails` (6 and 7), flat counts
+ * (5, V2) and `promptTokens` (4). Flat totals leave out what the provider's own totals leave out, so the provider must be known:
+ * its name is a key of `providerMetadata`.
  */
 export function readUsage(raw: unknown, providerMetadata: unknown): Usage | undefined {
   const usage = fieldsOf(raw)
@@ -41,14 +42,15 @@ export function readUsage(raw: unknown, providerMetadata: unknown): Usage | unde
       openai!.reasoningTokens,
   )
   const [known, answered] = totals.map(countOf) as [number, number]
-  const apart = flat && (about.anthropic || about.bedrock)
-  const outside = flat && (about.google || about.vertex || usage.totalTokens === known + answered + reasoning)
+  const cacheExcluded = flat && (about.anthropic || about.bedrock)
+  const reasoningExcluded =
+    flat && (about.google || about.vertex || usage.totalTokens === known + answered + reasoning)
   const { ephemeral_5m_input_tokens, ephemeral_1h_input_tokens } = fieldsOf(
     fieldsOf(usage.raw ?? anthropic!.usage).cache_creation,
   )
   return toUsage(
-    known + (apart ? read + written : 0),
-    answered + (outside ? reasoning : 0),
+    known + (cacheExcluded ? read + written : 0),
+    answered + (reasoningExcluded ? reasoning : 0),
     {
       cache_read: read,
       ephemeral_5m_input_tokens,

@@ -12,25 +12,34 @@ import {
   choiceOf,
   finishPart,
 } from '../../reading/draft.ts'
-import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../../reading/fields.ts'
+import {
+  collect,
+  type Fields,
+  fieldsOf,
+  listOf,
+  NO_NAMES,
+  names,
+  stringOf,
+  toText,
+} from '../../reading/fields.ts'
 import { contentOf, roleOf, toMessages, toRequest } from '../../reading/request.ts'
 import { addUsage } from '../../reading/usage.ts'
 import { asJson, readInputPart, readPart } from './parts.ts'
 import { readUsage } from './usage.ts'
 
 /**
- * Vercel's AI SDK 4 to 7: results of `generateText`, parts of `fullStream`, and what language models (V1 to V4) give back to
- * middleware. The steps of one result are one message: a tool that the SDK itself calls between them answers in a block.
+ * Vercel's AI SDK 4 to 7: results of `generateText`, parts of `fullStream`, and the results of language models (V1 to V4) that
+ * middleware sees. All steps of a result are one message, and the results of tools that the SDK runs between them are blocks.
  */
 export const vercel = defineFormat({
   name: 'vercel',
   detect(value) {
     const fields = fieldsOf(value)
-    // Reading any other field of it would start the stream.
+    // Reading any other field of such a result would start its stream.
     if ('fullStream' in fields) return undefined
     const { type, content, text, steps } = fields
     if (typeof type === 'string') {
-      // Errors of Anthropic's have a type.
+      // An error that has a type is Anthropic's.
       const foreign = type === 'error' && fieldsOf(fields.error).type
       return isChunk(type, fields) && !foreign ? 'chunk' : undefined
     }
@@ -43,7 +52,7 @@ export const vercel = defineFormat({
     const steps: Fields[] = []
     let total: Usage | undefined
 
-    /** What is known when a step, or all of it, has ended. */
+    /** Reads the end of a step, or of the whole result. */
     function readEnd(fields: Fields, step: boolean): void {
       const { response, model, usage, finishReason, warnings } = fields
       const counts = fields.totalUsage ?? usage
@@ -52,14 +61,14 @@ export const vercel = defineFormat({
       const about = { model: modelId, provider, timestamp: asJson(timestamp), usage: counts }
       const choice = choiceOf(draft)
       addHead(draft, { ...fields, ...about, id: undefined }, END)
-      if (listOf(warnings).length > 0) addHead(draft, { warnings }, NONE)
-      if (id) addMetadata(choice, { id }, NONE)
+      if (listOf(warnings).length > 0) addHead(draft, { warnings }, NO_NAMES)
+      if (id) addMetadata(choice, { id }, NO_NAMES)
       const { unified = finishReason, raw } = fieldsOf(finishReason)
       choice.reason = (unified === 'other' && raw) || unified || choice.reason
       const counted = readUsage(counts, fields.providerMetadata ?? fields.experimental_providerMetadata)
       if (step) {
         steps.push({ id, model: modelId, finishReason, usage })
-        if (steps.length > 1) addHead(draft, { steps }, NONE)
+        if (steps.length > 1) addHead(draft, { steps }, NO_NAMES)
         if (counted) total = draft.usage = total ? addUsage(total, counted) : counted
       } else if (!total) draft.usage = counted
     }
@@ -69,7 +78,7 @@ export const vercel = defineFormat({
       const { id, modelId, timestamp } = fieldsOf(result.response)
       if (parts.length === 0) addHead(draft, { id, model: modelId, timestamp: asJson(timestamp) }, ID)
       for (const step of parts.length > 0 ? parts : [result]) {
-        for (const part of contentOf(step.content ?? olderContent(step), readPart))
+        for (const part of contentOf(step.content ?? legacyContent(step), readPart))
           addPart(choiceOf(draft), undefined, part)
         if (parts.length > 0) readEnd(step, true)
       }
@@ -116,7 +125,7 @@ export const vercel = defineFormat({
         case 'tool-result': {
           const choice = choiceOf(draft)
           const key = `result ${toolCallId}`
-          // A result that is not final is shown until the final one takes its place.
+          // A preliminary result starts the block, and the final one replaces it.
           if (!part.preliminary) finishPart(choice, key, readPart(part))
           else if (!choice.open?.has(key)) addPart(choice, key, readPart(part))
           break
@@ -126,7 +135,7 @@ export const vercel = defineFormat({
           break
         case 'start-step':
         case 'stream-start':
-          if (listOf(part.warnings).length > 0) addHead(draft, { warnings: part.warnings }, NONE)
+          if (listOf(part.warnings).length > 0) addHead(draft, { warnings: part.warnings }, NO_NAMES)
           break
         case 'finish-step':
         case 'step-finish':
@@ -135,7 +144,7 @@ export const vercel = defineFormat({
           break
         case 'abort':
           choiceOf(draft).reason = type
-          addHead(draft, { finishReason: type, abortReason: part.reason }, NONE)
+          addHead(draft, { finishReason: type, abortReason: part.reason }, NO_NAMES)
           break
         case 'error':
           addError(draft, asJson(part.error))
@@ -143,7 +152,7 @@ export const vercel = defineFormat({
         case 'start':
         case 'step-start':
         case 'tool-input-end':
-        // What the provider said, word by word, beside what the SDK makes of it.
+        // Raw parts repeat the chunks of the provider.
         case 'raw':
         case 'ping':
           break
@@ -155,10 +164,9 @@ export const vercel = defineFormat({
   },
 })
 
-const NONE: ReadonlySet<string> = new Set()
 const ID = names('id')
 const HEAD = names('id type modelId')
-/** Of a result or its end: what is read elsewhere, what repeats the request or the content, and what is about telemetry. */
+/** The fields of a result or its end that are read elsewhere, repeat the request or the content, or are about telemetry. */
 const END = names(
   'type id role content text reasoning reasoningText reasoningDetails files sources toolCalls staticToolCalls dynamicToolCalls toolResults staticToolResults dynamicToolResults steps request response rawCall rawResponse _output output experimental_output totalUsage warnings stepNumber functionId metadata experimental_context',
 )
@@ -167,7 +175,7 @@ const REQUEST = names('prompt messages system instructions abortSignal')
 const CHUNKS = names(
   'text-start text-delta text-end reasoning-start reasoning-delta reasoning-end reasoning-file tool-input-start tool-input-delta tool-input-end tool-call tool-call-streaming-start tool-result tool-error tool-output-denied tool-approval-request start start-step step-start stream-start response-metadata finish-step step-finish finish abort raw',
 )
-/** Parts whose type says too little: the field that tells them from what others call the same. */
+/** Types of parts that other formats have too, and the fields of which a part of the AI SDK has at least one. */
 const MARKS: Readonly<Record<string, string>> = {
   source: 'source sourceType',
   file: 'file mediaType mimeType',
@@ -200,8 +208,16 @@ const isOwn = (part: unknown): boolean => {
   return /^tool-(call|result)$/.test(stringOf(type)) || !!mediaType || !!providerOptions
 }
 
-/** Before AI SDK 5, results did not have their content in order. */
-function olderContent({ text, reasoning, reasoningDetails, files, sources, toolCalls, toolResults }: Fields) {
+/** Collects the content of a result before AI SDK 5, which does not keep its order. */
+function legacyContent({
+  text,
+  reasoning,
+  reasoningDetails,
+  files,
+  sources,
+  toolCalls,
+  toolResults,
+}: Fields) {
   const typed = (type: string, list: unknown) => listOf(list).map((item) => ({ ...fieldsOf(item), type }))
   const thought = stringOf(reasoning)
   return [
@@ -229,11 +245,11 @@ function readRequest(request: unknown): ModelRequest {
   return toRequest(given, REQUEST, [...start, ...listOf(input)].flatMap(readMessage), input, 'messages')
 }
 
-/** A tool as one can send it: without its functions, and its schema as JSON Schema where there is one. */
+/** A tool as plain data: without its functions, and with its schema if that is JSON Schema. */
 function readTool([name, value]: [string, unknown]): Fields {
   const { type, description, id, args, parameters, inputSchema = parameters } = fieldsOf(value)
   const { jsonSchema } = fieldsOf(inputSchema)
-  return collect({ name }, { type, description, id, args, inputSchema: jsonSchema }, NONE)!
+  return collect({ name }, { type, description, id, args, inputSchema: jsonSchema }, NO_NAMES)!
 }
 
 const MESSAGE = names('role content')
@@ -242,7 +258,7 @@ function readMessage(value: unknown): Message[] {
   const message = fieldsOf(value)
   const { role: raw, content } = message
   const extras = collect(undefined, message, MESSAGE)
-  // What a message of tools holds beside results, such as an approval, is the user's.
+  // Parts of a tool message that are no results, such as an approval, come from the user.
   const role = raw === 'tool' ? 'user' : roleOf(raw)
   const parts = Array.isArray(content) ? content : [toText(content ?? value)]
   const read: (part: unknown) => ContentBlock | Message = raw === 'tool' ? readInputPart : readPart

@@ -1,7 +1,8 @@
-import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
-import type { ModelRequest } from '../format.ts'
-import { readBlock, toCall, type Words } from '../reading/blocks.ts'
-import { defineFormat } from '../reading/define.ts'
+import type { ContentBlock, Message, Usage } from '../../../messages/index.ts'
+import { countOf } from '../../../messages/usage.ts'
+import type { ModelRequest } from '../../format.ts'
+import { type BlockVocabulary, readBlock, toCall, toResult } from '../../reading/blocks.ts'
+import { defineFormat } from '../../reading/define.ts'
 import {
   addError,
   addHead,
@@ -11,22 +12,21 @@ import {
   type Choice,
   choiceOf,
   createDraft,
-} from '../reading/draft.ts'
+} from '../../reading/draft.ts'
 import {
+  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
-  meanings,
   names,
   stringOf,
   toText,
-} from '../reading/fields.ts'
-import { contentOf, roleOf, toRequest } from '../reading/request.ts'
-import { countOf } from '../reading/usage.ts'
-import { readUsage } from './gemini/usage.ts'
+} from '../../reading/fields.ts'
+import { contentOf, roleOf, systemMessages, toRequest, toToolMessage } from '../../reading/request.ts'
+import { readUsage } from './usage.ts'
 
-/** Google's Interactions API. Blocks are the contents of the steps, in order, or as its first version had it, the `outputs`. */
+/** Google's Interactions API. Each content of a step, or of the `outputs` of its first version, becomes a block, in order. */
 export const geminiInteractions = defineFormat({
   name: 'geminiInteractions',
   provider: 'google',
@@ -83,17 +83,17 @@ const THOUGHT = names('type summary content')
 const CALL = names('type id name arguments')
 const RESULT = names('type call_id result is_error')
 
-const WORDS: Words = {
-  types: meanings({ text: 'text', image: 'image', audio: 'audio', video: 'video', file: 'document' }),
-  fields: meanings({ url: 'uri', base64: 'data', mimeType: 'mime_type' }),
+const VOCABULARY: BlockVocabulary = {
+  types: byWireName({ text: 'text', image: 'image', audio: 'audio', video: 'video', file: 'document' }),
+  fields: byWireName({ url: 'uri', base64: 'data', mimeType: 'mime_type' }),
 }
 
 const isStep = (value: unknown): boolean =>
   /^(user_input|model_output|thought|\w+_(call|result))$/.test(stringOf(fieldsOf(value).type))
 
-const readPart = (part: unknown): ContentBlock => readBlock(part, WORDS)
+const readPart = (part: unknown): ContentBlock => readBlock(part, VOCABULARY)
 
-/** A step in a stream: where it is, and the number and type of its last block. */
+/** A streamed step: its index, and the number and type of its last block. */
 interface Place {
   readonly at: number
   count: number
@@ -102,7 +102,7 @@ interface Place {
 
 const createPlace = (at: number): Place => ({ at, count: 0, type: undefined })
 
-/** Texts and audio come in pieces. */
+/** Adds a content of a step. Consecutive pieces of text or audio are one block. */
 function addContent(choice: Choice, place: Place, part: unknown, whole: boolean): void {
   const block = readPart(part)
   if (whole || place.type !== block.type || !/^(text|audio)$/.test(block.type)) place.count += 1
@@ -114,7 +114,7 @@ function readStep(choice: Choice, place: Place, step: Fields): void {
   const type = stringOf(step.type)
   if (type === 'model_output') {
     for (const part of listOf(step.content)) addContent(choice, place, part, !choice.open)
-  } else if (WORDS.types.has(type)) addContent(choice, place, step, !choice.open)
+  } else if (VOCABULARY.types.has(type)) addContent(choice, place, step, !choice.open)
   else {
     const block = type === 'thought' ? readThought(step, step.summary) : readAction(step)
     addPart(choice, place.at, block ?? { type: 'nonStandard', value: step })
@@ -127,7 +127,7 @@ function readThought(fields: Fields, summary: unknown): ContentBlock {
   return { type: 'reasoning', text: text.join(''), ...(extras && { extras }) }
 }
 
-/** A call, or the result of one. */
+/** Reads a call or the result of one. */
 function readAction(step: Fields): ContentBlock | undefined {
   const { id, name, arguments: args, call_id, result, is_error } = step
   const type = stringOf(step.type)
@@ -135,13 +135,7 @@ function readAction(step: Fields): ContentBlock | undefined {
   if (type.endsWith('_call'))
     return toCall('serverToolCall', id, name ?? type.slice(0, -5), args, collect({ type }, step, CALL))
   if (!type.endsWith('_result')) return undefined
-  return {
-    type: 'serverToolResult',
-    toolCallId: toText(call_id),
-    status: is_error ? 'error' : 'success',
-    ...(result !== undefined && { output: result }),
-    extras: collect({ type }, step, RESULT)!,
-  }
+  return toResult(call_id, is_error, result, collect({ type }, step, RESULT))
 }
 
 function readDelta(choice: Choice, place: Place, delta: Fields): void {
@@ -149,12 +143,12 @@ function readDelta(choice: Choice, place: Place, delta: Fields): void {
   const key = `${place.at}/${place.count}`
   if (type === 'arguments_delta') addMore(choice, place.at, toText(args), {})
   else if (type === 'text_annotation_delta')
-    addPart(choice, key, readBlock({ type: 'text', text: '', annotations }, WORDS))
+    addPart(choice, key, readBlock({ type: 'text', text: '', annotations }, VOCABULARY))
   else if (type === 'thought_summary' || type === 'thought_signature')
     addPart(choice, place.at, readThought(others, [content]))
-  else if (WORDS.types.has(type)) addContent(choice, place, delta, false)
+  else if (VOCABULARY.types.has(type)) addContent(choice, place, delta, false)
   else {
-    // Its name is known since the start of the step.
+    // The step has sent its name at its start, so the empty one is ignored.
     const action = readAction({ name: '', ...delta })
     if (action) addPart(choice, place.at, action)
     else addMore(choice, place.at, undefined, delta)
@@ -164,8 +158,8 @@ function readDelta(choice: Choice, place: Place, delta: Fields): void {
 function readRequest(request: unknown): ModelRequest {
   const { generation_config: config, ...fields } = fieldsOf(request)
   const { input, system_instruction: system } = fields
-  const messages: Message[] = system ? [{ role: 'system', content: contentOf(system, readPart) }] : []
-  /** What the model, or the user, says in a row is one message. */
+  const messages = systemMessages(system, readPart)
+  /** The current message of the model, and of the user: consecutive steps of one speaker are one message. */
   let turn: Choice | undefined
   let said: ContentBlock[] | undefined
   const list = Array.isArray(input) ? input : input ? [input] : []
@@ -191,17 +185,13 @@ function readTurn(step: Fields): Message {
   const extras = collect(undefined, step, TURN)
   if (type !== 'function_result')
     return { role: roleOf(role), content: contentOf(content, readPart), ...(extras && { extras }) }
-  return {
-    role: 'tool',
-    ...(name ? { name: toText(name) } : undefined),
-    content: Array.isArray(result) ? contentOf(result, readPart) : [{ type: 'text', text: toText(result) }],
-    toolCallId: toText(call_id),
-    status: is_error ? 'error' : 'success',
-    ...(extras && { extras }),
-  }
+  const answer: ContentBlock[] = Array.isArray(result)
+    ? contentOf(result, readPart)
+    : [{ type: 'text', text: toText(result) }]
+  return toToolMessage(call_id, is_error, answer, extras, name)
 }
 
-/** As those of `generateContent`, under other names. Servers may count thoughts as output too. */
+/** Renames the counts to those of `generateContent`. Some servers include the thoughts in the output. */
 function countsOf(usage: Fields): Usage | undefined {
   const { total_input_tokens, total_output_tokens, total_thought_tokens, total_tool_use_tokens } = usage
   const output = countOf(total_output_tokens)

@@ -2,7 +2,7 @@ import { generic } from '../../formats/index.ts'
 import { type ContentBlock, decodeUsage, type Message } from '../../messages/index.ts'
 import type { RunEvent } from '../convert/convert.ts'
 import { formatOf } from '../convert/formats.ts'
-import type { RunType, TracedRun } from '../record.ts'
+import type { RunType, TracedRun } from '../traced-run.ts'
 
 export type AttributeValue = string | number | boolean | string[]
 export type Attributes = Record<string, AttributeValue>
@@ -17,7 +17,7 @@ const OPERATIONS: Readonly<Record<RunType, string>> = {
   parser: 'parse',
 }
 
-/** What the semantic conventions call the providers, where it is not what `ls_provider` says. */
+/** The names of providers in the semantic conventions, where they differ from `ls_provider`. */
 const PROVIDERS: Readonly<Record<string, string>> = {
   azure: 'azure.ai.openai',
   bedrock: 'aws.bedrock',
@@ -30,7 +30,7 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   watsonx: 'ibm.watsonx.ai',
 }
 
-/** The metadata, or what is in its invocation parameters, by attribute. */
+/** The attribute `gen_ai.request.<value>` of each key of the metadata and its invocation parameters. */
 const REQUEST: Readonly<Record<string, string>> = {
   ls_model_name: 'model',
   ls_temperature: 'temperature',
@@ -57,8 +57,8 @@ export function operationOf({ run_type, extra }: TracedRun): string {
 }
 
 /**
- * A run as attributes of a span: those of the semantic conventions for generative AI, and the `langsmith.…` ones that
- * LangSmith's OTLP endpoint reads. Lists and objects are JSON.
+ * Makes the attributes of a run's span: those of the semantic conventions for generative AI, and the `langsmith.…` ones that
+ * LangSmith's OTLP endpoint reads. Lists and objects become JSON.
  */
 export function genAiAttributes(run: TracedRun): Attributes {
   const { metadata } = run.extra
@@ -133,14 +133,14 @@ function addMessages(attributes: Attributes, run: TracedRun, model: unknown): vo
     return
   }
   const format = ls_message_format === undefined ? generic : formatOf(undefined, outputs, inputs)
-  const asked = format?.readRequest(inputs).messages ?? []
-  const said = format?.readResponse(outputs).messages ?? []
-  if (asked.length > 0) set(attributes, 'gen_ai.input.messages', asked.map(messagePart))
-  if (said.length === 0 || Object.keys(outputs).length === 0) return
-  set(attributes, 'gen_ai.output.messages', said.map(messagePart))
-  set(attributes, 'gen_ai.response.id', said[0]!.id)
+  const input = format?.readRequest(inputs).messages ?? []
+  const output = format?.readResponse(outputs).messages ?? []
+  if (input.length > 0) set(attributes, 'gen_ai.input.messages', input.map(messagePart))
+  if (output.length === 0 || Object.keys(outputs).length === 0) return
+  set(attributes, 'gen_ai.output.messages', output.map(messagePart))
+  set(attributes, 'gen_ai.response.id', output[0]!.id)
   set(attributes, 'gen_ai.response.model', model)
-  const reasons = said.flatMap(({ finishReason }) => finishReason ?? [])
+  const reasons = output.flatMap(({ finishReason }) => finishReason ?? [])
   if (reasons.length > 0) attributes['gen_ai.response.finish_reasons'] = reasons
 }
 

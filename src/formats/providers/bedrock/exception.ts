@@ -3,11 +3,11 @@ import { type Fields, fieldsOf } from '../../reading/fields.ts'
 
 const isException = (key: string): boolean => key.endsWith('Exception')
 
-/** What a stream of Bedrock says when it fails: an event that is named as the exception. */
+/** The name of the exception if the event is one. A Bedrock stream that fails sends an event named after it. */
 export const exceptionOf = (event: Fields): string | undefined => Object.keys(event).find(isException)
 
 export function addException(draft: Draft, type: string, event: Fields): void {
   const exception = fieldsOf(event[type])
-  // The message of an `Error` is not among its keys.
+  // The message is not enumerable where the SDK hands out an `Error`.
   addError(draft, { ...exception, type, message: exception.message })
 }

@@ -3,14 +3,14 @@ import type { RunEvent } from './convert/convert.ts'
 
 export type RunType = 'llm' | 'chain' | 'tool' | 'retriever' | 'embedding' | 'prompt' | 'parser'
 
-/** A run as the platform takes it in: plain JSON, names as on the wire. */
+/** A run as the platform takes it in: plain JSON with the names of the wire. */
 export interface TracedRun {
   readonly id: string
   readonly name: string
   readonly run_type: RunType
   /** RFC 3339, as is `end_time`. */
   readonly start_time: string
-  /** Absent while the run goes on. */
+  /** Absent while the run is in progress. */
   readonly end_time?: string
   readonly inputs: Readonly<Record<string, unknown>>
   readonly outputs?: Readonly<Record<string, unknown>>
@@ -19,13 +19,13 @@ export interface TracedRun {
   readonly tags?: readonly string[]
   readonly extra: { readonly metadata: Readonly<Record<string, unknown>> }
   readonly trace_id: string
-  /** Place in the trace: the parent's, a dot, the start as `YYYYMMDDTHHMMSSffffffZ` and the id. Sorts by start. */
+  /** The position in the trace: the parent's, a dot, the start as `YYYYMMDDTHHMMSSffffffZ` and the id. Sorts by start. */
   readonly dotted_order: string
   readonly parent_run_id?: string
 }
 
-/** Where a run stands in its trace. */
-export interface Place {
+/** The position of a run in its trace. */
+export interface TracePosition {
   readonly id: string
   readonly traceId: string
   readonly dottedOrder: string
@@ -35,10 +35,10 @@ export interface Place {
 
 let latest = 0
 
-/** A new place beneath `parent`. Runs that start in one millisecond stand in the order of their starts. */
-export function placeUnder(parent: Place | undefined, given: string | undefined): Place {
+/** Makes a position beneath `parent`. Runs that start within one millisecond keep the order in which they started. */
+export function positionUnder(parent: TracePosition | undefined, given: string | undefined): TracePosition {
   const now = Date.now()
-  // Microseconds since 1970, the lower three digits counted.
+  // `latest` is in microseconds since 1970. The clock has milliseconds, so the lower three digits count the starts within one.
   latest = Math.max(now * 1000, latest + 1)
   if (latest >= now * 1000 + 1000) latest = now * 1000
   const id = given ?? uuid7(now)

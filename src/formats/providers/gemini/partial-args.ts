@@ -1,17 +1,17 @@
 import { type Fields, fieldsOf, listOf, stringOf } from '../../reading/fields.ts'
 
-/** Writes pieces of values with paths, such as `{ jsonPath: '$.a[0].b', stringValue: 'x' }`, as pieces of JSON text. */
+/** Writes streamed arguments as pieces of JSON text. Each piece has a path: `{ jsonPath: '$.a[0].b', stringValue: 'x' }`. */
 export interface ArgsWriter {
   write(pieces: unknown): string
-  /** What the text lacks to be whole. */
+  /** The end of the text: it closes what is open. */
   end(): string
 }
 
 const STEP = /\.([^.[\]]+)|\[(\d+)\]|\[(['"])(.*?)\3\]/g
 
-/** The pieces come in the order of the text: what is left is not come back to. */
+/** Needs pieces in the order of the text: an object or list that a piece has left cannot be reopened. */
 export function createArgsWriter(): ArgsWriter {
-  /** The path of the last value. Numbers are places in a list. */
+  /** The path of the last value. Numbers are indexes of a list. */
   let path: readonly (string | number)[] = []
   let inString = false
 

@@ -1,23 +1,23 @@
 import { createParser } from 'eventsource-parser'
-import { TracingError } from './errors.ts'
-import { createObserver, type Ending, type ObserveOptions, type Observer } from './observe/observer.ts'
+import { TracingError } from '../errors.ts'
+import { createObserver, type Ending, type ObserveOptions, type Observer } from './observer.ts'
 
-export type { ObserveOptions } from './observe/observer.ts'
+export type { ObserveOptions } from './observer.ts'
 
-/** What is kept of a body that is no stream, or of one line of one: more is not looked at. */
-const MOST_TEXT = 16 * 1024 * 1024
+/** The limit in characters for a body that is no stream, and for one line of a stream. Longer ones are not parsed. */
+const MAX_TEXT_LENGTH = 16 * 1024 * 1024
 
 /**
- * Watches a provider's HTTP response while somebody else reads it: server-sent events, lines of JSON (Ollama), or one JSON
- * body. The bytes are handed on as they come and when they are asked for, untouched. A status of 400 or above makes a failed
- * record with the body as its error.
+ * Observes a provider's HTTP response while the caller reads it: server-sent events, lines of JSON (Ollama), or one JSON body.
+ * The bytes are passed on unchanged, when the caller pulls them. A status of 400 or above makes a failed record with the body
+ * as its error.
  *
  * ```ts
  * const fetch = async (url, init) => observeModelResponse(await globalThis.fetch(url, init), { request: JSON.parse(init.body) })
  * const openai = new OpenAI({ fetch })
  * ```
  *
- * Throws `TracingError` for AWS event streams, which are not read here: give the chunks of the SDK to `observeModelStream`.
+ * Throws `TracingError` for AWS event streams, which it cannot read: pass the SDK's stream to `observeModelStream` instead.
  */
 export function observeModelResponse(response: Response, options: ObserveOptions = {}): Response {
   const type = response.headers.get('content-type') ?? ''
@@ -41,7 +41,7 @@ export function observeModelResponse(response: Response, options: ObserveOptions
 /** Reads the text of a body, piece by piece. */
 interface TextReader {
   push(text: string): void
-  /** How the body has ended, now that there is no more of it. */
+  /** Reads the rest and returns how the body has ended. */
   end(): Ending
 }
 
@@ -55,7 +55,7 @@ function readFailure(status: number): TextReader {
   let body = ''
   return {
     push(text) {
-      if (body.length < MOST_TEXT) body += text
+      if (body.length < MAX_TEXT_LENGTH) body += text
     },
     end: () => ({ error: `HTTP ${status}: ${body.trim()}`.slice(0, 10_000) }),
   }
@@ -64,7 +64,7 @@ function readFailure(status: number): TextReader {
 function readEvents(observer: Observer): TextReader {
   let failed: Ending | undefined
   const parser = createParser({
-    maxBufferSize: MOST_TEXT,
+    maxBufferSize: MAX_TEXT_LENGTH,
     onEvent({ data }) {
       if (data !== '[DONE]' && data !== '') pushJson(observer, data)
     },
@@ -91,7 +91,7 @@ function readLines(observer: Observer): TextReader {
       lines[0] = rest + lines[0]
       rest = lines.pop()!
       for (const line of lines) if (line.trim()) pushJson(observer, line)
-      if (rest.length > MOST_TEXT) rest = ''
+      if (rest.length > MAX_TEXT_LENGTH) rest = ''
     },
     end() {
       if (rest.trim()) pushJson(observer, rest)
@@ -100,17 +100,18 @@ function readLines(observer: Observer): TextReader {
   }
 }
 
-/** Gemini streams a list of chunks, where no events are asked for. */
+/** Reads a whole JSON body. A list is a stream of chunks, as Gemini sends them without `alt=sse`. */
 function readWhole(observer: Observer): TextReader {
   const pieces: string[] = []
   let length = 0
   return {
     push(text) {
       length += text.length
-      if (length <= MOST_TEXT) pieces.push(text)
+      if (length <= MAX_TEXT_LENGTH) pieces.push(text)
     },
     end() {
-      if (length > MOST_TEXT) return { error: `The response is longer than ${MOST_TEXT} characters.` }
+      if (length > MAX_TEXT_LENGTH)
+        return { error: `The response is longer than ${MAX_TEXT_LENGTH} characters.` }
       const response = parse(pieces.join(''))
       if (!Array.isArray(response)) return { response }
       for (const chunk of response) observer.push(chunk)
@@ -123,7 +124,7 @@ function pushJson(observer: Observer, text: string): void {
   observer.push(parse(text))
 }
 
-/** What is no JSON is a chunk as well: formats keep what they do not know. */
+/** Parses JSON. Other text stays a chunk as it is, because formats keep what they do not know. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)
