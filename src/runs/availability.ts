@@ -6,18 +6,16 @@ import type { ServerEvent } from './observe.ts'
 export function observedStore(store: Store, observe: (event: ServerEvent) => void): Store {
   let awaySince: number | undefined
 
-  const watched =
-    <Args extends readonly unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      try {
-        const result = await call.apply(store, args as never)
-        if (awaySince !== undefined) cameBack()
-        return result
-      } catch (error) {
-        if (error instanceof UnavailableError) wentAway(error)
-        throw error
-      }
+  async function watched<Result>(call: Promise<Result>): Promise<Result> {
+    try {
+      const result = await call
+      if (awaySince !== undefined) cameBack()
+      return result
+    } catch (error) {
+      if (error instanceof UnavailableError) wentAway(error)
+      throw error
     }
+  }
 
   function wentAway(error: unknown): void {
     if (awaySince !== undefined) return
@@ -36,16 +34,16 @@ export function observedStore(store: Store, observe: (event: ServerEvent) => voi
     // The mark by which a saver over the same database is known is a symbol.
     ...Object.fromEntries(Object.getOwnPropertySymbols(store).map((key) => [key, store[key as never]])),
     capabilities: store.capabilities,
-    get: watched(store.get),
-    list: watched(store.list),
-    commit: watched(store.commit),
-    read: watched(store.read),
-    inspect: watched(store.inspect),
-    assertFence: watched(store.assertFence),
-    expired: watched(store.expired),
-    trim: watched(store.trim),
-    sweep: watched(store.sweep),
-    setup: watched(store.setup),
+    get: (...args) => watched(store.get(...args)),
+    list: (...args) => watched(store.list(...args)),
+    commit: (...args) => watched(store.commit(...args)),
+    read: (...args) => watched(store.read(...args)),
+    inspect: (...args) => watched(store.inspect(...args)),
+    assertFence: (...args) => watched(store.assertFence(...args)),
+    expired: (...args) => watched(store.expired(...args)),
+    trim: (...args) => watched(store.trim(...args)),
+    sweep: (...args) => watched(store.sweep(...args)),
+    setup: (...args) => watched(store.setup(...args)),
     watch: (partition, listener) => store.watch(partition, listener),
     close: () => store.close(),
   }
