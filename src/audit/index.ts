@@ -13,5 +13,14 @@ export {
   type CheckpointerUnderAudit,
   checkpointerAudits,
 } from './checkpointer.ts'
+export type { AuditedAgents, AuditLevel } from './server/rule.ts'
+export {
+  type AuditResult,
+  type RunServerAuditsOptions,
+  runServerAudits,
+  type ServerAudit,
+  type ServerAuditOptions,
+  serverAudits,
+} from './server.ts'
 export { type StoreAuditOptions, storeAudits } from './store.ts'
 export type { Audit } from './types.ts'
