@@ -1,4 +1,4 @@
-import { equal, hold } from '../check.ts'
+import { AuditError, equal, hold } from '../check.ts'
 import { ALL, at, hasEnded, type WireEvent } from './events.ts'
 import type { AuditedAgents } from './rule.ts'
 import { type AuditStream, isStream, readStream } from './stream.ts'
@@ -80,17 +80,22 @@ export function openScene(options: SceneOptions): { readonly scene: Scene; clear
   const base = options.baseUrl.replace(/\/+$/, '')
   const made = new Set<string>()
 
-  const send = (method: string, path: string, { body, headers = {} }: Sent, within: AbortSignal) =>
-    options.fetch(base + path, {
-      method,
-      headers: {
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...options.headers,
-        ...headers,
-      },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      signal: within,
-    })
+  async function send(
+    method: string,
+    path: string,
+    { body, headers }: Sent,
+    within: AbortSignal,
+  ): Promise<Response> {
+    const type = body !== undefined && { 'content-type': 'application/json' }
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    const init = { method, headers: { ...type, ...options.headers, ...headers }, signal: within }
+    try {
+      return await options.fetch(base + path, body === undefined ? init : { ...init, body: text })
+    } catch (error) {
+      if (!within.aborted) throw error
+      throw new AuditError(`${method} ${path}`, 'an answer in time', 'none', { cause: error })
+    }
+  }
 
   const request: Scene['request'] = async (method, path, sent = {}) =>
     answerOf(await send(method, path, sent, signal))
@@ -103,12 +108,8 @@ export function openScene(options: SceneOptions): { readonly scene: Scene; clear
     const leave = new AbortController()
     const stop = () => leave.abort(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
-    const response = await send(
-      'POST',
-      path,
-      { body, headers: { accept: 'text/event-stream', ...headers } },
-      leave.signal,
-    )
+    const sent = { body, headers: { accept: 'text/event-stream', ...headers } }
+    const response = await send('POST', path, sent, leave.signal)
     isStream(response)
     return readStream(response, leave, signal)
   }

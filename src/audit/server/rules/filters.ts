@@ -121,7 +121,7 @@ export const filterRules = [
       const one = thread(agents.nested)
       const transcript = await one.run()
       const deepest = prefixesOf(transcript)[0]!
-      await gets(one, transcript, { channels: ALL, namespaces: [[], deepest.slice(0, 1)], depth: 1 })
+      await gets(one, transcript, { channels: ALL, namespaces: [[], deepest], depth: 0 })
     },
     { source: STREAM_CLIENT, needs: 'nested' },
   ),

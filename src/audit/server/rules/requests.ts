@@ -31,7 +31,7 @@ export const requestRules = [
       }
     },
   ),
-  must(
+  should(
     'requests.deep',
     'A body that is nested too deeply is refused, and the server lives',
     async (scene) => {

@@ -55,6 +55,9 @@ export const runRules = [
   ),
 ]
 
+/** An id like those of runs. */
+const NO_RUN = '01900000-0000-7000-8000-000000000000'
+
 /** How a client cancels: the button that stops an answer. */
 const cancels = rules({ source: RUN_CLIENT, needs: 'slow' })
 
@@ -79,9 +82,9 @@ export const cancelRules = [
     'Cancel of a run that is not there is 404',
     async ({ thread }) => {
       const one = thread()
-      equal('the status without a thread', await cancel(one, 'none'), 404)
+      equal('the status without a thread', await cancel(one, NO_RUN), 404)
       await one.run()
-      equal('the status without a run', await cancel(one, 'none'), 404)
+      equal('the status without a run', await cancel(one, NO_RUN), 404)
     },
     { needs: undefined },
   ),

@@ -65,7 +65,11 @@ export const stateRules = [
         equal('the checkpoints', [idOf(found), idOf(same.body)], [idOf(item), idOf(item)])
         equal('the values', at(found, 'values'), at(item, 'values'))
       }
-      equal('the status of one that is not there', (await one.request('GET', '/state/none')).status, 404)
+      equal(
+        'the status of one that is not there',
+        (await one.request('GET', '/state/1ef00000-0000-6000-8000-000000000000')).status,
+        404,
+      )
     },
   ),
   should(
