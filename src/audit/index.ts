@@ -13,7 +13,8 @@ export {
   type CheckpointerUnderAudit,
   checkpointerAudits,
 } from './checkpointer.ts'
-export type { AuditedAgents, AuditLevel } from './server/rule.ts'
+export type { AuditLevel } from './server/rule.ts'
+export type { AuditedAgents } from './server/scene.ts'
 export {
   type AuditResult,
   type RunServerAuditsOptions,

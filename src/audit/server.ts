@@ -1,7 +1,7 @@
 import { AuditError, within } from './check.ts'
-import type { AuditedAgents, AuditLevel, ServerRule } from './server/rule.ts'
+import type { AuditLevel, ServerRule } from './server/rule.ts'
 import { serverRules } from './server/rules.ts'
-import { openScene } from './server/scene.ts'
+import { type AuditedAgents, openScene } from './server/scene.ts'
 import type { Audit } from './types.ts'
 
 export interface ServerAuditOptions {

@@ -137,7 +137,8 @@ const faults: readonly (readonly [name: string, fault: Fault, ...rules: readonly
     'a message has no end',
     told((event) => only(event, is(event, 'messages', 'message-finish'))),
     'messages.whole',
-    'messages.whole.all',
+    'messages.whole.tools',
+    'messages.whole.nested',
   ],
   [
     'a block has no end',

@@ -1,26 +1,10 @@
-import type { Scene } from './scene.ts'
+import type { AuditedAgents, Scene } from './scene.ts'
 
 /**
  * MUST: the published protocol requires it, or its published clients break without it.
  * SHOULD: the protocol or its clients recommend or make use of it. (RFC 2119.)
  */
 export type AuditLevel = 'MUST' | 'SHOULD'
-
-/** Assistants of the audited server that behave in a way some rules need. Rules whose assistant is not named are skipped. */
-export interface AuditedAgents {
-  /** Asks once, with any payload, and completes after any answer. */
-  readonly interrupt?: string | undefined
-  /** Streams a message for at least a second and at most three, unless it is cancelled. */
-  readonly slow?: string | undefined
-  /** Throws: its run fails. */
-  readonly failing?: string | undefined
-  /** Sends custom events, at least one of them with a name. */
-  readonly custom?: string | undefined
-  /** Calls a tool. */
-  readonly tools?: string | undefined
-  /** Has a subagent or subgraph, so that its run has events at least two namespaces deep. */
-  readonly nested?: string | undefined
-}
 
 /** One thing that a server of the protocol must or should do. */
 export interface ServerRule {

@@ -1,7 +1,22 @@
 import { AuditError, equal, hold } from '../check.ts'
 import { ALL, at, hasEnded, type WireEvent } from './events.ts'
-import type { AuditedAgents } from './rule.ts'
 import { type AuditStream, isStream, readStream } from './stream.ts'
+
+/** Assistants of the audited server that behave in a way some rules need. Rules whose assistant is not named are skipped. */
+export interface AuditedAgents {
+  /** Asks once, with any payload, and completes after any answer. */
+  readonly interrupt?: string | undefined
+  /** Streams a message for at least a second and at most three, unless it is cancelled. */
+  readonly slow?: string | undefined
+  /** Throws: its run fails. */
+  readonly failing?: string | undefined
+  /** Sends custom events, at least one of them with a name. */
+  readonly custom?: string | undefined
+  /** Calls a tool. */
+  readonly tools?: string | undefined
+  /** Has a subagent or subgraph, so that its run has events at least two namespaces deep. */
+  readonly nested?: string | undefined
+}
 
 /** Where a rule is checked: a running server, and threads that nobody else uses. */
 export interface Scene {
@@ -79,6 +94,12 @@ export function openScene(options: SceneOptions): { readonly scene: Scene; clear
   const { assistantId, input, signal } = options
   const base = options.baseUrl.replace(/\/+$/, '')
   const made = new Set<string>()
+  const open = new Set<AbortController>()
+  // One listener for all: runtimes warn of a signal that has many.
+  const closeAll = () => {
+    for (const leave of open) leave.abort()
+  }
+  signal.addEventListener('abort', closeAll, { once: true })
 
   async function send(
     method: string,
@@ -105,13 +126,13 @@ export function openScene(options: SceneOptions): { readonly scene: Scene; clear
     body: unknown,
     headers: StreamOptions['headers'],
   ): Promise<AuditStream> {
+    signal.throwIfAborted()
     const leave = new AbortController()
-    const stop = () => leave.abort(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
+    open.add(leave)
     const sent = { body, headers: { accept: 'text/event-stream', ...headers } }
     const response = await send('POST', path, sent, leave.signal)
     isStream(response)
-    return readStream(response, leave, signal)
+    return readStream(response, leave)
   }
 
   function thread(agent = assistantId, id: string = crypto.randomUUID()): AuditThread {

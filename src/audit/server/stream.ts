@@ -18,12 +18,12 @@ export interface AuditStream {
   /** The events so far, as soon as `done` holds of them. Rejects when the stream ends before, or time runs out. */
   until(what: string, done: (events: readonly WireEvent[]) => boolean): Promise<readonly WireEvent[]>
   /** How the stream ended; undefined while it is open. */
-  ended(): 'cleanly' | 'by breaking' | undefined
+  ended(): 'cleanly' | 'by breaking' | 'because time ran out' | undefined
   close(): void
 }
 
-/** Reads an answer as an event stream, until `signal` fires or the stream is closed. */
-export function readStream(response: Response, leave: AbortController, signal: AbortSignal): AuditStream {
+/** Reads an answer as an event stream, until `leave` is aborted: by the reader, or because time has run out. */
+export function readStream(response: Response, leave: AbortController): AuditStream {
   const events: WireEvent[] = []
   const frames: Frame[] = []
   const comments: string[] = []
@@ -51,15 +51,15 @@ export function readStream(response: Response, leave: AbortController, signal: A
       look()
     }
   }
-  const over = (how: 'cleanly' | 'by breaking') => {
-    end = how
+  const over = (how: typeof end) => {
+    end ??= how
     look()
   }
+  leave.signal.addEventListener('abort', () => over('because time ran out'))
   take().then(
     () => over('cleanly'),
     () => over('by breaking'),
   )
-  signal.addEventListener('abort', () => leave.abort(), { once: true })
 
   return {
     response,
@@ -72,15 +72,11 @@ export function readStream(response: Response, leave: AbortController, signal: A
       new Promise((resolve, reject) => {
         const wake = () => {
           if (done(events)) resolve([...events])
-          else if (signal.aborted || end) reject(new AuditError(what, 'it on the stream', seen()))
+          else if (end) reject(new AuditError(what, 'it', `the stream end ${end} after ${summary(events)}`))
           else return
           waiting.delete(wake)
-          signal.removeEventListener('abort', wake)
         }
-        const seen = () =>
-          `${signal.aborted ? 'until time ran out' : `before it ended ${end}`}: ${summary(events)}`
         waiting.add(wake)
-        signal.addEventListener('abort', wake)
         wake()
       }),
   }
@@ -102,7 +98,7 @@ function parsed(text: string): unknown {
 }
 
 /** Each event in a word, for error messages. */
-export function summary(events: readonly WireEvent[]): string {
+function summary(events: readonly WireEvent[]): string {
   const words = events.map(({ method, namespace, data }) => {
     const event = (data as { event?: unknown } | null | undefined)?.event
     return [method, namespace.join('|'), typeof event === 'string' ? event : ''].filter(Boolean).join(' ')

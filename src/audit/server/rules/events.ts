@@ -102,14 +102,15 @@ export const messageRules = [
     },
     { source: protocol('messages') },
   ),
-  must(
-    'messages.whole.all',
-    'The same holds for tools, subagents and interrupts',
-    async ({ thread, agents }) => {
-      for (const agent of [agents.tools, agents.nested, agents.interrupt])
-        if (agent !== undefined) readMessages((await thread(agent).run()).events)
-    },
-    { source: protocol('messages') },
+  ...(['tools', 'nested'] as const).map((needs) =>
+    must(
+      `messages.whole.${needs}`,
+      `Messages and their blocks start and end once where there are ${needs === 'tools' ? 'tools' : 'subagents'}, too`,
+      async ({ thread, agents }) => {
+        readMessages((await thread(agents[needs]).run()).events)
+      },
+      { source: protocol('messages'), needs },
+    ),
   ),
   must(
     'messages.text',

@@ -144,7 +144,7 @@ export const interruptRules = [
   ),
   must(
     'interrupts.replay',
-    'A new stream is asked what is open, and not what was answered',
+    'A new reader is told of open interrupts, and not of answered ones',
     async (scene) => {
       const { one, id, stream } = await asking(scene)
       const late = await one.stream()

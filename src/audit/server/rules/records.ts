@@ -39,7 +39,7 @@ export const recordRules = [
   ),
   should(
     'threads.status',
-    'The record says whether its thread is busy or waits for an answer',
+    'The record of a thread that waits for an answer says interrupted',
     async ({ thread, agents }) => {
       const one = thread(agents.interrupt)
       await one.run()
@@ -103,6 +103,7 @@ export const recordRules = [
       hold('the status of DELETE', status >= 200 && status < 300, '2xx', status)
       equal('the status of the record', (await one.request('GET', '')).status, 404)
       equal('the status of the state', (await one.request('GET', '/state')).status, 404)
+      equal('the status of the history', (await one.request('POST', '/history', { body: {} })).status, 404)
     },
     { source: EXAMPLES },
   ),

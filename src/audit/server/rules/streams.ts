@@ -19,7 +19,7 @@ export const streamRules = [
   ),
   should(
     'stream.headers',
-    'Nothing on the way may cache, transform or buffer a stream',
+    'A stream forbids caching, transforming and buffering on its way',
     async ({ thread }) => {
       const { headers } = (await thread().stream()).response
       const control = headers.get('cache-control') ?? ''
