@@ -132,10 +132,13 @@ const humanInput = (text: string) => ({
   messages: [{ type: 'human', content: text, id: crypto.randomUUID() }],
 })
 
+/** Characters. What was seen may be a whole history. */
+const MAX_DETAIL = 2_000
+
 /** The message of an error, with what lies behind a failed request. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
   const message = cause instanceof Error ? `${error.message}: ${cause.message}` : error.message
-  return message || error.name
+  return message.length > MAX_DETAIL ? `${message.slice(0, MAX_DETAIL)}…` : message || error.name
 }

@@ -412,6 +412,55 @@ const faults: readonly (readonly [name: string, fault: Fault, ...rules: readonly
     'interrupts.respond.namespace',
   ],
   [
+    'keys of state.get are ignored',
+    commanded('state.get', ({ keys: _, ...params }) => params),
+    'commands.state-get.parts',
+  ],
+  [
+    'every namespace is the root',
+    commanded('state.get', (params) => ({ ...params, namespace: [] })),
+    'commands.state-get.parts',
+  ],
+  [
+    'an injected message is another',
+    commanded('input.inject', (params) => ({ ...params, message: { role: 'user', content: '' } })),
+    'commands.inject',
+  ],
+  [
+    'commands about no thread are unknown',
+    answered(COMMANDS, (body) => ({
+      body: body.error === 'no_such_run' ? { ...body, error: 'unknown_command' } : body,
+    })),
+    'commands.no-thread',
+    'interrupts.none',
+  ],
+  [
+    'camelCase is not read',
+    commanded('run.start', ({ assistantId: _, ...params }) => params),
+    'commands.camel-case',
+  ],
+  [
+    'a thread changes its assistant',
+    answered(COMMANDS, (body, _, sent) => ({
+      body:
+        sent?.params?.assistant_id === 'tools'
+          ? { type: 'success', id: sent.id, result: { run_id: 'x' } }
+          : body,
+    })),
+    'commands.run-start.bound',
+  ],
+  [
+    'a fork begins at the newest checkpoint',
+    commanded('run.start', ({ config: _, ...params }) => params),
+    'runs.fork',
+    'commands.run-start.unknown-checkpoint',
+  ],
+  [
+    'a new input is asked about anew',
+    commanded('run.start', (params) => (params.input === 'yes' ? { ...params, input: null } : params)),
+    'interrupts.run-start',
+  ],
+  [
     'lists of answers are unknown',
     commanded('input.respond', ({ responses: _, ...params }) => params),
     'interrupts.respond.list',
@@ -686,7 +735,7 @@ function auditsOf(server: WebHandler, fault: Fault): ReadonlyMap<string, ServerA
     baseUrl: 'http://in-process.example',
     fetch: faulty(server, fault),
     ...audited,
-    timeoutMs: 4_000,
+    timeoutMs: 6_000,
   })
   return new Map(audits.map((audit) => [audit.rule, audit]))
 }

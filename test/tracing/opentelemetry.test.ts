@@ -3,7 +3,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { encodeUsage, type Message } from '../../src/messages/index.ts'
-import { convertModelCall, memorySink, startLlmRun, type TracedRun } from '../../src/tracing/index.ts'
+import { convertModelCall, memorySink, type TracedRun, startLlmRun } from '../../src/tracing/index.ts'
 import {
   genAiAttributes,
   openTelemetrySink,

@@ -243,8 +243,8 @@ function threadOf({ id, assistantId, input, signal, request, open }: ThreadOptio
       for (;;) {
         const seen = await state()
         if (Array.isArray(at(seen, 'next')) && at(seen, 'next', 'length') === 0) return seen
-        if (signal.aborted) hold('the state of an idle thread', false, 'next: []', seen)
         await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+        hold('the state of an idle thread', !signal.aborted, 'next: []', seen)
       }
     },
   }

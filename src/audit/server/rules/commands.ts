@@ -1,5 +1,5 @@
 import { equal, hold } from '../../check.ts'
-import { at, isRoot } from '../events.ts'
+import { at, isRoot, listOf } from '../events.ts'
 import { protocol, rules, SCHEMA, STREAM_CLIENT, THREAD_CLIENT } from '../rule.ts'
 
 const { must, should } = rules({ source: protocol('top-level-framing') })
@@ -155,6 +155,21 @@ export const commandRules = [
     { source: protocol('state-and-checkpoints') },
   ),
   should(
+    'commands.state-get.parts',
+    'state.get gives the keys that are asked for, and refuses a namespace that is not there',
+    async ({ thread }) => {
+      const one = thread()
+      await one.run()
+      await one.idle()
+      for (const keys of [['messages'], ['no-such-key'], []]) {
+        const values = at(await one.ok('state.get', { namespace: [], keys }), 'values')
+        equal('the keys', Object.keys(values as object), keys.slice(0, keys[0] === 'messages' ? 1 : 0))
+      }
+      await one.refused(['no_such_namespace'], 'state.get', { namespace: ['no-such-namespace:1'] })
+    },
+    { source: SCHEMA },
+  ),
+  should(
     'commands.list-checkpoints',
     'state.listCheckpoints gives checkpoints newest first, by pages',
     async ({ thread }) => {
@@ -202,5 +217,53 @@ export const commandRules = [
       )
     },
     { source: THREAD_CLIENT },
+  ),
+  should(
+    'commands.inject',
+    'input.inject adds a message to the state of an idle thread',
+    async ({ thread }) => {
+      const one = thread()
+      await one.run()
+      await one.idle()
+      await one.ok('input.inject', { namespace: [], message: { role: 'user', content: 'By the way.' } })
+      const contents = listOf(at(await one.idle(), 'values', 'messages')).map((message) =>
+        at(message, 'content'),
+      )
+      equal('the last message', contents.at(-1), 'By the way.')
+    },
+    { source: SCHEMA },
+  ),
+  should(
+    'commands.no-thread',
+    'Commands about a thread that is not there are refused with no_such_run',
+    async ({ thread }) => {
+      const one = thread()
+      for (const method of ['state.get', 'state.listCheckpoints', 'agent.getTree'])
+        await one.refused(['no_such_run'], method, { namespace: [] })
+      equal('the status of the state', (await one.request('GET', '/state')).status, 404)
+    },
+    { source: SCHEMA },
+  ),
+  should(
+    'commands.camel-case',
+    'Params are also read as the specification spells them, in camelCase',
+    async ({ thread, assistantId }) => {
+      const one = thread()
+      await one.ok('run.start', { assistant_id: undefined, assistantId })
+      await one.refused(['invalid_argument'], 'run.start', {
+        assistant_id: undefined,
+        assistantId: 'no-such-assistant',
+      })
+    },
+  ),
+  should(
+    'commands.run-start.bound',
+    'A thread stays with the assistant of its first run',
+    async ({ thread, agents }) => {
+      const one = thread()
+      await one.run()
+      await one.refused(['invalid_argument'], 'run.start', { assistant_id: agents.tools })
+    },
+    { source: STREAM_CLIENT, needs: 'tools' },
   ),
 ]

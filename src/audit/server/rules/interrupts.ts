@@ -143,6 +143,18 @@ export const interruptRules = [
     { source: SCHEMA, needs: undefined },
   ),
   must(
+    'interrupts.run-start',
+    'run.start on a thread that waits for an answer gives its input as the answer',
+    async (scene) => {
+      const { one, stream } = await asking(scene)
+      await one.start({ input: 'yes' })
+      const events = await stream.until('the end of the resumed run', hasEnded(2))
+      equal('the states', rootStates(events), ['running', 'interrupted', 'running', 'completed'])
+      equal('the open interrupts', openIn(await one.idle()), [])
+    },
+    { source: protocol('threads-runs-and-input') },
+  ),
+  must(
     'interrupts.replay',
     'A new reader is told of open interrupts, and not of answered ones',
     async (scene) => {

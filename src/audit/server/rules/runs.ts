@@ -1,9 +1,9 @@
 import { equal, hold } from '../../check.ts'
 import { at, hasEnded, isEnding, isRoot, listOf, rootStates } from '../events.ts'
-import { protocol, REACT, RUN_CLIENT, rules } from '../rule.ts'
+import { protocol, REACT, RUN_CLIENT, rules, THREAD_CLIENT } from '../rule.ts'
 import type { AuditThread } from '../scene.ts'
 
-const { must } = rules({ source: protocol('lifecycle') })
+const { must, should } = rules({ source: protocol('lifecycle') })
 
 export const runRules = [
   must('runs.one-ending', 'Each run of a thread is running and then ends once', async ({ thread }) => {
@@ -32,6 +32,28 @@ export const runRules = [
       hold('the ids of the messages', id === undefined || ids.includes(id), String(id), ids)
     },
     { source: REACT },
+  ),
+  should(
+    'runs.fork',
+    'A run from an earlier checkpoint goes on from there, without what came later',
+    async ({ thread, input }) => {
+      const one = thread()
+      await one.run()
+      const checkpoint_id = at(await one.idle(), 'checkpoint', 'checkpoint_id')
+      await runWith(one, { input: input('To be left behind') })
+      await one.idle()
+      const config = { configurable: { checkpoint_id } }
+      const { events } = await runWith(one, { input: input('To be kept'), config })
+      equal('the state of the newest run', rootStates(events).at(-1), 'completed')
+      const values = JSON.stringify(at(await one.idle(), 'values'))
+      hold(
+        'the state',
+        values.includes('To be kept') && !values.includes('To be left behind'),
+        'only the fork',
+        values,
+      )
+    },
+    { source: THREAD_CLIENT },
   ),
   must(
     'runs.failed',
