@@ -32,7 +32,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/tracing/sse': 33,
   'agentwire/tracing/langsmith': 2,
   'agentwire/tracing/opentelemetry': 31,
-  'agentwire/audit': 48,
+  'agentwire/audit': 49,
   'agentwire/node': 5,
   'agentwire/express': 5,
   'agentwire/fastify': 5,
