@@ -13,5 +13,15 @@ export {
   type CheckpointerUnderAudit,
   checkpointerAudits,
 } from './checkpointer.ts'
+export type { AuditLevel } from './server/rule.ts'
+export type { AuditedAgents } from './server/scene.ts'
+export {
+  type AuditResult,
+  type RunServerAuditsOptions,
+  runServerAudits,
+  type ServerAudit,
+  type ServerAuditOptions,
+  serverAudits,
+} from './server.ts'
 export { type StoreAuditOptions, storeAudits } from './store.ts'
 export type { Audit } from './types.ts'

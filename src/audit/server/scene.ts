@@ -1,0 +1,267 @@
+import { AuditError, equal, hold } from '../check.ts'
+import { ALL, at, hasEnded, type WireEvent } from './events.ts'
+import { type AuditStream, isStream, readStream } from './stream.ts'
+
+/** Assistants of the audited server that behave in a way some rules need. Rules whose assistant is not named are skipped. */
+export interface AuditedAgents {
+  /** Asks once, with any payload, and completes after any answer. */
+  readonly interrupt?: string | undefined
+  /** Streams a message for at least a second and at most three, unless it is cancelled. */
+  readonly slow?: string | undefined
+  /** Throws: its run fails. */
+  readonly failing?: string | undefined
+  /** Sends custom events, at least one of them with a name. */
+  readonly custom?: string | undefined
+  /** Calls a tool. */
+  readonly tools?: string | undefined
+  /** Has a subagent or subgraph, so that its run has events at least two namespaces deep. */
+  readonly nested?: string | undefined
+}
+
+/** Where a rule is checked: a running server, and threads that nobody else uses. */
+export interface Scene {
+  /** The assistant that answers with a message. */
+  readonly assistantId: string | undefined
+  readonly agents: AuditedAgents
+  /** The input of a run, as the caller of the audits wants it. */
+  readonly input: (text: string) => unknown
+  /** A thread that does not exist yet, for the assistant that answers, or for another. Deleted after the audit. */
+  thread(assistantId?: string, id?: string): AuditThread
+  request(method: string, path: string, sent?: Sent): Promise<Answer>
+  /** Where a thread's stream is read, such as `/stream`. */
+  readonly streamPath: string
+  /** Fires when the time of the audit has run out. */
+  readonly signal: AbortSignal
+}
+
+export interface Sent {
+  /** Goes out as JSON; a string as it is. */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  /** The body as JSON, or its text where it is none. */
+  readonly body: unknown
+}
+
+/** One thread, as a client without a library speaks to it. */
+export interface AuditThread {
+  readonly id: string
+  request(method: string, path: string, sent?: Sent): Promise<Answer>
+  /** Sends a command, and checks what every answer to one must be. */
+  command(method: string, params?: unknown): Promise<unknown>
+  /** The result of a command that must succeed. */
+  ok(method: string, params?: unknown): Promise<unknown>
+  /** Checks that a command is refused with one of these codes. */
+  refused(codes: readonly string[], method: string, params?: unknown): Promise<void>
+  /** Starts a run and gives its id. */
+  start(params?: Readonly<Record<string, unknown>>): Promise<string>
+  /** The thread's events of every channel, or those of a filter. */
+  stream(filter?: Readonly<Record<string, unknown>>, more?: StreamOptions): Promise<AuditStream>
+  /** Runs so many times, one after the other, and gives the stream that saw it all, and the ids of the runs. */
+  run(times?: number): Promise<Transcript>
+  /** The state over REST, which must be there. */
+  state(path?: string): Promise<unknown>
+  /** The state as soon as no run holds the thread. */
+  idle(): Promise<unknown>
+}
+
+export interface StreamOptions {
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Below the thread. Default: the `streamPath` of the options. */
+  readonly path?: string | undefined
+}
+
+export interface Transcript {
+  readonly events: readonly WireEvent[]
+  readonly stream: AuditStream
+  readonly runIds: readonly string[]
+}
+
+export interface SceneOptions extends Omit<Scene, 'thread' | 'request'> {
+  readonly baseUrl: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly fetch: typeof fetch
+}
+
+const POLL_MS = 20
+
+/** A scene, and what deletes the threads that it made. */
+export function openScene(options: SceneOptions): { readonly scene: Scene; clear(): Promise<void> } {
+  const { assistantId, input, signal } = options
+  const base = options.baseUrl.replace(/\/+$/, '')
+  const made = new Set<string>()
+  const open = new Set<AbortController>()
+  // One listener for all: runtimes warn of a signal that has many.
+  const closeAll = () => {
+    for (const leave of open) leave.abort()
+  }
+  signal.addEventListener('abort', closeAll, { once: true })
+
+  async function send(
+    method: string,
+    path: string,
+    { body, headers }: Sent,
+    within: AbortSignal,
+  ): Promise<Response> {
+    const type = body !== undefined && { 'content-type': 'application/json' }
+    const text = typeof body === 'string' ? body : JSON.stringify(body)
+    const init = { method, headers: { ...type, ...options.headers, ...headers }, signal: within }
+    try {
+      return await options.fetch(base + path, body === undefined ? init : { ...init, body: text })
+    } catch (error) {
+      if (!within.aborted) throw error
+      throw new AuditError(`${method} ${path}`, 'an answer in time', 'none', { cause: error })
+    }
+  }
+
+  const request: Scene['request'] = async (method, path, sent = {}) =>
+    answerOf(await send(method, path, sent, signal))
+
+  async function stream(
+    path: string,
+    body: unknown,
+    headers: StreamOptions['headers'],
+  ): Promise<AuditStream> {
+    signal.throwIfAborted()
+    const leave = new AbortController()
+    open.add(leave)
+    const sent = { body, headers: { accept: 'text/event-stream', ...headers } }
+    const response = await send('POST', path, sent, leave.signal)
+    isStream(response)
+    return readStream(response, leave)
+  }
+
+  function thread(agent = assistantId, id: string = crypto.randomUUID()): AuditThread {
+    const path = `/threads/${encodeURIComponent(id)}`
+    made.add(path)
+    return threadOf({
+      id,
+      assistantId: agent,
+      input,
+      signal,
+      request: (method, below, sent) => request(method, path + below, sent),
+      open: (body, more) => stream(path + (more.path ?? options.streamPath), body, more.headers),
+    })
+  }
+
+  async function clear(): Promise<void> {
+    // An audit that ran out of time has a server that may not answer; nobody waits for it longer than this.
+    const within = AbortSignal.timeout(2_000)
+    const remove = async (path: string) => {
+      const response = await send('DELETE', path, {}, within)
+      await response.body?.cancel()
+    }
+    await Promise.allSettled([...made].map(remove))
+  }
+
+  return { scene: { ...options, thread, request }, clear }
+}
+
+interface ThreadOptions extends Pick<Scene, 'input' | 'signal' | 'request'> {
+  readonly id: string
+  readonly assistantId: string | undefined
+  readonly open: (filter: unknown, more: StreamOptions) => Promise<AuditStream>
+}
+
+function threadOf({ id, assistantId, input, signal, request, open }: ThreadOptions): AuditThread {
+  let commands = 0
+
+  async function command(method: string, given: unknown = {}): Promise<unknown> {
+    const commandId = ++commands
+    const params =
+      method === 'run.start'
+        ? { assistant_id: assistantId, input: input('Hello'), ...(given as object) }
+        : given
+    const { status, body } = await request('POST', '/commands', { body: { id: commandId, method, params } })
+    equal(`the status of ${method}`, status, 200)
+    equal(`the id in the answer to ${method}`, at(body, 'id'), commandId)
+    const type = at(body, 'type')
+    hold(
+      `the type of the answer to ${method}`,
+      type === 'success' || type === 'error',
+      'success or error',
+      body,
+    )
+    if (type === 'error')
+      hold(
+        `the error of ${method}`,
+        isText(at(body, 'error')) && isText(at(body, 'message')),
+        'error and message',
+        body,
+      )
+    return body
+  }
+
+  async function ok(method: string, params?: unknown): Promise<unknown> {
+    const answer = await command(method, params)
+    hold(`the answer to ${method}`, at(answer, 'type') === 'success', 'success', answer)
+    return at(answer, 'result')
+  }
+
+  const start: AuditThread['start'] = async (params = {}) => {
+    const result = await ok('run.start', params)
+    const runId = at(result, 'run_id')
+    hold('the result of run.start', isText(runId) && runId !== '', 'a run_id', result)
+    return runId as string
+  }
+
+  const stream: AuditThread['stream'] = (filter = {}, more = {}) => open({ channels: ALL, ...filter }, more)
+
+  async function state(path = '/state'): Promise<unknown> {
+    const { status, body } = await request('GET', path)
+    equal(`the status of GET ${path}`, status, 200)
+    return body
+  }
+
+  return {
+    id,
+    request,
+    command,
+    ok,
+    async refused(codes, method, params) {
+      const answer = await command(method, params)
+      hold(`the answer to ${method}`, codes.includes(String(at(answer, 'error'))), codes.join(' or '), answer)
+    },
+    start,
+    stream,
+    async run(times = 1) {
+      const runIds = [await start()]
+      // A stream that opens after its run was started has to replay what it missed.
+      const opened = await stream()
+      for (;;) {
+        const events = await opened.until(`the end of run ${runIds.length}`, hasEnded(runIds.length))
+        if (runIds.length === times) return { events, stream: opened, runIds }
+        runIds.push(await start())
+      }
+    },
+    state,
+    async idle() {
+      for (;;) {
+        const seen = await state()
+        if (Array.isArray(at(seen, 'next')) && at(seen, 'next', 'length') === 0) return seen
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+        hold('the state of an idle thread', !signal.aborted, 'next: []', seen)
+      }
+    },
+  }
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+
+async function answerOf(response: Response): Promise<Answer> {
+  const { status, headers } = response
+  if (headers.get('content-type')?.startsWith('text/event-stream')) {
+    await response.body?.cancel()
+    return { status, headers, body: undefined }
+  }
+  const text = await response.text()
+  try {
+    return { status, headers, body: JSON.parse(text) }
+  } catch {
+    return { status, headers, body: text === '' ? undefined : text }
+  }
+}

@@ -1,0 +1,112 @@
+import type { Server } from 'node:http'
+import { createAdaptorServer } from '@hono/node-server'
+import { MemorySaver } from '@langchain/langgraph'
+import { createEmbedServer, type ThreadSaver } from '@langchain/langgraph-api/experimental/embed'
+import { expect, test, vi } from 'vitest'
+import { runServerAudits } from '../../src/audit/index.ts'
+import { audited } from './audited/agents.ts'
+import { graphs } from './audited/graphs.ts'
+import { listen } from './targets/listen.ts'
+
+/** LangChain's own server for graphs inside of an application, with threads in memory as its documentation has them. */
+function embedServer() {
+  type Thread = Awaited<ReturnType<ThreadSaver['get']>>
+  const records = new Map<string, Thread>()
+  const threads: ThreadSaver = {
+    async get(id) {
+      const thread = records.get(id)
+      if (!thread) throw new Error(`Thread ${id} not found.`)
+      return thread
+    },
+    async set(id, { metadata }) {
+      const thread = { thread_id: id, metadata: { ...records.get(id)?.metadata, ...metadata } } as Thread
+      records.set(id, thread)
+      return thread
+    },
+    async delete(id) {
+      records.delete(id)
+    },
+  }
+  return createEmbedServer({ graph: graphs() as never, threads, checkpointer: new MemorySaver() })
+}
+
+test('the rules that @langchain/langgraph-api does not hold', { timeout: 120_000 }, async ({
+  onTestFinished,
+}) => {
+  vi.spyOn(console, 'error').mockImplementation(() => {})
+  const server = createAdaptorServer({ fetch: embedServer().fetch }) as Server
+  const { origin, close } = await listen(server)
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await close()
+  })
+  const results = await runServerAudits({
+    baseUrl: origin,
+    streamPath: '/stream/events',
+    ...audited,
+    timeoutMs: 8_000,
+    concurrency: 16,
+  })
+  const missed = results.filter(({ passed }) => !passed)
+  expect(missed.filter(({ skipped }) => skipped)).toEqual([])
+  expect(missed.map(({ level, rule }) => `${level} ${rule}`)).toMatchInlineSnapshot(`
+    [
+      "SHOULD commands.id.text",
+      "MUST commands.meta.not-ahead",
+      "SHOULD commands.malformed.envelope",
+      "MUST commands.refused.no-thread",
+      "MUST commands.run-start.unknown-assistant",
+      "SHOULD commands.run-start.unknown-checkpoint",
+      "SHOULD commands.state-get",
+      "SHOULD commands.state-get.parts",
+      "SHOULD commands.list-checkpoints",
+      "SHOULD commands.fork",
+      "SHOULD commands.inject",
+      "SHOULD commands.no-thread",
+      "SHOULD commands.camel-case",
+      "SHOULD runs.fork",
+      "MUST runs.failed",
+      "MUST cancel.ends",
+      "MUST cancel.unknown",
+      "SHOULD cancel.wait",
+      "SHOULD multitask.enqueue",
+      "SHOULD multitask.default",
+      "SHOULD multitask.reject",
+      "SHOULD multitask.interrupt",
+      "SHOULD multitask.rollback",
+      "SHOULD multitask.cancel-queued",
+      "SHOULD interrupts.value",
+      "SHOULD interrupts.respond.run-id",
+      "MUST interrupts.respond.unknown",
+      "MUST interrupts.respond.twice",
+      "MUST interrupts.none",
+      "MUST stream.path",
+      "SHOULD stream.headers",
+      "SHOULD stream.heartbeat",
+      "MUST replay.past-endings",
+      "SHOULD replay.last-event-id",
+      "SHOULD replay.values",
+      "SHOULD filter.unknown",
+      "SHOULD events.updates",
+      "MUST state.missing",
+      "MUST state.bootstrap",
+      "SHOULD state.at-checkpoint",
+      "SHOULD state.busy",
+      "SHOULD history.pages",
+      "SHOULD history.missing",
+      "SHOULD threads.create",
+      "SHOULD threads.get",
+      "SHOULD threads.status",
+      "SHOULD threads.search",
+      "SHOULD threads.list",
+      "SHOULD threads.delete",
+      "SHOULD requests.ids",
+      "SHOULD requests.deep",
+      "SHOULD requests.large",
+    ]
+  `)
+  for (const { detail, durationMs } of missed) {
+    expect(detail).toMatch(/./)
+    expect(durationMs).toBeLessThan(12_000)
+  }
+})

@@ -1,0 +1,132 @@
+import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { type AuditResult, runServerAudits, serverAudits } from '../../src/audit/index.ts'
+import { createAgentServer } from '../../src/index.ts'
+import { audited, functions } from './audited/agents.ts'
+import { graphs } from './audited/graphs.ts'
+import { express } from './targets/express.ts'
+import { fastify } from './targets/fastify.ts'
+import { hono } from './targets/hono.ts'
+import { node } from './targets/node.ts'
+
+/** A body parser in front of us refuses malformed bodies in its own words, so those targets are left to the adapter audits. */
+const targets = [node, ...express, fastify[0]!, hono].filter(({ can }) => can.includes('own-bodies'))
+
+/** Longer than a rule takes on a machine that has much else to do. */
+const PATIENCE = { timeoutMs: 40_000, concurrency: 8 }
+
+const missed = (found: readonly AuditResult[]) =>
+  found.filter(({ passed }) => !passed).map(({ rule, detail }) => `${rule}: ${detail}`)
+
+// Deleting a thread breaks its streams off, which some frameworks write to the console.
+beforeAll(() => void vi.spyOn(console, 'error').mockImplementation(() => {}))
+
+describe.concurrent('every rule holds', { timeout: 120_000 }, () => {
+  test.for(targets)('over $name', async (target, { onTestFinished }) => {
+    const errors: unknown[] = []
+    const server = createAgentServer({ agents: functions, onError: (error) => errors.push(error) })
+    const { origin, close } = await target.start(server, {})
+    onTestFinished(close)
+    const found = await runServerAudits({ baseUrl: origin, ...audited, ...PATIENCE })
+    expect(missed(found)).toEqual([])
+    expect(errors).toEqual([])
+  })
+
+  test('of LangGraph graphs', async ({ onTestFinished }) => {
+    const agents = Object.fromEntries(Object.entries(graphs()).map(([id, graph]) => [id, langgraph(graph)]))
+    const { origin, close } = await node.start(createAgentServer({ agents, onError() {} }), {})
+    onTestFinished(close)
+    const found = await runServerAudits({ baseUrl: origin, ...audited, ...PATIENCE })
+    expect(missed(found)).toEqual([])
+  })
+})
+
+describe('the suite', () => {
+  const baseUrl = 'http://in-process.example'
+  const refuse = () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }))
+
+  test('skips, with a reason, the rules whose assistant is not named', async () => {
+    const options = { baseUrl, fetch: refuse }
+    const needy = serverAudits(options).filter(({ skip }) => skip !== undefined)
+    expect(new Set(needy.map(({ skip }) => skip))).toEqual(
+      new Set(Object.keys(audited.agents).map((name) => `No assistant is named as agents.${name}.`)),
+    )
+    for (const { fn } of needy) await fn()
+    const results = await runServerAudits(options)
+    expect(results.filter(({ skipped }) => skipped)).toEqual(
+      needy.map(({ name, rule, level, skip }) => ({
+        name,
+        rule,
+        level,
+        passed: false,
+        skipped: true,
+        detail: skip,
+        durationMs: 0,
+      })),
+    )
+  })
+
+  test('deletes the threads that it made', async () => {
+    const server = createAgentServer({ agents: functions, onError() {} })
+    const options = {
+      baseUrl: `${baseUrl}/`,
+      fetch: ((input, init) => server.fetch(new Request(input, init))) as typeof fetch,
+    }
+    const audits = serverAudits({ ...options, ...audited })
+    await Promise.all(
+      audits.filter(({ rule }) => /^(threads|state|interrupts)\./.test(rule)).map(({ fn }) => fn()),
+    )
+    expect(await (await server.fetch(new Request(`${baseUrl}/threads`))).json()).toEqual([])
+    await server.close()
+  })
+
+  test('says of a server that cannot be reached that no rule holds, and why', async () => {
+    const results = await runServerAudits({ baseUrl, fetch: refuse, ...audited, concurrency: 100 })
+    const passed = results.filter((result) => result.passed).map(({ rule }) => rule)
+    expect(passed).toEqual([])
+    for (const { detail } of results) expect(detail).toContain('ECONNREFUSED')
+  })
+
+  test('gives up on a server that does not answer, in the time it was given', async () => {
+    const silent = ((_, init) =>
+      new Promise((_resolve, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal!.reason))
+      })) as typeof fetch
+    const start = performance.now()
+    const options = { baseUrl, fetch: silent, ...audited, timeoutMs: 100, concurrency: 200 }
+    const results = await runServerAudits(options)
+    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(results.every(({ passed }) => !passed)).toBe(true)
+  })
+
+  test('sends the headers of its caller with every request', async () => {
+    const seen: (string | null)[] = []
+    const watch = (async (_, init) => {
+      seen.push(new Headers(init?.headers).get('x-api-key'))
+      return Response.json({})
+    }) as typeof fetch
+    await runServerAudits({
+      baseUrl,
+      fetch: watch,
+      headers: { 'x-api-key': 'k' },
+      ...audited,
+      timeoutMs: 100,
+      concurrency: 200,
+    })
+    expect(seen.length).toBeGreaterThan(100)
+    expect(new Set(seen)).toEqual(new Set(['k']))
+  })
+
+  test('names each rule once, says what must hold, and where that comes from', () => {
+    const audits = serverAudits({ baseUrl })
+    expect(new Set(audits.map(({ rule }) => rule)).size).toBe(audits.length)
+    expect(new Set(audits.map(({ name }) => name)).size).toBe(audits.length)
+    for (const { id, rule, name, level, source } of audits) {
+      expect(id).toBe(`server.${rule}`)
+      expect(rule).toMatch(/^[a-z-]+(\.[a-z-]+)+$/)
+      expect(name).toMatch(/[^.]$/)
+      expect(['MUST', 'SHOULD']).toContain(level)
+      expect(new URL(source).protocol).toBe('https:')
+    }
+  })
+})
