@@ -7,7 +7,7 @@ import {
   threadMetadata,
   threadOf,
 } from '../src/tracing/thread-metadata.ts'
-import { type PeekedRequest, peekBody } from './node/peek.ts'
+import { type PeekedRequest, peekBody } from './node/peek-body.ts'
 
 export interface ThreadMiddlewareOptions extends ThreadOptions {
   /**
@@ -17,7 +17,7 @@ export interface ThreadMiddlewareOptions extends ThreadOptions {
   readonly attach: (attributes: Readonly<Record<string, string>>, threadId: string) => void
 }
 
-/** What we use of a Node request, with or without a body parser before us. */
+/** What we use of a Node request, with or without an earlier body parser. */
 export interface NodeThreadRequest extends PeekedRequest {
   readonly method?: string | undefined
   readonly body?: unknown
@@ -45,7 +45,7 @@ export interface FastifyThreadInstance {
   ): unknown
 }
 
-/** A plugin for Fastify 5: `app.register(fastifyThreadMetadata({ attach }))`. Holds for all routes registered after it. */
+/** A plugin for Fastify 5: `app.register(fastifyThreadMetadata({ attach }))`. Applies to all routes registered after it. */
 export function fastifyThreadMetadata(
   options: ThreadMiddlewareOptions,
 ): (instance: FastifyThreadInstance) => Promise<void> {
@@ -54,7 +54,7 @@ export function fastifyThreadMetadata(
       attach(await ofNode(raw, body, options), options)
     })
   }
-  // Not only for the routes of this plugin.
+  // The hook must also apply to routes outside this plugin.
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
 }
 
@@ -70,7 +70,7 @@ export function honoThreadMetadata(
   return async ({ req }, next) => {
     const { method, headers, bodyUsed } = req.raw
     const kept = bodyUsed && hasJson(method, (name) => headers.get(name))
-    // What was read before us is kept by Hono, if it was read with Hono.
+    // Hono keeps a body that was read with its own methods.
     const found = kept
       ? threadOf(parse(await req.text().catch(() => undefined)), options)
       : await threadMetadata(req.raw, options)

@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import { AgentwireError } from '../src/errors.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../src/storage/open.ts'
 import type { StorageReport } from '../src/storage/stats.ts'
+import { explain, findingsOf, holdings } from './report.ts'
 import { type ExitCode, type Terminal, UsageError } from './terminal.ts'
-import { explain, findingsOf, holdings } from './words.ts'
 
 export const STORAGE_USAGE = `agentwire storage check    says whether the database is reachable, migrated and durable, and what it holds
 agentwire storage migrate  creates its tables, or brings them to this version of agentwire
@@ -24,10 +24,10 @@ interface Question {
   readonly json: boolean
 }
 
-/** What was done or seen, before it is put into words. */
+/** The result of an action, before it is formatted. */
 interface Answer {
   readonly report: StorageReport
-  /** The version that `migrate` found. */
+  /** The schema version before `migrate`. */
   readonly before?: number
 }
 
@@ -56,7 +56,7 @@ export async function storageCommand(args: readonly string[], terminal: Terminal
   }
 }
 
-/** Undefined where help is wanted. */
+/** Undefined if the command line asks for help. */
 function parse(args: readonly string[], env: Terminal['env']): Question | undefined {
   const { values, positionals } = parsed(args)
   if (values.help) return undefined
@@ -82,7 +82,7 @@ function parsed(args: readonly string[]) {
       },
     })
   } catch (error) {
-    // Behind the first sentence it explains how options are written in general.
+    // Only the first sentence is about this command line; the rest explains options in general.
     throw new UsageError((error as Error).message.replace(/\. .*$/s, '.'))
   }
 }

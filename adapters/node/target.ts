@@ -23,7 +23,7 @@ export function requestUrl(req: NodeRequest, forwarded: Forwarded | undefined): 
   return URL.canParse(url) ? url : undefined
 }
 
-/** The first, client-most values of `x-forwarded-proto` and `x-forwarded-host`. */
+/** The first values, which belong to the client's own request, of `x-forwarded-proto` and `x-forwarded-host`. */
 export function forwardedHeaders(req: NodeRequest): Forwarded {
   return {
     protocol: first(header(req, 'x-forwarded-proto')),

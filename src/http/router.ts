@@ -10,12 +10,14 @@ export type Match =
       /** Decoded, in an object without a prototype: `__proto__` is an id like any other. */
       readonly params: Readonly<Record<string, string>>
     }
-  /** Routes of other methods have this path. `allow` lists what an `Allow` header must. */
+  /** Only routes of other methods match this path. `allow` is the list for the `Allow` header. */
   | { readonly kind: 'method'; readonly allow: readonly string[] }
   | { readonly kind: 'none' }
 
 export interface Router {
-  /** Takes the raw pathname of a URL, percent-escapes and all. Throws `HttpError` 400 when a parameter's escapes are malformed. */
+  /**
+   * Takes the raw pathname of a URL, with its percent-escapes. Throws `HttpError` 400 when a parameter's escapes are malformed.
+   */
   match(method: string, pathname: string): Match
 }
 
@@ -32,9 +34,9 @@ interface Node {
 }
 
 /**
- * A trie over the raw segments of a path. A static segment goes before a parameter, but where its end lacks the method a
- * parameter's end that has it answers. A parameter takes one non-empty segment and is decoded once, so `a%2Fb` is an id. One
- * trailing slash is tolerated. HEAD is answered by GET.
+ * A trie over the raw segments of a path. A static segment takes precedence over a parameter, unless only the parameter's route
+ * has the method. A parameter takes one non-empty segment and is decoded once, so `a%2Fb` is an id. One trailing slash is
+ * tolerated. HEAD is answered by GET.
  */
 export function createRouter(routes: readonly Route[]): Router {
   const root = createNode()
@@ -95,7 +97,7 @@ function insert(root: Node, [method, pattern, endpoint]: Route): void {
   node.leaves.set(method, { endpoint, pattern, names })
 }
 
-/** Walks the trie, leaving in `values` what the leaf's parameters took and in `allow` the methods of the leaves it passed. */
+/** Walks the trie. Collects the raw values of the parameters in `values` and the methods of every matching path in `allow`. */
 function find(
   node: Node,
   method: string,

@@ -1,10 +1,10 @@
-/** One timer for many. */
+/** One interval timer, shared by many callbacks. */
 export interface Ticker {
   /** Calls `beat` every interval, until the returned function is called or `beat` throws. */
   add(beat: () => unknown): () => void
 }
 
-/** A ticker whose timer runs only while somebody listens, and keeps no process alive. */
+/** A ticker whose timer runs only while it has callbacks, and does not keep the process alive. */
 export function createTicker(intervalMs: number): Ticker {
   const beats = new Set<() => unknown>()
   let timer: ReturnType<typeof setInterval> | undefined
@@ -18,7 +18,7 @@ export function createTicker(intervalMs: number): Ticker {
       try {
         beat()
       } catch {
-        remove(beat) // Broken for good; the others must not miss theirs.
+        remove(beat) // It would fail every time, and must not stop the others.
       }
     }
   }

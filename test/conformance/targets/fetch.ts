@@ -1,4 +1,4 @@
-import { withoutBody } from '../../../adapters/unread.ts'
+import { withoutBody } from '../../../adapters/without-body.ts'
 import type { AdapterTarget } from '../../../src/audit/index.ts'
 
 /** No adapter and no socket: what a handler on Workers, Bun and Deno sees, and a check of the audits themselves. */

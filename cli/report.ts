@@ -51,7 +51,7 @@ export function size(bytes: number): string {
   return `${at === 0 || value >= 99.5 ? Math.round(value) : Number(value.toPrecision(2))} ${units[at]}`
 }
 
-/** An error and what it came from, as one sentence. */
+/** An error and its causes, as one sentence. */
 export function explain(error: Error): string {
   let text = error.message
   for (let cause = causeOf(error); cause !== undefined; cause = causeOf(cause)) {
@@ -61,7 +61,7 @@ export function explain(error: Error): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
-/** Of several attempts, such as one for each address of a host, the first. */
+/** The cause of an error. Of several attempts, such as one for each address of a host, it is the first. */
 function causeOf(error: Error): Error | undefined {
   const cause = error instanceof AggregateError ? error.errors[0] : error.cause
   return cause instanceof Error ? cause : undefined

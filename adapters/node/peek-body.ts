@@ -13,13 +13,13 @@ export interface PeekedRequest {
 }
 
 /**
- * The body of a request that nobody has read, put back so that whoever comes next reads it from its start. Undefined where it
- * is longer than `maxBytes`, breaks off, or cannot be put back: it is left as it is then.
+ * Reads an unread request body and puts it back, so that the next reader gets it from its start. Undefined if it is longer than
+ * `maxBytes`, incomplete, or cannot be put back; what was read of it is then put back where possible.
  */
 export function peekBody(req: PeekedRequest, maxBytes: number): Promise<Uint8Array | undefined> {
   const given = req.headers['content-length']
   const expected = given === undefined ? undefined : Number(given)
-  // Only HTTP/1 tells that a body of unknown length is complete before its end is announced; afterwards it is too late.
+  // Only HTTP/1 shows that a body of unknown length is complete before `end` is emitted, after which it cannot be put back.
   const unknown = expected === undefined && req.httpVersionMajor !== 1
   if (unknown || req.readableDidRead || req.destroyed || (expected ?? 0) > maxBytes)
     return Promise.resolve(undefined)
@@ -39,7 +39,7 @@ export function peekBody(req: PeekedRequest, maxBytes: number): Promise<Uint8Arr
     }
     function take(): void {
       let whole = false
-      // `read` must not be called once more after the last piece: it would find out that there is no more.
+      // One more `read` after the last chunk would make the stream emit `end`, and nothing could be put back.
       for (let chunk = req.read(); chunk !== null; chunk = whole || length > maxBytes ? null : req.read()) {
         const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
         chunks.push(bytes)
