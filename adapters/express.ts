@@ -36,7 +36,7 @@ export function toExpress(handler: WebHandler, { onError }: ExpressOptions = {})
   return (req, res, next) => {
     const mounted = req.baseUrl !== ''
     answer(req, res, {
-      ask: mounted ? handler.fetch : handler.handle,
+      handle: mounted ? handler.fetch : handler.handle,
       basePath: mounted ? req.baseUrl : undefined,
       forwarded: req.app.get('trust proxy') ? forwarded(req) : undefined,
       onError,

@@ -59,7 +59,7 @@ export function toFastify(handler: WebHandler, { onError }: FastifyOptions = {})
 
     const serve = (request: FastifyRequest, reply: FastifyReply): void => {
       answer(request.raw, reply.raw, {
-        ask: mounted ? handler.fetch : handler.handle,
+        handle: mounted ? handler.fetch : handler.handle,
         basePath: mounted ? prefix : undefined,
         forwarded: forwarded(request),
         onError: onError ?? ((error, { id }) => request.log.error({ err: error, id }, 'a request failed')),

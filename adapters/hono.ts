@@ -12,7 +12,7 @@ import { withoutBody } from './without-body.ts'
 export function toHono(handler: WebHandler): Hono {
   return new Hono().all('*', async (c, next) => {
     const mount = basePath(c).replace(/\/+$/, '')
-    const request = await unread(c)
+    const request = await readableRequest(c)
     const context = { basePath: mount === '' ? undefined : mount, waitUntil: waitUntil(c) }
     const response = await (mount === '' ? handler.handle : handler.fetch)(request, context)
     if (response) return request.method === 'HEAD' ? withoutBody(response) : response
@@ -24,7 +24,7 @@ export function toHono(handler: WebHandler): Hono {
  * The request with a body that can be read. It is only rebuilt if it was read, because that loses its stream and its own
  * signal.
  */
-async function unread(c: Context): Promise<Request> {
+async function readableRequest(c: Context): Promise<Request> {
   const { raw } = c.req
   if (!raw.bodyUsed) return raw
   const { method, headers, signal } = raw

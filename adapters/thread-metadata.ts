@@ -7,7 +7,7 @@ import {
   threadMetadata,
   threadOf,
 } from '../src/tracing/thread-metadata.ts'
-import { type PeekedRequest, peekBody } from './node/peek-body.ts'
+import { type PeekableRequest, peekBody } from './node/peek-body.ts'
 
 export interface ThreadMiddlewareOptions extends ThreadOptions {
   /**
@@ -18,7 +18,7 @@ export interface ThreadMiddlewareOptions extends ThreadOptions {
 }
 
 /** What we use of a Node request, with or without an earlier body parser. */
-export interface NodeThreadRequest extends PeekedRequest {
+export interface NodeThreadRequest extends PeekableRequest {
   readonly method?: string | undefined
   readonly body?: unknown
 }
@@ -31,7 +31,7 @@ export function expressThreadMetadata(
   options: ThreadMiddlewareOptions,
 ): (req: NodeThreadRequest, res: unknown, next: (error?: unknown) => void) => void {
   return (req, _, next) => {
-    ofNode(req, req.body, options)
+    findInNode(req, req.body, options)
       .then((found) => attach(found, options))
       .then(() => next(), next)
   }
@@ -51,7 +51,7 @@ export function fastifyThreadMetadata(
 ): (instance: FastifyThreadInstance) => Promise<void> {
   const plugin = async (instance: FastifyThreadInstance) => {
     instance.addHook('preHandler', async ({ body, raw }) => {
-      attach(await ofNode(raw, body, options), options)
+      attach(await findInNode(raw, body, options), options)
     })
   }
   // The hook must also apply to routes outside this plugin.
@@ -69,9 +69,9 @@ export function honoThreadMetadata(
 ): (c: HonoThreadContext, next: () => Promise<void>) => Promise<void> {
   return async ({ req }, next) => {
     const { method, headers, bodyUsed } = req.raw
-    const kept = bodyUsed && hasJson(method, (name) => headers.get(name))
+    const keptByHono = bodyUsed && hasJson(method, (name) => headers.get(name))
     // Hono keeps a body that was read with its own methods.
-    const found = kept
+    const found = keptByHono
       ? threadOf(parse(await req.text().catch(() => undefined)), options)
       : await threadMetadata(req.raw, options)
     attach(found, options)
@@ -91,7 +91,7 @@ export function nextThreadMetadata<Incoming extends Request, Rest extends unknow
   }
 }
 
-async function ofNode(
+async function findInNode(
   req: NodeThreadRequest,
   body: unknown,
   options: ThreadMiddlewareOptions,

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { AgentwireError } from '../src/errors.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../src/storage/open.ts'
 import type { StorageReport } from '../src/storage/stats.ts'
-import { explain, findingsOf, holdings } from './report.ts'
+import { contentLines, explain, findingsOf } from './report.ts'
 import { type ExitCode, type Terminal, UsageError } from './terminal.ts'
 
 export const STORAGE_USAGE = `agentwire storage check    says whether the database is reachable, migrated and durable, and what it holds
@@ -17,7 +17,7 @@ agentwire storage stats    says what it holds
 
 The exit code is 0 when all is well, 1 for a problem with the database, 2 for a command line that makes no sense.`
 
-interface Question {
+interface Invocation {
   readonly action: string
   readonly url: string
   readonly prefix: string | undefined
@@ -25,25 +25,25 @@ interface Question {
 }
 
 /** The result of an action, before it is formatted. */
-interface Answer {
+interface ActionResult {
   readonly report: StorageReport
   /** The schema version before `migrate`. */
   readonly before?: number
 }
 
 export async function storageCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
-  const question = parse(args, terminal.env)
-  if (question === undefined) {
+  const invocation = parse(args, terminal.env)
+  if (invocation === undefined) {
     terminal.out(STORAGE_USAGE)
     return 0
   }
-  const { url, json } = question
+  const { url, json } = invocation
   try {
-    const answer = await ask(question)
-    const findings = findingsOf(answer.report)
+    const result = await runAction(invocation)
+    const findings = findingsOf(result.report)
     const ok = !findings.some(({ level }) => level === 'problem')
     terminal.out(
-      json ? toJson({ ok, url: withoutPassword(url), ...answer.report }) : toText(question, answer),
+      json ? toJson({ ok, url: withoutPassword(url), ...result.report }) : toText(invocation, result),
     )
     return ok ? 0 : 1
   } catch (error) {
@@ -57,7 +57,7 @@ export async function storageCommand(args: readonly string[], terminal: Terminal
 }
 
 /** Undefined if the command line asks for help. */
-function parse(args: readonly string[], env: Terminal['env']): Question | undefined {
+function parse(args: readonly string[], env: Terminal['env']): Invocation | undefined {
   const { values, positionals } = parsed(args)
   if (values.help) return undefined
   const [action = '', ...more] = positionals
@@ -87,7 +87,7 @@ function parsed(args: readonly string[]) {
   }
 }
 
-const ACTIONS: Readonly<Record<string, (storage: OpenedStorage) => Promise<Answer>>> = {
+const ACTIONS: Readonly<Record<string, (storage: OpenedStorage) => Promise<ActionResult>>> = {
   check: async (storage) => ({ report: await storage.report() }),
   stats: async (storage) => ({ report: await storage.report() }),
   async migrate(storage) {
@@ -97,7 +97,7 @@ const ACTIONS: Readonly<Record<string, (storage: OpenedStorage) => Promise<Answe
   },
 }
 
-async function ask({ action, url, prefix }: Question): Promise<Answer> {
+async function runAction({ action, url, prefix }: Invocation): Promise<ActionResult> {
   const storage = await openStorage(url, { prefix }).catch((error: unknown) => {
     if (error instanceof AgentwireError && error.code === 'invalid_argument')
       throw new UsageError(error.message)
@@ -110,7 +110,7 @@ async function ask({ action, url, prefix }: Question): Promise<Answer> {
   }
 }
 
-function toText({ action, url }: Question, { report, before }: Answer): string {
+function toText({ action, url }: Invocation, { report, before }: ActionResult): string {
   const where = `${withoutPassword(url)} (${report.name})`
   const findings = findingsOf(report)
   const shown = action === 'check' ? findings : findings.filter(({ level }) => level !== 'ok')
@@ -123,9 +123,11 @@ function toText({ action, url }: Question, { report, before }: Answer): string {
         : `  Migrated from version ${before} to version ${version}.`,
     )
   }
-  return [where, ...lines, ...(action === 'migrate' ? [] : holdings(report).map((line) => `  ${line}`))].join(
-    '\n',
-  )
+  return [
+    where,
+    ...lines,
+    ...(action === 'migrate' ? [] : contentLines(report).map((line) => `  ${line}`)),
+  ].join('\n')
 }
 
 const toJson = (value: object): string => JSON.stringify(value, undefined, 2)

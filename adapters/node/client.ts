@@ -17,28 +17,28 @@ export function watchClient(req: NodeRequest, res: NodeResponse): Client {
   const callbacks: ((reason: DOMException) => void)[] = []
   let controller: AbortController | undefined
   let reason: DOMException | undefined
-  let over = false
+  let finished = false
 
-  function leave(): void {
-    if (reason || over) return
+  function disconnect(): void {
+    if (reason || finished) return
     reason = new DOMException('The client closed the connection.', 'AbortError')
     controller?.abort(reason)
     for (const callback of callbacks) callback(reason)
   }
   function finish(): void {
-    over = true
-    res.off('close', leave)
+    finished = true
+    res.off('close', disconnect)
     unwatchSocket?.()
   }
 
   // `res`, not `req`: a request closes as soon as its body is read.
-  res.on('close', leave)
+  res.on('close', disconnect)
   // Without a listener a write that races with the disconnect would end the process.
-  res.on('error', leave)
+  res.on('error', disconnect)
   // A pipelined response waits without a socket, and emits no `close` when the connection closes.
   const pipelined = req.httpVersionMajor < 2 && (res as { readonly socket?: unknown }).socket === null
-  const unwatchSocket = pipelined ? onSocketClose(req.socket as Socket, leave) : undefined
-  if (hasLeft(req, res)) leave()
+  const unwatchSocket = pipelined ? onSocketClose(req.socket as Socket, disconnect) : undefined
+  if (hasDisconnected(req, res)) disconnect()
 
   return {
     get gone() {
@@ -58,12 +58,12 @@ export function watchClient(req: NodeRequest, res: NodeResponse): Client {
     finish,
     handBack() {
       finish()
-      res.off('error', leave)
+      res.off('error', disconnect)
     },
   }
 }
 
-function hasLeft(req: NodeRequest, res: NodeResponse): boolean {
+function hasDisconnected(req: NodeRequest, res: NodeResponse): boolean {
   const { stream } = res as { readonly stream?: { readonly destroyed: boolean } }
   const socket = req.socket as { readonly destroyed?: boolean } | null | undefined
   return req.aborted || stream?.destroyed === true || socket?.destroyed === true

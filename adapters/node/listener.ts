@@ -2,7 +2,7 @@ import { errorResponse, type OnError, reportError } from '../../src/http/errors.
 import type { HandlerContext, WebHandler } from '../../src/http/types.ts'
 import { watchClient } from './client.ts'
 import { toRequest } from './request.ts'
-import { breakOff, sendResponse } from './response.ts'
+import { abortResponse, sendResponse } from './response.ts'
 import { type Forwarded, forwardedHeaders } from './target.ts'
 import type { NodeRequest, NodeResponse } from './types.ts'
 
@@ -28,7 +28,7 @@ export function toNode(handler: WebHandler, options: NodeOptions = {}): NodeList
   const { basePath, trustProxy = false, onError } = options
   return (req, res, next) => {
     answer(req, res, {
-      ask: next ? handler.handle : handler.fetch,
+      handle: next ? handler.handle : handler.fetch,
       basePath,
       forwarded: trustProxy ? forwardedHeaders(req) : undefined,
       onError,
@@ -38,7 +38,7 @@ export function toNode(handler: WebHandler, options: NodeOptions = {}): NodeList
 }
 
 export interface Exchange {
-  readonly ask: (request: Request, context: HandlerContext) => Promise<Response | undefined>
+  readonly handle: (request: Request, context: HandlerContext) => Promise<Response | undefined>
   readonly basePath: string | undefined
   readonly forwarded: Forwarded | undefined
   readonly onError: OnError | undefined
@@ -62,7 +62,7 @@ export function answer(req: NodeRequest, res: NodeResponse, exchange: Exchange):
   }
   const respond = async () => {
     const { request, parsedBody } = toRequest(req, exchange.forwarded, client)
-    const response = await exchange.ask(request, {
+    const response = await exchange.handle(request, {
       get signal() {
         return client.signal
       },
@@ -77,7 +77,7 @@ export function answer(req: NodeRequest, res: NodeResponse, exchange: Exchange):
   const fail = async (error: unknown) => {
     if (!client.gone && !res.headersSent) return send(errorResponse(error, onError))
     report(error)
-    if (!client.gone) await breakOff(req, res)
+    if (!client.gone) await abortResponse(req, res)
   }
   respond()
     .catch(fail)

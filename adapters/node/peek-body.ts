@@ -1,5 +1,5 @@
 /** What we use of a Node request to look into its body. */
-export interface PeekedRequest {
+export interface PeekableRequest {
   readonly httpVersionMajor: number
   readonly complete: boolean
   readonly destroyed: boolean
@@ -16,9 +16,9 @@ export interface PeekedRequest {
  * Reads an unread request body and puts it back, so that the next reader gets it from its start. Undefined if it is longer than
  * `maxBytes`, incomplete, or cannot be put back; what was read of it is then put back where possible.
  */
-export function peekBody(req: PeekedRequest, maxBytes: number): Promise<Uint8Array | undefined> {
-  const given = req.headers['content-length']
-  const expected = given === undefined ? undefined : Number(given)
+export function peekBody(req: PeekableRequest, maxBytes: number): Promise<Uint8Array | undefined> {
+  const contentLength = req.headers['content-length']
+  const expected = contentLength === undefined ? undefined : Number(contentLength)
   // Only HTTP/1 shows that a body of unknown length is complete before `end` is emitted, after which it cannot be put back.
   const unknown = expected === undefined && req.httpVersionMajor !== 1
   if (unknown || req.readableDidRead || req.destroyed || (expected ?? 0) > maxBytes)
@@ -29,15 +29,15 @@ export function peekBody(req: PeekedRequest, maxBytes: number): Promise<Uint8Arr
     let length = 0
 
     function settle(whole: boolean): void {
-      req.off('readable', take)
-      req.off('end', lost)
-      req.off('error', lost)
-      req.off('close', lost)
+      req.off('readable', readChunks)
+      req.off('end', fail)
+      req.off('error', fail)
+      req.off('close', fail)
       const bytes = concat(chunks, length)
       if (length > 0 && !req.destroyed && !req.readableEnded) req.unshift(bytes)
       resolve(whole ? bytes : undefined)
     }
-    function take(): void {
+    function readChunks(): void {
       let whole = false
       // One more `read` after the last chunk would make the stream emit `end`, and nothing could be put back.
       for (let chunk = req.read(); chunk !== null; chunk = whole || length > maxBytes ? null : req.read()) {
@@ -49,12 +49,12 @@ export function peekBody(req: PeekedRequest, maxBytes: number): Promise<Uint8Arr
       if (length > maxBytes) settle(false)
       else if (whole || req.complete) settle(length > 0)
     }
-    const lost = () => settle(false)
+    const fail = () => settle(false)
 
-    req.on('readable', take)
-    req.on('end', lost)
-    req.on('error', lost)
-    req.on('close', lost)
+    req.on('readable', readChunks)
+    req.on('end', fail)
+    req.on('error', fail)
+    req.on('close', fail)
   })
 }
 

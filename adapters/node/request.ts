@@ -28,7 +28,7 @@ export function toRequest(req: NodeRequest, forwarded: Forwarded | undefined, cl
   const parsed = req.readableEnded && req.body !== undefined ? { value: req.body } : undefined
   const init: RequestInit & { duplex?: 'half' } = { method, headers: toHeaders(req, parsed !== undefined) }
   if (method !== 'GET' && method !== 'HEAD') {
-    init.body = parsed ? serialised(parsed.value, header(req, 'content-type')) : bodyStream(req)
+    init.body = parsed ? serialized(parsed.value, header(req, 'content-type')) : bodyStream(req)
     init.duplex = 'half'
   }
   const request = new Request(url, init)
@@ -53,7 +53,7 @@ function toHeaders(req: NodeRequest, parsed: boolean): Headers {
 }
 
 /** Serializes a parsed body again, only if the handler reads it in spite of `parsedBody`. */
-function serialised(value: unknown, contentType: string | undefined): ReadableStream<Uint8Array> {
+function serialized(value: unknown, contentType: string | undefined): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       pull(controller) {

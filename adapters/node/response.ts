@@ -59,7 +59,7 @@ export async function sendResponse(
  * Closes the connection of a response that failed after its head, so that it does not look complete. Waits a turn first, so
  * that what was written is sent.
  */
-export async function breakOff(req: NodeRequest, res: NodeResponse): Promise<void> {
+export async function abortResponse(req: NodeRequest, res: NodeResponse): Promise<void> {
   await nextTurn()
   const { stream } = res as { readonly stream?: { close(code: number): void } }
   if (req.httpVersionMajor >= 2 && stream) stream.close(HTTP2_INTERNAL_ERROR)

@@ -41,8 +41,8 @@ export function first(list: string | undefined): string | undefined {
 }
 
 function scheme(req: NodeRequest, forwarded: Forwarded | undefined): 'http' | 'https' {
-  const said = forwarded?.protocol?.toLowerCase()
-  if (said === 'https' || said === 'http') return said
+  const protocol = forwarded?.protocol?.toLowerCase()
+  if (protocol === 'https' || protocol === 'http') return protocol
   const encrypted = (req.socket as { readonly encrypted?: boolean } | null)?.encrypted === true
   return encrypted || header(req, ':scheme') === 'https' ? 'https' : 'http'
 }

@@ -54,7 +54,7 @@ export function createRouter(routes: readonly Route[]): Router {
           pattern: leaf.pattern,
           params: decode(leaf.names, values),
         }
-      return allow.size === 0 ? { kind: 'none' } : { kind: 'method', allow: complete(allow) }
+      return allow.size === 0 ? { kind: 'none' } : { kind: 'method', allow: withImplied(allow) }
     },
   }
 }
@@ -115,9 +115,9 @@ function find(
   const leaf = child && find(child, method, segments, values, allow, depth + 1)
   if (leaf !== undefined || node.param === undefined || segment === '') return leaf
   values.push(segment)
-  const behind = find(node.param, method, segments, values, allow, depth + 1)
-  if (behind === undefined) values.pop()
-  return behind
+  const paramLeaf = find(node.param, method, segments, values, allow, depth + 1)
+  if (paramLeaf === undefined) values.pop()
+  return paramLeaf
 }
 
 function split(pathname: string): string[] {
@@ -127,7 +127,7 @@ function split(pathname: string): string[] {
   return segments
 }
 
-function complete(allow: Set<string>): string[] {
+function withImplied(allow: Set<string>): string[] {
   if (allow.has('GET')) allow.add('HEAD')
   return [...allow.add('OPTIONS')]
 }

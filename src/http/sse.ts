@@ -76,13 +76,13 @@ export interface SseOptions {
 export function sseResponse(source: SseSource, options: SseOptions = {}): Response {
   const { signal, ticker = heartbeats } = options
   let controller: ReadableStreamDefaultController<Uint8Array>
-  let stopBeating: (() => void) | undefined
+  let stopHeartbeat: (() => void) | undefined
   let ended = false
 
   const end = () => {
     if (ended) return
     ended = true
-    stopBeating?.()
+    stopHeartbeat?.()
     signal?.removeEventListener('abort', abort)
     source.cancel()
   }
@@ -97,7 +97,7 @@ export function sseResponse(source: SseSource, options: SseOptions = {}): Respon
   }
 
   // A negative size means that bytes wait for a stalled reader, which needs no heartbeat on top of them.
-  const beat = () => controller.desiredSize === 0 && controller.enqueue(HEARTBEAT)
+  const sendHeartbeat = () => controller.desiredSize === 0 && controller.enqueue(HEARTBEAT)
 
   const body = new ReadableStream<Uint8Array>(
     {
@@ -108,7 +108,7 @@ export function sseResponse(source: SseSource, options: SseOptions = {}): Respon
         else signal?.addEventListener('abort', abort)
       },
       async pull() {
-        stopBeating ??= ticker.add(beat) // Not earlier: the ticker would keep a response in memory that is never read.
+        stopHeartbeat ??= ticker.add(sendHeartbeat) // Not earlier: the ticker would keep a response in memory that is never read.
         try {
           const bytes = await source.next()
           if (ended) return

@@ -23,7 +23,7 @@ export type FaceRoute<Context extends FaceContext> = readonly [
   pattern: string,
   action: ThreadAction | null,
   endpoint: (context: Context, call: FaceCall) => Promise<Response>,
-  asks?: (call: Call) => Promise<ThreadResource>,
+  resourceOf?: (call: Call) => Promise<ThreadResource>,
 ]
 
 export const guardRoutes = <Context extends FaceContext>(
@@ -33,13 +33,13 @@ export const guardRoutes = <Context extends FaceContext>(
 
 function guarded<Context extends FaceContext>(
   context: Context,
-  [, pattern, action, endpoint, asks]: FaceRoute<Context>,
+  [, pattern, action, endpoint, resourceOf]: FaceRoute<Context>,
 ): Endpoint {
   const isOfThread = pattern.includes('/:thread_id')
   return async (call) => {
     const threadId = isOfThread ? threadIdOf(call.params.thread_id) : ''
     if (action !== null && context.authorize) {
-      const resource = asks ? await asks(call) : isOfThread ? { threadId } : {}
+      const resource = resourceOf ? await resourceOf(call) : isOfThread ? { threadId } : {}
       await permit(context.authorize, call, action, resource)
     }
     return endpoint(context, { ...call, threadId })

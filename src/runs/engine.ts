@@ -245,7 +245,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     start: ({ input = null, ...request }) =>
       startRun(
         context,
-        asOwner({ ...request, ...authored(request), start: { kind: 'input', value: input } as const }),
+        asOwner({ ...request, ...withCaller(request), start: { kind: 'input', value: input } as const }),
       ),
     respond: ({ answers, update, goto, ...request }) => {
       const start = {
@@ -254,7 +254,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
         ...(update != null && { update }),
         ...(goto != null && { goto }),
       } as const
-      return startRun(context, asOwner({ ...request, ...authored(request), start }))
+      return startRun(context, asOwner({ ...request, ...withCaller(request), start }))
     },
     wait: (run) => waitForResult(context, asOwner(run)),
     cancel: async ({ threadId, principal, runId, action = 'interrupt' }) => {
@@ -285,12 +285,12 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
 function createContext(options: AgentEngineOptions): RunContext {
   const agents = new Map(Object.entries(options.agents))
   const defaultAgent = defaultAgentOf(agents, options.defaultAgent)
-  const given = options.store ?? memoryStore()
+  const unobserved = options.store ?? memoryStore()
   const report: ErrorReporter =
     options.onError ?? ((error) => console.error('agentwire: a run could not be recorded', error))
   const observe = createObserver(options.observe, (error) => report(error, {}))
-  const { shared } = given.capabilities
-  const store = shared && options.observe ? observedStore(given, observe) : given
+  const { shared } = unobserved.capabilities
+  const store = shared && options.observe ? observedStore(unobserved, observe) : unobserved
   const leaseTtlMs = options.leaseTtlMs ?? LEASE_TTL_MS
   return {
     store,
@@ -326,7 +326,7 @@ const asOwner = <T extends { readonly principal?: Principal | null | undefined }
 })
 
 /** Adds the caller to a run's config, under the keys that LangGraph's own servers use. */
-function authored({
+function withCaller({
   principal,
   config,
 }: Pick<RunRequest, 'principal' | 'config'>): Pick<RunRequest, 'config'> {

@@ -104,8 +104,8 @@ function commandErrorResponse(
   error: unknown,
   onError: OnError | undefined,
 ): Response {
-  const refused = commandFailure(id, error)
-  if (refused) return json(refused, { status: isConflict(error) ? 409 : 200 })
+  const refusal = commandFailure(id, error)
+  if (refusal) return json(refusal, { status: isConflict(error) ? 409 : 200 })
   const response = encodeThreadsError(error) ?? toHttpError(error)
   if (response instanceof Response) return response
   const { status, message, headers = {} } = response

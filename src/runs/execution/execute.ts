@@ -107,13 +107,13 @@ async function iterateAgent(
     if (error instanceof FencedError) throw error
     return { end: 'failed', error }
   } finally {
-    steps?.leave()
+    steps?.close()
   }
 }
 
 interface AgentSteps {
   next(): Promise<IteratorResult<AgentEvent>>
-  leave(): void
+  close(): void
 }
 
 function openAgent(
@@ -157,11 +157,11 @@ function interruptible(agent: Agent, task: AgentTask, graceMs: number): AgentSte
         giveUp = () => resolve(END)
         iterator.next().then(resolve, reject)
       }),
-    leave() {
+    close() {
       clearTimeout(timer)
       // Not awaited, because the agent may never answer. Its later writes are fenced.
-      const close = async () => iterator.return?.()
-      close().catch(() => {})
+      const end = async () => iterator.return?.()
+      end().catch(() => {})
     },
   }
 }

@@ -4,10 +4,10 @@ import { agentOf, checkpointerOf, type RunContext } from '../context.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import {
   type CommandKey,
+  concurrentDuplicate,
   loadReceipt,
   putReceipt,
   type Started,
-  sentTwiceAtOnce,
 } from '../records/idempotency.ts'
 import {
   isHeld,
@@ -71,7 +71,7 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   if (request.assistantId === undefined) await request.permit?.(assistantId)
   const known = await loadReceipt(store, threadId, command)
   if (known.receipt && 'runId' in known.receipt) return known.receipt
-  if (known.receipt || known.inFlight) throw sentTwiceAtOnce()
+  if (known.receipt || known.inFlight) throw concurrentDuplicate()
   if (checkpointId !== undefined) {
     await requireCheckpoint({ threadId, checkpointId, checkpointer: checkpointerOf(context, agent) })
   }

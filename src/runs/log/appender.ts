@@ -35,14 +35,14 @@ const MAX_QUEUED = 1_000
 const URGENT = new Set(['lifecycle', 'input.requested', 'checkpoints'])
 
 export function createAppender(options: AppenderOptions): Appender {
-  const { store, threadId, runId, token, retryForMs: patienceMs } = options
+  const { store, threadId, runId, token, retryForMs } = options
   const { coalesceMs } = store.capabilities
-  const written = eventWriter(runId)
+  const toPending = eventWriter(runId)
   let head = options.head
   let queue: PendingEvent[] = []
   let draining: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
-  let hurry: (() => void) | undefined
+  let endPause: (() => void) | undefined
 
   async function write(
     events: readonly PendingEvent[],
@@ -57,7 +57,7 @@ export function createAppender(options: AppenderOptions): Appender {
       token,
       before: head,
       after,
-      retryForMs: patienceMs,
+      retryForMs,
       change: {
         guards: [{ guard: 'fence', token }, { guard: 'head', seq: head }, ...guards],
         ops: [{ op: 'append', token, events: frames }, ...ops],
@@ -87,20 +87,20 @@ export function createAppender(options: AppenderOptions): Appender {
     if (queue.some(isUrgent)) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, coalesceMs)
-      hurry = () => {
+      endPause = () => {
         clearTimeout(timer)
         resolve()
       }
     })
-    hurry = undefined
+    endPause = undefined
   }
 
   return {
     push(event) {
       if (failure) throw failure.error
-      const item = written(event)
+      const item = toPending(event)
       queue.push(item)
-      if (isUrgent(item)) hurry?.()
+      if (isUrgent(item)) endPause?.()
       if (!draining) {
         draining = drain()
         // The next push or flush throws it.
@@ -110,7 +110,7 @@ export function createAppender(options: AppenderOptions): Appender {
     },
     async flush() {
       while (draining) {
-        hurry?.()
+        endPause?.()
         await draining
       }
       if (failure) throw failure.error
@@ -118,7 +118,7 @@ export function createAppender(options: AppenderOptions): Appender {
     async commit(event, guards, ops) {
       // The failed write may have reached the store all the same.
       if (failure) head = (await store.inspect(threadId)).head
-      await write([written(event)], guards, ops)
+      await write([toPending(event)], guards, ops)
     },
   }
 }
@@ -156,7 +156,7 @@ export async function persist({
   before,
   after,
   change,
-  retryForMs: patienceMs,
+  retryForMs,
 }: Persist): Promise<void> {
   let deadline: number | undefined
   for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
@@ -167,17 +167,17 @@ export async function persist({
       return
     } catch (error) {
       // The commit that seemed lost may have been applied after all: inspect the log again.
-      const overtaken = error instanceof ConflictError && deadline !== undefined
-      if (!(error instanceof UnavailableError || overtaken)) throw error
-      deadline ??= Date.now() + patienceMs
-      if (Date.now() >= deadline || (overtaken && !(await moved(store, threadId, before)))) throw error
+      const conflicted = error instanceof ConflictError && deadline !== undefined
+      if (!(error instanceof UnavailableError || conflicted)) throw error
+      deadline ??= Date.now() + retryForMs
+      if (Date.now() >= deadline || (conflicted && !(await headMoved(store, threadId, before)))) throw error
       await sleep(delay)
     }
   }
 }
 
 /** Whether a conflict came from the log's head, not from another guard of the change. */
-const moved = async (store: Store, threadId: string, head: number): Promise<boolean> =>
+const headMoved = async (store: Store, threadId: string, head: number): Promise<boolean> =>
   (await store.inspect(threadId)).head !== head
 
 const FIRST_DELAY_MS = 20

@@ -74,12 +74,12 @@ export function eventWriter(runId: string): (event: AgentEvent) => PendingEvent 
       const topic = formatTopic({ method, namespace, runId, detail })
       kind = { method, namespace, detail, topic, namespaceJson: JSON.stringify(namespace) }
     }
-    const before = node === undefined ? '' : `"node":${JSON.stringify(node)},`
+    const nodeJson = node === undefined ? '' : `"node":${JSON.stringify(node)},`
     const data = JSON.stringify(event.data) ?? 'null'
     return {
       method,
       topic: kind.topic,
-      params: `{"namespace":${kind.namespaceJson},"timestamp":${Date.now()},${before}"data":${data}}`,
+      params: `{"namespace":${kind.namespaceJson},"timestamp":${Date.now()},${nodeJson}"data":${data}}`,
     }
   }
 }

@@ -43,7 +43,7 @@ export interface LogWatcher {
 /** The recheck interval. Notifications of a shared store may be lost, and no subscriber may miss an event for longer than this. */
 const RECHECK_MS = 1_000
 /** Rechecks are spread over this many time slots, because a store has few connections. */
-const SHARES = 10
+const RECHECK_SLOTS = 10
 
 interface Subscriber {
   readonly onEnd: (how: SubscriberEnd) => void
@@ -52,7 +52,7 @@ interface Subscriber {
 }
 
 interface WatchedLog {
-  readonly share: number
+  readonly slot: number
   wakeUps: number
   changes: number
   head: number
@@ -65,15 +65,15 @@ interface WatchedLog {
 export function createLogWatchers(store: Store): LogWatchers {
   const logs = new Map<string, WatchedLog>()
   let timer: ReturnType<typeof setInterval> | undefined
-  let joined = 0
-  let turn = 0
+  let joinCount = 0
+  let currentSlot = 0
 
   function join(threadId: string): WatchedLog {
     const known = logs.get(threadId)
     if (known) return known
     const isShared = store.capabilities.shared
     const log: WatchedLog = {
-      share: joined++ % SHARES,
+      slot: joinCount++ % RECHECK_SLOTS,
       wakeUps: 0,
       changes: 0,
       head: 0,
@@ -83,13 +83,13 @@ export function createLogWatchers(store: Store): LogWatchers {
       unwatch: store.watch(threadId, (change) => wakeUp(log, change)),
     }
     logs.set(threadId, log)
-    if (isShared) timer ??= setInterval(recheck, RECHECK_MS / SHARES)
+    if (isShared) timer ??= setInterval(recheck, RECHECK_MS / RECHECK_SLOTS)
     return log
   }
 
   function recheck(): void {
-    turn = (turn + 1) % SHARES
-    for (const log of logs.values()) if (log.share === turn) wakeUp(log)
+    currentSlot = (currentSlot + 1) % RECHECK_SLOTS
+    for (const log of logs.values()) if (log.slot === currentSlot) wakeUp(log)
   }
 
   function leave(threadId: string, log: WatchedLog): void {

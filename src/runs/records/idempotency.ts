@@ -76,7 +76,7 @@ export async function loadReceipt(
 }
 
 /** Thrown when the same command is in progress or done, but as another kind of operation than this request. */
-export const sentTwiceAtOnce = (): RunError =>
+export const concurrentDuplicate = (): RunError =>
   new RunError('thread_busy', 'The same command was sent twice at once. Send it again.')
 
 /** Records the result of a command. */

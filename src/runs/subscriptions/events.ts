@@ -36,11 +36,11 @@ export async function* readEvents(
   if (runId !== undefined) await requireRun(context, threadId, owner, runId)
   const subscription = subscribeAs(context, { threadId, owner, since: after }, wanted, AS_EVENTS)
   signal?.addEventListener('abort', subscription.cancel)
-  const left = new AbortController()
+  const stopWaiting = new AbortController()
   let isOver = false
   if (runId !== undefined) {
     // The log may have no terminal event of the run, for example when the run was dropped while it waited.
-    waitForEnd(context, threadId, runId, left.signal).then(
+    waitForEnd(context, threadId, runId, stopWaiting.signal).then(
       () => {
         isOver = true
         subscription.cancel()
@@ -60,7 +60,7 @@ export async function* readEvents(
     signal?.throwIfAborted()
     if (isOver) yield* remainder(context, threadId, seen, ofRun(runId!, filter))
   } finally {
-    left.abort()
+    stopWaiting.abort()
     signal?.removeEventListener('abort', subscription.cancel)
     subscription.cancel()
   }
@@ -100,13 +100,13 @@ const isShown = (event: ThreadEvent | LogGap, runId: string | undefined, filter:
   !isRootLifecycle(event) ||
   filter({ method: event.method, namespace: [], runId, detail: undefined })
 
-const ENDS: readonly unknown[] = ['completed', 'failed', 'interrupted']
+const TERMINAL_EVENTS: readonly unknown[] = ['completed', 'failed', 'interrupted']
 
 const isEndOf = (event: ThreadEvent | LogGap, runId: string): boolean =>
   event.type === 'event' &&
   event.runId === runId &&
   isRootLifecycle(event) &&
-  ENDS.includes((event.data as { readonly event?: unknown }).event)
+  TERMINAL_EVENTS.includes((event.data as { readonly event?: unknown }).event)
 
 /** What the log has of an ended run after `seen`. */
 async function* remainder(

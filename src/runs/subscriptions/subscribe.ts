@@ -149,13 +149,13 @@ export function subscribeAs<Chunk>(
     const { until, wanted } = ranges.find((range) => after < range.until)!
     const limit = until === Number.POSITIVE_INFINITY ? {} : { limit: Math.min(until - after, MAX_BATCH) }
     const batch = await watcher.read({ after, ...limit })
-    if (mayBeAnother(batch)) {
+    if (mayBeRecreated(batch)) {
       const thread = await findThread(context, threadId, owner)
       if (!thread || (createdAt !== null && thread.createdAt !== createdAt)) throw deleted()
     }
-    if (batch.head < after && (await store.inspect(threadId)).head < after) return beginAnew()
+    if (batch.head < after && (await store.inspect(threadId)).head < after) return restart()
     if (batch.count === 0) return undefined
-    if (batch.first > after + 1) return overtaken(batch.first)
+    if (batch.first > after + 1) return skipGap(batch.first)
     after = batch.first + batch.count - 1
     watcher.moved(after, batch.head)
     if (after === batch.head && watcher.isFresh(wakeUps)) atHead = wakeUps
@@ -166,7 +166,7 @@ export function subscribeAs<Chunk>(
    * Whether nothing is left of what was read before: the log was trimmed, or the thread was deleted and this is the log of a
    * new one with the same id.
    */
-  function mayBeAnother({ firstRetained, count }: LogBatch): boolean {
+  function mayBeRecreated({ firstRetained, count }: LogBatch): boolean {
     if (firstRetained <= after) return false
     if (count > 0) return true
     const changes = watcher.changes()
@@ -179,7 +179,7 @@ export function subscribeAs<Chunk>(
    * Starts again after the store has lost what this reader was given, as a store without a file does when it ends. Everything
    * in it now is new.
    */
-  function beginAnew(): null {
+  function restart(): null {
     const hadCursor = from.since !== undefined || from.lastEventId !== undefined
     from = { ...request, since: hadCursor ? 0 : undefined, lastEventId: undefined }
     start = undefined
@@ -188,7 +188,7 @@ export function subscribeAs<Chunk>(
   }
 
   /** Answers a reader that was too slow with a gap and the newest state, because the log has dropped the next events. */
-  async function overtaken(first: number): Promise<Chunk> {
+  async function skipGap(first: number): Promise<Chunk> {
     const gap = gapFrame(after, first)
     after = first - 1
     const thread = await findThread(context, threadId, owner)

@@ -11,12 +11,12 @@ import { keepRenewing, releaseLease } from '../execution/lease.ts'
 import { recoverThread } from '../execution/recover.ts'
 import {
   type CommandKey,
+  concurrentDuplicate,
   deleteReceipt,
   type InFlight,
   loadReceipt,
   putInFlight,
   putReceipt,
-  sentTwiceAtOnce,
   type Written,
 } from '../records/idempotency.ts'
 import {
@@ -104,7 +104,7 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
   const { receipt, inFlight: unsettled, guards } = await loadReceipt(store, threadId, command)
   if (receipt) {
     if ('checkpointId' in receipt) return receipt
-    throw sentTwiceAtOnce()
+    throw concurrentDuplicate()
   }
   if (isHeld(state) && unsettled?.token === state.token) {
     await sleep(POLL_MS)
