@@ -15,7 +15,7 @@ agentwire storage stats    says what it holds
   --json           one JSON object, for programs
   --help           this text
 
-The exit code is 0 when all is well, 1 for a problem with the database, 2 for a command line that makes no sense.`
+The exit code is 0 when all is well, 1 for a problem with the database, 2 for an invalid command line.`
 
 interface Invocation {
   readonly action: string

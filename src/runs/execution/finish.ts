@@ -77,7 +77,7 @@ export async function resolveEnding(
   { raised, usage }: Leftover,
 ): Promise<Ending> {
   const { cancel } = run
-  // A cancel that arrived after the agent's last event still counts: its caller was told so.
+  // A cancel that arrived after the agent's last event still counts, because it was accepted.
   const settled: Outcome = cancel ? { end: 'stopped', reason: cancel } : outcome
   const open = settled.end === 'done' ? raised : await interruptsLeftOpen(context, run, thread, raised)
   const rolledBack = cancel === 'rollback' ? await rollback(context, run) : {}
