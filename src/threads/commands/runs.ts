@@ -78,7 +78,7 @@ export async function inputInject(command: Command): Promise<CommandResult> {
   if (!done && thread.status === 'interrupted') {
     throw new ProtocolError(
       'not_supported',
-      'The thread has an open interrupt, which a message would drop. Answer it with input.respond, and send the message as its update.',
+      'The thread has an open interrupt, which a message would drop. Answer with input.respond, and send the message as update.',
     )
   }
   const { appliedThroughSeq } = await engine.writeState({
