@@ -14,7 +14,10 @@ export interface ExpressRequest extends NodeRequest {
 }
 
 export interface ExpressOptions {
-  /** Told of what fails beneath the handler: a handler that rejects, a stream that breaks. Default `console.error`. */
+  /**
+   * Called with failures that the handler does not answer itself: a handler that rejects, a stream that breaks. Default
+   * `console.error`.
+   */
   readonly onError?: OnError | undefined
 }
 
@@ -33,7 +36,7 @@ export function toExpress(handler: WebHandler, { onError }: ExpressOptions = {})
   return (req, res, next) => {
     const mounted = req.baseUrl !== ''
     answer(req, res, {
-      ask: mounted ? handler.fetch : handler.handle,
+      handle: mounted ? handler.fetch : handler.handle,
       basePath: mounted ? req.baseUrl : undefined,
       forwarded: req.app.get('trust proxy') ? forwarded(req) : undefined,
       onError,
@@ -42,7 +45,7 @@ export function toExpress(handler: WebHandler, { onError }: ExpressOptions = {})
   }
 }
 
-/** Express decides whom to trust. Its `hostname` has no port: that is in the header it came from. */
+/** Express decides which proxies to trust. Its `hostname` lacks the port, which is in the header that it came from. */
 function forwarded(req: ExpressRequest): Forwarded {
   const { protocol, hostname } = req
   const hosts = [first(header(req, 'x-forwarded-host')), header(req, 'host')]

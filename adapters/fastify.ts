@@ -38,7 +38,7 @@ export interface FastifyInstance {
 }
 
 export interface FastifyOptions {
-  /** Told of what fails beneath the handler. Default: the request's log. */
+  /** Called with failures that the handler does not answer itself. Default: the request's log. */
   readonly onError?: OnError | undefined
 }
 
@@ -59,7 +59,7 @@ export function toFastify(handler: WebHandler, { onError }: FastifyOptions = {})
 
     const serve = (request: FastifyRequest, reply: FastifyReply): void => {
       answer(request.raw, reply.raw, {
-        ask: mounted ? handler.fetch : handler.handle,
+        handle: mounted ? handler.fetch : handler.handle,
         basePath: mounted ? prefix : undefined,
         forwarded: forwarded(request),
         onError: onError ?? ((error, { id }) => request.log.error({ err: error, id }, 'a request failed')),
@@ -77,14 +77,14 @@ export function toFastify(handler: WebHandler, { onError }: FastifyOptions = {})
     instance.addContentTypeParser('*', (_request, _payload, done) => done(null))
     instance.addHook('preClose', () => handler.close())
     for (const url of mounted ? ['/', '/*'] : ['/*']) {
-      // `@fastify/cors` may have taken every OPTIONS.
+      // `@fastify/cors` may already have registered a route for every OPTIONS.
       const method = METHODS.filter((name) => !instance.hasRoute({ method: name, url: prefix + url }))
       instance.route({ method, url, handler: serve })
     }
   }
 }
 
-/** Fastify decides whom to trust. Where it believes nobody, the request itself says more than `host`. */
+/** Fastify decides which proxies to trust. If it trusts none, `host` is left to the bridge, which also reads absolute targets. */
 function forwarded({ protocol, host, raw }: FastifyRequest): Forwarded {
   const own = header(raw, ':authority') ?? header(raw, 'host') ?? ''
   return { protocol, host: host === own ? undefined : host }

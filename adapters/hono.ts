@@ -1,18 +1,18 @@
 import { type Context, Hono } from 'hono'
 import { basePath } from 'hono/route'
 import type { WebHandler } from '../src/http/types.ts'
-import { withoutBody } from './unread.ts'
+import { withoutBody } from './without-body.ts'
 
 /**
- * A Hono app to mount: `app.route('/agent', toHono(handler))` makes `/agent` the base path, and a path beneath it that no
- * route matches gets the handler's 404. With `app.route('/', toHono(handler))` such a path is left to the rest of the app.
- * The handler's `Response` is returned as it is. On Workers, `request.signal` needs the flag `enable_request_signal`;
- * streams do without. `@hono/node-server` sends the message of an error that breaks a stream to the client.
+ * A Hono app to mount: `app.route('/agent', toHono(handler))` makes `/agent` the base path, and a path beneath it that no route
+ * matches gets the handler's 404. With `app.route('/', toHono(handler))` such a path is left to the rest of the app. The
+ * handler's `Response` is returned as it is. On Workers, `request.signal` needs the flag `enable_request_signal`; streams work
+ * without it. `@hono/node-server` sends the message of an error that breaks a stream to the client.
  */
 export function toHono(handler: WebHandler): Hono {
   return new Hono().all('*', async (c, next) => {
     const mount = basePath(c).replace(/\/+$/, '')
-    const request = await unread(c)
+    const request = await readableRequest(c)
     const context = { basePath: mount === '' ? undefined : mount, waitUntil: waitUntil(c) }
     const response = await (mount === '' ? handler.handle : handler.fetch)(request, context)
     if (response) return request.method === 'HEAD' ? withoutBody(response) : response
@@ -20,8 +20,11 @@ export function toHono(handler: WebHandler): Hono {
   })
 }
 
-/** Never made anew while it can be read: that would cost it its stream and its signal. */
-async function unread(c: Context): Promise<Request> {
+/**
+ * The request with a body that can be read. It is only rebuilt if it was read, because that loses its stream and its own
+ * signal.
+ */
+async function readableRequest(c: Context): Promise<Request> {
   const { raw } = c.req
   if (!raw.bodyUsed) return raw
   const { method, headers, signal } = raw

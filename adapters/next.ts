@@ -1,5 +1,5 @@
 import type { WebHandler } from '../src/http/types.ts'
-import { withoutBody } from './unread.ts'
+import { withoutBody } from './without-body.ts'
 
 export interface NextOptions {
   /** The folder of the route, such as `/agent` for `app/agent/[[...path]]/route.ts`. Default: the handler's own. */
@@ -25,7 +25,7 @@ export interface NextRoutes {
 export function toNext(handler: WebHandler, { basePath }: NextOptions = {}): NextRoutes {
   const route: NextRoute = async (request) => {
     const response = await handler.fetch(request, { basePath })
-    // Next does not pipe a body for HEAD, nor for a client that has left, and does not cancel it either.
+    // For HEAD, and for a client that has disconnected, Next neither reads the body nor cancels it.
     return request.method === 'HEAD' || request.signal.aborted ? withoutBody(response) : response
   }
   return { GET: route, POST: route, PUT: route, PATCH: route, DELETE: route, OPTIONS: route }

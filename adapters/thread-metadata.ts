@@ -7,7 +7,7 @@ import {
   threadMetadata,
   threadOf,
 } from '../src/tracing/thread-metadata.ts'
-import { type PeekedRequest, peekBody } from './node/peek.ts'
+import { type PeekableRequest, peekBody } from './node/peek-body.ts'
 
 export interface ThreadMiddlewareOptions extends ThreadOptions {
   /**
@@ -17,8 +17,8 @@ export interface ThreadMiddlewareOptions extends ThreadOptions {
   readonly attach: (attributes: Readonly<Record<string, string>>, threadId: string) => void
 }
 
-/** What we use of a Node request, with or without a body parser before us. */
-export interface NodeThreadRequest extends PeekedRequest {
+/** What we use of a Node request, with or without an earlier body parser. */
+export interface NodeThreadRequest extends PeekableRequest {
   readonly method?: string | undefined
   readonly body?: unknown
 }
@@ -31,7 +31,7 @@ export function expressThreadMetadata(
   options: ThreadMiddlewareOptions,
 ): (req: NodeThreadRequest, res: unknown, next: (error?: unknown) => void) => void {
   return (req, _, next) => {
-    ofNode(req, req.body, options)
+    findInNode(req, req.body, options)
       .then((found) => attach(found, options))
       .then(() => next(), next)
   }
@@ -45,16 +45,16 @@ export interface FastifyThreadInstance {
   ): unknown
 }
 
-/** A plugin for Fastify 5: `app.register(fastifyThreadMetadata({ attach }))`. Holds for all routes registered after it. */
+/** A plugin for Fastify 5: `app.register(fastifyThreadMetadata({ attach }))`. Applies to all routes registered after it. */
 export function fastifyThreadMetadata(
   options: ThreadMiddlewareOptions,
 ): (instance: FastifyThreadInstance) => Promise<void> {
   const plugin = async (instance: FastifyThreadInstance) => {
     instance.addHook('preHandler', async ({ body, raw }) => {
-      attach(await ofNode(raw, body, options), options)
+      attach(await findInNode(raw, body, options), options)
     })
   }
-  // Not only for the routes of this plugin.
+  // The hook must also apply to routes outside this plugin.
   return Object.assign(plugin, { [Symbol.for('skip-override')]: true })
 }
 
@@ -69,9 +69,9 @@ export function honoThreadMetadata(
 ): (c: HonoThreadContext, next: () => Promise<void>) => Promise<void> {
   return async ({ req }, next) => {
     const { method, headers, bodyUsed } = req.raw
-    const kept = bodyUsed && hasJson(method, (name) => headers.get(name))
-    // What was read before us is kept by Hono, if it was read with Hono.
-    const found = kept
+    const keptByHono = bodyUsed && hasJson(method, (name) => headers.get(name))
+    // Hono keeps a body that was read with its own methods.
+    const found = keptByHono
       ? threadOf(parse(await req.text().catch(() => undefined)), options)
       : await threadMetadata(req.raw, options)
     attach(found, options)
@@ -91,7 +91,7 @@ export function nextThreadMetadata<Incoming extends Request, Rest extends unknow
   }
 }
 
-async function ofNode(
+async function findInNode(
   req: NodeThreadRequest,
   body: unknown,
   options: ThreadMiddlewareOptions,

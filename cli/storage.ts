@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util'
 import { AgentwireError } from '../src/errors.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../src/storage/open.ts'
 import type { StorageReport } from '../src/storage/stats.ts'
+import { contentLines, explain, findingsOf } from './report.ts'
 import { type ExitCode, type Terminal, UsageError } from './terminal.ts'
-import { explain, findingsOf, holdings } from './words.ts'
 
 export const STORAGE_USAGE = `agentwire storage check    says whether the database is reachable, migrated and durable, and what it holds
 agentwire storage migrate  creates its tables, or brings them to this version of agentwire
@@ -15,35 +15,35 @@ agentwire storage stats    says what it holds
   --json           one JSON object, for programs
   --help           this text
 
-The exit code is 0 when all is well, 1 for a problem with the database, 2 for a command line that makes no sense.`
+The exit code is 0 when all is well, 1 for a problem with the database, 2 for an invalid command line.`
 
-interface Question {
+interface Invocation {
   readonly action: string
   readonly url: string
   readonly prefix: string | undefined
   readonly json: boolean
 }
 
-/** What was done or seen, before it is put into words. */
-interface Answer {
+/** The result of an action, before it is formatted. */
+interface ActionResult {
   readonly report: StorageReport
-  /** The version that `migrate` found. */
+  /** The schema version before `migrate`. */
   readonly before?: number
 }
 
 export async function storageCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
-  const question = parse(args, terminal.env)
-  if (question === undefined) {
+  const invocation = parse(args, terminal.env)
+  if (invocation === undefined) {
     terminal.out(STORAGE_USAGE)
     return 0
   }
-  const { url, json } = question
+  const { url, json } = invocation
   try {
-    const answer = await ask(question)
-    const findings = findingsOf(answer.report)
+    const result = await runAction(invocation)
+    const findings = findingsOf(result.report)
     const ok = !findings.some(({ level }) => level === 'problem')
     terminal.out(
-      json ? toJson({ ok, url: withoutPassword(url), ...answer.report }) : toText(question, answer),
+      json ? toJson({ ok, url: withoutPassword(url), ...result.report }) : toText(invocation, result),
     )
     return ok ? 0 : 1
   } catch (error) {
@@ -56,8 +56,8 @@ export async function storageCommand(args: readonly string[], terminal: Terminal
   }
 }
 
-/** Undefined where help is wanted. */
-function parse(args: readonly string[], env: Terminal['env']): Question | undefined {
+/** Undefined if the command line asks for help. */
+function parse(args: readonly string[], env: Terminal['env']): Invocation | undefined {
   const { values, positionals } = parsed(args)
   if (values.help) return undefined
   const [action = '', ...more] = positionals
@@ -82,12 +82,12 @@ function parsed(args: readonly string[]) {
       },
     })
   } catch (error) {
-    // Behind the first sentence it explains how options are written in general.
+    // Only the first sentence is about this command line; the rest explains options in general.
     throw new UsageError((error as Error).message.replace(/\. .*$/s, '.'))
   }
 }
 
-const ACTIONS: Readonly<Record<string, (storage: OpenedStorage) => Promise<Answer>>> = {
+const ACTIONS: Readonly<Record<string, (storage: OpenedStorage) => Promise<ActionResult>>> = {
   check: async (storage) => ({ report: await storage.report() }),
   stats: async (storage) => ({ report: await storage.report() }),
   async migrate(storage) {
@@ -97,7 +97,7 @@ const ACTIONS: Readonly<Record<string, (storage: OpenedStorage) => Promise<Answe
   },
 }
 
-async function ask({ action, url, prefix }: Question): Promise<Answer> {
+async function runAction({ action, url, prefix }: Invocation): Promise<ActionResult> {
   const storage = await openStorage(url, { prefix }).catch((error: unknown) => {
     if (error instanceof AgentwireError && error.code === 'invalid_argument')
       throw new UsageError(error.message)
@@ -110,7 +110,7 @@ async function ask({ action, url, prefix }: Question): Promise<Answer> {
   }
 }
 
-function toText({ action, url }: Question, { report, before }: Answer): string {
+function toText({ action, url }: Invocation, { report, before }: ActionResult): string {
   const where = `${withoutPassword(url)} (${report.name})`
   const findings = findingsOf(report)
   const shown = action === 'check' ? findings : findings.filter(({ level }) => level !== 'ok')
@@ -123,9 +123,11 @@ function toText({ action, url }: Question, { report, before }: Answer): string {
         : `  Migrated from version ${before} to version ${version}.`,
     )
   }
-  return [where, ...lines, ...(action === 'migrate' ? [] : holdings(report).map((line) => `  ${line}`))].join(
-    '\n',
-  )
+  return [
+    where,
+    ...lines,
+    ...(action === 'migrate' ? [] : contentLines(report).map((line) => `  ${line}`)),
+  ].join('\n')
 }
 
 const toJson = (value: object): string => JSON.stringify(value, undefined, 2)

@@ -1,14 +1,14 @@
-/** What a command speaks to. */
+/** The environment and the output of a command. */
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What was asked for. */
+  /** Prints the result. */
   out(text: string): void
-  /** Why there is none of it. */
+  /** Prints why there is no result. */
   problem(text: string): void
 }
 
-/** 1: there is a problem with what was looked at; 2: the command line makes no sense. */
+/** 1 means a problem with the database, 2 an invalid command line. */
 export type ExitCode = 0 | 1 | 2
 
-/** The command line makes no sense; the message says why. */
+/** The command line is invalid; the message says why. */
 export class UsageError extends Error {}

@@ -1,11 +1,11 @@
 import { AgentwireError } from '../../src/errors.ts'
 import type { NodeRequest } from './types.ts'
 
-/** An upload that nobody reads is taken in up to these bounds, so that its sender can read the answer. */
+/** The bounds within which an unread upload is drained, so that its sender can read the response. */
 const DRAIN_BYTES = 16 * 1024 * 1024
 const DRAIN_MS = 1_000
 
-/** The request body, read from the socket only as fast as it is read here. */
+/** The request body, read from the socket only as fast as the stream is read. */
 export function bodyStream(req: NodeRequest): ReadableStream<Uint8Array> {
   let controller: ReadableStreamDefaultController<Uint8Array>
   let started = false
@@ -55,8 +55,8 @@ export function bodyStream(req: NodeRequest): ReadableStream<Uint8Array> {
 }
 
 /**
- * Call before the response ends. What is left of an upload is discarded within bounds, then the connection is cut: left
- * alone it would stall the keep-alive connection, or be taken in whole however long it is.
+ * Discards the rest of an upload, and closes the connection if it exceeds the bounds. Left unread it would stall the keep-alive
+ * connection, or be read to its end however long it is. Call it before the response ends.
  */
 export function discardUpload(req: NodeRequest): void {
   if (req.readableEnded || req.destroyed || (req.complete && !req.readableDidRead)) return

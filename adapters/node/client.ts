@@ -1,15 +1,15 @@
 import type { NodeRequest, NodeResponse } from './types.ts'
 
-/** The other end of one exchange: whether it is still there, and who wants to know when it leaves. */
+/** The client of one exchange: whether it is still connected, and callbacks for when it disconnects. */
 export interface Client {
   readonly gone: boolean
-  /** Made when first asked for: a signal costs more than the rest of a small request. */
+  /** Created on first use, because a signal costs more than the rest of a small request. */
   readonly signal: AbortSignal
-  /** Calls back when the client leaves, at once where it has left. */
+  /** Calls back when the client disconnects, at once if it already has. */
   onGone(callback: (reason: DOMException) => void): void
-  /** The answer is complete: what happens to the connection from here on is no abort. */
+  /** Marks the response as complete: what happens to the connection after that is not an abort. */
   finish(): void
-  /** The exchange is the host's again. */
+  /** Returns the exchange to the host, without any listener of this adapter. */
   handBack(): void
 }
 
@@ -17,28 +17,28 @@ export function watchClient(req: NodeRequest, res: NodeResponse): Client {
   const callbacks: ((reason: DOMException) => void)[] = []
   let controller: AbortController | undefined
   let reason: DOMException | undefined
-  let over = false
+  let finished = false
 
-  function leave(): void {
-    if (reason || over) return
+  function disconnect(): void {
+    if (reason || finished) return
     reason = new DOMException('The client closed the connection.', 'AbortError')
     controller?.abort(reason)
     for (const callback of callbacks) callback(reason)
   }
   function finish(): void {
-    over = true
-    res.off('close', leave)
+    finished = true
+    res.off('close', disconnect)
     unwatchSocket?.()
   }
 
   // `res`, not `req`: a request closes as soon as its body is read.
-  res.on('close', leave)
+  res.on('close', disconnect)
   // Without a listener a write that races with the disconnect would end the process.
-  res.on('error', leave)
-  // In a pipeline a response waits without a socket, and is not told when the connection closes.
+  res.on('error', disconnect)
+  // A pipelined response waits without a socket, and emits no `close` when the connection closes.
   const pipelined = req.httpVersionMajor < 2 && (res as { readonly socket?: unknown }).socket === null
-  const unwatchSocket = pipelined ? onSocketClose(req.socket as Socket, leave) : undefined
-  if (hasLeft(req, res)) leave()
+  const unwatchSocket = pipelined ? onSocketClose(req.socket as Socket, disconnect) : undefined
+  if (hasDisconnected(req, res)) disconnect()
 
   return {
     get gone() {
@@ -58,12 +58,12 @@ export function watchClient(req: NodeRequest, res: NodeResponse): Client {
     finish,
     handBack() {
       finish()
-      res.off('error', leave)
+      res.off('error', disconnect)
     },
   }
 }
 
-function hasLeft(req: NodeRequest, res: NodeResponse): boolean {
+function hasDisconnected(req: NodeRequest, res: NodeResponse): boolean {
   const { stream } = res as { readonly stream?: { readonly destroyed: boolean } }
   const socket = req.socket as { readonly destroyed?: boolean } | null | undefined
   return req.aborted || stream?.destroyed === true || socket?.destroyed === true

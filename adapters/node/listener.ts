@@ -2,30 +2,33 @@ import { errorResponse, type OnError, reportError } from '../../src/http/errors.
 import type { HandlerContext, WebHandler } from '../../src/http/types.ts'
 import { watchClient } from './client.ts'
 import { toRequest } from './request.ts'
-import { breakOff, sendResponse } from './response.ts'
+import { abortResponse, sendResponse } from './response.ts'
 import { type Forwarded, forwardedHeaders } from './target.ts'
 import type { NodeRequest, NodeResponse } from './types.ts'
 
 export interface NodeOptions {
   /** The path this handler is mounted at, such as `/agent`. Default: the handler's own. */
   readonly basePath?: string | undefined
-  /** Believe `x-forwarded-proto` and `x-forwarded-host`. Only behind a proxy that sets them itself. Default false. */
+  /** Trust `x-forwarded-proto` and `x-forwarded-host`. Only behind a proxy that sets them itself. Default false. */
   readonly trustProxy?: boolean | undefined
-  /** Told of what fails beneath the handler: a handler that rejects, a stream that breaks. Default `console.error`. */
+  /**
+   * Called with failures that the handler does not answer itself: a handler that rejects, a stream that breaks. Default
+   * `console.error`.
+   */
   readonly onError?: OnError | undefined
 }
 
 export type NodeListener = (req: NodeRequest, res: NodeResponse, next?: (error?: unknown) => void) => void
 
 /**
- * A listener for `http.createServer`, `https`, `http2` and Connect. Where there is a `next`, a path that no route
- * matches is left to it; else it gets the handler's 404.
+ * A listener for `http.createServer`, `https`, `http2` and Connect. A path that no route matches is passed to `next`; without a
+ * `next` it gets the handler's 404.
  */
 export function toNode(handler: WebHandler, options: NodeOptions = {}): NodeListener {
   const { basePath, trustProxy = false, onError } = options
   return (req, res, next) => {
     answer(req, res, {
-      ask: next ? handler.handle : handler.fetch,
+      handle: next ? handler.handle : handler.fetch,
       basePath,
       forwarded: trustProxy ? forwardedHeaders(req) : undefined,
       onError,
@@ -35,22 +38,22 @@ export function toNode(handler: WebHandler, options: NodeOptions = {}): NodeList
 }
 
 export interface Exchange {
-  readonly ask: (request: Request, context: HandlerContext) => Promise<Response | undefined>
+  readonly handle: (request: Request, context: HandlerContext) => Promise<Response | undefined>
   readonly basePath: string | undefined
   readonly forwarded: Forwarded | undefined
   readonly onError: OnError | undefined
-  /** Where a request goes that `ask` has no answer for. */
+  /** Called for a request that `handle` has no response for. */
   readonly next?: (() => void) | undefined
-  /** Called right before we write. */
+  /** Called right before the response is written. */
   readonly takeOver?: (() => void) | undefined
 }
 
-/** One request and its answer. Never throws, and leaves no promise that rejects. */
+/** Answers one request. Never throws, and leaves no promise that rejects. */
 export function answer(req: NodeRequest, res: NodeResponse, exchange: Exchange): void {
   const client = watchClient(req, res)
   const onError: OnError = exchange.onError ?? ((error, { id }) => console.error(id, error))
   const report = (error: unknown) => {
-    // A handler that broke off, because the client left or by its own choice, has said why where it knows.
+    // An abort, by the client or by the handler itself, is reported by the handler if it is a failure.
     if (!isAbort(error)) reportError(error, onError)
   }
   const send = (response: Response) => {
@@ -59,7 +62,7 @@ export function answer(req: NodeRequest, res: NodeResponse, exchange: Exchange):
   }
   const respond = async () => {
     const { request, parsedBody } = toRequest(req, exchange.forwarded, client)
-    const response = await exchange.ask(request, {
+    const response = await exchange.handle(request, {
       get signal() {
         return client.signal
       },
@@ -74,7 +77,7 @@ export function answer(req: NodeRequest, res: NodeResponse, exchange: Exchange):
   const fail = async (error: unknown) => {
     if (!client.gone && !res.headersSent) return send(errorResponse(error, onError))
     report(error)
-    if (!client.gone) await breakOff(req, res)
+    if (!client.gone) await abortResponse(req, res)
   }
   respond()
     .catch(fail)

@@ -6,13 +6,13 @@ import type { NodeRequest } from './types.ts'
 
 export interface Incoming {
   readonly request: Request
-  /** What a body parser before us made of the body. */
+  /** The body as an earlier body parser left it. */
   readonly parsedBody: unknown
 }
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
-/** Throws `HttpError` for what the Web platform has no `Request` for: 400 for a bad target or host, 405 for TRACE. */
+/** Throws `HttpError` for requests that a Web `Request` cannot express: 400 for a bad target or host, 405 for TRACE. */
 export function toRequest(req: NodeRequest, forwarded: Forwarded | undefined, client: Client): Incoming {
   const url = requestUrl(req, forwarded)
   if (url === undefined) {
@@ -24,11 +24,11 @@ export function toRequest(req: NodeRequest, forwarded: Forwarded | undefined, cl
       headers: { allow: METHODS },
     })
   }
-  // A body parser that had nothing to do may set `body` too, and leave the stream unread.
+  // A body parser may set `body` and yet leave the stream unread, for example for a content type that it does not parse.
   const parsed = req.readableEnded && req.body !== undefined ? { value: req.body } : undefined
   const init: RequestInit & { duplex?: 'half' } = { method, headers: toHeaders(req, parsed !== undefined) }
   if (method !== 'GET' && method !== 'HEAD') {
-    init.body = parsed ? serialised(parsed.value, header(req, 'content-type')) : bodyStream(req)
+    init.body = parsed ? serialized(parsed.value, header(req, 'content-type')) : bodyStream(req)
     init.duplex = 'half'
   }
   const request = new Request(url, init)
@@ -46,14 +46,14 @@ function toHeaders(req: NodeRequest, parsed: boolean): Headers {
     if (parsed && /^(?:content-length|content-encoding|transfer-encoding)$/i.test(name)) continue
     headers.append(name, raw[at + 1]!)
   }
-  // HTTP/2 may send a cookie in crumbs, which join with `; ` (RFC 9113 §8.2.3).
+  // HTTP/2 may split a cookie into several fields, which are joined with `; ` (RFC 9113 §8.2.3).
   const cookie = header(req, 'cookie')
   if (cookie) headers.set('cookie', cookie)
   return headers
 }
 
-/** Written out only if the handler reads the body although it was given the parsed one. */
-function serialised(value: unknown, contentType: string | undefined): ReadableStream<Uint8Array> {
+/** Serializes a parsed body again, only if the handler reads it in spite of `parsedBody`. */
+function serialized(value: unknown, contentType: string | undefined): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       pull(controller) {

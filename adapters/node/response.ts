@@ -8,7 +8,7 @@ type Report = (error: unknown) => void
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
 const HTTP2_INTERNAL_ERROR = 2
 
-/** Sends the response, at the pace of its reader. Resolves when all is handed over or the client has left. */
+/** Sends the response at the pace of its reader. Resolves when all of it is written or the client has disconnected. */
 export async function sendResponse(
   response: Response,
   req: NodeRequest,
@@ -48,15 +48,18 @@ export async function sendResponse(
       }
     }
   } catch (error) {
-    // Where it was the source that failed, cancelling gives its error again.
+    // If the source itself failed, cancelling rejects with the same error again.
     reader.cancel(error).catch((again) => again !== error && report(again))
     throw error
   }
   if (!client.gone) end(req, res, client)
 }
 
-/** A response that broke after its head must not look complete: the connection is cut, after what was written has left. */
-export async function breakOff(req: NodeRequest, res: NodeResponse): Promise<void> {
+/**
+ * Closes the connection of a response that failed after its head, so that it does not look complete. Waits a turn first, so
+ * that what was written is sent.
+ */
+export async function abortResponse(req: NodeRequest, res: NodeResponse): Promise<void> {
   await nextTurn()
   const { stream } = res as { readonly stream?: { close(code: number): void } }
   if (req.httpVersionMajor >= 2 && stream) stream.close(HTTP2_INTERNAL_ERROR)
@@ -76,7 +79,7 @@ function writeHead(
   res: NodeResponse,
   known: string | Uint8Array | undefined,
 ): void {
-  // `Response.error()`, which HTTP/2 would send as 200.
+  // This is `Response.error()`, which HTTP/2 would send as 200.
   if (response.status === 0) throw new TypeError('The handler gave an error response, which has no status.')
   const http2 = req.httpVersionMajor >= 2
   const headers: Record<string, string | string[]> = {}
@@ -85,7 +88,7 @@ function writeHead(
   }
   const cookies = [res.getHeader('set-cookie') ?? [], response.headers.getSetCookie()].flat().map(String)
   if (cookies.length > 0) headers['set-cookie'] = cookies
-  // A middleware before us may vary on what we do not know of, as `cors` does on the origin.
+  // An earlier middleware may vary on something else, as `cors` does on the origin.
   const vary = [res.getHeader('vary') ?? [], headers.vary ?? []].flat()
   if (vary.length > 0) headers.vary = vary.join(', ')
   if (known !== undefined) headers['content-length'] ??= String(Buffer.byteLength(known))

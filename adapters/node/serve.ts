@@ -9,7 +9,7 @@ export interface ServeOptions extends NodeOptions {
   readonly port: number
   /** The address to listen on. @default every address of the machine */
   readonly host?: string | undefined
-  /** Milliseconds that requests in flight get when the server closes; then they are cut. @default 5000 */
+  /** Milliseconds that requests in flight get when the server closes. Then their connections are closed. @default 5000 */
   readonly closeTimeout?: number | undefined
 }
 
@@ -17,7 +17,7 @@ export interface Served {
   readonly port: number
   /** Such as `http://localhost:3000`. */
   readonly origin: string
-  /** Takes no more connections, closes the handler and its streams, then the server. Safe to call twice. */
+  /** Accepts no more connections, closes the handler and its streams, then the server. Safe to call twice. */
   readonly close: () => Promise<void>
 }
 
@@ -30,7 +30,7 @@ export class ListenError extends AgentwireError {
 export async function serve(handler: WebHandler, options: ServeOptions): Promise<Served> {
   const { host, closeTimeout = 5_000 } = options
   const server = createServer(toNode(handler, options))
-  // Longer than load balancers keep idle connections, so that they never send into one we are closing.
+  // Longer than load balancers keep idle connections, so that they never send into one that the server is closing.
   server.keepAliveTimeout = 65_000
   server.headersTimeout = 66_000
 

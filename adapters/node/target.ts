@@ -23,7 +23,7 @@ export function requestUrl(req: NodeRequest, forwarded: Forwarded | undefined): 
   return URL.canParse(url) ? url : undefined
 }
 
-/** The first, client-most values of `x-forwarded-proto` and `x-forwarded-host`. */
+/** The first values, which belong to the client's own request, of `x-forwarded-proto` and `x-forwarded-host`. */
 export function forwardedHeaders(req: NodeRequest): Forwarded {
   return {
     protocol: first(header(req, 'x-forwarded-proto')),
@@ -41,8 +41,8 @@ export function first(list: string | undefined): string | undefined {
 }
 
 function scheme(req: NodeRequest, forwarded: Forwarded | undefined): 'http' | 'https' {
-  const said = forwarded?.protocol?.toLowerCase()
-  if (said === 'https' || said === 'http') return said
+  const protocol = forwarded?.protocol?.toLowerCase()
+  if (protocol === 'https' || protocol === 'http') return protocol
   const encrypted = (req.socket as { readonly encrypted?: boolean } | null)?.encrypted === true
   return encrypted || header(req, ':scheme') === 'https' ? 'https' : 'http'
 }

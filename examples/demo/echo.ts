@@ -2,7 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { textOf } from '../../src/messages/index.ts'
 
-/** An agent without a model or a graph: a function that repeats what it hears, and asks when it is told to. */
+/**
+ * An agent without a model or a graph: a function that repeats what the user writes, and asks a question when the user requests
+ * one.
+ */
 export function echoAgent(delayMs = 15) {
   return defineAgent({
     name: 'echo',

@@ -20,7 +20,7 @@ export const coordinate: Script = (messages, tools) => {
   return { text: `Let me ask the ${names}.`, calls: tasks.map((args) => ({ name: 'task', args })) }
 }
 
-/** A researcher: searches once, then tells what it found and where. */
+/** A researcher: searches once, then reports what it found and where. */
 export const research: Script = (messages) => {
   const { request, results } = lastTurn(messages)
   const [result] = results

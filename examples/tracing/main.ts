@@ -1,6 +1,6 @@
 /**
  * Three models in one trace: OpenAI and Anthropic, streamed, and one of our own. Each call becomes a run of type `llm`, logged
- * to a sink in this process. `langsmithSink()` or `openTelemetrySink({ tracer })` in its place sends the same runs away.
+ * to a sink in this process. `langsmithSink()` or `openTelemetrySink({ tracer })` in its place exports the same runs.
  *
  *     npx tsx examples/tracing/main.ts
  */

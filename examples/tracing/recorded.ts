@@ -1,4 +1,4 @@
-/** What providers answer, in the shapes they send it. So the example runs without keys and without a network. */
+/** Provider responses in the shapes in which they are sent, so that the example runs without keys and without a network. */
 
 const chat = (delta: object, finish_reason: string | null = null) => ({
   id: 'chatcmpl-1',
@@ -77,13 +77,13 @@ export const anthropicEvents = [
   { type: 'message_stop' },
 ]
 
-/** A model of one's own: a message, and what it counted. */
+/** A message of one's own model, with its token counts. */
 export const ownAnswer = {
   message: { role: 'assistant', content: [{ type: 'text', text: 'Pack light.' }] },
   usage_metadata: { input_tokens: 12, output_tokens: 4, total_tokens: 16 },
 }
 
-/** Hands the chunks out one after the other, as a stream does. */
+/** Yields the chunks one after the other, as a stream does. */
 export async function* streamOf<Chunk>(chunks: readonly Chunk[]): AsyncGenerator<Chunk> {
   for (const chunk of chunks) {
     await new Promise((resolve) => setTimeout(resolve, 5))

@@ -8,7 +8,7 @@ export interface ReadJsonOptions {
   readonly maxBytes?: number | undefined
   /** How deep arrays and objects may nest; a scalar has depth 0. Default 100. */
   readonly maxDepth?: number | undefined
-  /** The value, where a body parser ran before us: only its depth is checked, and the request is not read. */
+  /** The body as an earlier body parser left it. Only its depth is checked, and the request is not read. */
   readonly parsedBody?: unknown
   /** Default: the signal of the request. */
   readonly signal?: AbortSignal | undefined
@@ -18,7 +18,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /**
  * The JSON body of a request; `undefined` when it is empty. Throws `HttpError`: 413 `payload_too_large`, 400 `invalid_encoding`
- * (not UTF-8), `invalid_json`, `too_deep`, `incomplete_body` (the client left, or the connection broke).
+ * (not UTF-8), `invalid_json`, `too_deep`, `incomplete_body` (the client disconnected).
  */
 export async function readJson(request: Request, options: ReadJsonOptions = {}): Promise<unknown> {
   const { maxBytes = DEFAULT_MAX_BODY_BYTES, maxDepth = DEFAULT_MAX_DEPTH, parsedBody } = options
@@ -40,7 +40,7 @@ async function readBytes(request: Request, maxBytes: number, signal: AbortSignal
   }
   if (request.body === null) return new Uint8Array()
   const reader = request.body.getReader()
-  // Ends a pending read at once. How the source takes it concerns nobody.
+  // Cancelling ends a pending read at once. A source that fails to cancel is ignored: the read already reports the abort.
   const stop = () => void reader.cancel().catch(() => {})
   signal.addEventListener('abort', stop)
   try {
@@ -51,7 +51,7 @@ async function readBytes(request: Request, maxBytes: number, signal: AbortSignal
       const { done, value } = await reader.read()
       if (done) break
       length += value.byteLength
-      if (!(length <= maxBytes)) throw tooLarge(maxBytes) // Also when the host's chunks are not bytes and have no length.
+      if (!(length <= maxBytes)) throw tooLarge(maxBytes) // The negation also refuses NaN, from hosts whose chunks are not bytes.
       chunks.push(value)
     }
     if (signal.aborted) throw incomplete(signal.reason)
@@ -95,7 +95,9 @@ function parse(text: string): unknown {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Counts brackets outside of strings, before a parser builds anything. Of text that is not JSON it may say either. */
+/**
+ * Counts brackets outside of strings, so that deep JSON is refused before it is parsed. The result is only meaningful for JSON.
+ */
 function isTextDeeper(text: string, maxDepth: number): boolean {
   let depth = 0
   let inString = false
@@ -112,7 +114,10 @@ function isTextDeeper(text: string, maxDepth: number): boolean {
   return false
 }
 
-/** Level by level, each object once per level: no recursion, and no harm from a value that holds itself. */
+/**
+ * Walks level by level, each object once per level: deep values cannot overflow the stack, and circular ones stop at
+ * `maxDepth`.
+ */
 function isDeeper(value: unknown, maxDepth: number): boolean {
   let level = new Set([value].filter(isObject))
   for (let depth = 1; level.size > 0; depth++) {

@@ -3,8 +3,8 @@ import { notFound } from './handler.ts'
 import type { HandlerContext, WebHandler } from './types.ts'
 
 /**
- * One handler of many, asked in order. Where one knows the path but not the method (405, or the answer to OPTIONS), the others
- * are asked too, and the `Allow` headers are joined when none of them has it.
+ * Combines handlers into one that tries them in order. When one knows the path but not the method (405, or the answer to
+ * OPTIONS), the others are tried too; if none has the method, their `Allow` headers are joined.
  */
 export function combine(handlers: readonly WebHandler[]): WebHandler {
   const handle = async (request: Request, context?: HandlerContext): Promise<Response | undefined> => {
@@ -33,7 +33,7 @@ function joinAllow([first, ...others]: readonly Response[]): Response | undefine
   return new Response(first.body, { status: first.status, headers })
 }
 
-/** Closes them all, also when one fails, and throws the first failure. */
+/** Closes all handlers even if one fails, then throws the first failure. */
 async function closeAll(handlers: readonly WebHandler[]): Promise<void> {
   const closed = await Promise.allSettled(handlers.map((handler) => handler.close()))
   for (const result of closed) if (result.status === 'rejected') throw result.reason

@@ -21,17 +21,17 @@ export class HttpError extends AgentwireError {
 }
 
 export interface ErrorInfo {
-  /** The `id` of the response body, to find the error by. */
+  /** The `id` of the response body, by which a client's report leads to the logged error. */
   readonly id: string
 }
 
-/** Told of every error that is the server's fault. It can change nothing: what it throws is dropped. */
+/** Called with every error that is the server's fault. It cannot change the response, and what it throws is ignored. */
 export type OnError = (error: unknown, info: ErrorInfo) => unknown
 
 /**
- * The response for an error, `{ "error": code, "message": … }`: an `HttpError` as it says, a storage that is away as 503 with
- * `Retry-After`, anything else as 500 `internal_error` without details. With a status of 500 and more the body also has
- * an `id`, and `onError` gets the error with the same id.
+ * The response for an error, `{ "error": code, "message": … }`: an `HttpError` with its own status, an unavailable storage as
+ * 503 with `Retry-After`, anything else as 500 `internal_error` without details. From status 500 up the body also has an `id`,
+ * and `onError` gets the error with the same id.
  */
 export function errorResponse(error: unknown, onError?: OnError): Response {
   const { status, code, message, headers } = toHttpError(error)
@@ -39,15 +39,15 @@ export function errorResponse(error: unknown, onError?: OnError): Response {
   return json(status < 500 ? body : { ...body, id: reportError(error, onError) }, { status, headers })
 }
 
-/** Hands an error to `onError` under a new id, and gives the id. Never throws. */
+/** Passes an error to `onError` with a new id and returns the id. Never throws. */
 export function reportError(error: unknown, onError: OnError | undefined): string {
   const id = crypto.randomUUID()
   const report = async () => onError?.(error, { id })
-  report().catch(() => {}) // A failing reporter has nobody left to report to.
+  report().catch(() => {}) // There is nowhere to report a failing reporter.
   return id
 }
 
-/** What a client may know of any error. */
+/** The part of any error that a client may see. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error
   const retryAfterMs = unavailableFor(error)
@@ -61,7 +61,7 @@ export function toHttpError(error: unknown): HttpError {
   })
 }
 
-// By shape: this folder does not know the storage's errors.
+// Checked by shape, because this folder must not import the storage's errors.
 function unavailableFor(error: unknown): number | undefined {
   if (!(error instanceof AgentwireError) || error.code !== 'unavailable') return undefined
   const { retryAfterMs } = error as { readonly retryAfterMs?: unknown }

@@ -6,8 +6,8 @@ import { createRouter, stripBase } from './router.ts'
 import type { Call, HandlerContext, Principal, Route, WebHandler } from './types.ts'
 
 /**
- * Who a request comes from. `null` is answered with 401, a `Response` is sent as it is, and a throw is an error like any other:
- * 500 without details unless it is an `HttpError`.
+ * Identifies the caller of a request. `null` is answered with 401, a `Response` is sent as it is, and a thrown error is
+ * answered with 500 without details unless it is an `HttpError`.
  */
 export type Authenticate = (
   request: Request,
@@ -19,7 +19,7 @@ export type EncodeError = (error: unknown, call: Call | undefined) => Response |
 /** A request that was answered with an error. */
 export interface Refusal {
   readonly method: string
-  /** The pattern of the route; undefined where none has matched. */
+  /** The pattern of the route; undefined when none matched. */
   readonly route: string | undefined
   readonly status: number
   /** Such as `unauthorized`. */
@@ -28,25 +28,28 @@ export interface Refusal {
 
 export interface HandlerOptions {
   readonly routes: readonly Route[]
-  /** The prefix of every route, such as `/api`. The host's own (`context.basePath`) goes before it. Default none. */
+  /** The prefix of every route, such as `/api`. The host's own (`context.basePath`) takes precedence. Default none. */
   readonly basePath?: string | undefined
-  /** Absent: every request is let in, with `principal: null`. Not asked where the host gives `context.principal`. */
+  /** Without it every request is accepted, with `principal: null`. Not called when the host gives `context.principal`. */
   readonly authenticate?: Authenticate | undefined
   /** Default 4 MiB. */
   readonly maxBodyBytes?: number | undefined
   /**
-   * Gets every error, the handler's own too (404, 405, 401, 503: `HttpError`, whose `headers` belong into the response). Absent:
-   * `errorResponse`.
+   * Encodes every error, including the handler's own (401, 404, 405 and 503 as `HttpError`, whose `headers` belong in the
+   * response). Default: `errorResponse`.
    */
   readonly encodeError?: EncodeError | undefined
   readonly onError?: OnError | undefined
-  /** Told of every request that is answered with an error. Must not throw. */
+  /** Called for every request that is answered with an error. Must not throw. */
   readonly onRefuse?: ((refusal: Refusal) => void) | undefined
   /** Runs once, at the first `close()`. */
   readonly onClose?: (() => void | Promise<void>) | undefined
 }
 
-/** Serves a route table: match, authenticate, endpoint, and every error encoded. `fetch` and `handle` never throw or reject. */
+/**
+ * Serves a route table: it matches, authenticates, calls the endpoint and encodes every error. `fetch` and `handle` never throw
+ * or reject.
+ */
 export function createHandler(options: HandlerOptions): WebHandler {
   const { routes, onError } = options
   const router = createRouter(routes)
@@ -107,7 +110,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
   }
 }
 
-/** What a path without a route is answered with. */
+/** The answer to a path that no route matches. */
 export function notFound(): HttpError {
   return new HttpError(404, 'not_found', 'There is nothing at this path.')
 }
@@ -129,14 +132,14 @@ async function identify(
     const headers = { 'www-authenticate': 'Bearer' }
     throw new HttpError(401, 'unauthorized', 'This request needs valid credentials.', { headers })
   }
-  // What a principal owns is found by its id: without one, strangers would share.
+  // Ownership is decided by the id: principals without one would share their threads.
   if (!isResponse(principal) && (typeof principal.id !== 'string' || principal.id === '')) {
     throw new TypeError('A principal must have an id, a non-empty string.')
   }
   return principal
 }
 
-// By its tag: a host may bring a Response class of its own.
+// Checked by its tag, because a host may use its own Response class.
 function isResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === '[object Response]'
 }
@@ -164,8 +167,8 @@ function createCall({ context, ...matched }: Matched, { maxBodyBytes, onError }:
   }
 }
 
-/** The answer to HEAD. The body is cancelled unread, so that a stream lets go of its source. */
+/** The answer to HEAD. The body is cancelled unread, so that a stream releases its source. */
 function withoutBody(response: Response): Response {
-  response.body?.cancel().catch(() => {}) // Nobody waits for it.
+  response.body?.cancel().catch(() => {}) // No caller waits for the cancel.
   return new Response(null, response)
 }

@@ -10,12 +10,14 @@ export type Match =
       /** Decoded, in an object without a prototype: `__proto__` is an id like any other. */
       readonly params: Readonly<Record<string, string>>
     }
-  /** Routes of other methods have this path. `allow` lists what an `Allow` header must. */
+  /** Only routes of other methods match this path. `allow` is the list for the `Allow` header. */
   | { readonly kind: 'method'; readonly allow: readonly string[] }
   | { readonly kind: 'none' }
 
 export interface Router {
-  /** Takes the raw pathname of a URL, percent-escapes and all. Throws `HttpError` 400 when a parameter's escapes are malformed. */
+  /**
+   * Takes the raw pathname of a URL, with its percent-escapes. Throws `HttpError` 400 when a parameter's escapes are malformed.
+   */
   match(method: string, pathname: string): Match
 }
 
@@ -32,9 +34,9 @@ interface Node {
 }
 
 /**
- * A trie over the raw segments of a path. A static segment goes before a parameter, but where its end lacks the method a
- * parameter's end that has it answers. A parameter takes one non-empty segment and is decoded once, so `a%2Fb` is an id. One
- * trailing slash is tolerated. HEAD is answered by GET.
+ * A trie over the raw segments of a path. A static segment takes precedence over a parameter, unless only the parameter's route
+ * has the method. A parameter takes one non-empty segment and is decoded once, so `a%2Fb` is an id. One trailing slash is
+ * tolerated. HEAD is answered by GET.
  */
 export function createRouter(routes: readonly Route[]): Router {
   const root = createNode()
@@ -52,7 +54,7 @@ export function createRouter(routes: readonly Route[]): Router {
           pattern: leaf.pattern,
           params: decode(leaf.names, values),
         }
-      return allow.size === 0 ? { kind: 'none' } : { kind: 'method', allow: complete(allow) }
+      return allow.size === 0 ? { kind: 'none' } : { kind: 'method', allow: withImplied(allow) }
     },
   }
 }
@@ -95,7 +97,7 @@ function insert(root: Node, [method, pattern, endpoint]: Route): void {
   node.leaves.set(method, { endpoint, pattern, names })
 }
 
-/** Walks the trie, leaving in `values` what the leaf's parameters took and in `allow` the methods of the leaves it passed. */
+/** Walks the trie. Collects the raw values of the parameters in `values` and the methods of every matching path in `allow`. */
 function find(
   node: Node,
   method: string,
@@ -113,9 +115,9 @@ function find(
   const leaf = child && find(child, method, segments, values, allow, depth + 1)
   if (leaf !== undefined || node.param === undefined || segment === '') return leaf
   values.push(segment)
-  const behind = find(node.param, method, segments, values, allow, depth + 1)
-  if (behind === undefined) values.pop()
-  return behind
+  const paramLeaf = find(node.param, method, segments, values, allow, depth + 1)
+  if (paramLeaf === undefined) values.pop()
+  return paramLeaf
 }
 
 function split(pathname: string): string[] {
@@ -125,7 +127,7 @@ function split(pathname: string): string[] {
   return segments
 }
 
-function complete(allow: Set<string>): string[] {
+function withImplied(allow: Set<string>): string[] {
   if (allow.has('GET')) allow.add('HEAD')
   return [...allow.add('OPTIONS')]
 }

@@ -1,13 +1,13 @@
 import { createTicker, type Ticker } from './ticker.ts'
 
-/** Headers of every event stream. `no-transform` keeps compressors off it, `x-accel-buffering` the buffers of nginx. */
+/** Headers of every event stream. `no-transform` prevents compression, `x-accel-buffering` prevents buffering in nginx. */
 export const SSE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 }
 
-/** How often an idle stream says that it lives. Clients take three silent intervals for a dead connection. */
+/** The interval of heartbeats on an idle stream. Clients treat three silent intervals as a dead connection. */
 const HEARTBEAT_MS = 5_000
 
 const encoder = new TextEncoder()
@@ -17,7 +17,7 @@ const heartbeats = createTicker(HEARTBEAT_MS)
 
 /** One event of an event stream (WHATWG HTML, "Server-sent events"). */
 export interface SseEvent {
-  /** Refused with CR, LF or NUL in it: a client would keep another id than the one we can resume from. */
+  /** Must not contain CR, LF or NUL: a client would store a different id from the one the server can resume from. */
   readonly id?: string | undefined
   /** CR and LF are dropped. */
   readonly event?: string | undefined
@@ -51,38 +51,38 @@ export function encodeSse(event: SseEvent): Uint8Array {
 /** What an event stream reads from. */
 export interface SseSource {
   /**
-   * The next bytes, or undefined when the stream should end. Asked again only after the reader took what it gave: pull,
-   * never push. Must settle after `cancel`.
+   * The next bytes, or undefined when the stream should end. Called again only after the reader took the previous bytes, so
+   * that nothing is read ahead. Must settle after `cancel`.
    */
   next(): Promise<Uint8Array | undefined>
-  /** Lets go of everything. Called exactly once, however the stream ended. */
+  /** Releases everything. Called exactly once, however the stream ends. */
   cancel(): void
 }
 
 export interface SseOptions {
-  /** Ends the stream with an error, should `cancel()` of its body not come. */
+  /** Ends the stream with an error when it aborts, for hosts that do not cancel the body. */
   readonly signal?: AbortSignal | undefined
-  /** Told why the source failed. The reader is told no more than that it did. */
+  /** Called with the reason when the source fails. The reader learns only that the stream broke. */
   readonly onError?: ((error: unknown) => void) | undefined
-  /** What beats for idle streams. Default: one ticker of 5 seconds for all. */
+  /** Triggers the heartbeats of idle streams. Default: one ticker of 5 seconds, shared by all streams. */
   readonly ticker?: Ticker | undefined
 }
 
 /**
- * An event stream that a reader pulls out of `source`. A first comment is there at once, so that headers are not held back;
- * later comments keep the connection known to be alive. A source that fails, and an abort, break the stream: clients take a
- * clean end for the end of everything and do not come back.
+ * An event stream that is pulled from `source`. A first comment is sent at once, so that headers are not held back; later
+ * comments show that the connection is alive. A failing source and an abort end the stream with an error, because clients treat
+ * a clean end as final and do not reconnect.
  */
 export function sseResponse(source: SseSource, options: SseOptions = {}): Response {
   const { signal, ticker = heartbeats } = options
   let controller: ReadableStreamDefaultController<Uint8Array>
-  let stopBeating: (() => void) | undefined
+  let stopHeartbeat: (() => void) | undefined
   let ended = false
 
   const end = () => {
     if (ended) return
     ended = true
-    stopBeating?.()
+    stopHeartbeat?.()
     signal?.removeEventListener('abort', abort)
     source.cancel()
   }
@@ -96,8 +96,8 @@ export function sseResponse(source: SseSource, options: SseOptions = {}): Respon
     }
   }
 
-  // Below zero, bytes wait in the queue: the reader has stalled and needs no more of them.
-  const beat = () => controller.desiredSize === 0 && controller.enqueue(HEARTBEAT)
+  // A negative size means that bytes wait for a stalled reader, which needs no heartbeat on top of them.
+  const sendHeartbeat = () => controller.desiredSize === 0 && controller.enqueue(HEARTBEAT)
 
   const body = new ReadableStream<Uint8Array>(
     {
@@ -108,7 +108,7 @@ export function sseResponse(source: SseSource, options: SseOptions = {}): Respon
         else signal?.addEventListener('abort', abort)
       },
       async pull() {
-        stopBeating ??= ticker.add(beat) // Not before: a response that nobody reads must be held by nothing.
+        stopHeartbeat ??= ticker.add(sendHeartbeat) // Not earlier: the ticker would keep a response in memory that is never read.
         try {
           const bytes = await source.next()
           if (ended) return
@@ -117,14 +117,14 @@ export function sseResponse(source: SseSource, options: SseOptions = {}): Respon
         } catch (error) {
           if (ended) return
           options.onError?.(error)
-          // Some servers write the error of a body into the response: it must not say what went wrong.
+          // Some servers write the error of a body into the response, so it must not reveal the cause.
           controller.error(new DOMException('The stream was broken off.', 'AbortError'))
         }
         end()
       },
       cancel: end,
     },
-    // Nothing is read ahead: `pull` comes when a reader waits, so a stalled reader keeps no bytes but at most a heartbeat.
+    // Nothing is read ahead: `pull` is called only while a reader waits, so a stalled reader holds at most one heartbeat.
     { highWaterMark: 0 },
   )
   return new Response(body, { headers: SSE_HEADERS })

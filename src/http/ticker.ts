@@ -1,24 +1,24 @@
-/** One timer for many. */
+/** One interval timer, shared by many callbacks. */
 export interface Ticker {
   /** Calls `beat` every interval, until the returned function is called or `beat` throws. */
   add(beat: () => unknown): () => void
 }
 
-/** A ticker whose timer runs only while somebody listens, and keeps no process alive. */
+/** A ticker whose timer runs only while it has callbacks, and does not keep the process alive. */
 export function createTicker(intervalMs: number): Ticker {
-  const beats = new Set<() => unknown>()
+  const callbacks = new Set<() => unknown>()
   let timer: ReturnType<typeof setInterval> | undefined
 
   const remove = (beat: () => unknown) => {
-    if (beats.delete(beat) && beats.size === 0) clearInterval(timer)
+    if (callbacks.delete(beat) && callbacks.size === 0) clearInterval(timer)
   }
 
   const tick = () => {
-    for (const beat of beats) {
+    for (const beat of callbacks) {
       try {
         beat()
       } catch {
-        remove(beat) // Broken for good; the others must not miss theirs.
+        remove(beat) // It would fail every time, and must not stop the others.
       }
     }
   }
@@ -26,8 +26,8 @@ export function createTicker(intervalMs: number): Ticker {
   return {
     add(beat) {
       const own = () => beat() // The same function may be added twice.
-      beats.add(own)
-      if (beats.size === 1) timer = unref(setInterval(tick, intervalMs))
+      callbacks.add(own)
+      if (callbacks.size === 1) timer = unref(setInterval(tick, intervalMs))
       return () => remove(own)
     },
   }

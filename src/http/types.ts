@@ -6,9 +6,9 @@ export type { Principal }
 export interface HandlerContext {
   /** Fires when the client is gone or the host shuts down. Prefer it over `request.signal`, which Node 20 may lose. */
   readonly signal?: AbortSignal | undefined
-  /** The JSON body, where a body parser ran before us. `undefined` means: read the request. */
+  /** The JSON body, if an earlier body parser read it. `undefined` means that the handler reads the request. */
   readonly parsedBody?: unknown
-  /** The caller, where the host authenticated it. `authenticate` is then not asked. */
+  /** The caller, if the host authenticated it. `authenticate` is then not called. */
   readonly principal?: Principal | undefined
   /** The mount prefix the host has matched, such as `/api`. Overrides the handler's own `basePath`. */
   readonly basePath?: string | undefined
@@ -43,7 +43,7 @@ export type Route = readonly [method: Method, pattern: string, endpoint: Endpoin
 export interface WebHandler {
   /** Answers every request; a path that no route matches gets a 404. Safe to destructure. */
   readonly fetch: (request: Request, context?: HandlerContext) => Promise<Response>
-  /** Like `fetch`, but gives `undefined` where no route matches, so that a host can fall through. */
+  /** Like `fetch`, but returns `undefined` when no route matches, so that a host can fall through. */
   readonly handle: (request: Request, context?: HandlerContext) => Promise<Response | undefined>
   readonly routes: readonly Route[]
   /** Ends every stream and run of this handler. Later requests get 503. */

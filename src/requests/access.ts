@@ -17,8 +17,8 @@ export interface ThreadResource {
 }
 
 /**
- * May refuse what ownership allows. It never allows more: another owner's thread stays unknown. Asked before anything is
- * read or changed; false or a throw refuses.
+ * May refuse what ownership allows, but cannot allow more: another owner's thread stays unknown. Called before anything is read
+ * or changed; returning false or throwing refuses.
  */
 export type Authorize = (
   principal: Principal | null,

@@ -1,7 +1,7 @@
 import type * as z from 'zod'
 import { type Call, HttpError } from '../http/index.ts'
 
-/** A request's checked body. Throws 400 with the place that is wrong. */
+/** A request's checked body. Throws 400 and names the invalid field. */
 export async function bodyOf<Schema extends z.ZodType>(
   schema: Schema,
   call: Pick<Call, 'json'>,
@@ -11,7 +11,7 @@ export async function bodyOf<Schema extends z.ZodType>(
   throw new HttpError(400, 'invalid_argument', explain(parsed.error))
 }
 
-/** What is wrong with a value, in one sentence that names the place. */
+/** What is wrong with a value, in one sentence that names the field. */
 export function explain(error: z.ZodError): string {
   const [issue] = error.issues
   if (!issue) return 'Invalid value.'

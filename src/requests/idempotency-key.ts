@@ -5,8 +5,8 @@ import type { CommandKey } from '../runs/index.ts'
 const MAX_KEY = 255
 
 /**
- * The key under which a request counts once: the header `Idempotency-Key`, else `metadata.command_id` of its params. Undefined
- * where the client gave none. Throws 400.
+ * The key that makes a request idempotent: the header `Idempotency-Key`, else `metadata.command_id` of its params. Undefined if
+ * the client gave none. Throws 400.
  */
 export async function commandKey(
   { request }: Pick<Call, 'request'>,
@@ -33,7 +33,7 @@ function field(value: unknown, key: string): unknown {
     : undefined
 }
 
-/** JSON in which equal values have equal texts: the order of keys does not count. */
+/** JSON with sorted keys, so that equal values have equal texts. */
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`

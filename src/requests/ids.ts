@@ -1,7 +1,7 @@
 import { HttpError } from '../http/index.ts'
 
 const MAX_THREAD_ID = 512
-/** Names that savers built on plain objects cannot keep. */
+/** Names that savers built on plain objects cannot use as keys. */
 const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** Any text may be a thread id, within what every storage can keep. Throws 400. */

@@ -3,7 +3,7 @@ import type { AgentEngine } from '../runs/index.ts'
 import { type Authorize, permit, type ThreadAction, type ThreadResource } from './access.ts'
 import { threadIdOf } from './ids.ts'
 
-/** What the endpoints of every face stand on. */
+/** What the endpoints of every face need. */
 export interface FaceContext {
   readonly engine: AgentEngine
   readonly authorize: Authorize | undefined
@@ -15,16 +15,15 @@ export interface FaceCall extends Call {
 }
 
 /**
- * A row of a face's route table: method, pattern, the permission it needs, endpoint. The permission is asked before anything is
- * read. `asks` says what it is asked about where the path does not tell; null where the endpoint asks for itself, because the
- * body decides.
+ * A row of a face's route table. The permission `action` is checked before anything is read; it is null when the endpoint
+ * checks one itself, because the body decides which. `resourceOf` names the resource when the path does not.
  */
 export type FaceRoute<Context extends FaceContext> = readonly [
   method: Method,
   pattern: string,
   action: ThreadAction | null,
   endpoint: (context: Context, call: FaceCall) => Promise<Response>,
-  asks?: (call: Call) => Promise<ThreadResource>,
+  resourceOf?: (call: Call) => Promise<ThreadResource>,
 ]
 
 export const guardRoutes = <Context extends FaceContext>(
@@ -34,13 +33,13 @@ export const guardRoutes = <Context extends FaceContext>(
 
 function guarded<Context extends FaceContext>(
   context: Context,
-  [, pattern, action, endpoint, asks]: FaceRoute<Context>,
+  [, pattern, action, endpoint, resourceOf]: FaceRoute<Context>,
 ): Endpoint {
   const isOfThread = pattern.includes('/:thread_id')
   return async (call) => {
     const threadId = isOfThread ? threadIdOf(call.params.thread_id) : ''
     if (action !== null && context.authorize) {
-      const resource = asks ? await asks(call) : isOfThread ? { threadId } : {}
+      const resource = resourceOf ? await resourceOf(call) : isOfThread ? { threadId } : {}
       await permit(context.authorize, call, action, resource)
     }
     return endpoint(context, { ...call, threadId })

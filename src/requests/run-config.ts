@@ -1,6 +1,6 @@
 import type { StoredConfig } from '../runs/index.ts'
 
-/** What a client may say of a run's config, as it comes over the wire. */
+/** A run's config as clients send it. */
 export interface RunConfigWire {
   readonly configurable?: Readonly<Record<string, unknown>> | undefined
   readonly recursion_limit?: number | undefined
@@ -8,10 +8,10 @@ export interface RunConfigWire {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Keys the server decides, or that address a checkpoint: `checkpoint_id` is read before (see `forkPoint`). */
+/** Keys that the server sets, or that address a checkpoint: `forkPoint` reads `checkpoint_id`. */
 const SERVER_KEYS = new Set(['thread_id', 'run_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map'])
 
-/** What a client may set of the config that a run is stored with. Keys beginning with `__` are the engine's internals. */
+/** The stored config of a run, reduced to the keys that a client may set. Keys beginning with `__` are the engine's internals. */
 export function runConfig(
   config: RunConfigWire | undefined,
   metadata: Readonly<Record<string, unknown>> | undefined,

@@ -2,7 +2,7 @@ import { UnavailableError } from '../storage/errors.ts'
 import type { Store } from '../storage/store/store.ts'
 import type { ServerEvent } from './observe.ts'
 
-/** A view of a store that tells when it stops to answer, and when it answers again. */
+/** Wraps a store to report when it stops answering and when it answers again. */
 export function observedStore(store: Store, observe: (event: ServerEvent) => void): Store {
   let awaySince: number | undefined
 
@@ -31,7 +31,7 @@ export function observedStore(store: Store, observe: (event: ServerEvent) => voi
   }
 
   return {
-    // The mark by which a saver over the same database is known is a symbol.
+    // Copies the symbol by which a saver over the same database is recognized.
     ...Object.fromEntries(Object.getOwnPropertySymbols(store).map((key) => [key, store[key as never]])),
     capabilities: store.capabilities,
     get: (...args) => watched(store.get(...args)),

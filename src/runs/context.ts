@@ -13,34 +13,34 @@ export interface RunContext {
   readonly agents: ReadonlyMap<string, Agent>
   /** The assistant of a thread that names none; undefined when there are several and none was chosen. */
   readonly defaultAgent: string | undefined
-  /** This process, in the leases it holds. */
+  /** The id of this process in the leases it holds. */
   readonly instance: string
   readonly leaseTtlMs: number
-  /** How long a run tries again while the store is away. */
+  /** How long a run retries while the store is unavailable, in milliseconds. */
   readonly retryForMs: number
-  /** How long a cancelled agent may take to stop before it is left behind. */
+  /** How long the engine waits for a cancelled agent to stop, in milliseconds. */
   readonly cancelGraceMs: number
   readonly watchers: LogWatchers
-  /** How often what has expired is dropped. */
+  /** How often expired records are deleted, in milliseconds. */
   readonly sweepMs: number
-  /** How long runs may go on when the server closes. */
+  /** How long runs may continue when the server closes, in milliseconds. */
   readonly drainMs: number
   /** Runs that execute in this process, by thread. */
   readonly active: Map<string, ActiveRun>
   readonly report: ErrorReporter
-  /** Tells those who operate the server. Never throws. */
+  /** Passes an event to the operator's observer. Never throws. */
   readonly observe: (event: ServerEvent) => void
   /** Fires when the server closes. */
   readonly closing: AbortController
 }
 
-/** Told of failures that no caller can be told of. Must not throw. */
+/** Called with failures that no caller would otherwise see. Must not throw. */
 export type ErrorReporter = (
   error: unknown,
   info: { readonly threadId?: string; readonly runId?: string },
 ) => void
 
-/** A run that has the thread's lease, for whoever executes it. */
+/** A run that holds the thread's lease and is ready to execute. */
 export interface LaunchedRun {
   readonly thread: ThreadRecord
   readonly run: RunRecord
@@ -60,7 +60,10 @@ export interface ActiveRun {
   readonly done: Promise<void>
 }
 
-/** Beside cancels: the server closes, it closes and another one may go on, or another one already has the thread. */
+/**
+ * Beside the cancel actions: `close` ends the run with the server, `hand over` lets another process continue it, and `fenced`
+ * means that another process already holds the thread.
+ */
 export type StopReason = CancelAction | 'close' | 'hand over' | 'fenced'
 
 export function agentOf(context: RunContext, assistantId: string): Agent {

@@ -56,26 +56,26 @@ export interface AgentEngineOptions {
   /** Keeps the agents' state. Default: memory. Agents that bring their own saver keep it. */
   readonly checkpointer?: Checkpointer | undefined
   /**
-   * How long a silent instance keeps its runs, in milliseconds, where others share its store: they take them over by a third of it
-   * later at the latest. Default: 15,000. Without effect on a store of one process.
+   * How long an instance that stopped responding keeps its runs, in milliseconds. Other instances of a shared store take them
+   * over at most a third of this time later. Default: 15,000. Has no effect on a store of one process.
    */
   readonly leaseTtlMs?: number | undefined
-  /** How long a cancelled agent may take to stop before it is left behind, in milliseconds. Default: 1,000. */
+  /** How long the engine waits for a cancelled agent to stop, in milliseconds. Default: 1,000. */
   readonly cancelGraceMs?: number | undefined
-  /** How long runs may go on after `close()`, in milliseconds, before they are stopped or handed over. Default: 0. */
+  /** How long runs may continue after `close()`, in milliseconds, before they are stopped or handed over. Default: 0. */
   readonly drainMs?: number | undefined
-  /** How often what has expired is dropped, in milliseconds. Default: 60,000. */
+  /** How often expired records are deleted, in milliseconds. Default: 60,000. */
   readonly sweepMs?: number | undefined
-  /** Told of failures that no caller can be told of. Default: `console.error`. */
+  /** Called with failures that no caller would otherwise see. Default: `console.error`. */
   readonly onError?: ErrorReporter | undefined
-  /** Told of what happens to runs, threads and the store. See docs/operating.md. */
+  /** Called with what happens to runs, threads and the store. See docs/operating.md. */
   readonly observe?: Observe | undefined
 }
 
-/** A thread, and on whose behalf it is addressed. */
+/** A thread, and the principal that accesses it. */
 export interface ThreadAddress {
   readonly threadId: string
-  /** What is done is done as this principal, with what it owns. Default null: that of a server without authentication. */
+  /** The caller, which can only access what it owns. Default null, as on a server without authentication. */
   readonly principal?: Principal | null | undefined
 }
 
@@ -83,22 +83,22 @@ export interface ThreadAddress {
 export interface RunRequest extends ThreadAddress {
   /** Default: the thread's, else the engine's default. */
   readonly assistantId?: string | undefined
-  /** The agent's input. Null or absent: go on from the checkpoint. On an interrupted thread it is the answer. */
+  /** The agent's input. Null or absent continues from the checkpoint. On an interrupted thread the input answers the interrupt. */
   readonly input?: unknown
   /** Fork from this checkpoint. */
   readonly checkpointId?: string | undefined
-  /** Refuse to make the thread. Default false. */
+  /** Fail instead of creating the thread. Default false. */
   readonly mustExist?: boolean | undefined
   /** What to do while another run holds the thread. Default: `enqueue`. */
   readonly multitaskStrategy?: MultitaskStrategy | undefined
   readonly config?: StoredConfig | undefined
   /** The thread's title, where it has none yet. */
   readonly title?: string | undefined
-  /** Given again, it starts no second run. */
+  /** The idempotency key: a repeated request starts no second run. */
   readonly command?: CommandKey | undefined
   /** The W3C `traceparent` of what asked for the run. */
   readonly traceparent?: string | null | undefined
-  /** Throws for an assistant that the caller may not run. Asked where the request names none. */
+  /** Throws for an assistant that the caller may not run. Called when the request names none. */
   readonly permit?: ((assistantId: string) => Promise<void>) | undefined
 }
 
@@ -108,7 +108,7 @@ export interface Answers
     RunRequest,
     'input' | 'checkpointId' | 'mustExist' | 'multitaskStrategy' | 'assistantId' | 'title'
   > {
-  /** By interrupt id. What is not answered stays open. */
+  /** By interrupt id. Interrupts without an answer stay open. */
   readonly answers: Readonly<Record<string, unknown>>
   /** A state update to write with them. */
   readonly update?: unknown
@@ -116,20 +116,20 @@ export interface Answers
   readonly goto?: unknown
 }
 
-/** What a run came to. */
+/** The result of a run. */
 export interface RunResult {
   readonly runId: string
   readonly status: 'success' | 'error' | 'interrupted'
   /** Why it failed. */
   readonly error: string | null
-  /** What the thread asks now. */
+  /** The interrupts that are open on the thread now. */
   readonly interrupts: readonly PendingInterrupt[]
 }
 
 export interface ThreadEvents extends ThreadAddress {
-  /** Only this run's events, and no more after its end. Default: those of all runs, without an end. */
+  /** Only this run's events, until its end. Default: the events of all runs, without an end. */
   readonly runId?: string | undefined
-  /** Only events with a higher sequence number. Default 0: all that the log still has. */
+  /** Only events with a higher sequence number. Default 0: everything the log still has. */
   readonly after?: number | undefined
   /** Default: everything. */
   readonly filter?: EventFilter | undefined
@@ -141,14 +141,14 @@ export interface ThreadSubscription extends ThreadAddress {
   readonly filter: EventFilter
   /** Only events with a higher sequence number. */
   readonly since?: number | undefined
-  /** Only events after this one, when the log still has it; else everything. Goes before `since`. */
+  /** Only events after this one, when the log still has it; else everything. Takes precedence over `since`. */
   readonly lastEventId?: string | undefined
 }
 
 export interface NewThreadRequest extends ThreadAddress {
   readonly assistantId?: string | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** Given again, it gives the thread that it has made. */
+  /** The idempotency key: a repeated request returns the thread that the first one created. */
   readonly command?: CommandKey | undefined
 }
 
@@ -157,7 +157,7 @@ export interface StateWriteRequest extends ThreadAddress, StateUpdate {
   readonly checkpointId?: string | undefined
   readonly checkpointNs?: string | undefined
   readonly title?: string | undefined
-  /** Given again, it writes no second checkpoint. */
+  /** The idempotency key: a repeated request writes no second checkpoint. */
   readonly command?: CommandKey | undefined
 }
 
@@ -165,7 +165,7 @@ export interface ThreadList extends Omit<ThreadListQuery, 'owner'> {
   readonly principal?: Principal | null | undefined
 }
 
-/** How an engine stands now. */
+/** The current load of an engine. */
 export interface EngineMeasures {
   /** Runs that execute in this process. */
   readonly running: number
@@ -173,38 +173,38 @@ export interface EngineMeasures {
   readonly queued: number
   /** Subscribers of this process. */
   readonly subscribers: number
-  /** The most events that one of them is behind the newest that this process has seen of its thread. */
+  /** How many events the slowest of them is behind the newest one that this process has seen of its thread. */
   readonly lag: number
 }
 
 /**
- * The only place where runs start, wait, stop and end. Every face of the server stands on it, and code on the server uses it
- * without HTTP: see docs/engine.md. Refusals are `RunError`s, which say what to do.
+ * The only place where runs start, wait, stop and end. Every face of the server uses it, and code on the server can use it
+ * without HTTP: see docs/engine.md. Refusals are `RunError`s, whose messages say what to do.
  */
 export interface AgentEngine {
   readonly agents: ReadonlyMap<string, Agent>
   /** The assistant of a thread that names none; undefined when there are several and none was chosen. */
   readonly defaultAgent: string | undefined
-  /** Starts a run, making the thread when there is none. Settles when it is recorded, not when it ends. */
+  /** Starts a run, creating the thread when there is none. Settles when it is recorded, not when it ends. */
   start(request: RunRequest): Promise<Started>
-  /** Starts the run that goes on with answers. Throws `no_such_interrupt`. */
+  /** Starts a run that continues with the answers. Throws `no_such_interrupt`. */
   respond(request: Answers): Promise<Started>
-  /** Settles when the run has ended, on whatever instance. Throws `no_such_run`, and `closing` when this engine closes first. */
+  /** Settles when the run has ended, on any instance. Throws `no_such_run`, and `closing` when this engine closes first. */
   wait(run: ThreadAddress & { readonly runId: string; readonly signal?: AbortSignal }): Promise<RunResult>
   /** Asks a run to stop; one that waits is dropped. Settles when that is recorded. Throws `no_such_run`. */
   cancel(run: ThreadAddress & { readonly runId: string; readonly action?: CancelAction }): Promise<void>
   /**
-   * The events of a thread, those that were and those to come, on whatever instance. They are pulled: nothing is read ahead, and
-   * leaving the loop ends the subscription.
+   * The events of a thread, past and future, on any instance. They are pulled: nothing is read ahead, and leaving the loop ends
+   * the subscription.
    */
   events(request: ThreadEvents): AsyncGenerator<ThreadEvent | LogGap, void, undefined>
-  /** The last sequence number of a thread's log, to read on from. 0 where the principal has no such thread. */
+  /** The last sequence number of a thread's log, from which a reader can continue. 0 where the principal has no such thread. */
   head(thread: ThreadAddress): Promise<number>
-  /** The events as SSE frames, whose bytes all subscribers share. What a new client must not see of the past is left out. */
+  /** The events as SSE frames, whose bytes all subscribers share. Past events that a new client must not see are left out. */
   subscribe(request: ThreadSubscription): Subscription
   /** Undefined where the principal has no such thread. */
   findThread(thread: ThreadAddress): Promise<ThreadRecord | undefined>
-  /** Makes an empty thread. Undefined when the id is taken, whoever has it. */
+  /** Makes an empty thread. Undefined when the id is taken, by this or another owner. */
   createThread(thread: NewThreadRequest): Promise<ThreadRecord | undefined>
   /** Merges keys into a thread's metadata. Throws `no_such_thread`. */
   patchThread(
@@ -212,27 +212,27 @@ export interface AgentEngine {
   ): Promise<ThreadRecord>
   /** A principal's threads, newest first unless asked otherwise. */
   listThreads(query?: ThreadList): AsyncIterable<ThreadRecord>
-  /** Run, log, records and checkpoints. False where the principal has no such thread. */
+  /** Deletes a thread with its run, log, records and checkpoints. False where the principal has no such thread. */
   deleteThread(thread: ThreadAddress): Promise<boolean>
   /** The state of a thread that `findThread` gave, or undefined before its first checkpoint. */
   readState(thread: ThreadRecord, query?: StateQuery): Promise<StateSnapshot | undefined>
   /** Snapshots newest first. */
   readHistory(thread: ThreadRecord, query: StateQuery, options: HistoryOptions): AsyncIterable<StateSnapshot>
-  /** Writes a checkpoint from outside a run, making the thread when there is none. Throws `thread_busy` beside a run. */
+  /** Writes a checkpoint from outside a run, creating the thread when there is none. Throws `thread_busy` during a run. */
   writeState(write: StateWriteRequest): Promise<Written>
-  /** A run's agents, as its lifecycle events told them. Undefined when the log knows nothing of the run. */
+  /** The tree of a run's agents, built from its lifecycle events. Undefined when the log has none of them. */
   readTree(thread: ThreadRecord, runId: string): Promise<RunTree | undefined>
-  /** What a command that was sent before came to. The thread must be the caller's. Throws `key_reused`. */
+  /** The recorded result of an earlier command. Does not check that the thread is the caller's. Throws `key_reused`. */
   loadReceipt(threadId: string, command: CommandKey | undefined): Promise<Receipt | null>
   measure(): Promise<EngineMeasures>
-  /** Tells those who operate the server: for faces, of what the engine does not see. Never throws. */
+  /** Passes an event to the operator's observer, for what only a face sees, such as a refused request. Never throws. */
   readonly observe: (event: ServerEvent) => void
   /** Drains, stops or hands over the runs of this process, and ends every subscription. */
   close(): Promise<void>
 }
 
 const LEASE_TTL_MS = 15_000
-/** A lease that nobody else can see never has to expire. */
+/** A lease in a store of one process never has to expire. */
 const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
 
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
@@ -245,7 +245,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     start: ({ input = null, ...request }) =>
       startRun(
         context,
-        asOwner({ ...request, ...authored(request), start: { kind: 'input', value: input } as const }),
+        asOwner({ ...request, ...withCaller(request), start: { kind: 'input', value: input } as const }),
       ),
     respond: ({ answers, update, goto, ...request }) => {
       const start = {
@@ -254,7 +254,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
         ...(update != null && { update }),
         ...(goto != null && { goto }),
       } as const
-      return startRun(context, asOwner({ ...request, ...authored(request), start }))
+      return startRun(context, asOwner({ ...request, ...withCaller(request), start }))
     },
     wait: (run) => waitForResult(context, asOwner(run)),
     cancel: async ({ threadId, principal, runId, action = 'interrupt' }) => {
@@ -285,12 +285,12 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
 function createContext(options: AgentEngineOptions): RunContext {
   const agents = new Map(Object.entries(options.agents))
   const defaultAgent = defaultAgentOf(agents, options.defaultAgent)
-  const given = options.store ?? memoryStore()
+  const unobserved = options.store ?? memoryStore()
   const report: ErrorReporter =
     options.onError ?? ((error) => console.error('agentwire: a run could not be recorded', error))
   const observe = createObserver(options.observe, (error) => report(error, {}))
-  const { shared } = given.capabilities
-  const store = shared && options.observe ? observedStore(given, observe) : given
+  const { shared } = unobserved.capabilities
+  const store = shared && options.observe ? observedStore(unobserved, observe) : unobserved
   const leaseTtlMs = options.leaseTtlMs ?? LEASE_TTL_MS
   return {
     store,
@@ -319,14 +319,14 @@ function defaultAgentOf(agents: ReadonlyMap<string, Agent>, named: string | unde
   throw new RunError('invalid_argument', `defaultAgent ${JSON.stringify(chosen)} is not one of the agents.`)
 }
 
-/** What a principal asks for, as its owner's. */
+/** Adds the owner that a request's principal acts for. */
 const asOwner = <T extends { readonly principal?: Principal | null | undefined }>(request: T) => ({
   ...request,
   owner: ownerOf(request.principal),
 })
 
-/** Who asks for a run, in its config, under the names that LangGraph's own servers use. */
-function authored({
+/** Adds the caller to a run's config, under the keys that LangGraph's own servers use. */
+function withCaller({
   principal,
   config,
 }: Pick<RunRequest, 'principal' | 'config'>): Pick<RunRequest, 'config'> {
@@ -354,7 +354,7 @@ async function waitForResult(
   }
   await waitForEnd(context, threadId, runId, signal)
   const [run, thread] = await Promise.all([loadRun(store, threadId, runId), loadThread(store, threadId)])
-  // A run whose thread was deleted meanwhile was stopped for it.
+  // Without a record, the thread was deleted meanwhile, which interrupts its run.
   const { status, error } = run?.record ?? { status: 'interrupted', error: null }
   const interrupts = (thread?.record.interrupts ?? []).map(({ id, value }) => ({ id, value }))
   return { runId, status: status as RunResult['status'], error, interrupts }
@@ -368,8 +368,8 @@ async function measure({ store, active, watchers }: RunContext): Promise<EngineM
 }
 
 /**
- * Lets runs finish for as long as `drainMs` says, then stops them: where another process can go on with a run it is handed
- * over, else it ends as interrupted. Last, every subscriber is cut off, and reconnects elsewhere.
+ * Lets runs finish for `drainMs`, then stops them: a run that another process can continue is handed over, any other one ends
+ * as interrupted. At last it ends every subscription with an error, so that clients reconnect elsewhere.
  */
 async function close(context: RunContext): Promise<void> {
   const { active, closing, store, agents, drainMs } = context

@@ -10,7 +10,7 @@ export type RunErrorCode =
   | 'thread_busy'
   /** Another command had this idempotency key before. */
   | 'key_reused'
-  /** The process was lost in the middle of a command, and what was changed since hides whether it took effect. */
+  /** The process was lost in the middle of a command, and later changes hide whether it took effect. */
   | 'outcome_unknown'
   | 'not_supported'
   | 'closing'

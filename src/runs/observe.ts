@@ -1,6 +1,6 @@
 import type { ModelCall } from '../agents/agent.ts'
 
-/** What is told of every run. */
+/** The fields of every run event. */
 export interface AboutRun {
   readonly threadId: string
   readonly runId: string
@@ -13,7 +13,7 @@ export interface AboutRun {
   readonly traceparent: string | null
 }
 
-/** Why a run came to its end. */
+/** Why a run ended. */
 export type RunEndReason =
   | 'completed'
   | 'failed'
@@ -22,7 +22,7 @@ export type RunEndReason =
   | 'rolled_back'
   /** It waited, and a later run with the strategy `interrupt` or `rollback` took its place. */
   | 'superseded'
-  /** The server closed, and no other process may go on with the run. */
+  /** The server closed, and no other process may continue the run. */
   | 'closed'
   /** The process that ran it was lost, and the run may not be continued. */
   | 'lost'
@@ -48,13 +48,13 @@ export type RunEvent =
   /** The run waits behind others. `position` 1 is the next. */
   | (AboutRun & { readonly type: 'run.queued'; readonly position: number })
   | (AboutRun & { readonly type: 'run.started'; readonly waitedMs: number })
-  /** The process that ran it was lost, and this one goes on with it. `attempt` 2 is the first take-over. */
+  /** The process that ran it was lost, and this one continues it. `attempt` 2 is the first take-over. */
   | (AboutRun & { readonly type: 'run.taken_over'; readonly attempt: number })
-  /** This process closes, and lets another one go on with the run. */
+  /** This process closes and lets another one continue the run. */
   | (AboutRun & { readonly type: 'run.handed_over' })
   /** A call of a model, through `model()` of an agent function. */
   | (AboutRun & { readonly type: 'run.model_called'; readonly call: ModelCall })
-  /** The run waits for answers to what it asked. */
+  /** The run waits for answers to its interrupts. */
   | (AboutRun & RunEnding & { readonly type: 'run.interrupted'; readonly interruptIds: readonly string[] })
   | (AboutRun &
       RunEnding & {
@@ -64,7 +64,7 @@ export type RunEvent =
         readonly error?: unknown
       })
 
-/** What a server tells those who operate it. */
+/** What a server reports to its operators. */
 export type ServerEvent =
   | RunEvent
   | {
@@ -73,7 +73,7 @@ export type ServerEvent =
       readonly owner: string | null
       readonly at: number
     }
-  /** The store does not answer; told once, until it is back. */
+  /** The store does not answer. Reported once until it is back. */
   | { readonly type: 'store.away'; readonly error: unknown; readonly at: number }
   | { readonly type: 'store.back'; readonly awayMs: number; readonly at: number }
   /** A request was answered with an error, or a command with a refusal. */
@@ -88,10 +88,10 @@ export type ServerEvent =
       readonly at: number
     }
 
-/** Told of what happens, after it is recorded. Never awaited; what it throws is reported and changes nothing. */
+/** Called with each event after it is recorded. Never awaited; what it throws is reported and has no other effect. */
 export type Observe = (event: ServerEvent) => unknown
 
-/** `observe` made safe to call from anywhere. */
+/** Wraps `observe` so that a call never throws. */
 export function createObserver(
   observe: Observe | undefined,
   report: (error: unknown) => void,

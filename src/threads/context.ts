@@ -1,8 +1,8 @@
 import type { OnError } from '../http/index.ts'
 import type { FaceContext } from '../requests/routes.ts'
 
-/** What every endpoint of this group stands on. */
+/** What every endpoint of this group needs. */
 export interface ThreadsContext extends FaceContext {
-  /** Told of what is the server's fault, with the reference that the client is given. */
+  /** Called with errors that are the server's fault, with the reference that the client gets. */
   readonly onError: OnError | undefined
 }

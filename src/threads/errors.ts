@@ -89,7 +89,7 @@ export interface CommandRefusal {
   readonly code: string
 }
 
-/** HTTP 200 for what the protocol has a code for, an HTTP error for what a client should repeat or mend. */
+/** HTTP 200 for errors that have a protocol code, an HTTP error for those that a client should retry or fix. */
 export function encodeCommandError(
   id: CommandFailure['id'],
   error: unknown,
@@ -104,8 +104,8 @@ function commandErrorResponse(
   error: unknown,
   onError: OnError | undefined,
 ): Response {
-  const refused = commandFailure(id, error)
-  if (refused) return json(refused, { status: isConflict(error) ? 409 : 200 })
+  const refusal = commandFailure(id, error)
+  if (refusal) return json(refusal, { status: isConflict(error) ? 409 : 200 })
   const response = encodeThreadsError(error) ?? toHttpError(error)
   if (response instanceof Response) return response
   const { status, message, headers = {} } = response
@@ -117,7 +117,7 @@ function commandErrorResponse(
   return json(failure(id, status > 500 ? 'unknown_error' : 'invalid_argument', message), { status, headers })
 }
 
-/** Only clients that send idempotency keys see these, and they know what to do with a status. */
+/** Only clients that send idempotency keys get these errors, and they handle an HTTP status. */
 const isConflict = (error: unknown): boolean =>
   error instanceof RunError && (error.code === 'key_reused' || error.code === 'outcome_unknown')
 

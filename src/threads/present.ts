@@ -74,7 +74,10 @@ export const presentThread = (thread: ThreadRecord) => ({
   error: thread.error,
 })
 
-/** By the task that raised them, which is the last segment of the namespace; the root's own under its id. */
+/**
+ * Groups interrupts by the task that raised them, the last segment of the namespace. Those of the root are keyed by their own
+ * id.
+ */
 function presentInterrupts({ interrupts }: ThreadRecord): Record<string, { id: string; value: unknown }[]> {
   const byTask: Record<string, { id: string; value: unknown }[]> = Object.create(null)
   for (const { id, value, namespace } of interrupts) {

@@ -26,7 +26,7 @@ export async function getThreads({ engine }: FaceContext, call: FaceCall): Promi
   )
 }
 
-/** Which thread `POST /threads` would make; undefined where the server chooses the id. */
+/** The thread id that `POST /threads` names, if it does not leave the choice to the server. */
 export async function namedThread(call: Pick<FaceCall, 'json'>): Promise<{ readonly threadId?: string }> {
   const { thread_id } = await bodyOf(threadCreateSchema, call)
   return thread_id === undefined ? {} : { threadId: threadIdOf(thread_id) }
@@ -71,13 +71,14 @@ export async function deleteThread({ engine }: FaceContext, call: FaceCall): Pro
   return empty(204)
 }
 
-/** `POST /threads/search` and, for the number alone, `POST /threads/count`. */
+/** `POST /threads/search`. */
 export async function searchThreads(context: FaceContext, call: FaceCall): Promise<Response> {
   const { limit = 10, offset = 0, ...query } = await search(context, call)
   const { items, total } = await page(query.threads, offset, limit)
   return json(items.map(presentThread), { headers: { 'x-pagination-total': String(total) } })
 }
 
+/** `POST /threads/count`. */
 export async function countThreads(context: FaceContext, call: FaceCall): Promise<Response> {
   const { threads } = await search(context, call)
   return json((await page(threads, 0, 0)).total)
@@ -107,11 +108,11 @@ async function search({ engine }: FaceContext, call: FaceCall) {
   return { limit, offset, threads: filter(all, wanted) }
 }
 
-/** What a search matches: the SDK finds an assistant's threads by these keys. */
+/** The metadata that a search matches, with the keys by which the SDK finds an assistant's threads. */
 const metadataOf = ({ metadata, assistantId }: ThreadRecord): Readonly<Record<string, unknown>> =>
   assistantId === null ? metadata : { ...metadata, assistant_id: assistantId, graph_id: assistantId }
 
-/** Undefined also for a state that cannot be read: one broken thread must not hide all others. */
+/** Undefined for a state that cannot be read, so that one broken thread does not fail the whole search. */
 const valuesOf = (engine: AgentEngine, thread: ThreadRecord): Promise<unknown> =>
   engine.readState(thread).then(
     (state) => state?.values ?? {},
@@ -126,7 +127,7 @@ const ORDER = {
   state_updated_at: 'updatedAt',
 } as const
 
-/** `POST …/runs/{run_id}/cancel?wait&action`: 202 once the run was told; with `wait=1` 204 once it has ended. */
+/** `POST …/runs/{run_id}/cancel?wait&action`: 202 once the cancel is recorded; with `wait=1` 204 once the run has ended. */
 export async function cancelRun({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   const { threadId, principal } = call
   const { searchParams } = call.url

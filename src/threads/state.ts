@@ -35,11 +35,11 @@ async function stateAt(context: FaceContext, call: FaceCall, query: StateQuery):
     : presentState(snapshot)
 }
 
-/** A run in progress shows in `next`, also before its first checkpoint: clients attach to a thread by it. */
+/** Marks a run in progress in `next` even before its first checkpoint, because clients decide by it whether to attach. */
 const markActive = (thread: ThreadRecord, state: ThreadState): ThreadState =>
   thread.activeRunId !== null && state.next.length === 0 ? { ...state, next: ['__start__'] } : state
 
-/** `POST …/state`: writes values from outside a run, and makes the thread when there is none. */
+/** `POST …/state`: writes values from outside a run, and creates the thread when there is none. */
 export async function postState({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   const { threadId, principal } = call
   const { values, checkpoint, checkpoint_id, as_node } = await bodyOf(stateWriteSchema, call)

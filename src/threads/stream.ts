@@ -6,9 +6,9 @@ import type { ThreadsContext } from './context.ts'
 import { streamSchema } from './wire.ts'
 
 /**
- * `POST …/stream` and `…/stream/events`: the thread's events that match the filter, those that were and those to come, for
- * all its runs. The stream never ends by itself: clients take an end for the end of everything. A thread that does not exist
- * yet is waited for, one that was deleted is 404: clients do not come back for it.
+ * `POST …/stream` and `…/stream/events`: the thread's events that match the filter, past and future, of all its runs. The
+ * stream never ends by itself, because clients treat an end as final. A thread that does not exist yet is waited for; a deleted
+ * one is 404, so that clients stop reconnecting.
  */
 export async function postStream({ engine, onError }: ThreadsContext, call: FaceCall): Promise<Response> {
   const { channels, namespaces, depth, since, since_event_id } = await bodyOf(streamSchema, call)
@@ -23,7 +23,7 @@ export async function postStream({ engine, onError }: ThreadsContext, call: Face
   return sseResponse(subscription, {
     signal: call.signal,
     onError: (error) => {
-      // A thread that was deleted and a server that closes are no failures.
+      // A deleted thread and a closing server are not failures.
       if (!(error instanceof RunError)) reportError(error, onError)
     },
   })

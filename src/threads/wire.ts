@@ -23,7 +23,7 @@ const CAMEL: Readonly<Record<string, string>> = {
   sortOrder: 'sort_order',
 }
 
-/** An object schema that also takes its keys in camelCase. Where both are given snake_case counts. */
+/** An object schema that also takes its keys in camelCase. If both are given, snake_case wins. */
 function params<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.preprocess(toSnake, z.object(shape))
 }

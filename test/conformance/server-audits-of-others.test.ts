@@ -4,9 +4,9 @@ import { MemorySaver } from '@langchain/langgraph'
 import { createEmbedServer, type ThreadSaver } from '@langchain/langgraph-api/experimental/embed'
 import { expect, test, vi } from 'vitest'
 import { runServerAudits } from '../../src/audit/index.ts'
+import { openServer } from '../kit/listen.ts'
 import { audited } from './audited/agents.ts'
 import { graphs } from './audited/graphs.ts'
-import { listen } from './targets/listen.ts'
 
 /** LangChain's own server for graphs inside of an application, with threads in memory as its documentation has them. */
 function embedServer() {
@@ -35,7 +35,7 @@ test('the rules that @langchain/langgraph-api does not hold', { timeout: 120_000
 }) => {
   vi.spyOn(console, 'error').mockImplementation(() => {})
   const server = createAdaptorServer({ fetch: embedServer().fetch }) as Server
-  const { origin, close } = await listen(server)
+  const { origin, close } = await openServer(server)
   onTestFinished(async () => {
     server.closeAllConnections()
     await close()

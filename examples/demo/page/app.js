@@ -166,7 +166,7 @@ function draw() {
 
 let scheduled = false
 
-/** Many events, one drawing. */
+/** Draws once for many events. */
 function scheduleDraw() {
   if (scheduled) return
   scheduled = true

@@ -81,7 +81,7 @@ function takeMessageEvent(conversation, namespace, node, data) {
 }
 
 /**
- * A message that a saved state already told whole is not told again.
+ * A message that is complete in a saved state is not streamed again.
  * @param {Conversation} conversation @param {string} scope @param {any} data @returns {Message | undefined}
  */
 function startMessage(conversation, scope, { id, role = 'ai' }) {
@@ -114,7 +114,7 @@ function takeToolEvent(conversation, namespace, data) {
 }
 
 /**
- * The state after a step decides which messages there are and in which order. What it does not know yet keeps its place.
+ * The state after a step decides which messages there are and in which order. Messages that it does not have yet keep their place.
  * @param {Conversation} conversation @param {any} values
  */
 function takeValues(conversation, values) {
@@ -137,15 +137,15 @@ function takeValues(conversation, values) {
 }
 
 /**
- * Puts each message that no state has told yet behind the one it followed.
+ * Puts each message that is in no state yet behind the one it followed.
  * @param {Message[]} before @param {Message[]} after
  */
 function keepUnsaved(before, after) {
-  const told = new Set(after.flatMap((message) => [message.id, ...message.calls]))
+  const known = new Set(after.flatMap((message) => [message.id, ...message.calls]))
   let place = 0
   for (const message of before) {
     const at = after.findIndex(({ id }) => id === message.id)
-    const whole = message.calls.length > 0 && message.calls.every((id) => told.has(id))
+    const whole = message.calls.length > 0 && message.calls.every((id) => known.has(id))
     if (at >= 0) place = at + 1
     else if (!message.saved && !whole) after.splice(place++, 0, message)
   }
@@ -180,7 +180,7 @@ function callOf({ calls }, id, name) {
 }
 
 /**
- * A call that no message made (a function's own) gets a place of its own.
+ * Shows a call that is in no message, such as a function's own, as a message.
  * @param {Conversation} conversation @param {string} scope @param {string} id
  */
 function showCall(conversation, scope, id) {

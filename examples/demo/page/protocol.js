@@ -54,7 +54,7 @@ export async function cancelRun(threadId, runId) {
 }
 
 /**
- * Delivers every event of a thread, and comes back after a lost connection with the number of the last event it saw. Ends when the
+ * Delivers every event of a thread, and reconnects after a lost connection with the number of the last event it saw. Ends when the
  * signal aborts.
  * @param {string} threadId
  * @param {{ signal: AbortSignal, onEvent: (event: ProtocolEvent) => void, onConnection: (connected: boolean) => void }} options

@@ -1,6 +1,6 @@
 /**
- * Draws a conversation. A message is drawn anew only when what it shows has changed, so that text one has selected and
- * details one has opened stay.
+ * Draws a conversation. A message is drawn again only when what it shows has changed, so that selected text and opened
+ * details stay.
  * @typedef {import('./conversation.js').Conversation} Conversation
  * @typedef {import('./conversation.js').Message} Message
  * @typedef {import('./conversation.js').Call} Call

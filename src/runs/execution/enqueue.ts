@@ -15,7 +15,7 @@ import {
 } from '../records/records.ts'
 import { commitTransitions, transition } from '../records/transition.ts'
 
-/** Waiting runs of one thread. More than a person could have meant. */
+/** The most runs that may wait on one thread. It only stops clients that start runs in a loop. */
 const MAX_QUEUED_RUNS = 1_000
 
 export interface Enqueue {
@@ -28,8 +28,8 @@ export interface Enqueue {
 }
 
 /**
- * Another run holds the thread. `interrupt` and `rollback` stop it and drop the runs that wait behind it, as the reference
- * server does; the new run starts when the old one has ended.
+ * Queues a run behind the one that holds the thread. `interrupt` and `rollback` stop that one and drop the runs that wait
+ * behind it, as the reference server does; the new run starts when the old one has ended.
  */
 export async function enqueue(context: RunContext, request: Enqueue): Promise<void> {
   const { store } = context
@@ -81,7 +81,7 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   if (local && local.runId === active?.record.runId) local.stop(strategy)
 }
 
-/** The runs that wait on a thread, as far as there are records of them. */
+/** The runs that wait on a thread and still have a record. */
 export async function loadWaiting(
   { store }: RunContext,
   { threadId, queue }: ThreadRecord,
@@ -90,7 +90,10 @@ export async function loadWaiting(
   return waiting.flatMap((run) => (run && !isEnded(run.record) ? [run.record] : []))
 }
 
-/** A commit that enters a run. Where its answer is lost the run tells whether it was done: the caller must not start another. */
+/**
+ * Commits a new run. If the answer is lost, the run's record shows whether the commit was applied, so that the caller does not
+ * start another run.
+ */
 async function commitRun(
   { store }: RunContext,
   { threadId, runId }: RunRecord,

@@ -20,8 +20,8 @@ import { launchNext } from './launch.ts'
 import { handOver, superviseRun } from './lease.ts'
 
 /**
- * Runs an agent to its end (events into the log, one terminal event), then the runs that wait behind it, one after the
- * other. Never rejects.
+ * Executes a run to its end (events into the log, one terminal event), then the runs that wait behind it, one after the other.
+ * Never rejects.
  */
 export async function execute(context: RunContext, launched: LaunchedRun): Promise<void> {
   const { threadId } = launched.run
@@ -46,7 +46,7 @@ async function attempt(context: RunContext, launched: LaunchedRun, stop: AbortCo
   try {
     await runToEnd(context, launched, stop)
   } catch (error) {
-    // A fenced writer has lost the thread to another one, which tells the subscribers: it goes silently.
+    // A fenced writer has lost the thread to another process, which writes the terminal event: there is nothing to report.
     if (!(error instanceof FencedError)) context.report(error, { threadId, runId })
   }
 }
@@ -73,7 +73,7 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
   }
 }
 
-/** The outcome once all events are in the log: an agent that has not been heard to its end is not done. */
+/** The outcome once all events are in the log. A run whose last events could not be written has failed. */
 async function afterFlush(appender: Appender, outcome: Outcome): Promise<Outcome> {
   try {
     await appender.flush()
@@ -107,13 +107,13 @@ async function iterateAgent(
     if (error instanceof FencedError) throw error
     return { end: 'failed', error }
   } finally {
-    steps?.leave()
+    steps?.close()
   }
 }
 
 interface AgentSteps {
   next(): Promise<IteratorResult<AgentEvent>>
-  leave(): void
+  close(): void
 }
 
 function openAgent(
@@ -140,8 +140,8 @@ function openAgent(
 }
 
 /**
- * The agent's events, without ever waiting for an agent that ignores its signal: after a stop, `next` gives it a grace time
- * to settle (its last checkpoint may still be on its way) and then comes back without it.
+ * The agent's events, without waiting for an agent that ignores its signal: after a stop, `next` gives the agent a grace time
+ * to settle, because its last checkpoint may not be written yet, and then ends without it.
  */
 function interruptible(agent: Agent, task: AgentTask, graceMs: number): AgentSteps {
   const iterator = agent.stream(task)[Symbol.asyncIterator]()
@@ -157,18 +157,19 @@ function interruptible(agent: Agent, task: AgentTask, graceMs: number): AgentSte
         giveUp = () => resolve(END)
         iterator.next().then(resolve, reject)
       }),
-    leave() {
+    close() {
       clearTimeout(timer)
-      // Not awaited: the agent may never answer. What it does from here on is fenced off.
-      const close = async () => iterator.return?.()
-      close().catch(() => {})
+      // Not awaited, because the agent may never answer. Its later writes are fenced.
+      const end = async () => iterator.return?.()
+      end().catch(() => {})
     },
   }
 }
 
-/** Passes an attempt's events on to the log, and keeps account of the interrupts they announce and the tokens they report. */
+/** Passes an attempt's events on to the log, and records the interrupts they announce and the tokens they report. */
 function createRecorder(context: RunContext, { run, token, thread }: LaunchedRun, appender: Appender) {
-  // Clients keep what a resume does not answer, and forget all when they start a run: it must be announced to them again.
+  // On a resume, clients keep the interrupts that it does not answer. On any other run they forget all, so that these must be
+  // announced again.
   const kept = run.start.kind === 'resume' ? thread.interrupts : []
   const announced = new Map(kept.map((interrupt) => [interrupt.id, interrupt]))
   const raised = new Map<string, OpenInterrupt>()
@@ -187,7 +188,7 @@ function createRecorder(context: RunContext, { run, token, thread }: LaunchedRun
     if (id === undefined) return appender.push(event)
     const before = raised.get(id) ?? announced.get(id)
     raised.set(id, before ?? { id, runId: run.runId, namespace, value: payloadOf(event) })
-    // A client that has seen it would list it twice.
+    // A client that has seen the interrupt would list it twice.
     return before ? undefined : appender.push(event)
   }
 
@@ -204,7 +205,7 @@ function createRecorder(context: RunContext, { run, token, thread }: LaunchedRun
 
 const payloadOf = (event: AgentEvent): unknown => (event.data as { readonly payload?: unknown }).payload
 
-/** Adds what the end of a message says of its tokens. */
+/** Adds the token counts that the end of a message reports. */
 function withUsage(before: RunUsage | null, data: unknown): RunUsage | null {
   const { event, usage } = data as {
     readonly event?: unknown

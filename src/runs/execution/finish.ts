@@ -15,21 +15,21 @@ import {
 import { commitTransitions, rootLifecycle, type Transition, transition } from '../records/transition.ts'
 import { retryConflicts } from '../records/update.ts'
 
-/** How an attempt came to its end. */
+/** How an attempt ended. */
 export type Outcome =
   | { readonly end: 'done' }
   | { readonly end: 'failed'; readonly error: unknown }
   | { readonly end: 'lost' }
   | { readonly end: 'stopped'; readonly reason: StopReason }
 
-/** What an attempt leaves behind beside its outcome. */
+/** What an attempt has recorded beside its outcome. */
 export interface Leftover {
   /** The interrupts it has raised. */
   readonly raised: readonly OpenInterrupt[]
   readonly usage: RunUsage | null
 }
 
-/** What a run comes to: its terminal event, its last transition and the thread it leaves. */
+/** The end of a run: its terminal event, its last transition and the thread's next record. */
 export interface Ending {
   readonly event: AgentEvent
   readonly transition: Transition
@@ -68,7 +68,7 @@ export async function finish(
   })
 }
 
-/** What a run comes to, and how it leaves its thread. Undoes what it wrote where a rollback was asked for. */
+/** Decides how a run ends and what becomes of its thread. Undoes what the run wrote if a rollback was requested. */
 export async function resolveEnding(
   context: RunContext,
   thread: ThreadRecord,
@@ -77,7 +77,7 @@ export async function resolveEnding(
   { raised, usage }: Leftover,
 ): Promise<Ending> {
   const { cancel } = run
-  // A cancel that arrived after the agent's last event still counts: its caller was told so.
+  // A cancel that arrived after the agent's last event still counts, because it was accepted.
   const settled: Outcome = cancel ? { end: 'stopped', reason: cancel } : outcome
   const open = settled.end === 'done' ? raised : await interruptsLeftOpen(context, run, thread, raised)
   const rolledBack = cancel === 'rollback' ? await rollback(context, run) : {}
@@ -110,7 +110,7 @@ export async function resolveEnding(
   }
 }
 
-/** Undoes a run: back to the checkpoint and the interrupts it found, or to no state at all. */
+/** Restores the checkpoint and the interrupts from before the run, or no state at all if there was none. */
 async function rollback(
   context: RunContext,
   { threadId, assistantId, rollbackPoint }: RunRecord,
@@ -119,14 +119,14 @@ async function rollback(
   if (checkpointId === null) {
     await checkpointerOf(context, agentOf(context, assistantId)).deleteThread(threadId)
   }
-  // All of the run is written but its end.
+  // Everything of the run is written except its terminal event.
   const supersededThroughSeq = (await context.store.inspect(threadId)).head + 1
   return { interrupts, restoredCheckpointId: checkpointId, supersededThroughSeq }
 }
 
 /**
- * A run that did not come to its end leaves open what it raised and what it had no answers for. Whether it took the answers
- * it had, only the state knows.
+ * The interrupts that an unfinished run leaves open: those it raised and those it had no answers for. Only the state shows
+ * whether it took the answers that it had.
  */
 async function interruptsLeftOpen(
   context: RunContext,
@@ -181,7 +181,7 @@ function endOf(outcome: Outcome, open: readonly OpenInterrupt[]): End {
 const stopReasonOf = (reason: StopReason): RunEndReason =>
   reason === 'rollback' ? 'rolled_back' : reason === 'interrupt' ? 'cancelled' : 'closed'
 
-/** What the user is shown of a failure: its message, never its stack. */
+/** The failure as the user sees it: its message, never its stack. */
 function errorText(error: unknown): string {
   const message = error instanceof Error ? error.message : typeof error === 'string' ? error : ''
   return message === '' ? 'The agent failed without a message.' : message.slice(0, 2_000)

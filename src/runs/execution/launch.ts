@@ -23,15 +23,18 @@ export interface ThreadClaim {
   readonly thread: ThreadRecord
   readonly run: RunRecord
   readonly state: PartitionState
-  /** What else is checked and written with it. */
+  /** Further guards and operations of the same commit. */
   readonly guards?: readonly Guard[]
   readonly ops?: readonly Op[]
 }
 
-/** Somebody waits for the answer. */
+/** How long a claim is retried. Short, because a caller waits for the answer. */
 const RETRY_FOR_MS = 1_000
 
-/** Gives a run the thread: lease, records and its `running` event, in one commit. Throws `ConflictError` when another was first. */
+/**
+ * Claims the thread for a run: lease, records and its `running` event, in one commit. Throws `ConflictError` when another was
+ * first.
+ */
 export async function claimThread(
   context: RunContext,
   { read, thread, run, state, guards = [], ops = [] }: ThreadClaim,
@@ -81,7 +84,9 @@ export async function claimThread(
   return { thread: busy, run: started.run, token, head }
 }
 
-/** A resume leaves the interrupts it does not answer; a run that goes on without input leaves all; any other one drops them. */
+/**
+ * A resume keeps the interrupts it does not answer, a run that continues without input keeps all, and any other one drops them.
+ */
 function unansweredInterrupts(
   { interrupts }: ThreadRecord,
   { start, checkpointId }: RunRecord,
@@ -102,8 +107,8 @@ async function rollbackPointOf(
 }
 
 /**
- * Gives a free thread to the run that waits first, and returns it for the caller to execute. Any process may call it at any
- * time: who loses the race gets undefined.
+ * Claims a free thread for the run that waits first, and returns it for the caller to execute. Any process may call it at any
+ * time; one that loses the race gets undefined.
  */
 export async function launchNext(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {
   if (context.closing.signal.aborted) return undefined
@@ -126,7 +131,7 @@ async function claimForNext(context: RunContext, threadId: string): Promise<Laun
   if (run?.record.status === 'pending') {
     return claimThread(context, { read, thread: read.record, run: run.record, state })
   }
-  // The record was dropped: skip it.
+  // The run no longer waits, or its record is gone: skip it.
   await store.commit(threadId, {
     guards: [guardThread(threadId, read)],
     ops: [putThread({ ...read.record, queue: read.record.queue.slice(1) })],

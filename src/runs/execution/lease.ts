@@ -4,8 +4,8 @@ import type { LaunchedRun, RunContext, StopReason } from '../context.ts'
 import { loadRun } from '../records/records.ts'
 
 /**
- * Listens for a cancel of the run and, where other processes share the store, keeps the lease alive. Returns the function
- * that ends it.
+ * Listens for a cancel of the run and, where other processes share the store, keeps the lease alive. Returns a function that
+ * ends both.
  */
 export function superviseRun(
   context: RunContext,
@@ -25,7 +25,7 @@ export function superviseRun(
       else context.report(error, { threadId, runId })
     })
   }
-  // A cancel may have come between the start of the run and now. Later ones in this process come to `ActiveRun.stop`.
+  // A cancel may have come between the start of the run and now. Later ones in this process call `ActiveRun.stop`.
   settle(checkForCancel())
   if (!store.capabilities.shared) return () => {}
   const stopRenewing = keepRenewing(context, threadId, token, (renewal) =>
@@ -58,7 +58,7 @@ export function keepRenewing(
   return () => clearInterval(timer)
 }
 
-/** Releases a lease, with what else is to be written under it. Does nothing when it was lost. */
+/** Releases a lease, in one commit with `ops`. Does nothing when the lease was lost. */
 export async function releaseLease(
   store: Store,
   threadId: string,
@@ -75,7 +75,7 @@ export async function releaseLease(
   }
 }
 
-/** Gives up a run in the middle: its lease is over at once, and any other process may continue it. */
+/** Hands over a run that has not ended: its lease expires at once, and any other process may continue it. */
 export async function handOver(
   { store, observe }: RunContext,
   { thread, run, token }: LaunchedRun,

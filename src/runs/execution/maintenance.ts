@@ -2,15 +2,18 @@ import type { RunContext } from '../context.ts'
 import { removeMarked } from '../threads/remove-thread.ts'
 import { recoverThread } from './recover.ts'
 
-/** What an instance does unasked, for itself and for others that were lost, until the engine closes. */
+/**
+ * Starts the periodic work of an instance, which finishes what lost processes left and deletes expired records, until the
+ * engine closes.
+ */
 export function startMaintenance(context: RunContext): void {
   const { store, leaseTtlMs, sweepMs } = context
-  // Where nobody else can be lost there is little to find.
+  // With a store of one process no other process can be lost, so there is little to find.
   every(context, store.capabilities.shared ? leaseTtlMs / 3 : sweepMs, () => finishOrphanedWork(context))
   every(context, sweepMs, () => store.sweep())
 }
 
-/** Orphaned runs, runs that nobody starts, and deletions that were cut short. */
+/** Takes over orphaned runs, starts runs that wait on free threads, and finishes interrupted deletions. */
 async function finishOrphanedWork(context: RunContext): Promise<void> {
   const { store, active, closing, report } = context
   const [expired, queued, deleting] = await Promise.all([
@@ -31,8 +34,8 @@ async function finishOrphanedWork(context: RunContext): Promise<void> {
 }
 
 /**
- * Does `work` again and again, never twice at once. Not on the stroke of a clock, so that instances that began together do not
- * ask the store together. Does not keep the process alive.
+ * Repeats `work`, never twice at once. The interval has a random part, so that instances that started together do not query the
+ * store together. Does not keep the process alive.
  */
 function every({ closing, report }: RunContext, ms: number, work: () => Promise<void>): void {
   let timer: unknown
@@ -46,7 +49,7 @@ function every({ closing, report }: RunContext, ms: number, work: () => Promise<
       },
       ms * (0.75 + Math.random() / 2),
     )
-    // A number where the runtime is not Node.
+    // Outside Node a timer may be a number.
     ;(timer as { unref?: () => void }).unref?.()
   }
   closing.signal.addEventListener('abort', () => clearTimeout(timer as number))

@@ -5,18 +5,18 @@ import { execute } from './execute.ts'
 import { launchNext } from './launch.ts'
 import { takeOverRun } from './take-over.ts'
 
-/** Sees to a thread that nobody runs: takes over its orphaned run, or starts the one that waits. */
+/** Recovers a thread that no process runs: takes over its orphaned run, or starts the one that waits. */
 export async function recoverThread(context: RunContext, threadId: string): Promise<void> {
   const next = (await takeOverRun(context, threadId)) ?? (await launchNext(context, threadId))
   if (next) void execute(context, next)
 }
 
-/** A run that executes elsewhere is looked up again at the latest after this time: its process may be lost. */
+/** A run that executes elsewhere is checked again after at most this time, because its process may be lost. */
 const RECHECK_MS = 1_000
 
 /**
- * Settles when the run has ended, wherever it executes. One whose process is lost ends when its lease is over. Throws `closing`
- * when this process closes first, and the reason of the signal.
+ * Settles when the run has ended, wherever it executes. A run whose process is lost ends after its lease has expired. Throws
+ * `closing` when this process closes first, and the signal's reason when it aborts.
  */
 export async function waitForEnd(
   context: RunContext,
@@ -26,7 +26,7 @@ export async function waitForEnd(
 ): Promise<void> {
   let closed: Error | undefined
   const watcher = context.watchers.open(threadId, ({ reason, at }) => {
-    // A deleted thread has no run: that is found out below.
+    // For a deleted thread the loop below ends, because its run is gone.
     if (at === 'head') closed = reason
   })
   signal?.addEventListener('abort', watcher.close)

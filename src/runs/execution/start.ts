@@ -4,10 +4,10 @@ import { agentOf, checkpointerOf, type RunContext } from '../context.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import {
   type CommandKey,
+  concurrentDuplicate,
   loadReceipt,
   putReceipt,
   type Started,
-  sentTwiceAtOnce,
 } from '../records/idempotency.ts'
 import {
   isHeld,
@@ -32,20 +32,20 @@ export interface StartRequest {
   /** Default: the thread's, else the server's default. */
   readonly assistantId?: string | undefined
   readonly start: RunInput
-  /** Refuse to make the thread. A resume never makes one. */
+  /** Fail instead of creating the thread. A resume never creates one. */
   readonly mustExist?: boolean | undefined
   /** Default: enqueue. */
   readonly multitaskStrategy?: MultitaskStrategy | undefined
   /** Fork from here. */
   readonly checkpointId?: string | undefined
   readonly config?: StoredConfig | undefined
-  /** Kept when the thread has none yet. */
+  /** The thread's title, if it has none yet. */
   readonly title?: string | undefined
-  /** Given again, it starts no second run. */
+  /** The idempotency key: a repeated request starts no second run. */
   readonly command?: CommandKey | undefined
   /** The W3C `traceparent` of the request. */
   readonly traceparent?: string | null | undefined
-  /** Throws for an assistant that the caller may not run. Asked where the request names none. */
+  /** Throws for an assistant that the caller may not run. Called when the request names none. */
   readonly permit?: ((assistantId: string) => Promise<void>) | undefined
 }
 
@@ -71,7 +71,7 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   if (request.assistantId === undefined) await request.permit?.(assistantId)
   const known = await loadReceipt(store, threadId, command)
   if (known.receipt && 'runId' in known.receipt) return known.receipt
-  if (known.receipt || known.inFlight) throw sentTwiceAtOnce()
+  if (known.receipt || known.inFlight) throw concurrentDuplicate()
   if (checkpointId !== undefined) {
     await requireCheckpoint({ threadId, checkpointId, checkpointer: checkpointerOf(context, agent) })
   }
@@ -96,7 +96,7 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   }
   if (waits) {
     await enqueue(context, { read, thread: changed, run, answers, ...extra })
-    // Whoever held the thread may have left before it could see this run.
+    // The process that held the thread may have released it before it could see this run.
     const next = await launchNext(context, threadId)
     if (next) void execute(context, next)
   } else {
@@ -128,7 +128,7 @@ const newRun = (
   error: null,
 })
 
-/** The thread as the caller may use it, or undefined where a new one is to be made. */
+/** The existing thread, or undefined if a new one is to be created. Throws if the caller may not use it. */
 async function usableThread(
   context: RunContext,
   thread: ThreadRecord | undefined,
@@ -156,7 +156,7 @@ function assistantOf(context: RunContext, thread: ThreadRecord, request: StartRe
   throw new RunError('invalid_argument', 'assistant_id: name the assistant that should run.')
 }
 
-/** On an interrupted thread a new input is the answer, as the protocol has it. */
+/** On an interrupted thread a new input answers the interrupt, as the protocol demands. */
 function answerWithInput(thread: ThreadRecord, { start, checkpointId }: StartRequest): RunInput {
   if (start.kind !== 'input' || start.value === null || checkpointId !== undefined) return start
   const [first, ...others] = thread.interrupts
@@ -170,7 +170,7 @@ function answerWithInput(thread: ThreadRecord, { start, checkpointId }: StartReq
   return { kind: 'resume', answers: { [first.id]: start.value } }
 }
 
-/** The interrupts a resume answers, each open and not yet answered by a run that waits. */
+/** The interrupts a resume answers. Throws unless each is open and not yet answered by a run that waits. */
 function requireOpen(thread: ThreadRecord, start: RunInput): readonly string[] {
   if (start.kind !== 'resume') return []
   const answers = Object.keys(start.answers)

@@ -17,13 +17,13 @@ import {
 import { commitTransitions, transition } from '../records/transition.ts'
 import { resolveEnding } from './finish.ts'
 
-/** How often a run is taken up again before it counts as the reason why its processes die. */
+/** How often a run may be attempted before it is presumed to be what kills its processes. */
 const MAX_ATTEMPTS = 3
 
 /**
- * Takes over a run whose process is gone: its lease has expired. A resumable agent's run is given back to be continued from
- * its last checkpoint; any other one ends, in one `failed` event, or `interrupted` where a cancel was under way. Does nothing
- * when the lease is alive or another process was first.
+ * Takes over a run whose process is lost, which shows in its expired lease. The run of a resumable agent is returned, to
+ * continue from its last checkpoint; any other one ends in one `failed` event, or `interrupted` if a cancel was requested. Does
+ * nothing while the lease is held or when another process was first.
  */
 export async function takeOverRun(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {
   const { store } = context
@@ -69,7 +69,7 @@ const guards = ({ thread, run, state }: OrphanedRun) =>
     { guard: 'head', seq: state.head },
   ] as const
 
-/** The same run under a new token. Subscribers see its events go on, and nothing of the change. */
+/** Continues the run under a new token. Subscribers see only that its events go on. */
 async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<LaunchedRun> {
   const { token, state } = orphan
   const thread = orphan.thread.record
@@ -82,14 +82,14 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
   return { thread, run: { ...run, ...rest }, token, head: Math.max(head, state.head) }
 }
 
-/** Where a run that has written a checkpoint goes on from there; one that has not begins anew. */
+/** The input of the next attempt: a run that has written a checkpoint continues from it, any other one starts again. */
 async function remainingInput(
   context: RunContext,
   thread: ThreadRecord,
   run: RunRecord,
 ): Promise<Pick<RunRecord, 'start' | 'checkpointId'>> {
   const { start, checkpointId } = run
-  // A restored head holds until the run's first checkpoint.
+  // A restored head is dropped with the run's first checkpoint, so this run has written none.
   if (thread.restoredCheckpointId !== null) return { start, checkpointId }
   const agent = context.agents.get(run.assistantId)
   const checkpointer = agent ? checkpointerOf(context, agent) : context.checkpointer

@@ -7,14 +7,14 @@ import { encodeFrame, eventWriter, type PendingEvent } from './frame.ts'
 /** Writes one run's events to the thread's log, in order, under the run's fencing token. */
 export interface Appender {
   /**
-   * Takes an event. The first one after a pause is written at once, for the sake of the first token; those that follow are
-   * gathered. Gives a promise when the agent is ahead of the store and must wait. Throws what an earlier write failed with,
-   * and for data that is not JSON.
+   * Queues an event. The first one after a pause is written at once, so that the first token is not delayed; those that follow
+   * are batched. Returns a promise when the agent is too far ahead of the store and must wait. Throws the error of an earlier
+   * write, and for data that is not JSON.
    */
   push(event: AgentEvent): Promise<void> | undefined
-  /** Settles when all that was pushed is written. */
+  /** Settles when every pushed event is written. */
   flush(): Promise<void>
-  /** Writes one last event in one commit with `ops`, under `guards`. Call after `flush`, also after one that failed. */
+  /** Writes one last event in one commit with `ops`, under `guards`. Call after `flush`, even after a failed one. */
   commit(event: AgentEvent, guards: readonly Guard[], ops: readonly Op[]): Promise<void>
 }
 
@@ -29,20 +29,20 @@ interface AppenderOptions {
   readonly retryForMs: number
 }
 
-/** Events an agent may be ahead of the store by. */
+/** How many events an agent may be ahead of the store. */
 const MAX_QUEUED = 1_000
-/** Events written without waiting for more to come: somebody acts on them. */
+/** Events that are written without waiting for a batch, because clients act on them. */
 const URGENT = new Set(['lifecycle', 'input.requested', 'checkpoints'])
 
 export function createAppender(options: AppenderOptions): Appender {
-  const { store, threadId, runId, token, retryForMs: patienceMs } = options
+  const { store, threadId, runId, token, retryForMs } = options
   const { coalesceMs } = store.capabilities
-  const written = eventWriter(runId)
+  const toPending = eventWriter(runId)
   let head = options.head
   let queue: PendingEvent[] = []
   let draining: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
-  let hurry: (() => void) | undefined
+  let endPause: (() => void) | undefined
 
   async function write(
     events: readonly PendingEvent[],
@@ -57,7 +57,7 @@ export function createAppender(options: AppenderOptions): Appender {
       token,
       before: head,
       after,
-      retryForMs: patienceMs,
+      retryForMs,
       change: {
         guards: [{ guard: 'fence', token }, { guard: 'head', seq: head }, ...guards],
         ops: [{ op: 'append', token, events: frames }, ...ops],
@@ -87,45 +87,45 @@ export function createAppender(options: AppenderOptions): Appender {
     if (queue.some(isUrgent)) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, coalesceMs)
-      hurry = () => {
+      endPause = () => {
         clearTimeout(timer)
         resolve()
       }
     })
-    hurry = undefined
+    endPause = undefined
   }
 
   return {
     push(event) {
       if (failure) throw failure.error
-      const item = written(event)
+      const item = toPending(event)
       queue.push(item)
-      if (isUrgent(item)) hurry?.()
+      if (isUrgent(item)) endPause?.()
       if (!draining) {
         draining = drain()
-        // Reported by the next push or flush.
+        // The next push or flush throws it.
         draining.catch(() => {})
       }
       return queue.length >= MAX_QUEUED ? draining : undefined
     },
     async flush() {
       while (draining) {
-        hurry?.()
+        endPause?.()
         await draining
       }
       if (failure) throw failure.error
     },
     async commit(event, guards, ops) {
-      // What failed may have been written all the same.
+      // The failed write may have reached the store all the same.
       if (failure) head = (await store.inspect(threadId)).head
-      await write([written(event)], guards, ops)
+      await write([toPending(event)], guards, ops)
     },
   }
 }
 
 const isUrgent = ({ method }: PendingEvent): boolean => URGENT.has(method)
 
-/** The end of this turn of the event loop: long enough to gather what a burst brings, too short to be seen. */
+/** Waits for the end of this turn of the event loop: long enough to batch a burst, too short to be noticed. */
 const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {
     const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => void }
@@ -146,8 +146,8 @@ export interface Persist {
 }
 
 /**
- * Commits a change that appends to the log, also over a store that is away for a while. A commit whose answer was lost is not
- * done twice: only the holder of the token writes to this log, so its head tells whether the change is in it.
+ * Commits a change that appends to the log, and retries while the store is unavailable. A commit whose answer was lost is not
+ * applied twice: only the holder of the token writes to this log, so its head shows whether the change is in it.
  */
 export async function persist({
   store,
@@ -156,7 +156,7 @@ export async function persist({
   before,
   after,
   change,
-  retryForMs: patienceMs,
+  retryForMs,
 }: Persist): Promise<void> {
   let deadline: number | undefined
   for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
@@ -166,18 +166,18 @@ export async function persist({
       await store.commit(threadId, change)
       return
     } catch (error) {
-      // What was thought lost has arrived after all: look again.
-      const overtaken = error instanceof ConflictError && deadline !== undefined
-      if (!(error instanceof UnavailableError || overtaken)) throw error
-      deadline ??= Date.now() + patienceMs
-      if (Date.now() >= deadline || (overtaken && !(await moved(store, threadId, before)))) throw error
+      // The commit that seemed lost may have been applied after all: inspect the log again.
+      const conflicted = error instanceof ConflictError && deadline !== undefined
+      if (!(error instanceof UnavailableError || conflicted)) throw error
+      deadline ??= Date.now() + retryForMs
+      if (Date.now() >= deadline || (conflicted && !(await headMoved(store, threadId, before)))) throw error
       await sleep(delay)
     }
   }
 }
 
-/** Whether a conflict is about the log and not about something else that the change is guarded by. */
-const moved = async (store: Store, threadId: string, head: number): Promise<boolean> =>
+/** Whether a conflict came from the log's head, not from another guard of the change. */
+const headMoved = async (store: Store, threadId: string, head: number): Promise<boolean> =>
   (await store.inspect(threadId)).head !== head
 
 const FIRST_DELAY_MS = 20

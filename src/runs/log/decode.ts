@@ -5,7 +5,7 @@ import { topicOf } from './frame.ts'
 /** An event of a thread's log, for code that reads it in process. `data` has the protocol's own shape. */
 export interface ThreadEvent {
   readonly type: 'event'
-  /** Stable for ever: `<fencing token>-<seq>`; `synth:…` for the state that stands for events the log lacks. */
+  /** Stable for ever: `<fencing token>-<seq>`; `synth:…` for a state that replaces events the log no longer has. */
   readonly eventId: string
   /** Its number in the log, from 1. A synthetic event has that of the last event before it. */
   readonly seq: number
@@ -20,12 +20,12 @@ export interface ThreadEvent {
   readonly data: unknown
 }
 
-/** Events are gone that the reader has not seen: the log keeps only so many. The newest state follows. */
+/** Retention dropped events that the reader has not seen. The newest state follows. */
 export interface LogGap {
   readonly type: 'gap'
   /** The last sequence number that the reader has. */
   readonly after: number
-  /** The next one that there is. */
+  /** The first sequence number that the log still has. */
   readonly firstRetained: number
 }
 
@@ -44,7 +44,7 @@ interface FrameJson {
 
 const decoder = new TextDecoder()
 
-/** The wanted events of a batch. The only place that takes frames of the log apart. */
+/** The wanted events of a batch. Frames of the log are parsed only here. */
 export function decodeBatch(
   { bytes, offsets, count, origins, originOf }: LogBatch,
   wanted: Matcher,
@@ -68,7 +68,7 @@ export function decodeFrames(frames: readonly Uint8Array[]): readonly (ThreadEve
   })
 }
 
-/** What stands behind `data: ` on the frame's last line. */
+/** Parses what follows `data: ` on the frame's last line. */
 const jsonOf = (frame: string): FrameJson => JSON.parse(frame.slice(frame.indexOf('\ndata: ') + 7).trimEnd())
 
 function eventOf({ event_id, seq, method, params }: FrameJson, runId: string): ThreadEvent {

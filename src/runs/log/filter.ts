@@ -14,13 +14,13 @@ export type Matcher = (topic: Topic) => boolean
 
 export function createMatcher({ channels, namespaces = [], depth }: EventFilter): Matcher {
   const wanted = new Set(channels)
-  const near = (namespace: readonly string[]) =>
+  const inNamespaces = (namespace: readonly string[]) =>
     namespaces.length === 0 ||
     namespaces.some(
       (prefix) =>
         startsWith(namespace, prefix) && (depth === undefined || namespace.length - prefix.length <= depth),
     )
-  return (topic) => wantsChannel(wanted, topic) && near(topic.namespace)
+  return (topic) => wantsChannel(wanted, topic) && inNamespaces(topic.namespace)
 }
 
 function wantsChannel(wanted: ReadonlySet<string>, { method, detail }: Topic): boolean {

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import type { LogEvent, LogOrigin } from '../../storage/store/store.ts'
 
-/** What subscribers filter an event by. Stored beside the event, so that nobody opens its bytes to route it. */
+/** What subscribers filter an event by. Stored beside the event, so that routing does not parse its bytes. */
 export interface Topic {
   readonly method: string
   readonly namespace: readonly string[]
@@ -31,7 +31,7 @@ export function topicOf(origin: LogOrigin): Topic {
   return topic
 }
 
-/** An event as it waits for its number. */
+/** An event that has no sequence number yet. */
 export interface PendingEvent {
   readonly method: string
   readonly topic: string
@@ -60,8 +60,8 @@ interface Kind {
 }
 
 /**
- * Writes a run's events down, each as it is when it comes. Events that follow one another are mostly of one kind: what they
- * share is formatted once. Throws what `JSON.stringify` throws for data that is not JSON.
+ * Serializes a run's events when they are sent, because the agent may change their data later. Consecutive events are mostly of
+ * one kind: what they share is formatted once. Throws what `JSON.stringify` throws for data that is not JSON.
  */
 export function eventWriter(runId: string): (event: AgentEvent) => PendingEvent {
   let kind: Kind | undefined
@@ -69,17 +69,17 @@ export function eventWriter(runId: string): (event: AgentEvent) => PendingEvent 
     const { method, node } = event
     const detail = detailOf(event)
     if (kind?.method !== method || kind.detail !== detail || !isSame(kind.namespace, event.namespace)) {
-      // A copy: the agent may go on with its own.
+      // A copy, because the agent may change its own array.
       const namespace = [...event.namespace]
       const topic = formatTopic({ method, namespace, runId, detail })
       kind = { method, namespace, detail, topic, namespaceJson: JSON.stringify(namespace) }
     }
-    const before = node === undefined ? '' : `"node":${JSON.stringify(node)},`
+    const nodeJson = node === undefined ? '' : `"node":${JSON.stringify(node)},`
     const data = JSON.stringify(event.data) ?? 'null'
     return {
       method,
       topic: kind.topic,
-      params: `{"namespace":${kind.namespaceJson},"timestamp":${Date.now()},${before}"data":${data}}`,
+      params: `{"namespace":${kind.namespaceJson},"timestamp":${Date.now()},${nodeJson}"data":${data}}`,
     }
   }
 }
@@ -105,7 +105,7 @@ export function encodeFrame({ method, topic, params }: PendingEvent, token: numb
 function detailOf(event: AgentEvent): string | undefined {
   if (event.method === 'input.requested') return interruptIdOf(event)
   const name = event.method === 'custom' ? fieldOf(event.data, 'name') : undefined
-  // Clients make a channel of any name that is not null.
+  // Any name that is not null can be subscribed to as a channel.
   return name === undefined || name === null ? undefined : String(name)
 }
 

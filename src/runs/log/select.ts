@@ -4,8 +4,8 @@ import type { Matcher } from './filter.ts'
 import { topicOf } from './frame.ts'
 
 /**
- * The bytes of a batch's wanted events. Neighbours are one slice of the log itself: a subscriber that wants everything is
- * handed the stored bytes, whatever their number.
+ * The bytes of a batch's wanted events. Neighbouring events are one slice of the stored bytes, so a subscriber that wants
+ * everything gets them without a copy.
  */
 export function selectBytes(
   { bytes, offsets, count, origins, originOf }: LogBatch,

@@ -2,13 +2,16 @@ import type { LogBatch, PartitionChange, ReadQuery, Store } from '../../storage/
 
 /** The subscribers of this process: one watch on the store for each thread that is read, one timer for all of them. */
 export interface LogWatchers {
-  /** `onEnd` is told when the server ends the subscriber. */
+  /** `onEnd` is called when the server ends the subscriber. */
   open(threadId: string, onEnd: (how: SubscriberEnd) => void): LogWatcher
   /** Ends every subscriber of a thread at once. */
   drop(threadId: string, reason: Error): void
   /** Ends every subscriber once it has read what is in the log. */
   close(reason: Error): void
-  /** How many there are, and the most events that one of them is behind the newest that this process has seen of its log. */
+  /**
+   * How many subscribers there are, and how many events the slowest is behind the newest one that this process has seen of its
+   * log.
+   */
   measure(): { readonly subscribers: number; readonly lag: number }
 }
 
@@ -19,25 +22,28 @@ export interface SubscriberEnd {
 
 /** One subscriber's view of a log. */
 export interface LogWatcher {
-  /** Counts wake-ups. Take it before a read: when it has moved by the time of `wait`, the read may have missed something. */
+  /**
+   * The number of wake-ups. Take it before a read and give it to `wait`: if it has changed by then, the read may have missed
+   * something.
+   */
   wakeUps(): number
   /** Settles at the next wake-up after `seen`, or when the watcher is closed. */
   wait(seen: number): Promise<void>
   /** As `store.read`. */
   read(query: ReadQuery): Promise<LogBatch>
-  /** Whether the head of what was read is that of the log, as far as `seen` wake-ups told. */
+  /** Whether the head that was last read is as new as the first `seen` wake-ups. */
   isFresh(seen: number): boolean
-  /** Counts the wake-ups that told of records. */
+  /** The number of wake-ups that announced changed records. */
   changes(): number
   /** Notes how far the subscriber has read, and the last sequence number of the log at that time. */
   moved(after: number, head: number): void
   close(): void
 }
 
-/** Notifications of a shared store may be lost: nobody waits longer than this for what is in the log. */
+/** The recheck interval. Notifications of a shared store may be lost, and no subscriber may miss an event for longer than this. */
 const RECHECK_MS = 1_000
-/** Threads are not rechecked all at once: a store has few connections. */
-const SHARES = 10
+/** Rechecks are spread over this many time slots, because a store has few connections. */
+const RECHECK_SLOTS = 10
 
 interface Subscriber {
   readonly onEnd: (how: SubscriberEnd) => void
@@ -46,7 +52,7 @@ interface Subscriber {
 }
 
 interface WatchedLog {
-  readonly share: number
+  readonly slot: number
   wakeUps: number
   changes: number
   head: number
@@ -59,15 +65,15 @@ interface WatchedLog {
 export function createLogWatchers(store: Store): LogWatchers {
   const logs = new Map<string, WatchedLog>()
   let timer: ReturnType<typeof setInterval> | undefined
-  let joined = 0
-  let turn = 0
+  let joinCount = 0
+  let currentSlot = 0
 
   function join(threadId: string): WatchedLog {
     const known = logs.get(threadId)
     if (known) return known
     const isShared = store.capabilities.shared
     const log: WatchedLog = {
-      share: joined++ % SHARES,
+      slot: joinCount++ % RECHECK_SLOTS,
       wakeUps: 0,
       changes: 0,
       head: 0,
@@ -77,13 +83,13 @@ export function createLogWatchers(store: Store): LogWatchers {
       unwatch: store.watch(threadId, (change) => wakeUp(log, change)),
     }
     logs.set(threadId, log)
-    if (isShared) timer ??= setInterval(recheck, RECHECK_MS / SHARES)
+    if (isShared) timer ??= setInterval(recheck, RECHECK_MS / RECHECK_SLOTS)
     return log
   }
 
   function recheck(): void {
-    turn = (turn + 1) % SHARES
-    for (const log of logs.values()) if (log.share === turn) wakeUp(log)
+    currentSlot = (currentSlot + 1) % RECHECK_SLOTS
+    for (const log of logs.values()) if (log.slot === currentSlot) wakeUp(log)
   }
 
   function leave(threadId: string, log: WatchedLog): void {
@@ -133,7 +139,7 @@ export function createLogWatchers(store: Store): LogWatchers {
     drop: (threadId, reason) => end(threadId, { reason, at: 'once' }),
     close(reason) {
       for (const [threadId, log] of [...logs]) {
-        // What no notification has told of yet was read by nobody.
+        // The log may have events that no notification has announced yet.
         wakeUp(log)
         end(threadId, { reason, at: 'head' })
       }
@@ -160,27 +166,27 @@ function wakeUp(log: WatchedLog, change?: PartitionChange): void {
 
 /** How the subscribers of one thread read its log. */
 interface LogReader {
-  /** As `store.read`. What comes after `after` may be older than the newest wake-up: see `fresh`. */
+  /** As `store.read`. The batch may be older than the newest wake-up: see `fresh`. */
   read(query: ReadQuery): Promise<LogBatch>
   /** How many wake-ups there had been when the head of the batches was last looked up. */
   fresh(): number
 }
 
-/** Bytes of a log that are kept for those who are a little behind. */
+/** How many bytes of a log are kept for subscribers that are slightly behind. */
 const KEPT_BYTES = 256 * 1024
-/** What one read asks for: over a wire a few large ones are much cheaper than many small ones. */
+/** The size of one read. Over a network a few large reads are much cheaper than many small ones. */
 const READ_BYTES = 256 * 1024
 
-/** For a store whose reads cost nothing: each reads it alone. */
+/** For a store whose reads are cheap: each subscriber reads it directly. */
 const directReader = (store: Store, threadId: string): LogReader => ({
   read: (query) => store.read(threadId, query),
   fresh: () => Number.POSITIVE_INFINITY,
 })
 
 /**
- * For a store that is asked over a wire: whoever has come to the end of what was read shares the next read with all who wait
- * there, so that a wake-up costs one read however many subscribers wait. Whoever is behind finds the latest batches here, or reads the
- * store alone.
+ * For a store behind a network. Subscribers that have come to the end of what was read share the next read, so that a wake-up
+ * costs one read however many of them wait. A subscriber that is behind gets the latest batches from here, or reads the store
+ * directly.
  */
 function sharedReader(store: Store, threadId: string, wakeUps: () => number): LogReader {
   let kept: LogBatch[] = []
@@ -191,7 +197,7 @@ function sharedReader(store: Store, threadId: string, wakeUps: () => number): Lo
   let fresh = -1
   let reading: Promise<void> | undefined
 
-  /** The first to read, or one that begins nearer to the head: from here on it is read for all. */
+  /** Called for the first subscriber and for one nearer to the head: shared reads continue from there. */
   function startAt(after: number): void {
     kept = []
     bytes = 0
@@ -206,7 +212,7 @@ function sharedReader(store: Store, threadId: string, wakeUps: () => number): Lo
       const batch = await store.read(threadId, { after: from, maxBytes: READ_BYTES })
       if (from !== end) return
       newest = batch
-      // The store has lost what was read: it will deal these numbers again.
+      // The store has lost what was read, and will assign these sequence numbers again.
       if (batch.head < end) kept = []
       if (batch.count > 0) keep(batch)
       if (batch.count === 0 || end >= batch.head) fresh = seen
@@ -216,7 +222,7 @@ function sharedReader(store: Store, threadId: string, wakeUps: () => number): Lo
   }
 
   function keep(batch: LogBatch): void {
-    // The log was cut back, also behind what was read.
+    // The log was trimmed beyond what was read.
     if (batch.first > end + 1) startAt(batch.first - 1)
     kept.push(batch)
     bytes += batch.bytes.length
@@ -240,7 +246,7 @@ function sharedReader(store: Store, threadId: string, wakeUps: () => number): Lo
   }
 }
 
-/** A batch from after a place in it, with what was last known of the log. The bytes are the same. */
+/** The part of a batch after a sequence number, with the newest known head of the log. It shares the batch's bytes. */
 function part(
   { first, count, bytes, offsets, origins, originOf }: LogBatch,
   after: number,

@@ -2,17 +2,17 @@ import type { Guard, Json, Op, Store } from '../../storage/store/store.ts'
 import { RunError } from '../errors.ts'
 
 /**
- * What makes a command one and the same when it comes twice. Kept in the thread's partition, in the commit that the command
- * makes, for 24 hours: whoever sends it again gets the first answer. See docs/decisions/0005-idempotency.md.
+ * Identifies a command, so that a repeated one gets the first answer. It is written to the thread's partition in the commit
+ * that the command makes, and kept for 24 hours. See docs/decisions/0005-idempotency.md.
  */
 export interface CommandKey {
-  /** Its sender's name for it, 1 to 255 characters. Of no meaning outside the thread. */
+  /** Chosen by the sender, 1 to 255 characters. Its scope is the thread. */
   readonly key: string
-  /** A digest of what is commanded: under one key always the same. */
+  /** A digest of the command. The same key with another digest is refused. */
   readonly fingerprint: string
 }
 
-/** What a command came to: a run that was started, a state that was written, or a thread that was made. */
+/** The result of a command: a started run, a written state, or a created thread. */
 export type Receipt = Started | Written | Made
 
 export interface Started {
@@ -31,9 +31,9 @@ export interface Made {
   readonly appliedThroughSeq: number
 }
 
-/** A command that needs more than one commit, and where it began. */
+/** A command that needs more than one commit, as it was when it began. */
 export interface InFlight {
-  /** The lease it is done under. */
+  /** The fencing token of the lease that it holds. */
   readonly token: number
   /** The newest checkpoint before it. */
   readonly base: string | null
@@ -45,7 +45,7 @@ interface CommandRecord {
   readonly inFlight: InFlight | null
 }
 
-/** What is known of a command, and the guard of its next write. */
+/** What the store knows of a command, and the guards of its next write. */
 export interface LoadedReceipt {
   readonly receipt: Receipt | null
   readonly inFlight: InFlight | null
@@ -75,19 +75,19 @@ export async function loadReceipt(
   return { receipt, inFlight, guards: [{ guard: 'version', ...at, version: doc.version }] }
 }
 
-/** For one that finds the same command done, or being done, in a way that it does not expect. */
-export const sentTwiceAtOnce = (): RunError =>
+/** Thrown when the same command is in progress or done, but as another kind of operation than this request. */
+export const concurrentDuplicate = (): RunError =>
   new RunError('thread_busy', 'The same command was sent twice at once. Send it again.')
 
-/** Enters what a command came to. */
+/** Records the result of a command. */
 export const putReceipt = (command: CommandKey | undefined, receipt: Receipt): readonly Op[] =>
   putRecord(command, { receipt, inFlight: null })
 
-/** Enters that a command is being done. */
+/** Records that a command is in progress. */
 export const putInFlight = (command: CommandKey | undefined, inFlight: InFlight): readonly Op[] =>
   putRecord(command, { receipt: null, inFlight })
 
-/** Of a command that was refused nothing is kept. */
+/** Deletes the record of a refused command, so that a repeated one is judged anew. */
 export const deleteReceipt = (command: CommandKey | undefined): readonly Op[] =>
   command ? [{ op: 'delete', collection: COLLECTION, id: command.key }] : []
 

@@ -4,7 +4,7 @@ import type { Doc, Json, Op, PartitionState, Store } from '../../storage/store/s
 /** A thread and everything that decides which run may start on it. One document, so that one version guards the decision. */
 export interface ThreadRecord {
   readonly threadId: string
-  /** `tenant ?? id` of the principal that made it; null on a server without authentication. */
+  /** `tenant ?? id` of the principal that created it; null on a server without authentication. */
   readonly owner: string | null
   /** The assistant the first run bound the thread to. */
   readonly assistantId: string | null
@@ -23,9 +23,15 @@ export interface ThreadRecord {
   readonly interrupts: readonly OpenInterrupt[]
   /** The checkpoint a rollback restored. Holds until the next checkpoint is written. */
   readonly restoredCheckpointId: string | null
-  /** Events up to this sequence number tell of what was undone, or of a branch that was left. New clients do without them. */
+  /**
+   * Events up to this sequence number describe state that was rolled back or a branch that was left. Of these, new clients are
+   * sent only the status events.
+   */
   readonly supersededThroughSeq: number
-  /** The latest runs that did not come to their end: what they said may be half a message, which no state has. */
+  /**
+   * The latest runs that did not finish. Their last message may be incomplete and in no state, so new clients are not sent
+   * their messages.
+   */
   readonly unfinishedRunIds: readonly string[]
   /** Why the last run failed. */
   readonly error: string | null
@@ -35,7 +41,7 @@ export interface ThreadRecord {
 
 export interface QueuedRun {
   readonly runId: string
-  /** The interrupts it will answer: nobody else may answer them meanwhile. */
+  /** The interrupts it will answer. No other run may answer them meanwhile. */
   readonly answers: readonly string[]
 }
 
@@ -65,14 +71,14 @@ export interface RunRecord {
   readonly traceparent: string | null
   /** Asked to stop: `interrupt` keeps what it wrote, `rollback` undoes it. */
   readonly cancel: CancelAction | null
-  /** How often it was begun: more than once where a process was lost. */
+  /** How often it was started: more than once if a process was lost. */
   readonly attempts: number
-  /** What a rollback goes back to. Null until the run starts. */
+  /** What a rollback restores. Null until the run starts. */
   readonly rollbackPoint: RollbackPoint | null
   readonly error: string | null
 }
 
-/** The thread as a run found it. */
+/** The thread before a run. */
 export interface RollbackPoint {
   /** The head checkpoint; null when there was none. */
   readonly checkpointId: string | null
@@ -131,7 +137,7 @@ export const putThread = (thread: ThreadRecord): Op => ({
   },
 })
 
-/** Called where a run's status changes (`transition`), and where its cancel is asked for. */
+/** Called only by `transition`, when the status changes, and by `requestCancel`. */
 export const putRun = (run: RunRecord): Op => ({
   op: 'put',
   collection: 'runs',
@@ -148,7 +154,7 @@ export const requestCancel = (run: RunRecord, cancel: CancelAction): Op => putRu
 export const strongerCancel = (before: CancelAction | null, now: CancelAction): CancelAction =>
   before === 'rollback' ? before : now
 
-/** What a state asks its user, with the run that announced each question where that is known. */
+/** The open interrupts of a state, each with the run that announced it if that is known. */
 export function openInterrupts(
   { tasks }: StateSnapshot,
   known: readonly OpenInterrupt[],
@@ -188,7 +194,7 @@ export const guardThread = (threadId: string, read: Versioned<ThreadRecord> | un
     ? ({ guard: 'version', collection: 'threads', id: threadId, version: read.version } as const)
     : ({ guard: 'absent', collection: 'threads', id: threadId } as const)
 
-/** Whether somebody holds the thread's lease. */
+/** Whether a process holds the thread's lease. */
 export const isHeld = ({ lease, now }: PartitionState): boolean =>
   lease !== undefined && lease.expiresAt > now
 

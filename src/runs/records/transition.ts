@@ -7,21 +7,21 @@ import { putRun, type RollbackPoint, type RunRecord, type ThreadRecord } from '.
 export type RunChange =
   | { readonly to: 'queued'; readonly position: number }
   | { readonly to: 'running'; readonly rollbackPoint: RollbackPoint }
-  /** Another process goes on with it. */
+  /** Another process continues it. */
   | { readonly to: 'taken over' }
   | {
       readonly to: 'ended'
       readonly status: 'success' | 'error' | 'interrupted'
       /** `interrupted` where the run waits for answers. */
       readonly reason: RunEndReason | 'interrupted'
-      /** What clients are shown of a failure. */
+      /** The failure as clients see it. */
       readonly error?: string | null
       readonly cause?: unknown
       readonly usage?: RunUsage | null
       readonly interruptIds?: readonly string[]
     }
 
-/** One change of a run's status: the record it leaves, the op that writes it, and what observers are told of it. */
+/** One change of a run's status: the record it leaves, the op that writes it, and the event for observers. */
 export interface Transition {
   readonly run: RunRecord
   readonly op: Op
@@ -37,8 +37,8 @@ export function transition(thread: ThreadRecord, before: RunRecord, change: RunC
 }
 
 /**
- * Commits changes of runs with whatever else `commit` writes, and then tells observers. Whoever changes the status of a run goes
- * through here, so that nothing is told that was not recorded, and nothing is recorded that is not told.
+ * Commits status changes of runs together with what else `commit` writes, then notifies observers. Every status change goes
+ * through here, so that observers see exactly the changes that were recorded.
  */
 export async function commitTransitions<T>(
   observe: (event: ServerEvent) => void,
@@ -86,7 +86,7 @@ function eventOf(about: About, run: RunRecord, change: RunChange): RunEvent {
 
 type RootState = 'running' | 'completed' | 'failed' | 'interrupted'
 
-/** The events that only the engine may send: the state of a run as a whole. */
+/** The event for the status of a run as a whole. Only the engine may send it. */
 export const rootLifecycle = (run: RunRecord, event: RootState, error?: string): AgentEvent => ({
   method: 'lifecycle',
   namespace: [],

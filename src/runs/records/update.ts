@@ -5,26 +5,26 @@ import { RunError } from '../errors.ts'
 import { guardThread, loadThread, putThread, type ThreadRecord } from './records.ts'
 
 /**
- * Does `attempt` again while others win the race for what it read. Every attempt must read afresh. Gives up after about
- * ten seconds of losing, with an error that says so.
+ * Retries `attempt` while it fails with `ConflictError`. Every attempt must read again. Throws `thread_busy` after about ten
+ * seconds of conflicts.
  */
 export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let lost = 0; ; lost++) {
+  for (let conflicts = 0; ; conflicts++) {
     try {
       return await attempt()
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error
-      if (lost >= MAX_LOST)
+      if (conflicts >= MAX_CONFLICTS)
         throw new RunError('thread_busy', 'The thread is changing too fast. Try again.', { cause: error })
-      // The first retries are free: in one process the winner is already done.
-      if (lost > 3) await sleep(Math.random() * Math.min(lost * 4, 200))
+      // The first retries do not wait: within one process the winner has already committed.
+      if (conflicts > 3) await sleep(Math.random() * Math.min(conflicts * 4, 200))
     }
   }
 }
 
-const MAX_LOST = 100
+const MAX_CONFLICTS = 100
 
-/** Reads, changes and writes a thread's record, again while others win the race. `change` gives undefined to leave it alone. */
+/** Reads, changes and writes a thread's record, and retries conflicts. `change` returns undefined to leave it unchanged. */
 export async function updateThread(
   store: Store,
   threadId: string,

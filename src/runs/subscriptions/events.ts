@@ -11,9 +11,9 @@ import { type Rendering, subscribeAs } from './subscribe.ts'
 export interface EventsRequest {
   readonly threadId: string
   readonly owner: string | null
-  /** Only this run's events, and no more after its end. Default: those of all runs, without an end. */
+  /** Only this run's events, until its end. Default: the events of all runs, without an end. */
   readonly runId?: string | undefined
-  /** Only events with a higher sequence number. Default 0: all that the log still has. */
+  /** Only events with a higher sequence number. Default 0: everything the log still has. */
   readonly after?: number | undefined
   /** Default: everything. */
   readonly filter?: EventFilter | undefined
@@ -22,8 +22,8 @@ export interface EventsRequest {
 }
 
 /**
- * The events of a thread, those that were and those to come, whatever instance runs it. They are pulled: nothing is read ahead,
- * and leaving the loop ends the subscription. Throws `no_such_run`, and `no_such_thread` once the thread is deleted.
+ * The events of a thread, past and future, on any instance. They are pulled: nothing is read ahead, and leaving the loop ends
+ * the subscription. Throws `no_such_run`, and `no_such_thread` once the thread is deleted.
  */
 export async function* readEvents(
   context: RunContext,
@@ -36,16 +36,16 @@ export async function* readEvents(
   if (runId !== undefined) await requireRun(context, threadId, owner, runId)
   const subscription = subscribeAs(context, { threadId, owner, since: after }, wanted, AS_EVENTS)
   signal?.addEventListener('abort', subscription.cancel)
-  const left = new AbortController()
+  const stopWaiting = new AbortController()
   let isOver = false
   if (runId !== undefined) {
-    // Not every run has a terminal event that the log still holds: one may have been dropped while it waited.
-    waitForEnd(context, threadId, runId, left.signal).then(
+    // The log may have no terminal event of the run, for example when the run was dropped while it waited.
+    waitForEnd(context, threadId, runId, stopWaiting.signal).then(
       () => {
         isOver = true
         subscription.cancel()
       },
-      () => {}, // What keeps it from being known ends the subscription too.
+      () => {}, // Whatever makes this wait fail ends the subscription too.
     )
   }
   let seen = after
@@ -60,7 +60,7 @@ export async function* readEvents(
     signal?.throwIfAborted()
     if (isOver) yield* remainder(context, threadId, seen, ofRun(runId!, filter))
   } finally {
-    left.abort()
+    stopWaiting.abort()
     signal?.removeEventListener('abort', subscription.cancel)
     subscription.cancel()
   }
@@ -84,7 +84,7 @@ async function requireRun(
   if (!thread || !(await loadRun(context.store, threadId, runId))) throw noSuchRun(runId)
 }
 
-/** The run's wanted events, and those that tell of its end. */
+/** Matches the run's wanted events, and those that announce its end. */
 const ofRun =
   (runId: string, filter: Matcher): Matcher =>
   (topic) =>
@@ -93,20 +93,20 @@ const ofRun =
 const isRootLifecycle = ({ method, namespace }: Pick<Topic, 'method' | 'namespace'>): boolean =>
   method === 'lifecycle' && namespace.length === 0
 
-/** False for the run's own lifecycle where it was read only to know the end. */
+/** False for the run's root lifecycle events if they were only read to notice its end. */
 const isShown = (event: ThreadEvent | LogGap, runId: string | undefined, filter: Matcher): boolean =>
   runId === undefined ||
   event.type === 'gap' ||
   !isRootLifecycle(event) ||
   filter({ method: event.method, namespace: [], runId, detail: undefined })
 
-const ENDS: readonly unknown[] = ['completed', 'failed', 'interrupted']
+const TERMINAL_EVENTS: readonly unknown[] = ['completed', 'failed', 'interrupted']
 
 const isEndOf = (event: ThreadEvent | LogGap, runId: string): boolean =>
   event.type === 'event' &&
   event.runId === runId &&
   isRootLifecycle(event) &&
-  ENDS.includes((event.data as { readonly event?: unknown }).event)
+  TERMINAL_EVENTS.includes((event.data as { readonly event?: unknown }).event)
 
 /** What the log has of an ended run after `seen`. */
 async function* remainder(

@@ -6,13 +6,13 @@ import { loadThread, type ThreadRecord } from '../records/records.ts'
 import { readState } from '../threads/state.ts'
 import { ownThread, savedThread } from '../threads/threads.ts'
 
-/** Whose thread is read, and from where. */
+/** The thread to read, its owner, and the position to start from. */
 export interface LogCursor {
   readonly threadId: string
   readonly owner: string | null
   /** Only events with a higher sequence number. */
   readonly since?: number | undefined
-  /** Only events after this one, when the log still has it; else everything. Goes before `since`. */
+  /** Only events after this one, when the log still has it; else everything. Takes precedence over `since`. */
   readonly lastEventId?: string | undefined
 }
 
@@ -20,14 +20,14 @@ export interface SubscribeRequest extends LogCursor {
   readonly filter: EventFilter
 }
 
-/** Where a subscriber begins, and what it is sent of the log from there. */
+/** Where a subscriber begins, and which events it is sent from there. */
 export interface ReplayStart {
   readonly after: number
   /** Frames to send before the log. */
   readonly prologue: readonly Uint8Array[]
   /** In the order of the log. The last one has no end. */
   readonly ranges: readonly ReplayRange[]
-  /** When the thread was made, by which it is known from a later one of its name. Null where it has no record yet. */
+  /** When the thread was created, which distinguishes it from a later one with the same id. Null if it has no record yet. */
   readonly createdAt: number | null
 }
 
@@ -45,7 +45,8 @@ export async function locateStart(
 ): Promise<ReplayStart | undefined> {
   const { store } = context
   const { threadId, owner } = request
-  // The log before the record: a run that starts in between is then newer than the replay, never missing from it.
+  // The log is inspected before the record is read: a run that starts in between then follows the replay, and is not missing
+  // from it.
   const { head, firstRetained } = await store.inspect(threadId)
   const record = (await loadThread(store, threadId))?.record
   const thread = record ? ownThread(record, owner) : await savedThread(context, threadId, owner)
@@ -83,11 +84,11 @@ async function cursorOf(
       batch.count > 0 && batch.first === seen.seq && batch.origins[batch.originOf[0]!]!.token === seen.token
     if (known) return seen.seq
   }
-  // A cursor beyond the log comes from a log that is no more.
+  // A cursor beyond the head belongs to a log that no longer exists.
   return since !== undefined && since <= head ? since : undefined
 }
 
-/** What a client without a cursor is sent of the past. */
+/** The past events that a client without a cursor is sent. */
 function history(thread: ThreadRecord, filter: Matcher, head: number): readonly ReplayRange[] {
   const current = currentOnly(thread)
   return [
@@ -99,22 +100,23 @@ function history(thread: ThreadRecord, filter: Matcher, head: number): readonly 
   ]
 }
 
-/** Tells how the newest run stands and what is asked: that holds, whatever became of the state. */
+/** Whether an event reports the status of a run or an interrupt, which stays valid when the state is superseded. */
 const isStatusEvent = ({ method, namespace }: Topic): boolean =>
   method === 'input.requested' || (method === 'lifecycle' && namespace.length === 0)
 
 /**
- * What still holds of a thread's past. A new client takes an earlier run's `completed` for the end of its own run, an
- * answered interrupt for an open one, and half a message for the newest one: they are left out of a replay without a cursor.
+ * Matches past events that are still valid. A new client would take an earlier run's `completed` for the end of its own run, an
+ * answered interrupt for an open one, and an incomplete message for the newest one, so a replay without a cursor leaves them
+ * out.
  */
 function currentOnly({ lastRunId, activeRunId, interrupts, unfinishedRunIds }: ThreadRecord): Matcher {
   const unfinished = new Set(unfinishedRunIds)
   const open = new Map(interrupts.map(({ id, runId }) => [id, runId]))
   return ({ method, namespace, runId, detail }) => {
     if (method === 'lifecycle' && namespace.length === 0) return runId === lastRunId
-    // Whole messages come with the state.
+    // The state has the complete messages.
     if (method === 'messages') return !unfinished.has(runId)
-    // What a run asks is entered into the record when it ends.
+    // The interrupts of the active run enter the record only when it ends.
     if (method === 'input.requested' && detail !== undefined)
       return runId === activeRunId || open.get(detail) === runId
     return true
@@ -124,7 +126,7 @@ function currentOnly({ lastRunId, activeRunId, interrupts, unfinishedRunIds }: T
 const encoder = new TextEncoder()
 
 /**
- * Tells a client that events are gone. Of a type that clients of the protocol skip, so only those that know it act on it.
+ * Tells a client that events are gone. Clients of the protocol skip unknown types, so only those that know this one act on it.
  * `after` is the last sequence number the client has, `firstRetained` the next one there is.
  */
 export const gapFrame = (after: number, firstRetained: number): Uint8Array =>
@@ -133,8 +135,8 @@ export const gapFrame = (after: number, firstRetained: number): Uint8Array =>
   )
 
 /**
- * The root state as a pair of `checkpoints` and `values` events, for a subscriber whose log lacks it: after a restart, or
- * below the retained range. The step keeps clients from taking messages away; the id is one that no cursor is made of.
+ * The root state as a pair of `checkpoints` and `values` events, for a subscriber whose log lacks it: after a restart, or below
+ * the retained range. The step keeps clients from removing messages; the id cannot be used as a cursor.
  */
 export async function baselineFrames(
   context: RunContext,

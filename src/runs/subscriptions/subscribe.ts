@@ -18,29 +18,29 @@ import {
 } from './replay.ts'
 
 /**
- * A subscriber: a place in a thread's log. It pulls, nobody pushes, so one that stops reading costs its place and nothing
- * more. The thread may not exist yet, and another owner's looks like one that does not.
+ * A subscriber's position in a thread's log. It is pulled, so that a subscriber that stops reading costs no more than its
+ * position. The thread may not exist yet, and another owner's thread looks as if it did not.
  */
 export interface Subscription<Chunk = Uint8Array> {
   /**
-   * Settles when it is known that the thread can be read. Rejects when the store is away, and with `no_such_thread` when the
-   * thread was deleted; the subscription is then over. Need not be called.
+   * Settles when it is known that the thread can be read. Rejects when the store is unavailable, and with `no_such_thread` when
+   * the thread was deleted; the subscription is then over. Need not be called.
    */
   ready(): Promise<void>
   /**
    * The next events, once there are some: SSE frames, unless another rendering was asked for. `undefined` after `cancel`.
-   * Rejects when the server ends it: the reader must see an error, because a clean end makes clients wait for ever. While a
-   * shared store is away it waits.
+   * Rejects when the server ends the subscription: the reader must see an error, because a clean end makes clients wait
+   * forever. While a shared store is unavailable it waits.
    */
   next(): Promise<Chunk | undefined>
   cancel(): void
 }
 
-/** What a subscriber makes of the log. */
+/** How log entries become a subscriber's chunks. */
 export interface Rendering<Chunk> {
-  /** Of frames that were made for this subscriber alone. */
+  /** Renders frames that were made for this subscriber alone. */
   frames(frames: readonly Uint8Array[]): Chunk
-  /** Undefined where the batch has nothing that is wanted. */
+  /** Renders the wanted events of a batch. Undefined if it has none. */
   batch(batch: LogBatch, wanted: Matcher): Chunk | undefined
 }
 
@@ -63,9 +63,9 @@ export function subscribeAs<Chunk>(
   let start: ReplayStart | undefined
   let prologue: readonly Uint8Array[] = []
   let after = 0
-  /** The count of wake-ups at which the log was read to its head: until it moves there is nothing to read. */
+  /** The wake-up count when the log was last read to its head. Until it changes there is nothing to read. */
   let atHead: number | undefined
-  /** The count of changes at which the thread was last seen. */
+  /** The change count when the thread was last looked up. */
   let seenChanges = 0
   let outdated = false
   let ended: SubscriberEnd | undefined
@@ -73,7 +73,7 @@ export function subscribeAs<Chunk>(
 
   function end(how: SubscriberEnd): void {
     if (!start && how.at === 'once') {
-      // It has seen nothing of the thread that is gone, and goes on waiting for one of its own.
+      // It has read nothing of the deleted thread, so it goes on waiting for one.
       outdated = true
       return
     }
@@ -103,7 +103,7 @@ export function subscribeAs<Chunk>(
         await watcher.wait(seen)
         continue
       }
-      // Taken before the read, which then gives all that was written before the end.
+      // Taken before the read, so that the read returns everything that was written before the end.
       const last = ended
       const chunk = await attempt(seen)
       if (cancelled) break
@@ -116,7 +116,7 @@ export function subscribeAs<Chunk>(
     return undefined
   }
 
-  /** Undefined: nothing yet, wait. Null: look again at once. */
+  /** Undefined means that the caller should wait for a wake-up, null that it should try again at once. */
   async function attempt(wakeUps: number): Promise<Chunk | undefined | null> {
     try {
       if (!start && !(await begin())) return outdated ? null : undefined
@@ -125,7 +125,7 @@ export function subscribeAs<Chunk>(
       prologue = []
       return first
     } catch (error) {
-      // A shared store comes back, and its notifications with it; the watchers' timer wakes subscribers in any case.
+      // A shared store will be available again. Its notifications, or else the watchers' timer, then wake this subscriber.
       if (error instanceof UnavailableError && store.capabilities.shared) return undefined
       throw error
     }
@@ -149,13 +149,13 @@ export function subscribeAs<Chunk>(
     const { until, wanted } = ranges.find((range) => after < range.until)!
     const limit = until === Number.POSITIVE_INFINITY ? {} : { limit: Math.min(until - after, MAX_BATCH) }
     const batch = await watcher.read({ after, ...limit })
-    if (mayBeAnother(batch)) {
+    if (mayBeRecreated(batch)) {
       const thread = await findThread(context, threadId, owner)
       if (!thread || (createdAt !== null && thread.createdAt !== createdAt)) throw deleted()
     }
-    if (batch.head < after && (await store.inspect(threadId)).head < after) return beginAnew()
+    if (batch.head < after && (await store.inspect(threadId)).head < after) return restart()
     if (batch.count === 0) return undefined
-    if (batch.first > after + 1) return overtaken(batch.first)
+    if (batch.first > after + 1) return skipGap(batch.first)
     after = batch.first + batch.count - 1
     watcher.moved(after, batch.head)
     if (after === batch.head && watcher.isFresh(wakeUps)) atHead = wakeUps
@@ -163,10 +163,10 @@ export function subscribeAs<Chunk>(
   }
 
   /**
-   * Whether nothing is left of what was read before: the log was cut back, or the thread was deleted, and these are the events
-   * of another one that has its name.
+   * Whether nothing is left of what was read before: the log was trimmed, or the thread was deleted and this is the log of a
+   * new one with the same id.
    */
-  function mayBeAnother({ firstRetained, count }: LogBatch): boolean {
+  function mayBeRecreated({ firstRetained, count }: LogBatch): boolean {
     if (firstRetained <= after) return false
     if (count > 0) return true
     const changes = watcher.changes()
@@ -175,8 +175,11 @@ export function subscribeAs<Chunk>(
     return true
   }
 
-  /** The store has lost what this reader was given, as one without a file does when it ends: all that is there is new. */
-  function beginAnew(): null {
+  /**
+   * Starts again after the store has lost what this reader was given, as a store without a file does when it ends. Everything
+   * in it now is new.
+   */
+  function restart(): null {
     const hadCursor = from.since !== undefined || from.lastEventId !== undefined
     from = { ...request, since: hadCursor ? 0 : undefined, lastEventId: undefined }
     start = undefined
@@ -184,15 +187,15 @@ export function subscribeAs<Chunk>(
     return null
   }
 
-  /** The log has dropped what this reader did not take in time. */
-  async function overtaken(first: number): Promise<Chunk> {
+  /** Answers a reader that was too slow with a gap and the newest state, because the log has dropped the next events. */
+  async function skipGap(first: number): Promise<Chunk> {
     const gap = gapFrame(after, first)
     after = first - 1
     const thread = await findThread(context, threadId, owner)
     return rendering.frames(thread ? [gap, ...(await baselineFrames(context, thread, filter, after))] : [gap])
   }
 
-  /** Whether the thread is gone, and not only yet to come. Of another owner's nobody is told. */
+  /** Whether the thread was deleted, rather than not created yet. The deletion of another owner's thread is not revealed. */
   async function isDeleted(): Promise<boolean> {
     const [{ head }, thread] = await Promise.all([store.inspect(threadId), loadThread(store, threadId)])
     return thread ? thread.record.deleting && thread.record.owner === owner : head > 0

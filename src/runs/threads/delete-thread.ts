@@ -6,12 +6,12 @@ import { loadThread } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import { markDeleting, removeMarked } from './remove-thread.ts'
 
-/** How often the end of another process's work on the thread is looked for. */
+/** The interval of checks whether another process still holds the thread. */
 const POLL_MS = 50
 
 /**
- * Removes a thread: refuses new runs, stops the one in progress and waits for its end, then drops checkpoints, records and
- * log. False when the owner has no such thread. A deletion that was interrupted is finished by any process: see `removeMarked`.
+ * Removes a thread: refuses new runs, stops the one in progress and waits for its end, then drops checkpoints, records and log.
+ * False when the owner has no such thread. Any process can finish an interrupted deletion: see `removeMarked`.
  */
 export async function deleteThread(
   context: RunContext,

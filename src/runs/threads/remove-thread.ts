@@ -16,8 +16,8 @@ import { commitTransitions, transition } from '../records/transition.ts'
 import { savedThread } from './threads.ts'
 
 /**
- * Enters that the thread is to go: nothing starts on it any more, and it is shown to nobody. False when the owner has no such
- * thread. Throws `ConflictError` when another was first.
+ * Marks a thread for deletion: no run starts on it any more, and no caller sees it. False when the owner has no such thread.
+ * Throws `ConflictError` when another process changed the thread first.
  */
 export async function markDeleting(
   context: RunContext,
@@ -42,8 +42,8 @@ export async function markDeleting(
 }
 
 /**
- * Takes the deletion of a thread as far as it goes now. True when the thread is gone, false while a run or another process
- * holds it. The lease is held meanwhile, so that no late deleter can take a new thread of this name for the old one.
+ * Deletes a marked thread if it is free. True when the thread is gone, false while a run or another process holds it. The
+ * deleter holds the lease, so that a slow one cannot delete a new thread with the same id.
  */
 export async function removeMarked(context: RunContext, threadId: string): Promise<boolean> {
   const { store } = context
@@ -74,7 +74,7 @@ export async function removeMarked(context: RunContext, threadId: string): Promi
 async function removeThread(context: RunContext, thread: ThreadRecord, token: number): Promise<void> {
   const { store } = context
   const { threadId, owner } = thread
-  // A renewal that fails is told of by the commit, which needs the lease.
+  // A failed renewal is ignored, because the commit below fails without the lease.
   const stopRenewing = keepRenewing(context, threadId, token, (renewal) => renewal.catch(() => {}))
   try {
     const agent = context.agents.get(readerOf(context, thread.assistantId))

@@ -46,11 +46,11 @@ export function addressOf(
   }
 }
 
-/** An unknown checkpoint does not fail inside LangGraph: it starts from an empty state. So it is refused before. */
+/** Refuses an unknown checkpoint, because LangGraph would start from an empty state instead of failing. */
 export async function requireCheckpoint(at: StateAddress): Promise<void> {
   const { threadId, checkpointId, checkpointNs = '' } = at
   const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId }
-  // Savers take an empty id for the newest one.
+  // Savers treat an empty id as the newest checkpoint.
   if ((await at.checkpointer.getTuple({ configurable }))?.checkpoint.id === checkpointId) return
   throw new RunError(
     'no_such_checkpoint',

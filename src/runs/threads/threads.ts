@@ -19,11 +19,11 @@ export async function findThread(
   return thread ? ownThread(thread, owner) : savedThread(context, threadId, owner)
 }
 
-/** A thread as its owner sees it: nothing of one that is being deleted, and others' look like it. */
+/** The thread if this owner may see it. Another owner's thread, and one that is being deleted, look unknown. */
 export const ownThread = (thread: ThreadRecord, owner: string | null): ThreadRecord | undefined =>
   thread.owner === owner && !thread.deleting ? thread : undefined
 
-/** A thread of which there is no record, but a state. */
+/** A thread that has a state but no record. */
 export async function savedThread(
   context: RunContext,
   threadId: string,
@@ -42,11 +42,11 @@ export interface NewThread {
   readonly owner: string | null
   readonly assistantId?: string | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** Given again, it gives the thread that it has made. */
+  /** The idempotency key: a repeated request returns the thread that the first one created. */
   readonly command?: CommandKey | undefined
 }
 
-/** Makes an empty thread. Undefined when the id is taken, whoever has it. */
+/** Creates an empty thread. Undefined when the id is taken, by this or another owner. */
 export async function createThread(
   context: RunContext,
   request: NewThread,
@@ -106,7 +106,7 @@ export async function* listThreads(
   do {
     const page = await store.list('threads', {
       where,
-      // Threads are partitions, by which a list is ordered anyway.
+      // Each thread is a partition, and lists are ordered by partition already.
       ...(orderBy !== 'threadId' && { orderBy }),
       descending: !query.ascending,
       ...(cursor !== undefined && { cursor }),

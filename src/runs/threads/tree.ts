@@ -3,7 +3,7 @@ import type { RunContext } from '../context.ts'
 import { decodeBatch } from '../log/decode.ts'
 import type { Matcher } from '../log/filter.ts'
 
-/** A run's agents as its lifecycle events told them. */
+/** The tree of a run's agents, built from its lifecycle events. */
 export interface RunTree {
   readonly namespace: readonly string[]
   readonly status: string
@@ -23,7 +23,7 @@ interface Node {
   children: Node[]
 }
 
-/** Folds the run's lifecycle events that the log still has. Undefined when there is none of the run itself. */
+/** Folds the run's lifecycle events that the log still has. Undefined when none of them is of the root namespace. */
 export async function readTree(
   { store }: RunContext,
   threadId: string,
@@ -38,7 +38,7 @@ export async function readTree(
   return nodes.get('[]')
 }
 
-/** The node of a namespace, made with its ancestors where they are missing: a parent may have been quiet. */
+/** The node of a namespace, created with its missing ancestors, because a parent may have sent no event. */
 function nodeAt(nodes: Map<string, Node>, namespace: readonly string[]): Node {
   const key = JSON.stringify(namespace)
   const known = nodes.get(key)

@@ -11,12 +11,12 @@ import { keepRenewing, releaseLease } from '../execution/lease.ts'
 import { recoverThread } from '../execution/recover.ts'
 import {
   type CommandKey,
+  concurrentDuplicate,
   deleteReceipt,
   type InFlight,
   loadReceipt,
   putInFlight,
   putReceipt,
-  sentTwiceAtOnce,
   type Written,
 } from '../records/idempotency.ts'
 import {
@@ -39,7 +39,7 @@ export interface StateWrite extends StateUpdate {
   readonly checkpointId?: string | undefined
   readonly checkpointNs?: string | undefined
   readonly title?: string | undefined
-  /** Given again, it writes no second checkpoint. */
+  /** The idempotency key: a repeated request writes no second checkpoint. */
   readonly command?: CommandKey | undefined
 }
 
@@ -53,7 +53,7 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
   const held = await retryConflicts(() => holdThread(context, write))
   if ('checkpointId' in held) return held
   let { written } = held
-  // A renewal that fails is told of by what is written next, which needs the lease.
+  // A failed renewal is ignored, because the writes below fail without the lease.
   const stopRenewing = keepRenewing(context, threadId, held.token, (renewal) => renewal.catch(() => {}))
   try {
     written ??= await putCheckpoint(context, write, held)
@@ -83,16 +83,16 @@ interface Held {
   readonly token: number
   /** The log's last sequence number. */
   readonly head: number
-  /** The checkpoint, where a process that was lost has written it. */
+  /** The id of the checkpoint, if a lost process has already written it. */
   readonly written: string | undefined
 }
 
-/** How often the end of the same command in another request is looked for. */
+/** The interval of checks whether the same command has ended in another request. */
 const POLL_MS = 50
 
 /**
- * Takes a free thread's lease, or gives what the same command came to before. The record is not written yet: a refused update
- * must not leave a thread behind.
+ * Claims a free thread's lease, or returns the result that the same command had before. The record is not written yet, so that
+ * a refused update does not create a thread.
  */
 async function holdThread(context: RunContext, write: StateWrite): Promise<Held | Written> {
   const { store } = context
@@ -104,7 +104,7 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
   const { receipt, inFlight: unsettled, guards } = await loadReceipt(store, threadId, command)
   if (receipt) {
     if ('checkpointId' in receipt) return receipt
-    throw sentTwiceAtOnce()
+    throw concurrentDuplicate()
   }
   if (isHeld(state) && unsettled?.token === state.token) {
     await sleep(POLL_MS)
@@ -135,8 +135,8 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
 }
 
 /**
- * What a process that was lost in the middle of a write has left: its checkpoint, if there is a new one and nobody else has
- * had the thread since.
+ * The checkpoint of a process that was lost in the middle of a write: the newest one, if it is new and no other process has
+ * claimed the thread since. Throws `outcome_unknown` if one has.
  */
 function checkpointOfLostWriter({ token, base }: InFlight, newest: string | null, state: PartitionState) {
   if (newest === base || newest === null) return undefined

@@ -5,7 +5,7 @@ import { explain } from '../../requests/body.ts'
 import type { AgentEngine, CommandKey, ThreadRecord } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
 
-/** One command as its function sees it. Its permission was given. */
+/** One command as its function sees it, after its permission was checked. */
 export interface Command {
   readonly engine: AgentEngine
   readonly threadId: string
@@ -13,13 +13,13 @@ export interface Command {
   readonly params: unknown
   /** The W3C `traceparent` of the request. */
   readonly traceparent: string | null
-  /** Asks for a permission that only what was read shows the need of. */
+  /** Checks a permission that depends on stored records, such as the thread's assistant. Throws when it is refused. */
   readonly permit: (action: ThreadAction, assistantId?: string) => Promise<void>
-  /** Under which the command counts once. Throws for one that is malformed. */
+  /** The command's idempotency key. Throws when it is malformed. */
   readonly key: () => Promise<CommandKey | undefined>
 }
 
-/** What a command answers: its result, and where the log stood where it changed state. */
+/** A command's result and, if it changed state, the log's last sequence number before that. */
 export interface CommandResult {
   readonly result: Readonly<Record<string, unknown>>
   readonly appliedThroughSeq?: number
@@ -27,7 +27,7 @@ export interface CommandResult {
 
 export type CommandFunction = (command: Command) => Promise<CommandResult>
 
-/** Checks a command's params. Throws `invalid_argument` with the place that is wrong. */
+/** Checks a command's params. Throws `invalid_argument` and names the invalid field. */
 export function parse<Schema extends z.ZodType>(schema: Schema, params: unknown): z.output<Schema> {
   const parsed = schema.safeParse(params)
   if (parsed.success) return parsed.data

@@ -10,7 +10,7 @@ import type { CommandFunction, CommandResult } from './command.ts'
 import { inputInject, inputRespond, runStart, stateFork } from './runs.ts'
 import { getTree, listCheckpoints, stateGet } from './state.ts'
 
-/** A command: its permission, asked before anything is read, and what it does. */
+/** A command's method, the permission that is checked before anything is read, and its function. */
 type CommandRow = readonly [method: string, action: ThreadAction, run: CommandFunction]
 
 const ROWS: readonly CommandRow[] = [
@@ -31,8 +31,8 @@ const SUBSCRIPTIONS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * `POST …/commands`: one command in, its answer out (`CommandResponse` or `ErrorResponse` of the protocol). Refused commands
- * are HTTP 200; only a body that is no command at all is 400.
+ * `POST …/commands`: answers one command with `CommandResponse` or `ErrorResponse` of the protocol. A refused command is HTTP
+ * 200; only a body that is not a command is 400.
  */
 export async function postCommand(context: ThreadsContext, call: FaceCall): Promise<Response> {
   let id: number | string | null = null
@@ -96,7 +96,7 @@ async function dispatch(
   throw new ProtocolError('unknown_command', `Unknown command ${JSON.stringify(method)}.`)
 }
 
-/** The assistant that a command names, as a permission is asked before its params are checked. */
+/** The assistant that a command names, read from unchecked params because the permission is checked first. */
 function namedAssistant(params: unknown): string | undefined {
   const { assistant_id, assistantId } = (params ?? {}) as Readonly<Record<string, unknown>>
   const named = assistant_id ?? assistantId

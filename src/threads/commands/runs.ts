@@ -34,7 +34,9 @@ export async function stateFork(command: Command): Promise<CommandResult> {
   }
 }
 
-/** `input.respond`: answers one interrupt or several. The namespace a client sends is advice: ids are enough. */
+/**
+ * `input.respond`: answers one interrupt or several. The namespace a client sends is ignored, because interrupt ids are enough.
+ */
 export async function inputRespond(command: Command): Promise<CommandResult> {
   const { interrupt_id, response, responses, update, goto, config, metadata } = parse(
     inputRespondSchema,
@@ -50,7 +52,10 @@ export async function inputRespond(command: Command): Promise<CommandResult> {
   return { result: { run_id: started.runId }, appliedThroughSeq: started.appliedThroughSeq }
 }
 
-/** `input.inject`: a message into an idle thread's state, or behind the run in progress. Not beside an open question. */
+/**
+ * `input.inject`: writes a message into an idle thread's state, or queues it behind the run in progress. Refused while an
+ * interrupt is open.
+ */
 export async function inputInject(command: Command): Promise<CommandResult> {
   const { message } = parse(inputInjectSchema, command.params)
   const { engine, threadId, principal } = command
@@ -65,7 +70,7 @@ export async function inputInject(command: Command): Promise<CommandResult> {
       id: crypto.randomUUID(),
     },
   ]
-  // Sent again it does what it did, whatever the thread does now.
+  // A repeated command does what it did the first time, whatever the thread's status is now.
   if (done ? 'runId' in done : thread.status === 'busy') {
     const started = await start(command, { input: { messages }, config: runConfig(undefined, undefined) })
     return { result: { run_id: started.runId }, appliedThroughSeq: started.appliedThroughSeq }
@@ -73,7 +78,7 @@ export async function inputInject(command: Command): Promise<CommandResult> {
   if (!done && thread.status === 'interrupted') {
     throw new ProtocolError(
       'not_supported',
-      'The thread waits for an answer, which a message would take away. Answer with input.respond, and give the message as update.',
+      'The thread has an open interrupt, which a message would drop. Answer with input.respond, and send the message as update.',
     )
   }
   const { appliedThroughSeq } = await engine.writeState({
@@ -88,7 +93,7 @@ export async function inputInject(command: Command): Promise<CommandResult> {
 const start = async (command: Command, request: Omit<RunRequest, 'threadId'>): Promise<Started> =>
   command.engine.start({ ...(await common(command)), ...request })
 
-/** What every command that starts a run hands on. */
+/** The request fields of every command that starts a run. */
 async function common(
   command: Command,
   config?: RunConfigWire,

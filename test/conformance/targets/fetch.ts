@@ -1,4 +1,4 @@
-import { withoutBody } from '../../../adapters/unread.ts'
+import { withoutBody } from '../../../adapters/without-body.ts'
 import type { AdapterTarget } from '../../../src/audit/index.ts'
 
 /** The handler without adapter and socket, as on Workers, Bun and Deno. It also checks the audits themselves. */

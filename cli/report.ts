@@ -9,7 +9,7 @@ export interface Finding {
 export function findingsOf({ schema, durable, warnings }: StorageReport): readonly Finding[] {
   return [
     { level: 'ok', text: 'It can be reached.' },
-    migrated(schema),
+    migrationFinding(schema),
     durable
       ? { level: 'ok', text: 'It is durable: what was acknowledged survives a crash of the database.' }
       : { level: 'warning', text: 'It is not durable: a crash loses what was acknowledged.' },
@@ -17,7 +17,7 @@ export function findingsOf({ schema, durable, warnings }: StorageReport): readon
   ]
 }
 
-function migrated({ version, newest }: StorageReport['schema']): Finding {
+function migrationFinding({ version, newest }: StorageReport['schema']): Finding {
   if (newest === 0) return { level: 'ok', text: 'There is nothing to migrate.' }
   if (version === newest) return { level: 'ok', text: `It is migrated: version ${version} of ${newest}.` }
   const text =
@@ -28,19 +28,19 @@ function migrated({ version, newest }: StorageReport['schema']): Finding {
 }
 
 /** One line each, such as `1,200 events`. */
-export function holdings({ counts, bytes }: StorageReport): readonly string[] {
+export function contentLines({ counts, bytes }: StorageReport): readonly string[] {
   const { partitions, documents, events, leases, checkpoints } = counts
   return [
-    several(partitions, 'thread or other partition', 'threads and other partitions'),
-    several(documents, 'document', 'documents'),
-    several(events, 'event', 'events'),
-    several(checkpoints, 'checkpoint', 'checkpoints'),
-    several(leases, 'run or other work under way', 'runs and other work under way'),
+    plural(partitions, 'thread or other partition', 'threads and other partitions'),
+    plural(documents, 'document', 'documents'),
+    plural(events, 'event', 'events'),
+    plural(checkpoints, 'checkpoint', 'checkpoints'),
+    plural(leases, 'run or other work under way', 'runs and other work under way'),
     ...(bytes === undefined ? [] : [`${size(bytes)} in all`]),
   ]
 }
 
-const several = (count: number, one: string, many: string): string =>
+const plural = (count: number, one: string, many: string): string =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
 /** Such as `12 KiB`, three digits at most. */
@@ -51,7 +51,7 @@ export function size(bytes: number): string {
   return `${at === 0 || value >= 99.5 ? Math.round(value) : Number(value.toPrecision(2))} ${units[at]}`
 }
 
-/** An error and what it came from, as one sentence. */
+/** An error and its causes, as one sentence. */
 export function explain(error: Error): string {
   let text = error.message
   for (let cause = causeOf(error); cause !== undefined; cause = causeOf(cause)) {
@@ -61,7 +61,7 @@ export function explain(error: Error): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
-/** Of several attempts, such as one for each address of a host, the first. */
+/** The cause of an error. Of several attempts, such as one for each address of a host, it is the first. */
 function causeOf(error: Error): Error | undefined {
   const cause = error instanceof AggregateError ? error.errors[0] : error.cause
   return cause instanceof Error ? cause : undefined

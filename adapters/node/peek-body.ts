@@ -1,5 +1,5 @@
 /** What we use of a Node request to look into its body. */
-export interface PeekedRequest {
+export interface PeekableRequest {
   readonly httpVersionMajor: number
   readonly complete: boolean
   readonly destroyed: boolean
@@ -13,13 +13,13 @@ export interface PeekedRequest {
 }
 
 /**
- * The body of a request that nobody has read, put back so that whoever comes next reads it from its start. Undefined where it
- * is longer than `maxBytes`, breaks off, or cannot be put back: it is left as it is then.
+ * Reads an unread request body and puts it back, so that the next reader gets it from its start. Undefined if it is longer than
+ * `maxBytes`, incomplete, or cannot be put back; what was read of it is then put back where possible.
  */
-export function peekBody(req: PeekedRequest, maxBytes: number): Promise<Uint8Array | undefined> {
-  const given = req.headers['content-length']
-  const expected = given === undefined ? undefined : Number(given)
-  // Only HTTP/1 tells that a body of unknown length is complete before its end is announced; afterwards it is too late.
+export function peekBody(req: PeekableRequest, maxBytes: number): Promise<Uint8Array | undefined> {
+  const contentLength = req.headers['content-length']
+  const expected = contentLength === undefined ? undefined : Number(contentLength)
+  // Only HTTP/1 shows that a body of unknown length is complete before `end` is emitted, after which it cannot be put back.
   const unknown = expected === undefined && req.httpVersionMajor !== 1
   if (unknown || req.readableDidRead || req.destroyed || (expected ?? 0) > maxBytes)
     return Promise.resolve(undefined)
@@ -29,17 +29,17 @@ export function peekBody(req: PeekedRequest, maxBytes: number): Promise<Uint8Arr
     let length = 0
 
     function settle(whole: boolean): void {
-      req.off('readable', take)
-      req.off('end', lost)
-      req.off('error', lost)
-      req.off('close', lost)
+      req.off('readable', readChunks)
+      req.off('end', fail)
+      req.off('error', fail)
+      req.off('close', fail)
       const bytes = concat(chunks, length)
       if (length > 0 && !req.destroyed && !req.readableEnded) req.unshift(bytes)
       resolve(whole ? bytes : undefined)
     }
-    function take(): void {
+    function readChunks(): void {
       let whole = false
-      // `read` must not be called once more after the last piece: it would find out that there is no more.
+      // One more `read` after the last chunk would make the stream emit `end`, and nothing could be put back.
       for (let chunk = req.read(); chunk !== null; chunk = whole || length > maxBytes ? null : req.read()) {
         const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
         chunks.push(bytes)
@@ -49,12 +49,12 @@ export function peekBody(req: PeekedRequest, maxBytes: number): Promise<Uint8Arr
       if (length > maxBytes) settle(false)
       else if (whole || req.complete) settle(length > 0)
     }
-    const lost = () => settle(false)
+    const fail = () => settle(false)
 
-    req.on('readable', take)
-    req.on('end', lost)
-    req.on('error', lost)
-    req.on('close', lost)
+    req.on('readable', readChunks)
+    req.on('end', fail)
+    req.on('error', fail)
+    req.on('close', fail)
   })
 }
 
