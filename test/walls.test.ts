@@ -154,6 +154,32 @@ test('the files have no circle of imports', () => {
   expect(circles(graph)).toEqual([])
 })
 
+test('the engine is at most eight floors deep', () => {
+  const graph = importsWithin('src/runs')
+  const floors = new Map<string, number>()
+  const floorOf = (path: string): number => {
+    const known = floors.get(path)
+    if (known !== undefined) return known
+    const floor = 1 + Math.max(0, ...graph.get(path)!.map(floorOf))
+    floors.set(path, floor)
+    return floor
+  }
+  expect(Math.max(...[...graph.keys()].map(floorOf))).toBeLessThanOrEqual(8)
+})
+
+test('every folder shows its shape in about a dozen names', () => {
+  const names = new Map<string, Set<string>>()
+  for (const { path } of files.filter(({ path }) => path.startsWith('src/'))) {
+    const segments = path.split('/')
+    for (let depth = 2; depth < segments.length; depth++) {
+      const folder = segments.slice(0, depth).join('/')
+      names.set(folder, (names.get(folder) ?? new Set()).add(segments[depth]!))
+    }
+  }
+  const crowded = [...names].filter(([, shown]) => shown.size > 15).map(([folder]) => folder)
+  expect(crowded).toEqual([])
+})
+
 test('packages are loaded only where they belong', () => {
   const loaded = files.flatMap((file) =>
     file.imports
@@ -301,6 +327,17 @@ function packageName(specifier: string): string {
 
 function isBuiltin(specifier: string): boolean {
   return specifier.startsWith('node:') || builtinModules.includes(specifier)
+}
+
+/** The files of a folder, with those of the same folder that they import. */
+function importsWithin(folder: string): ReadonlyMap<string, readonly string[]> {
+  const inside = files.filter(({ path }) => path.startsWith(`${folder}/`))
+  return new Map(
+    inside.map(({ path, imports }) => [
+      path,
+      imports.flatMap(({ target }) => (target?.startsWith(`${folder}/`) ? [target] : [])),
+    ]),
+  )
 }
 
 /** Each circle once, written from its first node in order of discovery. */
