@@ -108,3 +108,23 @@ test('the API reference has every entry point of the package', () => {
   )
   expect(JSON.parse(read('typedoc.json')).entryPoints.toSorted()).toEqual(types.toSorted())
 })
+
+test('docs/architecture.md names only files and folders that exist, and functions that they have', () => {
+  const page = read('docs/architecture.md')
+  const paths = [...page.matchAll(/(?<![\w/])(?:src|test|adapters|cli|docs)\/[\w./-]*\w/g)].map(
+    ([path]) => path,
+  )
+  expect(paths.length).toBeGreaterThan(60)
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  const hops = [...page.matchAll(/^\| [^|]+ \| ([^|]+) \| (`[^|]+`) \|$/gm)].map(([, named, functions]) => ({
+    text: [...named!.matchAll(/`([^`]+)`/g)].map(([, path]) => read(path!)).join('\n'),
+    functions: [...functions!.matchAll(/`(?:\w+\.)?(\w+)`/g)].map(([, name]) => name!),
+  }))
+  expect(hops.length).toBeGreaterThan(20)
+  const missing = hops.flatMap(({ text, functions }) =>
+    functions.filter(
+      (name) => !new RegExp(`\\b(function|const|interface)\\*? ${name}\\b|\\b${name}\\(`).test(text),
+    ),
+  )
+  expect(missing).toEqual([])
+})

@@ -20,14 +20,20 @@ const GIVEN: Readonly<Record<string, string>> = {
   'agentwire/tracing': `declare const openai: import('openai').OpenAI
     declare const request: import('openai/resources').ChatCompletionCreateParamsStreaming
     declare function show(chunk: import('openai/resources').ChatCompletionChunk): void`,
+  'createAgentEngine(': `declare const agents: Record<string, import('agentwire').Agent>
+    declare const input: unknown`,
+  textOfRun: '',
+  'clientOf(': '',
   'langgraph-sdk': '',
 }
 
-test('every example of the README has the types it needs, from the built package', {
+test('every example of the README and of the guide to the engine has the types it needs, from the built package', {
   timeout: 60_000,
 }, () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!)
+  const pages = ['README.md', 'docs/engine.md']
+    .map((page) => readFileSync(join(root, page), 'utf8'))
+    .join('\n')
+  const examples = [...pages.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!)
   expect(examples.length).toBe(Object.keys(GIVEN).length)
   const graph = "declare const graph: import('langchain').ReactAgent\nexport { graph }"
   const sources = new Map(
