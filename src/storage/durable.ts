@@ -1,4 +1,4 @@
-import type { DurableCheckpointer } from './checkpointer/saver.ts'
+import type { DurableCheckpointer } from './checkpointer/durable-saver.ts'
 import type { Serde } from './checkpointer/serde.ts'
 import type { StorageReport } from './stats.ts'
 import type { RetentionOptions } from './store/retention.ts'

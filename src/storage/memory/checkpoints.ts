@@ -4,16 +4,10 @@ import type {
   CheckpointMetadata,
   CheckpointTuple,
 } from '../checkpointer/checkpointer.ts'
-import { addPendingSends, configOf, TASKS } from '../checkpointer/config.ts'
-import { copy, equalsCopy } from './copy.ts'
-
-export type PendingWrite = [taskId: string, channel: string, value: unknown]
-
-/** What one channel received along the ancestors of a checkpoint, oldest first, on top of `seed` where one was stored. */
-export interface DeltaHistory {
-  writes: PendingWrite[]
-  seed?: unknown
-}
+import { copy, equalsCopy } from '../checkpointer/copy.ts'
+import type { PendingWrite } from '../checkpointer/delta-history.ts'
+import type { NewCheckpoint } from '../checkpointer/saver.ts'
+import { inOrder, toTuple } from '../checkpointer/stored.ts'
 
 /** One checkpoint. Its channel values are cells, which it shares with the checkpoints before it. */
 export interface Kept {
@@ -27,20 +21,26 @@ interface Cell {
   readonly value: unknown
 }
 
+interface KeptWrite {
+  readonly taskId: string
+  readonly place: number
+  readonly channel: string
+  readonly value: unknown
+}
+
 export interface Namespace {
+  readonly threadId: string
+  readonly name: string
   readonly kept: Map<string, Kept>
-  /** By checkpoint, task, then place. */
-  readonly writes: Map<string, Map<string, Map<number, PendingWrite>>>
+  /** By checkpoint, then by place and task. */
+  readonly writes: Map<string, Map<string, KeptWrite>>
   newest: string | undefined
 }
 
-/** Copies what is new; takes the cell of an older checkpoint for every channel that kept its version. */
+/** Copies what is new, and takes the cell of an older checkpoint for every channel that kept its version. */
 export function keep(
   namespace: Namespace | undefined,
-  parentId: string | undefined,
-  checkpoint: Checkpoint,
-  metadata: CheckpointMetadata,
-  newVersions: Record<string, ChannelVersion>,
+  { parentId, checkpoint, metadata, newVersions }: NewCheckpoint,
 ): Kept {
   const { channel_values: values, ...rest } = checkpoint
   const parent = parentId === undefined ? undefined : namespace?.kept.get(parentId)
@@ -89,69 +89,27 @@ function findVersion(
   return equal ?? candidates.at(-1)
 }
 
-export function toTuple(threadId: string, name: string, namespace: Namespace, kept: Kept): CheckpointTuple {
-  const { parentId } = kept
+export function tupleOf(namespace: Namespace, kept: Kept): Promise<CheckpointTuple> {
   const values = [...kept.cells].map(([channel, { value }]) => [channel, copy(value)] as const)
-  const checkpoint: Checkpoint = { ...copy(kept.checkpoint), channel_values: Object.fromEntries(values) }
-  if (checkpoint.v < 4 && parentId !== undefined) {
-    const sends = writesOf(namespace, parentId).filter(([, channel]) => channel === TASKS)
-    addPendingSends(
-      checkpoint,
-      sends.map(([, , value]) => copy(value)),
-    )
-  }
-  return {
-    config: configOf(threadId, name, checkpoint.id),
-    checkpoint,
-    metadata: copy(kept.metadata),
-    pendingWrites: writesOf(namespace, checkpoint.id).map((write) => copy(write)),
-    ...(parentId !== undefined && { parentConfig: configOf(threadId, name, parentId) }),
-  }
-}
-
-/** By task, then place. Not copied. */
-function writesOf(namespace: Namespace, checkpointId: string): PendingWrite[] {
-  const byTask = [...(namespace.writes.get(checkpointId) ?? [])].sort(byKey)
-  return byTask.flatMap(([, byPlace]) => [...byPlace].sort(([a], [b]) => a - b).map(([, write]) => write))
-}
-
-export function matches(metadata: CheckpointMetadata, filter: Record<string, unknown>): boolean {
-  const fields = metadata as unknown as Record<string, unknown>
-  return Object.entries(filter).every(
-    ([key, value]) => Object.hasOwn(fields, key) && equalsCopy(value, fields[key]),
+  return toTuple(
+    {
+      threadId: namespace.threadId,
+      namespace: namespace.name,
+      parentId: kept.parentId,
+      checkpoint: { ...copy(kept.checkpoint), channel_values: Object.fromEntries(values) },
+      metadata: copy(kept.metadata),
+      pendingWrites: writesOf(namespace, kept.checkpoint.id),
+    },
+    (parentId) => writesOf(namespace, parentId),
   )
 }
 
-/**
- * Walks the ancestors of a checkpoint once for all channels. A channel's walk ends at the nearest ancestor that stored a value,
- * its seed; the writes on that ancestor still count, for they made its child.
- */
-export function deltaHistory(
-  namespace: Namespace,
-  id: string | undefined,
-  channels: string[],
-): Record<string, DeltaHistory> {
-  const found = new Map<string, DeltaHistory>(channels.map((channel) => [channel, { writes: [] }]))
-  const open = new Set(channels)
-  let at = namespace.kept.get(id ?? '')?.parentId
-  while (at !== undefined && open.size > 0) {
-    const kept = namespace.kept.get(at)
-    if (!kept) break
-    for (const write of writesOf(namespace, at).reverse()) {
-      if (open.has(write[1])) found.get(write[1])!.writes.push(copy(write))
-    }
-    for (const channel of open) {
-      const cell = kept.cells.get(channel)
-      if (cell?.value === undefined) continue
-      found.get(channel)!.seed = copy(cell.value)
-      open.delete(channel)
-    }
-    at = kept.parentId
-  }
-  for (const history of found.values()) history.writes.reverse()
-  return Object.fromEntries(found)
-}
-
-export function byKey(a: readonly [string, ...unknown[]], b: readonly [string, ...unknown[]]): number {
-  return a[0] === b[0] ? 0 : a[0] < b[0] ? -1 : 1
+/** Copies, by task, then by place. */
+export function writesOf(
+  { writes }: Namespace,
+  checkpointId: string,
+  isWanted: (channel: string) => boolean = () => true,
+): PendingWrite[] {
+  const wanted = [...(writes.get(checkpointId)?.values() ?? [])].filter(({ channel }) => isWanted(channel))
+  return inOrder(wanted).map(({ taskId, channel, value }) => [taskId, channel, copy(value)])
 }

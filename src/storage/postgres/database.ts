@@ -1,5 +1,6 @@
 import { AgentwireError } from '../../errors.ts'
 import { UnavailableError } from '../errors.ts'
+import type { SqlStatement } from '../sql/statement.ts'
 import { createDeadline, type Deadline } from './deadline.ts'
 import { migrate } from './migrate.ts'
 import type { Names } from './names.ts'
@@ -185,6 +186,12 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
       await end()
     },
   }
+}
+
+/** With `$1`, `$2`, … as Postgres has them. */
+export function numbered({ text, values }: SqlStatement<unknown>): Statement {
+  let count = 0
+  return { text: text.replace(/\?/g, () => `$${++count}`), values }
 }
 
 /** `{1,2}` */

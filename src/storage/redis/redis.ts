@@ -1,5 +1,5 @@
 import { AgentwireError } from '../../errors.ts'
-import { createSaver } from '../checkpointer/saver.ts'
+import { createDurableSaver } from '../checkpointer/durable-saver.ts'
 import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions } from '../durable.ts'
 import { fromClient, fromUrl, type RedisClient } from './clients/client.ts'
 import { createDatabase } from './database.ts'
@@ -12,7 +12,7 @@ import { createDirectory } from './store/directory.ts'
 import { createDoorbell } from './store/doorbell.ts'
 import { createStore } from './store/store.ts'
 
-export type { DurableCheckpointer } from '../checkpointer/saver.ts'
+export type { DurableCheckpointer } from '../checkpointer/durable-saver.ts'
 export type { DurableStorage, DurableStorageOptions } from '../durable.ts'
 export type { StorageCounts, StorageReport } from '../stats.ts'
 export type { RetentionOptions } from '../store/retention.ts'
@@ -65,7 +65,7 @@ export function redisStorage(options: RedisStorageOptions): DurableStorage {
   const store = createStore(database, directory, doorbell, options, close)
   return {
     store,
-    checkpointer: createSaver({
+    checkpointer: createDurableSaver({
       name: 'redisCheckpointer',
       database,
       tables: createTables(database, directory, store.assertFence),

@@ -1,5 +1,5 @@
 import { AgentwireError } from '../../errors.ts'
-import { createSaver } from '../checkpointer/saver.ts'
+import { createDurableSaver } from '../checkpointer/durable-saver.ts'
 import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions, PREFIX } from '../durable.ts'
 import { createDatabase } from './database.ts'
 import type { SqliteDatabase } from './driver.ts'
@@ -10,7 +10,7 @@ import { createTables } from './saver/tables.ts'
 import { createDoorbell } from './store/doorbell.ts'
 import { createStore } from './store/store.ts'
 
-export type { DurableCheckpointer } from '../checkpointer/saver.ts'
+export type { DurableCheckpointer } from '../checkpointer/durable-saver.ts'
 export type { DurableStorage, DurableStorageOptions } from '../durable.ts'
 export type { StorageCounts, StorageReport } from '../stats.ts'
 export type { RetentionOptions } from '../store/retention.ts'
@@ -65,7 +65,7 @@ export function sqliteStorage(options: SqliteStorageOptions): DurableStorage {
   }
   return {
     store: createStore(database, doorbell, options, close),
-    checkpointer: createSaver({
+    checkpointer: createDurableSaver({
       name: 'sqliteCheckpointer',
       database,
       tables: createTables(database),

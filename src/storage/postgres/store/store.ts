@@ -1,14 +1,15 @@
 import { DATABASE } from '../../checkpointer/fenced.ts'
+import { listStatement } from '../../sql/list-documents.ts'
 import { checkFence, leaseOf, prepareOps, ringFor } from '../../store/commit.ts'
 import { toPage } from '../../store/cursor.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
 import type { PartitionState, Store } from '../../store/store.ts'
-import { type Database, type Row, readNumbers } from '../database.ts'
+import { type Database, numbered, type Row, readNumbers } from '../database.ts'
 import { fromText, keyOf, namesOf, readNames } from '../text.ts'
 import { encodeAppend } from './append.ts'
 import { encodeChange, throwRefusal } from './change.ts'
 import type { Doorbell } from './doorbell.ts'
-import { listStatement, toDoc } from './list.ts'
+import { documentSchema, toDoc } from './list.ts'
 import { createReader } from './read.ts'
 import { expireLogs } from './retention.ts'
 import { NOW_ONCE } from './sql-store.ts'
@@ -28,6 +29,7 @@ export function createStore(
   close: () => Promise<void>,
 ): PostgresStore {
   const { of } = database.names
+  const schema = documentSchema(database.names)
   const read = createReader(database)
 
   async function load(partition: string): Promise<PartitionState> {
@@ -51,7 +53,7 @@ export function createStore(
       return row && toDoc(row)
     },
     async list(collection, query = {}) {
-      const rows = await database.run(listStatement(database.names, collection, query))
+      const rows = await database.run(numbered(listStatement(schema, collection, query)))
       return toPage(rows.map(toDoc), query)
     },
     async commit(partition, change) {

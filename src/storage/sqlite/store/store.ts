@@ -1,4 +1,5 @@
 import { DATABASE } from '../../checkpointer/fenced.ts'
+import { listStatement } from '../../sql/list-documents.ts'
 import { checkFence, prepareOps, ringFor } from '../../store/commit.ts'
 import { toPage } from '../../store/cursor.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
@@ -8,7 +9,7 @@ import type { Database } from '../database.ts'
 import { commit } from './commit.ts'
 import { removeExpired } from './documents.ts'
 import type { Doorbell } from './doorbell.ts'
-import { listStatement, toDoc } from './list.ts'
+import { documentSchema, toDoc } from './list.ts'
 import { loadPartition, toLease } from './partitions.ts'
 import { readLog } from './read.ts'
 import { dropBefore, expireLogs } from './retention.ts'
@@ -28,6 +29,7 @@ export function createStore(
   close: () => Promise<void>,
 ): SqliteStore {
   const { of } = database
+  const schema = documentSchema(of)
 
   async function inspect(name: string): Promise<PartitionState> {
     const partition = await database.read((connection) => loadPartition(connection, of('partitions'), name))
@@ -49,8 +51,8 @@ export function createStore(
       return row && toDoc(row)
     },
     async list(collection, query = {}) {
-      const { sql, parameters } = listStatement(of, collection, query, Date.now())
-      const rows = await database.read(({ all }) => all(sql, ...parameters))
+      const { text, values } = listStatement(schema, collection, query)
+      const rows = await database.read(({ all }) => all(text, ...values))
       return toPage(rows.map(toDoc), query)
     },
     async commit(partition, change) {
