@@ -1,13 +1,13 @@
 import { UnavailableError } from '../errors.ts'
 import type { StorageCounts } from '../stats.ts'
 import {
+  changeBy,
   checkFence,
   checkGuard,
   checkLease,
   leaseOf,
   type PreparedOp,
   prepareOps,
-  ringFor,
 } from '../store/commit.ts'
 import { createListeners } from '../store/listeners.ts'
 import {
@@ -70,7 +70,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
   const partitions = new Map<string, Partition>()
   const tombstones = new Map<string, Tombstone>()
   const documents = createDocuments()
-  const bells = createListeners()
+  const listeners = createListeners()
   /** Partitions with events, the one longest without an append first. */
   const byAppend = new Map<string, EventLog>()
   const leased = new Map<string, Partition>()
@@ -229,7 +229,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
       const versions = apply(id, partition, prepared, time)
       const { head } = partition.log
       settle(id)
-      if (bells.has(id)) bells.notify(id, ringFor(prepared))
+      if (listeners.has(id)) listeners.notify(id, changeBy(prepared))
       return { head, versions }
     },
     async read(id, query) {
@@ -253,9 +253,9 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
       assertOpen()
       checkFence(id, token, partitions.get(id)?.lease, now())
     },
-    watch(id, bell) {
+    watch(id, listener) {
       assertOpen()
-      return bells.add(id, bell)
+      return listeners.add(id, listener)
     },
     async expired({ limit = 100 } = {}) {
       assertOpen()
@@ -291,7 +291,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
     },
     async close() {
       closed = true
-      bells.clear()
+      listeners.clear()
       partitions.clear()
       byAppend.clear()
       leased.clear()

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
+import { createDeadline, type Deadline } from '../deadline.ts'
 import { UnavailableError } from '../errors.ts'
 import type { SqlStatement } from '../sql/statement.ts'
-import { createDeadline, type Deadline } from './deadline.ts'
 import { migrate } from './migrate.ts'
 import type { Names } from './names.ts'
 import { AS_TEXT, type Connections, type PostgresClient, type PostgresPoolClient } from './pool.ts'
@@ -133,8 +133,6 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
       } catch (error) {
         migrating = undefined
         throw error
-      } finally {
-        deadline.end()
       }
     })
     return migrating
@@ -144,12 +142,8 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
     assertOpen()
     return track(async () => {
       const deadline = createDeadline(deadlineMs, statement.signal)
-      try {
-        await within(deadline, ready())
-        return await send(statement, deadline)
-      } finally {
-        deadline.end()
-      }
+      await within(deadline, ready())
+      return send(statement, deadline)
     })
   }
 

@@ -6,7 +6,7 @@ import { createNames } from './names.ts'
 import { fromPool, fromUrl, type PostgresPool } from './pool.ts'
 import { reportOf } from './report.ts'
 import { createTables } from './saver/tables.ts'
-import { createDoorbell } from './store/doorbell.ts'
+import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
 export type { DurableCheckpointer } from '../checkpointer/durable-saver.ts'
@@ -40,16 +40,16 @@ export function postgresStorage(options: PostgresStorageOptions): DurableStorage
     deadlineMs,
     connect: async () => (pool ? fromPool(pool, deadlineMs) : fromUrl(url!, deadlineMs)),
   })
-  const doorbell = createDoorbell(database)
+  const notifier = createNotifier(database)
   let closing: Promise<void> | undefined
   const end = async () => {
     await database.close()
-    await doorbell.close()
+    await notifier.close()
     await database.end()
   }
   const close = () => (closing ??= end())
   return {
-    store: createStore(database, doorbell, options, close),
+    store: createStore(database, notifier, options, close),
     checkpointer: createDurableSaver({
       name: 'postgresCheckpointer',
       database,

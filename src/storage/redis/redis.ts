@@ -2,14 +2,14 @@ import { AgentwireError } from '../../errors.ts'
 import { createDurableSaver } from '../checkpointer/durable-saver.ts'
 import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions } from '../durable.ts'
 import { fromClient, fromUrl, type RedisClient } from './clients/client.ts'
+import type { Connections } from './connection.ts'
 import { createDatabase } from './database.ts'
 import { createKeys } from './keys.ts'
-import type { Connections } from './line.ts'
 import { prepare } from './prepare.ts'
 import { reportOf } from './report.ts'
 import { createTables } from './saver/tables.ts'
 import { createDirectory } from './store/directory.ts'
-import { createDoorbell } from './store/doorbell.ts'
+import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
 export type { DurableCheckpointer } from '../checkpointer/durable-saver.ts'
@@ -52,17 +52,17 @@ export function redisStorage(options: RedisStorageOptions): DurableStorage {
     keys,
     isCluster: given?.isCluster ?? false,
     deadlineMs,
-    createLine: async (receive) => (given ?? (await connections())).createLine(receive),
+    createConnection: async (receive) => (given ?? (await connections())).createConnection(receive),
     prepare: (send) => prepare(send, keys),
   })
   const directory = createDirectory(database)
-  const doorbell = createDoorbell(database)
+  const notifier = createNotifier(database)
   let closing: Promise<void> | undefined
   const end = async () => {
-    await Promise.all([database.close(), doorbell.close()])
+    await Promise.all([database.close(), notifier.close()])
   }
   const close = () => (closing ??= end())
-  const store = createStore(database, directory, doorbell, options, close)
+  const store = createStore(database, directory, notifier, options, close)
   return {
     store,
     checkpointer: createDurableSaver({

@@ -7,7 +7,7 @@ import type { Synchronous } from './migrate.ts'
 import { openFile, pathOf } from './open.ts'
 import { reportOf } from './report.ts'
 import { createTables } from './saver/tables.ts'
-import { createDoorbell } from './store/doorbell.ts'
+import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
 export type { DurableCheckpointer } from '../checkpointer/durable-saver.ts'
@@ -58,13 +58,13 @@ export function sqliteStorage(options: SqliteStorageOptions): DurableStorage {
   const path = url === undefined ? undefined : pathOf(url)
   const open = async () => (path === undefined ? given! : openFile(path))
   const database = createDatabase({ open, owned: given === undefined, prefix, synchronous, deadlineMs })
-  const doorbell = createDoorbell(database, pollMs)
+  const notifier = createNotifier(database, pollMs)
   const close = () => {
-    doorbell.close()
+    notifier.close()
     return database.close()
   }
   return {
-    store: createStore(database, doorbell, options, close),
+    store: createStore(database, notifier, options, close),
     checkpointer: createDurableSaver({
       name: 'sqliteCheckpointer',
       database,

@@ -178,21 +178,21 @@ test('has committed before the promise is awaited', async () => {
   ])
 })
 
-test('reports a bell that throws, and rings the others', async () => {
+test('reports a listener that throws, and notifies the others', async () => {
   const report = vi.spyOn(console, 'error').mockImplementation(() => {})
   const store = memoryStore()
   const fault = new Error('on purpose')
   store.watch('p', () => {
     throw fault
   })
-  const rings: unknown[] = []
-  store.watch('p', (ring) => rings.push(ring))
+  const changes: unknown[] = []
+  store.watch('p', (change) => changes.push(change))
   await append(store, 'p', 1, 1)
   await store.commit('p', { ops: [{ op: 'release', token: 1 }] })
   await store.commit('p', { ops: [{ op: 'clear' }] })
   await store.commit('other', { ops: [{ op: 'clear' }] })
-  expect(report).toHaveBeenCalledWith(expect.stringContaining('bell'), fault)
-  expect(rings).toEqual([
+  expect(report).toHaveBeenCalledWith(expect.stringContaining('listener'), fault)
+  expect(changes).toEqual([
     { log: true, docs: false },
     { log: false, docs: true },
     { log: true, docs: true },
@@ -200,16 +200,16 @@ test('reports a bell that throws, and rings the others', async () => {
   report.mockRestore()
 })
 
-test('lets a bell stop itself, watch anew and commit', async () => {
+test('lets a listener stop itself, watch anew and commit', async () => {
   const store = memoryStore()
   const heads: number[] = []
-  const bell = () => {
+  const listener = () => {
     stop()
-    stop = store.watch('p', bell)
+    stop = store.watch('p', listener)
     void store.inspect('p').then(({ head }) => heads.push(head))
     void store.commit('other', { ops: [] })
   }
-  let stop = store.watch('p', bell)
+  let stop = store.watch('p', listener)
   await append(store, 'p', 1, 1)
   await append(store, 'p', 1, 1)
   expect(heads).toEqual([1, 2])

@@ -115,25 +115,28 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     expect(warn).not.toHaveBeenCalled()
   })
 
-  test.each(['ioredis', 'node-redis'])('bells resume after the subscriber of %s was killed', async (kind) => {
-    const clientOf = () =>
-      kind === 'ioredis' ? new Redis(shared.url, { lazyConnect: true }) : createClient({ url: shared.url })
-    const reader = open({ client: clientOf() })
-    const writer = open()
-    let rings = 0
-    for (const partition of ['p', 'q']) {
-      reader.store.watch(partition, () => {
-        rings += 1
-      })
-    }
-    await vi.waitFor(() => expect(rings).toBe(2), later)
-    rings = 0
-    expect(Number(await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub'))).toBe(1)
-    // For what may have been missed, without any commit.
-    await vi.waitFor(() => expect(rings).toBe(2), later)
-    await writer.store.commit('q', { ops: [append('x')] })
-    await vi.waitFor(() => expect(rings).toBe(3), later)
-  })
+  test.each(['ioredis', 'node-redis'])(
+    'notifications resume after the subscriber of %s was killed',
+    async (kind) => {
+      const clientOf = () =>
+        kind === 'ioredis' ? new Redis(shared.url, { lazyConnect: true }) : createClient({ url: shared.url })
+      const reader = open({ client: clientOf() })
+      const writer = open()
+      let notified = 0
+      for (const partition of ['p', 'q']) {
+        reader.store.watch(partition, () => {
+          notified += 1
+        })
+      }
+      await vi.waitFor(() => expect(notified).toBe(2), later)
+      notified = 0
+      expect(Number(await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub'))).toBe(1)
+      // For what may have been missed, without any commit.
+      await vi.waitFor(() => expect(notified).toBe(2), later)
+      await writer.store.commit('q', { ops: [append('x')] })
+      await vi.waitFor(() => expect(notified).toBe(3), later)
+    },
+  )
 
   test.each(['ioredis', 'node-redis'])('%s: a commit whose answer is lost is done once', async (kind) => {
     const link = await startMuteLink(shared.port)
@@ -253,20 +256,20 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     const proxy = await startProxy(shared.url)
     cleanups.push(() => proxy.close())
     const reader = open({ url: proxy.url, deadlineMs: 200 })
-    let rings = 0
+    let notified = 0
     reader.store.watch('p', () => {
-      rings += 1
+      notified += 1
     })
     await reader.store.commit('p', { ops: [append('1')] })
-    await vi.waitFor(() => expect(rings).toBeGreaterThan(0), later)
-    rings = 0
+    await vi.waitFor(() => expect(notified).toBeGreaterThan(0), later)
+    notified = 0
     proxy.strand()
     await unavailable(reader.store.inspect('p'))
     // For what may have been missed.
-    await vi.waitFor(() => expect(rings).toBeGreaterThan(0), later)
-    rings = 0
+    await vi.waitFor(() => expect(notified).toBeGreaterThan(0), later)
+    notified = 0
     await open().store.commit('p', { ops: [append('2')] })
-    await vi.waitFor(() => expect(rings).toBeGreaterThan(0), later)
+    await vi.waitFor(() => expect(notified).toBeGreaterThan(0), later)
     expect((await reader.store.inspect('p')).head).toBe(2)
   })
 })

@@ -1,6 +1,6 @@
 import { DATABASE } from '../../checkpointer/fenced.ts'
 import { listStatement } from '../../sql/list-documents.ts'
-import { checkFence, leaseOf, prepareOps, ringFor } from '../../store/commit.ts'
+import { changeBy, checkFence, leaseOf, prepareOps } from '../../store/commit.ts'
 import { toPage } from '../../store/cursor.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
 import type { PartitionState, Store } from '../../store/store.ts'
@@ -8,8 +8,8 @@ import { type Database, numbered, type Row, readNumbers } from '../database.ts'
 import { fromText, keyOf, namesOf, readNames } from '../text.ts'
 import { encodeAppend } from './append.ts'
 import { encodeChange, throwRefusal } from './change.ts'
-import type { Doorbell } from './doorbell.ts'
 import { documentSchema, toDoc } from './list.ts'
+import type { Notifier } from './notifier.ts'
 import { createReader } from './read.ts'
 import { expireLogs } from './retention.ts'
 import { NOW_ONCE } from './sql-store.ts'
@@ -24,7 +24,7 @@ const SWEEP_BATCH = 1_000
 
 export function createStore(
   database: Database,
-  doorbell: Doorbell,
+  notifier: Notifier,
   retention: RetentionOptions,
   close: () => Promise<void>,
 ): PostgresStore {
@@ -65,7 +65,7 @@ export function createStore(
         const text = `SELECT head FROM ${of('append')}($1, $2, $3, $4, $5, $6)`
         const [row] = await database.run({ text, values: append, mutates: true, signal })
         if (row!.head !== null) {
-          doorbell.ring(partition, ringFor(prepared))
+          notifier.notify(partition, changeBy(prepared))
           return { head: Number(row!.head), versions: [] }
         }
       }
@@ -79,7 +79,7 @@ export function createStore(
       })
       const { refused, head, versions } = row!
       if (refused !== null) throwRefusal(partition, guards, prepared, row!)
-      if (prepared.length > 0) doorbell.ring(partition, ringFor(prepared))
+      if (prepared.length > 0) notifier.notify(partition, changeBy(prepared))
       return { head: Number(head), versions: readNumbers(versions!) }
     },
     async read(partition, query) {
@@ -91,9 +91,9 @@ export function createStore(
       const { lease, now } = await load(partition)
       checkFence(partition, token, lease, now)
     },
-    watch(partition, bell) {
+    watch(partition, listener) {
       database.assertOpen()
-      return doorbell.watch(partition, bell)
+      return notifier.watch(partition, listener)
     },
     async expired({ limit = 100 } = {}) {
       const rows = await database.run({

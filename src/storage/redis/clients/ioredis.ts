@@ -1,4 +1,4 @@
-import type { Argument, Connections, Line, Receive } from '../line.ts'
+import type { Argument, Connection, Connections, Receive } from '../connection.ts'
 
 /** Structurally a `Redis` or a `Cluster` of `ioredis`. */
 export interface IoredisClient {
@@ -59,10 +59,14 @@ export function fromIoredis(client: IoredisClient, deadlineMs: number): Connecti
           redisOptions: { ...redisOptions, ...options },
         })
       : duplicate(options)
-  return { isCluster, keyPrefix: String(keyPrefix), createLine: (receive) => createLine(make(), receive) }
+  return {
+    isCluster,
+    keyPrefix: String(keyPrefix),
+    createConnection: (receive) => createConnection(make(), receive),
+  }
 }
 
-function createLine(redis: Duplicate, receive: Receive | undefined): Line {
+function createConnection(redis: Duplicate, receive: Receive | undefined): Connection {
   let finish = () => {}
   const ended = new Promise<void>((resolve) => {
     finish = resolve

@@ -6,7 +6,7 @@ import type {
   WritesToStore,
 } from '../../checkpointer/stored.ts'
 import { fromText, toText } from '../../text.ts'
-import type { Argument } from '../line.ts'
+import type { Argument } from '../connection.ts'
 import { toUtf8 } from '../store/entries.ts'
 
 /** How the parts of a checkpoint become the bytes that Redis keeps: a line that says what they are, then the bytes of the serde. */

@@ -95,11 +95,11 @@ export function readDocument(partition: string, id: string, bytes: Uint8Array): 
 export function readLines(bytes: Uint8Array): {
   readonly stamp: string
   readonly index: DocIndex
-  readonly mortal: boolean
+  readonly isExpiring: boolean
 } {
   const [header, index] = toUtf8(bytes).split('\n') as [string, string]
   const { stamp, expiresAt } = readHeader(header)
-  return { stamp, index: JSON.parse(index), mortal: expiresAt !== 0 }
+  return { stamp, index: JSON.parse(index), isExpiring: expiresAt !== 0 }
 }
 
 function readHeader(header: string) {

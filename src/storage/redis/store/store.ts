@@ -1,6 +1,6 @@
 import { DATABASE } from '../../checkpointer/fenced.ts'
 import { UnavailableError } from '../../errors.ts'
-import { checkFence, leaseOf, type PreparedOp, prepareOps, ringFor } from '../../store/commit.ts'
+import { changeBy, checkFence, leaseOf, type PreparedOp, prepareOps } from '../../store/commit.ts'
 import { readBounds } from '../../store/log-layout.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
 import type {
@@ -17,10 +17,10 @@ import type { Database } from '../database.ts'
 import { readAnswer } from '../layout.ts'
 import { encodeAppend, encodeChange, entriesFor, leaseEntry, throwRefusal } from './change.ts'
 import { type Directory, GRACE_MS } from './directory.ts'
-import type { Doorbell } from './doorbell.ts'
 import { entriesOf, expiringEntry, fieldOf, readDocument, readField, readLines, toUtf8 } from './entries.ts'
 import { expiredLeases } from './leases.ts'
 import { listDocuments } from './list.ts'
+import type { Notifier } from './notifier.ts'
 import { expireLogs } from './retention.ts'
 import { APPEND, COMMIT } from './scripts-commit.ts'
 import { DOCUMENTS, INSPECT, READ, TRIM } from './scripts-store.ts'
@@ -37,7 +37,7 @@ const EVENTS: PartitionChange = { log: true, docs: false }
 export function createStore(
   database: Database,
   directory: Directory,
-  doorbell: Doorbell,
+  notifier: Notifier,
   retention: RetentionOptions,
   close: () => Promise<void>,
 ): RedisStore {
@@ -83,12 +83,12 @@ export function createStore(
     const entries = entriesFor(keys, partition, ops, tailOf)
     const entered = entries.length === 0 ? undefined : await directory.enter(entries, signal)
     const change = encodeChange(guards, ops, (place) => `${entered}${tailOf(place)}`)
-    const ring = ringFor(ops)
+    const changed = changeBy(ops)
     const until = entered === undefined ? '' : String(entered + GRACE_MS)
     const answer = (await run({
       script: COMMIT,
       keys: [names.meta, names.log, names.docs],
-      args: [names.channel, doorbell.message(ring), until, ...change],
+      args: [names.channel, notifier.message(changed), until, ...change],
       mutates: true,
       signal,
     })) as [number, ...unknown[]]
@@ -114,15 +114,15 @@ export function createStore(
       const due = { member: toText(partition), score: entered!, to: undefined }
       database.later(() => directory.settle(keys.logs, [due]))
     }
-    if (ops.length > 0) doorbell.ring(partition, ring)
+    if (ops.length > 0) notifier.notify(partition, changed)
     return { head, versions }
   }
 
   function entriesOfGone(partition: string, field: string, lines: Uint8Array) {
     const [collection, id] = readField(field)
-    const { stamp, index, mortal } = readLines(lines)
+    const { stamp, index, isExpiring } = readLines(lines)
     const place = { collection, partition, id, stamp }
-    return [...entriesOf(keys, place, index), ...(mortal ? [expiringEntry(keys, place)] : [])]
+    return [...entriesOf(keys, place, index), ...(isExpiring ? [expiringEntry(keys, place)] : [])]
   }
 
   return {
@@ -145,11 +145,11 @@ export function createStore(
       const events = encodeAppend(change.guards, ops)
       if (events) {
         const { meta, log, channel } = keys.partition(partition)
-        const args = [channel, doorbell.message(EVENTS), ...events]
+        const args = [channel, notifier.message(EVENTS), ...events]
         const { signal } = change
         const head = (await run({ script: APPEND, keys: [meta, log], args, mutates: true, signal })) as number
         if (head >= 0) {
-          doorbell.ring(partition, EVENTS)
+          notifier.notify(partition, EVENTS)
           return { head, versions: [] }
         }
         // A guard did not hold: the other script tells which.
@@ -171,9 +171,9 @@ export function createStore(
       const { lease, now } = await inspect(partition)
       checkFence(partition, token, lease, now)
     },
-    watch(partition, bell) {
+    watch(partition, listener) {
       database.assertOpen()
-      return doorbell.watch(partition, bell)
+      return notifier.watch(partition, listener)
     },
     async expired({ limit = 100 } = {}) {
       database.assertOpen()

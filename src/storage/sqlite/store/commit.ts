@@ -1,4 +1,4 @@
-import { checkGuard, checkLease, leaseOf, type PreparedOp, ringFor, wholeMs } from '../../store/commit.ts'
+import { changeBy, checkGuard, checkLease, leaseOf, type PreparedOp, wholeMs } from '../../store/commit.ts'
 import { type Chunk, chunksOf } from '../../store/log-layout.ts'
 import type { Committed, Guard } from '../../store/store.ts'
 import { toText } from '../../text.ts'
@@ -38,7 +38,7 @@ export function commit(
   const draft: Draft = { ...partition, id }
   const versions: number[] = []
   for (const op of ops) apply(connection, of, name, draft, op, now, versions)
-  const { docs } = ringFor(ops)
+  const { docs } = changeBy(ops)
   if (docs) draft.docsChanged += 1
   savePartition(connection, of('partitions'), draft)
   return { head: draft.head, versions, docsChanged: docs ? draft.docsChanged : undefined }

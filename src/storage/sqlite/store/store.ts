@@ -1,6 +1,6 @@
 import { DATABASE } from '../../checkpointer/fenced.ts'
 import { listStatement } from '../../sql/list-documents.ts'
-import { checkFence, prepareOps, ringFor } from '../../store/commit.ts'
+import { changeBy, checkFence, prepareOps } from '../../store/commit.ts'
 import { toPage } from '../../store/cursor.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
 import type { PartitionState, Store } from '../../store/store.ts'
@@ -8,8 +8,8 @@ import { fromText, toText } from '../../text.ts'
 import type { Database } from '../database.ts'
 import { commit } from './commit.ts'
 import { removeExpired } from './documents.ts'
-import type { Doorbell } from './doorbell.ts'
 import { documentSchema, toDoc } from './list.ts'
+import type { Notifier } from './notifier.ts'
 import { loadPartition, toLease } from './partitions.ts'
 import { readLog } from './read.ts'
 import { dropBefore, expireLogs } from './retention.ts'
@@ -24,7 +24,7 @@ interface SqliteStore extends Store {
 
 export function createStore(
   database: Database,
-  doorbell: Doorbell,
+  notifier: Notifier,
   retention: RetentionOptions,
   close: () => Promise<void>,
 ): SqliteStore {
@@ -62,7 +62,7 @@ export function createStore(
       const work = (connection: Parameters<typeof commit>[0]) =>
         commit(connection, of, partition, guards, prepared)
       const { head, versions, docsChanged } = await database.write(work, signal)
-      if (prepared.length > 0) doorbell.ring(partition, ringFor(prepared), head, docsChanged)
+      if (prepared.length > 0) notifier.notify(partition, changeBy(prepared), head, docsChanged)
       return { head, versions }
     },
     read: (partition, query) => database.read((connection) => readLog(connection, of, partition, query)),
@@ -71,9 +71,9 @@ export function createStore(
       const { lease, now } = await inspect(partition)
       checkFence(partition, token, lease, now)
     },
-    watch(partition, bell) {
+    watch(partition, listener) {
       database.assertOpen()
-      return doorbell.watch(partition, bell)
+      return notifier.watch(partition, listener)
     },
     async expired({ limit = 100 } = {}) {
       const rows = await database.read(({ all }) =>

@@ -5,27 +5,27 @@ import type { Database } from '../database.ts'
 import type { Row } from '../driver.ts'
 
 /**
- * The bells of this process. What is committed here rings at once; what others commit is found by looking, at a fixed pace,
- * whether anybody did, and then at the counters of what is watched. Nobody looks while nobody watches.
+ * Notifies the listeners of this process. What is committed here is told at once. What others commit is found by looking, at a
+ * fixed pace, whether anybody did, and then at the counters of what is watched. Nobody looks while nothing is watched.
  */
-export interface Doorbell {
-  watch(partition: string, bell: PartitionListener): () => void
+export interface Notifier {
+  watch(partition: string, listener: PartitionListener): () => void
   /** After a commit of this connection that left the partition's counters so; undefined where it did not touch one. */
-  ring(partition: string, ring: PartitionChange, head: number, docsChanged: number | undefined): void
+  notify(partition: string, change: PartitionChange, head: number, docsChanged: number | undefined): void
   close(): void
 }
 
-/** Of a partition that is watched: those that were rung for, as far as they are known. */
+/** Those that listeners of a partition were told of, as far as they are known. */
 interface Counters {
   readonly head?: number | undefined
   readonly docsChanged?: number | undefined
 }
 
-export function createDoorbell(database: Database, pollMs: number): Doorbell {
+export function createNotifier(database: Database, pollMs: number): Notifier {
   const known = new Map<string, Counters>()
-  const bells: PartitionListeners = createListeners((partition) => {
+  const listeners: PartitionListeners = createListeners((partition) => {
     known.delete(partition)
-    if (bells.keys().length === 0) rest()
+    if (listeners.keys().length === 0) stopLooking()
   })
   let timer: ReturnType<typeof setInterval> | undefined
   /** Stays the same as long as nobody else commits. */
@@ -41,7 +41,7 @@ export function createDoorbell(database: Database, pollMs: number): Doorbell {
     const version = database.connection?.get('PRAGMA data_version')?.data_version
     if (version === dataVersion) return
     dataVersion = version
-    for (const row of countersOf(bells.keys())) {
+    for (const row of countersOf(listeners.keys())) {
       const name = fromText(row.name as string)
       const before = known.get(name)
       const head = Number(row.head)
@@ -50,7 +50,7 @@ export function createDoorbell(database: Database, pollMs: number): Doorbell {
       const docs = docsChanged !== before?.docsChanged
       // A clear leaves the head where it was.
       const log = head !== before?.head || (docs && Number(row.first_retained) > head)
-      if (log || docs) bells.notify(name, { log, docs })
+      if (log || docs) listeners.notify(name, { log, docs })
     }
   }
 
@@ -58,30 +58,30 @@ export function createDoorbell(database: Database, pollMs: number): Doorbell {
     try {
       look()
     } catch {
-      // A bell may be lost. Readers have a timer, and what they read then fails with a reason.
+      // A notification may be lost. Readers have a timer, and what they read then fails with a reason.
     }
   }
 
-  function rest(): void {
+  function stopLooking(): void {
     clearInterval(timer)
     timer = undefined
     dataVersion = undefined
   }
 
   return {
-    watch(partition, bell) {
+    watch(partition, listener) {
       timer ??= setInterval(tick, pollMs)
-      return bells.add(partition, bell)
+      return listeners.add(partition, listener)
     },
-    ring(partition, ring, head, docsChanged = known.get(partition)?.docsChanged) {
-      if (!bells.has(partition)) return
+    notify(partition, change, head, docsChanged = known.get(partition)?.docsChanged) {
+      if (!listeners.has(partition)) return
       known.set(partition, { head, docsChanged })
-      bells.notify(partition, ring)
+      listeners.notify(partition, change)
     },
     close() {
-      bells.clear()
+      listeners.clear()
       known.clear()
-      rest()
+      stopLooking()
     },
   }
 }
