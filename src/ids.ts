@@ -1,3 +1,5 @@
+import { toHex } from './bytes.ts'
+
 /** A UUID version 7 (RFC 9562 §5.7): 48 bits of milliseconds since 1970, the rest random. Sorts by time. */
 export function uuid7(now: number = Date.now()): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
@@ -17,7 +19,6 @@ export async function uuidOf(value: unknown): Promise<string> {
 }
 
 function format(bytes: Uint8Array): string {
-  let hex = ''
-  for (const byte of bytes) hex += byte.toString(16).padStart(2, '0')
+  const hex = toHex(bytes)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }

@@ -1,3 +1,4 @@
+import { toHex } from '../bytes.ts'
 import { type Call, HttpError } from '../http/index.ts'
 import type { CommandKey } from '../runs/index.ts'
 
@@ -44,5 +45,5 @@ function canonical(value: unknown): string {
 
 async function digest(text: string): Promise<string> {
   const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return toHex(bytes)
 }

@@ -1,7 +1,22 @@
 import { AgentwireError } from '../../errors.ts'
-import { migrations } from './migrations.ts'
 import { createNames, type Names } from './names.ts'
 import { AS_TEXT, type PostgresPoolClient } from './pool.ts'
+import { checkpointFunctions, checkpointTables } from './saver/sql-checkpoints.ts'
+import { appendFunction, commitFunction } from './store/sql-commit.ts'
+import { storeFunctions, storeTables } from './store/sql-store.ts'
+
+/** Applied in order, each once. Never change one that was released: add another. */
+export const migrations: readonly ((names: Names) => string)[] = [
+  (names) =>
+    [
+      storeTables(names),
+      commitFunction(names),
+      appendFunction(names),
+      storeFunctions(names),
+      checkpointTables(names),
+      checkpointFunctions(names),
+    ].join('\n'),
+]
 
 const OLDEST_SERVER = 130_000
 

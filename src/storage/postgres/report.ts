@@ -1,6 +1,6 @@
 import { EMPTY_COUNTS, readCounts, type StorageReport } from '../stats.ts'
 import type { Database, Row } from './database.ts'
-import { migrations } from './migrations.ts'
+import { migrations } from './migrate.ts'
 import type { Names } from './names.ts'
 import { NOW_ONCE } from './store/sql-store.ts'
 

@@ -1,7 +1,8 @@
+import { concatBytes } from '../../../bytes.ts'
 import { DATABASE } from '../../checkpointer/fenced.ts'
 import { UnavailableError } from '../../errors.ts'
 import { changeBy, checkFence, leaseOf, type PreparedOp, prepareOps } from '../../store/commit.ts'
-import { readBounds } from '../../store/log-layout.ts'
+import { type Layout, readBounds, toBatch } from '../../store/log-layout.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
 import type {
   Change,
@@ -14,7 +15,6 @@ import type {
 } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Database } from '../database.ts'
-import { readAnswer } from '../layout.ts'
 import { encodeAppend, encodeChange, entriesFor, leaseEntry, throwRefusal } from './change.ts'
 import { type Directory, GRACE_MS } from './directory.ts'
 import { entriesOf, expiringEntry, fieldOf, readDocument, readField, readLines, toUtf8 } from './entries.ts'
@@ -198,4 +198,22 @@ export function createStore(
 function isEmptied(ops: readonly PreparedOp[]): boolean {
   const last = ops.findLast(({ op }) => op === 'append' || op === 'clear')
   return last?.op === 'clear'
+}
+
+/** The batch in an answer of the script `READ`. */
+function readAnswer(answer: readonly unknown[], query: ReadQuery): LogBatch {
+  const [head, firstRetained, firstLast, layoutBytes, parts] = answer as [
+    number,
+    number,
+    number?,
+    Uint8Array?,
+    Uint8Array[]?,
+  ]
+  const layouts = layoutBytes ? (JSON.parse(`[${toUtf8(layoutBytes)}]`) as Layout[]) : []
+  const first = layouts.length === 0 ? 0 : firstLast! - layouts[0]![3].length + 1
+  const bytes = (start: number, end: number) => {
+    const whole = concatBytes(parts!)
+    return new Uint8Array(whole.buffer, whole.byteOffset + start, end - start)
+  }
+  return toBatch({ head, firstRetained, first, layouts, bytes }, query)
 }
