@@ -5,7 +5,7 @@ import { countedMemoryCheckpointer } from './memory/checkpointer.ts'
 import { countedMemoryStore } from './memory/store.ts'
 import { assertReadable, schemeOf } from './storage-url.ts'
 
-export type { StorageCounts, StorageReport } from './stats.ts'
+export type { StorageCounts, StorageReport } from './durable.ts'
 export { withoutPassword } from './storage-url.ts'
 
 /** What every backend takes. For more, such as a client of your own, call the backend's own function. */

@@ -1,7 +1,12 @@
 import { placeOf } from '../checkpointer/config.ts'
 import { copy } from '../checkpointer/copy.ts'
 import { type CheckpointScope, isInScope, listTuples, newestFirst } from '../checkpointer/list-tuples.ts'
-import { type CheckpointSaver, type CheckpointTuples, createSaver } from '../checkpointer/saver.ts'
+import {
+  type CheckpointSaver,
+  type CheckpointTuples,
+  createSaver,
+  type SavedAt,
+} from '../checkpointer/saver.ts'
 import { jsonSerde } from '../checkpointer/serde.ts'
 import { type Kept, keep, type Namespace, tupleOf, writesOf } from './checkpoints.ts'
 
@@ -33,6 +38,12 @@ export function countedMemoryCheckpointer(): {
     }))
   }
 
+  function find({ threadId, namespace: name, checkpointId }: SavedAt) {
+    const namespace = threads.get(threadId)?.get(name)
+    const kept = namespace?.kept.get(checkpointId ?? namespace.newest ?? '')
+    return kept && { namespace: namespace!, kept }
+  }
+
   /** One checkpoint at a time, so that no more is copied than is taken. */
   async function* pages(scope: CheckpointScope) {
     const { threadId } = scope
@@ -55,10 +66,9 @@ export function countedMemoryCheckpointer(): {
   }
 
   const tuples: CheckpointTuples = {
-    async load({ threadId, namespace: name, checkpointId }) {
-      const namespace = threads.get(threadId)?.get(name)
-      const kept = namespace?.kept.get(checkpointId ?? namespace.newest ?? '')
-      return kept && tupleOf(namespace!, kept)
+    async load(at) {
+      const found = find(at)
+      return found && tupleOf(found.namespace, found.kept)
     },
     list: (config, options) =>
       listTuples<Listed>(
@@ -91,14 +101,15 @@ export function countedMemoryCheckpointer(): {
     async deleteThread(threadId) {
       threads.delete(threadId)
     },
-    async *ancestors({ threadId, namespace: name, checkpointId }, channels) {
-      const namespace = threads.get(threadId)?.get(name)
-      let id = namespace?.kept.get(checkpointId ?? namespace.newest ?? '')?.parentId
-      while (id !== undefined) {
-        const kept = namespace!.kept.get(id)
+    async *ancestors(at, channels) {
+      const found = find(at)
+      if (!found) return
+      const { namespace } = found
+      for (let id = found.kept.parentId; id !== undefined; ) {
+        const kept = namespace.kept.get(id)
         if (!kept) return
         yield {
-          writes: writesOf(namespace!, id, (channel) => channels.includes(channel)),
+          writes: writesOf(namespace, id, (channel) => channels.includes(channel)),
           value: async (channel) => copy(kept.cells.get(channel)?.value),
         }
         id = kept.parentId

@@ -1,5 +1,5 @@
+import type { StorageCounts } from '../durable.ts'
 import { UnavailableError } from '../errors.ts'
-import type { StorageCounts } from '../stats.ts'
 import {
   changeBy,
   checkFence,

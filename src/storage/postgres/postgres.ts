@@ -10,8 +10,7 @@ import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
 export type { DurableCheckpointer } from '../checkpointer/durable-saver.ts'
-export type { DurableStorage, DurableStorageOptions } from '../durable.ts'
-export type { StorageCounts, StorageReport } from '../stats.ts'
+export type { DurableStorage, DurableStorageOptions, StorageCounts, StorageReport } from '../durable.ts'
 export type { RetentionOptions } from '../store/retention.ts'
 export type { PostgresPool, PostgresPoolClient, PostgresQuery } from './pool.ts'
 

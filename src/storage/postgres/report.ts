@@ -1,4 +1,4 @@
-import { EMPTY_COUNTS, readCounts, type StorageReport } from '../stats.ts'
+import { EMPTY_COUNTS, readCounts, type StorageReport } from '../durable.ts'
 import type { Database, Row } from './database.ts'
 import { migrations } from './migrate.ts'
 import type { Names } from './names.ts'

@@ -89,7 +89,7 @@ export function checkFence(
   lease: LeaseRecord | undefined,
   now: number,
 ): void {
-  if (lease?.token !== token || lease.expiresAt <= now) throw fenced(partition)
+  if (lease?.token !== token || lease.expiresAt <= now) throw fencedError(partition)
 }
 
 /**
@@ -106,7 +106,7 @@ export function checkLease(partition: string, ops: readonly PreparedOp[], curren
       }
       held = token = op.token
     } else if (op.op === 'renew') {
-      if (held !== op.token) throw fenced(partition)
+      if (held !== op.token) throw fencedError(partition)
     } else if (op.op === 'clear' || (op.op === 'release' && held === op.token)) {
       held = undefined
     }
@@ -130,7 +130,7 @@ export function changeBy(ops: readonly PreparedOp[]): PartitionChange {
   }
 }
 
-function fenced(partition: string): FencedError {
+export function fencedError(partition: string): FencedError {
   return new FencedError(`The lease of ${partition} is no longer held with this token.`)
 }
 

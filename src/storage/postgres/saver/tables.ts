@@ -1,7 +1,7 @@
 import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
 import type { SavedAt } from '../../checkpointer/saver.ts'
-import { FencedError } from '../../errors.ts'
 import { type CheckpointSchema, checkpointPages, newestId } from '../../sql/checkpoints.ts'
+import { fencedError } from '../../store/commit.ts'
 import { type Database, numbered, type Row, readNumbers } from '../database.ts'
 import { keyOf, readNames, toText } from '../text.ts'
 import {
@@ -40,9 +40,7 @@ export function createTables(database: Database): CheckpointTables {
       values: [fence ? keyOf(fence.partition) : null, fence?.token ?? null, ...values],
       mutates: true,
     })
-    if (row!.fenced === 't') {
-      throw new FencedError(`The lease of ${fence!.partition} is no longer held with this token.`)
-    }
+    if (row!.fenced === 't') throw fencedError(fence!.partition)
     return row!
   }
 

@@ -1,6 +1,6 @@
 import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
 import type { SavedAt } from '../../checkpointer/saver.ts'
-import { FencedError } from '../../errors.ts'
+import { fencedError } from '../../store/commit.ts'
 import { toText } from '../../text.ts'
 import type { Argument } from '../connection.ts'
 import type { Database } from '../database.ts'
@@ -50,9 +50,7 @@ export function createTables(
       mutates: true,
     })
     const said = answer instanceof Uint8Array ? toUtf8(answer) : answer
-    if (said === 'fenced') {
-      throw new FencedError(`The lease of ${fence!.partition} is no longer held with this token.`)
-    }
+    if (said === 'fenced') throw fencedError(fence!.partition)
     return said
   }
 

@@ -109,7 +109,7 @@ export function createStore(
       for (let swept = SWEEP_BATCH; swept === SWEEP_BATCH; ) {
         swept = await database.write((connection) => removeExpired(connection, of, Date.now(), SWEEP_BATCH))
       }
-      await expireLogs(database, retention, Date.now())
+      await expireLogs(database, retention)
     },
     setup: () => database.setup(),
     close,
