@@ -20,7 +20,7 @@ export interface Ancestor {
  */
 export async function collectHistory(
   channels: readonly string[],
-  ancestors: AsyncIterable<Ancestor>,
+  ancestors: AsyncIterable<Ancestor> | Iterable<Ancestor>,
 ): Promise<Record<string, DeltaHistory>> {
   const found = new Map<string, DeltaHistory>(channels.map((channel) => [channel, { writes: [] }]))
   const open = new Set(channels)

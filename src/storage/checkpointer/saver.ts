@@ -79,9 +79,9 @@ export function createSaver(
     },
     list: (config, options) => tuples.list(config, options),
     async put(config, checkpoint, metadata, newVersions) {
-      const { threadId, namespace, checkpointId: parentId } = savedAt(config) ?? throwMissing('thread_id')
-      await tuples.put({ threadId, namespace, parentId, checkpoint, metadata, newVersions })
-      return configOf(threadId, namespace, checkpoint.id)
+      const { checkpointId: parentId, ...place } = savedAt(config) ?? throwMissing('thread_id')
+      await tuples.put({ ...place, parentId, checkpoint, metadata, newVersions })
+      return configOf(place.threadId, place.namespace, checkpoint.id)
     },
     async putWrites(config, writes, taskId) {
       const { checkpointId, ...at } = savedAt(config) ?? throwMissing('thread_id')
@@ -92,7 +92,7 @@ export function createSaver(
     getNextVersion: nextVersion,
     async getDeltaChannelHistory({ config, channels }) {
       const at = savedAt(config)
-      return collectHistory(channels, at ? tuples.ancestors(at, channels) : none())
+      return collectHistory(channels, at ? tuples.ancestors(at, channels) : [])
     },
     toJSON: () => `[${name}]`,
   }
@@ -102,5 +102,3 @@ function savedAt(config: CheckpointConfig): SavedAt | undefined {
   const { threadId, namespace = '', checkpointId } = addressOf(config)
   return threadId === undefined ? undefined : { threadId, namespace, checkpointId }
 }
-
-async function* none(): AsyncGenerator<Ancestor> {}

@@ -57,7 +57,7 @@ export interface StoredCheckpoint
 /** Everything is encoded before anything is awaited, because the graph goes on and may change what it gave. */
 export async function encodeCheckpoint(
   serde: Serde,
-  { threadId, namespace, parentId, checkpoint, metadata }: NewCheckpoint,
+  { checkpoint, metadata, newVersions: _, ...place }: NewCheckpoint,
   isNew: (channel: string) => boolean,
 ): Promise<CheckpointToStore> {
   const { channel_values: values, ...rest } = checkpoint
@@ -72,10 +72,8 @@ export async function encodeCheckpoint(
     ),
   ])
   return {
-    threadId,
-    namespace,
+    ...place,
     checkpointId: rest.id,
-    parentId,
     body,
     metadata: encodedMetadata,
     changed: changed.map(([channel, version], i) => ({
@@ -88,15 +86,12 @@ export async function encodeCheckpoint(
 }
 
 /** Everything is encoded before anything is awaited here too. */
-export async function encodeWrites(
-  serde: Serde,
-  { threadId, namespace, checkpointId, taskId, writes }: NewWrites,
-): Promise<WritesToStore> {
+export async function encodeWrites(serde: Serde, { writes, ...place }: NewWrites): Promise<WritesToStore> {
   const encoded = writes.map(async ([channel, value], position) => {
     const { type, data } = await encode(serde, value)
     return { place: placeOf(channel, position), channel, type, data }
   })
-  return { threadId, namespace, checkpointId, taskId, writes: await Promise.all(encoded) }
+  return { ...place, writes: await Promise.all(encoded) }
 }
 
 async function encode(serde: Serde, value: unknown): Promise<Stored> {

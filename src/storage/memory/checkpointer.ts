@@ -27,92 +27,76 @@ export function countedMemoryCheckpointer(): {
 } {
   const threads = new Map<string, Map<string, Namespace>>()
 
-  function open(threadId: string, name: string): Namespace {
-    const thread = at(threads, threadId, () => new Map<string, Namespace>())
-    return at(thread, name, () => ({
-      threadId,
-      name,
-      kept: new Map(),
-      writes: new Map(),
-      newest: undefined,
-    }))
+  /** It is kept from `add` on, so that what cannot be copied leaves nothing behind. */
+  function namespaceAt(threadId: string, name: string): Namespace {
+    return threads.get(threadId)?.get(name) ?? { kept: new Map(), writes: new Map(), newest: undefined }
   }
 
-  function find({ threadId, namespace: name, checkpointId }: SavedAt) {
-    const namespace = threads.get(threadId)?.get(name)
-    const kept = namespace?.kept.get(checkpointId ?? namespace.newest ?? '')
-    return kept && { namespace: namespace!, kept }
+  function add(threadId: string, name: string, namespace: Namespace): void {
+    const thread = threads.get(threadId) ?? new Map<string, Namespace>()
+    threads.set(threadId, thread.set(name, namespace))
+  }
+
+  function find({ threadId, namespace, checkpointId }: SavedAt): Kept | undefined {
+    const { kept, newest } = namespaceAt(threadId, namespace)
+    return kept.get(checkpointId ?? newest ?? '')
   }
 
   /** One checkpoint at a time, so that no more is copied than is taken. */
   async function* pages(scope: CheckpointScope) {
     const { threadId } = scope
-    const rows: Listed[] = []
-    for (const thread of threadId === undefined ? threads.values() : [threads.get(threadId)]) {
-      for (const namespace of thread?.values() ?? []) {
-        for (const [checkpointId, kept] of namespace.kept) {
-          if (!isInScope(scope, namespace.name, checkpointId)) continue
-          rows.push({
-            threadId: namespace.threadId,
-            namespace: namespace.name,
-            checkpointId,
-            kept,
-            in: namespace,
-          })
-        }
-      }
-    }
-    for (const row of rows.sort(newestFirst)) yield [row]
+    const inThreads = threadId === undefined ? [...threads.values()] : [threads.get(threadId)]
+    const found = inThreads
+      .flatMap((thread) => [...(thread?.values() ?? [])])
+      .flatMap(({ kept }) => [...kept.values()])
+      .filter(({ namespace, checkpointId }) => isInScope(scope, namespace, checkpointId))
+    for (const kept of found.sort(newestFirst)) yield [kept]
   }
 
   const tuples: CheckpointTuples = {
     async load(at) {
-      const found = find(at)
-      return found && tupleOf(found.namespace, found.kept)
+      const kept = find(at)
+      return kept && tupleOf(kept)
     },
     list: (config, options) =>
-      listTuples<Listed>(
-        {
-          pages,
-          metadataOf: ({ kept }) => kept.metadata,
-          load: (rows) => Promise.all(rows.map((row) => tupleOf(row.in, row.kept))),
-        },
+      listTuples<Kept>(
+        { pages, metadataOf: ({ metadata }) => metadata, load: (page) => Promise.all(page.map(tupleOf)) },
         config,
         options,
       ),
     async put(given) {
       const { threadId, namespace: name, checkpoint } = given
-      // A value that cannot be copied leaves nothing behind.
-      const kept = keep(threads.get(threadId)?.get(name), given)
-      const namespace = open(threadId, name)
+      const namespace = namespaceAt(threadId, name)
       const { id } = checkpoint
-      namespace.kept.set(id, kept)
+      namespace.kept.set(id, keep(namespace, given))
       if (namespace.newest === undefined || id > namespace.newest) namespace.newest = id
+      add(threadId, name, namespace)
     },
-    async putWrites({ threadId, namespace, checkpointId, taskId, writes }) {
+    async putWrites({ threadId, namespace: name, checkpointId, taskId, writes }) {
       const copies = writes.map(([channel, value]) => ({ taskId, channel, value: copy(value) }))
-      const kept = at(open(threadId, namespace).writes, checkpointId, () => new Map())
+      const namespace = namespaceAt(threadId, name)
+      const kept = namespace.writes.get(checkpointId) ?? new Map()
+      namespace.writes.set(checkpointId, kept)
       for (const [position, write] of copies.entries()) {
         const place = placeOf(write.channel, position)
         const key = `${place} ${taskId}`
         if (place < 0 || !kept.has(key)) kept.set(key, { ...write, place })
       }
+      add(threadId, name, namespace)
     },
     async deleteThread(threadId) {
       threads.delete(threadId)
     },
     async *ancestors(at, channels) {
-      const found = find(at)
-      if (!found) return
-      const { namespace } = found
-      for (let id = found.kept.parentId; id !== undefined; ) {
-        const kept = namespace.kept.get(id)
-        if (!kept) return
+      for (let kept = find(at); kept?.parentId !== undefined; ) {
+        const { home, parentId }: Kept = kept
+        const parent = home.kept.get(parentId)
+        if (!parent) return
         yield {
-          writes: writesOf(namespace, id, (channel) => channels.includes(channel)),
-          value: async (channel) => copy(kept.cells.get(channel)?.value),
+          writes: writesOf(home, parentId, (channel) => channels.includes(channel)),
+          value: async (channel) => copy(parent.cells.get(channel)?.value),
         }
-        id = kept.parentId
+        kept = parent
       }
     },
   }
@@ -121,18 +105,4 @@ export function countedMemoryCheckpointer(): {
       .flatMap((namespaces) => [...namespaces.values()])
       .reduce((sum, { kept }) => sum + kept.size, 0)
   return { checkpointer: createSaver('memoryCheckpointer', jsonSerde, tuples), count }
-}
-
-interface Listed {
-  readonly threadId: string
-  readonly namespace: string
-  readonly checkpointId: string
-  readonly kept: Kept
-  readonly in: Namespace
-}
-
-function at<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  let value = map.get(key)
-  if (value === undefined) map.set(key, (value = make()))
-  return value
 }

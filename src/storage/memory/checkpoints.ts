@@ -1,20 +1,15 @@
-import type {
-  ChannelVersion,
-  Checkpoint,
-  CheckpointMetadata,
-  CheckpointTuple,
-} from '../checkpointer/checkpointer.ts'
+import type { ChannelVersion, Checkpoint, CheckpointTuple } from '../checkpointer/checkpointer.ts'
 import { copy, equalsCopy } from '../checkpointer/copy.ts'
 import type { PendingWrite } from '../checkpointer/delta-history.ts'
 import type { NewCheckpoint } from '../checkpointer/saver.ts'
 import { inOrder, toTuple } from '../checkpointer/stored.ts'
 
 /** One checkpoint. Its channel values are cells, which it shares with the checkpoints before it. */
-export interface Kept {
+export interface Kept extends Omit<NewCheckpoint, 'checkpoint' | 'newVersions'> {
+  readonly checkpointId: string
   readonly checkpoint: Omit<Checkpoint, 'channel_values'>
   readonly cells: ReadonlyMap<string, Cell>
-  readonly metadata: CheckpointMetadata
-  readonly parentId: string | undefined
+  readonly home: Namespace
 }
 
 interface Cell {
@@ -28,9 +23,8 @@ interface KeptWrite {
   readonly value: unknown
 }
 
+/** What is kept of one namespace of a thread. */
 export interface Namespace {
-  readonly threadId: string
-  readonly name: string
   readonly kept: Map<string, Kept>
   /** By checkpoint, then by place and task. */
   readonly writes: Map<string, Map<string, KeptWrite>>
@@ -38,31 +32,30 @@ export interface Namespace {
 }
 
 /** Copies what is new, and takes the cell of an older checkpoint for every channel that kept its version. */
-export function keep(
-  namespace: Namespace | undefined,
-  { parentId, checkpoint, metadata, newVersions }: NewCheckpoint,
-): Kept {
+export function keep(home: Namespace, { checkpoint, newVersions, ...given }: NewCheckpoint): Kept {
   const { channel_values: values, ...rest } = checkpoint
-  const parent = parentId === undefined ? undefined : namespace?.kept.get(parentId)
+  const parent = home.kept.get(given.parentId ?? '')
   const cells = new Map<string, Cell>()
   for (const [channel, version] of Object.entries(checkpoint.channel_versions)) {
-    const given = Object.hasOwn(values, channel)
+    const isGiven = Object.hasOwn(values, channel)
     if (Object.hasOwn(newVersions, channel)) {
-      if (given) cells.set(channel, { value: copy(values[channel], parent?.cells.get(channel)?.value) })
+      if (isGiven) cells.set(channel, { value: copy(values[channel], parent?.cells.get(channel)?.value) })
       continue
     }
     const source =
       parent && hasVersion(parent, channel, version)
         ? parent
-        : findVersion(namespace, channel, version, given ? { value: values[channel] } : undefined)
+        : findVersion(home, channel, version, isGiven ? { value: values[channel] } : undefined)
     const cell = source?.cells.get(channel)
     if (cell) cells.set(channel, cell)
   }
   return {
+    ...given,
+    checkpointId: checkpoint.id,
     checkpoint: copy(rest, parent?.checkpoint),
     cells,
-    metadata: copy(metadata, parent?.metadata),
-    parentId,
+    metadata: copy(given.metadata, parent?.metadata),
+    home,
   }
 }
 
@@ -74,33 +67,29 @@ function hasVersion({ checkpoint }: Kept, channel: string, version: ChannelVersi
 
 /** Two branches of a thread may number different values alike: the one that equals what was given is meant, else the latest. */
 function findVersion(
-  namespace: Namespace | undefined,
+  { kept }: Namespace,
   channel: string,
   version: ChannelVersion,
   given: Cell | undefined,
 ): Kept | undefined {
-  const candidates = [...(namespace?.kept.values() ?? [])].filter((kept) =>
-    hasVersion(kept, channel, version),
-  )
-  const equal = candidates.findLast((kept) => {
-    const cell = kept.cells.get(channel)
+  const candidates = [...kept.values()].filter((each) => hasVersion(each, channel, version))
+  const equal = candidates.findLast(({ cells }) => {
+    const cell = cells.get(channel)
     return given && cell && equalsCopy(given.value, cell.value)
   })
   return equal ?? candidates.at(-1)
 }
 
-export function tupleOf(namespace: Namespace, kept: Kept): Promise<CheckpointTuple> {
+export function tupleOf(kept: Kept): Promise<CheckpointTuple> {
   const values = [...kept.cells].map(([channel, { value }]) => [channel, copy(value)] as const)
   return toTuple(
     {
-      threadId: namespace.threadId,
-      namespace: namespace.name,
-      parentId: kept.parentId,
+      ...kept,
       checkpoint: { ...copy(kept.checkpoint), channel_values: Object.fromEntries(values) },
       metadata: copy(kept.metadata),
-      pendingWrites: writesOf(namespace, kept.checkpoint.id),
+      pendingWrites: writesOf(kept.home, kept.checkpointId),
     },
-    (parentId) => writesOf(namespace, parentId),
+    (parentId) => writesOf(kept.home, parentId),
   )
 }
 
