@@ -79,14 +79,14 @@ export function createSaver(
     },
     list: (config, options) => tuples.list(config, options),
     async put(config, checkpoint, metadata, newVersions) {
-      const { checkpointId: parentId, ...place } = savedAt(config) ?? throwMissing('thread_id')
-      await tuples.put({ ...place, parentId, checkpoint, metadata, newVersions })
-      return configOf(place.threadId, place.namespace, checkpoint.id)
+      const { threadId, namespace, checkpointId: parentId } = savedAt(config) ?? throwMissing('thread_id')
+      await tuples.put({ threadId, namespace, parentId, checkpoint, metadata, newVersions })
+      return configOf(threadId, namespace, checkpoint.id)
     },
     async putWrites(config, writes, taskId) {
-      const { checkpointId, ...at } = savedAt(config) ?? throwMissing('thread_id')
+      const { threadId, namespace, checkpointId } = savedAt(config) ?? throwMissing('thread_id')
       if (checkpointId === undefined) throwMissing('checkpoint_id')
-      await tuples.putWrites({ ...at, checkpointId, taskId, writes })
+      await tuples.putWrites({ threadId, namespace, checkpointId, taskId, writes })
     },
     deleteThread: (threadId) => tuples.deleteThread(threadId),
     getNextVersion: nextVersion,

@@ -57,7 +57,7 @@ export interface StoredCheckpoint
 /** Everything is encoded before anything is awaited, because the graph goes on and may change what it gave. */
 export async function encodeCheckpoint(
   serde: Serde,
-  { checkpoint, metadata, newVersions: _, ...place }: NewCheckpoint,
+  { threadId, namespace, parentId, checkpoint, metadata }: NewCheckpoint,
   isNew: (channel: string) => boolean,
 ): Promise<CheckpointToStore> {
   const { channel_values: values, ...rest } = checkpoint
@@ -72,8 +72,10 @@ export async function encodeCheckpoint(
     ),
   ])
   return {
-    ...place,
+    threadId,
+    namespace,
     checkpointId: rest.id,
+    parentId,
     body,
     metadata: encodedMetadata,
     changed: changed.map(([channel, version], i) => ({
@@ -86,12 +88,15 @@ export async function encodeCheckpoint(
 }
 
 /** Everything is encoded before anything is awaited here too. */
-export async function encodeWrites(serde: Serde, { writes, ...place }: NewWrites): Promise<WritesToStore> {
+export async function encodeWrites(
+  serde: Serde,
+  { threadId, namespace, checkpointId, taskId, writes }: NewWrites,
+): Promise<WritesToStore> {
   const encoded = writes.map(async ([channel, value], position) => {
     const { type, data } = await encode(serde, value)
     return { place: placeOf(channel, position), channel, type, data }
   })
-  return { ...place, writes: await Promise.all(encoded) }
+  return { threadId, namespace, checkpointId, taskId, writes: await Promise.all(encoded) }
 }
 
 async function encode(serde: Serde, value: unknown): Promise<Stored> {
@@ -121,7 +126,7 @@ export function decodeWrites(serde: Serde, writes: readonly StoredWrite[]): Prom
 /** `loadSends` gives the writes of the parent to the channel `TASKS`. */
 export async function decodeTuple(
   serde: Serde,
-  { value, body, metadata, writes, ...address }: StoredCheckpoint,
+  { threadId, namespace, parentId, value, body, metadata, writes }: StoredCheckpoint,
   loadSends: (parentId: string) => Promise<readonly StoredWrite[]>,
 ): Promise<CheckpointTuple> {
   const rest = (await decode(serde, body)) as Omit<Checkpoint, 'channel_values'>
@@ -132,7 +137,9 @@ export async function decodeTuple(
   const given = (await Promise.all(values)).filter((entry) => entry !== undefined)
   return toTuple(
     {
-      ...address,
+      threadId,
+      namespace,
+      parentId,
       checkpoint: { ...rest, channel_values: Object.fromEntries(given) },
       metadata: await decodeMetadata(serde, metadata),
       pendingWrites: await decodeWrites(serde, writes),

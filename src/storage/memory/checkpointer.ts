@@ -73,14 +73,15 @@ export function countedMemoryCheckpointer(): {
       add(threadId, name, namespace)
     },
     async putWrites({ threadId, namespace: name, checkpointId, taskId, writes }) {
-      const copies = writes.map(([channel, value]) => ({ taskId, channel, value: copy(value) }))
+      const copies = writes.map(([channel, value], position) => {
+        return { taskId, place: placeOf(channel, position), channel, value: copy(value) }
+      })
       const namespace = namespaceAt(threadId, name)
       const kept = namespace.writes.get(checkpointId) ?? new Map()
       namespace.writes.set(checkpointId, kept)
-      for (const [position, write] of copies.entries()) {
-        const place = placeOf(write.channel, position)
-        const key = `${place} ${taskId}`
-        if (place < 0 || !kept.has(key)) kept.set(key, { ...write, place })
+      for (const write of copies) {
+        const key = `${write.place} ${taskId}`
+        if (write.place < 0 || !kept.has(key)) kept.set(key, write)
       }
       add(threadId, name, namespace)
     },

@@ -32,9 +32,10 @@ export interface Namespace {
 }
 
 /** Copies what is new, and takes the cell of an older checkpoint for every channel that kept its version. */
-export function keep(home: Namespace, { checkpoint, newVersions, ...given }: NewCheckpoint): Kept {
+export function keep(home: Namespace, given: NewCheckpoint): Kept {
+  const { threadId, namespace, parentId, checkpoint, metadata, newVersions } = given
   const { channel_values: values, ...rest } = checkpoint
-  const parent = home.kept.get(given.parentId ?? '')
+  const parent = home.kept.get(parentId ?? '')
   const cells = new Map<string, Cell>()
   for (const [channel, version] of Object.entries(checkpoint.channel_versions)) {
     const isGiven = Object.hasOwn(values, channel)
@@ -50,11 +51,13 @@ export function keep(home: Namespace, { checkpoint, newVersions, ...given }: New
     if (cell) cells.set(channel, cell)
   }
   return {
-    ...given,
+    threadId,
+    namespace,
     checkpointId: checkpoint.id,
+    parentId,
     checkpoint: copy(rest, parent?.checkpoint),
     cells,
-    metadata: copy(given.metadata, parent?.metadata),
+    metadata: copy(metadata, parent?.metadata),
     home,
   }
 }
@@ -84,7 +87,9 @@ export function tupleOf(kept: Kept): Promise<CheckpointTuple> {
   const values = [...kept.cells].map(([channel, { value }]) => [channel, copy(value)] as const)
   return toTuple(
     {
-      ...kept,
+      threadId: kept.threadId,
+      namespace: kept.namespace,
+      parentId: kept.parentId,
       checkpoint: { ...copy(kept.checkpoint), channel_values: Object.fromEntries(values) },
       metadata: copy(kept.metadata),
       pendingWrites: writesOf(kept.home, kept.checkpointId),
