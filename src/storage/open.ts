@@ -23,7 +23,7 @@ interface Backend {
   open(options: OpenStorageOptions & { readonly url: string }): Promise<OpenedStorage>
 }
 
-/** Each is loaded when it is asked for, and its client with it. */
+/** Each backend, and its client, is loaded when a URL of it is opened. */
 const BACKENDS: readonly Backend[] = [
   {
     schemes: ['file'],
@@ -48,7 +48,7 @@ const BACKENDS: readonly Backend[] = [
  * (SQLite), `postgres://…`, `redis://…`, `rediss://…`, or `memory:`.
  *
  * Nothing is connected yet; `setup` fails where the database cannot be reached. Throws `AgentwireError` `invalid_argument`
- * for another scheme, and for a URL that cannot be read. No error of this library tells the URL's password.
+ * for another scheme, and for a URL that cannot be read. No error of this library shows the URL's password.
  */
 export async function openStorage(url: string, options: OpenStorageOptions = {}): Promise<OpenedStorage> {
   const scheme = schemeOf(url)

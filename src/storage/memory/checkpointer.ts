@@ -20,7 +20,7 @@ export function memoryCheckpointer(): MemoryCheckpointer {
   return countedMemoryCheckpointer().checkpointer
 }
 
-/** The same, beside a function that tells how many checkpoints it holds. */
+/** The same, beside a function that counts its checkpoints. */
 export function countedMemoryCheckpointer(): {
   readonly checkpointer: MemoryCheckpointer
   readonly count: () => number

@@ -68,7 +68,7 @@ function hasVersion({ checkpoint }: Kept, channel: string, version: ChannelVersi
   )
 }
 
-/** Two branches of a thread may number different values alike: the one that equals what was given is meant, else the latest. */
+/** Two branches of a thread may number different values alike. The one that equals what was given is meant, else the latest. */
 function findVersion(
   { kept }: Namespace,
   channel: string,

@@ -46,7 +46,7 @@ interface Partition {
   lease: LeaseRecord | undefined
 }
 
-/** What stays of a partition that has nothing left: its counters must not go backwards. */
+/** What stays of a partition that has nothing left, because its counters must not go backwards. */
 interface Tombstone {
   readonly head: number
   readonly token: number
@@ -59,7 +59,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   return countedMemoryStore(options).store
 }
 
-/** The same, beside a function that tells what is in it. */
+/** The same, beside a function that counts what is in it. */
 export function countedMemoryStore(options: MemoryStoreOptions = {}): {
   readonly store: Store
   readonly count: () => MemoryCounts
@@ -75,7 +75,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
   const byAppend = new Map<string, EventLog>()
   const leased = new Map<string, Partition>()
   let logBytes = 0
-  /** The highest token of the tombstones that were given up: no partition deals a token below it again. */
+  /** The highest token of the tombstones that were dropped: no partition deals a token below it again. */
   let tokenFloor = 0
   let closed = false
 
@@ -98,7 +98,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
     return partition
   }
 
-  /** Runs a change of the log and keeps the books. */
+  /** Changes the log, and counts what that adds or frees. */
   function changeLog(id: string, log: EventLog, change: () => void): void {
     logBytes -= log.bytes
     change()
@@ -146,7 +146,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
     else leased.delete(id)
   }
 
-  /** Cannot fail: everything was checked before. */
+  /** It cannot fail, because everything was checked before. */
   function apply(id: string, partition: Partition, ops: readonly PreparedOp[], time: number): number[] {
     const versions: number[] = []
     for (const op of ops) {

@@ -47,7 +47,7 @@ async function apply(client: PostgresPoolClient, names: Names): Promise<void> {
       text: `CREATE TABLE ${version} (version integer NOT NULL); INSERT INTO ${version} VALUES (0)`,
     })
   }
-  // With their schema, so that functions find their tables whatever the search path of those who call them.
+  // With their schema, so that functions find their tables under any search path of their callers.
   const qualified = createNames(schema, names.prefix)
   for (const migration of migrations.slice(installed)) await client.query({ text: migration(qualified) })
   await client.query({ text: `UPDATE ${version} SET version = $1`, values: [migrations.length] })

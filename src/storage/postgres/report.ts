@@ -5,7 +5,7 @@ import type { Names } from './names.ts'
 import { NOW_ONCE } from './store/sql-store.ts'
 
 const TABLES = ['partitions', 'documents', 'fields', 'events', 'checkpoints', 'channel_values', 'writes']
-/** From here on a count would take long: the estimate of the planner is told. */
+/** Larger tables would take long to count, so the estimate of the planner is reported. */
 const EXACT = 100_000
 
 export async function reportOf(database: Database): Promise<StorageReport> {

@@ -1,4 +1,4 @@
-/** Where connections come from. */
+/** Makes connections as the user's client makes its own. */
 export interface Connections {
   /** Whether the keys of one call must share a slot. */
   readonly isCluster: boolean

@@ -11,7 +11,7 @@ export interface Call {
   /** In a cluster all of them must be in one slot. */
   readonly keys: readonly string[]
   readonly args?: readonly Argument[] | undefined
-  /** It writes: when the answer is lost, nobody knows whether it was done. Default false. */
+  /** The call writes, so it is not known whether it was done when its answer is lost. Default false. */
   readonly mutates?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -24,7 +24,7 @@ export interface Database {
   run(call: Call): Promise<unknown>
   /** Sends one command that says nothing about a partition. */
   send(command: readonly string[], key?: string): Promise<unknown>
-  /** Work that only `close` waits for. What it leaves undone must do no harm. */
+  /** Starts work that only `close` waits for. What it leaves undone must do no harm. */
   later(work: () => Promise<unknown>): void
   createConnection(receive: Receive): Promise<Connection>
   setup(): Promise<void>
@@ -44,7 +44,7 @@ export interface DatabaseOptions {
 
 export function createDatabase(options: DatabaseOptions): Database {
   const { keys, isCluster, deadlineMs, createConnection } = options
-  /** Those that are open, or about to be. One that did not answer in time gets no new calls, and is closed when those on it are over. */
+  /** Connections that are open or being opened. One that did not answer in time gets no new calls, and is closed when its calls are over. */
   const connections = new Set<Connection>()
   let used: Connection | undefined
   let connecting: Connection | undefined
@@ -114,7 +114,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     return used ?? acquire()
   }
 
-  /** What every call goes through, so it has few steps. */
+  /** Every call goes through it, so it has few steps. */
   async function transmit(
     ready: Connection | (() => Promise<Connection>),
     { signal, mutates = false, script }: Partial<Call>,
@@ -196,7 +196,7 @@ function closedError(): UnavailableError {
   return new UnavailableError('The storage is closed.', { written: 'no' })
 }
 
-/** What was waited for had not begun to write. */
+/** Nothing was written yet when this fails. */
 async function readyInTime<T>(ms: number, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   try {
     return await inTime(ms, signal, work)

@@ -12,9 +12,9 @@ export interface Keys {
   readonly thread: (threadId: string) => readonly [saved: string, order: string]
   /** The documents of a collection by partition and id, or by an index field. */
   readonly collection: (collection: string, field?: string) => string
-  /** Documents with a time to live, by the end of it. */
+  /** Documents with a time to live, by when they expire. */
   readonly expiring: string
-  /** Leases by their end. */
+  /** Leases, by when they expire. */
   readonly leases: string
   /** Partitions with events, by when they had none last. */
   readonly logs: string

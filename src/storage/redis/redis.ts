@@ -33,7 +33,7 @@ const PREFIX = 'agentwire:'
 
 /**
  * A store and a saver in one Redis, 6.2 or newer, without modules. Two connections are opened, one of which subscribes. How much
- * survives the end of Redis is up to its settings: nothing without `appendonly yes`, of which `setup` warns; with it all but the last two
+ * survives the end of Redis depends on its settings: nothing without `appendonly yes`, of which `setup` warns; with it all but the last two
  * seconds at most, and all with `appendfsync always`. `maxmemory-policy` must be `noeviction`.
  *
  * Every call throws `UnavailableError` when Redis does not answer within the deadline.

@@ -1,7 +1,7 @@
 /**
  * Applied in order, each once. Never change one that was released: add another. Texts that SQLite could not keep or order are kept by `toText`.
  *
- * - `partitions`: one row for each that ever existed, for its counters never go back. `bytes` counts all that was ever appended,
+ * - `partitions`: one row for each that ever existed, because its counters never go back. `bytes` counts all that was ever appended,
  *   `docs_changed` the commits that touched more than the log.
  * - `log`: one row for each append, or several for a large one. `layout` says where in `data` which event is. `starts` and `ends`
  *   are its place among all bytes of the partition. One tree, so that an append writes one page of it.

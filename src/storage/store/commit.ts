@@ -93,8 +93,8 @@ export function checkFence(
 }
 
 /**
- * Walks the lease through the ops, so that a commit that would fail half-way is refused whole. A renewal needs the lease to be
- * held with its token, be it expired: nobody else took it. A release with another token does nothing.
+ * Follows the lease through the ops, so that a commit that would fail half-way is refused whole. A renewal needs the lease to be
+ * held with its token. It may have expired, as long as nobody else took it. A release with another token does nothing.
  */
 export function checkLease(partition: string, ops: readonly PreparedOp[], current: Current): void {
   let { token } = current

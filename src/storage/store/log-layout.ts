@@ -61,7 +61,7 @@ export function readBounds({ limit = DEFAULT_LIMIT, maxBytes = DEFAULT_BYTES }: 
   }
 }
 
-/** What was read of a log: chunks in a row, the first of which begins with event `first`. None where there is nothing to read. */
+/** What was read of a log: consecutive chunks, the first of which begins with event `first`. None where there is nothing to read. */
 export interface Found {
   readonly head: number
   readonly firstRetained: number

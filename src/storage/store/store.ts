@@ -119,7 +119,7 @@ export type Op =
   | { readonly op: 'append'; readonly token: number; readonly events: readonly LogEvent[] }
   /** Takes the lease with a token above every earlier one of this partition (`ConflictError` when it is not). */
   | { readonly op: 'claim'; readonly owner: string; readonly token: number; readonly ttlMs: number }
-  /** `FencedError` unless the lease is held with this token, be it expired. */
+  /** `FencedError` unless the lease is held with this token. It may have expired. */
   | { readonly op: 'renew'; readonly token: number; readonly ttlMs: number }
   /** Does nothing when the lease is held with another token. */
   | { readonly op: 'release'; readonly token: number }

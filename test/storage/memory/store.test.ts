@@ -87,7 +87,7 @@ test('takes the total bound from the thread that was longest without an append',
   expect(await first('e')).toBe(2)
 })
 
-test('a sweep drops what is too old, but nothing of a run that is going on', async () => {
+test('a sweep drops events that are too old, but none of a run that is going on', async () => {
   let now = 1_000
   const store = memoryStore({ maxAgeMs: 500, now: () => now })
   await store.commit('held', { ops: [{ op: 'claim', owner: 'o', token: 1, ttlMs: 10 }] })
@@ -122,7 +122,7 @@ test('forgets what is empty: partitions, documents, watchers', async () => {
   expect(heldBytes() - before).toBeLessThan(500_000)
 })
 
-test('keeps little of a cleared partition, of many only so much, and deals no token again', async () => {
+test('keeps little of each cleared partition and a bounded number of them, and deals no token again', async () => {
   const store = memoryStore()
   const cleared = 70_000
   const before = heldBytes()
@@ -148,7 +148,7 @@ test('keeps little of a cleared partition, of many only so much, and deals no to
   await expect(store.commit('thread-1', { ops: [claim] })).rejects.toMatchObject({ code: 'conflict' })
 })
 
-test('refuses an event that is no bytes, and writes nothing of that commit', async () => {
+test('refuses an event whose data is not bytes, and writes nothing of that commit', async () => {
   const store = memoryStore()
   for (const data of ['text', undefined, new DataView(new ArrayBuffer(4)), new Uint16Array(2)]) {
     const bad = [...events(1, 1), { topic: 't', data: data as never }]

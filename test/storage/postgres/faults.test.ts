@@ -72,7 +72,7 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
   const waiting = (schema: string) =>
     admin(`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%"${schema}"%'`)
 
-  test('an exhausted pool is a typed error in time, and nothing was written', async () => {
+  test('calls fail in time with a typed error while the pool is exhausted, and write nothing', async () => {
     const pool = poolOf({ max: 2 })
     const { store } = open({ pool, deadlineMs: 300 })
     await store.setup()
@@ -303,7 +303,7 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
     expect(texts).toEqual(Array.from({ length: head }, (_, i) => `${i + 1} ${i + 1}`))
   })
 
-  test('a read-only database is a typed error, and reads go on', async () => {
+  test('writes to a read-only database fail with a typed error, and reads go on', async () => {
     const schema = `faults_${schemas + 1}`
     await open({ schema }).store.commit('p', { ops: [append('x')] })
     const { store } = open({ schema, pool: poolOf({ options: '-c default_transaction_read_only=on' }) })

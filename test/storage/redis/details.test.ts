@@ -89,7 +89,7 @@ describe.runIf(hasRedis())('redisStorage', async () => {
     }, later)
   })
 
-  test('entries of commits that never came are passed over, and removed when they are old', async () => {
+  test('directory entries of commits that were never done are ignored, and removed when they are old', async () => {
     const { store } = open()
     await store.commit('p', { ops: [put('a', { i: 1 })] })
     const [young, old] = [`${Date.now()}.x1`, `${Date.now() - 3_600_000}.x2`]
@@ -113,7 +113,7 @@ describe.runIf(hasRedis())('redisStorage', async () => {
     expect(await admin.zrange('agentwire:{directory}:leases', '0', '-1')).toEqual(['p\x008'])
   })
 
-  test('lists many documents by what is selective, and by order where nothing is', async () => {
+  test('lists many documents by the most selective field, and in order where no field is selective', async () => {
     const { store } = open()
     for (let at = 0; at < 6_000; at += 500) {
       await store.commit(`p${at % 7}`, {

@@ -107,7 +107,7 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     expect((await store.list('c')).docs.map(({ value }) => value)).toEqual(['y'])
   })
 
-  test('says so where it keeps an append-only file, and does not warn', async () => {
+  test('reports that it is durable where Redis keeps an append-only file, and does not warn', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     const storage = open()
     await storage.setup()
@@ -156,28 +156,31 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     expect((await readAll(store, 'p')).map(({ text }) => text)).toEqual(['1', '2', '3'])
   })
 
-  test.each(['ioredis', 'node-redis'])('%s: a stalled Redis is a typed error in time', async (kind) => {
-    const server = await ownServer()
-    const client =
-      kind === 'ioredis' ? new Redis(server.url, { lazyConnect: true }) : createClient({ url: server.url })
-    const storage = open({ client, deadlineMs: 300 })
-    const { store } = storage
-    await store.commit('p', { ops: [append('1')] })
-    store.watch('p', () => {})
-    server.stall()
-    const commit = unavailable(store.commit('p', { ops: [append('2')] }))
-    expect((await unavailable(store.read('p', { after: 0 }))).written).toBe('no')
-    expect((await commit).written).toBe('unknown')
-    // On a new connection, which is not opened either.
-    expect((await unavailable(store.commit('p', { ops: [append('3')] }))).written).toBe('no')
-    server.resume()
-    await vi.waitFor(async () => expect((await store.inspect('p')).head).toBe(2), later)
-    server.stall()
-    const last = unavailable(store.get('p', 'c', 'd'))
-    await storage.close()
-    await last
-    server.resume()
-  })
+  test.each(['ioredis', 'node-redis'])(
+    '%s: calls to a stalled Redis fail in time with a typed error',
+    async (kind) => {
+      const server = await ownServer()
+      const client =
+        kind === 'ioredis' ? new Redis(server.url, { lazyConnect: true }) : createClient({ url: server.url })
+      const storage = open({ client, deadlineMs: 300 })
+      const { store } = storage
+      await store.commit('p', { ops: [append('1')] })
+      store.watch('p', () => {})
+      server.stall()
+      const commit = unavailable(store.commit('p', { ops: [append('2')] }))
+      expect((await unavailable(store.read('p', { after: 0 }))).written).toBe('no')
+      expect((await commit).written).toBe('unknown')
+      // On a new connection, which is not opened either.
+      expect((await unavailable(store.commit('p', { ops: [append('3')] }))).written).toBe('no')
+      server.resume()
+      await vi.waitFor(async () => expect((await store.inspect('p')).head).toBe(2), later)
+      server.stall()
+      const last = unavailable(store.get('p', 'c', 'd'))
+      await storage.close()
+      await last
+      server.resume()
+    },
+  )
 
   test('a caller gives up without waiting for the deadline', async () => {
     const server = await ownServer()
@@ -192,7 +195,7 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     await vi.waitFor(async () => expect((await store.inspect('p')).head).toBe(2), later)
   })
 
-  test('a connection that nobody waits for any more is closed too', async () => {
+  test('a connection that no call waits for any more is closed too', async () => {
     const server = await ownServer()
     const storage = open({ url: server.url, deadlineMs: 60_000 })
     server.stall()
@@ -242,7 +245,7 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     )
   })
 
-  test('fails fast where nobody listens, and recovers', async () => {
+  test('calls fail fast while no server listens, and work again after', async () => {
     const server = await ownServer()
     await server.kill()
     const { store } = open({ url: server.url, deadlineMs: 60_000 })

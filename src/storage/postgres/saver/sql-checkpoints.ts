@@ -58,8 +58,8 @@ export const aboutWrite = (writes: string): string =>
  * `held` locks a lease's row until the transaction ends, so that nobody takes the lease between the check and the write.
  *
  * `put_checkpoint` finds the values that did not change: with the parent where that has the version, else anywhere in the
- * namespace. Where several have it, for branches number alike, it writes nothing and gives the places of those channels in
- * `p_carried`, unless it was told to take the latest.
+ * namespace. Where several have it, because branches number alike, it writes nothing and gives the places of those channels in
+ * `p_carried`, unless `p_latest` lets it take the latest.
  *
  * `p_data` is all bytes of the call, one after the other; lengths say which are whose.
  *

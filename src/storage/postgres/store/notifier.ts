@@ -18,7 +18,7 @@ export interface Notifier {
   close(): Promise<void>
 }
 
-/** Between two notifications. A commit after a pause is told at once; what commits in a row is told together. */
+/** Between two notifications. A commit after a pause is sent at once, and commits in a row are sent together. */
 const GAP_MS = 5
 /** Names with their marks in one payload, which must be shorter than 8,000 bytes. */
 const MAX_NAMES = 400
@@ -26,7 +26,7 @@ const MAX_UNSENT = 10_000
 
 export function createNotifier(database: Database): Notifier {
   const { channel } = database.names
-  /** Notifications come back to their sender, who has notified its own listeners before. */
+  /** Notifications come back to their sender, which has notified its own listeners already. */
   const sender = crypto.randomUUID().slice(0, 8)
   const listeners = createListeners()
   const unsent = new Map<string, PartitionChange>()
@@ -39,7 +39,7 @@ export function createNotifier(database: Database): Notifier {
     async open(made) {
       await made.listen(channel)
       connection = made
-      // Whatever was missed until now.
+      // Any notification may have been missed until now.
       for (const name of listeners.keys()) listeners.notify(name, EVERYTHING)
       flush()
     },
@@ -64,7 +64,7 @@ export function createNotifier(database: Database): Notifier {
     if (!sending && connection?.isListening && unsent.size > 0) sending = send(connection)
   }
 
-  /** What is committed while one notification is under way, or right after it, goes with the next. */
+  /** Changes that are committed while one notification is under way, or right after it, go with the next. */
   async function send(on: Connection): Promise<void> {
     while (on.isListening && unsent.size > 0) {
       const marked = [...unsent].slice(0, MAX_NAMES)
@@ -73,7 +73,7 @@ export function createNotifier(database: Database): Notifier {
       try {
         await on.run({ text: 'SELECT pg_notify($1, $2)', values: [channel, payload] })
       } catch {
-        // The failure has closed the connection. They go with the next one.
+        // The failure has closed the connection, so these go with the next one.
         for (const [name, change] of marked) leaveUnsent(name, change)
       }
       if (!closed) await gap()
@@ -141,7 +141,7 @@ function toConnection(
     isOver = true
     isListening = false
     finish()
-    // Without waiting: on a dead link it would not settle.
+    // It is not awaited, because it would not settle on a dead link.
     client.end().catch(() => {})
   }
 

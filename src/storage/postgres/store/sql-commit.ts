@@ -194,8 +194,8 @@ $body$;
 }
 
 /**
- * What most commits are, an append by the holder of the lease: the same as `commit`, with less to read. The head is null where a
- * guard does not hold; nothing was written then. The clock is read again once the row is locked.
+ * Most commits are one append by the holder of the lease. This does the same as `commit` and reads less. The head is null, and
+ * nothing was written, where a guard does not hold. The clock is read again once the row is locked.
  */
 export function appendFunction({ of }: Names): string {
   return `

@@ -68,7 +68,7 @@ export function createStore(
           return { head: Number(row!.head), versions: [] }
         }
       }
-      // It takes more than that, or is to be told why it is refused.
+      // The commit is more than one append, or a guard does not hold and `commit` finds out which.
       const encoded = encodeChange(partition, guards, prepared)
       const [row] = await database.run({
         text: `SELECT refused, place, seen, head, versions FROM ${of('commit')}($1, $2, $3, $4, $5)`,

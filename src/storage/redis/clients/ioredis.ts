@@ -19,7 +19,7 @@ interface Duplicate {
   disconnect(): void
 }
 
-/** A channel that nobody publishes to: the answer to SUBSCRIBE shows that the connection is alive. */
+/** Nothing is published to this channel: the answer to SUBSCRIBE shows that the connection is alive. */
 const SILENT_CHANNEL = 'agentwire:ping'
 
 export function isIoredis(client: object): client is IoredisClient {
@@ -72,7 +72,7 @@ function createConnection(redis: Duplicate, receive: Receive | undefined): Conne
     finish = resolve
   })
   redis.on('end', finish)
-  // An error ends the connection, and what was under way rejects by itself. But one that nobody listens for is printed.
+  // An error ends the connection, and what was under way rejects by itself. But an `error` event without a listener is printed.
   redis.on('error', () => {})
   if (receive) redis.on('message', receive)
   return {
@@ -97,7 +97,7 @@ function createConnection(redis: Duplicate, receive: Receive | undefined): Conne
   }
 }
 
-/** The clients take no other bytes. */
+/** The clients take bytes as Buffers only. */
 export function toBytes(argument: Argument): string | Buffer {
   if (typeof argument === 'string') return argument
   return Buffer.from(argument.buffer, argument.byteOffset, argument.byteLength)

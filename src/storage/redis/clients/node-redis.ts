@@ -23,7 +23,7 @@ interface Duplicate {
   disconnect(): Promise<unknown>
 }
 
-/** How version 4, then later ones, are told to give strings as bytes: 36 is the `$` of RESP. */
+/** Makes version 4, and by the second option later ones, give strings as bytes: 36 is the `$` of RESP. */
 const AS_BYTES = { returnBuffers: true, typeMapping: { 36: Buffer } }
 
 export function isNodeRedis(client: object): client is NodeRedisClient {

@@ -6,8 +6,8 @@ import type { Connection } from '../connection.ts'
 import type { Database } from '../database.ts'
 
 /**
- * Notifies the listeners of this process, on one connection that subscribes to a channel for each partition that is watched. What
- * is committed here does not need it. A lost message does no harm, because readers have a timer.
+ * Notifies the listeners of this process, on one connection that subscribes to a channel for each partition that is watched. Commits
+ * of this process do not need it. A lost message does no harm, because readers have a timer.
  */
 export interface Notifier {
   watch(partition: string, listener: PartitionListener): () => void
@@ -20,14 +20,14 @@ export interface Notifier {
 
 export function createNotifier(database: Database): Notifier {
   const channelOf = (partition: string) => database.keys.partition(partition).channel
-  /** Messages come back to their sender, who has notified its own listeners before. */
+  /** Messages come back to their sender, which has notified its own listeners already. */
   const sender = crypto.randomUUID().slice(0, 8)
-  /** By channel. */
+  /** Keyed by channel. */
   const listeners = createListeners((channel) => {
     const on = connection
     if (on) during(on, on.unsubscribe(channel)).catch(() => {})
   })
-  /** Open. */
+  /** The connection that is open, if any. */
   let connection: Connection | undefined
 
   const kept = keepConnected<Connection>({
@@ -62,7 +62,7 @@ export function createNotifier(database: Database): Notifier {
   async function subscribe(on: Connection, channels: readonly string[]): Promise<void> {
     if (channels.length === 0) return
     await during(on, on.subscribe(channels))
-    // Whatever was committed before.
+    // Commits before the subscription were not heard of.
     for (const channel of channels) listeners.notify(channel, EVERYTHING)
   }
 

@@ -156,7 +156,7 @@ return found
 `)
 
 /**
- * KEYS docs; ARGV `field, stamp`. Removes those whose time is over. Gives for each the lines before its value where it went, 0 where it
+ * KEYS docs; ARGV `field, stamp`. Removes those that have expired. Gives for each the lines before its value where it went, 0 where it
  * stays, and nothing where no document has that stamp.
  */
 export const EXPIRE = script(`

@@ -42,10 +42,10 @@ export function createStore(
   close: () => Promise<void>,
 ): RedisStore {
   const { keys, run } = database
-  /** Begins the stamps of this process's puts, together with a number. */
+  /** With a number, it makes the stamps of this process's puts unique. */
   const writer = crypto.randomUUID().slice(0, 8)
   let puts = 0
-  /** What is asked in one turn of the event loop. Any number of readers wait for one answer. */
+  /** Reads that were asked for in this turn of the event loop. Readers that ask for the same share one answer. */
   const asked = new Map<string, Promise<LogBatch>>()
 
   async function inspect(partition: string): Promise<PartitionState> {
@@ -93,7 +93,7 @@ export function createStore(
       signal,
     })) as [number, ...unknown[]]
     if (answer[0] !== 1) {
-      // Not those of leases, which others may have by the same token.
+      // Entries of leases stay, because others may have them by the same token.
       const untimed = entries.filter(({ tail }) => tail !== undefined)
       directory.leave(untimed.map(({ set, member, tail }) => ({ set, member: `${member}${entered}${tail}` })))
       if (answer[0] === 0) throwRefusal(partition, guards, ops, answer)
@@ -152,7 +152,7 @@ export function createStore(
           notifier.notify(partition, EVENTS)
           return { head, versions: [] }
         }
-        // A guard did not hold: the other script tells which.
+        // A guard did not hold, and the other script finds out which.
       }
       return commit(partition, change, ops)
     },

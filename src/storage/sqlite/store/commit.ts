@@ -14,7 +14,7 @@ export interface CommitResult extends Committed {
 type Of = (table: string) => string
 type Draft = { -readonly [K in keyof Partition]: Partition[K] } & { id: number }
 
-/** Runs in a transaction: whatever it throws, nothing is written. */
+/** Runs in a transaction, so nothing is written where it throws. */
 export function commit(
   connection: Connection,
   of: Of,
@@ -45,8 +45,8 @@ export function commit(
 }
 
 /**
- * What most commits are, an append by the holder of the lease, in two statements. Undefined where it takes more, or where a guard
- * does not hold: nothing was written then.
+ * Most commits are one append by the holder of the lease, which takes two statements. Gives undefined, and has written nothing,
+ * where the commit is another or a guard does not hold.
  */
 function appendGuarded(
   connection: Connection,
@@ -144,7 +144,7 @@ function apply(
   }
 }
 
-/** Counts `at` on. */
+/** Moves `at` on behind what it inserts. */
 function insertChunks(
   { run }: Connection,
   of: Of,

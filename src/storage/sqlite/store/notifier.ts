@@ -5,17 +5,17 @@ import type { Database } from '../database.ts'
 import type { Row } from '../driver.ts'
 
 /**
- * Notifies the listeners of this process. What is committed here is told at once. What others commit is found by looking, at a
- * fixed pace, whether anybody did, and then at the counters of what is watched. Nobody looks while nothing is watched.
+ * Notifies the listeners of this process. Commits of this process are notified at once. Commits of others are found by polling:
+ * first whether there was any, and then the counters of what is watched. Nothing is polled while nothing is watched.
  */
 export interface Notifier {
   watch(partition: string, listener: PartitionListener): () => void
-  /** After a commit of this connection that left the partition's counters so; undefined where it did not touch one. */
+  /** After a commit of this connection that left the counters of the partition so. Undefined stands for a counter it did not touch. */
   notify(partition: string, change: PartitionChange, head: number, docsChanged: number | undefined): void
   close(): void
 }
 
-/** Those that listeners of a partition were told of, as far as they are known. */
+/** The counters of a partition that its listeners were last notified of, as far as they are known. */
 interface Counters {
   readonly head?: number | undefined
   readonly docsChanged?: number | undefined
@@ -25,10 +25,10 @@ export function createNotifier(database: Database, pollMs: number): Notifier {
   const known = new Map<string, Counters>()
   const listeners: PartitionListeners = createListeners((partition) => {
     known.delete(partition)
-    if (listeners.keys().length === 0) stopLooking()
+    if (listeners.keys().length === 0) stopPolling()
   })
   let timer: ReturnType<typeof setInterval> | undefined
-  /** Stays the same as long as nobody else commits. */
+  /** It stays the same as long as no other connection commits. */
   let dataVersion: unknown
 
   function countersOf(names: readonly string[]): readonly Row[] {
@@ -37,7 +37,7 @@ export function createNotifier(database: Database, pollMs: number): Notifier {
     return database.connection?.all(sql, JSON.stringify(names.map(toText))) ?? []
   }
 
-  function look(): void {
+  function poll(): void {
     const version = database.connection?.get('PRAGMA data_version')?.data_version
     if (version === dataVersion) return
     dataVersion = version
@@ -56,13 +56,13 @@ export function createNotifier(database: Database, pollMs: number): Notifier {
 
   function tick(): void {
     try {
-      look()
+      poll()
     } catch {
       // A notification may be lost. Readers have a timer, and what they read then fails with a reason.
     }
   }
 
-  function stopLooking(): void {
+  function stopPolling(): void {
     clearInterval(timer)
     timer = undefined
     dataVersion = undefined
@@ -81,7 +81,7 @@ export function createNotifier(database: Database, pollMs: number): Notifier {
     close() {
       listeners.clear()
       known.clear()
-      stopLooking()
+      stopPolling()
     },
   }
 }
