@@ -1,3 +1,4 @@
+import { compareKeys } from '../store/cursor.ts'
 import type {
   CheckpointConfig,
   CheckpointListOptions,
@@ -72,9 +73,9 @@ interface Listed {
 /** The order of lists: by checkpoint id, then by thread and namespace, all of them descending. */
 export function newestFirst(a: Listed, b: Listed): number {
   return (
-    compareTexts(b.checkpointId, a.checkpointId) ||
-    compareTexts(b.threadId, a.threadId) ||
-    compareTexts(b.namespace, a.namespace)
+    compareKeys(b.checkpointId, a.checkpointId) ||
+    compareKeys(b.threadId, a.threadId) ||
+    compareKeys(b.namespace, a.namespace)
   )
 }
 
@@ -85,9 +86,4 @@ export function isInScope(scope: CheckpointScope, namespace: string, checkpointI
     (scope.checkpointId ?? checkpointId) === checkpointId &&
     (scope.before === undefined || checkpointId < scope.before)
   )
-}
-
-/** By UTF-16 code units. */
-export function compareTexts(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1
 }

@@ -1,7 +1,7 @@
+import { compareKeys } from '../store/cursor.ts'
 import type { Checkpoint, CheckpointMetadata, CheckpointTuple } from './checkpointer.ts'
 import { addPendingSends, configOf, placeOf, TASKS } from './config.ts'
 import type { PendingWrite } from './delta-history.ts'
-import { compareTexts } from './list-tuples.ts'
 import type { NewCheckpoint, NewWrites } from './saver.ts'
 import type { Serde } from './serde.ts'
 
@@ -179,5 +179,5 @@ export async function toTuple(
 export function inOrder<Write extends Pick<StoredWrite, 'taskId' | 'place'>>(
   writes: readonly Write[],
 ): Write[] {
-  return [...writes].sort((a, b) => compareTexts(a.taskId, b.taskId) || a.place - b.place)
+  return [...writes].sort((a, b) => compareKeys(a.taskId, b.taskId) || a.place - b.place)
 }
