@@ -1,4 +1,4 @@
-import type { StorageReport } from '../src/storage/stats.ts'
+import type { StorageReport } from '../src/storage/durable.ts'
 
 /** Something that an operator should know. */
 export interface Finding {

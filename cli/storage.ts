@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { AgentwireError } from '../src/errors.ts'
+import type { StorageReport } from '../src/storage/durable.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../src/storage/open.ts'
-import type { StorageReport } from '../src/storage/stats.ts'
 import { contentLines, explain, findingsOf } from './report.ts'
 import { type ExitCode, type Terminal, UsageError } from './terminal.ts'
 

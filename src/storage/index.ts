@@ -7,10 +7,11 @@ export type {
   CheckpointMetadata,
   CheckpointTuple,
 } from './checkpointer/checkpointer.ts'
+export type { DeltaHistory } from './checkpointer/delta-history.ts'
 export { jsonSerde, type Serde } from './checkpointer/serde.ts'
 export { ConflictError, FencedError, UnavailableError } from './errors.ts'
 export { type MemoryCheckpointer, memoryCheckpointer } from './memory/checkpointer.ts'
-export type { DeltaHistory } from './memory/checkpoints.ts'
+
 export { type MemoryStoreOptions, memoryStore } from './memory/store.ts'
 export type {
   Change,
@@ -26,8 +27,8 @@ export type {
   LogEvent,
   LogOrigin,
   Op,
-  PartitionChange as Ring,
-  PartitionListener as Bell,
+  PartitionChange,
+  PartitionListener,
   PartitionState,
   ReadQuery,
   Store,

@@ -14,8 +14,8 @@ export type {
   CheckpointMetadata,
   CheckpointTuple,
 } from './checkpointer/checkpointer.ts'
-export type { DeltaHistory, PendingWrite } from './memory/checkpoints.ts'
-export type { StorageCounts, StorageReport } from './stats.ts'
+export type { DeltaHistory, PendingWrite } from './checkpointer/delta-history.ts'
+export type { StorageCounts, StorageReport } from './durable.ts'
 export { withoutPassword } from './storage-url.ts'
 export type {
   Change,
@@ -55,7 +55,7 @@ interface Backend {
   open(options: OpenStorageOptions & { readonly url: string }): Promise<OpenedStorage>
 }
 
-/** Each is loaded when it is asked for, and its client with it. */
+/** Each backend, and its client, is loaded when a URL of it is opened. */
 const BACKENDS: readonly Backend[] = [
   {
     schemes: ['file'],
@@ -80,7 +80,7 @@ const BACKENDS: readonly Backend[] = [
  * (SQLite), `postgres://…`, `redis://…`, `rediss://…`, or `memory:`.
  *
  * Nothing is connected yet; `setup` fails where the database cannot be reached. Throws `AgentwireError` `invalid_argument`
- * for another scheme, and for a URL that cannot be read. No error of this library tells the URL's password.
+ * for another scheme, and for a URL that cannot be read. No error of this library shows the URL's password.
  */
 export async function openStorage(url: string, options: OpenStorageOptions = {}): Promise<OpenedStorage> {
   const scheme = schemeOf(url)

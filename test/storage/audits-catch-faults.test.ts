@@ -131,12 +131,12 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
         }),
     }),
   ],
-  'never rings': ['watch.rings', () => ({ watch: () => () => {} })],
-  'rings those who stopped': [
+  'never notifies': ['watch.rings', () => ({ watch: () => () => {} })],
+  'notifies those who stopped': [
     'watch.rings',
     (store) => ({
-      watch(partition, bell) {
-        store.watch(partition, bell)
+      watch(partition, listener) {
+        store.watch(partition, listener)
         return () => {}
       },
     }),

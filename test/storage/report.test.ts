@@ -24,7 +24,7 @@ const claim = (ttlMs: number): Op => ({ op: 'claim', owner: 'o', token: 1, ttlMs
 const checkpoint = { v: 4, id: '1', ts: '', channel_values: {}, channel_versions: {}, versions_seen: {} }
 
 describe.each(durableBackends())('the report of $name', ({ name, create }) => {
-  test('tells what is there, and sets nothing up by looking', async () => {
+  test('says what is there, and sets nothing up', async () => {
     const open = await create()
     const storage = open()
     const empty = await storage.report()
@@ -60,7 +60,7 @@ describe.each(durableBackends())('the report of $name', ({ name, create }) => {
     expect(bytes).toBeGreaterThan(1_000)
   })
 
-  test('is a typed error once the storage is closed', async () => {
+  test('fails with a typed error once the storage is closed', async () => {
     const storage = (await create())()
     await storage.close()
     await expect(storage.report()).rejects.toMatchObject({ name: 'UnavailableError' })
@@ -91,7 +91,7 @@ describe.runIf(hasPostgres())('postgres', () => {
     ])
   })
 
-  test('is a typed error where the server is away', async () => {
+  test('fails with a typed error while the server is away', async () => {
     const storage = postgresStorage({ url: 'postgres://nobody@127.0.0.1:1/none' })
     onTestFinished(() => storage.close())
     await expect(storage.report()).rejects.toMatchObject({ name: 'UnavailableError' })

@@ -86,7 +86,7 @@ describe.each(durableBackends())('a sweep of $name', ({ create }) => {
     expect(await left(store, 'old')).toEqual([3, 2])
   })
 
-  test('drops nothing of an unfinished run, be its lease expired, until the lease is released', async () => {
+  test('drops nothing of an unfinished run until its lease is released, even when it has expired', async () => {
     const store = await opened({ maxThreadBytes: 100, maxTotalBytes: 0, maxAgeMs: 1 })
     await store.commit('held', { ops: [claim(1), append(100, 3)] })
     await store.commit('lost', { ops: [claim(1, 1), append(100, 3)] })

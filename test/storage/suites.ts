@@ -9,7 +9,7 @@ import { validateSaver } from './checkpoint-validation/validate.ts'
 /** All audits of stores and savers. `open` gives another handle on one database each time. `SEQUENCES` sets how many are random. */
 export function auditStorage(name: string, open: () => DurableStorage, few: number): void {
   const sequences = Number(process.env.SEQUENCES ?? few)
-  // The audit of a bell that throws makes the store report it.
+  // The audit of a listener that throws makes the store report it.
   vi.spyOn(console, 'error').mockImplementation(() => {})
   describe(`${name}, all handles on one database`, () => {
     for (const { id, name, fn } of storeAudits({ create: () => open().store, reopens: true, sequences })) {

@@ -32,7 +32,7 @@ export interface Checkpointer {
    */
   withFence?(partition: string, token: number): Checkpointer
   /**
-   * Present on savers that make bytes of values, as long as nobody chose their serde: a view with this one, under the same
+   * Present on savers that make bytes of values, as long as their serde was not chosen: a view with this one, under the same
    * fence. It may read what the default serde wrote.
    */
   withSerde?(serde: Serde): Checkpointer

@@ -33,8 +33,8 @@ function idOf(value: unknown, name: string): string | undefined {
   throw new AgentwireError('invalid_argument', `configurable.${name} must be a string.`)
 }
 
-export function missing(name: string): AgentwireError {
-  return new AgentwireError(
+export function throwMissing(name: string): never {
+  throw new AgentwireError(
     'invalid_argument',
     `A checkpointer needs configurable.${name}: pass it in the config.`,
   )

@@ -1,20 +1,26 @@
-import type { DeltaHistory, PendingWrite } from '../memory/checkpoints.ts'
+export type PendingWrite = [taskId: string, channel: string, value: unknown]
+
+/** What one channel received along the ancestors of a checkpoint, oldest first, on top of `seed` where one was stored. */
+export interface DeltaHistory {
+  writes: PendingWrite[]
+  seed?: unknown
+}
 
 /** What an ancestor of a checkpoint has of channels. */
 export interface Ancestor {
-  /** By task, then place. Those of other channels do no harm. */
+  /** Ordered by task, then by place. Writes to channels that nobody asked for are ignored. */
   readonly writes: readonly PendingWrite[]
-  /** Undefined where none was stored. */
+  /** Undefined where no value was stored. */
   value(channel: string): Promise<unknown>
 }
 
 /**
- * Walks ancestors, the nearest first, once for all channels. A channel's walk ends at the nearest one that stored a value, its
- * seed; the writes on that ancestor still count, for they made its child.
+ * Walks the ancestors, nearest first, once for all channels. The walk of a channel ends at the nearest ancestor that stored a
+ * value, its seed. The writes on that ancestor still count, because they made its child.
  */
 export async function collectHistory(
   channels: readonly string[],
-  ancestors: AsyncIterable<Ancestor>,
+  ancestors: AsyncIterable<Ancestor> | Iterable<Ancestor>,
 ): Promise<Record<string, DeltaHistory>> {
   const found = new Map<string, DeltaHistory>(channels.map((channel) => [channel, { writes: [] }]))
   const open = new Set(channels)

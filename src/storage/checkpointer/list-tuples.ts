@@ -1,68 +1,89 @@
-import { matches } from '../memory/checkpoints.ts'
+import { compareKeys } from '../store/cursor.ts'
 import type {
   CheckpointConfig,
   CheckpointListOptions,
   CheckpointMetadata,
   CheckpointTuple,
 } from './checkpointer.ts'
-import { addressOf } from './config.ts'
+import { addressOf, type CheckpointAddress } from './config.ts'
+import { equalsCopy } from './copy.ts'
 
-export type Condition = readonly [
-  test: 'thread_id =' | 'namespace =' | 'checkpoint_id =' | 'checkpoint_id <',
-  value: string,
-]
+/** Which checkpoints are listed. What is undefined is not restricted. */
+export interface CheckpointScope extends CheckpointAddress {
+  /** Exclusive. */
+  readonly before: string | undefined
+}
 
-export const ORDER = ['checkpoint_id', 'thread_id', 'namespace'] as const
-
-/** The rows of checkpoints in a database. */
-export interface CheckpointRows<Row> {
-  /** At most `size` after `last`, descending by `ORDER`; with their metadata where it is asked for. */
-  page(
-    conditions: readonly Condition[],
-    last: Row | undefined,
-    size: number,
-    withMetadata: boolean,
-  ): Promise<readonly Row[]>
-  metadataOf(row: Row): Promise<CheckpointMetadata>
-  /** Without those that were deleted since. */
+/** How a saver finds its checkpoints. */
+export interface CheckpointListing<Row> {
+  /** Pages of about `size` checkpoints, ordered as `newestFirst`. Their metadata are needed where they are filtered. */
+  pages(scope: CheckpointScope, size: number, withMetadata: boolean): AsyncIterable<readonly Row[]>
+  metadataOf(row: Row): CheckpointMetadata | Promise<CheckpointMetadata>
+  /** Leaves out those that were deleted since. */
   load(rows: readonly Row[]): Promise<readonly CheckpointTuple[]>
 }
 
 /** Checkpoints whose values are in memory at once. */
 const LOADED = 20
-/** Checkpoints whose metadata are looked at, at once. */
+/** Checkpoints whose metadata are in memory at once. */
 const LOOKED_AT = 200
 
 /** Newest first, page by page, so that a long history is never in memory as a whole. */
 export async function* listTuples<Row>(
-  { page, metadataOf, load }: CheckpointRows<Row>,
+  { pages, metadataOf, load }: CheckpointListing<Row>,
   config: CheckpointConfig,
   { limit = Number.POSITIVE_INFINITY, before, filter = {} }: CheckpointListOptions = {},
 ): AsyncGenerator<CheckpointTuple> {
-  const conditions = [...conditionsOf(config, before)]
-  const isFiltered = Object.keys(filter).length > 0
   let left = limit
-  let last: Row | undefined
-  while (left > 0) {
-    const size = isFiltered ? LOOKED_AT : Math.min(left, LOOKED_AT)
-    const rows = await page(conditions, last, size, isFiltered)
+  if (left <= 0) return
+  const isFiltered = Object.keys(filter).length > 0
+  const address = addressOf(config)
+  const threadId = address.threadId || undefined
+  const scope = { ...address, threadId, before: before && addressOf(before).checkpointId }
+  const size = isFiltered ? LOOKED_AT : Math.min(limit, LOOKED_AT)
+  for await (const page of pages(scope, size, isFiltered)) {
     const fitting: Row[] = []
-    for (const row of rows) {
+    for (const row of page) {
       if (!isFiltered || matches(await metadataOf(row), filter)) fitting.push(row)
     }
-    const wanted = fitting.slice(0, left)
-    for (let at = 0; at < wanted.length; at += LOADED) yield* await load(wanted.slice(at, at + LOADED))
-    left -= wanted.length
-    if (rows.length < size) return
-    last = rows.at(-1)
+    for (let at = 0; at < fitting.length && left > 0; ) {
+      const batch = fitting.slice(at, at + Math.min(LOADED, left))
+      at += batch.length
+      const tuples = await load(batch)
+      left -= tuples.length
+      yield* tuples
+    }
+    if (left <= 0) return
   }
 }
 
-function* conditionsOf(config: CheckpointConfig, before: CheckpointConfig | undefined): Generator<Condition> {
-  const { threadId, namespace, checkpointId } = addressOf(config)
-  const end = before && addressOf(before).checkpointId
-  if (threadId) yield ['thread_id =', threadId]
-  if (namespace !== undefined) yield ['namespace =', namespace]
-  if (checkpointId !== undefined) yield ['checkpoint_id =', checkpointId]
-  if (end !== undefined) yield ['checkpoint_id <', end]
+function matches(metadata: CheckpointMetadata, filter: Record<string, unknown>): boolean {
+  const fields = metadata as unknown as Record<string, unknown>
+  return Object.entries(filter).every(
+    ([key, value]) => Object.hasOwn(fields, key) && equalsCopy(value, fields[key]),
+  )
+}
+
+interface Listed {
+  readonly threadId: string
+  readonly namespace: string
+  readonly checkpointId: string
+}
+
+/** The order of lists: by checkpoint id, then by thread and namespace, all of them descending. */
+export function newestFirst(a: Listed, b: Listed): number {
+  return (
+    compareKeys(b.checkpointId, a.checkpointId) ||
+    compareKeys(b.threadId, a.threadId) ||
+    compareKeys(b.namespace, a.namespace)
+  )
+}
+
+/** Whether a checkpoint of a thread in the scope is in the scope too. */
+export function isInScope(scope: CheckpointScope, namespace: string, checkpointId: string): boolean {
+  return (
+    (scope.namespace ?? namespace) === namespace &&
+    (scope.checkpointId ?? checkpointId) === checkpointId &&
+    (scope.before === undefined || checkpointId < scope.before)
+  )
 }

@@ -2,7 +2,7 @@ import { UnavailableError } from '../errors.ts'
 import type { Checkpointer } from './checkpointer.ts'
 import { overlay } from './fenced.ts'
 
-/** Does what may be done twice again while the backend is away, for up to `patienceMs` milliseconds. */
+/** Retries `work`, which may safely be done twice, while the backend is away, for up to `patienceMs` milliseconds. */
 export async function retryUnavailable<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
   let deadline: number | undefined
   for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
@@ -17,7 +17,7 @@ export async function retryUnavailable<T>(patienceMs: number, work: () => Promis
   }
 }
 
-/** A view of a run's saver that waits for a backend that is away. To put the same checkpoint twice is to put it once. */
+/** A view of a run's saver that waits for a backend that is away. Its calls may be retried because putting a checkpoint twice has the effect of putting it once. */
 export function retryingCheckpointer(inner: Checkpointer, patienceMs: number): Checkpointer {
   return overlay(inner, {
     getTuple: (...args) => retryUnavailable(patienceMs, () => inner.getTuple(...args)),

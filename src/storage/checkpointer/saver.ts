@@ -1,35 +1,33 @@
-import type { MemoryCheckpointer } from '../memory/checkpointer.ts'
 import type {
+  ChannelVersion,
   Checkpoint,
   CheckpointConfig,
+  Checkpointer,
   CheckpointListOptions,
   CheckpointMetadata,
   CheckpointTuple,
 } from './checkpointer.ts'
-import { addressOf, configOf, missing, nextVersion } from './config.ts'
-import { type Ancestor, collectHistory } from './delta-history.ts'
-import { DATABASE } from './fenced.ts'
-import { jsonSerde, type Serde } from './serde.ts'
+import { addressOf, configOf, nextVersion, throwMissing } from './config.ts'
+import { type Ancestor, collectHistory, type DeltaHistory } from './delta-history.ts'
+import type { Serde } from './serde.ts'
 
-/** A `Checkpointer` over a database, with all of LangGraph's `BaseCheckpointSaver`: fit for `graph.compile({ checkpointer })`. */
-export interface DurableCheckpointer extends MemoryCheckpointer {
-  readonly [DATABASE]: object
-  setup(): Promise<void>
-  end(): Promise<void>
-  withFence(partition: string, token: number): DurableCheckpointer
-  withSerde?(serde: Serde): DurableCheckpointer
+/** A `Checkpointer` with all of LangGraph's `BaseCheckpointSaver`: fit for `graph.compile({ checkpointer })`. */
+export interface CheckpointSaver extends Checkpointer {
+  readonly serde: Serde
+  get(config: CheckpointConfig): Promise<Checkpoint | undefined>
+  getNextVersion(current: number | undefined): number
+  getDeltaChannelHistory(options: {
+    config: CheckpointConfig
+    channels: string[]
+  }): Promise<Record<string, DeltaHistory>>
+  toJSON(): string
 }
 
-/** The lease under which a view writes. */
-export interface Fence {
-  readonly partition: string
-  readonly token: number
-}
-
+/** Where a checkpoint is. */
 export interface SavedAt {
   readonly threadId: string
   readonly namespace: string
-  /** Undefined: the newest of the namespace. */
+  /** Undefined stands for the newest checkpoint of the namespace. */
   readonly checkpointId: string | undefined
 }
 
@@ -39,10 +37,8 @@ export interface NewCheckpoint {
   readonly parentId: string | undefined
   readonly checkpoint: Checkpoint
   readonly metadata: CheckpointMetadata
-  /** Which channels are written; the values of the others are found with earlier checkpoints. */
-  readonly isNew: (channel: string) => boolean
-  /** Where several earlier checkpoints have a channel's version, for branches number alike: take the last. */
-  readonly latest: boolean
+  /** The channels whose values are new. Earlier checkpoints have the values of the others. */
+  readonly newVersions: Readonly<Record<string, ChannelVersion>>
 }
 
 export interface NewWrites {
@@ -53,85 +49,56 @@ export interface NewWrites {
   readonly writes: readonly (readonly [channel: string, value: unknown])[]
 }
 
-/** What a saver needs of its database. Whatever checks a fence does so in the transaction that writes. */
-export interface SaverTables {
-  load(serde: Serde, at: SavedAt): Promise<CheckpointTuple | undefined>
-  list(
-    serde: Serde,
-    config: CheckpointConfig,
-    options: CheckpointListOptions | undefined,
-  ): AsyncGenerator<CheckpointTuple>
-  /** Gives the channels that several earlier checkpoints have, unless told to take the latest; it has written nothing then. */
-  put(serde: Serde, fence: Fence | undefined, checkpoint: NewCheckpoint): Promise<readonly string[]>
-  putWrites(serde: Serde, fence: Fence | undefined, writes: NewWrites): Promise<void>
+/** Checkpoints by address, with their values. What is given may change as soon as a call has returned its promise. */
+export interface CheckpointTuples {
+  load(at: SavedAt): Promise<CheckpointTuple | undefined>
+  list(config: CheckpointConfig, options: CheckpointListOptions | undefined): AsyncGenerator<CheckpointTuple>
+  put(checkpoint: NewCheckpoint): Promise<void>
+  putWrites(writes: NewWrites): Promise<void>
   deleteThread(threadId: string): Promise<void>
   /** Nearest first, without the checkpoint itself. */
-  ancestors(serde: Serde, at: SavedAt, channels: readonly string[]): AsyncIterable<Ancestor>
+  ancestors(at: SavedAt, channels: readonly string[]): AsyncIterable<Ancestor>
 }
 
-export interface SaverOptions {
-  /** For `JSON.stringify`. */
-  readonly name: string
-  readonly database: { setup(): Promise<void> }
-  readonly tables: SaverTables
-  /** Undefined: `jsonSerde`, until a view is given another. */
-  readonly serde: Serde | undefined
-  readonly close: () => Promise<void>
-  readonly fence?: Fence | undefined
-}
-
-export function createSaver(options: SaverOptions): DurableCheckpointer {
-  const { name, database, tables, serde = jsonSerde, close, fence } = options
-
+/** `name` is what `JSON.stringify` shows of the saver. */
+export function createSaver(
+  name: string,
+  serde: Serde,
+  tuples: CheckpointTuples,
+): Omit<CheckpointSaver, 'withSerde'> {
   async function getTuple(config: CheckpointConfig): Promise<CheckpointTuple | undefined> {
-    const { threadId, namespace = '', checkpointId } = addressOf(config)
-    return threadId === undefined ? undefined : tables.load(serde, { threadId, namespace, checkpointId })
+    const at = savedAt(config)
+    return at && tuples.load(at)
   }
 
   return {
-    [DATABASE]: database,
     serde,
     getTuple,
     async get(config) {
       return (await getTuple(config))?.checkpoint
     },
-    list: (config, listOptions) => tables.list(serde, config, listOptions),
+    list: (config, options) => tuples.list(config, options),
     async put(config, checkpoint, metadata, newVersions) {
-      const { threadId, namespace = '', checkpointId: parentId } = addressOf(config)
-      if (threadId === undefined) throw missing('thread_id')
-      const place = { threadId, namespace, parentId, checkpoint, metadata }
-      const isChanged = (channel: string) => Object.hasOwn(newVersions, channel)
-      const ambiguous = await tables.put(serde, fence, { ...place, isNew: isChanged, latest: false })
-      if (ambiguous.length > 0) {
-        const given = new Set(
-          ambiguous.filter((channel) => Object.hasOwn(checkpoint.channel_values, channel)),
-        )
-        const isNew = (channel: string) => isChanged(channel) || given.has(channel)
-        await tables.put(serde, fence, { ...place, isNew, latest: true })
-      }
+      const { threadId, namespace, checkpointId: parentId } = savedAt(config) ?? throwMissing('thread_id')
+      await tuples.put({ threadId, namespace, parentId, checkpoint, metadata, newVersions })
       return configOf(threadId, namespace, checkpoint.id)
     },
     async putWrites(config, writes, taskId) {
-      const { threadId, namespace = '', checkpointId } = addressOf(config)
-      if (threadId === undefined) throw missing('thread_id')
-      if (checkpointId === undefined) throw missing('checkpoint_id')
-      await tables.putWrites(serde, fence, { threadId, namespace, checkpointId, taskId, writes })
+      const { threadId, namespace, checkpointId } = savedAt(config) ?? throwMissing('thread_id')
+      if (checkpointId === undefined) throwMissing('checkpoint_id')
+      await tuples.putWrites({ threadId, namespace, checkpointId, taskId, writes })
     },
-    deleteThread: (threadId) => tables.deleteThread(threadId),
+    deleteThread: (threadId) => tuples.deleteThread(threadId),
     getNextVersion: nextVersion,
     async getDeltaChannelHistory({ config, channels }) {
-      const { threadId, namespace = '', checkpointId } = addressOf(config)
-      const at = threadId === undefined ? undefined : { threadId, namespace, checkpointId }
-      return collectHistory(channels, at ? tables.ancestors(serde, at, channels) : nobody())
+      const at = savedAt(config)
+      return collectHistory(channels, at ? tuples.ancestors(at, channels) : [])
     },
-    setup: () => database.setup(),
-    end: close,
-    withFence: (partition, token) => createSaver({ ...options, fence: { partition, token } }),
-    ...(options.serde === undefined && {
-      withSerde: (chosen: Serde) => createSaver({ ...options, serde: chosen }),
-    }),
     toJSON: () => `[${name}]`,
   }
 }
 
-async function* nobody(): AsyncGenerator<Ancestor> {}
+function savedAt(config: CheckpointConfig): SavedAt | undefined {
+  const { threadId, namespace = '', checkpointId } = addressOf(config)
+  return threadId === undefined ? undefined : { threadId, namespace, checkpointId }
+}

@@ -1,36 +1,16 @@
-import type {
-  Checkpoint,
-  CheckpointConfig,
-  Checkpointer,
-  CheckpointListOptions,
-  CheckpointTuple,
-} from '../checkpointer/checkpointer.ts'
-import { addressOf, configOf, missing, nextVersion, placeOf } from '../checkpointer/config.ts'
-import { jsonSerde, type Serde } from '../checkpointer/serde.ts'
+import { placeOf } from '../checkpointer/config.ts'
+import { copy } from '../checkpointer/copy.ts'
+import { type CheckpointScope, isInScope, listTuples, newestFirst } from '../checkpointer/list-tuples.ts'
 import {
-  byKey,
-  type DeltaHistory,
-  deltaHistory,
-  type Kept,
-  keep,
-  matches,
-  type Namespace,
-  type PendingWrite,
-  toTuple,
-} from './checkpoints.ts'
-import { copy } from './copy.ts'
+  type CheckpointSaver,
+  type CheckpointTuples,
+  createSaver,
+  type SavedAt,
+} from '../checkpointer/saver.ts'
+import { jsonSerde } from '../checkpointer/serde.ts'
+import { type Kept, keep, type Namespace, tupleOf, writesOf } from './checkpoints.ts'
 
-/** A `Checkpointer` with all of LangGraph's `BaseCheckpointSaver`: fit for `graph.compile({ checkpointer })`. */
-export interface MemoryCheckpointer extends Checkpointer {
-  readonly serde: Serde
-  get(config: CheckpointConfig): Promise<Checkpoint | undefined>
-  getNextVersion(current: number | undefined): number
-  getDeltaChannelHistory(options: {
-    config: CheckpointConfig
-    channels: string[]
-  }): Promise<Record<string, DeltaHistory>>
-  toJSON(): string
-}
+export type MemoryCheckpointer = CheckpointSaver
 
 /**
  * A saver in this process's memory. It keeps copies (see `copy`), one per channel version, that share what did not change: a
@@ -40,125 +20,90 @@ export function memoryCheckpointer(): MemoryCheckpointer {
   return countedMemoryCheckpointer().checkpointer
 }
 
-/** The same, beside a function that tells how many checkpoints it holds. */
+/** The same, beside a function that counts its checkpoints. */
 export function countedMemoryCheckpointer(): {
   readonly checkpointer: MemoryCheckpointer
   readonly count: () => number
 } {
   const threads = new Map<string, Map<string, Namespace>>()
 
-  function find(threadId: string | undefined, namespace: string): Namespace | undefined {
-    return threadId === undefined ? undefined : threads.get(threadId)?.get(namespace)
+  /** It is kept from `add` on, so that what cannot be copied leaves nothing behind. */
+  function namespaceAt(threadId: string, name: string): Namespace {
+    return threads.get(threadId)?.get(name) ?? { kept: new Map(), writes: new Map(), newest: undefined }
   }
 
-  function open(threadId: string, name: string): Namespace {
-    let namespaces = threads.get(threadId)
-    if (!namespaces) threads.set(threadId, (namespaces = new Map()))
-    let namespace = namespaces.get(name)
-    if (!namespace) {
-      namespace = { kept: new Map(), writes: new Map(), newest: undefined }
-      namespaces.set(name, namespace)
-    }
-    return namespace
+  function add(threadId: string, name: string, namespace: Namespace): void {
+    const thread = threads.get(threadId) ?? new Map<string, Namespace>()
+    threads.set(threadId, thread.set(name, namespace))
   }
 
-  async function getTuple(config: CheckpointConfig): Promise<CheckpointTuple | undefined> {
-    const { threadId, namespace: name = '', checkpointId } = addressOf(config)
-    const namespace = find(threadId, name)
-    const id = checkpointId ?? namespace?.newest
-    const kept = id === undefined ? undefined : namespace?.kept.get(id)
-    return kept && toTuple(threadId!, name, namespace!, kept)
+  function find({ threadId, namespace, checkpointId }: SavedAt): Kept | undefined {
+    const { kept, newest } = namespaceAt(threadId, namespace)
+    return kept.get(checkpointId ?? newest ?? '')
   }
 
-  const checkpointer: MemoryCheckpointer = {
-    serde: jsonSerde,
-    getTuple,
-    async get(config) {
-      return (await getTuple(config))?.checkpoint
+  /** One checkpoint at a time, so that no more is copied than is taken. */
+  async function* pages(scope: CheckpointScope) {
+    const { threadId } = scope
+    const inThreads = threadId === undefined ? [...threads.values()] : [threads.get(threadId)]
+    const found = inThreads
+      .flatMap((thread) => [...(thread?.values() ?? [])])
+      .flatMap(({ kept }) => [...kept.values()])
+      .filter(({ namespace, checkpointId }) => isInScope(scope, namespace, checkpointId))
+    for (const kept of found.sort(newestFirst)) yield [kept]
+  }
+
+  const tuples: CheckpointTuples = {
+    async load(at) {
+      const kept = find(at)
+      return kept && tupleOf(kept)
     },
-    async *list(config, options = {}) {
-      yield* listTuples(threads, config, options)
-    },
-    async put(config, checkpoint, metadata, newVersions) {
-      const { threadId, namespace: name = '', checkpointId: parentId } = addressOf(config)
-      if (threadId === undefined) throw missing('thread_id')
-      const namespace = find(threadId, name)
-      const kept = keep(namespace, parentId, checkpoint, metadata, newVersions)
+    list: (config, options) =>
+      listTuples<Kept>(
+        { pages, metadataOf: ({ metadata }) => metadata, load: (page) => Promise.all(page.map(tupleOf)) },
+        config,
+        options,
+      ),
+    async put(given) {
+      const { threadId, namespace: name, checkpoint } = given
+      const namespace = namespaceAt(threadId, name)
       const { id } = checkpoint
-      const opened = namespace ?? open(threadId, name)
-      opened.kept.set(id, kept)
-      if (opened.newest === undefined || id > opened.newest) opened.newest = id
-      return configOf(threadId, name, id)
+      namespace.kept.set(id, keep(namespace, given))
+      if (namespace.newest === undefined || id > namespace.newest) namespace.newest = id
+      add(threadId, name, namespace)
     },
-    async putWrites(config, writes, taskId) {
-      const { threadId, namespace: name = '', checkpointId } = addressOf(config)
-      if (threadId === undefined) throw missing('thread_id')
-      if (checkpointId === undefined) throw missing('checkpoint_id')
-      const copies = writes.map(([channel, value]): PendingWrite => [taskId, channel, copy(value)])
-      const byTask = at(
-        open(threadId, name).writes,
-        checkpointId,
-        () => new Map<string, Map<number, PendingWrite>>(),
-      )
-      const byPlace = at(byTask, taskId, () => new Map<number, PendingWrite>())
-      for (const [position, write] of copies.entries()) {
-        const place = placeOf(write[1], position)
-        if (place < 0 || !byPlace.has(place)) byPlace.set(place, write)
+    async putWrites({ threadId, namespace: name, checkpointId, taskId, writes }) {
+      const copies = writes.map(([channel, value], position) => {
+        return { taskId, place: placeOf(channel, position), channel, value: copy(value) }
+      })
+      const namespace = namespaceAt(threadId, name)
+      const kept = namespace.writes.get(checkpointId) ?? new Map()
+      namespace.writes.set(checkpointId, kept)
+      for (const write of copies) {
+        const key = `${write.place} ${taskId}`
+        if (write.place < 0 || !kept.has(key)) kept.set(key, write)
       }
+      add(threadId, name, namespace)
     },
     async deleteThread(threadId) {
       threads.delete(threadId)
     },
-    getNextVersion: nextVersion,
-    async getDeltaChannelHistory({ config, channels }) {
-      const { threadId, namespace: name = '', checkpointId } = addressOf(config)
-      const namespace = find(threadId, name)
-      return namespace
-        ? deltaHistory(namespace, checkpointId ?? namespace.newest, channels)
-        : emptyHistory(channels)
+    async *ancestors(at, channels) {
+      for (let kept = find(at); kept?.parentId !== undefined; ) {
+        const { home, parentId }: Kept = kept
+        const parent = home.kept.get(parentId)
+        if (!parent) return
+        yield {
+          writes: writesOf(home, parentId, (channel) => channels.includes(channel)),
+          value: async (channel) => copy(parent.cells.get(channel)?.value),
+        }
+        kept = parent
+      }
     },
-    toJSON: () => '[memoryCheckpointer]',
   }
   const count = () =>
     [...threads.values()]
       .flatMap((namespaces) => [...namespaces.values()])
       .reduce((sum, { kept }) => sum + kept.size, 0)
-  return { checkpointer, count }
-}
-
-function* listTuples(
-  threads: ReadonlyMap<string, ReadonlyMap<string, Namespace>>,
-  config: CheckpointConfig,
-  { limit = Number.POSITIVE_INFINITY, before, filter = {} }: CheckpointListOptions,
-): Generator<CheckpointTuple> {
-  const { threadId, namespace: wanted, checkpointId } = addressOf(config)
-  const end = before && addressOf(before).checkpointId
-  const rows: [id: string, kept: Kept, threadId: string, name: string, namespace: Namespace][] = []
-  for (const thread of threadId ? [threadId] : threads.keys()) {
-    for (const [name, namespace] of threads.get(thread) ?? []) {
-      if (wanted !== undefined && name !== wanted) continue
-      for (const [id, kept] of namespace.kept) {
-        if (checkpointId !== undefined && id !== checkpointId) continue
-        if (end === undefined || id < end) rows.push([id, kept, thread, name, namespace])
-      }
-    }
-  }
-  rows.sort(byKey).reverse()
-  let left = limit
-  for (const [, kept, thread, name, namespace] of rows) {
-    if (left <= 0) return
-    if (!matches(kept.metadata, filter)) continue
-    left -= 1
-    yield toTuple(thread, name, namespace, kept)
-  }
-}
-
-function emptyHistory(channels: string[]): Record<string, DeltaHistory> {
-  return Object.fromEntries(channels.map((channel) => [channel, { writes: [] }]))
-}
-
-function at<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  let value = map.get(key)
-  if (value === undefined) map.set(key, (value = make()))
-  return value
+  return { checkpointer: createSaver('memoryCheckpointer', jsonSerde, tuples), count }
 }

@@ -36,7 +36,7 @@ type Collection = Map<string, Map<string, Kept>>
 export function createDocuments(): Documents {
   const collections = new Map<string, Collection>()
   /** Documents with a time to live, each with its collection. */
-  const mortal = new Map<Kept, string>()
+  const expiring = new Map<Kept, string>()
   // One rising counter for all: a version never comes back, neither after a delete nor, seeded from the clock, after a restart.
   let lastVersion = 0
 
@@ -50,7 +50,7 @@ export function createDocuments(): Documents {
     const docs = partitions?.get(partition)
     const kept = docs?.get(id)
     if (!partitions || !docs || !kept) return
-    mortal.delete(kept)
+    expiring.delete(kept)
     docs.delete(id)
     if (docs.size > 0) return
     partitions.delete(partition)
@@ -69,9 +69,9 @@ export function createDocuments(): Documents {
       const partitions = at(collections, collection)
       const docs = at(partitions, doc.partition)
       const before = docs.get(doc.id)
-      if (before) mortal.delete(before)
+      if (before) expiring.delete(before)
       docs.set(doc.id, kept)
-      if (kept.expiresAt !== Number.POSITIVE_INFINITY) mortal.set(kept, collection)
+      if (kept.expiresAt !== Number.POSITIVE_INFINITY) expiring.set(kept, collection)
       return kept.version
     },
     remove,
@@ -94,7 +94,7 @@ export function createDocuments(): Documents {
     },
     sweep(now) {
       const touched = new Set<string>()
-      for (const [{ partition, id, expiresAt }, collection] of mortal) {
+      for (const [{ partition, id, expiresAt }, collection] of expiring) {
         if (expiresAt > now) continue
         remove(partition, collection, id)
         touched.add(partition)

@@ -1,13 +1,13 @@
+import type { StorageCounts } from '../durable.ts'
 import { UnavailableError } from '../errors.ts'
-import type { StorageCounts } from '../stats.ts'
 import {
+  changeBy,
   checkFence,
   checkGuard,
   checkLease,
   leaseOf,
   type PreparedOp,
   prepareOps,
-  ringFor,
 } from '../store/commit.ts'
 import { createListeners } from '../store/listeners.ts'
 import {
@@ -46,7 +46,7 @@ interface Partition {
   lease: LeaseRecord | undefined
 }
 
-/** What stays of a partition that has nothing left: its counters must not go backwards. */
+/** What stays of a partition that has nothing left, because its counters must not go backwards. */
 interface Tombstone {
   readonly head: number
   readonly token: number
@@ -59,7 +59,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Store {
   return countedMemoryStore(options).store
 }
 
-/** The same, beside a function that tells what is in it. */
+/** The same, beside a function that counts what is in it. */
 export function countedMemoryStore(options: MemoryStoreOptions = {}): {
   readonly store: Store
   readonly count: () => MemoryCounts
@@ -70,12 +70,12 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
   const partitions = new Map<string, Partition>()
   const tombstones = new Map<string, Tombstone>()
   const documents = createDocuments()
-  const bells = createListeners()
+  const listeners = createListeners()
   /** Partitions with events, the one longest without an append first. */
   const byAppend = new Map<string, EventLog>()
   const leased = new Map<string, Partition>()
   let logBytes = 0
-  /** The highest token of the tombstones that were given up: no partition deals a token below it again. */
+  /** The highest token of the tombstones that were dropped: no partition deals a token below it again. */
   let tokenFloor = 0
   let closed = false
 
@@ -98,7 +98,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
     return partition
   }
 
-  /** Runs a change of the log and keeps the books. */
+  /** Changes the log, and counts what that adds or frees. */
   function changeLog(id: string, log: EventLog, change: () => void): void {
     logBytes -= log.bytes
     change()
@@ -146,7 +146,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
     else leased.delete(id)
   }
 
-  /** Cannot fail: everything was checked before. */
+  /** It cannot fail, because everything was checked before. */
   function apply(id: string, partition: Partition, ops: readonly PreparedOp[], time: number): number[] {
     const versions: number[] = []
     for (const op of ops) {
@@ -229,7 +229,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
       const versions = apply(id, partition, prepared, time)
       const { head } = partition.log
       settle(id)
-      if (bells.has(id)) bells.notify(id, ringFor(prepared))
+      if (listeners.has(id)) listeners.notify(id, changeBy(prepared))
       return { head, versions }
     },
     async read(id, query) {
@@ -253,9 +253,9 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
       assertOpen()
       checkFence(id, token, partitions.get(id)?.lease, now())
     },
-    watch(id, bell) {
+    watch(id, listener) {
       assertOpen()
-      return bells.add(id, bell)
+      return listeners.add(id, listener)
     },
     async expired({ limit = 100 } = {}) {
       assertOpen()
@@ -291,7 +291,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
     },
     async close() {
       closed = true
-      bells.clear()
+      listeners.clear()
       partitions.clear()
       byAppend.clear()
       leased.clear()

@@ -1,6 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
+import { createDeadline, type Deadline } from '../deadline.ts'
 import { UnavailableError } from '../errors.ts'
-import { createDeadline, type Deadline } from './deadline.ts'
+import type { SqlStatement } from '../sql/statement.ts'
 import { migrate } from './migrate.ts'
 import type { Names } from './names.ts'
 import { AS_TEXT, type Connections, type PostgresClient, type PostgresPoolClient } from './pool.ts'
@@ -12,7 +13,7 @@ export type Row = Record<string, string | null>
 export interface Statement {
   readonly text: string
   readonly values: readonly unknown[]
-  /** It writes: when the answer is lost, nobody knows whether it was done. Default false. */
+  /** The statement writes, so it is not known whether it was done when its answer is lost. Default false. */
   readonly mutates?: boolean | undefined
   readonly signal?: AbortSignal | undefined
   /** Called right before the statement is sent: it sees all that was committed until now. */
@@ -24,7 +25,7 @@ export interface Database {
   readonly deadlineMs: number
   /** Runs one statement, which is a transaction of its own, within the deadline. Throws `UnavailableError`. */
   run(statement: Statement): Promise<Row[]>
-  /** The same on whatever is there: nothing is set up first. */
+  /** The same without setting anything up before. */
   peek(statement: Statement): Promise<Row[]>
   createClient(): Promise<PostgresClient>
   setup(): Promise<void>
@@ -69,7 +70,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
 
   async function acquire(deadline: Deadline): Promise<PostgresPoolClient> {
     const { pool } = await connections()
-    // In a function of its own, because a pool may also throw at once: at an address that is none.
+    // In a function of its own, because a pool throws at once when the address cannot be parsed.
     const waiting = (async () => pool.connect())()
     try {
       return await deadline.race(waiting)
@@ -77,7 +78,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
       if (!deadline.isOver) {
         throw new UnavailableError('Postgres cannot be reached.', { written: 'no', cause: error })
       }
-      // It may still come; nobody waits for it any more.
+      // The pool may still give a connection, which nothing uses any more.
       waiting.then(
         (client) => client.release(),
         () => {},
@@ -118,7 +119,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
           return (await client.query(query)).rows as Row[]
         })
       } catch (error) {
-        // Its transaction lost against another, and wrote nothing.
+        // The transaction lost against another one and wrote nothing, so it is sent again.
         if (!(error instanceof UnavailableError && isRetriable(error.cause))) throw error
       }
     }
@@ -132,8 +133,6 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
       } catch (error) {
         migrating = undefined
         throw error
-      } finally {
-        deadline.end()
       }
     })
     return migrating
@@ -143,12 +142,8 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
     assertOpen()
     return track(async () => {
       const deadline = createDeadline(deadlineMs, statement.signal)
-      try {
-        await within(deadline, ready())
-        return await send(statement, deadline)
-      } finally {
-        deadline.end()
-      }
+      await within(deadline, ready())
+      return send(statement, deadline)
     })
   }
 
@@ -187,6 +182,12 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
   }
 }
 
+/** With `$1`, `$2`, … as Postgres has them. */
+export function numbered({ text, values }: SqlStatement<unknown>): Statement {
+  let count = 0
+  return { text: text.replace(/\?/g, () => `$${++count}`), values }
+}
+
 /** `{1,2}` */
 export function readNumbers(array: string): number[] {
   return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number)
@@ -203,7 +204,7 @@ async function within(deadline: Deadline, ready: Promise<void>): Promise<void> {
 }
 
 /**
- * The pool drops a connection that broke while idle, and a statement under way rejects by itself. But an error that nobody
- * listens for ends the process.
+ * The pool drops a connection that broke while idle, and a statement under way rejects by itself. But an `error` event without
+ * a listener ends the process.
  */
 function ignoreIdle(): void {}

@@ -1,7 +1,22 @@
 import { AgentwireError } from '../../errors.ts'
-import { migrations } from './migrations.ts'
 import { createNames, type Names } from './names.ts'
 import { AS_TEXT, type PostgresPoolClient } from './pool.ts'
+import { checkpointFunctions, checkpointTables } from './saver/sql-checkpoints.ts'
+import { appendFunction, commitFunction } from './store/sql-commit.ts'
+import { storeFunctions, storeTables } from './store/sql-store.ts'
+
+/** Applied in order, each once. Never change one that was released: add another. */
+export const migrations: readonly ((names: Names) => string)[] = [
+  (names) =>
+    [
+      storeTables(names),
+      commitFunction(names),
+      appendFunction(names),
+      storeFunctions(names),
+      checkpointTables(names),
+      checkpointFunctions(names),
+    ].join('\n'),
+]
 
 const OLDEST_SERVER = 130_000
 
@@ -32,7 +47,7 @@ async function apply(client: PostgresPoolClient, names: Names): Promise<void> {
       text: `CREATE TABLE ${version} (version integer NOT NULL); INSERT INTO ${version} VALUES (0)`,
     })
   }
-  // With their schema, so that functions find their tables whatever the search path of those who call them.
+  // With their schema, so that functions find their tables under any search path of their callers.
   const qualified = createNames(schema, names.prefix)
   for (const migration of migrations.slice(installed)) await client.query({ text: migration(qualified) })
   await client.query({ text: `UPDATE ${version} SET version = $1`, values: [migrations.length] })

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { AgentwireError } from '../../errors.ts'
 
 /** The tables and functions of one installation, ready to stand in a statement. */
@@ -7,7 +6,7 @@ export interface Names {
   readonly prefix: string
   /** `"schema"."prefix_name"`, or without the schema where `search_path` decides. */
   readonly of: (name: string) => string
-  /** The channel that bells ring on. Schemas share it: there is no harm in hearing a bell of another. */
+  /** The channel of notifications. Schemas share it, because a notification too many does no harm. */
   readonly channel: string
 }
 
@@ -33,11 +32,6 @@ export function createNames(schema: string | undefined, prefix: string): Names {
     schema,
     prefix,
     of: (name) => `${qualifier}"${prefix}${name}"`,
-    channel: `${prefix}bells`,
+    channel: `${prefix}changes`,
   }
-}
-
-/** A short name for a partition on a channel that every user of the database can listen to. */
-export function bellName(key: string): string {
-  return createHash('sha256').update(key).digest('base64url').slice(0, 11)
 }

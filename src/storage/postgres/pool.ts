@@ -33,7 +33,7 @@ export interface PostgresClient {
   end(): Promise<void>
 }
 
-/** Where connections come from. */
+/** The pool, and what makes connections beside it. */
 export interface Connections {
   readonly pool: PostgresPool
   createClient(): PostgresClient

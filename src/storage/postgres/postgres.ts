@@ -1,17 +1,16 @@
 import { AgentwireError } from '../../errors.ts'
-import { createSaver } from '../checkpointer/saver.ts'
+import { createDurableSaver } from '../checkpointer/durable-saver.ts'
 import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions, PREFIX } from '../durable.ts'
 import { createDatabase } from './database.ts'
 import { createNames } from './names.ts'
 import { fromPool, fromUrl, type PostgresPool } from './pool.ts'
 import { reportOf } from './report.ts'
 import { createTables } from './saver/tables.ts'
-import { createDoorbell } from './store/doorbell.ts'
+import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
-export type { DurableCheckpointer } from '../checkpointer/saver.ts'
-export type { DurableStorage, DurableStorageOptions } from '../durable.ts'
-export type { StorageCounts, StorageReport } from '../stats.ts'
+export type { DurableCheckpointer } from '../checkpointer/durable-saver.ts'
+export type { DurableStorage, DurableStorageOptions, StorageCounts, StorageReport } from '../durable.ts'
 export type { RetentionOptions } from '../store/retention.ts'
 export type { PostgresPool, PostgresPoolClient, PostgresQuery } from './pool.ts'
 
@@ -40,17 +39,17 @@ export function postgresStorage(options: PostgresStorageOptions): DurableStorage
     deadlineMs,
     connect: async () => (pool ? fromPool(pool, deadlineMs) : fromUrl(url!, deadlineMs)),
   })
-  const doorbell = createDoorbell(database)
+  const notifier = createNotifier(database)
   let closing: Promise<void> | undefined
   const end = async () => {
     await database.close()
-    await doorbell.close()
+    await notifier.close()
     await database.end()
   }
   const close = () => (closing ??= end())
   return {
-    store: createStore(database, doorbell, options, close),
-    checkpointer: createSaver({
+    store: createStore(database, notifier, options, close),
+    checkpointer: createDurableSaver({
       name: 'postgresCheckpointer',
       database,
       tables: createTables(database),

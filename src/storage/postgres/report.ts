@@ -1,11 +1,11 @@
-import { EMPTY_COUNTS, readCounts, type StorageReport } from '../stats.ts'
+import { EMPTY_COUNTS, readCounts, type StorageReport } from '../durable.ts'
 import type { Database, Row } from './database.ts'
-import { migrations } from './migrations.ts'
+import { migrations } from './migrate.ts'
 import type { Names } from './names.ts'
 import { NOW_ONCE } from './store/sql-store.ts'
 
 const TABLES = ['partitions', 'documents', 'fields', 'events', 'checkpoints', 'channel_values', 'writes']
-/** From here on a count would take long: the estimate of the planner is told. */
+/** Larger tables would take long to count, so the estimate of the planner is reported. */
 const EXACT = 100_000
 
 export async function reportOf(database: Database): Promise<StorageReport> {

@@ -1,8 +1,8 @@
 import { AgentwireError } from '../../errors.ts'
+import { inTime, Late } from '../deadline.ts'
 import { UnavailableError } from '../errors.ts'
-import { inTime, Late } from './deadline.ts'
+import type { Argument, Connection, Receive } from './connection.ts'
 import type { Keys } from './keys.ts'
-import type { Argument, Line, Receive } from './line.ts'
 import type { Script } from './script.ts'
 import { isNoScript, toUnavailable } from './unavailable.ts'
 
@@ -11,7 +11,7 @@ export interface Call {
   /** In a cluster all of them must be in one slot. */
   readonly keys: readonly string[]
   readonly args?: readonly Argument[] | undefined
-  /** It writes: when the answer is lost, nobody knows whether it was done. Default false. */
+  /** The call writes, so it is not known whether it was done when its answer is lost. Default false. */
   readonly mutates?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -24,9 +24,9 @@ export interface Database {
   run(call: Call): Promise<unknown>
   /** Sends one command that says nothing about a partition. */
   send(command: readonly string[], key?: string): Promise<unknown>
-  /** Work that only `close` waits for. What it leaves undone must do no harm. */
+  /** Starts work that only `close` waits for. What it leaves undone must do no harm. */
   later(work: () => Promise<unknown>): void
-  createLine(receive: Receive): Promise<Line>
+  createConnection(receive: Receive): Promise<Connection>
   setup(): Promise<void>
   assertOpen(): void
   /** Refuses further calls, and settles when those under way have ended. */
@@ -37,18 +37,18 @@ export interface DatabaseOptions {
   readonly keys: Keys
   readonly isCluster: boolean
   readonly deadlineMs: number
-  readonly createLine: (receive?: Receive) => Promise<Line>
+  readonly createConnection: (receive?: Receive) => Promise<Connection>
   /** What must be done once before the first call. */
   readonly prepare: (send: Database['send']) => Promise<void>
 }
 
 export function createDatabase(options: DatabaseOptions): Database {
-  const { keys, isCluster, deadlineMs, createLine } = options
-  /** Those that are open, or about to be. One that did not answer in time gets no new calls, and is closed when those on it are over. */
-  const lines = new Set<Line>()
-  let used: Line | undefined
-  let connecting: Line | undefined
-  let opening: Promise<Line> | undefined
+  const { keys, isCluster, deadlineMs, createConnection } = options
+  /** Connections that are open or being opened. One that did not answer in time gets no new calls, and is closed when its calls are over. */
+  const connections = new Set<Connection>()
+  let used: Connection | undefined
+  let connecting: Connection | undefined
+  let opening: Promise<Connection> | undefined
   let preparing: Promise<void> | undefined
   let isPrepared = false
   let closed = false
@@ -60,40 +60,40 @@ export function createDatabase(options: DatabaseOptions): Database {
     if (closed) throw closedError()
   }
 
-  function acquire(): Promise<Line> {
+  function acquire(): Promise<Connection> {
     opening ??= open().finally(() => {
       opening = undefined
     })
     return opening
   }
 
-  async function open(): Promise<Line> {
-    const line = await createLine()
-    lines.add(line)
-    void line.ended.then(() => {
-      lines.delete(line)
-      if (used === line) used = undefined
+  async function open(): Promise<Connection> {
+    const connection = await createConnection()
+    connections.add(connection)
+    void connection.ended.then(() => {
+      connections.delete(connection)
+      if (used === connection) used = undefined
     })
     try {
       assertOpen()
-      connecting = line
-      const ended = line.ended.then(() => Promise.reject(new Error('The connection ended.')))
-      await inTime(deadlineMs, undefined, Promise.race([line.connect(), ended]))
+      connecting = connection
+      const ended = connection.ended.then(() => Promise.reject(new Error('The connection ended.')))
+      await inTime(deadlineMs, undefined, Promise.race([connection.connect(), ended]))
     } catch (cause) {
-      line.close()
+      connection.close()
       throw new UnavailableError('Redis cannot be reached.', { written: 'no', cause })
     } finally {
       connecting = undefined
     }
-    used = line
-    return line
+    used = connection
+    return connection
   }
 
-  function retire(line: Line): void {
-    if (used !== line) return
+  function retire(connection: Connection): void {
+    if (used !== connection) return
     used = undefined
-    const timer = setTimeout(() => line.close(), deadlineMs)
-    void line.ended.then(() => clearTimeout(timer))
+    const timer = setTimeout(() => connection.close(), deadlineMs)
+    void connection.ended.then(() => clearTimeout(timer))
   }
 
   function prepare(): Promise<void> {
@@ -109,20 +109,20 @@ export function createDatabase(options: DatabaseOptions): Database {
     return preparing
   }
 
-  async function prepareAndAcquire(): Promise<Line> {
+  async function prepareAndAcquire(): Promise<Connection> {
     await prepare()
     return used ?? acquire()
   }
 
-  /** What every call goes through, so it has few steps. */
+  /** Every call goes through it, so it has few steps. */
   async function transmit(
-    ready: Line | (() => Promise<Line>),
+    ready: Connection | (() => Promise<Connection>),
     { signal, mutates = false, script }: Partial<Call>,
     key: string | undefined,
     command: string,
     args: readonly Argument[],
   ): Promise<unknown> {
-    let on: Line | undefined
+    let on: Connection | undefined
     let ms = deadlineMs
     underWay += 1
     try {
@@ -154,7 +154,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     keys,
     isCluster,
     deadlineMs,
-    createLine,
+    createConnection,
     assertOpen,
     run(call) {
       if (closed) return Promise.reject(closedError())
@@ -187,7 +187,7 @@ export function createDatabase(options: DatabaseOptions): Database {
           allEnded = resolve
         })
       }
-      for (const line of lines) line.close()
+      for (const connection of connections) connection.close()
     },
   }
 }
@@ -196,7 +196,7 @@ function closedError(): UnavailableError {
   return new UnavailableError('The storage is closed.', { written: 'no' })
 }
 
-/** What was waited for had not begun to write. */
+/** Nothing was written yet when this fails. */
 async function readyInTime<T>(ms: number, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   try {
     return await inTime(ms, signal, work)

@@ -12,9 +12,9 @@ export interface Keys {
   readonly thread: (threadId: string) => readonly [saved: string, order: string]
   /** The documents of a collection by partition and id, or by an index field. */
   readonly collection: (collection: string, field?: string) => string
-  /** Documents with a time to live, by the end of it. */
+  /** Documents with a time to live, by when they expire. */
   readonly expiring: string
-  /** Leases by their end. */
+  /** Leases, by when they expire. */
   readonly leases: string
   /** Partitions with events, by when they had none last. */
   readonly logs: string
@@ -27,7 +27,7 @@ export interface PartitionKeys {
   readonly meta: string
   readonly log: string
   readonly docs: string
-  /** Where its commits are told. */
+  /** Its commits are published here. */
   readonly channel: string
 }
 
@@ -44,7 +44,7 @@ export function createKeys(clientPrefix: string, prefix: string): Keys {
   }
   const all = clientPrefix + prefix
   const directory = (name: string) => `${all}{directory}:${name}`
-  const bells = `${all}bell:`
+  const channels = `${all}changes:`
   /** Of the partitions used last: a token stream asks for the same ones again and again. */
   const known = new Map<string, PartitionKeys>()
   return {
@@ -53,7 +53,7 @@ export function createKeys(clientPrefix: string, prefix: string): Keys {
       if (!found) {
         const name = encodeName(partition)
         const at = `${all}{p:${name}}:`
-        found = { meta: `${at}meta`, log: `${at}log`, docs: `${at}docs`, channel: bells + name }
+        found = { meta: `${at}meta`, log: `${at}log`, docs: `${at}docs`, channel: channels + name }
         if (known.size >= MAX_KNOWN) known.clear()
         known.set(partition, found)
       }
@@ -65,7 +65,7 @@ export function createKeys(clientPrefix: string, prefix: string): Keys {
     },
     collection: (collection, field) =>
       directory(`by:${encodeName(collection)}${field === undefined ? '' : `:${encodeName(field)}`}`),
-    expiring: directory('mortal'),
+    expiring: directory('expiring'),
     leases: directory('leases'),
     logs: directory('logs'),
     threads: directory('threads'),

@@ -1,20 +1,19 @@
 import { AgentwireError } from '../../errors.ts'
-import { createSaver } from '../checkpointer/saver.ts'
+import { createDurableSaver } from '../checkpointer/durable-saver.ts'
 import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions } from '../durable.ts'
 import { fromClient, fromUrl, type RedisClient } from './clients/client.ts'
+import type { Connections } from './connection.ts'
 import { createDatabase } from './database.ts'
 import { createKeys } from './keys.ts'
-import type { Connections } from './line.ts'
 import { prepare } from './prepare.ts'
 import { reportOf } from './report.ts'
 import { createTables } from './saver/tables.ts'
 import { createDirectory } from './store/directory.ts'
-import { createDoorbell } from './store/doorbell.ts'
+import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
-export type { DurableCheckpointer } from '../checkpointer/saver.ts'
-export type { DurableStorage, DurableStorageOptions } from '../durable.ts'
-export type { StorageCounts, StorageReport } from '../stats.ts'
+export type { DurableCheckpointer } from '../checkpointer/durable-saver.ts'
+export type { DurableStorage, DurableStorageOptions, StorageCounts, StorageReport } from '../durable.ts'
 export type { RetentionOptions } from '../store/retention.ts'
 export type { RedisClient } from './clients/client.ts'
 export type { IoredisClient } from './clients/ioredis.ts'
@@ -34,7 +33,7 @@ const PREFIX = 'agentwire:'
 
 /**
  * A store and a saver in one Redis, 6.2 or newer, without modules. Two connections are opened, one of which subscribes. How much
- * survives the end of Redis is up to its settings: nothing without `appendonly yes`, of which `setup` warns; with it all but the last two
+ * survives the end of Redis depends on its settings: nothing without `appendonly yes`, of which `setup` warns; with it all but the last two
  * seconds at most, and all with `appendfsync always`. `maxmemory-policy` must be `noeviction`.
  *
  * Every call throws `UnavailableError` when Redis does not answer within the deadline.
@@ -52,20 +51,20 @@ export function redisStorage(options: RedisStorageOptions): DurableStorage {
     keys,
     isCluster: given?.isCluster ?? false,
     deadlineMs,
-    createLine: async (receive) => (given ?? (await connections())).createLine(receive),
+    createConnection: async (receive) => (given ?? (await connections())).createConnection(receive),
     prepare: (send) => prepare(send, keys),
   })
   const directory = createDirectory(database)
-  const doorbell = createDoorbell(database)
+  const notifier = createNotifier(database)
   let closing: Promise<void> | undefined
   const end = async () => {
-    await Promise.all([database.close(), doorbell.close()])
+    await Promise.all([database.close(), notifier.close()])
   }
   const close = () => (closing ??= end())
-  const store = createStore(database, directory, doorbell, options, close)
+  const store = createStore(database, directory, notifier, options, close)
   return {
     store,
-    checkpointer: createSaver({
+    checkpointer: createDurableSaver({
       name: 'redisCheckpointer',
       database,
       tables: createTables(database, directory, store.assertFence),

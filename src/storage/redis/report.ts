@@ -1,4 +1,4 @@
-import { EMPTY_COUNTS, type StorageCounts, type StorageReport } from '../stats.ts'
+import { EMPTY_COUNTS, type StorageCounts, type StorageReport } from '../durable.ts'
 import type { Database } from './database.ts'
 import { info, LAYOUT, textOf } from './prepare.ts'
 

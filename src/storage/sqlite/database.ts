@@ -15,7 +15,7 @@ export interface Database {
   snapshot<T>(work: (connection: Connection) => T): Promise<T>
   /** Runs statements that are done together or not at all, one such call after the other. */
   write<T>(work: (connection: Connection) => T, signal?: AbortSignal | undefined): Promise<T>
-  /** Runs one statement on whatever is there: nothing is set up first. */
+  /** Runs one statement without setting anything up before. */
   peek<T>(work: (connection: Connection) => T): Promise<T>
   /** Undefined until the first call has opened it, and once it is closed. */
   readonly connection: Connection | undefined
@@ -43,8 +43,8 @@ export function createDatabase(options: DatabaseOptions): Database {
   let opened: SqliteDatabase | undefined
   let connection: Connection | undefined
   let closing: Promise<void> | undefined
-  /** When the write that came last is over. */
-  let line: Promise<unknown> = Promise.resolve()
+  /** Settles when the newest write is over. Writes run one after the other. */
+  let lastWrite: Promise<unknown> = Promise.resolve()
 
   function assertOpen(): void {
     if (closing) throw new UnavailableError('The storage is closed.', { written: 'no' })
@@ -124,9 +124,9 @@ export function createDatabase(options: DatabaseOptions): Database {
     async write(work, signal) {
       assertOpen()
       const end = deadline()
-      const before = line
+      const before = lastWrite
       let leave = () => {}
-      line = new Promise<void>((resolve) => {
+      lastWrite = new Promise<void>((resolve) => {
         leave = resolve
       })
       try {
@@ -145,8 +145,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     },
     close() {
       closing ??= (async () => {
-        await line
-        // A failure to open was told to who asked for it.
+        await lastWrite
+        // The caller that wanted it open got this error.
         await opening?.catch(() => {})
         if (options.owned) opened?.close()
       })()

@@ -1,13 +1,13 @@
 /**
- * In order; one that was released is never changed again. Texts that SQLite could not keep or order are kept by `toText`.
+ * Applied in order, each once. Never change one that was released: add another. Texts that SQLite could not keep or order are kept by `toText`.
  *
- * - `partitions`: one row for each that ever existed, for its counters never go back. `bytes` counts all that was ever appended,
+ * - `partitions`: one row for each that ever existed, because its counters never go back. `bytes` counts all that was ever appended,
  *   `docs_changed` the commits that touched more than the log.
  * - `log`: one row for each append, or several for a large one. `layout` says where in `data` which event is. `starts` and `ends`
  *   are its place among all bytes of the partition. One tree, so that an append writes one page of it.
  * - `fields`: what `list` matches and orders by. The column `key` has no type: numbers sort before strings.
  * - `checkpoints`: `cells` says for each channel its version and which row of `channel_values` has its value, if any:
- *   `[[channel, version, id | null], …]`. A checkpoint shares the rows of its ancestors for what did not change.
+ *   `[[channel, version as JSON, id | null], …]`. A checkpoint shares the rows of its ancestors for what did not change.
  */
 export const migrations: readonly ((prefix: string) => string)[] = [
   (prefix) => `
@@ -22,11 +22,8 @@ CREATE TABLE ${prefix}partitions (
   lease_owner TEXT,
   lease_token INTEGER,
   lease_until INTEGER,
-  changed INTEGER NOT NULL,
-  log_changed INTEGER NOT NULL,
   docs_changed INTEGER NOT NULL
 );
-CREATE INDEX ${prefix}partitions_changed ON ${prefix}partitions (changed);
 CREATE INDEX ${prefix}partitions_lease ON ${prefix}partitions (lease_until) WHERE lease_until IS NOT NULL;
 
 CREATE TABLE ${prefix}log (
@@ -37,9 +34,9 @@ CREATE TABLE ${prefix}log (
   ends INTEGER NOT NULL,
   at INTEGER NOT NULL,
   layout TEXT NOT NULL,
-  data BLOB NOT NULL
-);
-CREATE UNIQUE INDEX ${prefix}log_last ON ${prefix}log (partition, last, starts, ends);
+  data BLOB NOT NULL,
+  PRIMARY KEY (partition, last)
+) WITHOUT ROWID;
 
 CREATE TABLE ${prefix}documents (
   partition TEXT NOT NULL,
@@ -99,25 +96,5 @@ CREATE TABLE ${prefix}writes (
   data BLOB NOT NULL
 );
 CREATE UNIQUE INDEX ${prefix}writes_place ON ${prefix}writes (thread_id, namespace, checkpoint_id, task_id, place);
-`,
-  (prefix) => `
-DROP INDEX ${prefix}partitions_changed;
-ALTER TABLE ${prefix}partitions DROP COLUMN changed;
-ALTER TABLE ${prefix}partitions DROP COLUMN log_changed;
-
-ALTER TABLE ${prefix}log RENAME TO ${prefix}log_1;
-CREATE TABLE ${prefix}log (
-  partition INTEGER NOT NULL,
-  last INTEGER NOT NULL,
-  first INTEGER NOT NULL,
-  starts INTEGER NOT NULL,
-  ends INTEGER NOT NULL,
-  at INTEGER NOT NULL,
-  layout TEXT NOT NULL,
-  data BLOB NOT NULL,
-  PRIMARY KEY (partition, last)
-) WITHOUT ROWID;
-INSERT INTO ${prefix}log SELECT partition, last, first, starts, ends, at, layout, data FROM ${prefix}log_1 ORDER BY partition, last;
-DROP TABLE ${prefix}log_1;
 `,
 ]

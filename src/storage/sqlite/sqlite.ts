@@ -1,5 +1,5 @@
 import { AgentwireError } from '../../errors.ts'
-import { createSaver } from '../checkpointer/saver.ts'
+import { createDurableSaver } from '../checkpointer/durable-saver.ts'
 import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions, PREFIX } from '../durable.ts'
 import { createDatabase } from './database.ts'
 import type { SqliteDatabase } from './driver.ts'
@@ -7,12 +7,11 @@ import type { Synchronous } from './migrate.ts'
 import { openFile, pathOf } from './open.ts'
 import { reportOf } from './report.ts'
 import { createTables } from './saver/tables.ts'
-import { createDoorbell } from './store/doorbell.ts'
+import { createNotifier } from './store/notifier.ts'
 import { createStore } from './store/store.ts'
 
-export type { DurableCheckpointer } from '../checkpointer/saver.ts'
-export type { DurableStorage, DurableStorageOptions } from '../durable.ts'
-export type { StorageCounts, StorageReport } from '../stats.ts'
+export type { DurableCheckpointer } from '../checkpointer/durable-saver.ts'
+export type { DurableStorage, DurableStorageOptions, StorageCounts, StorageReport } from '../durable.ts'
 export type { RetentionOptions } from '../store/retention.ts'
 export type { SqliteDatabase, SqliteStatement } from './driver.ts'
 export type { Synchronous } from './migrate.ts'
@@ -59,14 +58,14 @@ export function sqliteStorage(options: SqliteStorageOptions): DurableStorage {
   const path = url === undefined ? undefined : pathOf(url)
   const open = async () => (path === undefined ? given! : openFile(path))
   const database = createDatabase({ open, owned: given === undefined, prefix, synchronous, deadlineMs })
-  const doorbell = createDoorbell(database, pollMs)
+  const notifier = createNotifier(database, pollMs)
   const close = () => {
-    doorbell.close()
+    notifier.close()
     return database.close()
   }
   return {
-    store: createStore(database, doorbell, options, close),
-    checkpointer: createSaver({
+    store: createStore(database, notifier, options, close),
+    checkpointer: createDurableSaver({
       name: 'sqliteCheckpointer',
       database,
       tables: createTables(database),

@@ -89,12 +89,12 @@ export function checkFence(
   lease: LeaseRecord | undefined,
   now: number,
 ): void {
-  if (lease?.token !== token || lease.expiresAt <= now) throw fenced(partition)
+  if (lease?.token !== token || lease.expiresAt <= now) throw fencedError(partition)
 }
 
 /**
- * Walks the lease through the ops, so that a commit that would fail half-way is refused whole. A renewal needs the lease to be
- * held with its token, be it expired: nobody else took it. A release with another token does nothing.
+ * Follows the lease through the ops, so that a commit that would fail half-way is refused whole. A renewal needs the lease to be
+ * held with its token. It may have expired, as long as nobody else took it. A release with another token does nothing.
  */
 export function checkLease(partition: string, ops: readonly PreparedOp[], current: Current): void {
   let { token } = current
@@ -106,7 +106,7 @@ export function checkLease(partition: string, ops: readonly PreparedOp[], curren
       }
       held = token = op.token
     } else if (op.op === 'renew') {
-      if (held !== op.token) throw fenced(partition)
+      if (held !== op.token) throw fencedError(partition)
     } else if (op.op === 'clear' || (op.op === 'release' && held === op.token)) {
       held = undefined
     }
@@ -122,14 +122,15 @@ const MAX_TTL_MS = 1e15
 
 export const wholeMs = (ms: number): number => Math.min(Math.ceil(ms), MAX_TTL_MS)
 
-export function ringFor(ops: readonly PreparedOp[]): PartitionChange {
+/** What listeners are told of a commit with these ops. */
+export function changeBy(ops: readonly PreparedOp[]): PartitionChange {
   return {
     log: ops.some(({ op }) => op === 'append' || op === 'clear'),
     docs: ops.some(({ op }) => op !== 'append'),
   }
 }
 
-function fenced(partition: string): FencedError {
+export function fencedError(partition: string): FencedError {
   return new FencedError(`The lease of ${partition} is no longer held with this token.`)
 }
 

@@ -21,7 +21,8 @@ export function comparePositions(a: Position, b: Position): number {
   return compareKeys(a.key, b.key) || compareKeys(a.partition, b.partition) || compareKeys(a.id, b.id)
 }
 
-function compareKeys(a: string | number | undefined, b: string | number | undefined): number {
+/** Numbers before strings, and strings by UTF-16 code unit. Undefined equals everything. */
+export function compareKeys(a: string | number | undefined, b: string | number | undefined): number {
   if (a === b || a === undefined || b === undefined) return 0
   if (typeof a !== typeof b) return typeof a === 'number' ? -1 : 1
   return a < b ? -1 : 1

@@ -1,49 +1,49 @@
 import type { PartitionChange, PartitionListener } from './store.ts'
 
-/** The bells that hang in this process, by what they ring for. */
+/** The listeners of this process, by the key that they are notified under. */
 export interface PartitionListeners {
-  /** Gives the function that takes it down. */
-  add(key: string, bell: PartitionListener): () => void
-  notify(key: string, ring: PartitionChange): void
+  /** Gives the function that removes the listener. */
+  add(key: string, listener: PartitionListener): () => void
+  notify(key: string, change: PartitionChange): void
   has(key: string): boolean
   keys(): string[]
   clear(): void
 }
 
-/** `onLast` is told when the last bell of a key was taken down. */
+/** `onLast` is called when the last listener of a key was removed. */
 export function createListeners(onLast: (key: string) => void = () => {}): PartitionListeners {
-  const bells = new Map<string, Set<PartitionListener>>()
+  const listeners = new Map<string, Set<PartitionListener>>()
   return {
-    add(key, bell) {
-      const hung = bells.get(key) ?? new Set()
-      bells.set(key, hung)
-      // A wrapper, so that one function may hang twice and each stop its own.
-      const own: PartitionListener = (ring) => bell(ring)
-      hung.add(own)
+    add(key, listener) {
+      const added = listeners.get(key) ?? new Set()
+      listeners.set(key, added)
+      // A wrapper, so that one function may be added twice and each removes its own.
+      const own: PartitionListener = (change) => listener(change)
+      added.add(own)
       return () => {
-        if (!hung.delete(own) || hung.size > 0 || bells.get(key) !== hung) return
-        bells.delete(key)
+        if (!added.delete(own) || added.size > 0 || listeners.get(key) !== added) return
+        listeners.delete(key)
         onLast(key)
       }
     },
-    notify(key, ring) {
-      for (const bell of [...(bells.get(key) ?? [])]) {
+    notify(key, change) {
+      for (const listener of [...(listeners.get(key) ?? [])]) {
         try {
-          bell(ring)
+          listener(change)
         } catch (error) {
-          console.error('agentwire: a bell of store.watch threw.', error)
+          console.error('agentwire: a listener of store.watch threw.', error)
         }
       }
     },
-    has: (key) => bells.has(key),
-    keys: () => [...bells.keys()],
-    clear: () => bells.clear(),
+    has: (key) => listeners.has(key),
+    keys: () => [...listeners.keys()],
+    clear: () => listeners.clear(),
   }
 }
 
 export const EVERYTHING: PartitionChange = { log: true, docs: true }
 
-/** A ring as one character, for messages between processes. */
+/** A change as one character, for messages between processes. */
 export function markOf({ log, docs }: PartitionChange): string {
   return log ? (docs ? '*' : 'l') : 'd'
 }

@@ -1,3 +1,4 @@
+import { concatBytes } from '../../bytes.ts'
 import { emptyBatch } from './log-pages.ts'
 import type { LogBatch, LogEvent, LogOrigin, ReadQuery } from './store.ts'
 
@@ -48,21 +49,9 @@ export function chunksOf(token: number, events: readonly LogEvent[]): Chunk[] {
       at += 1
     }
     const layout: Layout = [token, [...topics.keys()], topicOf, lengths]
-    chunks.push({ count: parts.length, layout: JSON.stringify(layout), data: joined(parts) })
+    chunks.push({ count: parts.length, layout: JSON.stringify(layout), data: concatBytes(parts) })
   }
   return chunks
-}
-
-/** Of one part: itself. */
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
-  if (parts.length === 1) return parts[0]!
-  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
 }
 
 export function readBounds({ limit = DEFAULT_LIMIT, maxBytes = DEFAULT_BYTES }: ReadQuery) {
@@ -72,7 +61,7 @@ export function readBounds({ limit = DEFAULT_LIMIT, maxBytes = DEFAULT_BYTES }: 
   }
 }
 
-/** What was read of a log: chunks in a row, the first of which begins with event `first`. None where there is nothing to read. */
+/** What was read of a log: consecutive chunks, the first of which begins with event `first`. None where there is nothing to read. */
 export interface Found {
   readonly head: number
   readonly firstRetained: number

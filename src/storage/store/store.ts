@@ -21,10 +21,10 @@ export interface Store {
   /** Throws `FencedError` unless the partition's lease is held with this token and is not expired. */
   assertFence(partition: string, token: number): Promise<void>
   /**
-   * Rings after commits to the partition. A bell is a hint: it may be late, lost or spurious, so a reader also keeps a timer
-   * of at most one second. Returns the function that stops it.
+   * Calls `listener` after commits to the partition. A notification is a hint: it may be late, lost or spurious, so a reader also
+   * keeps a timer of at most one second. Returns the function that stops it.
    */
-  watch(partition: string, bell: PartitionListener): () => void
+  watch(partition: string, listener: PartitionListener): () => void
   /** Leases whose time is over and that were not released, oldest first. */
   expired(query?: { readonly limit?: number }): Promise<readonly LeaseRecord[]>
   /** Drops old events of a log. Never called for the events of an unfinished run by this library. */
@@ -119,7 +119,7 @@ export type Op =
   | { readonly op: 'append'; readonly token: number; readonly events: readonly LogEvent[] }
   /** Takes the lease with a token above every earlier one of this partition (`ConflictError` when it is not). */
   | { readonly op: 'claim'; readonly owner: string; readonly token: number; readonly ttlMs: number }
-  /** `FencedError` unless the lease is held with this token, be it expired. */
+  /** `FencedError` unless the lease is held with this token. It may have expired. */
   | { readonly op: 'renew'; readonly token: number; readonly ttlMs: number }
   /** Does nothing when the lease is held with another token. */
   | { readonly op: 'release'; readonly token: number }
@@ -196,4 +196,4 @@ export interface PartitionChange {
   readonly docs: boolean
 }
 
-export type PartitionListener = (ring: PartitionChange) => void
+export type PartitionListener = (change: PartitionChange) => void

@@ -30,7 +30,7 @@ test('waits for a backend that comes back, and no longer than its patience', asy
   }
 })
 
-test('other errors are not waited out', async () => {
+test('other errors are not retried', async () => {
   const work = after([new FencedError('taken')], 'done')
   await expect(retryUnavailable(60_000, work)).rejects.toBeInstanceOf(FencedError)
   expect(work).toHaveBeenCalledTimes(1)

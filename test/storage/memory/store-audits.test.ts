@@ -2,7 +2,7 @@ import { describe, test, vi } from 'vitest'
 import { storeAudits } from '../../../src/audit/store.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 
-// The audit of a bell that throws makes the store report it.
+// The audit of a listener that throws makes the store report it.
 vi.spyOn(console, 'error').mockImplementation(() => {})
 
 describe('memoryStore with a clock the audits move', () => {

@@ -87,7 +87,7 @@ test('takes the total bound from the thread that was longest without an append',
   expect(await first('e')).toBe(2)
 })
 
-test('a sweep drops what is too old, but nothing of a run that is going on', async () => {
+test('a sweep drops events that are too old, but none of a run that is going on', async () => {
   let now = 1_000
   const store = memoryStore({ maxAgeMs: 500, now: () => now })
   await store.commit('held', { ops: [{ op: 'claim', owner: 'o', token: 1, ttlMs: 10 }] })
@@ -122,7 +122,7 @@ test('forgets what is empty: partitions, documents, watchers', async () => {
   expect(heldBytes() - before).toBeLessThan(500_000)
 })
 
-test('keeps little of a cleared partition, of many only so much, and deals no token again', async () => {
+test('keeps little of each cleared partition and a bounded number of them, and deals no token again', async () => {
   const store = memoryStore()
   const cleared = 70_000
   const before = heldBytes()
@@ -148,7 +148,7 @@ test('keeps little of a cleared partition, of many only so much, and deals no to
   await expect(store.commit('thread-1', { ops: [claim] })).rejects.toMatchObject({ code: 'conflict' })
 })
 
-test('refuses an event that is no bytes, and writes nothing of that commit', async () => {
+test('refuses an event whose data is not bytes, and writes nothing of that commit', async () => {
   const store = memoryStore()
   for (const data of ['text', undefined, new DataView(new ArrayBuffer(4)), new Uint16Array(2)]) {
     const bad = [...events(1, 1), { topic: 't', data: data as never }]
@@ -178,21 +178,21 @@ test('has committed before the promise is awaited', async () => {
   ])
 })
 
-test('reports a bell that throws, and rings the others', async () => {
+test('reports a listener that throws, and notifies the others', async () => {
   const report = vi.spyOn(console, 'error').mockImplementation(() => {})
   const store = memoryStore()
   const fault = new Error('on purpose')
   store.watch('p', () => {
     throw fault
   })
-  const rings: unknown[] = []
-  store.watch('p', (ring) => rings.push(ring))
+  const changes: unknown[] = []
+  store.watch('p', (change) => changes.push(change))
   await append(store, 'p', 1, 1)
   await store.commit('p', { ops: [{ op: 'release', token: 1 }] })
   await store.commit('p', { ops: [{ op: 'clear' }] })
   await store.commit('other', { ops: [{ op: 'clear' }] })
-  expect(report).toHaveBeenCalledWith(expect.stringContaining('bell'), fault)
-  expect(rings).toEqual([
+  expect(report).toHaveBeenCalledWith(expect.stringContaining('listener'), fault)
+  expect(changes).toEqual([
     { log: true, docs: false },
     { log: false, docs: true },
     { log: true, docs: true },
@@ -200,16 +200,16 @@ test('reports a bell that throws, and rings the others', async () => {
   report.mockRestore()
 })
 
-test('lets a bell stop itself, watch anew and commit', async () => {
+test('lets a listener stop itself, watch anew and commit', async () => {
   const store = memoryStore()
   const heads: number[] = []
-  const bell = () => {
+  const listener = () => {
     stop()
-    stop = store.watch('p', bell)
+    stop = store.watch('p', listener)
     void store.inspect('p').then(({ head }) => heads.push(head))
     void store.commit('other', { ops: [] })
   }
-  let stop = store.watch('p', bell)
+  let stop = store.watch('p', listener)
   await append(store, 'p', 1, 1)
   await append(store, 'p', 1, 1)
   expect(heads).toEqual([1, 2])

@@ -170,17 +170,17 @@ describe.runIf(hasPostgres())('postgresStorage', async () => {
   test('needs one connection beside the pool, whatever is watched', async () => {
     const few = new pg.Pool({ connectionString: url, application_name: 'few', max: 2 })
     const { store } = open({ pool: few })
-    const rung = new Set<number>()
+    const notified = new Set<number>()
     const partitions = Array.from({ length: 1_000 }, (_, i) => `p${i}`)
-    const stops = partitions.map((partition, i) => store.watch(partition, () => rung.add(i)))
-    await vi.waitFor(() => expect(rung.size).toBe(1_000), later)
-    rung.clear()
+    const stops = partitions.map((partition, i) => store.watch(partition, () => notified.add(i)))
+    await vi.waitFor(() => expect(notified.size).toBe(1_000), later)
+    notified.clear()
     const other = postgresStorage({ pool, schema: `details_${schemas}` })
     opened.push(other)
     await Promise.all(
       partitions.slice(0, 450).map((partition) => other.store.commit(partition, { ops: [put('d')] })),
     )
-    await vi.waitFor(() => expect(rung.size).toBe(450), later)
+    await vi.waitFor(() => expect(notified.size).toBe(450), later)
     const { rows } = await pool.query(
       `SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'few'`,
     )
@@ -188,21 +188,21 @@ describe.runIf(hasPostgres())('postgresStorage', async () => {
     for (const stop of stops) stop()
   })
 
-  test('rings with what changed, across processes too', async () => {
+  test('notifies of what changed, across processes too', async () => {
     const { store, schema } = open()
     const other = postgresStorage({ pool, schema })
     opened.push(other)
-    const rings: unknown[] = []
-    other.store.watch('p', (ring) => rings.push(ring))
-    await vi.waitFor(() => expect(rings.length).toBe(1), later)
-    for (const [ops, ring] of [
+    const changes: unknown[] = []
+    other.store.watch('p', (change) => changes.push(change))
+    await vi.waitFor(() => expect(changes.length).toBe(1), later)
+    for (const [ops, change] of [
       [[append('x')], { log: true, docs: false }],
       [[put('d')], { log: false, docs: true }],
       [[append('x'), put('d')], { log: true, docs: true }],
     ] as const) {
-      rings.length = 0
+      changes.length = 0
       await store.commit('p', { ops })
-      await vi.waitFor(() => expect(rings).toEqual([ring]), later)
+      await vi.waitFor(() => expect(changes).toEqual([change]), later)
     }
   })
 
@@ -347,7 +347,7 @@ describe.runIf(hasPostgres())('postgresStorage', async () => {
 
   test('sweeps what has expired, in several processes at once, and leaves no index of it', async () => {
     const { store, schema } = open()
-    const mortal = (i: number): Op => ({
+    const expiring = (i: number): Op => ({
       op: 'put',
       collection: 'c',
       id: `${i}`,
@@ -356,7 +356,7 @@ describe.runIf(hasPostgres())('postgresStorage', async () => {
       ttlMs: 1,
     })
     await store.commit('p', {
-      ops: [...Array.from({ length: 1_500 }, (_, i) => mortal(i)), put('kept', { i: -1 })],
+      ops: [...Array.from({ length: 1_500 }, (_, i) => expiring(i)), put('kept', { i: -1 })],
     })
     await vi.waitFor(async () => expect((await store.list('c')).docs.length).toBe(1), later)
     const count = async (table: string) =>
@@ -371,7 +371,7 @@ describe.runIf(hasPostgres())('postgresStorage', async () => {
   test('keeps log, documents and their index whole while several processes write, sweep and trim at once', async () => {
     const { schema } = open()
     const stores = [1, 2, 3].map(() => open({ url, schema }).store)
-    const mortal = (id: string, i: number): Op => ({
+    const expiring = (id: string, i: number): Op => ({
       op: 'put',
       collection: 'c',
       id,
@@ -384,7 +384,7 @@ describe.runIf(hasPostgres())('postgresStorage', async () => {
       if (i % 7 === 0) return store.sweep()
       if (i % 11 === 0) return store.trim(partition, { keepLast: i % 40 })
       if (i % 53 === 0) return store.commit(partition, { ops: [{ op: 'clear' }] })
-      const ops = [mortal(`${i % 5}`, i), append(`${i}`), put(`${i % 3}`, { i }), append(`${i}`)]
+      const ops = [expiring(`${i % 5}`, i), append(`${i}`), put(`${i % 3}`, { i }), append(`${i}`)]
       return store.commit(partition, {
         ops: i % 5 ? ops : [{ op: 'delete', collection: 'c', id: '1' }, ...ops],
       })

@@ -72,7 +72,7 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
   const waiting = (schema: string) =>
     admin(`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%"${schema}"%'`)
 
-  test('an exhausted pool is a typed error in time, and nothing was written', async () => {
+  test('calls fail in time with a typed error while the pool is exhausted, and write nothing', async () => {
     const pool = poolOf({ max: 2 })
     const { store } = open({ pool, deadlineMs: 300 })
     await store.setup()
@@ -91,29 +91,29 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
     expect((await store.commit('p', { ops: [append('x')] })).head).toBe(1)
   })
 
-  test('bells resume after the listening connection was terminated', async () => {
+  test('notifications resume after the listening connection was terminated', async () => {
     const schema = `faults_${schemas + 1}`
     const writer = open({ schema })
     const reader = open({ schema, pool: poolOf({ application_name: schema }) })
     const listeners = () =>
       admin(`SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND query LIKE 'LISTEN%'`, [schema])
-    let rings = 0
+    let notified = 0
     reader.store.watch('p', () => {
-      rings += 1
+      notified += 1
     })
     const before = await vi.waitFor(async () => {
       const found = await listeners()
       expect(found.length).toBe(1)
       return found[0]!.pid
     }, later)
-    await vi.waitFor(() => expect(rings).toBeGreaterThan(0), later)
-    rings = 0
+    await vi.waitFor(() => expect(notified).toBeGreaterThan(0), later)
+    notified = 0
     await admin('SELECT pg_terminate_backend($1)', [before])
     // One for what may have been missed, without any commit.
-    await vi.waitFor(() => expect(rings).toBe(1), later)
+    await vi.waitFor(() => expect(notified).toBe(1), later)
     expect((await listeners()).map(({ pid }) => pid)).not.toContain(before)
     await writer.store.commit('p', { ops: [append('x')] })
-    await vi.waitFor(() => expect(rings).toBe(2), later)
+    await vi.waitFor(() => expect(notified).toBe(2), later)
   })
 
   test('a commit whose connection is terminated while it waits may be written; other calls go on', async () => {
@@ -160,12 +160,12 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
     const schema = `faults_${schemas + 1}`
     const { store, checkpointer } = open({ url: proxy.url, schema, deadlineMs: 250 })
     const elsewhere = open({ schema })
-    let rings = 0
+    let notified = 0
     store.watch('p', () => {
-      rings += 1
+      notified += 1
     })
     await store.commit('p', { ops: [append('x')] })
-    await vi.waitFor(() => expect(rings).toBe(2), later)
+    await vi.waitFor(() => expect(notified).toBe(2), later)
     proxy.stall()
     expect((await unavailable(store.commit('p', { ops: [append('y')] }))).written).toBe('unknown')
     for (const call of [
@@ -181,10 +181,10 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
     await vi.waitFor(() => expect(proxy.accepted).toBeGreaterThan(before), later)
     proxy.resume()
     const { head } = await vi.waitFor(() => store.inspect('p'), later)
-    rings = 0
+    notified = 0
     await vi.waitFor(async () => {
       await elsewhere.store.commit('p', { ops: [append('z')] })
-      expect(rings).toBeGreaterThan(0)
+      expect(notified).toBeGreaterThan(0)
     }, later)
     expect(head).toBeLessThanOrEqual(2)
     proxy.reset()
@@ -198,9 +198,9 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
     await open({ url: server.url, deadlineMs: 30_000 }).store.setup()
     const { store, checkpointer } = open({ url: server.url, deadlineMs: 1_000 })
     await vi.waitFor(() => store.inspect('p'), later)
-    let rings = 0
+    let notified = 0
     store.watch('p', () => {
-      rings += 1
+      notified += 1
     })
     await store.commit('p', { ops: [take(1), append('x')] })
     const acknowledged = { written: 1 }
@@ -222,7 +222,7 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
     const late = open({ url: server.url, deadlineMs: 1_000 })
     await unavailable(late.setup())
     expect((await unavailable(late.store.commit('p', { ops: [append('x')] }))).written).toBe('no')
-    rings = 0
+    notified = 0
     await server.start()
     // A storage that was opened while the server was away sets itself up when it is back.
     await vi.waitFor(async () => expect((await late.store.inspect('p')).head).toBe(0), later)
@@ -230,7 +230,7 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
     expect(head).toBeGreaterThanOrEqual(acknowledged.written)
     expect(lease?.token).toBe(1)
     // The watchers are told that they may have missed something.
-    await vi.waitFor(() => expect(rings).toBeGreaterThan(0), later)
+    await vi.waitFor(() => expect(notified).toBeGreaterThan(0), later)
     expect((await store.commit('p', { ops: [append('z')] })).head).toBe(head + 1)
   })
 
@@ -303,7 +303,7 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
     expect(texts).toEqual(Array.from({ length: head }, (_, i) => `${i + 1} ${i + 1}`))
   })
 
-  test('a read-only database is a typed error, and reads go on', async () => {
+  test('writes to a read-only database fail with a typed error, and reads go on', async () => {
     const schema = `faults_${schemas + 1}`
     await open({ schema }).store.commit('p', { ops: [append('x')] })
     const { store } = open({ schema, pool: poolOf({ options: '-c default_transaction_read_only=on' }) })

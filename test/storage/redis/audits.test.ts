@@ -6,7 +6,7 @@ import { storeAudits } from '../../../src/audit/store.ts'
 import { type RedisClient, redisStorage } from '../../../src/storage/redis/redis.ts'
 import { hasRedis, startRedis } from '../../kit/redis-server.ts'
 
-// The audit of a bell that throws makes the store report it.
+// The audit of a listener that throws makes the store report it.
 vi.spyOn(console, 'error').mockImplementation(() => {})
 
 describe.runIf(hasRedis())('redisStorage', async () => {

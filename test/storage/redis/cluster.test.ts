@@ -8,7 +8,7 @@ import { type RedisClient, redisStorage } from '../../../src/storage/redis/redis
 import { hasRedis } from '../../kit/redis-server.ts'
 import { startCluster } from './cluster.ts'
 
-// The audit of a bell that throws makes the store report it.
+// The audit of a listener that throws makes the store report it.
 vi.spyOn(console, 'error').mockImplementation(() => {})
 
 describe.runIf(hasRedis())('redisStorage over a cluster', async () => {

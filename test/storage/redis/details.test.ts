@@ -83,20 +83,20 @@ describe.runIf(hasRedis())('redisStorage', async () => {
       expect([
         await admin.zcard('agentwire:{directory}:by:c'),
         await admin.zcard('agentwire:{directory}:by:c:i'),
-        await admin.zcard('agentwire:{directory}:mortal'),
+        await admin.zcard('agentwire:{directory}:expiring'),
         await admin.zcard('agentwire:{directory}:leases'),
       ]).toEqual([1, 1, 0, 1])
     }, later)
   })
 
-  test('entries of commits that never came are passed over, and removed when they are old', async () => {
+  test('directory entries of commits that were never done are ignored, and removed when they are old', async () => {
     const { store } = open()
     await store.commit('p', { ops: [put('a', { i: 1 })] })
     const [young, old] = [`${Date.now()}.x1`, `${Date.now() - 3_600_000}.x2`]
     for (const stamp of [young, old]) {
       for (const id of ['a', 'none']) {
         await admin.zadd('agentwire:{directory}:by:c', 0, `p\0${id}\0${stamp}`)
-        await admin.zadd('agentwire:{directory}:mortal', 1, `c\0p\0${id}\0${stamp}`)
+        await admin.zadd('agentwire:{directory}:expiring', 1, `c\0p\0${id}\0${stamp}`)
       }
     }
     await admin.zadd('agentwire:{directory}:leases', 1, 'p\x009', Date.now(), 'p\x008')
@@ -106,14 +106,14 @@ describe.runIf(hasRedis())('redisStorage', async () => {
     await vi.waitFor(async () => {
       expect(await admin.zrange('agentwire:{directory}:by:c', '0', '-1')).toHaveLength(3)
     }, later)
-    expect(await admin.zrange('agentwire:{directory}:mortal', '0', '-1')).toEqual([
+    expect(await admin.zrange('agentwire:{directory}:expiring', '0', '-1')).toEqual([
       `c\0p\0a\0${young}`,
       `c\0p\0none\0${young}`,
     ])
     expect(await admin.zrange('agentwire:{directory}:leases', '0', '-1')).toEqual(['p\x008'])
   })
 
-  test('lists many documents by what is selective, and by order where nothing is', async () => {
+  test('lists many documents by the most selective field, and in order where no field is selective', async () => {
     const { store } = open()
     for (let at = 0; at < 6_000; at += 500) {
       await store.commit(`p${at % 7}`, {
@@ -150,14 +150,14 @@ describe.runIf(hasRedis())('redisStorage', async () => {
     const client =
       kind === 'ioredis' ? new Redis(server.url, { lazyConnect: true }) : createClient({ url: server.url })
     const { store } = open({ client })
-    const rung = new Set<number>()
+    const notified = new Set<number>()
     const partitions = Array.from({ length: 1_000 }, (_, i) => `p${i}`)
-    const stops = partitions.map((partition, i) => store.watch(partition, () => rung.add(i)))
-    await vi.waitFor(() => expect(rung.size).toBe(1_000), later)
-    rung.clear()
+    const stops = partitions.map((partition, i) => store.watch(partition, () => notified.add(i)))
+    await vi.waitFor(() => expect(notified.size).toBe(1_000), later)
+    notified.clear()
     const other = open()
     await Promise.all(partitions.map((partition) => other.store.commit(partition, { ops: [append('x')] })))
-    await vi.waitFor(() => expect(rung.size).toBe(1_000), later)
+    await vi.waitFor(() => expect(notified.size).toBe(1_000), later)
     await Promise.all(partitions.map((partition) => store.read(partition, { after: 0 })))
     await other.close()
     await vi.waitFor(async () => expect((await clients()) - before).toBe(2), later)
@@ -165,19 +165,19 @@ describe.runIf(hasRedis())('redisStorage', async () => {
     await vi.waitFor(async () => expect(await admin.pubsub('CHANNELS', 'agentwire:*')).toEqual([]), later)
   })
 
-  test('rings with what changed, across processes too', async () => {
+  test('notifies of what changed, across processes too', async () => {
     const { store } = open()
-    const rings: unknown[] = []
-    open().store.watch('p', (ring) => rings.push(ring))
-    await vi.waitFor(() => expect(rings.length).toBe(1), later)
-    for (const [ops, ring] of [
+    const changes: unknown[] = []
+    open().store.watch('p', (change) => changes.push(change))
+    await vi.waitFor(() => expect(changes.length).toBe(1), later)
+    for (const [ops, change] of [
       [[append('x')], { log: true, docs: false }],
       [[put('d')], { log: false, docs: true }],
       [[append('x'), put('d')], { log: true, docs: true }],
     ] as const) {
-      rings.length = 0
+      changes.length = 0
       await store.commit('p', { ops })
-      await vi.waitFor(() => expect(rings).toEqual([ring]), later)
+      await vi.waitFor(() => expect(changes).toEqual([change]), later)
     }
   })
 

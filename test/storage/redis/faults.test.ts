@@ -107,7 +107,7 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     expect((await store.list('c')).docs.map(({ value }) => value)).toEqual(['y'])
   })
 
-  test('says so where it keeps an append-only file, and does not warn', async () => {
+  test('reports that it is durable where Redis keeps an append-only file, and does not warn', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     const storage = open()
     await storage.setup()
@@ -115,25 +115,28 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     expect(warn).not.toHaveBeenCalled()
   })
 
-  test.each(['ioredis', 'node-redis'])('bells resume after the subscriber of %s was killed', async (kind) => {
-    const clientOf = () =>
-      kind === 'ioredis' ? new Redis(shared.url, { lazyConnect: true }) : createClient({ url: shared.url })
-    const reader = open({ client: clientOf() })
-    const writer = open()
-    let rings = 0
-    for (const partition of ['p', 'q']) {
-      reader.store.watch(partition, () => {
-        rings += 1
-      })
-    }
-    await vi.waitFor(() => expect(rings).toBe(2), later)
-    rings = 0
-    expect(Number(await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub'))).toBe(1)
-    // For what may have been missed, without any commit.
-    await vi.waitFor(() => expect(rings).toBe(2), later)
-    await writer.store.commit('q', { ops: [append('x')] })
-    await vi.waitFor(() => expect(rings).toBe(3), later)
-  })
+  test.each(['ioredis', 'node-redis'])(
+    'notifications resume after the subscriber of %s was killed',
+    async (kind) => {
+      const clientOf = () =>
+        kind === 'ioredis' ? new Redis(shared.url, { lazyConnect: true }) : createClient({ url: shared.url })
+      const reader = open({ client: clientOf() })
+      const writer = open()
+      let notified = 0
+      for (const partition of ['p', 'q']) {
+        reader.store.watch(partition, () => {
+          notified += 1
+        })
+      }
+      await vi.waitFor(() => expect(notified).toBe(2), later)
+      notified = 0
+      expect(Number(await admin.call('CLIENT', 'KILL', 'TYPE', 'pubsub'))).toBe(1)
+      // For what may have been missed, without any commit.
+      await vi.waitFor(() => expect(notified).toBe(2), later)
+      await writer.store.commit('q', { ops: [append('x')] })
+      await vi.waitFor(() => expect(notified).toBe(3), later)
+    },
+  )
 
   test.each(['ioredis', 'node-redis'])('%s: a commit whose answer is lost is done once', async (kind) => {
     const link = await startMuteLink(shared.port)
@@ -153,28 +156,31 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     expect((await readAll(store, 'p')).map(({ text }) => text)).toEqual(['1', '2', '3'])
   })
 
-  test.each(['ioredis', 'node-redis'])('%s: a stalled Redis is a typed error in time', async (kind) => {
-    const server = await ownServer()
-    const client =
-      kind === 'ioredis' ? new Redis(server.url, { lazyConnect: true }) : createClient({ url: server.url })
-    const storage = open({ client, deadlineMs: 300 })
-    const { store } = storage
-    await store.commit('p', { ops: [append('1')] })
-    store.watch('p', () => {})
-    server.stall()
-    const commit = unavailable(store.commit('p', { ops: [append('2')] }))
-    expect((await unavailable(store.read('p', { after: 0 }))).written).toBe('no')
-    expect((await commit).written).toBe('unknown')
-    // On a new connection, which is not opened either.
-    expect((await unavailable(store.commit('p', { ops: [append('3')] }))).written).toBe('no')
-    server.resume()
-    await vi.waitFor(async () => expect((await store.inspect('p')).head).toBe(2), later)
-    server.stall()
-    const last = unavailable(store.get('p', 'c', 'd'))
-    await storage.close()
-    await last
-    server.resume()
-  })
+  test.each(['ioredis', 'node-redis'])(
+    '%s: calls to a stalled Redis fail in time with a typed error',
+    async (kind) => {
+      const server = await ownServer()
+      const client =
+        kind === 'ioredis' ? new Redis(server.url, { lazyConnect: true }) : createClient({ url: server.url })
+      const storage = open({ client, deadlineMs: 300 })
+      const { store } = storage
+      await store.commit('p', { ops: [append('1')] })
+      store.watch('p', () => {})
+      server.stall()
+      const commit = unavailable(store.commit('p', { ops: [append('2')] }))
+      expect((await unavailable(store.read('p', { after: 0 }))).written).toBe('no')
+      expect((await commit).written).toBe('unknown')
+      // On a new connection, which is not opened either.
+      expect((await unavailable(store.commit('p', { ops: [append('3')] }))).written).toBe('no')
+      server.resume()
+      await vi.waitFor(async () => expect((await store.inspect('p')).head).toBe(2), later)
+      server.stall()
+      const last = unavailable(store.get('p', 'c', 'd'))
+      await storage.close()
+      await last
+      server.resume()
+    },
+  )
 
   test('a caller gives up without waiting for the deadline', async () => {
     const server = await ownServer()
@@ -189,7 +195,7 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     await vi.waitFor(async () => expect((await store.inspect('p')).head).toBe(2), later)
   })
 
-  test('a connection that nobody waits for any more is closed too', async () => {
+  test('a connection that no call waits for any more is closed too', async () => {
     const server = await ownServer()
     const storage = open({ url: server.url, deadlineMs: 60_000 })
     server.stall()
@@ -239,7 +245,7 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     )
   })
 
-  test('fails fast where nobody listens, and recovers', async () => {
+  test('calls fail fast while no server listens, and work again after', async () => {
     const server = await ownServer()
     await server.kill()
     const { store } = open({ url: server.url, deadlineMs: 60_000 })
@@ -253,20 +259,20 @@ describe.runIf(hasRedis())('redisStorage under faults', async () => {
     const proxy = await startProxy(shared.url)
     cleanups.push(() => proxy.close())
     const reader = open({ url: proxy.url, deadlineMs: 200 })
-    let rings = 0
+    let notified = 0
     reader.store.watch('p', () => {
-      rings += 1
+      notified += 1
     })
     await reader.store.commit('p', { ops: [append('1')] })
-    await vi.waitFor(() => expect(rings).toBeGreaterThan(0), later)
-    rings = 0
+    await vi.waitFor(() => expect(notified).toBeGreaterThan(0), later)
+    notified = 0
     proxy.strand()
     await unavailable(reader.store.inspect('p'))
     // For what may have been missed.
-    await vi.waitFor(() => expect(rings).toBeGreaterThan(0), later)
-    rings = 0
+    await vi.waitFor(() => expect(notified).toBeGreaterThan(0), later)
+    notified = 0
     await open().store.commit('p', { ops: [append('2')] })
-    await vi.waitFor(() => expect(rings).toBeGreaterThan(0), later)
+    await vi.waitFor(() => expect(notified).toBeGreaterThan(0), later)
     expect((await reader.store.inspect('p')).head).toBe(2)
   })
 })

@@ -67,7 +67,7 @@ describe.runIf(hasRedis())('a sweep of redisStorage', async () => {
     ])
   })
 
-  test('drops nothing of an unfinished run, be its lease expired', async () => {
+  test('drops nothing of an unfinished run, even when its lease has expired', async () => {
     const store = open({ maxThreadBytes: 100, maxTotalBytes: 0, maxAgeMs: 1 })
     await store.commit('p', { ops: [{ op: 'claim', owner: 'o', token: 1, ttlMs: 1 }, append(100, 3)] })
     await fill(store, 'p', 2)
@@ -79,7 +79,7 @@ describe.runIf(hasRedis())('a sweep of redisStorage', async () => {
     expect(await left(store, 'p')).toEqual([6, 5])
   })
 
-  test('knows the logs with events, and forgets those without', async () => {
+  test('keeps logs with events in the directory, and removes those without', async () => {
     const store = open({ maxAgeMs: 600_000 })
     await fill(store, 'kept', 2)
     await fill(store, 'cleared', 1)

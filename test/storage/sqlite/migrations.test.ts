@@ -15,14 +15,14 @@ const events = (from: number, to: number) =>
     data: new TextEncoder().encode(`${from + i}`),
   }))
 
-/** A file as version 1 left it, with one partition that lost its first 10 events, and a commit by another. */
+/** A file as version 1 writes it, spelled out: one partition that lost its first 10 events, and another without events. */
 function fileOfVersion1(): string {
   const path = file()
   const database = new Database(path)
   database.exec(`${migrations[0]!('agentwire_')}
     CREATE TABLE agentwire_schema_version (version INTEGER NOT NULL); INSERT INTO agentwire_schema_version VALUES (1);
-    INSERT INTO agentwire_partitions VALUES (1, 'other', 0, 1, 0, 0, 0, NULL, NULL, NULL, 1, 0, 1);
-    INSERT INTO agentwire_partitions VALUES (2, 'p', 40, 11, 71, 7, 3, 'o', 7, 99999999999999, 9, 8, 2)`)
+    INSERT INTO agentwire_partitions VALUES (1, 'other', 0, 1, 0, 0, 0, NULL, NULL, NULL, 1);
+    INSERT INTO agentwire_partitions VALUES (2, 'p', 40, 11, 71, 7, 3, 'o', 7, 99999999999999, 2)`)
   const insert = database.prepare('INSERT INTO agentwire_log VALUES (2, ?, ?, ?, ?, 1000, ?, ?)')
   let bytes = 11
   for (const [from, to] of [
@@ -60,7 +60,7 @@ test('a file of version 1 keeps its log, its counters and its lease', async () =
 })
 
 test(
-  'two processes that migrate such a file at once both succeed, every time',
+  'two processes that open such a file at once both succeed, every time',
   async () => {
     const peer = startPeer()
     for (let round = 0; round < ROUNDS; round++) {

@@ -56,17 +56,17 @@ test('two processes append to one log: no number is missing or dealt twice, and 
   await storage.close()
 })
 
-test('rings for what another process commits, and for nothing else', async () => {
+test('notifies of what another process commits, and of nothing else', async () => {
   const url = `file:${file()}`
   const storage = sqliteStorage({ url })
   await storage.setup()
-  const rung = new Promise<void>((resolve) => storage.store.watch('p', ({ log }) => log && resolve()))
+  const notified = new Promise<void>((resolve) => storage.store.watch('p', ({ log }) => log && resolve()))
   let others = 0
   storage.store.watch('other', () => {
     others += 1
   })
   expect(await peer.call({ url, partition: 'p', count: 3 })).toEqual([1, 2, 3])
-  await rung
+  await notified
   expect((await storage.store.inspect('p')).head).toBeGreaterThan(0)
   expect(others).toBe(0)
   await storage.close()

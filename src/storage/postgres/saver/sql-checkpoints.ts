@@ -1,3 +1,4 @@
+import { newestId } from '../../sql/checkpoints.ts'
 import type { Names } from '../names.ts'
 import { NOW } from '../store/sql-store.ts'
 
@@ -49,12 +50,16 @@ CREATE TABLE ${of('writes')} (
 `
 }
 
+/** What identifies a write, as `readWrite` reads it. */
+export const aboutWrite = (writes: string): string =>
+  `jsonb_build_array(${writes}.task_id, ${writes}.place, ${writes}.names, ${writes}.channel)::text`
+
 /**
  * `held` locks a lease's row until the transaction ends, so that nobody takes the lease between the check and the write.
  *
  * `put_checkpoint` finds the values that did not change: with the parent where that has the version, else anywhere in the
- * namespace. Where several have it, for branches number alike, it writes nothing and gives the places of those channels in
- * `p_carried`, unless it was told to take the latest.
+ * namespace. Where several have it, because branches number alike, it writes nothing and gives the places of those channels in
+ * `p_carried`, unless `p_latest` lets it take the latest.
  *
  * `p_data` is all bytes of the call, one after the other; lengths say which are whose.
  *
@@ -185,11 +190,7 @@ BEGIN
     CROSS JOIN LATERAL (
       SELECT * FROM ${of('checkpoints')}
       WHERE thread_id = a.address->>0 AND namespace = a.address->>1 AND checkpoint_id = coalesce(
-        a.address->>2,
-        (
-          SELECT max(n.checkpoint_id) FROM ${of('checkpoints')} AS n
-          WHERE n.thread_id = a.address->>0 AND n.namespace = a.address->>1
-        )
+        a.address->>2, ${newestId(of('checkpoints'), 'a.address->>0', 'a.address->>1')}
       )
       OFFSET 0
     ) AS c
@@ -207,7 +208,7 @@ BEGIN
   CROSS JOIN LATERAL (SELECT * FROM ${of('channel_values')} WHERE id = cells.id OFFSET 0) AS v
   UNION ALL
   SELECT
-    'write', w.at, jsonb_build_array(r.task_id, r.place, r.names, r.channel)::text, r.type, encode(r.data, 'hex'), NULL
+    'write', w.at, ${aboutWrite('r')}, r.type, encode(r.data, 'hex'), NULL
   FROM wanted AS w CROSS JOIN LATERAL (
     SELECT * FROM ${of('writes')}
     WHERE thread_id = w.thread_id AND namespace = w.namespace AND checkpoint_id = w.checkpoint_id

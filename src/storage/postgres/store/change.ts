@@ -1,5 +1,6 @@
+import { concatBytes } from '../../../bytes.ts'
 import { checkGuard, checkLease, type PreparedOp, wholeMs } from '../../store/commit.ts'
-import { chunksOf, joined } from '../../store/log-layout.ts'
+import { chunksOf } from '../../store/log-layout.ts'
 import type { DocIndex, Guard } from '../../store/store.ts'
 import type { Row } from '../database.ts'
 import { keyOf, namesOf, toText } from '../text.ts'
@@ -22,7 +23,7 @@ export function encodeChange(
   return {
     guards: JSON.stringify(guards.map(encodeGuard)),
     ops: JSON.stringify(encoded),
-    data: data.length === 0 ? null : joined(data),
+    data: data.length === 0 ? null : concatBytes(data),
   }
 }
 
@@ -81,6 +82,28 @@ export function entriesOf(index: DocIndex): [field: string, num: number, str: st
 
 export function placeOf(value: string | number): [num: number, str: string] {
   return typeof value === 'number' ? [value, ''] : [Number.POSITIVE_INFINITY, keyOf(value)]
+}
+
+/** The parameters of the function `append` for a commit that is one append, in one chunk, under a fence; undefined for any other. */
+export function encodeAppend(
+  partition: string,
+  guards: readonly Guard[],
+  ops: readonly PreparedOp[],
+): readonly unknown[] | undefined {
+  const [op] = ops
+  if (op?.op !== 'append' || ops.length > 1) return undefined
+  let fence: number | null = null
+  let head: number | null = null
+  for (const guard of guards) {
+    if (guard.guard === 'fence' && fence === null && Number.isSafeInteger(guard.token)) fence = guard.token
+    else if (guard.guard === 'head' && head === null && Number.isSafeInteger(guard.seq)) head = guard.seq
+    else return undefined
+  }
+  if (fence === null) return undefined
+  const chunks = chunksOf(op.token, op.events)
+  if (chunks.length !== 1) return undefined
+  const { count, layout, data } = chunks[0]!
+  return [keyOf(partition), fence, head, count, layout, data]
 }
 
 /** Throws the error of the guard or op that the function `commit` refused, as `Store` words it. */

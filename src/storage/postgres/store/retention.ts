@@ -4,6 +4,10 @@ import type { Database, Row } from '../database.ts'
 /** Logs that one transaction changes. */
 const LIMIT = 200
 
+/**
+ * The policy of `applyRetention`, decided by the functions `expire` and `evict` on the server, because every sweep would have to
+ * fetch a row for each thread otherwise. Their lock lets one process at a time do it, so nothing is counted twice.
+ */
 export async function expireLogs(
   database: Database,
   { maxThreadBytes, maxTotalBytes, maxAgeMs }: RetentionOptions,

@@ -8,7 +8,7 @@ export const NOW_ONCE = `(SELECT ${NOW})`
 /**
  * Names are kept as `keyOf` makes them and compared byte by byte. `names` has the names themselves where they differ.
  *
- * - `partitions`: the counters and the lease. The row stays when the rest is cleared, for its counters must not go back. `bytes`
+ * - `partitions`: the counters and the lease. The row stays when the rest is cleared, because its counters must not go back. `bytes`
  *   are those of the events that are there.
  * - `fields`: the index of each document, one row a field. Numbers have no `str`; strings have the number Infinity. The key
  *   of the document is one column, because the planner misjudges joins by several.
@@ -73,11 +73,11 @@ CREATE TABLE ${of('events')} (
 /**
  * `read` gives what is needed of the events after `p_after`: rows until they hold `p_limit` events or `p_bytes` bytes, joined into
  * one. One snapshot for all of it. `drop_before` keeps the events from one on. `trim` keeps the last events, or those that are not
- * older than a time. `sweep` removes documents whose time is over and says how many.
+ * older than a time. `sweep` removes documents that have expired and says how many.
  *
  * `expire` drops what `RetentionOptions` let go, in at most `p_limit` logs, and gives the last that it looked at, or null when it
  * came to the end; `evict` goes on until all logs together have no more than `p_total` bytes, or it was at `p_limit` logs, which it
- * says. Where another process is at it they do nothing.
+ * says. They do nothing while another process runs them.
  */
 export function storeFunctions({ of }: Names): string {
   return `
@@ -226,7 +226,7 @@ LANGUAGE plpgsql AS $body$
 DECLARE
   dead bigint[];
 BEGIN
-  -- Locked first, for a commit may bring a document back to life, and statement by statement, so that each sees what the one
+  -- Locked first, because a commit may put a document again, and statement by statement, so that each sees what the one
   -- before it waited for.
   dead := ARRAY(
     SELECT key FROM ${of('documents')} WHERE expires_at <= ${NOW_ONCE}

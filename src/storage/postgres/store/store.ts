@@ -1,14 +1,14 @@
 import { DATABASE } from '../../checkpointer/fenced.ts'
-import { checkFence, leaseOf, prepareOps, ringFor } from '../../store/commit.ts'
+import { listStatement } from '../../sql/list-documents.ts'
+import { changeBy, checkFence, leaseOf, prepareOps } from '../../store/commit.ts'
 import { toPage } from '../../store/cursor.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
 import type { PartitionState, Store } from '../../store/store.ts'
-import { type Database, type Row, readNumbers } from '../database.ts'
+import { type Database, numbered, type Row, readNumbers } from '../database.ts'
 import { fromText, keyOf, namesOf, readNames } from '../text.ts'
-import { encodeAppend } from './append.ts'
-import { encodeChange, throwRefusal } from './change.ts'
-import type { Doorbell } from './doorbell.ts'
-import { listStatement, toDoc } from './list.ts'
+import { encodeAppend, encodeChange, throwRefusal } from './change.ts'
+import { documentSchema, toDoc } from './list.ts'
+import type { Notifier } from './notifier.ts'
 import { createReader } from './read.ts'
 import { expireLogs } from './retention.ts'
 import { NOW_ONCE } from './sql-store.ts'
@@ -23,11 +23,12 @@ const SWEEP_BATCH = 1_000
 
 export function createStore(
   database: Database,
-  doorbell: Doorbell,
+  notifier: Notifier,
   retention: RetentionOptions,
   close: () => Promise<void>,
 ): PostgresStore {
   const { of } = database.names
+  const schema = documentSchema(database.names)
   const read = createReader(database)
 
   async function load(partition: string): Promise<PartitionState> {
@@ -51,7 +52,7 @@ export function createStore(
       return row && toDoc(row)
     },
     async list(collection, query = {}) {
-      const rows = await database.run(listStatement(database.names, collection, query))
+      const rows = await database.run(numbered(listStatement(schema, collection, query)))
       return toPage(rows.map(toDoc), query)
     },
     async commit(partition, change) {
@@ -63,11 +64,11 @@ export function createStore(
         const text = `SELECT head FROM ${of('append')}($1, $2, $3, $4, $5, $6)`
         const [row] = await database.run({ text, values: append, mutates: true, signal })
         if (row!.head !== null) {
-          doorbell.ring(partition, ringFor(prepared))
+          notifier.notify(partition, changeBy(prepared))
           return { head: Number(row!.head), versions: [] }
         }
       }
-      // It takes more than that, or is to be told why it is refused.
+      // The commit is more than one append, or a guard does not hold and `commit` finds out which.
       const encoded = encodeChange(partition, guards, prepared)
       const [row] = await database.run({
         text: `SELECT refused, place, seen, head, versions FROM ${of('commit')}($1, $2, $3, $4, $5)`,
@@ -77,7 +78,7 @@ export function createStore(
       })
       const { refused, head, versions } = row!
       if (refused !== null) throwRefusal(partition, guards, prepared, row!)
-      if (prepared.length > 0) doorbell.ring(partition, ringFor(prepared))
+      if (prepared.length > 0) notifier.notify(partition, changeBy(prepared))
       return { head: Number(head), versions: readNumbers(versions!) }
     },
     async read(partition, query) {
@@ -89,9 +90,9 @@ export function createStore(
       const { lease, now } = await load(partition)
       checkFence(partition, token, lease, now)
     },
-    watch(partition, bell) {
+    watch(partition, listener) {
       database.assertOpen()
-      return doorbell.watch(partition, bell)
+      return notifier.watch(partition, listener)
     },
     async expired({ limit = 100 } = {}) {
       const rows = await database.run({

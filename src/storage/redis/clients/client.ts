@@ -1,6 +1,6 @@
 import { AgentwireError } from '../../../errors.ts'
 import { assertReadable } from '../../storage-url.ts'
-import type { Connections } from '../line.ts'
+import type { Connections } from '../connection.ts'
 import { fromIoredis, type IoredisClient, isIoredis } from './ioredis.ts'
 import { fromNodeRedis, isNodeRedis, type NodeRedisClient } from './node-redis.ts'
 

@@ -1,4 +1,4 @@
-import type { Argument, Connections, Line, Receive } from '../line.ts'
+import type { Argument, Connection, Connections, Receive } from '../connection.ts'
 
 /** Structurally a `Redis` or a `Cluster` of `ioredis`. */
 export interface IoredisClient {
@@ -19,7 +19,7 @@ interface Duplicate {
   disconnect(): void
 }
 
-/** A channel that nobody publishes to: the answer to SUBSCRIBE shows that the connection is alive. */
+/** Nothing is published to this channel: the answer to SUBSCRIBE shows that the connection is alive. */
 const SILENT_CHANNEL = 'agentwire:ping'
 
 export function isIoredis(client: object): client is IoredisClient {
@@ -59,16 +59,20 @@ export function fromIoredis(client: IoredisClient, deadlineMs: number): Connecti
           redisOptions: { ...redisOptions, ...options },
         })
       : duplicate(options)
-  return { isCluster, keyPrefix: String(keyPrefix), createLine: (receive) => createLine(make(), receive) }
+  return {
+    isCluster,
+    keyPrefix: String(keyPrefix),
+    createConnection: (receive) => createConnection(make(), receive),
+  }
 }
 
-function createLine(redis: Duplicate, receive: Receive | undefined): Line {
+function createConnection(redis: Duplicate, receive: Receive | undefined): Connection {
   let finish = () => {}
   const ended = new Promise<void>((resolve) => {
     finish = resolve
   })
   redis.on('end', finish)
-  // An error ends the connection, and what was under way rejects by itself. But one that nobody listens for is printed.
+  // An error ends the connection, and what was under way rejects by itself. But an `error` event without a listener is printed.
   redis.on('error', () => {})
   if (receive) redis.on('message', receive)
   return {
@@ -93,7 +97,7 @@ function createLine(redis: Duplicate, receive: Receive | undefined): Line {
   }
 }
 
-/** The clients take no other bytes. */
+/** The clients take bytes as Buffers only. */
 export function toBytes(argument: Argument): string | Buffer {
   if (typeof argument === 'string') return argument
   return Buffer.from(argument.buffer, argument.byteOffset, argument.byteLength)

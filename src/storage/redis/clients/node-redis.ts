@@ -1,4 +1,4 @@
-import type { Connections, Line, Receive } from '../line.ts'
+import type { Connection, Connections, Receive } from '../connection.ts'
 import { toBytes } from './ioredis.ts'
 
 /** Structurally what `createClient` or `createCluster` of `redis` gives. */
@@ -23,7 +23,7 @@ interface Duplicate {
   disconnect(): Promise<unknown>
 }
 
-/** How version 4, then later ones, are told to give strings as bytes: 36 is the `$` of RESP. */
+/** Makes version 4, and by the second option later ones, give strings as bytes: 36 is the `$` of RESP. */
 const AS_BYTES = { returnBuffers: true, typeMapping: { 36: Buffer } }
 
 export function isNodeRedis(client: object): client is NodeRedisClient {
@@ -44,11 +44,11 @@ export function fromNodeRedis(client: NodeRedisClient, deadlineMs: number): Conn
   return {
     isCluster,
     keyPrefix: options.keyPrefix ?? '',
-    createLine: (receive) => createLine(make(), isCluster, receive),
+    createConnection: (receive) => createConnection(make(), isCluster, receive),
   }
 }
 
-function createLine(client: Duplicate, isCluster: boolean, receive: Receive | undefined): Line {
+function createConnection(client: Duplicate, isCluster: boolean, receive: Receive | undefined): Connection {
   let finish = () => {}
   let isOver = false
   const ended = new Promise<void>((resolve) => {

@@ -134,37 +134,39 @@ end
 `
 
 /**
- * KEYS saved, order; ARGV checkpoints, each after `c`, or namespaces after `n` for the newest. Gives a list of `checkpoint, body, cells, writes`, where body and
- * cells are 0 if it is not there, and a list of `number, value` for all their cells.
+ * KEYS saved, order; ARGV checkpoints, each after `c`, or namespaces after `n` for the newest. Gives a list of `checkpoint, body, cells, writes` for each,
+ * or 0 where it is not there, and a list of `number, value` for all their cells.
  */
 export const LOAD = script(`${WRITES}
 local found = {}
 local values = {}
 local known = {}
-for _, asked in ipairs(ARGV) do
+for i, asked in ipairs(ARGV) do
   local checkpoint = string.sub(asked, 2)
   if string.sub(asked, 1, 1) == 'n' then
     checkpoint = newest(checkpoint)
   end
-  if checkpoint then
-    local cells = redis.call('HGET', KEYS[1], 'c' .. checkpoint)
-    local body = 0
-    if cells then
-      cells = cmsgpack.unpack(cells)
-      body = redis.call('HGET', KEYS[1], 'b' .. checkpoint)
-      for i = 3, #cells, 2 do
-        local number = cells[i]
-        if number > 0 and not known[number] then
-          known[number] = true
-          values[#values + 1] = number
-          values[#values + 1] = redis.call('HGET', KEYS[1], 'v' .. number)
-        end
+  local cells = checkpoint and redis.call('HGET', KEYS[1], 'c' .. checkpoint)
+  found[i] = 0
+  if cells then
+    cells = cmsgpack.unpack(cells)
+    for k = 3, #cells, 2 do
+      local number = cells[k]
+      if number > 0 and not known[number] then
+        known[number] = true
+        values[#values + 1] = number
+        values[#values + 1] = redis.call('HGET', KEYS[1], 'v' .. number)
       end
     end
-    found[#found + 1] = { checkpoint, body, cells or 0, writes(checkpoint) }
+    found[i] = { checkpoint, redis.call('HGET', KEYS[1], 'b' .. checkpoint), cells, writes(checkpoint) }
   end
 end
 return { found, values }
+`)
+
+/** KEYS saved, order; ARGV checkpoint, which need not be there. Gives `field, write` of each write on top of it. */
+export const LOAD_WRITES = script(`${WRITES}
+return writes(ARGV[1])
 `)
 
 /** KEYS order; ARGV from, to, how many or -1. Gives a part of the order, the last first. */
@@ -173,10 +175,10 @@ return redis.call('ZREVRANGEBYLEX', KEYS[1], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[
 `)
 
 /**
- * KEYS saved, order; ARGV a checkpoint or namespace as above, how many, then channels. Gives `checkpoint, cells, writes` of it and of its ancestors, the nearest
+ * KEYS saved, order; ARGV a checkpoint or namespace as above, how many, then channels. Gives `cells, writes` of it and of its ancestors, the nearest
  * first, with the writes to those channels.
  */
-export const LINE = script(`${WRITES}
+export const ANCESTORS = script(`${WRITES}
 local channels = {}
 for i = 3, #ARGV do
   channels[ARGV[i]] = true
@@ -201,7 +203,7 @@ while checkpoint ~= '' and #found < tonumber(ARGV[2]) do
       wanted[#wanted + 1] = all[i + 1]
     end
   end
-  found[#found + 1] = { checkpoint, cells, wanted }
+  found[#found + 1] = { cells, wanted }
   checkpoint = cells[1]
 end
 return found

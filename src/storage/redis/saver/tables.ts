@@ -1,22 +1,36 @@
-import type { Fence, SavedAt, SaverTables } from '../../checkpointer/saver.ts'
-import { FencedError } from '../../errors.ts'
+import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
+import type { SavedAt } from '../../checkpointer/saver.ts'
+import { fencedError } from '../../store/commit.ts'
 import { toText } from '../../text.ts'
+import type { Argument } from '../connection.ts'
 import type { Database } from '../database.ts'
-import type { Argument } from '../line.ts'
 import type { Script } from '../script.ts'
 import type { Directory } from '../store/directory.ts'
 import { type Entry, toUtf8 } from '../store/entries.ts'
-import { checkpointOf, encodeCheckpoint, encodeWrites } from './blobs.ts'
-import { ancestorsOf } from './history.ts'
-import { listTuples } from './list-tuples.ts'
-import { DELETE_THREAD, PUT_CHECKPOINT, PUT_WRITES } from './scripts-saver.ts'
-import { type Asked, loadTuples } from './tuples.ts'
+import { DOCUMENTS } from '../store/scripts-store.ts'
+import {
+  checkpointOf,
+  type FlatCells,
+  type Loaded,
+  putArguments,
+  readBlob,
+  readBody,
+  readCells,
+  readLoaded,
+  readWrites,
+  writesArguments,
+} from './checkpoints.ts'
+import { placesIn } from './pages.ts'
+import { ANCESTORS, DELETE_THREAD, LOAD, LOAD_WRITES, PUT_CHECKPOINT, PUT_WRITES } from './scripts-saver.ts'
+
+/** Ancestors that are read at once. */
+const PAGE = 100
 
 export function createTables(
   database: Database,
   directory: Directory,
   assertFence: (partition: string, token: number) => Promise<void>,
-): SaverTables {
+): CheckpointTables {
   const { keys, run } = database
 
   /** Runs a script that checks the fence first. */
@@ -36,9 +50,7 @@ export function createTables(
       mutates: true,
     })
     const said = answer instanceof Uint8Array ? toUtf8(answer) : answer
-    if (said === 'fenced') {
-      throw new FencedError(`The lease of ${fence!.partition} is no longer held with this token.`)
-    }
+    if (said === 'fenced') throw fencedError(fence!.partition)
     return said
   }
 
@@ -52,33 +64,115 @@ export function createTables(
     return `${await directory.enter([{ ...threadEntry(threadId), tail }])}${tail}`
   }
 
+  /** Fields of what is kept of a thread, null where there is none. */
+  async function loadFields(threadId: string, fields: readonly string[]) {
+    const [saved] = keys.thread(threadId)
+    const [, ...found] = (await run({ script: DOCUMENTS, keys: [saved], args: fields })) as [
+      number,
+      ...(Uint8Array | null)[],
+    ]
+    return found
+  }
+
   return {
-    async load(serde, at) {
-      return (await loadTuples(database, serde, at.threadId, [askedBy(at)]))[0]
+    async load(addresses) {
+      const found = await inThreads(addresses, async (threadId, group) => {
+        const args = group.map(askedBy)
+        return readLoaded(
+          threadId,
+          (await run({ script: LOAD, keys: keys.thread(threadId), args })) as Loaded,
+        )
+      })
+      return found.filter((stored) => stored !== undefined)
     },
-    list: (serde, config, options) => listTuples(database, serde, config, options),
-    async put(serde, fence, { threadId, namespace, parentId, checkpoint, metadata, isNew, latest }) {
-      const parent = parentId === undefined ? '' : checkpointOf(namespace, parentId)
-      const place = [toText(namespace), checkpointOf(namespace, checkpoint.id), parent]
-      const { args, carried } = await encodeCheckpoint(serde, checkpoint, metadata, isNew)
+    async loadWrites({ threadId, namespace, checkpointId }, channel) {
+      const args = [checkpointOf(namespace, checkpointId)]
+      const flat = await run({ script: LOAD_WRITES, keys: keys.thread(threadId), args })
+      return readWrites(flat as Uint8Array[]).filter((write) => write.channel === channel)
+    },
+    async *pages(scope, size, withMetadata) {
+      for await (const page of placesIn(database, scope, size)) {
+        if (!withMetadata) {
+          yield page.map((place) => ({ ...place, metadata: undefined }))
+          continue
+        }
+        const bodies = await inThreads(page, (threadId, group) =>
+          loadFields(
+            threadId,
+            group.map(({ namespace, checkpointId }) => `b${checkpointOf(namespace, checkpointId)}`),
+          ),
+        )
+        // One may have been deleted since.
+        yield page.flatMap((place, i) =>
+          bodies[i] ? [{ ...place, metadata: readBody(bodies[i]).metadata }] : [],
+        )
+      }
+    },
+    async put(fence, checkpoint, latest) {
+      const args = putArguments(checkpoint)
       const put = (stamp: string) =>
-        write(PUT_CHECKPOINT, fence, threadId, [latest ? '1' : '', stamp, ...place, ...args])
+        write(PUT_CHECKPOINT, fence, checkpoint.threadId, [latest ? '1' : '', stamp, ...args])
       let answer = await put('')
-      if (answer === 'register') answer = await put(await register(threadId))
-      return Array.isArray(answer) ? answer.map((at) => carried[at as number]!) : []
+      if (answer === 'register') answer = await put(await register(checkpoint.threadId))
+      return Array.isArray(answer) ? answer.map((at) => checkpoint.carried[at as number]!.channel) : []
     },
-    async putWrites(serde, fence, { threadId, namespace, checkpointId, taskId, writes }) {
-      const checkpoint = checkpointOf(namespace, checkpointId)
-      await write(PUT_WRITES, fence, threadId, await encodeWrites(serde, checkpoint, taskId, writes))
+    async putWrites(fence, writes) {
+      await write(PUT_WRITES, fence, writes.threadId, writesArguments(writes))
     },
     async deleteThread(threadId) {
       const stamp = await run({ script: DELETE_THREAD, keys: keys.thread(threadId), mutates: true })
       if (stamp instanceof Uint8Array) await directory.remove([threadEntry(threadId, toUtf8(stamp))])
     },
-    ancestors: (serde, at, channels) => ancestorsOf(database, serde, at.threadId, askedBy(at), channels),
+    async *ancestors(at, channels) {
+      const { threadId } = at
+      let from: string | undefined = askedBy(at)
+      let isItself = true
+      while (from !== undefined) {
+        const args = [from, String(PAGE), ...channels.map(toText)]
+        const page = (await run({ script: ANCESTORS, keys: keys.thread(threadId), args })) as Ancestors
+        const parent: string | undefined =
+          page.length === PAGE ? readCells(page.at(-1)![0]).parent : undefined
+        from = parent === undefined ? undefined : `c${parent}`
+        for (const [cells, writes] of page.slice(isItself ? 1 : 0)) {
+          const { numbers } = readCells(cells)
+          yield {
+            writes: readWrites(writes),
+            async value(channel) {
+              const number = numbers.get(channel) ?? 0
+              const [blob] = number === 0 ? [] : await loadFields(threadId, [`v${number}`])
+              return blob ? readBlob(blob) : undefined
+            },
+          }
+        }
+        isItself = false
+      }
+    },
   }
 }
 
-function askedBy({ namespace, checkpointId }: SavedAt): Asked {
+type Ancestors = readonly (readonly [cells: FlatCells, writes: readonly Uint8Array[]])[]
+
+/** `c` and a checkpoint, or `n` and a namespace for the newest of it. */
+function askedBy({ namespace, checkpointId }: SavedAt): string {
   return checkpointId === undefined ? `n${toText(namespace)}` : `c${checkpointOf(namespace, checkpointId)}`
+}
+
+/** `work` gives one answer for each item of a thread; together they come in the order of the items. */
+async function inThreads<Item extends { readonly threadId: string }, Answer>(
+  items: readonly Item[],
+  work: (threadId: string, group: readonly Item[]) => Promise<readonly Answer[]>,
+): Promise<Answer[]> {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) {
+    const group = groups.get(item.threadId)
+    if (group) group.push(item)
+    else groups.set(item.threadId, [item])
+  }
+  const answers = new Map<Item, Answer>()
+  await Promise.all(
+    [...groups].map(async ([threadId, group]) => {
+      for (const [i, answer] of (await work(threadId, group)).entries()) answers.set(group[i]!, answer)
+    }),
+  )
+  return items.map((item) => answers.get(item)!)
 }

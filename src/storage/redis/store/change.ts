@@ -2,8 +2,8 @@ import { checkGuard, checkLease, leaseOf, type PreparedOp, wholeMs } from '../..
 import { chunksOf } from '../../store/log-layout.ts'
 import type { Guard } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
+import type { Argument } from '../connection.ts'
 import type { Keys } from '../keys.ts'
-import type { Argument } from '../line.ts'
 import { type Entry, entriesOf, expiringEntry, fieldOf, toUtf8 } from './entries.ts'
 
 /** What the directory must have before the ops may be done. `tailOf` gives the end of the stamp of the put at a place. */

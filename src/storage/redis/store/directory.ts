@@ -3,10 +3,10 @@ import { type Entry, toUtf8 } from './entries.ts'
 import { DUE, ENTER, LEAVE, SETTLE } from './scripts-directory.ts'
 
 /**
- * The sets across partitions: documents by collection and index, leases and documents by their end, threads with
+ * The sets across partitions: documents by collection and index, leases and documents by when they expire, threads with
  * checkpoints. They are in one slot, so a commit cannot write them in its own script. Instead a member is entered before the
  * commit that needs it, and leaves after the one that makes it wrong: the sets have all that they must have, at times more,
- * and whoever reads them looks at the partition for the truth.
+ * and a reader checks the partition, which is right.
  */
 export interface Directory {
   /** Gives the time by the server. */
@@ -20,7 +20,7 @@ export interface Directory {
     skip: number,
     count: number,
   ): Promise<{ readonly now: number; readonly members: readonly Due[] }>
-  /** Moves members, or removes those without a time, where nobody moved them meanwhile. */
+  /** Moves members, or removes those without a time, unless another process has moved them meanwhile. */
   settle(set: string, changes: readonly (Due & { readonly to: number | undefined })[]): Promise<void>
 }
 

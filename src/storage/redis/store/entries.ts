@@ -21,8 +21,8 @@ export interface Place {
 }
 
 /**
- * What the directory has of a document: one member by place and one by each index field, and one by the end of its time. Each put has
- * its own, with its own stamp; so those of the put before can be removed at any time after.
+ * What the directory has of a document: one member by place, one by each index field, and one by the time it expires. Each put has
+ * its own members with its own stamp, so those of the put before can be removed at any time after.
  */
 export function entriesOf(keys: Keys, place: Place, index: DocIndex): Entry[] {
   const { collection, partition, id, stamp } = place
@@ -76,7 +76,7 @@ export function readField(field: string): [collection: string, id: string] {
 export interface KeptDoc {
   readonly doc: Doc
   readonly stamp: string
-  /** 0 where it never ends. */
+  /** 0 where it never expires. */
   readonly expiresAt: number
 }
 
@@ -91,15 +91,15 @@ export function readDocument(partition: string, id: string, bytes: Uint8Array): 
   return { doc: { partition, id, value, version, index }, stamp, expiresAt }
 }
 
-/** The first two lines of a document that is no more. */
+/** The first two lines of a document that was removed. */
 export function readLines(bytes: Uint8Array): {
   readonly stamp: string
   readonly index: DocIndex
-  readonly mortal: boolean
+  readonly isExpiring: boolean
 } {
   const [header, index] = toUtf8(bytes).split('\n') as [string, string]
   const { stamp, expiresAt } = readHeader(header)
-  return { stamp, index: JSON.parse(index), mortal: expiresAt !== 0 }
+  return { stamp, index: JSON.parse(index), isExpiring: expiresAt !== 0 }
 }
 
 function readHeader(header: string) {

@@ -6,8 +6,8 @@ import { type Directory, type Due, GRACE_MS } from './directory.ts'
 const PAGE = 200
 
 /**
- * The directory may have leases earlier than they end, for it is told of a lease before the commit, and leases that are no
- * more. What is found wrong is put right.
+ * The directory may have leases at an earlier time than they expire, because they are entered before the commit, and leases that
+ * were released. What is found wrong is corrected.
  */
 export async function expiredLeases(
   { keys }: Database,

@@ -17,13 +17,13 @@ import { DOCUMENTS } from './scripts-store.ts'
 /** Members that one call looks at: the server does nothing else meanwhile. */
 const LOOK_AT = 5_000
 
-/** What a walk found in a stretch of a collection. It may be more than there is. */
-interface Stretch {
+/** What a walk found in a part of a collection. It may be more than there is. */
+interface WalkedRange {
   readonly now: number
   /** The set that the members are in. */
   readonly set: string
   readonly members: readonly string[]
-  /** The member at which the stretch ends; undefined: it is all of the collection. */
+  /** The member at which the range ends. Undefined: it goes to the end of the collection. */
   readonly end: string | undefined
 }
 
@@ -44,15 +44,15 @@ export async function listDocuments(
   const found = new Map<string, Doc>()
   let from = after && `(${memberAt(orderBy, after)}\0${descending ? '' : '\x7f'}`
   for (;;) {
-    const stretch = await walk(database, collection, query, from, limit + 1 - found.size)
-    const isIn = within(orderBy, sign, after, stretch.end)
-    for (const doc of await loadDocuments(database, directory, collection, stretch)) {
+    const range = await walk(database, collection, query, from, limit + 1 - found.size)
+    const isIn = within(orderBy, sign, after, range.end)
+    for (const doc of await loadDocuments(database, directory, collection, range)) {
       if (matches(doc, query) && isIn(positionOf(doc, orderBy))) {
         found.set(fieldOf(doc.partition, doc.id), doc)
       }
     }
-    if (stretch.end === undefined || found.size > limit) break
-    from = `(${stretch.end}`
+    if (range.end === undefined || found.size > limit) break
+    from = `(${range.end}`
   }
   const sorted = [...found.values()].sort(
     (a, b) => sign * comparePositions(positionOf(a, orderBy), positionOf(b, orderBy)),
@@ -68,7 +68,7 @@ function matches({ partition, index }: Doc, { partition: wanted, where = {}, ord
   )
 }
 
-/** Whether a position is after the cursor and not beyond the end of a stretch, where a later one will find it. */
+/** Whether a position is after the cursor and not beyond the end of a range, where a later walk will find it. */
 function within(
   orderBy: string | undefined,
   sign: number,
@@ -94,7 +94,7 @@ async function walk(
   { partition, where = {}, orderBy, descending = false }: ListQuery,
   from: string | undefined,
   wanted: number,
-): Promise<Stretch> {
+): Promise<WalkedRange> {
   const base = keys.collection(collection)
   const inPartition = partition === undefined ? '' : `${toText(partition)}\0`
   const others = Object.entries(where).map(([field, value]) => {
@@ -139,12 +139,12 @@ async function walk(
   }
 }
 
-/** The documents that the members of a stretch stand for, each once at least. */
+/** The documents that the members of a range stand for, each at least once. */
 async function loadDocuments(
   { run, keys }: Database,
   directory: Directory,
   collection: string,
-  { now, set, members }: Stretch,
+  { now, set, members }: WalkedRange,
 ): Promise<Doc[]> {
   const places = members.map((member) => ({ member, ...readMember(member) }))
   const byPartition = new Map<string, typeof places>()

@@ -1,77 +1,78 @@
-import type { RetentionOptions } from '../../store/retention.ts'
+import {
+  applyRetention,
+  type Retained,
+  type RetainedLog,
+  type RetentionOptions,
+} from '../../store/retention.ts'
 import { fromText } from '../../text.ts'
 import type { Database } from '../database.ts'
 import type { Directory, Due } from './directory.ts'
-import { RETAIN } from './scripts-store.ts'
+import { DROP_CHUNKS } from './scripts-store.ts'
 
 const PAGE = 200
 
-/** A log with events. */
-interface Retained {
-  readonly partition: string
-  /** Among all bytes that were ever appended to it. */
-  readonly start: number
-  readonly bytes: number
-  readonly newestAt: number
-  readonly isHeld: boolean
+interface Log extends RetainedLog {
+  readonly due: Due
 }
 
 export async function expireLogs(
   database: Database,
   directory: Directory,
-  { maxThreadBytes, maxTotalBytes, maxAgeMs }: RetentionOptions,
+  options: RetentionOptions,
 ): Promise<void> {
-  if (maxThreadBytes === undefined && maxTotalBytes === undefined && maxAgeMs === undefined) return
-  const retained: Retained[] = []
+  const { logs } = database.keys
   const empty: Due[] = []
-  for (let seen = 0, isLast = false; !isLast; ) {
-    const { now, members } = await directory.due(database.keys.logs, seen, PAGE)
-    isLast = members.length < PAGE
-    seen += members.length
-    const bounds = [textOf(maxAgeMs === undefined ? undefined : now - maxAgeMs), textOf(maxThreadBytes)]
-    await Promise.all(
-      members.map(async (due) => {
-        const log = await retain(database, fromText(due.member), bounds)
-        if (log) retained.push(log)
-        else empty.push(due)
-      }),
-    )
+
+  async function look(due: Due, args: readonly string[] = []) {
+    const { log, isMore } = await drop(database, due, args)
+    if (!log) empty.push(due)
+    return { log, isMore }
   }
+
+  async function* pages() {
+    for (let seen = 0, isLast = false; !isLast; ) {
+      const { now, members } = await directory.due(logs, seen, PAGE)
+      isLast = members.length < PAGE
+      seen += members.length
+      const found = await Promise.all(members.map(async (due) => (await look(due)).log))
+      yield { now, logs: found.filter((log) => log !== undefined) }
+    }
+  }
+
+  await applyRetention(options, {
+    pages,
+    async drop({ due, starts }: Log, { since, from, keepsLast }: Retained) {
+      for (let at = starts; ; ) {
+        const args = [String(at), textOf(since), textOf(from), keepsLast ? '1' : '']
+        const { log, isMore } = await look(due, args)
+        if (!log || !isMore) return log
+        at = log.starts
+      }
+    },
+  })
   await directory.settle(
-    database.keys.logs,
+    logs,
     empty.map((due) => ({ ...due, to: undefined })),
   )
-  if (maxTotalBytes === undefined) return
-  let excess = retained.reduce((sum, { bytes }) => sum + bytes, 0) - maxTotalBytes
-  const idle = retained.filter(({ isHeld }) => !isHeld).sort((a, b) => a.newestAt - b.newestAt)
-  for (const { partition, start, bytes } of idle) {
-    if (excess <= 0) return
-    // Where another process drops of it too, and has counted that, it does not start there any more.
-    await retain(database, partition, ['', '', String(Math.min(excess, bytes)), String(start)])
-    excess -= bytes
-  }
 }
 
-/** Drops what is beyond the bounds. Gives what is left. */
-async function retain(
+/** Without arguments it only looks. */
+async function drop(
   { run, keys }: Database,
-  partition: string,
-  bounds: readonly string[],
-): Promise<Retained | undefined> {
-  const { meta, log } = keys.partition(partition)
-  const [age = '', most = '', excess = '', start = ''] = bounds
-  let must = excess === '' ? undefined : { end: Number(start) + Number(excess), start: Number(start) }
-  for (;;) {
-    const args = [age, most, textOf(must && must.end - must.start), textOf(must?.start)]
-    const answer = await run({ script: RETAIN, keys: [meta, log], args, mutates: true })
-    const [first, end, newestAt, held, more] = answer as [number?, number?, number?, number?, number?]
-    if (first === undefined) return undefined
-    if (!more)
-      return { partition, start: first, bytes: end! - first, newestAt: newestAt!, isHeld: held === 1 }
-    if (must) must = { ...must, start: first }
+  due: Due,
+  args: readonly string[],
+): Promise<{ readonly log: Log | undefined; readonly isMore: boolean }> {
+  const { meta, log } = keys.partition(fromText(due.member))
+  const answer = await run({ script: DROP_CHUNKS, keys: [meta, log], args, mutates: args.length > 0 })
+  const [starts, ends, oldestAt, newestAt, held, more] = answer as [number?, ...number[]]
+  if (starts === undefined) return { log: undefined, isMore: false }
+  return {
+    log: { due, starts, ends: ends!, oldestAt: oldestAt!, newestAt: newestAt!, isLeased: held === 1 },
+    isMore: more === 1,
   }
 }
 
-function textOf(value: number | undefined): string {
-  return value === undefined ? '' : String(value)
+/** Lua reads no infinity. */
+function textOf(value: number): string {
+  return Number.isFinite(value) ? String(value) : ''
 }

@@ -11,8 +11,8 @@ import { script } from '../script.ts'
 /**
  * One commit: checks everything, then writes. What it is given must be as `encodeChange` makes it.
  *
- * Gives `1, head` and, unless there was nothing to do, the versions of the documents put, `field, lines` of the documents that are no more, and
- * the tokens that hold the lease no more. Where a guard or an op does not hold: `0`, the place of the guard or `-1`, and what there was. After the
+ * Gives `1, head` and, unless there was nothing to do, the versions of the documents put, `field, lines` of the documents that were removed, and
+ * the tokens that no longer hold the lease. Where a guard or an op does not hold: `0`, the place of the guard or `-1`, and what there was. After the
  * time it was allowed: `-1`.
  */
 export const COMMIT = script(`
@@ -170,7 +170,7 @@ return { 1, head, versions, gone, freed }
 `)
 
 /**
- * The most frequent commit, of nothing but events, under fence and head or under nothing, in half the time. KEYS meta, log; ARGV channel, message, `token:head` or '', then
+ * The most frequent commit is one of nothing but events, under fence and head or under no guard, which takes half the time. KEYS meta, log; ARGV channel, message, `token:head` or '', then
  * `count, layout, data` of each chunk. Gives the head, or -1 where a guard does not hold or the log is empty.
  */
 export const APPEND = script(`

@@ -33,7 +33,7 @@ table.insert(due, 1, now)
 return due
 `)
 
-/** KEYS set; ARGV `member, score seen, new score or ''`. Moves or removes members that nobody moved meanwhile. */
+/** KEYS set; ARGV `member, score seen, new score or ''`. Moves or removes members that were not moved meanwhile. */
 export const SETTLE = script(`
 for i = 1, #ARGV, 3 do
   local score = redis.call('ZSCORE', KEYS[1], ARGV[i])

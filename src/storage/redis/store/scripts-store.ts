@@ -83,44 +83,39 @@ return 1
 `)
 
 /**
- * Drops old chunks of a log whose lease was released, a thousand at most. KEYS meta, log; ARGV the time before which they are too old or '', how many bytes may
- * stay or '', how many bytes must go or '', where the oldest chunk must start for that or ''. The last chunk stays where bytes are what it is about.
+ * Drops the first chunks of a log, a thousand at most, up to the first that stays, unless its lease was not released or it starts elsewhere. See `Retained`.
+ * KEYS meta, log; ARGV where it starts, since or '', from or '', '1' where the last chunk stays wherever it begins; without any it only looks.
  *
- * Gives where the log starts and ends among all bytes ever appended, when its last chunk came, 1 where the lease is held, and 1 where there is more to
- * drop. Nothing of an empty log.
+ * Gives where the log starts and ends among all bytes ever appended, when its first and its last chunk came, 1 where the lease is held, and 1 where there
+ * may be more to drop. Gives nothing of an empty log.
  */
-export const RETAIN = script(`
+export const DROP_CHUNKS = script(`
 local meta = redis.call('HMGET', KEYS[1], 'head', 'first', 'held', 'bytes')
-local oldest = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
-if not oldest then
-  return {}
+local function first_chunk()
+  return redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
 end
 local function start_of(chunk)
   return tonumber(string.match(chunk[1], '%d+$'))
 end
-local start = start_of(oldest)
-local ends = tonumber(meta[4])
-local held = (meta[3] or '0') ~= '0'
-local since = ARGV[1] == '' and 0 or tonumber(ARGV[1])
-local keep_from = -1
-local last_stays = true
-if ARGV[2] ~= '' then
-  keep_from = ends - tonumber(ARGV[2])
+local function time_of(chunk)
+  return tonumber(string.sub(chunk[2][1], 1, 13))
 end
-if ARGV[3] ~= '' and start == tonumber(ARGV[4]) then
-  keep_from = start + tonumber(ARGV[3])
-  last_stays = false
-end
+local since = tonumber(ARGV[2])
+local keep_from = tonumber(ARGV[3])
 local function stays(chunk)
-  if tonumber(string.sub(chunk[2][1], 1, 13)) < since then
+  if since and time_of(chunk) < since then
     return false
   end
-  return start_of(chunk) >= keep_from or (last_stays and string.match(chunk[1], '^%d+') == meta[1])
+  return not keep_from or start_of(chunk) >= keep_from or (ARGV[4] == '1' and string.match(chunk[1], '^%d+') == meta[1])
 end
 
-local more = 0
-if not held and not stays(oldest) then
-  local dropped = 0
+local oldest = first_chunk()
+if not oldest then
+  return {}
+end
+local held = (meta[3] or '0') ~= '0'
+local dropped = 0
+if not held and start_of(oldest) == tonumber(ARGV[1]) then
   local kept
   local from = '-'
   repeat
@@ -136,18 +131,19 @@ if not held and not stays(oldest) then
       dropped = dropped + 1
     end
   until done or dropped >= 1000
-  if dropped >= 1000 then
-    more = 1
-  end
-  redis.call('XTRIM', KEYS[2], 'MINID', int(kept))
-  redis.call('HSET', KEYS[1], 'first', int(kept))
-  oldest = redis.call('XRANGE', KEYS[2], '-', '+', 'COUNT', 1)[1]
-  if not oldest then
-    return {}
+  if kept then
+    redis.call('XTRIM', KEYS[2], 'MINID', int(kept))
+    redis.call('HSET', KEYS[1], 'first', int(kept))
+    oldest = first_chunk()
+    if not oldest then
+      return {}
+    end
   end
 end
 local newest = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
-return { start_of(oldest), ends, tonumber(string.sub(newest[2][1], 1, 13)), held and 1 or 0, more }
+return {
+  start_of(oldest), tonumber(meta[4]), time_of(oldest), time_of(newest), held and 1 or 0, dropped >= 1000 and 1 or 0,
+}
 `)
 
 /** KEYS docs; ARGV fields. Gives the time, then what each field has. */
@@ -160,7 +156,7 @@ return found
 `)
 
 /**
- * KEYS docs; ARGV `field, stamp`. Removes those whose time is over. Gives for each the lines before its value where it went, 0 where it
+ * KEYS docs; ARGV `field, stamp`. Removes those that have expired. Gives for each the lines before its value where it went, 0 where it
  * stays, and nothing where no document has that stamp.
  */
 export const EXPIRE = script(`

@@ -1,7 +1,8 @@
+import { concatBytes } from '../../../bytes.ts'
 import { DATABASE } from '../../checkpointer/fenced.ts'
 import { UnavailableError } from '../../errors.ts'
-import { checkFence, leaseOf, type PreparedOp, prepareOps, ringFor } from '../../store/commit.ts'
-import { readBounds } from '../../store/log-layout.ts'
+import { changeBy, checkFence, leaseOf, type PreparedOp, prepareOps } from '../../store/commit.ts'
+import { type Layout, readBounds, toBatch } from '../../store/log-layout.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
 import type {
   Change,
@@ -14,13 +15,12 @@ import type {
 } from '../../store/store.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Database } from '../database.ts'
-import { readAnswer } from '../layout.ts'
 import { encodeAppend, encodeChange, entriesFor, leaseEntry, throwRefusal } from './change.ts'
 import { type Directory, GRACE_MS } from './directory.ts'
-import type { Doorbell } from './doorbell.ts'
 import { entriesOf, expiringEntry, fieldOf, readDocument, readField, readLines, toUtf8 } from './entries.ts'
 import { expiredLeases } from './leases.ts'
 import { listDocuments } from './list.ts'
+import type { Notifier } from './notifier.ts'
 import { expireLogs } from './retention.ts'
 import { APPEND, COMMIT } from './scripts-commit.ts'
 import { DOCUMENTS, INSPECT, READ, TRIM } from './scripts-store.ts'
@@ -37,15 +37,15 @@ const EVENTS: PartitionChange = { log: true, docs: false }
 export function createStore(
   database: Database,
   directory: Directory,
-  doorbell: Doorbell,
+  notifier: Notifier,
   retention: RetentionOptions,
   close: () => Promise<void>,
 ): RedisStore {
   const { keys, run } = database
-  /** Begins the stamps of this process's puts, together with a number. */
+  /** With a number, it makes the stamps of this process's puts unique. */
   const writer = crypto.randomUUID().slice(0, 8)
   let puts = 0
-  /** What is asked in one turn of the event loop. Any number of readers wait for one answer. */
+  /** Reads that were asked for in this turn of the event loop. Readers that ask for the same share one answer. */
   const asked = new Map<string, Promise<LogBatch>>()
 
   async function inspect(partition: string): Promise<PartitionState> {
@@ -83,17 +83,17 @@ export function createStore(
     const entries = entriesFor(keys, partition, ops, tailOf)
     const entered = entries.length === 0 ? undefined : await directory.enter(entries, signal)
     const change = encodeChange(guards, ops, (place) => `${entered}${tailOf(place)}`)
-    const ring = ringFor(ops)
+    const changed = changeBy(ops)
     const until = entered === undefined ? '' : String(entered + GRACE_MS)
     const answer = (await run({
       script: COMMIT,
       keys: [names.meta, names.log, names.docs],
-      args: [names.channel, doorbell.message(ring), until, ...change],
+      args: [names.channel, notifier.message(changed), until, ...change],
       mutates: true,
       signal,
     })) as [number, ...unknown[]]
     if (answer[0] !== 1) {
-      // Not those of leases, which others may have by the same token.
+      // Entries of leases stay, because others may have them by the same token.
       const untimed = entries.filter(({ tail }) => tail !== undefined)
       directory.leave(untimed.map(({ set, member, tail }) => ({ set, member: `${member}${entered}${tail}` })))
       if (answer[0] === 0) throwRefusal(partition, guards, ops, answer)
@@ -114,15 +114,15 @@ export function createStore(
       const due = { member: toText(partition), score: entered!, to: undefined }
       database.later(() => directory.settle(keys.logs, [due]))
     }
-    if (ops.length > 0) doorbell.ring(partition, ring)
+    if (ops.length > 0) notifier.notify(partition, changed)
     return { head, versions }
   }
 
   function entriesOfGone(partition: string, field: string, lines: Uint8Array) {
     const [collection, id] = readField(field)
-    const { stamp, index, mortal } = readLines(lines)
+    const { stamp, index, isExpiring } = readLines(lines)
     const place = { collection, partition, id, stamp }
-    return [...entriesOf(keys, place, index), ...(mortal ? [expiringEntry(keys, place)] : [])]
+    return [...entriesOf(keys, place, index), ...(isExpiring ? [expiringEntry(keys, place)] : [])]
   }
 
   return {
@@ -145,14 +145,14 @@ export function createStore(
       const events = encodeAppend(change.guards, ops)
       if (events) {
         const { meta, log, channel } = keys.partition(partition)
-        const args = [channel, doorbell.message(EVENTS), ...events]
+        const args = [channel, notifier.message(EVENTS), ...events]
         const { signal } = change
         const head = (await run({ script: APPEND, keys: [meta, log], args, mutates: true, signal })) as number
         if (head >= 0) {
-          doorbell.ring(partition, EVENTS)
+          notifier.notify(partition, EVENTS)
           return { head, versions: [] }
         }
-        // A guard did not hold: the other script tells which.
+        // A guard did not hold, and the other script finds out which.
       }
       return commit(partition, change, ops)
     },
@@ -171,9 +171,9 @@ export function createStore(
       const { lease, now } = await inspect(partition)
       checkFence(partition, token, lease, now)
     },
-    watch(partition, bell) {
+    watch(partition, listener) {
       database.assertOpen()
-      return doorbell.watch(partition, bell)
+      return notifier.watch(partition, listener)
     },
     async expired({ limit = 100 } = {}) {
       database.assertOpen()
@@ -198,4 +198,22 @@ export function createStore(
 function isEmptied(ops: readonly PreparedOp[]): boolean {
   const last = ops.findLast(({ op }) => op === 'append' || op === 'clear')
   return last?.op === 'clear'
+}
+
+/** The batch in an answer of the script `READ`. */
+function readAnswer(answer: readonly unknown[], query: ReadQuery): LogBatch {
+  const [head, firstRetained, firstLast, layoutBytes, parts] = answer as [
+    number,
+    number,
+    number?,
+    Uint8Array?,
+    Uint8Array[]?,
+  ]
+  const layouts = layoutBytes ? (JSON.parse(`[${toUtf8(layoutBytes)}]`) as Layout[]) : []
+  const first = layouts.length === 0 ? 0 : firstLast! - layouts[0]![3].length + 1
+  const bytes = (start: number, end: number) => {
+    const whole = concatBytes(parts!)
+    return new Uint8Array(whole.buffer, whole.byteOffset + start, end - start)
+  }
+  return toBatch({ head, firstRetained, first, layouts, bytes }, query)
 }

@@ -5,7 +5,7 @@ import { EXPIRE } from './scripts-store.ts'
 
 const PAGE = 200
 
-/** Removes documents whose time is over, then what the directory has of them. */
+/** Removes documents that have expired, then what the directory has of them. */
 export async function sweepDocuments({ keys, run }: Database, directory: Directory): Promise<void> {
   const kept = new Set<string>()
   for (let isLast = false; !isLast; ) {

@@ -1,17 +1,40 @@
-import { listTuples } from '../../checkpointer/list-tuples.ts'
-import type { Fence, SavedAt, SaverTables } from '../../checkpointer/saver.ts'
+import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
+import type { SavedAt } from '../../checkpointer/saver.ts'
+import type { StoredCheckpoint } from '../../checkpointer/stored.ts'
+import { type CheckpointSchema, checkpointPages } from '../../sql/checkpoints.ts'
 import { checkFence } from '../../store/commit.ts'
-import { toText } from '../../text.ts'
+import { fromText, toText } from '../../text.ts'
 import type { Connection } from '../connection.ts'
 import type { Database } from '../database.ts'
+import type { Row } from '../driver.ts'
 import { loadPartition } from '../store/partitions.ts'
-import { encodeCheckpoint, encodeWrites, putCheckpoint, putWrites } from './checkpoint-rows.ts'
-import { ancestorsOf } from './history.ts'
-import { rowsOf } from './list-tuples.ts'
-import { loadCheckpoint, toTuple } from './tuples.ts'
+import {
+  type Address,
+  findCheckpoint,
+  loadCheckpoint,
+  loadWrites,
+  metadataOf,
+  putCheckpoint,
+  putWrites,
+  readCells,
+  toStored,
+} from './checkpoints.ts'
 
-export function createTables(database: Database): SaverTables {
-  const { of } = database
+export function createTables(database: Database): CheckpointTables {
+  const { of, read, snapshot } = database
+  const schema: CheckpointSchema<Row> = {
+    checkpoints: of('checkpoints'),
+    columns: [],
+    metadataColumns: ['metadata_type', 'metadata'],
+    nameOf: toText,
+    all: ({ text, values }) => read(({ all }) => all(text, ...values)),
+    toListed: (row) => ({
+      threadId: fromText(row.thread_id as string),
+      namespace: fromText(row.namespace as string),
+      checkpointId: fromText(row.checkpoint_id as string),
+      metadata: row.metadata === undefined ? undefined : metadataOf(row),
+    }),
+  }
 
   function write<T>(fence: Fence | undefined, work: (connection: Connection) => T): Promise<T> {
     return database.write((connection) => {
@@ -24,24 +47,23 @@ export function createTables(database: Database): SaverTables {
   }
 
   return {
-    async load(serde, at) {
-      const rows = await database.snapshot((connection) => loadCheckpoint(connection, of, ...textsOf(at)))
-      return rows && toTuple(serde, rows)
+    async load(addresses) {
+      const found: StoredCheckpoint[] = []
+      for (const at of addresses) {
+        const stored = await snapshot((connection) => loadCheckpoint(connection, of, addressAt(at)))
+        if (stored) found.push(stored)
+      }
+      return found
     },
-    list: (serde, config, options) => listTuples(rowsOf(database, serde), config, options),
-    async put(serde, fence, { threadId, namespace, parentId, checkpoint, metadata, isNew, latest }) {
-      const address = [toText(threadId), toText(namespace), toText(checkpoint.id)] as const
-      const parent = parentId === undefined ? null : toText(parentId)
-      const encoded = await encodeCheckpoint(serde, checkpoint, metadata, isNew)
-      return write(fence, (connection) =>
-        putCheckpoint(connection, of, { address, parent, ...encoded }, latest),
-      )
+    async loadWrites({ threadId, namespace, checkpointId }, channel) {
+      const address = [threadId, namespace, checkpointId].map(toText)
+      const writes = await read((connection) => loadWrites(connection, of, address))
+      return writes.filter((write) => write.channel === channel)
     },
-    async putWrites(serde, fence, { threadId, namespace, checkpointId, taskId, writes }) {
-      const address = [toText(threadId), toText(namespace), toText(checkpointId)] as const
-      const encoded = await encodeWrites(serde, writes)
-      await write(fence, (connection) => putWrites(connection, of, address, toText(taskId), encoded))
-    },
+    pages: (scope, size, withMetadata) => checkpointPages(schema, scope, size, withMetadata),
+    put: (fence, checkpoint, latest) =>
+      write(fence, (connection) => putCheckpoint(connection, of, checkpoint, latest)),
+    putWrites: (fence, writes) => write(fence, (connection) => putWrites(connection, of, writes)),
     async deleteThread(threadId) {
       const thread = toText(threadId)
       await database.write(({ run }) => {
@@ -50,11 +72,35 @@ export function createTables(database: Database): SaverTables {
         }
       })
     },
-    ancestors: (serde, at, channels) => ancestorsOf(database, serde, ...textsOf(at), channels),
+    async *ancestors(at) {
+      const [thread, namespace] = addressAt(at)
+      const itself = await read((connection) => findCheckpoint(connection, of, 'parent_id', addressAt(at)))
+      let parent = (itself?.parent_id ?? null) as string | null
+      while (parent !== null) {
+        const address = [thread, namespace, parent] as const
+        const found = await snapshot((connection) => {
+          const head = findCheckpoint(connection, of, 'parent_id, cells', address)
+          return head && { head, writes: loadWrites(connection, of, address) }
+        })
+        if (!found) return
+        const ids = new Map(readCells(found.head).map(([channel, , id]) => [channel, id]))
+        yield {
+          writes: found.writes,
+          async value(channel) {
+            const id = ids.get(channel) ?? null
+            if (id === null) return undefined
+            const sql = `SELECT type, data FROM ${of('channel_values')} WHERE id = ?`
+            const row = await read(({ get }) => get(sql, id))
+            return row && toStored(row)
+          },
+        }
+        parent = found.head.parent_id as string | null
+      }
+    },
   }
 }
 
-function textsOf({ threadId, namespace, checkpointId }: SavedAt) {
+function addressAt({ threadId, namespace, checkpointId }: SavedAt): Address {
   const checkpoint = checkpointId === undefined ? undefined : toText(checkpointId)
-  return [toText(threadId), toText(namespace), checkpoint] as const
+  return [toText(threadId), toText(namespace), checkpoint]
 }

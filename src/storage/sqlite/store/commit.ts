@@ -1,4 +1,4 @@
-import { checkGuard, checkLease, leaseOf, type PreparedOp, ringFor, wholeMs } from '../../store/commit.ts'
+import { changeBy, checkGuard, checkLease, leaseOf, type PreparedOp, wholeMs } from '../../store/commit.ts'
 import { type Chunk, chunksOf } from '../../store/log-layout.ts'
 import type { Committed, Guard } from '../../store/store.ts'
 import { toText } from '../../text.ts'
@@ -14,7 +14,7 @@ export interface CommitResult extends Committed {
 type Of = (table: string) => string
 type Draft = { -readonly [K in keyof Partition]: Partition[K] } & { id: number }
 
-/** Runs in a transaction: whatever it throws, nothing is written. */
+/** Runs in a transaction, so nothing is written where it throws. */
 export function commit(
   connection: Connection,
   of: Of,
@@ -38,15 +38,15 @@ export function commit(
   const draft: Draft = { ...partition, id }
   const versions: number[] = []
   for (const op of ops) apply(connection, of, name, draft, op, now, versions)
-  const { docs } = ringFor(ops)
+  const { docs } = changeBy(ops)
   if (docs) draft.docsChanged += 1
   savePartition(connection, of('partitions'), draft)
   return { head: draft.head, versions, docsChanged: docs ? draft.docsChanged : undefined }
 }
 
 /**
- * What most commits are, an append by the holder of the lease, in two statements. Undefined where it takes more, or where a guard
- * does not hold: nothing was written then.
+ * Most commits are one append by the holder of the lease, which takes two statements. Gives undefined, and has written nothing,
+ * where the commit is another or a guard does not hold.
  */
 function appendGuarded(
   connection: Connection,
@@ -144,7 +144,7 @@ function apply(
   }
 }
 
-/** Counts `at` on. */
+/** Moves `at` on behind what it inserts. */
 function insertChunks(
   { run }: Connection,
   of: Of,

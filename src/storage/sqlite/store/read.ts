@@ -1,4 +1,5 @@
-import { joined, type Layout, readBounds, toBatch } from '../../store/log-layout.ts'
+import { concatBytes } from '../../../bytes.ts'
+import { type Layout, readBounds, toBatch } from '../../store/log-layout.ts'
 import type { LogBatch, ReadQuery } from '../../store/store.ts'
 import { toText } from '../../text.ts'
 import type { Connection } from '../connection.ts'
@@ -37,7 +38,7 @@ export function readLog(
     )
     if (rows.length === 0 || Number(rows[0]!.first) > first) continue
     const layouts = rows.map(({ layout }) => JSON.parse(layout as string) as Layout)
-    const data = joined(rows.map(({ data }) => bytesOf(data)))
+    const data = concatBytes(rows.map(({ data }) => bytesOf(data)))
     const bytes = (start: number, end: number) => data.subarray(start, end)
     return toBatch({ head, firstRetained, first: Number(rows[0]!.first), layouts, bytes }, query)
   }

@@ -1,5 +1,6 @@
 import { DATABASE } from '../../checkpointer/fenced.ts'
-import { checkFence, prepareOps, ringFor } from '../../store/commit.ts'
+import { listStatement } from '../../sql/list-documents.ts'
+import { changeBy, checkFence, prepareOps } from '../../store/commit.ts'
 import { toPage } from '../../store/cursor.ts'
 import type { RetentionOptions } from '../../store/retention.ts'
 import type { PartitionState, Store } from '../../store/store.ts'
@@ -7,8 +8,8 @@ import { fromText, toText } from '../../text.ts'
 import type { Database } from '../database.ts'
 import { commit } from './commit.ts'
 import { removeExpired } from './documents.ts'
-import type { Doorbell } from './doorbell.ts'
-import { listStatement, toDoc } from './list.ts'
+import { documentSchema, toDoc } from './list.ts'
+import type { Notifier } from './notifier.ts'
 import { loadPartition, toLease } from './partitions.ts'
 import { readLog } from './read.ts'
 import { dropBefore, expireLogs } from './retention.ts'
@@ -23,11 +24,12 @@ interface SqliteStore extends Store {
 
 export function createStore(
   database: Database,
-  doorbell: Doorbell,
+  notifier: Notifier,
   retention: RetentionOptions,
   close: () => Promise<void>,
 ): SqliteStore {
   const { of } = database
+  const schema = documentSchema(of)
 
   async function inspect(name: string): Promise<PartitionState> {
     const partition = await database.read((connection) => loadPartition(connection, of('partitions'), name))
@@ -49,8 +51,8 @@ export function createStore(
       return row && toDoc(row)
     },
     async list(collection, query = {}) {
-      const { sql, parameters } = listStatement(of, collection, query, Date.now())
-      const rows = await database.read(({ all }) => all(sql, ...parameters))
+      const { text, values } = listStatement(schema, collection, query)
+      const rows = await database.read(({ all }) => all(text, ...values))
       return toPage(rows.map(toDoc), query)
     },
     async commit(partition, change) {
@@ -60,7 +62,7 @@ export function createStore(
       const work = (connection: Parameters<typeof commit>[0]) =>
         commit(connection, of, partition, guards, prepared)
       const { head, versions, docsChanged } = await database.write(work, signal)
-      if (prepared.length > 0) doorbell.ring(partition, ringFor(prepared), head, docsChanged)
+      if (prepared.length > 0) notifier.notify(partition, changeBy(prepared), head, docsChanged)
       return { head, versions }
     },
     read: (partition, query) => database.read((connection) => readLog(connection, of, partition, query)),
@@ -69,9 +71,9 @@ export function createStore(
       const { lease, now } = await inspect(partition)
       checkFence(partition, token, lease, now)
     },
-    watch(partition, bell) {
+    watch(partition, listener) {
       database.assertOpen()
-      return doorbell.watch(partition, bell)
+      return notifier.watch(partition, listener)
     },
     async expired({ limit = 100 } = {}) {
       const rows = await database.read(({ all }) =>
@@ -107,7 +109,7 @@ export function createStore(
       for (let swept = SWEEP_BATCH; swept === SWEEP_BATCH; ) {
         swept = await database.write((connection) => removeExpired(connection, of, Date.now(), SWEEP_BATCH))
       }
-      await expireLogs(database, retention, Date.now())
+      await expireLogs(database, retention)
     },
     setup: () => database.setup(),
     close,

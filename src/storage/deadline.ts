@@ -1,7 +1,10 @@
 /** The time for a call was over. */
 export class Late extends Error {}
 
-/** The result of `work`, unless `ms` milliseconds are over or the signal fires before. It is for every call, so it has few parts. */
+/** The signal of a call fired. */
+class Aborted extends Error {}
+
+/** The result of `work`, unless `ms` milliseconds are over or the signal fires before. It runs for every call, so it has few parts. */
 export function inTime<T>(ms: number, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(rejectLate, ms, reject, ms)
@@ -32,9 +35,35 @@ function rejectOnAbort(
 ): () => void {
   const abort = () => {
     clearTimeout(timer)
-    reject(new Error('The call was aborted.', { cause: signal.reason }))
+    reject(new Aborted('The call was aborted.', { cause: signal.reason }))
   }
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort)
   return () => signal.removeEventListener('abort', abort)
+}
+
+/** The time that several steps of one call may take together. */
+export interface Deadline {
+  /** The result of one step, unless the time is over or the signal fires before. */
+  race<T>(step: Promise<T>): Promise<T>
+  /** Whether a step was given up. */
+  readonly isOver: boolean
+}
+
+export function createDeadline(ms: number, signal?: AbortSignal | undefined): Deadline {
+  const end = Date.now() + ms
+  let isOver = false
+  return {
+    async race(step) {
+      try {
+        return await inTime(end - Date.now(), signal, step)
+      } catch (error) {
+        isOver ||= error instanceof Late || error instanceof Aborted
+        throw error
+      }
+    },
+    get isOver() {
+      return isOver
+    },
+  }
 }

@@ -1,11 +1,11 @@
-/** Where connections come from. */
+/** Makes connections as the user's client makes its own. */
 export interface Connections {
   /** Whether the keys of one call must share a slot. */
   readonly isCluster: boolean
   /** What the client puts before every key. */
   readonly keyPrefix: string
   /** Makes a connection; it is not open yet. */
-  createLine(receive?: Receive): Line
+  createConnection(receive?: Receive): Connection
 }
 
 export type Receive = (channel: string, message: string) => void
@@ -13,7 +13,7 @@ export type Receive = (channel: string, message: string) => void
 export type Argument = string | Uint8Array
 
 /** A connection, or one to each node of a cluster. It ends once and is not opened again. */
-export interface Line {
+export interface Connection {
   connect(): Promise<void>
   /** Strings come back as bytes. `key` says which node is meant. */
   send(key: string | undefined, command: string, args: readonly Argument[]): Promise<unknown>

@@ -5,30 +5,30 @@ import type { Database } from '../database.ts'
 import type { Row } from '../driver.ts'
 
 /**
- * The bells of this process. What is committed here rings at once; what others commit is found by looking, at a fixed pace,
- * whether anybody did, and then at the counters of what is watched. Nobody looks while nobody watches.
+ * Notifies the listeners of this process. Commits of this process are notified at once. Commits of others are found by polling:
+ * first whether there was any, and then the counters of what is watched. Nothing is polled while nothing is watched.
  */
-export interface Doorbell {
-  watch(partition: string, bell: PartitionListener): () => void
-  /** After a commit of this connection that left the partition's counters so; undefined where it did not touch one. */
-  ring(partition: string, ring: PartitionChange, head: number, docsChanged: number | undefined): void
+export interface Notifier {
+  watch(partition: string, listener: PartitionListener): () => void
+  /** After a commit of this connection that left the counters of the partition so. Undefined stands for a counter it did not touch. */
+  notify(partition: string, change: PartitionChange, head: number, docsChanged: number | undefined): void
   close(): void
 }
 
-/** Of a partition that is watched: those that were rung for, as far as they are known. */
+/** The counters of a partition that its listeners were last notified of, as far as they are known. */
 interface Counters {
   readonly head?: number | undefined
   readonly docsChanged?: number | undefined
 }
 
-export function createDoorbell(database: Database, pollMs: number): Doorbell {
+export function createNotifier(database: Database, pollMs: number): Notifier {
   const known = new Map<string, Counters>()
-  const bells: PartitionListeners = createListeners((partition) => {
+  const listeners: PartitionListeners = createListeners((partition) => {
     known.delete(partition)
-    if (bells.keys().length === 0) rest()
+    if (listeners.keys().length === 0) stopPolling()
   })
   let timer: ReturnType<typeof setInterval> | undefined
-  /** Stays the same as long as nobody else commits. */
+  /** It stays the same as long as no other connection commits. */
   let dataVersion: unknown
 
   function countersOf(names: readonly string[]): readonly Row[] {
@@ -37,11 +37,11 @@ export function createDoorbell(database: Database, pollMs: number): Doorbell {
     return database.connection?.all(sql, JSON.stringify(names.map(toText))) ?? []
   }
 
-  function look(): void {
+  function poll(): void {
     const version = database.connection?.get('PRAGMA data_version')?.data_version
     if (version === dataVersion) return
     dataVersion = version
-    for (const row of countersOf(bells.keys())) {
+    for (const row of countersOf(listeners.keys())) {
       const name = fromText(row.name as string)
       const before = known.get(name)
       const head = Number(row.head)
@@ -50,38 +50,38 @@ export function createDoorbell(database: Database, pollMs: number): Doorbell {
       const docs = docsChanged !== before?.docsChanged
       // A clear leaves the head where it was.
       const log = head !== before?.head || (docs && Number(row.first_retained) > head)
-      if (log || docs) bells.notify(name, { log, docs })
+      if (log || docs) listeners.notify(name, { log, docs })
     }
   }
 
   function tick(): void {
     try {
-      look()
+      poll()
     } catch {
-      // A bell may be lost. Readers have a timer, and what they read then fails with a reason.
+      // A notification may be lost. Readers have a timer, and what they read then fails with a reason.
     }
   }
 
-  function rest(): void {
+  function stopPolling(): void {
     clearInterval(timer)
     timer = undefined
     dataVersion = undefined
   }
 
   return {
-    watch(partition, bell) {
+    watch(partition, listener) {
       timer ??= setInterval(tick, pollMs)
-      return bells.add(partition, bell)
+      return listeners.add(partition, listener)
     },
-    ring(partition, ring, head, docsChanged = known.get(partition)?.docsChanged) {
-      if (!bells.has(partition)) return
+    notify(partition, change, head, docsChanged = known.get(partition)?.docsChanged) {
+      if (!listeners.has(partition)) return
       known.set(partition, { head, docsChanged })
-      bells.notify(partition, ring)
+      listeners.notify(partition, change)
     },
     close() {
-      bells.clear()
+      listeners.clear()
       known.clear()
-      rest()
+      stopPolling()
     },
   }
 }

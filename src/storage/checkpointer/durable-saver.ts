@@ -1,0 +1,150 @@
+import { TASKS } from './config.ts'
+import type { Ancestor } from './delta-history.ts'
+import { DATABASE } from './fenced.ts'
+import { type CheckpointScope, listTuples } from './list-tuples.ts'
+import { type CheckpointSaver, type CheckpointTuples, createSaver, type SavedAt } from './saver.ts'
+import { jsonSerde, type Serde } from './serde.ts'
+import {
+  type CheckpointToStore,
+  decode,
+  decodeMetadata,
+  decodeTuple,
+  decodeWrites,
+  encodeCheckpoint,
+  encodeWrites,
+  type Stored,
+  type StoredCheckpoint,
+  type StoredWrite,
+  type WritesToStore,
+} from './stored.ts'
+
+/** A `Checkpointer` over a database, with all of LangGraph's `BaseCheckpointSaver`: fit for `graph.compile({ checkpointer })`. */
+export interface DurableCheckpointer extends CheckpointSaver {
+  readonly [DATABASE]: object
+  setup(): Promise<void>
+  end(): Promise<void>
+  withFence(partition: string, token: number): DurableCheckpointer
+  withSerde?(serde: Serde): DurableCheckpointer
+}
+
+/** The lease under which a view writes. */
+export interface Fence {
+  readonly partition: string
+  readonly token: number
+}
+
+/** The address of a checkpoint. */
+export interface CheckpointPlace extends SavedAt {
+  readonly checkpointId: string
+}
+
+/** What a saver needs of its database. Whatever checks a fence does so in the transaction that writes. */
+export interface CheckpointTables {
+  /** In the order of the addresses, without those that are not there. */
+  load(addresses: readonly SavedAt[]): Promise<readonly StoredCheckpoint[]>
+  /** What tasks wrote to a channel on top of a checkpoint, in any order. */
+  loadWrites(at: CheckpointPlace, channel: string): Promise<readonly StoredWrite[]>
+  /** See `CheckpointListing`. */
+  pages(
+    scope: CheckpointScope,
+    size: number,
+    withMetadata: boolean,
+  ): AsyncIterable<readonly ListedCheckpoint[]>
+  /**
+   * Gives the channels of `carried` that several earlier checkpoints have in this version, which happens because branches number
+   * alike; then it has written nothing. Where `latest` is true it takes the value that was written last.
+   */
+  put(fence: Fence | undefined, checkpoint: CheckpointToStore, latest: boolean): Promise<readonly string[]>
+  putWrites(fence: Fence | undefined, writes: WritesToStore): Promise<void>
+  deleteThread(threadId: string): Promise<void>
+  /** Nearest first, without the checkpoint itself. */
+  ancestors(at: SavedAt, channels: readonly string[]): AsyncIterable<StoredAncestor>
+}
+
+export interface ListedCheckpoint extends CheckpointPlace {
+  /** Undefined where it was not asked for. */
+  readonly metadata: Stored | undefined
+}
+
+export interface StoredAncestor {
+  /** Writes to other channels than those asked for do no harm. */
+  readonly writes: readonly StoredWrite[]
+  value(channel: string): Promise<Stored | undefined>
+}
+
+export interface DurableSaverOptions {
+  readonly name: string
+  readonly database: { setup(): Promise<void> }
+  readonly tables: CheckpointTables
+  /** Undefined: `jsonSerde`, until a view is given another. */
+  readonly serde: Serde | undefined
+  readonly close: () => Promise<void>
+  readonly fence?: Fence | undefined
+}
+
+export function createDurableSaver(options: DurableSaverOptions): DurableCheckpointer {
+  const { name, database, tables, serde = jsonSerde, close, fence } = options
+  return {
+    ...createSaver(name, serde, createTuples(tables, serde, fence)),
+    [DATABASE]: database,
+    setup: () => database.setup(),
+    end: close,
+    withFence: (partition, token) => createDurableSaver({ ...options, fence: { partition, token } }),
+    ...(options.serde === undefined && {
+      withSerde: (chosen: Serde) => createDurableSaver({ ...options, serde: chosen }),
+    }),
+  }
+}
+
+function createTuples(tables: CheckpointTables, serde: Serde, fence: Fence | undefined): CheckpointTuples {
+  async function loadTuples(addresses: readonly SavedAt[]) {
+    const found = await tables.load(addresses)
+    return Promise.all(
+      found.map((stored) => {
+        const { threadId, namespace } = stored
+        return decodeTuple(serde, stored, (parentId) =>
+          tables.loadWrites({ threadId, namespace, checkpointId: parentId }, TASKS),
+        )
+      }),
+    )
+  }
+
+  return {
+    load: async (at) => (await loadTuples([at]))[0],
+    list: (config, options) =>
+      listTuples(
+        {
+          pages: tables.pages,
+          metadataOf: ({ metadata }: ListedCheckpoint) => decodeMetadata(serde, metadata!),
+          load: loadTuples,
+        },
+        config,
+        options,
+      ),
+    async put(given) {
+      const { checkpoint, newVersions } = given
+      const isChanged = (channel: string) => Object.hasOwn(newVersions, channel)
+      const ambiguous = await tables.put(fence, await encodeCheckpoint(serde, given, isChanged), false)
+      if (ambiguous.length === 0) return
+      const values = new Set(ambiguous.filter((channel) => Object.hasOwn(checkpoint.channel_values, channel)))
+      const isNew = (channel: string) => isChanged(channel) || values.has(channel)
+      await tables.put(fence, await encodeCheckpoint(serde, given, isNew), true)
+    },
+    async putWrites(given) {
+      await tables.putWrites(fence, await encodeWrites(serde, given))
+    },
+    deleteThread: (threadId) => tables.deleteThread(threadId),
+    async *ancestors(at, channels) {
+      for await (const { writes, value } of tables.ancestors(at, channels)) {
+        const wanted = writes.filter(({ channel }) => channels.includes(channel))
+        yield {
+          writes: await decodeWrites(serde, wanted),
+          async value(channel) {
+            const stored = await value(channel)
+            return stored && decode(serde, stored)
+          },
+        } satisfies Ancestor
+      }
+    },
+  }
+}

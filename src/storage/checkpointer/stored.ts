@@ -1,0 +1,183 @@
+import { compareKeys } from '../store/cursor.ts'
+import type { Checkpoint, CheckpointMetadata, CheckpointTuple } from './checkpointer.ts'
+import { addPendingSends, configOf, placeOf, TASKS } from './config.ts'
+import type { PendingWrite } from './delta-history.ts'
+import type { NewCheckpoint, NewWrites } from './saver.ts'
+import type { Serde } from './serde.ts'
+
+/** A value as its serde wrote it. */
+export interface Stored {
+  readonly type: string
+  readonly data: Uint8Array
+}
+
+/** A channel and its version as JSON text, because 1 and '1' are different versions. */
+export interface StoredVersion {
+  readonly channel: string
+  readonly version: string
+}
+
+/** A checkpoint as a database is given it. */
+export interface CheckpointToStore {
+  readonly threadId: string
+  readonly namespace: string
+  readonly checkpointId: string
+  readonly parentId: string | undefined
+  /** The checkpoint without the values of its channels. */
+  readonly body: Stored
+  readonly metadata: Stored
+  /** Without a value where the channel has none. */
+  readonly changed: readonly (StoredVersion & { readonly value: Stored | undefined })[]
+  /** Channels whose values are found with the parent, or else with another checkpoint of the namespace. */
+  readonly carried: readonly StoredVersion[]
+}
+
+/** A write of a task. Places below 0 are overwritten, all others keep what was written first. */
+export interface StoredWrite extends Stored {
+  readonly taskId: string
+  readonly place: number
+  readonly channel: string
+}
+
+/** Writes of one task as a database is given them. */
+export interface WritesToStore extends Omit<NewWrites, 'writes'> {
+  readonly writes: readonly Omit<StoredWrite, 'taskId'>[]
+}
+
+/** A checkpoint as a database gives it. */
+export interface StoredCheckpoint
+  extends Pick<
+    CheckpointToStore,
+    'threadId' | 'namespace' | 'checkpointId' | 'parentId' | 'body' | 'metadata'
+  > {
+  value(channel: string): Stored | undefined
+  readonly writes: readonly StoredWrite[]
+}
+
+/** Everything is encoded before anything is awaited, because the graph goes on and may change what it gave. */
+export async function encodeCheckpoint(
+  serde: Serde,
+  { threadId, namespace, parentId, checkpoint, metadata }: NewCheckpoint,
+  isNew: (channel: string) => boolean,
+): Promise<CheckpointToStore> {
+  const { channel_values: values, ...rest } = checkpoint
+  const versions = Object.entries(rest.channel_versions)
+  const changed = versions.filter(([channel]) => isNew(channel))
+  const carried = versions.filter(([channel]) => !isNew(channel))
+  const [body, encodedMetadata, ...encoded] = await Promise.all([
+    encode(serde, rest),
+    encode(serde, metadata),
+    ...changed.map(([channel]) =>
+      Object.hasOwn(values, channel) ? encode(serde, values[channel]) : undefined,
+    ),
+  ])
+  return {
+    threadId,
+    namespace,
+    checkpointId: rest.id,
+    parentId,
+    body,
+    metadata: encodedMetadata,
+    changed: changed.map(([channel, version], i) => ({
+      channel,
+      version: JSON.stringify(version),
+      value: encoded[i],
+    })),
+    carried: carried.map(([channel, version]) => ({ channel, version: JSON.stringify(version) })),
+  }
+}
+
+/** Everything is encoded before anything is awaited here too. */
+export async function encodeWrites(
+  serde: Serde,
+  { threadId, namespace, checkpointId, taskId, writes }: NewWrites,
+): Promise<WritesToStore> {
+  const encoded = writes.map(async ([channel, value], position) => {
+    const { type, data } = await encode(serde, value)
+    return { place: placeOf(channel, position), channel, type, data }
+  })
+  return { threadId, namespace, checkpointId, taskId, writes: await Promise.all(encoded) }
+}
+
+async function encode(serde: Serde, value: unknown): Promise<Stored> {
+  const [type, data] = await serde.dumpsTyped(value)
+  return { type, data }
+}
+
+export async function decode(serde: Serde, { type, data }: Stored): Promise<unknown> {
+  // Drivers give a Buffer, which would show in the state.
+  const isPlain = Object.getPrototypeOf(data) === Uint8Array.prototype
+  const bytes = isPlain ? data : new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+  return serde.loadsTyped(type, bytes)
+}
+
+export function decodeMetadata(serde: Serde, metadata: Stored): Promise<CheckpointMetadata> {
+  return decode(serde, metadata) as Promise<CheckpointMetadata>
+}
+
+export function decodeWrites(serde: Serde, writes: readonly StoredWrite[]): Promise<PendingWrite[]> {
+  return Promise.all(
+    inOrder(writes).map(async (write): Promise<PendingWrite> => {
+      return [write.taskId, write.channel, await decode(serde, write)]
+    }),
+  )
+}
+
+/** `loadSends` gives the writes of the parent to the channel `TASKS`. */
+export async function decodeTuple(
+  serde: Serde,
+  { threadId, namespace, parentId, value, body, metadata, writes }: StoredCheckpoint,
+  loadSends: (parentId: string) => Promise<readonly StoredWrite[]>,
+): Promise<CheckpointTuple> {
+  const rest = (await decode(serde, body)) as Omit<Checkpoint, 'channel_values'>
+  const values = Object.keys(rest.channel_versions).map(async (channel) => {
+    const stored = value(channel)
+    return stored && ([channel, await decode(serde, stored)] as const)
+  })
+  const given = (await Promise.all(values)).filter((entry) => entry !== undefined)
+  return toTuple(
+    {
+      threadId,
+      namespace,
+      parentId,
+      checkpoint: { ...rest, channel_values: Object.fromEntries(given) },
+      metadata: await decodeMetadata(serde, metadata),
+      pendingWrites: await decodeWrites(serde, writes),
+    },
+    async (parentId) => decodeWrites(serde, await loadSends(parentId)),
+  )
+}
+
+interface TupleParts extends Required<Pick<CheckpointTuple, 'checkpoint' | 'metadata' | 'pendingWrites'>> {
+  readonly threadId: string
+  readonly namespace: string
+  readonly parentId: string | undefined
+}
+
+/** Checkpoints before format 4 kept the sends of a step with the writes of its parent. */
+export async function toTuple(
+  { threadId, namespace, parentId, checkpoint, metadata, pendingWrites }: TupleParts,
+  writesOf: (parentId: string) => readonly PendingWrite[] | Promise<readonly PendingWrite[]>,
+): Promise<CheckpointTuple> {
+  if (checkpoint.v < 4 && parentId !== undefined) {
+    const sends = (await writesOf(parentId)).filter(([, channel]) => channel === TASKS)
+    addPendingSends(
+      checkpoint,
+      sends.map(([, , value]) => value),
+    )
+  }
+  return {
+    config: configOf(threadId, namespace, checkpoint.id),
+    checkpoint,
+    metadata,
+    pendingWrites,
+    ...(parentId !== undefined && { parentConfig: configOf(threadId, namespace, parentId) }),
+  }
+}
+
+/** By task, then by place. */
+export function inOrder<Write extends Pick<StoredWrite, 'taskId' | 'place'>>(
+  writes: readonly Write[],
+): Write[] {
+  return [...writes].sort((a, b) => compareKeys(a.taskId, b.taskId) || a.place - b.place)
+}

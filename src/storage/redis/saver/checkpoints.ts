@@ -1,0 +1,147 @@
+import type {
+  CheckpointToStore,
+  Stored,
+  StoredCheckpoint,
+  StoredWrite,
+  WritesToStore,
+} from '../../checkpointer/stored.ts'
+import { fromText, toText } from '../../text.ts'
+import type { Argument } from '../connection.ts'
+import { toUtf8 } from '../store/entries.ts'
+
+/** How the parts of a checkpoint become the bytes that Redis keeps: a line that says what they are, then the bytes of the serde. */
+
+const LINE_FEED = 10
+const NUL = 0
+
+/** A checkpoint in a name or a set, so that those of a namespace are ordered by their ids. */
+export function checkpointOf(namespace: string, id: string): string {
+  return `${toText(namespace)}\0${toText(id)}`
+}
+
+export function readCheckpointOf(checkpoint: string): [namespace: string, id: string] {
+  const [namespace, id] = checkpoint.split('\0') as [string, string]
+  return [fromText(namespace), fromText(id)]
+}
+
+/** From the namespace on, what the script `PUT_CHECKPOINT` takes. */
+export function putArguments({
+  namespace,
+  checkpointId,
+  parentId,
+  body,
+  metadata,
+  changed,
+  carried,
+}: CheckpointToStore): Argument[] {
+  const about = JSON.stringify([toText(body.type), body.data.length, toText(metadata.type)])
+  return [
+    toText(namespace),
+    checkpointOf(namespace, checkpointId),
+    parentId === undefined ? '' : checkpointOf(namespace, parentId),
+    Buffer.concat([Buffer.from(`${about}\n`), body.data, metadata.data]),
+    String(changed.length),
+    ...changed.flatMap(({ channel, version, value }) => [
+      versionOf(channel, version),
+      value ? '1' : '0',
+      value ? toBlob('', value) : '',
+    ]),
+    ...carried.map(({ channel, version }) => versionOf(channel, version)),
+  ]
+}
+
+/** What the script `PUT_WRITES` takes of the writes. */
+export function writesArguments({ namespace, checkpointId, taskId, writes }: WritesToStore): Argument[] {
+  const prefix = `w${checkpointOf(namespace, checkpointId)}\0${toText(taskId)}\0`
+  return writes.flatMap(({ place, channel, ...value }) => [
+    `${prefix}${place}`,
+    place < 0 ? '1' : '',
+    toBlob(`${toText(channel)}\0`, value),
+  ])
+}
+
+function versionOf(channel: string, version: string): string {
+  return `${toText(channel)}\0${version}`
+}
+
+function channelOf(version: string): string {
+  return fromText(version.slice(0, version.indexOf('\0')))
+}
+
+function toBlob(about: string, { type, data }: Stored): Uint8Array {
+  return Buffer.concat([Buffer.from(`${about}${encodeURIComponent(toText(type))}\n`), data])
+}
+
+export function readBlob(blob: Uint8Array): Stored {
+  const end = blob.indexOf(LINE_FEED)
+  const type = fromText(decodeURIComponent(toUtf8(blob.subarray(0, end))))
+  return { type, data: blob.subarray(end + 1) }
+}
+
+/** The checkpoint without its values, and its metadata. */
+export function readBody(blob: Uint8Array): { readonly body: Stored; readonly metadata: Stored } {
+  const line = blob.indexOf(LINE_FEED)
+  const [type, length, metadataType] = JSON.parse(toUtf8(blob.subarray(0, line))) as [string, number, string]
+  const end = line + 1 + length
+  return {
+    body: { type: fromText(type), data: blob.subarray(line + 1, end) },
+    metadata: { type: fromText(metadataType), data: blob.subarray(end) },
+  }
+}
+
+/** The parent or '', then `version, number` of each channel: 0 where it has no value. */
+export type FlatCells = readonly [parent: Uint8Array, ...versions: (Uint8Array | number)[]]
+
+export function readCells(flat: FlatCells) {
+  const numbers = new Map<string, number>()
+  for (let i = 1; i < flat.length; i += 2) {
+    numbers.set(channelOf(toUtf8(flat[i] as Uint8Array)), flat[i + 1] as number)
+  }
+  return { parent: toUtf8(flat[0]) || undefined, numbers }
+}
+
+/** `field, blob` of each write. */
+export function readWrites(flat: readonly Uint8Array[]): StoredWrite[] {
+  const writes: StoredWrite[] = []
+  for (let i = 0; i < flat.length; i += 2) {
+    const [task, place] = toUtf8(flat[i]!).split('\0').slice(-2) as [string, string]
+    const blob = flat[i + 1]!
+    const end = blob.indexOf(NUL)
+    const channel = fromText(toUtf8(blob.subarray(0, end)))
+    writes.push({
+      taskId: fromText(task),
+      place: Number(place),
+      channel,
+      ...readBlob(blob.subarray(end + 1)),
+    })
+  }
+  return writes
+}
+
+/** An answer of the script `LOAD`. */
+export type Loaded = readonly [
+  found: readonly ([checkpoint: Uint8Array, body: Uint8Array, FlatCells, writes: Uint8Array[]] | 0)[],
+  values: readonly (number | Uint8Array)[],
+]
+
+/** In the order in which they were asked for, undefined where one is not there. */
+export function readLoaded(threadId: string, [found, flat]: Loaded): (StoredCheckpoint | undefined)[] {
+  const values = new Map<number, Uint8Array>()
+  for (let i = 0; i < flat.length; i += 2) values.set(flat[i] as number, flat[i + 1] as Uint8Array)
+  return found.map((each): StoredCheckpoint | undefined => {
+    if (each === 0) return undefined
+    const [checkpoint, body, cells, writes] = each
+    const { parent, numbers } = readCells(cells)
+    const [namespace, checkpointId] = readCheckpointOf(toUtf8(checkpoint))
+    return {
+      ...{ threadId, namespace, checkpointId },
+      parentId: parent === undefined ? undefined : readCheckpointOf(parent)[1],
+      ...readBody(body),
+      value(channel) {
+        const blob = values.get(numbers.get(channel) ?? 0)
+        return blob && readBlob(blob)
+      },
+      writes: readWrites(writes),
+    }
+  })
+}

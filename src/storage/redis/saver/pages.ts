@@ -1,0 +1,69 @@
+import type { CheckpointPlace } from '../../checkpointer/durable-saver.ts'
+import { type CheckpointScope, isInScope, newestFirst } from '../../checkpointer/list-tuples.ts'
+import { fromText, toText } from '../../text.ts'
+import type { Database } from '../database.ts'
+import { toUtf8 } from '../store/entries.ts'
+import { checkpointOf, readCheckpointOf } from './checkpoints.ts'
+import { LIST_ORDER } from './scripts-saver.ts'
+
+/** A thread or namespace that is not named costs the ids of all there are. */
+export async function* placesIn(
+  database: Database,
+  scope: CheckpointScope,
+  size: number,
+): AsyncGenerator<readonly CheckpointPlace[]> {
+  const { threadId, namespace, checkpointId } = scope
+  if (threadId !== undefined && namespace !== undefined && checkpointId === undefined) {
+    yield* placesInNamespace(database, threadId, namespace, scope.before, size)
+    return
+  }
+  const places: CheckpointPlace[] = []
+  for (const thread of threadId === undefined ? await allThreads(database) : [threadId]) {
+    const [, order] = database.keys.thread(thread)
+    for (const member of await membersOf(database, order, '(d', '[c', -1)) {
+      const [name, id] = readCheckpointOf(member.slice(1))
+      if (isInScope(scope, name, id)) places.push({ threadId: thread, namespace: name, checkpointId: id })
+    }
+  }
+  places.sort(newestFirst)
+  for (let at = 0; at < places.length; at += size) yield places.slice(at, at + size)
+}
+
+/** Page by page, so that a long history is never in memory as a whole. */
+async function* placesInNamespace(
+  database: Database,
+  threadId: string,
+  namespace: string,
+  before: string | undefined,
+  size: number,
+): AsyncGenerator<readonly CheckpointPlace[]> {
+  const [, order] = database.keys.thread(threadId)
+  const first = `c${toText(namespace)}`
+  let from = before === undefined ? `(${first}\x01` : `(c${checkpointOf(namespace, before)}`
+  for (;;) {
+    const members = await membersOf(database, order, from, `[${first}\0`, size)
+    yield members.map((member) => {
+      return { threadId, namespace, checkpointId: readCheckpointOf(member.slice(1))[1] }
+    })
+    if (members.length < size) return
+    from = `(${members.at(-1)}`
+  }
+}
+
+/** Members of a set from the last one on, at most `count`; all where it is -1. */
+async function membersOf(
+  { run }: Database,
+  set: string,
+  from: string,
+  to: string,
+  count: number,
+): Promise<string[]> {
+  const members = await run({ script: LIST_ORDER, keys: [set], args: [from, to, String(count)] })
+  return (members as Uint8Array[]).map(toUtf8)
+}
+
+/** A thread may stand there without a checkpoint, after a put that failed. */
+async function allThreads(database: Database): Promise<Iterable<string>> {
+  const members = await membersOf(database, database.keys.threads, '+', '-', -1)
+  return new Set(members.map((member) => fromText(member.split('\0')[0]!)))
+}

@@ -1,0 +1,82 @@
+/** A connection that hears of commits by other processes. It ends once, by itself or by `close`. */
+export interface ListeningConnection {
+  /** Settles when it is over. */
+  readonly ended: Promise<void>
+  close(): void
+}
+
+export interface KeepConnectedOptions<Connection extends ListeningConnection> {
+  /** Makes a connection that is not open yet. */
+  create(): Promise<Connection>
+  /** Opens it and listens. */
+  open(connection: Connection): Promise<void>
+  /** Closes the connection where it does not answer in time. */
+  ping(connection: Connection): Promise<unknown>
+  readonly deadlineMs: number
+  /** Printed once in an outage that lasts. */
+  readonly warning: string
+}
+
+/** Keeps one connection open, from the first `start` until `close`. */
+export interface KeptConnection {
+  start(): void
+  close(): Promise<void>
+}
+
+const RETRY_MS = 50
+const MAX_RETRY_MS = 500
+/** Nothing is printed in outages that are shorter than these attempts, about three seconds. */
+const QUIET_ATTEMPTS = 8
+/** Deadlines between two pings, which notice a link that died in silence. */
+const PING_EVERY = 2
+
+export function keepConnected<Connection extends ListeningConnection>(
+  options: KeepConnectedOptions<Connection>,
+): KeptConnection {
+  let connection: Connection | undefined
+  let keeping: Promise<void> | undefined
+  let closed = false
+  let wake = () => {}
+
+  async function keep(): Promise<void> {
+    for (let attempt = 1; !closed; attempt++) {
+      try {
+        const made = await options.create()
+        connection = made
+        if (closed) break
+        await options.open(made)
+        attempt = 0
+        // A failure closes the connection.
+        const ping = setInterval(() => options.ping(made).catch(() => {}), PING_EVERY * options.deadlineMs)
+        await made.ended
+        clearInterval(ping)
+      } catch (error) {
+        if (attempt === QUIET_ATTEMPTS && !closed) console.error(`agentwire: ${options.warning}`, error)
+      }
+      if (!closed) await pause(Math.min(RETRY_MS * 2 ** attempt, MAX_RETRY_MS))
+    }
+    connection?.close()
+  }
+
+  function pause(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  return {
+    start() {
+      keeping ??= keep()
+    },
+    async close() {
+      closed = true
+      connection?.close()
+      wake()
+      await keeping
+    },
+  }
+}
