@@ -32,6 +32,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/tracing/sse': 33,
   'agentwire/tracing/langsmith': 2,
   'agentwire/tracing/opentelemetry': 31,
+  'agentwire/opentelemetry': 3,
   'agentwire/audit': 40,
   'agentwire/node': 5,
   'agentwire/express': 5,
