@@ -110,8 +110,10 @@ test('calls of models are measured as the conventions say', async () => {
   observe({
     ...about,
     type: 'run.model_called',
-    call: { ...call, firstTokenAt: null, usage: undefined, error: 'TimeoutError: late' },
+    call: { ...call, firstTokenAt: null, error: 'TimeoutError: late' },
   })
+  const unknown = { ...call, model: 'unmetered', usage: undefined }
+  observe({ ...about, type: 'run.model_called', call: unknown })
   const collected = await collect()
   const attributes = {
     'gen_ai.operation.name': 'chat',
@@ -122,13 +124,15 @@ test('calls of models are measured as the conventions say', async () => {
   expect(collected.get('gen_ai.client.operation.duration')).toMatchObject([
     { attributes, value: { count: 1, sum: 2 } },
     { attributes: { ...attributes, 'error.type': 'TimeoutError' }, value: { count: 1, sum: 2 } },
+    { attributes: { 'gen_ai.request.model': 'unmetered' }, value: { count: 1, sum: 2 } },
   ])
   expect(collected.get('gen_ai.client.operation.time_to_first_chunk')).toMatchObject([
     { attributes, value: { count: 1, sum: 0.5 } },
+    { attributes: { 'gen_ai.request.model': 'unmetered' }, value: { count: 1, sum: 0.5 } },
   ])
   expect(collected.get('gen_ai.client.token.usage')).toMatchObject([
-    { attributes: { ...attributes, 'gen_ai.token.type': 'input' }, value: { count: 1, sum: 9 } },
-    { attributes: { ...attributes, 'gen_ai.token.type': 'output' }, value: { count: 1, sum: 4 } },
+    { attributes: { ...attributes, 'gen_ai.token.type': 'input' }, value: { count: 2, sum: 18 } },
+    { attributes: { ...attributes, 'gen_ai.token.type': 'output' }, value: { count: 2, sum: 8 } },
   ])
 })
 
