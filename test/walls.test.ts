@@ -60,6 +60,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/requests',
   ],
   'src/control-plane': ['src/errors', 'src/ids', 'src/http', 'src/storage'],
+  'src/opentelemetry': ['src/agents', 'src/runs'],
   'src/audit': ['src/errors', 'src/http', 'src/messages', 'src/storage', 'src/agents'],
   // Composes the groups over one engine; src/index only names what is public.
   'src/server': [
@@ -95,7 +96,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   zod: /^src\/(threads|a2a|control-plane)\/wire(\.ts$|\/)/,
   'eventsource-parser': /^src\/(tracing\/observe\/observe-response\.ts$|a2a\/|audit\/)/,
   langsmith: /^src\/tracing\/sinks\/langsmith\.ts$/,
-  '@opentelemetry/api': /^src\/tracing\/sinks\/opentelemetry\.ts$/,
+  '@opentelemetry/api': /^src\/(tracing\/sinks\/opentelemetry\.ts$|opentelemetry\/)/,
   '@langchain/langgraph': /^src\/agents\/langgraph\//,
   pg: /^src\/storage\/postgres\//,
   ioredis: /^src\/storage\/redis\//,

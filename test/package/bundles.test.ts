@@ -32,6 +32,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/tracing/sse': 32,
   'agentwire/tracing/langsmith': 1,
   'agentwire/tracing/opentelemetry': 30,
+  'agentwire/opentelemetry': 3,
   'agentwire/audit': 49,
   'agentwire/node': 5,
   'agentwire/express': 5,

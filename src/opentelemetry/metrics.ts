@@ -1,0 +1,135 @@
+import type { Attributes, BatchObservableResult, Meter } from '@opentelemetry/api'
+import type { ModelCall } from '../agents/agent.ts'
+import type { EngineMeasures, ServerEvent } from '../runs/index.ts'
+import { endingAttributes, modelCallAttributes, type RunEndEvent, secondsBetween } from './attributes.ts'
+
+/** What the gauges read: an engine. */
+export interface MeasuredEngine {
+  measure(): Promise<EngineMeasures>
+}
+
+export interface ServerMetrics {
+  readonly record: (event: ServerEvent) => void
+  readonly watch: (engine: MeasuredEngine) => () => void
+}
+
+/** In seconds: runs take from milliseconds to an hour. */
+const RUN_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600]
+/** Those of the semantic conventions, as are the next. */
+const CALL_SECONDS = Array.from({ length: 14 }, (_, i) => 0.01 * 2 ** i)
+const FIRST_CHUNK_SECONDS = [
+  0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+]
+const TOKENS = Array.from({ length: 14 }, (_, i) => 4 ** i)
+
+/** Counts what happens. No attribute is the id of a thread, run or owner: backends keep a series for each value. */
+export function createServerMetrics(meter: Meter): ServerMetrics {
+  const histogram = (name: string, unit: string, description: string, buckets: number[]) =>
+    meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: buckets } })
+  const counter = (name: string, unit: string, description: string) =>
+    meter.createCounter(name, { unit, description })
+  const gauge = (name: string, unit: string, description: string) =>
+    meter.createObservableGauge(name, { unit, description })
+
+  const runs = counter('agentwire.runs', '{run}', 'Runs that came to an end or wait for answers.')
+  const takenOver = counter('agentwire.runs.taken_over', '{run}', 'Runs taken over from a lost process.')
+  const runTime = histogram('agentwire.run.duration', 's', 'From the start to the end of a run.', RUN_SECONDS)
+  const waitTime = histogram('agentwire.run.wait_time', 's', 'From the request to the start.', RUN_SECONDS)
+  const callTime = histogram(
+    'gen_ai.client.operation.duration',
+    's',
+    'Duration of model calls.',
+    CALL_SECONDS,
+  )
+  const firstChunkTime = histogram(
+    'gen_ai.client.operation.time_to_first_chunk',
+    's',
+    'From the start of a model call to its first content.',
+    FIRST_CHUNK_SECONDS,
+  )
+  const tokens = histogram('gen_ai.client.token.usage', '{token}', 'Tokens of model calls.', TOKENS)
+  const refused = counter('agentwire.requests.refused', '{request}', 'Requests answered with an error.')
+  const deleted = counter('agentwire.threads.deleted', '{thread}', 'Threads deleted.')
+  const away = meter.createUpDownCounter('agentwire.store.away', {
+    unit: '{process}',
+    description: 'Processes whose store does not answer.',
+  })
+  const awayTime = histogram('agentwire.store.away.duration', 's', 'Time the store was away.', RUN_SECONDS)
+
+  const running = gauge('agentwire.runs.running', '{run}', 'Runs that execute in this process.')
+  const queued = gauge('agentwire.runs.queued', '{run}', 'Runs that wait, in all processes of the store.')
+  const subscribers = gauge('agentwire.subscribers', '{subscriber}', 'Subscribers of this process.')
+  const lag = gauge('agentwire.subscribers.lag', '{event}', 'Events that the slowest subscriber is behind.')
+  const gauges = [running, queued, subscribers, lag]
+
+  function record(event: ServerEvent): void {
+    switch (event.type) {
+      case 'run.started':
+        waitTime.record(event.waitedMs / 1000, { 'gen_ai.agent.name': event.assistantId })
+        break
+      case 'run.taken_over':
+        takenOver.add(1, { 'gen_ai.agent.name': event.assistantId })
+        break
+      case 'run.model_called':
+        recordCall(event.call)
+        break
+      case 'run.interrupted':
+      case 'run.ended':
+        recordEnd(event)
+        break
+      case 'request.refused':
+        refused.add(1, {
+          'http.response.status_code': event.status,
+          'error.type': event.code,
+          ...(event.route !== undefined && { 'http.route': event.route }),
+        })
+        break
+      case 'thread.deleted':
+        deleted.add(1)
+        break
+      case 'store.away':
+        away.add(1)
+        break
+      case 'store.back':
+        away.add(-1)
+        awayTime.record(event.awayMs / 1000)
+        break
+    }
+  }
+
+  function recordEnd(event: RunEndEvent): void {
+    const attributes = { 'gen_ai.agent.name': event.assistantId, ...endingAttributes(event) }
+    runs.add(1, attributes)
+    if (event.durationMs !== null) runTime.record(event.durationMs / 1000, attributes)
+  }
+
+  function recordCall(call: ModelCall): void {
+    const attributes = modelCallAttributes(call)
+    callTime.record(secondsBetween(call.startedAt, call.endedAt), attributes)
+    if (call.firstTokenAt !== null)
+      firstChunkTime.record(secondsBetween(call.startedAt, call.firstTokenAt), attributes)
+    if (!call.usage) return
+    const count = (type: string, value: number): void =>
+      tokens.record(value, { ...withoutError(attributes), 'gen_ai.token.type': type })
+    count('input', call.usage.inputTokens)
+    count('output', call.usage.outputTokens)
+  }
+
+  function watch(engine: MeasuredEngine): () => void {
+    const observe = async (result: BatchObservableResult): Promise<void> => {
+      // A store that is away cannot be asked. A gap says so better than the last value would.
+      const measures = await engine.measure().catch(() => undefined)
+      if (!measures) return
+      result.observe(running, measures.running)
+      result.observe(queued, measures.queued)
+      result.observe(subscribers, measures.subscribers)
+      result.observe(lag, measures.lag)
+    }
+    meter.addBatchObservableCallback(observe, gauges)
+    return () => meter.removeBatchObservableCallback(observe, gauges)
+  }
+
+  return { record, watch }
+}
+
+const withoutError = ({ 'error.type': _, ...attributes }: Attributes): Attributes => attributes
