@@ -10,19 +10,18 @@ import type { CommandFunction, CommandResult } from './command.ts'
 import { inputInject, inputRespond, runStart, stateFork } from './runs.ts'
 import { getTree, listCheckpoints, stateGet } from './state.ts'
 
-/** A command's method, the permission that is checked before anything is read, and its function. */
-type CommandRow = readonly [method: string, action: ThreadAction, run: CommandFunction]
+/** A command's permission, which is asked before anything is read, and its function. */
+type CommandRow = readonly [action: ThreadAction, run: CommandFunction]
 
-const ROWS: readonly CommandRow[] = [
-  ['run.start', 'runs:create', runStart],
-  ['input.respond', 'runs:create', inputRespond],
-  ['input.inject', 'threads:update', inputInject],
-  ['state.get', 'threads:read', stateGet],
-  ['state.listCheckpoints', 'threads:read', listCheckpoints],
-  ['state.fork', 'runs:create', stateFork],
-  ['agent.getTree', 'threads:read', getTree],
-]
-const COMMANDS = new Map(ROWS.map(([method, action, run]) => [method, { action, run }]))
+const COMMANDS: ReadonlyMap<string, CommandRow> = new Map([
+  ['run.start', ['runs:create', runStart]],
+  ['input.respond', ['runs:create', inputRespond]],
+  ['input.inject', ['threads:update', inputInject]],
+  ['state.get', ['threads:read', stateGet]],
+  ['state.listCheckpoints', ['threads:read', listCheckpoints]],
+  ['state.fork', ['runs:create', stateFork]],
+  ['agent.getTree', ['threads:read', getTree]],
+])
 
 const SUBSCRIPTIONS: ReadonlySet<string> = new Set([
   'subscription.subscribe',
@@ -72,12 +71,13 @@ async function dispatch(
   params: unknown,
 ): Promise<CommandResult> {
   const { threadId, principal } = call
-  const command = COMMANDS.get(method)
-  if (command) {
-    const ask = (action: ThreadAction, assistantId?: string) =>
-      permit(authorize, call, action, { threadId, assistantId })
-    await ask(command.action, namedAssistant(params))
-    return command.run({
+  const row = COMMANDS.get(method)
+  if (row) {
+    const [action, run] = row
+    const ask = (asked: ThreadAction, assistantId?: string) =>
+      permit(authorize, call, asked, { threadId, assistantId })
+    await ask(action, namedAssistant(params))
+    return run({
       engine,
       threadId,
       principal,
