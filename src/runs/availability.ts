@@ -30,21 +30,16 @@ export function observedStore(store: Store, observe: (event: ServerEvent) => voi
     observe({ type: 'store.back', awayMs, at })
   }
 
-  return {
-    // Copies the symbol by which a saver over the same database is recognized.
-    ...Object.fromEntries(Object.getOwnPropertySymbols(store).map((key) => [key, store[key as never]])),
-    capabilities: store.capabilities,
-    get: (...args) => watched(store.get(...args)),
-    list: (...args) => watched(store.list(...args)),
-    commit: (...args) => watched(store.commit(...args)),
-    read: (...args) => watched(store.read(...args)),
-    inspect: (...args) => watched(store.inspect(...args)),
-    assertFence: (...args) => watched(store.assertFence(...args)),
-    expired: (...args) => watched(store.expired(...args)),
-    trim: (...args) => watched(store.trim(...args)),
-    sweep: (...args) => watched(store.sweep(...args)),
-    setup: (...args) => watched(store.setup(...args)),
-    watch: (partition, listener) => store.watch(partition, listener),
-    close: () => store.close(),
-  }
+  // Everything else runs on the store itself, with the mark by which a saver over the same database is known.
+  return new Proxy(store, {
+    get(_, key) {
+      const member: unknown = Reflect.get(store, key)
+      if (typeof member !== 'function') return member
+      return SYNCHRONOUS.has(key)
+        ? member.bind(store)
+        : (...args: unknown[]) => watched(member.apply(store, args) as Promise<unknown>)
+    },
+  })
 }
+
+const SYNCHRONOUS: ReadonlySet<PropertyKey> = new Set(['watch', 'close'])

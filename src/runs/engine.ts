@@ -8,7 +8,7 @@ import type { Store } from '../storage/store/store.ts'
 import { within } from '../time.ts'
 import { observedStore } from './availability.ts'
 import type { ErrorReporter, RunContext } from './context.ts'
-import { noSuchRun, RunError } from './errors.ts'
+import { RunError } from './errors.ts'
 import { cancelRun } from './execution/cancel.ts'
 import { startMaintenance } from './execution/maintenance.ts'
 import { waitForEnd } from './execution/recover.ts'
@@ -40,7 +40,10 @@ import {
   createThread,
   findThread,
   listThreads,
+  type OwnedRun,
+  type OwnedThread,
   patchThread,
+  requireRun,
   type ThreadListQuery,
 } from './threads/threads.ts'
 import { type RunTree, readTree } from './threads/tree.ts'
@@ -237,47 +240,44 @@ const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
 
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   const context = createContext(options)
-  const { agents, defaultAgent, store } = context
+  const { agents, defaultAgent, store, observe } = context
   startMaintenance(context)
+
+  /** Binds a function that needs the owner of a thread, for callers who name a principal. */
+  const as =
+    <Request extends { readonly owner: string | null }, Result>(
+      method: (context: RunContext, request: Request) => Result,
+    ) =>
+    (request: Omit<Request, 'owner'> & { readonly principal?: Principal | null | undefined }): Result =>
+      method(context, { ...request, owner: ownerOf(request.principal) } as unknown as Request)
+
+  const startAs = as(startRun)
   return {
     agents,
     defaultAgent,
     start: ({ input = null, ...request }) =>
-      startRun(
-        context,
-        asOwner({ ...request, ...withCaller(request), start: { kind: 'input', value: input } as const }),
-      ),
+      startAs({ ...request, config: configOf(request), start: { kind: 'input', value: input } }),
     respond: ({ answers, update, goto, ...request }) => {
-      const start = {
-        kind: 'resume',
-        answers,
-        ...(update != null && { update }),
-        ...(goto != null && { goto }),
-      } as const
-      return startRun(context, asOwner({ ...request, ...withCaller(request), start }))
+      const more = { ...(update != null && { update }), ...(goto != null && { goto }) }
+      return startAs({ ...request, config: configOf(request), start: { kind: 'resume', answers, ...more } })
     },
-    wait: (run) => waitForResult(context, asOwner(run)),
-    cancel: async ({ threadId, principal, runId, action = 'interrupt' }) => {
-      if (!(await findThread(context, threadId, ownerOf(principal)))) throw noSuchRun(runId)
-      await cancelRun(context, threadId, runId, action)
-    },
-    events: (request) => readEvents(context, asOwner(request)),
-    head: async ({ threadId, principal }) =>
-      (await findThread(context, threadId, ownerOf(principal))) ? (await store.inspect(threadId)).head : 0,
-    subscribe: (request) => subscribe(context, asOwner(request)),
+    wait: as(waitForResult),
+    cancel: as(cancelOwnRun),
+    events: as(readEvents),
+    head: as(headOf),
+    subscribe: as(subscribe),
     readState: (thread, query) => readState(context, thread, query),
     readHistory: (thread, query, history) => readHistory(context, thread, query, history),
-    writeState: (write) => writeState(context, asOwner(write)),
-    findThread: ({ threadId, principal }) => findThread(context, threadId, ownerOf(principal)),
-    createThread: (thread) => createThread(context, asOwner(thread)),
-    patchThread: ({ threadId, principal, metadata }) =>
-      patchThread(context, threadId, ownerOf(principal), metadata),
-    listThreads: (query = {}) => listThreads(context, asOwner(query)),
-    deleteThread: ({ threadId, principal }) => deleteThread(context, threadId, ownerOf(principal)),
+    writeState: as(writeState),
+    findThread: as(findThread),
+    createThread: as(createThread),
+    patchThread: as(patchThread),
+    listThreads: (query = {}) => as(listThreads)(query),
+    deleteThread: as(deleteThread),
     readTree: ({ threadId }, runId) => readTree(context, threadId, runId),
     loadReceipt: async (threadId, command) => (await loadReceipt(store, threadId, command)).receipt,
     measure: () => measure(context),
-    observe: context.observe,
+    observe,
     close: () => close(context),
   }
 }
@@ -319,46 +319,38 @@ function defaultAgentOf(agents: ReadonlyMap<string, Agent>, named: string | unde
   throw new RunError('invalid_argument', `defaultAgent ${JSON.stringify(chosen)} is not one of the agents.`)
 }
 
-/** Adds the owner that a request's principal acts for. */
-const asOwner = <T extends { readonly principal?: Principal | null | undefined }>(request: T) => ({
-  ...request,
-  owner: ownerOf(request.principal),
-})
+/** The config of a run with the principal that asks for it, under the names that LangGraph's own servers use. */
+function configOf({ principal, config }: Pick<RunRequest, 'principal' | 'config'>): StoredConfig | undefined {
+  if (!principal) return config
+  const caller = { langgraph_auth_user: principal, langgraph_auth_user_id: principal.id }
+  return { ...config, configurable: { ...config?.configurable, ...caller } }
+}
 
-/** Adds the caller to a run's config, under the keys that LangGraph's own servers use. */
-function withCaller({
-  principal,
-  config,
-}: Pick<RunRequest, 'principal' | 'config'>): Pick<RunRequest, 'config'> {
-  if (!principal) return { config }
-  const configurable = {
-    ...config?.configurable,
-    langgraph_auth_user: principal,
-    langgraph_auth_user_id: principal.id,
-  }
-  return { config: { ...config, configurable } }
+async function cancelOwnRun(
+  context: RunContext,
+  { action = 'interrupt', ...run }: OwnedRun & { readonly action?: CancelAction },
+): Promise<void> {
+  await requireRun(context, run)
+  await cancelRun(context, run.threadId, run.runId, action)
 }
 
 async function waitForResult(
   context: RunContext,
-  {
-    threadId,
-    owner,
-    runId,
-    signal,
-  }: { threadId: string; owner: string | null; runId: string; signal?: AbortSignal },
+  { signal, ...asked }: OwnedRun & { readonly signal?: AbortSignal },
 ): Promise<RunResult> {
   const { store } = context
-  if (!(await findThread(context, threadId, owner)) || !(await loadRun(store, threadId, runId))) {
-    throw noSuchRun(runId)
-  }
+  const { threadId, runId } = asked
+  await requireRun(context, asked)
   await waitForEnd(context, threadId, runId, signal)
   const [run, thread] = await Promise.all([loadRun(store, threadId, runId), loadThread(store, threadId)])
-  // Without a record, the thread was deleted meanwhile, which interrupts its run.
+  // The run's thread was deleted meanwhile, and the run was stopped for that.
   const { status, error } = run?.record ?? { status: 'interrupted', error: null }
   const interrupts = (thread?.record.interrupts ?? []).map(({ id, value }) => ({ id, value }))
   return { runId, status: status as RunResult['status'], error, interrupts }
 }
+
+const headOf = async (context: RunContext, thread: OwnedThread): Promise<number> =>
+  (await findThread(context, thread)) ? (await context.store.inspect(thread.threadId)).head : 0
 
 async function measure({ store, active, watchers }: RunContext): Promise<EngineMeasures> {
   const waiting = await store.list('threads', { where: { queued: 1 }, limit: 1_000 })

@@ -25,26 +25,17 @@ export class ProtocolError extends AgentwireError {
   }
 }
 
-const PROTOCOL_CODES: Readonly<Record<RunErrorCode, ProtocolErrorCode | undefined>> = {
-  invalid_argument: 'invalid_argument',
+/** The code of the protocol, where it is not the engine's own. */
+const PROTOCOL_CODES: Readonly<Partial<Record<RunErrorCode, ProtocolErrorCode>>> = {
   no_such_thread: 'no_such_run',
-  no_such_run: 'no_such_run',
-  no_such_checkpoint: 'no_such_checkpoint',
-  no_such_interrupt: 'no_such_interrupt',
   thread_busy: 'invalid_argument',
   key_reused: 'invalid_argument',
   outcome_unknown: 'invalid_argument',
-  not_supported: 'not_supported',
-  // Nothing was done and another server may do it: clients should try again.
-  closing: undefined,
 }
 
-const HTTP_STATUS: Readonly<Record<RunErrorCode, number>> = {
+/** Where it is not 404. */
+const HTTP_STATUS: Readonly<Partial<Record<RunErrorCode, number>>> = {
   invalid_argument: 400,
-  no_such_thread: 404,
-  no_such_run: 404,
-  no_such_checkpoint: 404,
-  no_such_interrupt: 404,
   thread_busy: 409,
   key_reused: 409,
   outcome_unknown: 409,
@@ -75,8 +66,9 @@ export function commandFailure(id: CommandFailure['id'], error: unknown): Comman
   if (error instanceof ProtocolError) return failure(id, error.code, error.message)
   if (error instanceof AgentInputError) return failure(id, 'invalid_argument', error.message)
   if (error instanceof RunError) {
-    const code = PROTOCOL_CODES[error.code]
-    return code && failure(id, code, error.message)
+    // Nothing was done and another server may do it: clients should try again.
+    if (error.code === 'closing') return undefined
+    return failure(id, PROTOCOL_CODES[error.code] ?? (error.code as ProtocolErrorCode), error.message)
   }
   if (error instanceof HttpError && error.status === 403)
     return failure(id, 'permission_denied', error.message)
@@ -127,7 +119,7 @@ export function encodeThreadsError(error: unknown): Response | undefined {
     const headers: Record<string, string> = error.code === 'closing' ? { 'retry-after': '1' } : {}
     return json(
       { error: httpCode(error.code), message: error.message },
-      { status: HTTP_STATUS[error.code], headers },
+      { status: HTTP_STATUS[error.code] ?? 404, headers },
     )
   }
   if (error instanceof AgentInputError)

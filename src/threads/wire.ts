@@ -5,24 +5,6 @@ import * as z from 'zod'
  * camelCase spelling of the specification's CDDL is accepted beside it. Unknown keys are ignored: the protocol is extensible.
  */
 
-const CAMEL: Readonly<Record<string, string>> = {
-  assistantId: 'assistant_id',
-  runId: 'run_id',
-  threadId: 'thread_id',
-  interruptId: 'interrupt_id',
-  subscriptionId: 'subscription_id',
-  checkpointId: 'checkpoint_id',
-  checkpointNs: 'checkpoint_ns',
-  lastEventId: 'last_event_id',
-  sinceEventId: 'since_event_id',
-  multitaskStrategy: 'multitask_strategy',
-  recursionLimit: 'recursion_limit',
-  asNode: 'as_node',
-  ifExists: 'if_exists',
-  sortBy: 'sort_by',
-  sortOrder: 'sort_order',
-}
-
 /** An object schema that also takes its keys in camelCase. If both are given, snake_case wins. */
 function params<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.preprocess(toSnake, z.object(shape))
@@ -32,7 +14,7 @@ function toSnake(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value ?? {}
   const renamed: Record<string, unknown> = {}
   for (const [key, item] of Object.entries(value)) {
-    const snake = Object.hasOwn(CAMEL, key) ? CAMEL[key]! : key
+    const snake = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     if (snake === key || !Object.hasOwn(value, snake)) renamed[snake] = item
   }
   return renamed

@@ -10,7 +10,7 @@ import {
   requestCancel,
   strongerCancel,
 } from '../records/records.ts'
-import { commitTransitions, transition } from '../records/transition.ts'
+import { commitTransitions, dropped } from '../records/transition.ts'
 import { retryConflicts } from '../records/update.ts'
 
 /**
@@ -31,12 +31,8 @@ export async function cancelRun(
     const unchanged = { guard: 'version', collection: 'runs', id: runId, version: run.version } as const
     if (run.record.status === 'pending') {
       const queue = thread.record.queue.filter((queued) => queued.runId !== runId)
-      const dropped = transition(thread.record, run.record, {
-        to: 'ended',
-        status: 'interrupted',
-        reason: 'cancelled',
-      })
-      await commitTransitions(context.observe, [dropped], (ops) =>
+      const cancelled = dropped(thread.record, run.record, 'cancelled')
+      await commitTransitions(context.observe, [cancelled], (ops) =>
         store.commit(threadId, {
           guards: [guardThread(threadId, thread), unchanged],
           ops: [...ops, putThread({ ...thread.record, queue })],

@@ -13,7 +13,7 @@ import {
   type ThreadRecord,
   type Versioned,
 } from '../records/records.ts'
-import { commitTransitions, transition } from '../records/transition.ts'
+import { commitTransitions, dropped, transition } from '../records/transition.ts'
 
 /** The most runs that may wait on one thread. It only stops clients that start runs in a loop. */
 const MAX_QUEUED_RUNS = 1_000
@@ -48,7 +48,7 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   const guards = [guardThread(threadId, read), ...request.guards]
   if (strategy === 'enqueue') {
     const queue = [...thread.queue, entry]
-    const queued = transition(thread, run, { to: 'queued', position: queue.length })
+    const queued = transition(thread, run, { type: 'run.queued', position: queue.length })
     await commitTransitions(context.observe, [queued], (ops) =>
       commitRun(context, run, { guards, ops: [...ops, putThread({ ...thread, queue }), ...request.ops] }),
     )
@@ -56,10 +56,8 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   }
   const active = thread.activeRunId === null ? undefined : await loadRun(store, threadId, thread.activeRunId)
   const waiting = await loadWaiting(context, thread)
-  const queued = transition(thread, run, { to: 'queued', position: 1 })
-  const superseded = waiting.map((record) =>
-    transition(thread, record, { to: 'ended', status: 'interrupted', reason: 'superseded' }),
-  )
+  const queued = transition(thread, run, { type: 'run.queued', position: 1 })
+  const superseded = waiting.map((record) => dropped(thread, record, 'superseded'))
   const unchanged = active && {
     guard: 'version' as const,
     collection: 'runs',

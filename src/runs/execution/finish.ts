@@ -83,22 +83,28 @@ export async function resolveEnding(
   const rolledBack = cancel === 'rollback' ? await rollback(context, run) : {}
   const end = endOf(settled, open)
   const interrupts = rolledBack.interrupts ?? open
+  const { status, message } = end
   return {
-    event: rootLifecycle(run, end.event, end.error ?? undefined),
-    transition: transition(thread, run, {
-      to: 'ended',
-      status: end.status,
-      reason: end.reason,
-      error: end.error,
-      usage,
-      interruptIds: interrupts.map(({ id }) => id),
-      ...(settled.end === 'failed' && { cause: settled.error }),
-    }),
+    event: rootLifecycle(run, end.event, message ?? undefined),
+    transition: transition(
+      thread,
+      run,
+      end.reason === null
+        ? { type: 'run.interrupted', status, usage, message, interruptIds: open.map(({ id }) => id) }
+        : {
+            type: 'run.ended',
+            status,
+            reason: end.reason,
+            usage,
+            message,
+            ...(settled.end === 'failed' && { error: settled.error }),
+          },
+    ),
     thread: {
       ...thread,
       activeRunId: null,
-      status: end.status === 'error' ? 'error' : interrupts.length > 0 ? 'interrupted' : 'idle',
-      error: end.error,
+      status: status === 'error' ? 'error' : interrupts.length > 0 ? 'interrupted' : 'idle',
+      error: message,
       unfinishedRunIds:
         settled.end === 'done'
           ? thread.unfinishedRunIds
@@ -154,27 +160,26 @@ function union(first: readonly OpenInterrupt[], second: readonly OpenInterrupt[]
 interface End {
   readonly event: 'completed' | 'failed' | 'interrupted'
   readonly status: 'success' | 'error' | 'interrupted'
-  readonly reason: RunEndReason | 'interrupted'
-  readonly error: string | null
+  /** Null where the run waits for answers. */
+  readonly reason: RunEndReason | null
+  /** What clients are shown of a failure. */
+  readonly message: string | null
 }
 
 function endOf(outcome: Outcome, open: readonly OpenInterrupt[]): End {
+  const interrupted = { event: 'interrupted', status: 'interrupted', message: null } as const
+  const failed = { event: 'failed', status: 'error' } as const
   switch (outcome.end) {
     case 'failed':
-      return { event: 'failed', status: 'error', reason: 'failed', error: errorText(outcome.error) }
+      return { ...failed, reason: 'failed', message: errorText(outcome.error) }
     case 'lost':
-      return { event: 'failed', status: 'error', reason: 'lost', error: OWNER_LOST }
+      return { ...failed, reason: 'lost', message: OWNER_LOST }
     case 'stopped':
-      return {
-        event: 'interrupted',
-        status: 'interrupted',
-        reason: stopReasonOf(outcome.reason),
-        error: null,
-      }
+      return { ...interrupted, reason: stopReasonOf(outcome.reason) }
     case 'done':
       return open.length > 0
-        ? { event: 'interrupted', status: 'interrupted', reason: 'interrupted', error: null }
-        : { event: 'completed', status: 'success', reason: 'completed', error: null }
+        ? { ...interrupted, reason: null }
+        : { event: 'completed', status: 'success', reason: 'completed', message: null }
   }
 }
 

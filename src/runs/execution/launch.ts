@@ -42,7 +42,7 @@ export async function claimThread(
   const { threadId } = run
   const token = nextToken(state)
   const rollbackPoint = await rollbackPointOf(context, thread, run)
-  const started = transition(thread, run, { to: 'running', rollbackPoint })
+  const started = transition(thread, run, { type: 'run.started', rollbackPoint })
   const busy: ThreadRecord = {
     ...thread,
     status: 'busy',

@@ -136,7 +136,7 @@ async function usableThread(
 ): Promise<ThreadRecord | undefined> {
   if (!thread) {
     if (start.kind === 'resume') throw noSuchThread(threadId)
-    if (mustExist && !(await savedThread(context, threadId, owner))) throw noSuchThread(threadId)
+    if (mustExist && !(await savedThread(context, { threadId, owner }))) throw noSuchThread(threadId)
     return undefined
   }
   if (thread.owner !== owner || (thread.deleting && mustExist)) throw noSuchThread(threadId)

@@ -73,7 +73,7 @@ const guards = ({ thread, run, state }: OrphanedRun) =>
 async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<LaunchedRun> {
   const { token, state } = orphan
   const thread = orphan.thread.record
-  const takenOver = transition(thread, orphan.run.record, { to: 'taken over' })
+  const takenOver = transition(thread, orphan.run.record, { type: 'run.taken_over' })
   const { run } = takenOver
   const rest = await remainingInput(context, thread, run)
   const { head } = await commitTransitions(context.observe, [takenOver], (runOps) =>

@@ -1,4 +1,4 @@
-import type { LogBatch } from '../../storage/store/store.ts'
+import type { LogBatch, Store } from '../../storage/store/store.ts'
 import type { Matcher } from './filter.ts'
 import { topicOf } from './frame.ts'
 
@@ -83,5 +83,20 @@ function eventOf({ event_id, seq, method, params }: FrameJson, runId: string): T
     timestamp,
     runId,
     data,
+  }
+}
+
+/** The wanted events that a log has now, after a sequence number. */
+export async function* readLog(
+  store: Store,
+  threadId: string,
+  wanted: Matcher,
+  after = 0,
+): AsyncGenerator<ThreadEvent> {
+  for (;;) {
+    const batch = await store.read(threadId, { after })
+    if (batch.count === 0) return
+    yield* decodeBatch(batch, wanted)
+    after = batch.first + batch.count - 1
   }
 }

@@ -1,44 +1,66 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import type { Op } from '../../storage/store/store.ts'
-import type { RunEndReason, RunEvent, RunUsage, ServerEvent } from '../observe.ts'
+import type { RunEndReason, RunEvent, ServerEvent } from '../observe.ts'
 import { putRun, type RollbackPoint, type RunRecord, type ThreadRecord } from './records.ts'
 
-/** How the status of a run changes. Nothing else changes it. */
+/** How the status of a run changes, with what observers are told of it. Nothing else changes it. */
 export type RunChange =
-  | { readonly to: 'queued'; readonly position: number }
-  | { readonly to: 'running'; readonly rollbackPoint: RollbackPoint }
-  /** Another process continues it. */
-  | { readonly to: 'taken over' }
-  | {
-      readonly to: 'ended'
-      readonly status: 'success' | 'error' | 'interrupted'
-      /** `interrupted` where the run waits for answers. */
-      readonly reason: RunEndReason | 'interrupted'
-      /** The failure as clients see it. */
-      readonly error?: string | null
-      readonly cause?: unknown
-      readonly usage?: RunUsage | null
-      readonly interruptIds?: readonly string[]
-    }
+  | Told<'run.queued', 'position'>
+  | (Told<'run.started'> & { readonly rollbackPoint: RollbackPoint })
+  /** Another process goes on with it. */
+  | Told<'run.taken_over'>
+  | ((
+      | Told<'run.interrupted', 'status' | 'usage' | 'interruptIds'>
+      | Told<'run.ended', 'status' | 'reason' | 'usage' | 'error'>
+    ) & {
+      /** What clients are shown of a failure. */
+      readonly message: string | null
+    })
 
-/** One change of a run's status: the record it leaves, the op that writes it, and the event for observers. */
+/** The fields of an event that only the caller knows. */
+type Told<Type extends RunEvent['type'], Fields extends string = never> = { readonly type: Type } & Pick<
+  Extract<RunEvent, { readonly type: Type }>,
+  Fields & keyof Extract<RunEvent, { readonly type: Type }>
+>
+
+/** One change of a run's status: the record it leaves, the op that writes it, and what observers are told of it. */
 export interface Transition {
   readonly run: RunRecord
   readonly op: Op
   readonly event: RunEvent
 }
 
-export function transition(thread: ThreadRecord, before: RunRecord, change: RunChange): Transition {
+export function transition({ owner }: ThreadRecord, before: RunRecord, change: RunChange): Transition {
   const at = Date.now()
-  const run = changed(before, change, at)
-  const { threadId, runId, assistantId, traceparent } = run
-  const about = { threadId, runId, assistantId, owner: thread.owner, at, traceparent }
-  return { run, op: putRun(run), event: eventOf(about, run, change) }
+  const { threadId, runId, assistantId, traceparent, createdAt, startedAt } = before
+  const about = { threadId, runId, assistantId, owner, at, traceparent }
+  const made = (record: Partial<RunRecord>, event: RunEvent): Transition => {
+    const run = { ...before, ...record }
+    return { run, op: putRun(run), event }
+  }
+  switch (change.type) {
+    case 'run.queued':
+      return made({}, { ...about, ...change })
+    case 'run.started': {
+      const { type, rollbackPoint } = change
+      const record = { status: 'running', attempts: 1, startedAt: at, rollbackPoint } as const
+      return made(record, { ...about, type, waitedMs: Math.max(0, at - createdAt) })
+    }
+    case 'run.taken_over': {
+      const attempt = before.attempts + 1
+      return made({ attempts: attempt }, { ...about, ...change, attempt })
+    }
+    default: {
+      const { message, ...told } = change
+      const durationMs = startedAt === null ? null : Math.max(0, at - startedAt)
+      return made({ status: told.status, error: message }, { ...about, ...told, durationMs })
+    }
+  }
 }
 
 /**
- * Commits status changes of runs together with what else `commit` writes, then notifies observers. Every status change goes
- * through here, so that observers see exactly the changes that were recorded.
+ * Commits changes of runs together with the other writes of `commit`, and then tells observers. All changes of a run's status
+ * go through here, so that observers are told of every recorded change and of nothing else.
  */
 export async function commitTransitions<T>(
   observe: (event: ServerEvent) => void,
@@ -50,39 +72,9 @@ export async function commitTransitions<T>(
   return committed
 }
 
-function changed(run: RunRecord, change: RunChange, at: number): RunRecord {
-  switch (change.to) {
-    case 'queued':
-      return { ...run, status: 'pending' }
-    case 'running':
-      return { ...run, status: 'running', attempts: 1, startedAt: at, rollbackPoint: change.rollbackPoint }
-    case 'taken over':
-      return { ...run, attempts: run.attempts + 1 }
-    case 'ended':
-      return { ...run, status: change.status, error: change.error ?? null }
-  }
-}
-
-type About = Pick<RunEvent, 'threadId' | 'runId' | 'assistantId' | 'owner' | 'at' | 'traceparent'>
-
-function eventOf(about: About, run: RunRecord, change: RunChange): RunEvent {
-  switch (change.to) {
-    case 'queued':
-      return { ...about, type: 'run.queued', position: change.position }
-    case 'running':
-      return { ...about, type: 'run.started', waitedMs: Math.max(0, about.at - run.createdAt) }
-    case 'taken over':
-      return { ...about, type: 'run.taken_over', attempt: run.attempts }
-    case 'ended': {
-      const { status, reason, usage = null, interruptIds = [], cause } = change
-      const durationMs = run.startedAt === null ? null : Math.max(0, about.at - run.startedAt)
-      if (reason === 'interrupted')
-        return { ...about, type: 'run.interrupted', status, durationMs, usage, interruptIds }
-      const error = cause === undefined ? {} : { error: cause }
-      return { ...about, type: 'run.ended', status, reason, durationMs, usage, ...error }
-    }
-  }
-}
+/** The end of a run that never started. */
+export const dropped = (thread: ThreadRecord, run: RunRecord, reason: RunEndReason): Transition =>
+  transition(thread, run, { type: 'run.ended', status: 'interrupted', reason, usage: null, message: null })
 
 type RootState = 'running' | 'completed' | 'failed' | 'interrupted'
 

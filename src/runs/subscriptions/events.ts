@@ -1,11 +1,9 @@
 import type { RunContext } from '../context.ts'
-import { noSuchRun } from '../errors.ts'
 import { waitForEnd } from '../execution/recover.ts'
-import { decodeBatch, decodeFrames, type LogGap, type ThreadEvent } from '../log/decode.ts'
+import { decodeBatch, decodeFrames, type LogGap, readLog, type ThreadEvent } from '../log/decode.ts'
 import { createMatcher, type EventFilter, type Matcher } from '../log/filter.ts'
 import type { Topic } from '../log/frame.ts'
-import { loadRun } from '../records/records.ts'
-import { findThread } from '../threads/threads.ts'
+import { requireRun } from '../threads/threads.ts'
 import { type Rendering, subscribeAs } from './subscribe.ts'
 
 export interface EventsRequest {
@@ -33,7 +31,7 @@ export async function* readEvents(
   signal?.throwIfAborted()
   const filter = request.filter ? createMatcher(request.filter) : () => true
   const wanted = runId === undefined ? filter : ofRun(runId, filter)
-  if (runId !== undefined) await requireRun(context, threadId, owner, runId)
+  if (runId !== undefined) await requireRun(context, { threadId, owner, runId })
   const subscription = subscribeAs(context, { threadId, owner, since: after }, wanted, AS_EVENTS)
   signal?.addEventListener('abort', subscription.cancel)
   const stopWaiting = new AbortController()
@@ -58,7 +56,7 @@ export async function* readEvents(
       }
     }
     signal?.throwIfAborted()
-    if (isOver) yield* remainder(context, threadId, seen, ofRun(runId!, filter))
+    if (isOver) yield* readLog(context.store, threadId, ofRun(runId!, filter), seen)
   } finally {
     stopWaiting.abort()
     signal?.removeEventListener('abort', subscription.cancel)
@@ -72,16 +70,6 @@ const AS_EVENTS: Rendering<readonly (ThreadEvent | LogGap)[]> = {
     const events = decodeBatch(batch, wanted)
     return events.length > 0 ? events : undefined
   },
-}
-
-async function requireRun(
-  context: RunContext,
-  threadId: string,
-  owner: string | null,
-  runId: string,
-): Promise<void> {
-  const thread = await findThread(context, threadId, owner)
-  if (!thread || !(await loadRun(context.store, threadId, runId))) throw noSuchRun(runId)
 }
 
 /** Matches the run's wanted events, and those that announce its end. */
@@ -107,18 +95,3 @@ const isEndOf = (event: ThreadEvent | LogGap, runId: string): boolean =>
   event.runId === runId &&
   isRootLifecycle(event) &&
   TERMINAL_EVENTS.includes((event.data as { readonly event?: unknown }).event)
-
-/** What the log has of an ended run after `seen`. */
-async function* remainder(
-  { store }: RunContext,
-  threadId: string,
-  seen: number,
-  wanted: Matcher,
-): AsyncGenerator<ThreadEvent> {
-  for (let after = seen; ; ) {
-    const batch = await store.read(threadId, { after })
-    if (batch.count === 0) return
-    yield* decodeBatch(batch, wanted)
-    after = batch.first + batch.count - 1
-  }
-}

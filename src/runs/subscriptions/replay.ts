@@ -49,7 +49,7 @@ export async function locateStart(
   // from it.
   const { head, firstRetained } = await store.inspect(threadId)
   const record = (await loadThread(store, threadId))?.record
-  const thread = record ? ownThread(record, owner) : await savedThread(context, threadId, owner)
+  const thread = record ? ownThread(record, owner) : await savedThread(context, { threadId, owner })
   if (!thread) return undefined
   const createdAt = record?.createdAt ?? null
   const live: ReplayRange = { until: Number.POSITIVE_INFINITY, wanted: filter }

@@ -150,7 +150,7 @@ export function subscribeAs<Chunk>(
     const limit = until === Number.POSITIVE_INFINITY ? {} : { limit: Math.min(until - after, MAX_BATCH) }
     const batch = await watcher.read({ after, ...limit })
     if (mayBeRecreated(batch)) {
-      const thread = await findThread(context, threadId, owner)
+      const thread = await findThread(context, request)
       if (!thread || (createdAt !== null && thread.createdAt !== createdAt)) throw deleted()
     }
     if (batch.head < after && (await store.inspect(threadId)).head < after) return restart()
@@ -191,7 +191,7 @@ export function subscribeAs<Chunk>(
   async function skipGap(first: number): Promise<Chunk> {
     const gap = gapFrame(after, first)
     after = first - 1
-    const thread = await findThread(context, threadId, owner)
+    const thread = await findThread(context, request)
     return rendering.frames(thread ? [gap, ...(await baselineFrames(context, thread, filter, after))] : [gap])
   }
 

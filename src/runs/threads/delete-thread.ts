@@ -5,6 +5,7 @@ import { waitForEnd } from '../execution/recover.ts'
 import { loadThread } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import { markDeleting, removeMarked } from './remove-thread.ts'
+import type { OwnedThread } from './threads.ts'
 
 /** The interval of checks whether another process still holds the thread. */
 const POLL_MS = 50
@@ -13,12 +14,9 @@ const POLL_MS = 50
  * Removes a thread: refuses new runs, stops the one in progress and waits for its end, then drops checkpoints, records and log.
  * False when the owner has no such thread. Any process can finish an interrupted deletion: see `removeMarked`.
  */
-export async function deleteThread(
-  context: RunContext,
-  threadId: string,
-  owner: string | null,
-): Promise<boolean> {
-  if (!(await retryConflicts(() => markDeleting(context, threadId, owner)))) return false
+export async function deleteThread(context: RunContext, thread: OwnedThread): Promise<boolean> {
+  const { threadId } = thread
+  if (!(await retryConflicts(() => markDeleting(context, thread)))) return false
   for (;;) {
     await stopRun(context, threadId)
     if (await removeMarked(context, threadId)) return true

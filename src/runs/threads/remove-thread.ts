@@ -12,27 +12,22 @@ import {
   putThread,
   type ThreadRecord,
 } from '../records/records.ts'
-import { commitTransitions, transition } from '../records/transition.ts'
-import { savedThread } from './threads.ts'
+import { commitTransitions, dropped } from '../records/transition.ts'
+import { type OwnedThread, savedThread } from './threads.ts'
 
 /**
  * Marks a thread for deletion: no run starts on it any more, and no caller sees it. False when the owner has no such thread.
  * Throws `ConflictError` when another process changed the thread first.
  */
-export async function markDeleting(
-  context: RunContext,
-  threadId: string,
-  owner: string | null,
-): Promise<boolean> {
+export async function markDeleting(context: RunContext, { threadId, owner }: OwnedThread): Promise<boolean> {
   const { store } = context
   const read = await loadThread(store, threadId)
-  const thread = read ? read.record : await savedThread(context, threadId, owner)
+  const thread = read ? read.record : await savedThread(context, { threadId, owner })
   if (!thread || thread.owner !== owner) return false
   if (thread.deleting) return true
-  const dropped = (await loadWaiting(context, thread)).map((run) =>
-    transition(thread, run, { to: 'ended', status: 'interrupted', reason: 'deleted' }),
-  )
-  await commitTransitions(context.observe, dropped, (ops) =>
+  const waiting = await loadWaiting(context, thread)
+  const ended = waiting.map((run) => dropped(thread, run, 'deleted'))
+  await commitTransitions(context.observe, ended, (ops) =>
     store.commit(threadId, {
       guards: [guardThread(threadId, read)],
       ops: [...ops, putThread({ ...thread, deleting: true, queue: [] })],

@@ -1,10 +1,24 @@
 import { ConflictError } from '../../storage/errors.ts'
 import type { DocIndex } from '../../storage/store/store.ts'
 import { agentOf, checkpointerOf, type RunContext, readerOf } from '../context.ts'
-import { noSuchThread } from '../errors.ts'
+import { noSuchRun, noSuchThread } from '../errors.ts'
 import { type CommandKey, loadReceipt, putReceipt } from '../records/idempotency.ts'
-import { loadThread, newThread, ownerIndex, putThread, type ThreadRecord } from '../records/records.ts'
+import {
+  loadRun,
+  loadThread,
+  newThread,
+  ownerIndex,
+  putThread,
+  type RunRecord,
+  type ThreadRecord,
+} from '../records/records.ts'
 import { updateThread } from '../records/update.ts'
+
+/** A thread, and whose it has to be. */
+export interface OwnedThread {
+  readonly threadId: string
+  readonly owner: string | null
+}
 
 /**
  * The thread, or undefined where the owner has none of this id. On a server without authentication a thread that only the
@@ -12,11 +26,10 @@ import { updateThread } from '../records/update.ts'
  */
 export async function findThread(
   context: RunContext,
-  threadId: string,
-  owner: string | null,
+  { threadId, owner }: OwnedThread,
 ): Promise<ThreadRecord | undefined> {
   const thread = (await loadThread(context.store, threadId))?.record
-  return thread ? ownThread(thread, owner) : savedThread(context, threadId, owner)
+  return thread ? ownThread(thread, owner) : savedThread(context, { threadId, owner })
 }
 
 /** The thread if this owner may see it. Another owner's thread, and one that is being deleted, look unknown. */
@@ -26,8 +39,7 @@ export const ownThread = (thread: ThreadRecord, owner: string | null): ThreadRec
 /** A thread that has a state but no record. */
 export async function savedThread(
   context: RunContext,
-  threadId: string,
-  owner: string | null,
+  { threadId, owner }: OwnedThread,
 ): Promise<ThreadRecord | undefined> {
   if (owner !== null) return undefined
   const checkpointer = checkpointerOf(context, agentOf(context, readerOf(context, null)))
@@ -37,9 +49,18 @@ export async function savedThread(
   return newThread(threadId, null, at)
 }
 
-export interface NewThread {
-  readonly threadId: string
-  readonly owner: string | null
+export interface OwnedRun extends OwnedThread {
+  readonly runId: string
+}
+
+/** The record of a run of an owner's thread. Throws `no_such_run`. */
+export async function requireRun(context: RunContext, run: OwnedRun): Promise<RunRecord> {
+  const found = (await findThread(context, run)) && (await loadRun(context.store, run.threadId, run.runId))
+  if (found) return found.record
+  throw noSuchRun(run.runId)
+}
+
+export interface NewThread extends OwnedThread {
   readonly assistantId?: string | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** The idempotency key: a repeated request returns the thread that the first one created. */
@@ -63,7 +84,7 @@ export async function createThread(
     return thread
   } catch (error) {
     if (!(error instanceof ConflictError)) throw error
-    const taken = command && (await findThread(context, threadId, owner))
+    const taken = command && (await findThread(context, request))
     return taken && (await loadReceipt(store, threadId, command)).receipt ? taken : undefined
   }
 }
@@ -71,9 +92,7 @@ export async function createThread(
 /** Merges keys into a thread's metadata. */
 export async function patchThread(
   context: RunContext,
-  threadId: string,
-  owner: string | null,
-  metadata: Readonly<Record<string, unknown>>,
+  { threadId, owner, metadata }: OwnedThread & { readonly metadata: Readonly<Record<string, unknown>> },
 ): Promise<ThreadRecord> {
   const thread = await updateThread(context.store, threadId, (now) =>
     now.owner === owner && !now.deleting

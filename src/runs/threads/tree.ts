@@ -1,6 +1,5 @@
-import type { Store } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
-import { decodeBatch } from '../log/decode.ts'
+import { readLog } from '../log/decode.ts'
 import type { Matcher } from '../log/filter.ts'
 
 /** The tree of a run's agents, built from its lifecycle events. */
@@ -30,10 +29,12 @@ export async function readTree(
   runId: string,
 ): Promise<RunTree | undefined> {
   const nodes = new Map<string, Node>()
-  for await (const { namespace, data } of lifecycle(store, threadId, runId)) {
+  const isLifecycle: Matcher = (topic) => topic.method === 'lifecycle' && topic.runId === runId
+  for await (const { namespace, data } of readLog(store, threadId, isLifecycle)) {
+    const { event, graph_name } = data as LifecycleData
     const node = nodeAt(nodes, namespace)
-    node.status = data.event
-    node.graphName = data.graph_name ?? node.graphName
+    node.status = event
+    node.graphName = graph_name ?? node.graphName
   }
   return nodes.get('[]')
 }
@@ -52,19 +53,4 @@ function nodeAt(nodes: Map<string, Node>, namespace: readonly string[]): Node {
   nodes.set(key, node)
   if (namespace.length > 0) nodeAt(nodes, namespace.slice(0, -1)).children.push(node)
   return node
-}
-
-async function* lifecycle(
-  store: Store,
-  threadId: string,
-  runId: string,
-): AsyncGenerator<{ readonly namespace: readonly string[]; readonly data: LifecycleData }> {
-  const wanted: Matcher = (topic) => topic.method === 'lifecycle' && topic.runId === runId
-  for (let after = 0; ; ) {
-    const batch = await store.read(threadId, { after })
-    if (batch.count === 0) return
-    for (const { namespace, data } of decodeBatch(batch, wanted))
-      yield { namespace, data: data as LifecycleData }
-    after = batch.first + batch.count - 1
-  }
 }

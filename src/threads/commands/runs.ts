@@ -16,7 +16,7 @@ export async function runStart(command: Command): Promise<CommandResult> {
     config: runConfig(config, metadata),
     title: titleOf(input),
   })
-  return { result: { run_id: started.runId }, appliedThroughSeq: started.appliedThroughSeq }
+  return resultOf(started)
 }
 
 /** `state.fork`: a run from an earlier checkpoint. */
@@ -28,10 +28,7 @@ export async function stateFork(command: Command): Promise<CommandResult> {
     mustExist: true,
     config: runConfig(config, undefined),
   })
-  return {
-    result: { run_id: started.runId, thread_id: command.threadId },
-    appliedThroughSeq: started.appliedThroughSeq,
-  }
+  return resultOf(started, { thread_id: command.threadId })
 }
 
 /**
@@ -49,7 +46,7 @@ export async function inputRespond(command: Command): Promise<CommandResult> {
     update,
     goto,
   })
-  return { result: { run_id: started.runId }, appliedThroughSeq: started.appliedThroughSeq }
+  return resultOf(started)
 }
 
 /**
@@ -73,7 +70,7 @@ export async function inputInject(command: Command): Promise<CommandResult> {
   // A repeated command does what it did the first time, whatever the thread's status is now.
   if (done ? 'runId' in done : thread.status === 'busy') {
     const started = await start(command, { input: { messages }, config: runConfig(undefined, undefined) })
-    return { result: { run_id: started.runId }, appliedThroughSeq: started.appliedThroughSeq }
+    return resultOf(started)
   }
   if (!done && thread.status === 'interrupted') {
     throw new ProtocolError(
@@ -89,6 +86,11 @@ export async function inputInject(command: Command): Promise<CommandResult> {
   })
   return { result: {}, appliedThroughSeq }
 }
+
+const resultOf = ({ runId, appliedThroughSeq }: Started, more: object = {}): CommandResult => ({
+  result: { run_id: runId, ...more },
+  appliedThroughSeq,
+})
 
 const start = async (command: Command, request: Omit<RunRequest, 'threadId'>): Promise<Started> =>
   command.engine.start({ ...(await common(command)), ...request })
