@@ -106,6 +106,7 @@ export {
 } from './server.ts'
 export {
   type Checkpointer,
+  type CheckpointSaver,
   ConflictError,
   FencedError,
   jsonSerde,

@@ -14,7 +14,7 @@ export {
   type ThreadList,
   type ThreadSubscription,
 } from './engine.ts'
-export { noSuchRun, noSuchThread, RunError, type RunErrorCode } from './errors.ts'
+export { RunError, type RunErrorCode } from './errors.ts'
 export type { LogGap, ThreadEvent } from './log/decode.ts'
 export type { EventFilter } from './log/filter.ts'
 export type {

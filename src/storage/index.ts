@@ -8,6 +8,7 @@ export type {
   CheckpointTuple,
 } from './checkpointer/checkpointer.ts'
 export type { DeltaHistory } from './checkpointer/delta-history.ts'
+export type { CheckpointSaver } from './checkpointer/saver.ts'
 export { jsonSerde, type Serde } from './checkpointer/serde.ts'
 export { ConflictError, FencedError, UnavailableError } from './errors.ts'
 export { type MemoryCheckpointer, memoryCheckpointer } from './memory/checkpointer.ts'
