@@ -19,11 +19,11 @@ import {
 } from './attributes.ts'
 import { parseTraceparent } from './traceparent.ts'
 
-/** A run that another process has taken over never ends here: its span must not be kept forever. */
+/** A process that is frozen may never be told the end of a run: its span must not be kept forever. */
 const MAX_OPEN_SPANS = 10_000
 
 /** Why the span of an attempt ends before its run does. */
-type AttemptEnd = 'handed_over' | 'taken_over' | 'forgotten'
+type AttemptEnd = 'handed_over' | 'fenced' | 'taken_over' | 'forgotten'
 
 /** Makes a span of every attempt of a run, and of every call of a model a child of it. */
 export function createRunSpans(tracer: Tracer, maxOpen = MAX_OPEN_SPANS): (event: ServerEvent) => void {
@@ -49,6 +49,9 @@ export function createRunSpans(tracer: Tracer, maxOpen = MAX_OPEN_SPANS): (event
       }
       case 'run.handed_over':
         endAttempt(event.runId, event.at, 'handed_over')
+        break
+      case 'run.fenced':
+        endAttempt(event.runId, event.at, 'fenced')
         break
       case 'run.model_called':
         addModelCall(event)

@@ -52,6 +52,8 @@ export type RunEvent =
   | (AboutRun & { readonly type: 'run.taken_over'; readonly attempt: number })
   /** This process closes and lets another one continue the run. */
   | (AboutRun & { readonly type: 'run.handed_over' })
+  /** This process lost the thread's lease, and writes nothing more: another one goes on with the run or has ended it. */
+  | (AboutRun & { readonly type: 'run.fenced' })
   /** A call of a model, through `model()` of an agent function. */
   | (AboutRun & { readonly type: 'run.model_called'; readonly call: ModelCall })
   /** The run waits for answers to its interrupts. */

@@ -33,6 +33,7 @@ export const EVENTS: { readonly [Type in ServerEvent['type']]: Extract<ServerEve
     },
   },
   'run.handed_over': { ...about, type: 'run.handed_over' },
+  'run.fenced': { ...about, type: 'run.fenced' },
   'run.taken_over': { ...about, type: 'run.taken_over', attempt: 2 },
   'run.ended': { ...ending, type: 'run.ended', status: 'error', reason: 'failed', error: new Error('run-1') },
   'run.interrupted': {

@@ -18,7 +18,7 @@ import { approval } from '../fixtures/graphs.ts'
 import { engineOf, start } from '../kit/engine.ts'
 import { puppet } from '../kit/puppet.ts'
 import { killable, sharedMemory } from '../kit/shared.ts'
-import { eventually, turns } from '../kit/wait.ts'
+import { eventually, gate, turns } from '../kit/wait.ts'
 
 /** An engine whose events are kept. */
 function observed(agents: Parameters<typeof engineOf>[0], options: Partial<AgentEngineOptions> = {}) {
@@ -167,6 +167,27 @@ describe('a run is told of', () => {
       { type: 'run.taken_over', attempt: 3 },
       { type: 'run.ended', reason: 'completed' },
     ])
+  })
+
+  test('by the instance that lost its lease to another one', async () => {
+    const shared = sharedMemory()
+    const { store, checkpointer } = shared()
+    const frozen = gate()
+    const silent: Store = {
+      ...store,
+      async commit(partition, change) {
+        if (change.ops.some(({ op }) => op === 'renew')) await frozen.opened
+        return store.commit(partition, change)
+      },
+    }
+    const fenced = observed({ a: puppet().agent }, { store: silent, checkpointer, leaseTtlMs: 40 })
+    const { runId } = await start(fenced.engine, 't')
+    const other = observed({ a: puppet().agent }, { ...shared(), leaseTtlMs: 40 })
+    await eventually(() => other.events.length > 0)
+    frozen.open()
+    await eventually(() => fenced.events.length > 1)
+    expect(fenced.events.slice(1)).toMatchObject([{ type: 'run.fenced', runId }])
+    expect(other.events).toMatchObject([{ type: 'run.ended', runId, reason: 'lost' }])
   })
 
   test('that its process is lost and nobody may go on with it', async () => {

@@ -14,6 +14,7 @@ import { type Appender, createAppender } from '../log/appender.ts'
 import { interruptIdOf } from '../log/frame.ts'
 import type { RunUsage } from '../observe.ts'
 import type { OpenInterrupt } from '../records/records.ts'
+import { aboutRun } from '../records/transition.ts'
 import { updateThread } from '../records/update.ts'
 import { finish, type Leftover, type Outcome } from './finish.ts'
 import { launchNext } from './launch.ts'
@@ -42,12 +43,13 @@ export async function execute(context: RunContext, launched: LaunchedRun): Promi
 }
 
 async function attempt(context: RunContext, launched: LaunchedRun, stop: AbortController): Promise<void> {
-  const { threadId, runId } = launched.run
+  const { thread, run } = launched
   try {
     await runToEnd(context, launched, stop)
   } catch (error) {
-    // A fenced writer has lost the thread to another process, which writes the terminal event: there is nothing to report.
-    if (!(error instanceof FencedError)) context.report(error, { threadId, runId })
+    // A fenced writer has lost the thread to another one, which tells the subscribers.
+    if (error instanceof FencedError) context.observe({ ...aboutRun(thread, run), type: 'run.fenced' })
+    else context.report(error, { threadId: run.threadId, runId: run.runId })
   }
 }
 
@@ -63,7 +65,7 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
       appender,
       await iterateAgent(context, launched, stop.signal, recorder.record),
     )
-    if (outcome.end === 'stopped' && outcome.reason === 'fenced') return
+    if (outcome.end === 'stopped' && outcome.reason === 'fenced') throw new FencedError('The lease was lost.')
     if (outcome.end === 'stopped' && outcome.reason === 'hand over') return await handOver(context, launched)
     await retryUnavailable(retryForMs, () =>
       finish(context, launched, appender, outcome, recorder.leftover()),
@@ -121,8 +123,7 @@ function openAgent(
   { run, token, thread }: LaunchedRun,
   signal: AbortSignal,
 ): AgentSteps {
-  const { threadId, runId, assistantId, traceparent } = run
-  const about = { threadId, runId, assistantId, owner: thread.owner, traceparent }
+  const { threadId, runId, assistantId } = run
   const agent = agentOf(context, assistantId)
   const saver = fencedCheckpointer(checkpointerOf(context, agent), context.store, threadId, token)
   const task: AgentTask = {
@@ -134,7 +135,7 @@ function openAgent(
     config: run.config,
     checkpointer: retryingCheckpointer(saver, context.retryForMs),
     signal,
-    onModelCall: (call) => context.observe({ ...about, type: 'run.model_called', at: Date.now(), call }),
+    onModelCall: (call) => context.observe({ ...aboutRun(thread, run), type: 'run.model_called', call }),
   }
   return interruptible(agent, task, context.cancelGraceMs)
 }

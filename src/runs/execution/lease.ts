@@ -2,6 +2,7 @@ import { FencedError } from '../../storage/errors.ts'
 import type { Op, Store } from '../../storage/store/store.ts'
 import type { LaunchedRun, RunContext, StopReason } from '../context.ts'
 import { loadRun } from '../records/records.ts'
+import { aboutRun } from '../records/transition.ts'
 
 /**
  * Listens for a cancel of the run and, where other processes share the store, keeps the lease alive. Returns a function that
@@ -80,11 +81,9 @@ export async function handOver(
   { store, observe }: RunContext,
   { thread, run, token }: LaunchedRun,
 ): Promise<void> {
-  const { threadId, runId, assistantId, traceparent } = run
-  await store.commit(threadId, {
+  await store.commit(run.threadId, {
     guards: [{ guard: 'fence', token }],
     ops: [{ op: 'renew', token, ttlMs: 0 }],
   })
-  const about = { threadId, runId, assistantId, owner: thread.owner, at: Date.now(), traceparent }
-  observe({ type: 'run.handed_over', ...about })
+  observe({ ...aboutRun(thread, run), type: 'run.handed_over' })
 }

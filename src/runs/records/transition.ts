@@ -1,6 +1,6 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import type { Op } from '../../storage/store/store.ts'
-import type { RunEndReason, RunEvent, ServerEvent } from '../observe.ts'
+import type { AboutRun, RunEndReason, RunEvent, ServerEvent } from '../observe.ts'
 import { putRun, type RollbackPoint, type RunRecord, type ThreadRecord } from './records.ts'
 
 /** How the status of a run changes, with what observers are told of it. Nothing else changes it. */
@@ -30,10 +30,16 @@ export interface Transition {
   readonly event: RunEvent
 }
 
-export function transition({ owner }: ThreadRecord, before: RunRecord, change: RunChange): Transition {
-  const at = Date.now()
-  const { threadId, runId, assistantId, traceparent, createdAt, startedAt } = before
-  const about = { threadId, runId, assistantId, owner, at, traceparent }
+/** What every event of a run tells, now. */
+export function aboutRun({ owner }: ThreadRecord, run: RunRecord): AboutRun {
+  const { threadId, runId, assistantId, traceparent } = run
+  return { threadId, runId, assistantId, owner, at: Date.now(), traceparent }
+}
+
+export function transition(thread: ThreadRecord, before: RunRecord, change: RunChange): Transition {
+  const { createdAt, startedAt } = before
+  const about = aboutRun(thread, before)
+  const { at } = about
   const made = (record: Partial<RunRecord>, event: RunEvent): Transition => {
     const run = { ...before, ...record }
     return { run, op: putRun(run), event }
