@@ -34,7 +34,7 @@ test('every example of the README and of the guide to the engine has the types i
     .map((page) => readFileSync(join(root, page), 'utf8'))
     .join('\n')
   const examples = [...pages.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!)
-  expect(examples.length).toBe(Object.keys(GIVEN).length)
+  expect(examples.length).toBe(Object.keys(GIVEN).length + 1)
   const graph = "declare const graph: import('langchain').ReactAgent\nexport { graph }"
   const sources = new Map(
     examples.map((code, at) => [join(root, `readme-example-${at}.ts`), `${code}\n${given(code)}\nexport {}`]),
