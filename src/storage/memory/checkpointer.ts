@@ -17,16 +17,14 @@ export type MemoryCheckpointer = CheckpointSaver
  * superstep costs its changes. LangChain messages come back as messages.
  */
 export function memoryCheckpointer(): MemoryCheckpointer {
-  return countedMemoryCheckpointer().checkpointer
+  return memoryCheckpointerIn(new Map())
 }
 
-/** The same, beside a function that counts its checkpoints. */
-export function countedMemoryCheckpointer(): {
-  readonly checkpointer: MemoryCheckpointer
-  readonly count: () => number
-} {
-  const threads = new Map<string, Map<string, Namespace>>()
+/** Namespaces by thread, then by name. */
+export type MemoryThreads = Map<string, Map<string, Namespace>>
 
+/** The same over a map that others may count. */
+export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer {
   /** It is kept from `add` on, so that what cannot be copied leaves nothing behind. */
   function namespaceAt(threadId: string, name: string): Namespace {
     return threads.get(threadId)?.get(name) ?? { kept: new Map(), writes: new Map(), newest: undefined }
@@ -97,11 +95,7 @@ export function countedMemoryCheckpointer(): {
       }
     },
   }
-  const count = () =>
-    [...threads.values()]
-      .flatMap((namespaces) => [...namespaces.values()])
-      .reduce((sum, { kept }) => sum + kept.size, 0)
-  return { checkpointer: createSaver('memoryCheckpointer', jsonSerde, tuples), count }
+  return createSaver('memoryCheckpointer', jsonSerde, tuples)
 }
 
 function parentOf(kept: Kept | undefined): Kept | undefined {
