@@ -6,7 +6,7 @@ export function uuid7(now: number = Date.now()): string {
   for (let i = 0; i < 6; i++) bytes[i] = Math.floor(now / 2 ** (8 * (5 - i))) & 0xff
   bytes[6] = (bytes[6]! & 0x0f) | 0x70
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  return format(bytes)
+  return formatUuid(toHex(bytes))
 }
 
 /** A UUID version 8 (RFC 9562 §5.8): the same for the same value, of JSON. */
@@ -15,10 +15,10 @@ export async function uuidOf(value: unknown): Promise<string> {
   const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', text), 0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x80
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
-  return format(bytes)
+  return formatUuid(toHex(bytes))
 }
 
-function format(bytes: Uint8Array): string {
-  const hex = toHex(bytes)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+/** Puts the dashes of a UUID between 32 hexadecimal digits. */
+export function formatUuid(digits: string): string {
+  return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }

@@ -1,4 +1,5 @@
 import { encodeBase64 } from '../formats/reading/base64.ts'
+import { typeOfClass } from '../messages/wire/classes.ts'
 
 /**
  * Turns any value into plain JSON, and never throws. A value that is plain JSON already is returned as it is, without a copy.
@@ -180,19 +181,9 @@ function isUnchanged(message: Message, seen: readonly unknown[]): boolean {
   return true
 }
 
-const MESSAGE_TYPES: Readonly<Record<string, string>> = {
-  HumanMessage: 'human',
-  AIMessage: 'ai',
-  SystemMessage: 'system',
-  ToolMessage: 'tool',
-  FunctionMessage: 'function',
-  RemoveMessage: 'remove',
-}
-
 /** The envelope that `JSON.stringify` makes of a message: `{ lc: 1, type: 'constructor', id: […, 'HumanMessage'], kwargs }`. */
 function convertEnvelope(value: Fields, path: object[]): unknown {
-  const name = Array.isArray(value.id) ? String(value.id.at(-1)).replace(/Chunk$/, '') : ''
-  const type = Object.hasOwn(MESSAGE_TYPES, name) ? MESSAGE_TYPES[name] : undefined
+  const type = typeOfClass(value.id)
   if (type === undefined || typeof value.kwargs !== 'object' || value.kwargs === null)
     return convertOwn(value, path)
   return convertOwn({ ...value.kwargs, type }, path)

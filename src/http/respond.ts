@@ -27,7 +27,7 @@ export function json(value: unknown, { status = 200, headers }: ResponseOptions 
 
 /** A response without a body. */
 export function empty(status = 204, headers?: Readonly<Record<string, string>>): Response {
-  return new Response(null, headers === undefined ? { status } : { status, headers: { ...headers } })
+  return new Response(null, { status, headers: { ...headers } })
 }
 
 /** The whole body of a response made by `json`, so that an adapter can send it at once instead of reading a stream. */

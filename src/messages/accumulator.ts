@@ -2,6 +2,7 @@ import { accepts, applyDelta, type BlockDraft, createDraft, impliedBlock, toBloc
 import type { ContentBlock } from './content.ts'
 import type { Delta, MessageError, MessageEvent, MessageFinish, MessageStart } from './events.ts'
 import type { Message } from './message.ts'
+import { defined } from './record.ts'
 
 /** Builds messages from their events, in time linear in the number of events. */
 export interface Accumulator {
@@ -124,15 +125,11 @@ export function createMessageDraft(): MessageDraft {
   function message(): Message {
     const ordered = [...slots.values()].sort((a, b) => a.key - b.key)
     const { role = 'assistant', id, name, toolCallId } = head
-    const { reason, usage } = tail
+    const { reason: finishReason, usage } = tail
     return {
       role,
-      ...(id !== undefined && { id }),
-      ...(name !== undefined && { name }),
       content: ordered.map(blockOf),
-      ...(toolCallId !== undefined && { toolCallId }),
-      ...(reason !== undefined && { finishReason: reason }),
-      ...(usage !== undefined && { usage }),
+      ...defined({ id, name, toolCallId, finishReason, usage }),
       ...mergedMetadata(head, tail),
     }
   }
@@ -152,8 +149,4 @@ type WithMetadata = { readonly metadata?: Readonly<Record<string, unknown>> }
 function mergedMetadata(before: WithMetadata, after: WithMetadata): WithMetadata | undefined {
   if (!before.metadata && !after.metadata) return undefined
   return { metadata: { ...before.metadata, ...after.metadata } }
-}
-
-function defined<T extends object>(fields: T): Partial<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>
 }

@@ -1,3 +1,18 @@
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** The fields that `isKept` chooses. */
+export function filterFields<Value>(
+  fields: Readonly<Record<string, Value>>,
+  isKept: (key: string, value: Value) => boolean,
+): Record<string, Value> {
+  return Object.fromEntries(Object.entries(fields).filter(([key, value]) => isKept(key, value)))
+}
+
+/** The fields that have a value. */
+export function defined<Fields extends object>(
+  fields: Fields,
+): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
+  return filterFields(fields as Record<string, never>, (_, value) => value !== undefined)
+}

@@ -1,8 +1,9 @@
 import { AgentwireError } from '../errors.ts'
 import type { Checkpointer } from './checkpointer/checkpointer.ts'
 import type { DurableStorage, DurableStorageOptions } from './durable.ts'
-import { countedMemoryCheckpointer } from './memory/checkpointer.ts'
-import { countedMemoryStore } from './memory/store.ts'
+import { type MemoryThreads, memoryCheckpointerIn } from './memory/checkpointer.ts'
+import { countCheckpoints, countContents } from './memory/counts.ts'
+import { openMemoryStore } from './memory/store.ts'
 import { assertReadable, schemeOf } from './storage-url.ts'
 
 export type {
@@ -97,14 +98,14 @@ export async function openStorage(url: string, options: OpenStorageOptions = {})
 }
 
 function openMemory(): OpenedStorage {
-  const { store, count } = countedMemoryStore()
-  const saver = countedMemoryCheckpointer()
+  const { store, contents } = openMemoryStore()
+  const threads: MemoryThreads = new Map()
   return {
     store,
-    checkpointer: saver.checkpointer,
+    checkpointer: memoryCheckpointerIn(threads),
     setup: () => store.setup(),
     async report() {
-      const { bytes, ...counts } = count()
+      const { bytes, ...counts } = countContents(contents)
       return {
         name: 'memory',
         reachable: true,
@@ -113,7 +114,7 @@ function openMemory(): OpenedStorage {
         warnings: [
           'It is in the memory of this process: nothing is kept when it ends, and no other process sees it.',
         ],
-        counts: { ...counts, checkpoints: saver.count() },
+        counts: { ...counts, checkpoints: countCheckpoints(threads) },
         bytes,
       }
     },

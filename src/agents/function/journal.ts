@@ -1,5 +1,6 @@
+import { formatUuid } from '../../ids.ts'
 import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
-import { type Channels, type CheckpointChain, formatUuid } from './checkpoints.ts'
+import type { Channels, CheckpointChain } from './checkpoints.ts'
 
 /** The channel with the raw input of an unfinished run. A checkpoint that has it has a function to run, or to run again. */
 export const INPUT = '__input__'

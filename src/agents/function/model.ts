@@ -62,7 +62,7 @@ export async function streamModel(
   }
   const cancel = () => {
     end('Cancelled.')
-    if (stream) stop(stream, chunks)
+    stop(stream, chunks)
   }
   attempt.signal.addEventListener('abort', cancel, { once: true })
   try {
@@ -76,7 +76,7 @@ export async function streamModel(
     end()
     return message
   } catch (error) {
-    if (stream) stop(stream, chunks)
+    stop(stream, chunks)
     const reason = failure?.message ?? textOfError(error)
     draft.fail(reason)
     end(reason)
@@ -109,13 +109,9 @@ function observeCall(format: Format) {
   return {
     push(event: MessageEvent, chunk: unknown): void {
       if (firstTokenAt === null && isContent(event, chunk)) firstTokenAt = Date.now()
-      if (event.type === 'usage') usage = event.usage
-      if (event.type !== 'messageStart' && event.type !== 'messageFinish') return
-      const named = event.metadata?.model
-      if (typeof named === 'string') model = named
-      if (event.type !== 'messageFinish') return
-      finishReason ??= event.reason
-      usage = event.usage ?? usage
+      if ('usage' in event) usage = event.usage ?? usage
+      if ('reason' in event) finishReason ??= event.reason
+      if ('metadata' in event && typeof event.metadata?.model === 'string') model = event.metadata.model
     },
     end(onModelCall: ((call: ModelCall) => void) | undefined, error: string | undefined): void {
       if (isOver) return
@@ -162,7 +158,6 @@ function detacherOf(
         return { ...start, metadata: about, ...(name !== undefined && { name }) }
       }
       case 'blockStart':
-        return { ...event, block: detachBlock(event.block, event.index) }
       case 'blockFinish':
         return event.block ? { ...event, block: detachBlock(event.block, event.index) } : event
       case 'blockDelta': {
@@ -180,8 +175,8 @@ function detacherOf(
 }
 
 /** Stops a stream, also while it waits for its next chunk. SDKs end the request when the controller of its stream is aborted. */
-function stop(stream: object, chunks: AsyncIterator<unknown> | undefined): void {
-  const { controller } = stream as { readonly controller?: unknown }
+function stop(stream: object | undefined, chunks: AsyncIterator<unknown> | undefined): void {
+  const { controller } = (stream ?? {}) as { readonly controller?: unknown }
   if (controller instanceof AbortController) controller.abort()
   chunks?.return?.().catch(() => {}) // The source may fail while it closes, and nobody needs that error.
 }

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { toWireMessage, type WireMessage } from '../../messages/index.ts'
+import { filterFields } from '../../messages/record.ts'
 import { AgentInputError } from '../errors.ts'
 import { toJson } from '../to-json.ts'
 
@@ -37,8 +38,7 @@ export function messagesOf(state: State): readonly WireMessage[] {
 
 /** The state in the channels of a checkpoint, without the channels of the engines. */
 export function publicState(channels: Readonly<Record<string, unknown>>): State {
-  const fields = Object.entries(channels)
-  return Object.fromEntries(fields.filter(([key]) => !key.startsWith(RESERVED) && !key.startsWith('branch:')))
+  return filterFields(channels, (key) => !key.startsWith(RESERVED) && !key.startsWith('branch:'))
 }
 
 /** The input of a run as a change of the state. An input that is neither an object nor a string changes nothing. */

@@ -90,10 +90,9 @@ async function withState(
   { channels, id }: LoadedCheckpoint,
   task: SnapshotTask,
 ): Promise<SnapshotTask> {
-  const checkpointNs = task.checkpoint?.checkpointNs
-  const checkpointId = checkpointNs === undefined ? undefined : journalOf(channels, id).children[checkpointNs]
-  const loaded =
-    checkpointId === undefined ? undefined : await loadCheckpoint({ ...at, checkpointNs, checkpointId })
+  const { checkpointNs = '' } = task.checkpoint ?? {}
+  const checkpointId = journalOf(channels, id).children[checkpointNs]
+  const loaded = checkpointId && (await loadCheckpoint({ ...at, checkpointNs, checkpointId }))
   return loaded ? { ...task, state: toSnapshot(loaded.tuple) } : task
 }
 

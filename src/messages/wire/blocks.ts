@@ -1,7 +1,7 @@
-import type { Annotation, Citation, ContentBlock, Extras, MediaBlock, MediaType } from '../content.ts'
-import { isRecord } from '../record.ts'
+import type { Annotation, ContentBlock, Extras, MediaBlock, MediaType } from '../content.ts'
+import { filterFields, isRecord } from '../record.ts'
 import { parseToolArgs } from '../tool-args.ts'
-import { given } from './given.ts'
+import { fromWire, given, toWire, type WireNames } from './given.ts'
 
 /**
  * A content block as the streaming protocol and LangChain's messages spell it (`ContentBlock` of the protocol; standard content
@@ -12,30 +12,32 @@ export interface WireBlock {
   readonly [field: string]: unknown
 }
 
+const MEDIA: WireNames = { url: 'url', base64: 'data', fileId: 'file_id', mimeType: 'mime_type' }
+const CITATION: WireNames = {
+  url: 'url',
+  title: 'title',
+  startIndex: 'start_index',
+  endIndex: 'end_index',
+  citedText: 'cited_text',
+}
+
+const MEDIA_FIELDS = /* @__PURE__ */ Object.entries(MEDIA).flat()
+const CITATION_FIELDS = /* @__PURE__ */ Object.entries(CITATION).flat()
+
 /** The fields that each type of block has on the wire, and that therefore cannot hold an extra of the same name. */
 const OWN_FIELDS: Readonly<Record<ContentBlock['type'], readonly string[]>> = {
   text: ['text', 'annotations'],
   reasoning: ['reasoning'],
-  image: ['url', 'data', 'base64', 'file_id', 'fileId', 'mime_type', 'mimeType'],
-  audio: ['url', 'data', 'base64', 'file_id', 'fileId', 'mime_type', 'mimeType'],
-  video: ['url', 'data', 'base64', 'file_id', 'fileId', 'mime_type', 'mimeType'],
-  file: ['url', 'data', 'base64', 'file_id', 'fileId', 'mime_type', 'mimeType'],
+  image: MEDIA_FIELDS,
+  audio: MEDIA_FIELDS,
+  video: MEDIA_FIELDS,
+  file: MEDIA_FIELDS,
   toolCall: ['name', 'args'],
   invalidToolCall: ['name', 'args', 'error'],
   serverToolCall: ['name', 'args'],
   serverToolResult: ['tool_call_id', 'toolCallId', 'status', 'output'],
   nonStandard: ['value'],
 }
-const CITATION_FIELDS = [
-  'url',
-  'title',
-  'start_index',
-  'startIndex',
-  'end_index',
-  'endIndex',
-  'cited_text',
-  'citedText',
-]
 
 /** Writes a block. Base64 goes into `data`, where the JavaScript client reads it. */
 export function encodeBlock(block: ContentBlock): WireBlock {
@@ -75,13 +77,7 @@ function encodeFields(block: ContentBlock): WireBlock {
     case 'nonStandard':
       return { type: 'non_standard', value: block.value }
     default:
-      return {
-        type: block.type,
-        ...given('url', block.url),
-        ...given('data', block.base64),
-        ...given('file_id', block.fileId),
-        ...given('mime_type', block.mimeType),
-      }
+      return { type: block.type, ...toWire(block, MEDIA) }
   }
 }
 
@@ -144,15 +140,7 @@ function knownBlock(wire: Record<string, unknown>): ContentBlock | undefined {
 }
 
 function decodeMedia(wire: Record<string, unknown>, type: MediaType): MediaBlock | undefined {
-  const base64 = wire.data ?? wire.base64
-  const fileId = wire.file_id ?? wire.fileId
-  const mimeType = wire.mime_type ?? wire.mimeType
-  const fields = {
-    ...given('url', wire.url),
-    ...given('base64', base64),
-    ...given('fileId', fileId),
-    ...given('mimeType', mimeType),
-  }
+  const fields = fromWire(wire, MEDIA)
   if (Object.values(fields).some((value) => typeof value !== 'string')) return undefined
   // A medium with a `source` or `file` is a provider's own block, which stays whole.
   if (wire.source !== undefined || (type === 'file' && isRecord(wire.file))) return undefined
@@ -178,11 +166,7 @@ function encodeAnnotation(annotation: Annotation): Record<string, unknown> {
     ...flatExtras(annotation.extras, CITATION_FIELDS),
     type: 'citation',
     ...given('id', id),
-    ...given('url', annotation.url),
-    ...given('title', annotation.title),
-    ...given('start_index', annotation.startIndex),
-    ...given('end_index', annotation.endIndex),
-    ...given('cited_text', annotation.citedText),
+    ...toWire(annotation, CITATION),
   }
 }
 
@@ -193,14 +177,7 @@ function decodeAnnotation(wire: unknown): Annotation {
     return { type: 'nonStandard', ...(typeof id === 'string' && { id }), value: wire.value }
   }
   if (wire.type !== 'citation') return { type: 'nonStandard', value: wire }
-  const fields = {
-    ...given('url', wire.url),
-    ...given('title', wire.title),
-    ...given('startIndex', wire.start_index ?? wire.startIndex),
-    ...given('endIndex', wire.end_index ?? wire.endIndex),
-    ...given('citedText', wire.cited_text ?? wire.citedText),
-  }
-  return { type: 'citation', ...(fields as Omit<Citation, 'type'>), ...unknownFields(wire, CITATION_FIELDS) }
+  return { type: 'citation', ...fromWire(wire, CITATION), ...unknownFields(wire, CITATION_FIELDS) }
 }
 
 const call = ({ name }: Record<string, unknown>) => ({ name: typeof name === 'string' ? name : '' })
@@ -215,7 +192,7 @@ function unknownFields(
   own: readonly string[],
 ): { id?: string; extras?: Extras } {
   const { type: _, id, extras: nested, ...others } = wire
-  const extras = Object.fromEntries(Object.entries(others).filter(([key]) => !own.includes(key)))
+  const extras = filterFields(others, (key) => !own.includes(key))
   const all = isRecord(nested) ? { ...extras, ...nested } : { ...extras, ...given('extras', nested) }
   return { ...(typeof id === 'string' && { id }), ...(Object.keys(all).length > 0 && { extras: all }) }
 }
@@ -224,7 +201,7 @@ function unknownFields(
 function flatExtras(extras: Extras | undefined, own: readonly string[]): Record<string, unknown> | undefined {
   if (!extras) return undefined
   const taken = (key: string) => key === 'type' || key === 'id' || key === 'extras' || own.includes(key)
-  const nested = Object.fromEntries(Object.entries(extras).filter(([key]) => taken(key)))
-  const flat = Object.fromEntries(Object.entries(extras).filter(([key]) => !taken(key)))
+  const nested = filterFields(extras, taken)
+  const flat = filterFields(extras, (key) => !taken(key))
   return Object.keys(nested).length > 0 ? { ...flat, extras: nested } : flat
 }

@@ -2,6 +2,7 @@ import { blockOf, createMessageDraft, type Slot } from '../accumulator.ts'
 import type { ContentBlock } from '../content.ts'
 import type { Delta, MessageEvent, MessageStart } from '../events.ts'
 import type { FinishReason, Message, Role } from '../message.ts'
+import { defined, filterFields } from '../record.ts'
 import { encodeBlock, type WireBlock } from './blocks.ts'
 import { given } from './given.ts'
 import { encodeUsage } from './usage.ts'
@@ -75,10 +76,13 @@ export function createMessageEncoder(deliver: (data: WireMessageEvent) => void, 
     emit({
       event: 'message-start',
       role: WIRE_ROLES[role],
-      ...given('id', named.id),
-      ...given('name', name),
-      ...given('tool_call_id', toolCallId),
-      ...given('metadata', metadata && scalars(metadata)),
+      ...defined({
+        id: named.id,
+        name,
+        tool_call_id: toolCallId,
+        // The protocol's message metadata is flat.
+        metadata: metadata && filterFields(metadata, isScalar),
+      }),
     })
   }
 
@@ -113,11 +117,9 @@ export function createMessageEncoder(deliver: (data: WireMessageEvent) => void, 
         return { type: 'block-delta', fields: { type, annotations } }
       }
       case 'fields': {
-        const fields = Object.entries(asChunk(slot.draft.block))
-        const kept = fields.filter(
-          ([key]) => !APPENDED.includes(key) || (key === 'args' && delta.fields.args),
-        )
-        return { type: 'block-delta', fields: Object.fromEntries(kept) }
+        const isKept = (key: string) =>
+          !APPENDED.includes(key) || (key === 'args' && delta.fields.args !== undefined)
+        return { type: 'block-delta', fields: filterFields(asChunk(slot.draft.block), isKept) }
       }
     }
   }
@@ -157,9 +159,11 @@ export function createMessageEncoder(deliver: (data: WireMessageEvent) => void, 
         const { usage, finishReason, metadata } = draft.message()
         emit({
           event: 'message-finish',
-          ...given('reason', finishReason && WIRE_REASONS[finishReason]),
-          ...given('usage', usage && encodeUsage(usage)),
-          ...given('responseMetadata', metadata),
+          ...defined({
+            reason: finishReason && WIRE_REASONS[finishReason],
+            usage: usage && encodeUsage(usage),
+            responseMetadata: metadata,
+          }),
         })
         break
       }
@@ -179,9 +183,4 @@ function asChunk(block: ContentBlock): WireBlock {
   return { ...wire, type: `${wire.type}_chunk`, args }
 }
 
-/** Keeps the scalar fields, because the protocol's message metadata is flat. */
-function scalars(metadata: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(metadata).filter(([, value]) => value === null || typeof value !== 'object'),
-  )
-}
+const isScalar = (_: string, value: unknown): boolean => value === null || typeof value !== 'object'

@@ -5,3 +5,30 @@ export function given<Key extends string, Value>(
 ): { [K in Key]?: Value } | undefined {
   return value === undefined ? undefined : ({ [key]: value } as { [K in Key]?: Value })
 }
+
+/** The names of fields in the normal form, each with the name that the field has on the wire. */
+export type WireNames = Readonly<Record<string, string>>
+
+/** The fields of `names` that have a value, under their names on the wire. */
+export function toWire(fields: object, names: WireNames): Record<string, unknown> {
+  const wire: Record<string, unknown> = {}
+  for (const name in names) {
+    const value = (fields as Record<string, unknown>)[name]
+    if (value !== undefined) wire[names[name]!] = value
+  }
+  return wire
+}
+
+/** The fields of `names` that have a value on the wire. Default `read`: under their own names too. */
+export function fromWire(
+  wire: Readonly<Record<string, unknown>>,
+  names: WireNames,
+  read: (value: unknown, named: unknown) => unknown = (value, named) => value ?? named,
+): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  for (const name in names) {
+    const value = read(wire[names[name]!], wire[name])
+    if (value !== undefined) fields[name] = value
+  }
+  return fields
+}

@@ -1,8 +1,9 @@
 import type { ContentBlock, InvalidToolCallBlock, ToolCallBlock } from '../content.ts'
 import { type FinishReason, isMessage, type Message, type Role } from '../message.ts'
-import { isRecord } from '../record.ts'
+import { filterFields, isRecord } from '../record.ts'
 import { parseToolArgs } from '../tool-args.ts'
-import { decodeBlock, encodeBlock } from './blocks.ts'
+import { decodeBlock, encodeBlock, type WireBlock } from './blocks.ts'
+import { typeOfClass } from './classes.ts'
 import { WIRE_REASONS, WIRE_ROLES } from './events.ts'
 import { given } from './given.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
@@ -37,10 +38,8 @@ export function encodeMessage(message: Message): WireMessage {
       ...(assistant && plain === undefined && { output_version: V1 }),
     },
     ...(assistant && {
-      tool_calls: content.filter((block) => block.type === 'toolCall').map(encodeToolCall),
-      invalid_tool_calls: content
-        .filter((block) => block.type === 'invalidToolCall')
-        .map(encodeInvalidToolCall),
+      tool_calls: content.filter(({ type }) => type === 'toolCall').map(encodeCall),
+      invalid_tool_calls: content.filter(({ type }) => type === 'invalidToolCall').map(encodeCall),
       ...given('usage_metadata', usage && encodeUsage(usage)),
     }),
     ...(role === 'tool' && {
@@ -65,7 +64,7 @@ export function decodeMessage(value: unknown): Message | undefined {
   if (!finishReason && reason !== undefined) metadata.finish_reason = reason
   if (version !== undefined && version !== V1) metadata.output_version = version
   const usage = decodeUsage(wire.usage_metadata)
-  const extras = { ...wire.additional_kwargs, ...unknownFields(wire) }
+  const extras = { ...wire.additional_kwargs, ...filterFields(wire, (key) => !KNOWN_FIELDS.has(key)) }
   return {
     role,
     ...(wire.id !== undefined && { id: wire.id }),
@@ -95,8 +94,7 @@ export function toWireMessage(value: unknown): WireMessage | undefined {
   if (isMessage(value)) return encodeMessage(value)
   if (typeof value.toJSON === 'function') return toWireMessage(value.toJSON())
   if (value.lc === 1 && isRecord(value.kwargs)) {
-    const name = Array.isArray(value.id) ? String(value.id.at(-1)) : ''
-    const type = CLASSES.get(name.replace(/Chunk$/, ''))
+    const type = TYPES.get(typeOfClass(value.id))
     return type === undefined ? undefined : flat(type, value.kwargs)
   }
   const type = TYPES.get(value.type) ?? TYPES.get(value.role)
@@ -174,13 +172,7 @@ function isSameCall(block: ContentBlock, call: ToolCallBlock | InvalidToolCallBl
   )
 }
 
-function encodeToolCall({ id, name, args }: ToolCallBlock): Record<string, unknown> {
-  return { id: id ?? null, name, args, type: 'tool_call' }
-}
-
-function encodeInvalidToolCall({ id, name, args, error }: InvalidToolCallBlock): Record<string, unknown> {
-  return { id: id ?? null, name: name ?? null, args, error, type: 'invalid_tool_call' }
-}
+const encodeCall = ({ extras: _, ...call }: ContentBlock): WireBlock => encodeBlock(call)
 
 function plainText(content: readonly ContentBlock[]): string | undefined {
   if (content.length === 0) return ''
@@ -203,10 +195,6 @@ const KNOWN_FIELDS = new Set([
   'status',
 ])
 
-function unknownFields(wire: WireMessage): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(wire).filter(([key]) => !KNOWN_FIELDS.has(key)))
-}
-
 const ROLES = new Map<string, Role>([
   ['human', 'user'],
   ['ai', 'assistant'],
@@ -226,15 +214,6 @@ const TYPES = new Map<unknown, string>([
   ['tool', 'tool'],
   ['function', 'tool'],
   ['remove', 'remove'],
-])
-
-const CLASSES = new Map([
-  ['HumanMessage', 'human'],
-  ['AIMessage', 'ai'],
-  ['SystemMessage', 'system'],
-  ['ToolMessage', 'tool'],
-  ['FunctionMessage', 'tool'],
-  ['RemoveMessage', 'remove'],
 ])
 
 const REASONS = new Map<unknown, FinishReason>(

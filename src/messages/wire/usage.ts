@@ -1,6 +1,6 @@
-import { isRecord } from '../record.ts'
+import { filterFields, isRecord } from '../record.ts'
 import { totalsOf, type Usage, type UsageDetails } from '../usage.ts'
-import { given } from './given.ts'
+import { fromWire, toWire, type WireNames } from './given.ts'
 
 export interface WireUsage {
   readonly input_tokens: number
@@ -15,18 +15,26 @@ export interface WireUsage {
   readonly output_cost_details?: UsageDetails
 }
 
+const AMOUNTS: WireNames = {
+  totalTokens: 'total_tokens',
+  inputCost: 'input_cost',
+  outputCost: 'output_cost',
+  totalCost: 'total_cost',
+}
+const DETAILS: WireNames = {
+  inputDetails: 'input_token_details',
+  outputDetails: 'output_token_details',
+  inputCostDetails: 'input_cost_details',
+  outputCostDetails: 'output_cost_details',
+}
+
 export function encodeUsage(usage: Usage): WireUsage {
   return {
     input_tokens: usage.inputTokens,
     output_tokens: usage.outputTokens,
     total_tokens: usage.totalTokens,
-    ...given('input_token_details', usage.inputDetails),
-    ...given('output_token_details', usage.outputDetails),
-    ...given('input_cost', usage.inputCost),
-    ...given('output_cost', usage.outputCost),
-    ...given('total_cost', usage.totalCost),
-    ...given('input_cost_details', usage.inputCostDetails),
-    ...given('output_cost_details', usage.outputCostDetails),
+    ...toWire(usage, DETAILS),
+    ...toWire(usage, AMOUNTS),
   }
 }
 
@@ -34,14 +42,8 @@ export function decodeUsage(wire: unknown): Usage | undefined {
   if (!isRecord(wire)) return undefined
   return {
     ...totalsOf(amount(wire.input_tokens) ?? 0, amount(wire.output_tokens) ?? 0),
-    ...given('totalTokens', amount(wire.total_tokens)),
-    ...given('inputDetails', details(wire.input_token_details)),
-    ...given('outputDetails', details(wire.output_token_details)),
-    ...given('inputCost', amount(wire.input_cost)),
-    ...given('outputCost', amount(wire.output_cost)),
-    ...given('totalCost', amount(wire.total_cost)),
-    ...given('inputCostDetails', details(wire.input_cost_details)),
-    ...given('outputCostDetails', details(wire.output_cost_details)),
+    ...fromWire(wire, DETAILS, details),
+    ...fromWire(wire, AMOUNTS, amount),
   }
 }
 
@@ -49,7 +51,5 @@ const amount = (value: unknown): number | undefined => (typeof value === 'number
 
 function details(value: unknown): UsageDetails | undefined {
   if (!isRecord(value)) return undefined
-  return Object.fromEntries(
-    Object.entries(value).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
-  )
+  return filterFields(value, (_, count) => typeof count === 'number') as UsageDetails
 }

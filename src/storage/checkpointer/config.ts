@@ -45,8 +45,8 @@ export function configOf(threadId: string, namespace: string, checkpointId: stri
 }
 
 export function nextVersion(current: ChannelVersion | undefined): number {
-  if (current === undefined || current === null) return 1
-  if (typeof current === 'number') return current + 1
+  const version = current ?? 0
+  if (typeof version === 'number') return version + 1
   throw new AgentwireError(
     'invalid_argument',
     'This saver counts channel versions with numbers, not strings.',
@@ -59,11 +59,8 @@ export const TASKS = '__pregel_tasks'
 export function addPendingSends(checkpoint: Checkpoint, sends: unknown[]): void {
   const versions = Object.values(checkpoint.channel_versions)
   checkpoint.channel_values[TASKS] = sends
-  checkpoint.channel_versions[TASKS] = highestVersion(versions) ?? nextVersion(undefined)
-}
-
-export function highestVersion(versions: readonly ChannelVersion[]): ChannelVersion | undefined {
-  return versions.length === 0 ? undefined : versions.reduce((a, b) => (isAbove(b, a) ? b : a))
+  checkpoint.channel_versions[TASKS] =
+    versions.length === 0 ? 1 : versions.reduce((a, b) => (isAbove(b, a) ? b : a))
 }
 
 function isAbove(a: ChannelVersion, b: ChannelVersion): boolean {

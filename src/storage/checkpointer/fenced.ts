@@ -1,5 +1,6 @@
 import type { Store } from '../store/store.ts'
 import type { Checkpointer } from './checkpointer.ts'
+import type { Serde } from './serde.ts'
 
 /**
  * What a store and a saver over one database have in common: both carry the same object under this key. Only then can the
@@ -18,19 +19,16 @@ export function fencedCheckpointer(
   token: number,
 ): Checkpointer {
   if (inner.withFence && sharesDatabase(inner, store)) return inner.withFence(partition, token)
-  return overlay(inner, {
+  return overlay(inner, (saver) => ({
     async put(...args) {
       await store.assertFence(partition, token)
-      return inner.put(...args)
+      return saver.put(...args)
     },
     async putWrites(...args) {
       await store.assertFence(partition, token)
-      await inner.putWrites(...args)
+      await saver.putWrites(...args)
     },
-    ...(inner.withSerde && {
-      withSerde: (serde) => fencedCheckpointer(inner.withSerde!(serde), store, partition, token),
-    }),
-  })
+  }))
 }
 
 function sharesDatabase(a: object, b: object): boolean {
@@ -39,11 +37,15 @@ function sharesDatabase(a: object, b: object): boolean {
 }
 
 /**
- * `inner` with some methods replaced. Everything else runs on `inner` itself, so that savers with private fields, getters and
+ * `inner`, and its views with another serde, with some methods replaced. Everything else runs on `inner` itself, so that savers with private fields, getters and
  * methods of later LangGraph versions keep working. The proxy's target is a blank object: a frozen saver forbids replacing.
  */
-export function overlay(inner: Checkpointer, methods: Partial<Checkpointer>): Checkpointer {
-  const bound = new Map<PropertyKey, unknown>(Object.entries(methods))
+export function overlay(
+  inner: Checkpointer,
+  methodsOf: (inner: Checkpointer) => Partial<Checkpointer>,
+): Checkpointer {
+  const bound = new Map<PropertyKey, unknown>(Object.entries(methodsOf(inner)))
+  if (inner.withSerde) bound.set('withSerde', (serde: Serde) => overlay(inner.withSerde!(serde), methodsOf))
   return new Proxy(Object.create(Object.getPrototypeOf(inner)) as Checkpointer, {
     get(_, key) {
       if (bound.has(key)) return bound.get(key)

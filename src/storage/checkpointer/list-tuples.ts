@@ -37,9 +37,7 @@ export async function* listTuples<Row>(
   let left = limit
   if (left <= 0) return
   const isFiltered = Object.keys(filter).length > 0
-  const address = addressOf(config)
-  const threadId = address.threadId || undefined
-  const scope = { ...address, threadId, before: before && addressOf(before).checkpointId }
+  const scope = scopeOf(config, before)
   const size = isFiltered ? LOOKED_AT : Math.min(limit, LOOKED_AT)
   for await (const page of pages(scope, size, isFiltered)) {
     const fitting: Row[] = []
@@ -57,7 +55,13 @@ export async function* listTuples<Row>(
   }
 }
 
-function matches(metadata: CheckpointMetadata, filter: Record<string, unknown>): boolean {
+export function scopeOf(config: CheckpointConfig, before: CheckpointConfig | undefined): CheckpointScope {
+  const address = addressOf(config)
+  const threadId = address.threadId || undefined
+  return { ...address, threadId, before: before && addressOf(before).checkpointId }
+}
+
+export function matches(metadata: CheckpointMetadata, filter: Record<string, unknown>): boolean {
   const fields = metadata as unknown as Record<string, unknown>
   return Object.entries(filter).every(
     ([key, value]) => Object.hasOwn(fields, key) && equalsCopy(value, fields[key]),

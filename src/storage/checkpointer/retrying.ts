@@ -19,14 +19,11 @@ export async function retryUnavailable<T>(patienceMs: number, work: () => Promis
 
 /** A view of a run's saver that waits for a backend that is away. Its calls may be retried because putting a checkpoint twice has the effect of putting it once. */
 export function retryingCheckpointer(inner: Checkpointer, patienceMs: number): Checkpointer {
-  return overlay(inner, {
-    getTuple: (...args) => retryUnavailable(patienceMs, () => inner.getTuple(...args)),
-    put: (...args) => retryUnavailable(patienceMs, () => inner.put(...args)),
-    putWrites: (...args) => retryUnavailable(patienceMs, () => inner.putWrites(...args)),
-    ...(inner.withSerde && {
-      withSerde: (serde) => retryingCheckpointer(inner.withSerde!(serde), patienceMs),
-    }),
-  })
+  return overlay(inner, (saver) => ({
+    getTuple: (...args) => retryUnavailable(patienceMs, () => saver.getTuple(...args)),
+    put: (...args) => retryUnavailable(patienceMs, () => saver.put(...args)),
+    putWrites: (...args) => retryUnavailable(patienceMs, () => saver.putWrites(...args)),
+  }))
 }
 
 const FIRST_DELAY_MS = 20

@@ -15,29 +15,39 @@ export const jsonSerde: Serde = {
     if (data instanceof Uint8Array) return ['bytes', data]
     return ['json', new TextEncoder().encode(JSON.stringify(data, encode))]
   },
-  loadsTyped: (type, data) => loads(type, data),
+  async loadsTyped(type, data) {
+    if (type === 'bytes') return typeof data === 'string' ? new TextEncoder().encode(data) : data
+    if (type !== 'json') throw new TypeError(`Unknown serialization type: ${type}`)
+    const text = textOf(data)
+    return reviveAll(JSON.parse(text), text)
+  },
 }
 
 /** `jsonSerde` that gives back LangChain objects too: what `load` makes of each `lc: 1` record. */
 export function reviving(load: (record: object) => Promise<unknown>): Serde {
-  return { ...jsonSerde, loadsTyped: (type, data) => loads(type, data, load) }
+  return {
+    ...jsonSerde,
+    async loadsTyped(type, data) {
+      if (type !== 'json') return jsonSerde.loadsTyped(type, data)
+      const text = textOf(data)
+      const root = { value: JSON.parse(text) as unknown }
+      if (text.includes('"lc":1')) {
+        const records = [...findRecords(root)]
+        const loaded = await Promise.all(records.map(({ node, key }) => load(node[key] as object)))
+        for (const [i, { node, key }] of records.entries()) node[key] = loaded[i]
+      }
+      return reviveAll(root.value, text)
+    },
+  }
 }
 
-async function loads(
-  type: string,
-  data: Uint8Array | string,
-  load?: (record: object) => Promise<unknown>,
-): Promise<unknown> {
-  if (type === 'bytes') return typeof data === 'string' ? new TextEncoder().encode(data) : data
-  if (type !== 'json') throw new TypeError(`Unknown serialization type: ${type}`)
-  const text = typeof data === 'string' ? data : new TextDecoder().decode(data)
-  const root = { value: JSON.parse(text) as unknown }
-  if (load && text.includes('"lc":1')) {
-    const records = [...findRecords(root)]
-    const loaded = await Promise.all(records.map(({ node, key }) => load(node[key] as object)))
-    for (const [i, { node, key }] of records.entries()) node[key] = loaded[i]
-  }
-  return text.includes('"lc":2') ? revive(root.value) : root.value
+function textOf(data: Uint8Array | string): string {
+  return typeof data === 'string' ? data : new TextDecoder().decode(data)
+}
+
+/** What was parsed from a text with all records of `encode` revived. */
+function reviveAll(value: unknown, text: string): unknown {
+  return text.includes('"lc":2') ? revive(value) : value
 }
 
 type Node = Record<string, unknown>

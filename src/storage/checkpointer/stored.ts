@@ -136,10 +136,8 @@ export async function decodeTuple(
   })
   const given = (await Promise.all(values)).filter((entry) => entry !== undefined)
   return toTuple(
+    { threadId, namespace, parentId },
     {
-      threadId,
-      namespace,
-      parentId,
       checkpoint: { ...rest, channel_values: Object.fromEntries(given) },
       metadata: await decodeMetadata(serde, metadata),
       pendingWrites: await decodeWrites(serde, writes),
@@ -148,17 +146,15 @@ export async function decodeTuple(
   )
 }
 
-interface TupleParts extends Required<Pick<CheckpointTuple, 'checkpoint' | 'metadata' | 'pendingWrites'>> {
-  readonly threadId: string
-  readonly namespace: string
-  readonly parentId: string | undefined
-}
+type TupleParts = Required<Pick<CheckpointTuple, 'checkpoint' | 'metadata' | 'pendingWrites'>>
 
 /** Checkpoints before format 4 kept the sends of a step with the writes of its parent. */
 export async function toTuple(
-  { threadId, namespace, parentId, checkpoint, metadata, pendingWrites }: TupleParts,
+  { threadId, namespace, parentId }: Pick<NewCheckpoint, 'threadId' | 'namespace' | 'parentId'>,
+  parts: TupleParts,
   writesOf: (parentId: string) => readonly PendingWrite[] | Promise<readonly PendingWrite[]>,
 ): Promise<CheckpointTuple> {
+  const { checkpoint } = parts
   if (checkpoint.v < 4 && parentId !== undefined) {
     const sends = (await writesOf(parentId)).filter(([, channel]) => channel === TASKS)
     addPendingSends(
@@ -168,9 +164,7 @@ export async function toTuple(
   }
   return {
     config: configOf(threadId, namespace, checkpoint.id),
-    checkpoint,
-    metadata,
-    pendingWrites,
+    ...parts,
     ...(parentId !== undefined && { parentConfig: configOf(threadId, namespace, parentId) }),
   }
 }

@@ -1,6 +1,6 @@
 import { placeOf } from '../checkpointer/config.ts'
 import { copy } from '../checkpointer/copy.ts'
-import { type CheckpointScope, isInScope, listTuples, newestFirst } from '../checkpointer/list-tuples.ts'
+import { isInScope, matches, newestFirst, scopeOf } from '../checkpointer/list-tuples.ts'
 import {
   type CheckpointSaver,
   type CheckpointTuples,
@@ -17,16 +17,14 @@ export type MemoryCheckpointer = CheckpointSaver
  * superstep costs its changes. LangChain messages come back as messages.
  */
 export function memoryCheckpointer(): MemoryCheckpointer {
-  return countedMemoryCheckpointer().checkpointer
+  return memoryCheckpointerIn(new Map())
 }
 
-/** The same, beside a function that counts its checkpoints. */
-export function countedMemoryCheckpointer(): {
-  readonly checkpointer: MemoryCheckpointer
-  readonly count: () => number
-} {
-  const threads = new Map<string, Map<string, Namespace>>()
+/** Namespaces by thread, then by name. */
+export type MemoryThreads = Map<string, Map<string, Namespace>>
 
+/** The same over a map that others may count. */
+export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer {
   /** It is kept from `add` on, so that what cannot be copied leaves nothing behind. */
   function namespaceAt(threadId: string, name: string): Namespace {
     return threads.get(threadId)?.get(name) ?? { kept: new Map(), writes: new Map(), newest: undefined }
@@ -42,28 +40,27 @@ export function countedMemoryCheckpointer(): {
     return kept.get(checkpointId ?? newest ?? '')
   }
 
-  /** One checkpoint at a time, so that no more is copied than is taken. */
-  async function* pages(scope: CheckpointScope) {
-    const { threadId } = scope
-    const inThreads = threadId === undefined ? [...threads.values()] : [threads.get(threadId)]
-    const found = inThreads
-      .flatMap((thread) => [...(thread?.values() ?? [])])
-      .flatMap(({ kept }) => [...kept.values()])
-      .filter(({ namespace, checkpointId }) => isInScope(scope, namespace, checkpointId))
-    for (const kept of found.sort(newestFirst)) yield [kept]
-  }
-
   const tuples: CheckpointTuples = {
     async load(at) {
       const kept = find(at)
       return kept && tupleOf(kept)
     },
-    list: (config, options) =>
-      listTuples<Kept>(
-        { pages, metadataOf: ({ metadata }) => metadata, load: (page) => Promise.all(page.map(tupleOf)) },
-        config,
-        options,
-      ),
+    async *list(config, { limit = Number.POSITIVE_INFINITY, before, filter = {} } = {}) {
+      const scope = scopeOf(config, before)
+      const { threadId } = scope
+      const inThreads = threadId === undefined ? [...threads.values()] : [threads.get(threadId)]
+      const found = inThreads
+        .flatMap((thread) => [...(thread?.values() ?? [])])
+        .flatMap(({ kept }) => [...kept.values()])
+        .filter(({ namespace, checkpointId }) => isInScope(scope, namespace, checkpointId))
+      let left = limit
+      for (const kept of found.sort(newestFirst)) {
+        if (left <= 0) return
+        if (!matches(kept.metadata, filter)) continue
+        left -= 1
+        yield tupleOf(kept)
+      }
+    },
     async put(given) {
       const { threadId, namespace: name, checkpoint } = given
       const namespace = namespaceAt(threadId, name)
@@ -89,21 +86,18 @@ export function countedMemoryCheckpointer(): {
       threads.delete(threadId)
     },
     async *ancestors(at, channels) {
-      for (let kept = find(at); kept?.parentId !== undefined; ) {
-        const { home, parentId }: Kept = kept
-        const parent = home.kept.get(parentId)
-        if (!parent) return
+      for (let kept = parentOf(find(at)); kept; kept = parentOf(kept)) {
+        const { home, checkpointId, cells }: Kept = kept
         yield {
-          writes: writesOf(home, parentId, (channel) => channels.includes(channel)),
-          value: async (channel) => copy(parent.cells.get(channel)?.value),
+          writes: writesOf(home, checkpointId, (channel) => channels.includes(channel)),
+          value: async (channel) => copy(cells.get(channel)?.value),
         }
-        kept = parent
       }
     },
   }
-  const count = () =>
-    [...threads.values()]
-      .flatMap((namespaces) => [...namespaces.values()])
-      .reduce((sum, { kept }) => sum + kept.size, 0)
-  return { checkpointer: createSaver('memoryCheckpointer', jsonSerde, tuples), count }
+  return createSaver('memoryCheckpointer', jsonSerde, tuples)
+}
+
+function parentOf(kept: Kept | undefined): Kept | undefined {
+  return kept?.home.kept.get(kept.parentId ?? '')
 }

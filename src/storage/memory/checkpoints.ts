@@ -32,22 +32,20 @@ export interface Namespace {
 }
 
 /** Copies what is new, and takes the cell of an older checkpoint for every channel that kept its version. */
-export function keep(home: Namespace, given: NewCheckpoint): Kept {
-  const { threadId, namespace, parentId, checkpoint, metadata, newVersions } = given
+export function keep(
+  home: Namespace,
+  { threadId, namespace, parentId, checkpoint, metadata, newVersions }: NewCheckpoint,
+): Kept {
   const { channel_values: values, ...rest } = checkpoint
   const parent = home.kept.get(parentId ?? '')
   const cells = new Map<string, Cell>()
   for (const [channel, version] of Object.entries(checkpoint.channel_versions)) {
-    const isGiven = Object.hasOwn(values, channel)
-    if (Object.hasOwn(newVersions, channel)) {
-      if (isGiven) cells.set(channel, { value: copy(values[channel], parent?.cells.get(channel)?.value) })
-      continue
-    }
-    const source =
-      parent && hasVersion(parent, channel, version)
-        ? parent
-        : findVersion(home, channel, version, isGiven ? { value: values[channel] } : undefined)
-    const cell = source?.cells.get(channel)
+    const given = Object.hasOwn(values, channel) ? { value: values[channel] } : undefined
+    const before = parent?.cells.get(channel)
+    let cell: Cell | undefined
+    if (Object.hasOwn(newVersions, channel)) cell = given && { value: copy(given.value, before?.value) }
+    else if (parent?.checkpoint.channel_versions[channel] === version) cell = before
+    else cell = findVersion(home, channel, version, given)
     if (cell) cells.set(channel, cell)
   }
   return {
@@ -62,34 +60,24 @@ export function keep(home: Namespace, given: NewCheckpoint): Kept {
   }
 }
 
-function hasVersion({ checkpoint }: Kept, channel: string, version: ChannelVersion): boolean {
-  return (
-    Object.hasOwn(checkpoint.channel_versions, channel) && checkpoint.channel_versions[channel] === version
-  )
-}
-
 /** Two branches of a thread may number different values alike. The one that equals what was given is meant, else the latest. */
 function findVersion(
   { kept }: Namespace,
   channel: string,
   version: ChannelVersion,
   given: Cell | undefined,
-): Kept | undefined {
-  const candidates = [...kept.values()].filter((each) => hasVersion(each, channel, version))
-  const equal = candidates.findLast(({ cells }) => {
-    const cell = cells.get(channel)
-    return given && cell && equalsCopy(given.value, cell.value)
-  })
-  return equal ?? candidates.at(-1)
+): Cell | undefined {
+  const cells = [...kept.values()]
+    .filter(({ checkpoint }) => checkpoint.channel_versions[channel] === version)
+    .map(({ cells }) => cells.get(channel))
+  return cells.findLast((cell) => given && cell && equalsCopy(given.value, cell.value)) ?? cells.at(-1)
 }
 
 export function tupleOf(kept: Kept): Promise<CheckpointTuple> {
   const values = [...kept.cells].map(([channel, { value }]) => [channel, copy(value)] as const)
   return toTuple(
+    kept,
     {
-      threadId: kept.threadId,
-      namespace: kept.namespace,
-      parentId: kept.parentId,
       checkpoint: { ...copy(kept.checkpoint), channel_values: Object.fromEntries(values) },
       metadata: copy(kept.metadata),
       pendingWrites: writesOf(kept.home, kept.checkpointId),

@@ -28,9 +28,10 @@ export interface Documents {
   list(collection: string, query: ListQuery, now: number): DocPage
   /** Removes what has expired and gives the partitions it was in. */
   sweep(now: number): Set<string>
-  count(): number
+  readonly collections: ReadonlyMap<string, Collection>
 }
 
+/** By partition, then by id. */
 type Collection = Map<string, Map<string, Kept>>
 
 export function createDocuments(): Documents {
@@ -58,6 +59,7 @@ export function createDocuments(): Documents {
   }
 
   return {
+    collections,
     get(partition, collection, id, now) {
       const kept = find(partition, collection, id, now)
       return kept && toDoc(kept)
@@ -79,11 +81,6 @@ export function createDocuments(): Documents {
       for (const [collection, partitions] of collections) {
         for (const id of partitions.get(partition)?.keys() ?? []) remove(partition, collection, id)
       }
-    },
-    count() {
-      let sum = 0
-      for (const partitions of collections.values()) for (const docs of partitions.values()) sum += docs.size
-      return sum
     },
     has(partition) {
       for (const partitions of collections.values()) if (partitions.has(partition)) return true

@@ -1,4 +1,3 @@
-import type { StorageCounts } from '../durable.ts'
 import { UnavailableError } from '../errors.ts'
 import {
   changeBy,
@@ -17,12 +16,11 @@ import {
   dropOlderThan,
   dropOldestPage,
   type EventLog,
-  emptyBatch,
   keepLast,
   readEvents,
 } from '../store/log-pages.ts'
 import type { Committed, LeaseRecord, Op, PartitionState, Store } from '../store/store.ts'
-import { createDocuments } from './documents.ts'
+import { createDocuments, type Documents } from './documents.ts'
 
 export interface MemoryStoreOptions {
   /** Bound on the log of one partition, in bytes. Older events go first, by whole pages. Default 16 MiB. */
@@ -35,9 +33,15 @@ export interface MemoryStoreOptions {
   readonly now?: (() => number) | undefined
 }
 
-interface MemoryCounts extends Omit<StorageCounts, 'checkpoints'> {
-  /** Of the logs alone. */
-  readonly bytes: number
+/** What a memory store holds, to be counted. */
+export interface MemoryContents {
+  readonly partitions: ReadonlyMap<string, Partition>
+  readonly tombstones: ReadonlyMap<string, Tombstone>
+  readonly documents: Documents
+  /** Partitions with events, the one longest without an append first. */
+  readonly byAppend: ReadonlyMap<string, EventLog>
+  readonly leased: ReadonlyMap<string, Partition>
+  readonly now: () => number
 }
 
 interface Partition {
@@ -56,13 +60,13 @@ const MAX_TOMBSTONES = 65_536
 
 /** A `Store` in this process's memory. Nothing survives the process, and no other process sees it. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  return countedMemoryStore(options).store
+  return openMemoryStore(options).store
 }
 
-/** The same, beside a function that counts what is in it. */
-export function countedMemoryStore(options: MemoryStoreOptions = {}): {
+/** The same, beside what it holds. */
+export function openMemoryStore(options: MemoryStoreOptions = {}): {
   readonly store: Store
-  readonly count: () => MemoryCounts
+  readonly contents: MemoryContents
 } {
   const maxThreadBytes = options.maxThreadBytes ?? 16 * 1024 * 1024
   const maxTotalBytes = options.maxTotalBytes ?? 256 * 1024 * 1024
@@ -71,7 +75,6 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
   const tombstones = new Map<string, Tombstone>()
   const documents = createDocuments()
   const listeners = createListeners()
-  /** Partitions with events, the one longest without an append first. */
   const byAppend = new Map<string, EventLog>()
   const leased = new Map<string, Partition>()
   let logBytes = 0
@@ -83,19 +86,12 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
     if (closed) throw new UnavailableError('The store is closed.', { written: 'no' })
   }
 
-  function counters(id: string): Tombstone {
-    return tombstones.get(id) ?? { head: 0, token: tokenFloor }
-  }
-
-  function open(id: string): Partition {
-    let partition = partitions.get(id)
-    if (!partition) {
-      const { head, token } = counters(id)
-      partition = { log: createLog(head, maxThreadBytes), token, lease: undefined }
-      partitions.set(id, partition)
-      tombstones.delete(id)
-    }
-    return partition
+  /** The partition, or a new one that is not kept yet. */
+  function find(id: string): Partition {
+    const known = partitions.get(id)
+    if (known) return known
+    const { head, token } = tombstones.get(id) ?? { head: 0, token: tokenFloor }
+    return { log: createLog(head, maxThreadBytes), token, lease: undefined }
   }
 
   /** Changes the log, and counts what that adds or frees. */
@@ -183,19 +179,6 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
     return versions
   }
 
-  function count(): MemoryCounts {
-    let events = 0
-    for (const log of byAppend.values()) events += log.head - log.firstRetained + 1
-    const leases = [...leased.values()].filter(({ lease }) => lease!.expiresAt > now()).length
-    return {
-      partitions: partitions.size + tombstones.size,
-      documents: documents.count(),
-      events,
-      leases,
-      bytes: logBytes,
-    }
-  }
-
   const store: Store = {
     capabilities: { name: 'memory', shared: false, durable: false, coalesceMs: 0 },
     async get(partition, collection, id) {
@@ -211,43 +194,33 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
       const { guards = [] } = change
       const prepared = prepareOps(change)
       const time = now()
-      const partition = open(id)
-      try {
-        const current = {
-          now: time,
-          head: partition.log.head,
-          token: partition.token,
-          lease: partition.lease,
-          version: (collection: string, docId: string) => documents.version(id, collection, docId, time),
-        }
-        for (const guard of guards) checkGuard(id, guard, current)
-        checkLease(id, prepared, current)
-      } catch (error) {
-        settle(id)
-        throw error
+      const partition = find(id)
+      const { log, token, lease } = partition
+      const current = {
+        now: time,
+        head: log.head,
+        token,
+        lease,
+        version: (collection: string, docId: string) => documents.version(id, collection, docId, time),
       }
+      for (const guard of guards) checkGuard(id, guard, current)
+      checkLease(id, prepared, current)
+      partitions.set(id, partition)
+      tombstones.delete(id)
       const versions = apply(id, partition, prepared, time)
-      const { head } = partition.log
+      const { head } = log
       settle(id)
       if (listeners.has(id)) listeners.notify(id, changeBy(prepared))
       return { head, versions }
     },
     async read(id, query) {
       assertOpen()
-      const log = partitions.get(id)?.log
-      if (log) return readEvents(log, query)
-      const { head } = counters(id)
-      return emptyBatch(Math.max(query.after, head) + 1, head, head + 1)
+      return readEvents(find(id).log, query)
     },
     async inspect(id): Promise<PartitionState> {
       assertOpen()
-      const partition = partitions.get(id)
-      if (partition) {
-        const { log, token, lease } = partition
-        return { head: log.head, firstRetained: log.firstRetained, token, lease, now: now() }
-      }
-      const { head, token } = counters(id)
-      return { head, firstRetained: head + 1, token, lease: undefined, now: now() }
+      const { log, token, lease } = find(id)
+      return { head: log.head, firstRetained: log.firstRetained, token, lease, now: now() }
     },
     async assertFence(id, token) {
       assertOpen()
@@ -268,8 +241,7 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
     },
     async trim(id, bound) {
       assertOpen()
-      const log = partitions.get(id)?.log
-      if (!log) return
+      const { log } = find(id)
       changeLog(id, log, () => {
         if ('keepLast' in bound) keepLast(log, bound.keepLast)
         else dropOlderThan(log, now() - bound.olderThanMs)
@@ -298,5 +270,5 @@ export function countedMemoryStore(options: MemoryStoreOptions = {}): {
       tombstones.clear()
     },
   }
-  return { store, count }
+  return { store, contents: { partitions, tombstones, documents, byAppend, leased, now } }
 }

@@ -1,0 +1,6 @@
+/** The type of a message from the path of its LangChain class, `id` in a constructor envelope. */
+export function typeOfClass(path: unknown): string | undefined {
+  if (!Array.isArray(path)) return undefined
+  const match = /^(Human|AI|System|Tool|Function|Remove)Message(Chunk)?$/.exec(String(path.at(-1)))
+  return match?.[1]?.toLowerCase()
+}
