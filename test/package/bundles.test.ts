@@ -20,7 +20,7 @@ const NODE_ENTRIES = [
 
 /** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
 const CEILINGS: Readonly<Record<string, number>> = {
-  agentwire: 46,
+  agentwire: 48,
   'agentwire/langgraph': 7,
   'agentwire/messages': 6,
   'agentwire/sqlite': 16,
@@ -44,9 +44,9 @@ const CEILINGS: Readonly<Record<string, number>> = {
 
 /** The same for one name alone, after a bundler has dropped the rest of its entry. */
 const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[] = [
-  ['createAgentServer', 'agentwire', 31],
+  ['createAgentServer', 'agentwire', 33],
   ['defineAgent', 'agentwire', 18],
-  ['memoryCheckpointer', 'agentwire', 6],
+  ['memoryCheckpointer', 'agentwire', 5],
 ]
 
 const allowed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)])
