@@ -26,7 +26,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/sqlite': 16,
   'agentwire/postgres': 21,
   'agentwire/redis': 23,
-  'agentwire/storage': 48,
+  'agentwire/storage': 47,
   'agentwire/formats': 27,
   'agentwire/tracing': 37,
   'agentwire/tracing/sse': 32,
