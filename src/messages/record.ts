@@ -14,5 +14,14 @@ export function filterFields<Value>(
 export function defined<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
-  return filterFields(fields as Record<string, never>, (_, value) => value !== undefined)
+  const given: { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } = {}
+  for (const key in fields) {
+    const value = fields[key]
+    if (value !== undefined) given[key] = value as Exclude<Fields[typeof key], undefined>
+  }
+  return given
+}
+
+export function nonEmpty<Fields extends object>(fields: Fields): Fields | undefined {
+  return Object.keys(fields).length > 0 ? fields : undefined
 }
