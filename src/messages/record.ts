@@ -2,6 +2,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The items of a list; none of anything else. */
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
 /** The fields that `isKept` chooses. */
 export function filterFields<Value>(
   fields: Readonly<Record<string, Value>>,

@@ -1,4 +1,5 @@
 import { encodeMessage, type Message, textOf } from '../../messages/index.ts'
+import { itemsOf } from '../../messages/record.ts'
 import { textOfThrown } from '../errors.ts'
 import { toJson } from '../to-json.ts'
 import { answerWrites } from './journal.ts'
@@ -111,9 +112,7 @@ function startBatch(scope: Scope, path: string): CallBatch {
 function flushCall({ state }: Scope, callId: string): number {
   state.flush()
   for (const { tool_calls: calls } of [...messagesOf(state.current())].reverse()) {
-    const index = Array.isArray(calls)
-      ? calls.findIndex((call) => (call as { id?: unknown }).id === callId)
-      : -1
+    const index = itemsOf(calls).findIndex((call) => (call as { id?: unknown }).id === callId)
     if (index >= 0) return index
   }
   return 0

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { toWireMessage, type WireMessage } from '../../messages/index.ts'
-import { filterFields, isRecord } from '../../messages/record.ts'
+import { filterFields, isRecord, itemsOf } from '../../messages/record.ts'
 import { AgentInputError } from '../errors.ts'
 import { toJson } from '../to-json.ts'
 
@@ -33,7 +33,7 @@ export function reduce(state: State, update: unknown, makeId: () => string): Sta
 }
 
 export function messagesOf(state: State): readonly WireMessage[] {
-  return Array.isArray(state.messages) ? (state.messages as readonly WireMessage[]) : []
+  return itemsOf(state.messages) as readonly WireMessage[]
 }
 
 /** The state in the channels of a checkpoint, without the channels of the engines. */
@@ -150,8 +150,7 @@ function mergeMessages(
 }
 
 function calls(message: WireMessage, callId: unknown): boolean {
-  const list = message.tool_calls
-  return Array.isArray(list) && list.some((call) => (call as { id?: unknown }).id === callId)
+  return itemsOf(message.tool_calls).some((call) => (call as { id?: unknown }).id === callId)
 }
 
 function freeze<T>(value: T): T {

@@ -1,4 +1,11 @@
-import type { Annotation, ContentBlock, Extras, MediaBlock, MediaType } from '../content.ts'
+import {
+  type Annotation,
+  COMMON_FIELDS,
+  type ContentBlock,
+  type Extras,
+  type MediaBlock,
+  type MediaType,
+} from '../content.ts'
 import { defined, filterFields, isRecord, nonEmpty } from '../record.ts'
 import { parseToolArgs } from '../tool-args.ts'
 import { fromWire, given, toWire, type WireNames } from './given.ts'
@@ -195,7 +202,7 @@ function unknownFields(
 /** Extras stand beside the fields of the block. Those whose name is taken stand under `extras`. */
 function flatExtras(extras: Extras | undefined, own: readonly string[]): Record<string, unknown> | undefined {
   if (!extras) return undefined
-  const taken = (key: string) => key === 'type' || key === 'id' || key === 'extras' || own.includes(key)
+  const taken = (key: string) => COMMON_FIELDS.includes(key) || own.includes(key)
   const nested = filterFields(extras, taken)
   const flat = filterFields(extras, (key) => !taken(key))
   return { ...flat, ...given('extras', nonEmpty(nested)) }

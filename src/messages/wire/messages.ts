@@ -1,6 +1,6 @@
 import type { ContentBlock, InvalidToolCallBlock, ToolCallBlock } from '../content.ts'
 import { type FinishReason, isMessage, type Message, type Role } from '../message.ts'
-import { defined, filterFields, isRecord, nonEmpty } from '../record.ts'
+import { defined, filterFields, isRecord, itemsOf, nonEmpty } from '../record.ts'
 import { parseToolArgs } from '../tool-args.ts'
 import { decodeBlock, encodeBlock, type WireBlock } from './blocks.ts'
 import { typeOfClass } from './classes.ts'
@@ -121,8 +121,8 @@ function toolCallFields({
   invalid_tool_calls,
 }: Record<string, unknown>): Record<string, unknown> {
   const calls: unknown[] = []
-  const invalid: unknown[] = Array.isArray(invalid_tool_calls) ? [...invalid_tool_calls] : []
-  for (const call of Array.isArray(tool_calls) ? tool_calls : []) {
+  const invalid: unknown[] = [...itemsOf(invalid_tool_calls)]
+  for (const call of itemsOf(tool_calls)) {
     if (!isRecord(call) || !isRecord(call.function)) {
       calls.push(call)
       continue
@@ -140,12 +140,11 @@ function decodeContent(wire: WireMessage): ContentBlock[] {
   const blocks: ContentBlock[] = []
   if (Array.isArray(wire.content)) blocks.push(...wire.content.map(decodeBlock))
   else if (wire.content !== '') blocks.push({ type: 'text', text: String(wire.content) })
-  for (const field of [wire.tool_calls, wire.invalid_tool_calls]) {
-    for (const call of Array.isArray(field) ? field : []) {
-      const type = field === wire.tool_calls ? 'tool_call' : 'invalid_tool_call'
-      addCall(blocks, decodeBlock({ ...call, type }))
-    }
+  const addCalls = (calls: unknown, type: string) => {
+    for (const call of itemsOf(calls)) addCall(blocks, decodeBlock({ ...(call as object), type }))
   }
+  addCalls(wire.tool_calls, 'tool_call')
+  addCalls(wire.invalid_tool_calls, 'invalid_tool_call')
   return blocks
 }
 
