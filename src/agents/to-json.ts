@@ -125,14 +125,8 @@ function convertCarefully(value: Fields, path: object[]): unknown {
 }
 
 function convertMap(value: ReadonlyMap<unknown, unknown>, path: object[]): unknown {
-  const keys = [...value.keys()]
-  if (!keys.every((key) => typeof key === 'string')) return convertArray([...value], path)
-  const copy: Fields = {}
-  for (const [key, item] of value) {
-    const json = convert(item, path)
-    if (json !== undefined) set(copy, key as string, json)
-  }
-  return copy
+  const isObject = [...value.keys()].every((key) => typeof key === 'string')
+  return isObject ? convertOwn(Object.fromEntries(value), path) : convertArray([...value], path)
 }
 
 /** The methods that LangChain messages of every version have. */

@@ -50,11 +50,10 @@ export function reportError(error: unknown, onError: OnError | undefined): strin
 /** The part of any error that a client may see. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error
-  const retryAfterMs = unavailableFor(error)
-  if (retryAfterMs === undefined) {
+  if (!isUnavailable(error)) {
     return new HttpError(500, 'internal_error', 'The server failed to answer this request.', { cause: error })
   }
-  const headers = { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }
+  const headers = { 'retry-after': String(Math.ceil(error.retryAfterMs / 1_000)) }
   return new HttpError(503, 'unavailable', 'The storage is not available. Try again later.', {
     headers,
     cause: error,
@@ -62,8 +61,7 @@ export function toHttpError(error: unknown): HttpError {
 }
 
 // Checked by shape, because this folder must not import the storage's errors.
-function unavailableFor(error: unknown): number | undefined {
-  if (!(error instanceof AgentwireError) || error.code !== 'unavailable') return undefined
-  const { retryAfterMs } = error as { readonly retryAfterMs?: unknown }
-  return typeof retryAfterMs === 'number' ? retryAfterMs : undefined
+function isUnavailable(error: unknown): error is { readonly retryAfterMs: number } {
+  if (!(error instanceof AgentwireError) || error.code !== 'unavailable') return false
+  return typeof (error as { readonly retryAfterMs?: unknown }).retryAfterMs === 'number'
 }

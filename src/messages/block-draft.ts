@@ -31,20 +31,17 @@ export function impliedBlock(delta: Delta): ContentBlock {
   }
 }
 
+/** The types of blocks that take each delta. All take `fields`. */
+const TAKERS: Readonly<Record<Exclude<Delta['type'], 'fields'>, readonly ContentBlock['type'][]>> = {
+  text: ['text'],
+  annotation: ['text'],
+  reasoning: ['reasoning'],
+  args: ['toolCall', 'serverToolCall'],
+  data: ['image', 'audio', 'video', 'file'],
+}
+
 export function accepts({ type }: ContentBlock, delta: Delta): boolean {
-  switch (delta.type) {
-    case 'text':
-    case 'annotation':
-      return type === 'text'
-    case 'reasoning':
-      return type === 'reasoning'
-    case 'args':
-      return type === 'toolCall' || type === 'serverToolCall'
-    case 'data':
-      return type === 'image' || type === 'audio' || type === 'video' || type === 'file'
-    case 'fields':
-      return true
-  }
+  return delta.type === 'fields' || TAKERS[delta.type].includes(type)
 }
 
 /** Adds a delta that the block accepts. */

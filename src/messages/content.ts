@@ -96,6 +96,8 @@ export interface NonStandardAnnotation {
 
 export type Annotation = Citation | NonStandardAnnotation
 
+/** The fields that all blocks may have. */
+export const COMMON_FIELDS: readonly string[] = ['type', 'id', 'extras']
 const MEDIA_FIELDS = ['url', 'base64', 'fileId', 'mimeType']
 const FIELDS = new Map<unknown, readonly string[]>([
   ['text', ['text', 'annotations']],
@@ -115,10 +117,7 @@ const FIELDS = new Map<unknown, readonly string[]>([
 export function isContentBlock(value: unknown): value is ContentBlock {
   if (!isRecord(value)) return false
   const fields = FIELDS.get(value.type)
-  if (
-    !fields ||
-    !Object.keys(value).every((key) => ['type', 'id', 'extras'].includes(key) || fields.includes(key))
-  )
+  if (!fields || !Object.keys(value).every((key) => COMMON_FIELDS.includes(key) || fields.includes(key)))
     return false
   if (fields.includes('text')) return typeof value.text === 'string'
   return value.type === 'invalidToolCall' || !fields.includes('args') || isRecord(value.args)

@@ -2,6 +2,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The items of a list; none of anything else. */
+export function itemsOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
 /** The fields that `isKept` chooses. */
 export function filterFields<Value>(
   fields: Readonly<Record<string, Value>>,
@@ -14,5 +19,14 @@ export function filterFields<Value>(
 export function defined<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } {
-  return filterFields(fields as Record<string, never>, (_, value) => value !== undefined)
+  const given: { [Key in keyof Fields]?: Exclude<Fields[Key], undefined> } = {}
+  for (const key in fields) {
+    const value = fields[key]
+    if (value !== undefined) given[key] = value as Exclude<Fields[typeof key], undefined>
+  }
+  return given
+}
+
+export function nonEmpty<Fields extends object>(fields: Fields): Fields | undefined {
+  return Object.keys(fields).length > 0 ? fields : undefined
 }

@@ -84,12 +84,11 @@ async function perform<Input>(
 /** The writer, with what belongs to the run assigned to it, because its getters must stay getters. */
 function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentContext<Input> {
   const { threadId, runId, assistantId, config } = task
-  const [thread, run, assistant] = [threadId, runId, assistantId].map((id) => ({ id }))
   return Object.assign(createWriter(scope), {
     input,
-    thread: thread!,
-    run: run!,
-    assistant: assistant!,
+    thread: { id: threadId },
+    run: { id: runId },
+    assistant: { id: assistantId },
     config,
   })
 }

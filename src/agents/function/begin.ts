@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { uuid7 } from '../../ids.ts'
+import { defined } from '../../messages/record.ts'
 import type { AgentTask, RunInput, StateAddress } from '../agent.ts'
 import { AgentInputError } from '../errors.ts'
 import {
@@ -79,10 +80,7 @@ async function planContinuation(
   fork: boolean,
 ): Promise<Plan> {
   const { [INPUT]: raw, [JOURNAL]: saved } = base.channels
-  const channels = {
-    ...(raw !== undefined && { [INPUT]: raw }),
-    ...(saved !== undefined && { [JOURNAL]: saved }),
-  }
+  const channels = defined({ [INPUT]: raw, [JOURNAL]: saved })
   const source = fork ? ({ source: 'fork' } as const) : undefined
   if (raw === undefined) return { state, ...source, channels, pending: [] }
   const value = await readInput(schema, raw)

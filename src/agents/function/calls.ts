@@ -1,4 +1,5 @@
 import { encodeMessage, type Message, textOf } from '../../messages/index.ts'
+import { itemsOf } from '../../messages/record.ts'
 import { textOfThrown } from '../errors.ts'
 import { toJson } from '../to-json.ts'
 import { answerWrites } from './journal.ts'
@@ -46,11 +47,14 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
     if (!call.delivered) attempt.queue.put({ method, namespace, data })
   }
 
-  async function settle(message: Message, event: Record<string, unknown>): Promise<void> {
-    const wire = encodeMessage(message)
+  async function settle(status: 'success' | 'error', text: string): Promise<void> {
+    const content = [{ type: 'text', text }] as const
+    const wire = encodeMessage({ role: 'tool', id: answerId, name, toolCallId: id, status, content })
     attempt.started.delete(namespace)
     if (call.delivered && isKnown(state.current(), wire)) return
-    send('tools', event.event === 'tool-finished' ? { ...event, output: wire } : event)
+    const end =
+      status === 'error' ? { event: 'tool-error', message: text } : { event: 'tool-finished', output: wire }
+    send('tools', { tool_call_id: id, ...end })
     state.change({ messages: [wire] }, insertAnswer(state.current(), wire))
     const completed = {
       method: 'lifecycle',
@@ -66,7 +70,6 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
     })
   }
 
-  const answer = { role: 'tool', id: answerId, name, toolCallId: id } as const
   if (!call.delivered) attempt.started.add(namespace)
   const cause = { type: 'toolCall', tool_call_id: id }
   send('lifecycle', { event: 'started', graph_name: 'tools', cause })
@@ -76,16 +79,10 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
     result = await request.run(call)
   } catch (error) {
     if (isSuspended(error)) throw error
-    const text = textOfThrown(error)
-    const content = [{ type: 'text', text }] as const
-    await settle(
-      { ...answer, status: 'error', content },
-      { event: 'tool-error', tool_call_id: id, message: text },
-    )
+    await settle('error', textOfThrown(error))
     throw error
   }
-  const content = [{ type: 'text', text: request.answer(result) }] as const
-  await settle({ ...answer, status: 'success', content }, { event: 'tool-finished', tool_call_id: id })
+  await settle('success', request.answer(result))
   return result
 }
 
@@ -115,9 +112,7 @@ function startBatch(scope: Scope, path: string): CallBatch {
 function flushCall({ state }: Scope, callId: string): number {
   state.flush()
   for (const { tool_calls: calls } of [...messagesOf(state.current())].reverse()) {
-    const index = Array.isArray(calls)
-      ? calls.findIndex((call) => (call as { id?: unknown }).id === callId)
-      : -1
+    const index = itemsOf(calls).findIndex((call) => (call as { id?: unknown }).id === callId)
     if (index >= 0) return index
   }
   return 0

@@ -90,11 +90,15 @@ export interface SavedInterrupt {
   readonly callIndex?: number
 }
 
-export function savedInterrupts({ pendingWrites = [] }: CheckpointTuple): readonly SavedInterrupt[] {
-  return pendingWrites
-    .filter(([, channel]) => channel === INTERRUPT)
+export function savedInterrupts(tuple: CheckpointTuple): readonly SavedInterrupt[] {
+  return writesTo(INTERRUPT, tuple)
     .map(([, , value]) => value as SavedInterrupt)
     .sort((a, b) => a.order - b.order)
+}
+
+/** The pending writes of a channel. */
+export function writesTo(channel: string, { pendingWrites = [] }: CheckpointTuple) {
+  return pendingWrites.filter((write) => write[1] === channel)
 }
 
 /** Attaches interrupts to the newest checkpoint, where they wait for their answers. */
@@ -120,12 +124,10 @@ export interface FinishedTask {
   readonly messages: unknown
 }
 
-export function finishedTasks({ pendingWrites = [] }: CheckpointTuple): readonly FinishedTask[] {
-  const indexes = new Map(
-    pendingWrites.filter(([, channel]) => channel === CALL_INDEX).map(([id, , index]) => [id, index]),
-  )
-  return pendingWrites
-    .filter(([id, channel]) => channel === MESSAGES && indexes.has(id))
+export function finishedTasks(tuple: CheckpointTuple): readonly FinishedTask[] {
+  const indexes = new Map(writesTo(CALL_INDEX, tuple).map(([id, , index]) => [id, index]))
+  return writesTo(MESSAGES, tuple)
+    .filter(([id]) => indexes.has(id))
     .map(([id, , messages]) => ({ id, callIndex: indexes.get(id) as number, messages }))
 }
 

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { toWireMessage, type WireMessage } from '../../messages/index.ts'
-import { filterFields } from '../../messages/record.ts'
+import { filterFields, isRecord, itemsOf } from '../../messages/record.ts'
 import { AgentInputError } from '../errors.ts'
 import { toJson } from '../to-json.ts'
 
@@ -33,7 +33,7 @@ export function reduce(state: State, update: unknown, makeId: () => string): Sta
 }
 
 export function messagesOf(state: State): readonly WireMessage[] {
-  return Array.isArray(state.messages) ? (state.messages as readonly WireMessage[]) : []
+  return itemsOf(state.messages) as readonly WireMessage[]
 }
 
 /** The state in the channels of a checkpoint, without the channels of the engines. */
@@ -44,7 +44,7 @@ export function publicState(channels: Readonly<Record<string, unknown>>): State 
 /** The input of a run as a change of the state. An input that is neither an object nor a string changes nothing. */
 export function changeOf(raw: unknown): unknown {
   if (typeof raw === 'string') return { messages: [raw] }
-  return typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? raw : undefined
+  return isRecord(raw) ? raw : undefined
 }
 
 /**
@@ -81,12 +81,14 @@ export function frozenCopy(value: unknown): unknown {
 export function insertAnswer(state: State, answer: WireMessage): State {
   const messages = messagesOf(state)
   const frozen = frozenCopy(answer) as WireMessage
-  const known = messages.findIndex(({ id }) => id === answer.id)
-  if (known >= 0) return Object.freeze({ ...state, messages: Object.freeze(messages.with(known, frozen)) })
-  let place = messages.findLastIndex((message) => calls(message, answer.tool_call_id)) + 1
-  if (place === 0) place = messages.length
-  while (messages[place]?.type === 'tool') place++
-  return Object.freeze({ ...state, messages: Object.freeze(messages.toSpliced(place, 0, frozen)) })
+  let place = messages.findIndex(({ id }) => id === answer.id)
+  const replaced = place < 0 ? 0 : 1
+  if (replaced === 0) {
+    place = messages.findLastIndex((message) => calls(message, answer.tool_call_id)) + 1 || messages.length
+    while (messages[place]?.type === 'tool') place++
+  }
+  const merged = Object.freeze(messages.toSpliced(place, replaced, frozen))
+  return Object.freeze({ ...state, messages: merged })
 }
 
 /** Whether the state has this message, with the same content. */
@@ -109,7 +111,7 @@ function sameJson(a: unknown, b: unknown): boolean {
 
 function entriesOf(update: unknown): readonly [string, unknown][] {
   if (Array.isArray(update) && update.every(isPair)) return update
-  if (typeof update === 'object' && update !== null && !Array.isArray(update)) return Object.entries(update)
+  if (isRecord(update)) return Object.entries(update)
   throw new AgentInputError('A state update is an object, or a list of [key, value].')
 }
 
@@ -148,8 +150,7 @@ function mergeMessages(
 }
 
 function calls(message: WireMessage, callId: unknown): boolean {
-  const list = message.tool_calls
-  return Array.isArray(list) && list.some((call) => (call as { id?: unknown }).id === callId)
+  return itemsOf(message.tool_calls).some((call) => (call as { id?: unknown }).id === callId)
 }
 
 function freeze<T>(value: T): T {

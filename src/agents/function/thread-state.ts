@@ -22,6 +22,7 @@ import {
   type SavedInterrupt,
   savedInterrupts,
   saveInterrupts,
+  writesTo,
 } from './journal.ts'
 import { NODE } from './namespace-state.ts'
 import { frozenCopy, publicState, reduce } from './state.ts'
@@ -115,7 +116,7 @@ function toSnapshot(tuple: CheckpointTuple): StateSnapshot {
 function tasksOf(tuple: CheckpointTuple, channels: Channels): readonly SnapshotTask[] {
   const interrupts = savedInterrupts(tuple)
   const threadId = String(tuple.config.configurable?.thread_id)
-  const failure = tuple.pendingWrites?.find(([, channel]) => channel === ERROR)
+  const [failure] = writesTo(ERROR, tuple)
   const self: SnapshotTask = {
     ...EMPTY,
     id: derivedId(journalOf(channels, tuple.checkpoint.id).seed, NODE),

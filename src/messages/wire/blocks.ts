@@ -1,5 +1,12 @@
-import type { Annotation, ContentBlock, Extras, MediaBlock, MediaType } from '../content.ts'
-import { filterFields, isRecord } from '../record.ts'
+import {
+  type Annotation,
+  COMMON_FIELDS,
+  type ContentBlock,
+  type Extras,
+  type MediaBlock,
+  type MediaType,
+} from '../content.ts'
+import { defined, filterFields, isRecord, nonEmpty } from '../record.ts'
 import { parseToolArgs } from '../tool-args.ts'
 import { fromWire, given, toWire, type WireNames } from './given.ts'
 
@@ -84,56 +91,56 @@ function encodeFields(block: ContentBlock): WireBlock {
 /** Reads a block in LangChain's snake_case or camelCase, or OpenAI's `image_url`. A block of an unknown type is kept whole. */
 export function decodeBlock(wire: unknown): ContentBlock {
   if (typeof wire === 'string') return { type: 'text', text: wire }
-  if (!isRecord(wire)) return { type: 'nonStandard', value: wire }
-  return knownBlock(wire) ?? { type: 'nonStandard', value: wire }
+  const block = isRecord(wire) ? decodeRecord(wire) : undefined
+  return block ?? { type: 'nonStandard', value: wire }
 }
 
-function knownBlock(wire: Record<string, unknown>): ContentBlock | undefined {
+function decodeRecord(wire: Record<string, unknown>): ContentBlock | undefined {
+  if (wire.type === 'image_url') return decodeImageUrl(wire)
+  const block = decodeFields(wire)
+  return block && { ...block, ...unknownFields(wire, OWN_FIELDS[block.type]) }
+}
+
+/** The block without its id and its extras. */
+function decodeFields(wire: Record<string, unknown>): ContentBlock | undefined {
   switch (wire.type) {
     case 'text': {
       if (typeof wire.text !== 'string') return undefined
       const annotations = Array.isArray(wire.annotations) && wire.annotations.map(decodeAnnotation)
-      return { type: 'text', text: wire.text, ...(annotations && { annotations }), ...rest(wire, 'text') }
+      return { type: 'text', text: wire.text, ...(annotations && { annotations }) }
     }
     case 'reasoning': {
       const text = wire.reasoning ?? ''
-      return typeof text === 'string' ? { type: 'reasoning', text, ...rest(wire, 'reasoning') } : undefined
+      return typeof text === 'string' ? { type: 'reasoning', text } : undefined
     }
     case 'tool_call':
-      return isRecord(wire.args)
-        ? { type: 'toolCall', ...call(wire), args: wire.args, ...rest(wire, 'toolCall') }
-        : undefined
+      return isRecord(wire.args) ? { type: 'toolCall', ...call(wire), args: wire.args } : undefined
     case 'tool_call_chunk': {
       const parsed = parseToolArgs(String(wire.args ?? ''))
-      if ('error' in parsed)
-        return { type: 'invalidToolCall', ...call(wire), ...parsed, ...rest(wire, 'invalidToolCall') }
-      return { type: 'toolCall', ...call(wire), args: parsed.args, ...rest(wire, 'toolCall') }
+      if ('error' in parsed) return { type: 'invalidToolCall', ...call(wire), ...parsed }
+      return { type: 'toolCall', ...call(wire), ...parsed }
     }
     case 'invalid_tool_call': {
       const [args, error] = [String(wire.args ?? ''), String(wire.error ?? '')]
       const name = wire.name ? { name: String(wire.name) } : undefined
-      return { type: 'invalidToolCall', ...name, args, error, ...rest(wire, 'invalidToolCall') }
+      return { type: 'invalidToolCall', ...name, args, error }
     }
     case 'server_tool_call':
-      if (!isRecord(wire.args)) return undefined
-      return { type: 'serverToolCall', ...call(wire), args: wire.args, ...rest(wire, 'serverToolCall') }
+      return isRecord(wire.args) ? { type: 'serverToolCall', ...call(wire), args: wire.args } : undefined
     case 'server_tool_result':
     case 'server_tool_call_result': {
       const toolCallId = wire.tool_call_id ?? wire.toolCallId
       if (typeof toolCallId !== 'string') return undefined
       const status = wire.status === 'error' ? 'error' : 'success'
-      const output = given('output', wire.output)
-      return { type: 'serverToolResult', toolCallId, status, ...output, ...rest(wire, 'serverToolResult') }
+      return { type: 'serverToolResult', toolCallId, status, ...given('output', wire.output) }
     }
     case 'image':
     case 'audio':
     case 'video':
     case 'file':
       return decodeMedia(wire, wire.type)
-    case 'image_url':
-      return decodeImageUrl(wire)
     case 'non_standard':
-      return { type: 'nonStandard', value: wire.value, ...rest(wire, 'nonStandard') }
+      return { type: 'nonStandard', value: wire.value }
     default:
       return undefined
   }
@@ -144,17 +151,16 @@ function decodeMedia(wire: Record<string, unknown>, type: MediaType): MediaBlock
   if (Object.values(fields).some((value) => typeof value !== 'string')) return undefined
   // A medium with a `source` or `file` is a provider's own block, which stays whole.
   if (wire.source !== undefined || (type === 'file' && isRecord(wire.file))) return undefined
-  return { type, ...(fields as Omit<MediaBlock, 'type'>), ...rest(wire, type) }
+  return { type, ...fields }
 }
 
 function decodeImageUrl(wire: Record<string, unknown>): MediaBlock | undefined {
   const { image_url: image, type: _, ...others } = wire
-  const url = isRecord(image) ? image.url : image
+  const { url, ...detail }: Record<string, unknown> = isRecord(image) ? image : { url: image }
   if (typeof url !== 'string') return undefined
   const inline = /^data:([^;,]+);base64,(.*)$/s.exec(url)
   const source = inline ? { base64: inline[2]!, mimeType: inline[1]! } : { url }
-  const { url: __, ...detail } = isRecord(image) ? image : {}
-  return { type: 'image', ...source, ...rest({ ...others, ...detail }, 'image') }
+  return { type: 'image', ...source, ...unknownFields({ ...others, ...detail }, MEDIA_FIELDS) }
 }
 
 function encodeAnnotation(annotation: Annotation): Record<string, unknown> {
@@ -182,11 +188,7 @@ function decodeAnnotation(wire: unknown): Annotation {
 
 const call = ({ name }: Record<string, unknown>) => ({ name: typeof name === 'string' ? name : '' })
 
-/** `id` and `extras` of a block. */
-function rest(wire: Record<string, unknown>, type: ContentBlock['type']): { id?: string; extras?: Extras } {
-  return unknownFields(wire, OWN_FIELDS[type])
-}
-
+/** `id` and `extras` of a block or an annotation. */
 function unknownFields(
   wire: Record<string, unknown>,
   own: readonly string[],
@@ -194,14 +196,14 @@ function unknownFields(
   const { type: _, id, extras: nested, ...others } = wire
   const extras = filterFields(others, (key) => !own.includes(key))
   const all = isRecord(nested) ? { ...extras, ...nested } : { ...extras, ...given('extras', nested) }
-  return { ...(typeof id === 'string' && { id }), ...(Object.keys(all).length > 0 && { extras: all }) }
+  return defined({ id: typeof id === 'string' ? id : undefined, extras: nonEmpty(all) })
 }
 
 /** Extras stand beside the fields of the block. Those whose name is taken stand under `extras`. */
 function flatExtras(extras: Extras | undefined, own: readonly string[]): Record<string, unknown> | undefined {
   if (!extras) return undefined
-  const taken = (key: string) => key === 'type' || key === 'id' || key === 'extras' || own.includes(key)
+  const taken = (key: string) => COMMON_FIELDS.includes(key) || own.includes(key)
   const nested = filterFields(extras, taken)
   const flat = filterFields(extras, (key) => !taken(key))
-  return Object.keys(nested).length > 0 ? { ...flat, extras: nested } : flat
+  return { ...flat, ...given('extras', nonEmpty(nested)) }
 }

@@ -1,6 +1,6 @@
 import type { ContentBlock, InvalidToolCallBlock, ToolCallBlock } from '../content.ts'
 import { type FinishReason, isMessage, type Message, type Role } from '../message.ts'
-import { filterFields, isRecord } from '../record.ts'
+import { defined, filterFields, isRecord, itemsOf, nonEmpty } from '../record.ts'
 import { parseToolArgs } from '../tool-args.ts'
 import { decodeBlock, encodeBlock, type WireBlock } from './blocks.ts'
 import { typeOfClass } from './classes.ts'
@@ -28,8 +28,7 @@ export function encodeMessage(message: Message): WireMessage {
   const assistant = role === 'assistant' || role === 'reasoning'
   return {
     type: WIRE_ROLES[role],
-    ...given('id', message.id),
-    ...given('name', message.name),
+    ...defined({ id: message.id, name: message.name }),
     content: plain ?? content.map(encodeBlock),
     additional_kwargs: artifact === undefined || role === 'tool' ? extras : { ...extras, artifact },
     response_metadata: {
@@ -44,8 +43,7 @@ export function encodeMessage(message: Message): WireMessage {
     }),
     ...(role === 'tool' && {
       tool_call_id: message.toolCallId ?? '',
-      ...given('status', message.status),
-      ...given('artifact', artifact),
+      ...defined({ status: message.status, artifact }),
     }),
   }
 }
@@ -60,22 +58,22 @@ export function decodeMessage(value: unknown): Message | undefined {
     output_version: version,
     ...metadata
   }: Record<string, unknown> = wire.response_metadata ?? {}
-  const finishReason = REASONS.get(reason)
-  if (!finishReason && reason !== undefined) metadata.finish_reason = reason
+  if (reason !== undefined && !REASONS.has(reason)) metadata.finish_reason = reason
   if (version !== undefined && version !== V1) metadata.output_version = version
-  const usage = decodeUsage(wire.usage_metadata)
   const extras = { ...wire.additional_kwargs, ...filterFields(wire, (key) => !KNOWN_FIELDS.has(key)) }
   return {
     role,
-    ...(wire.id !== undefined && { id: wire.id }),
-    ...(typeof wire.name === 'string' && { name: wire.name }),
     content: decodeContent(wire),
-    ...(role === 'tool' && { toolCallId: String(wire.tool_call_id ?? '') }),
-    ...(wire.status === 'error' || wire.status === 'success' ? { status: wire.status } : undefined),
-    ...(finishReason && { finishReason }),
-    ...(usage && { usage }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-    ...(Object.keys(extras).length > 0 && { extras }),
+    ...defined({
+      id: wire.id,
+      name: typeof wire.name === 'string' ? wire.name : undefined,
+      toolCallId: role === 'tool' ? String(wire.tool_call_id ?? '') : undefined,
+      status: wire.status === 'error' || wire.status === 'success' ? wire.status : undefined,
+      finishReason: REASONS.get(reason),
+      usage: decodeUsage(wire.usage_metadata),
+      metadata: nonEmpty(metadata),
+      extras: nonEmpty(extras),
+    }),
   }
 }
 
@@ -123,8 +121,8 @@ function toolCallFields({
   invalid_tool_calls,
 }: Record<string, unknown>): Record<string, unknown> {
   const calls: unknown[] = []
-  const invalid: unknown[] = Array.isArray(invalid_tool_calls) ? [...invalid_tool_calls] : []
-  for (const call of Array.isArray(tool_calls) ? tool_calls : []) {
+  const invalid: unknown[] = [...itemsOf(invalid_tool_calls)]
+  for (const call of itemsOf(tool_calls)) {
     if (!isRecord(call) || !isRecord(call.function)) {
       calls.push(call)
       continue
@@ -142,12 +140,11 @@ function decodeContent(wire: WireMessage): ContentBlock[] {
   const blocks: ContentBlock[] = []
   if (Array.isArray(wire.content)) blocks.push(...wire.content.map(decodeBlock))
   else if (wire.content !== '') blocks.push({ type: 'text', text: String(wire.content) })
-  for (const field of [wire.tool_calls, wire.invalid_tool_calls]) {
-    for (const call of Array.isArray(field) ? field : []) {
-      const type = field === wire.tool_calls ? 'tool_call' : 'invalid_tool_call'
-      addCall(blocks, decodeBlock({ ...call, type }))
-    }
+  const addCalls = (calls: unknown, type: string) => {
+    for (const call of itemsOf(calls)) addCall(blocks, decodeBlock({ ...(call as object), type }))
   }
+  addCalls(wire.tool_calls, 'tool_call')
+  addCalls(wire.invalid_tool_calls, 'invalid_tool_call')
   return blocks
 }
 

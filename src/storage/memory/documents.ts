@@ -50,12 +50,11 @@ export function createDocuments(): Documents {
     const partitions = collections.get(collection)
     const docs = partitions?.get(partition)
     const kept = docs?.get(id)
-    if (!partitions || !docs || !kept) return
+    if (!kept) return
     expiring.delete(kept)
-    docs.delete(id)
-    if (docs.size > 0) return
-    partitions.delete(partition)
-    if (partitions.size === 0) collections.delete(collection)
+    docs!.delete(id)
+    if (docs!.size === 0) partitions!.delete(partition)
+    if (partitions!.size === 0) collections.delete(collection)
   }
 
   return {

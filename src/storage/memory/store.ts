@@ -12,7 +12,6 @@ import { createListeners } from '../store/listeners.ts'
 import {
   appendEvents,
   createLog,
-  dropAll,
   dropOlderThan,
   dropOldestPage,
   type EventLog,
@@ -171,7 +170,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): {
           break
         case 'clear':
           documents.clear(id)
-          changeLog(id, partition.log, () => dropAll(partition.log))
+          changeLog(id, partition.log, () => keepLast(partition.log, 0))
           setLease(id, partition, undefined)
           break
       }

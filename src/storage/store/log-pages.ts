@@ -110,10 +110,6 @@ export function dropOldestPage(log: EventLog): void {
   if (log.pages.length === 0) log.topics.clear()
 }
 
-export function dropAll(log: EventLog): void {
-  while (log.pages.length > 0) dropOldestPage(log)
-}
-
 export function keepLast(log: EventLog, count: number): void {
   log.firstRetained = Math.max(log.firstRetained, log.head - count + 1)
   while (log.pages.length > 0 && endOf(log.pages[0]!) < log.firstRetained) dropOldestPage(log)
