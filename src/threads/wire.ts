@@ -40,7 +40,7 @@ export const commandSchema = z.object({
 })
 
 export const runStartSchema = params({
-  assistant_id: optional(z.string()),
+  assistant_id: optional(z.string().min(1)),
   input: z.unknown().optional(),
   config: optional(config),
   metadata: optional(record),
@@ -89,7 +89,7 @@ export const stateForkSchema = params({
 export const getTreeSchema = params({ run_id: optional(z.string()) })
 
 export const streamSchema = params({
-  channels: z.array(z.string()),
+  channels: z.array(z.string()).min(1),
   namespaces: optional(z.array(namespace)),
   depth: optional(z.int().nonnegative()),
   since: optional(z.int().nonnegative()),

@@ -97,7 +97,7 @@ describe('odd thread ids', () => {
 const bodyFor = (pattern: string): unknown => {
   if (pattern.endsWith('/commands'))
     return { id: 1, method: 'run.start', params: { assistant_id: 'ask', input: {} } }
-  if (pattern.includes('/stream')) return { channels: [] }
+  if (pattern.includes('/stream')) return { channels: ['values'] }
   return { checkpoint: { checkpoint_id: 'x' }, values: { notes: ['x'] } }
 }
 

@@ -325,6 +325,24 @@ describe('authorize', () => {
     }
   })
 
+  test('is asked with the assistant that will run, and never with `_`', async () => {
+    const asked: unknown[] = []
+    const host = await serve((_, action, resource) => {
+      asked.push([action, resource])
+      return asked.length < 3
+    })
+    const thread = host.thread('mine', as('ann'))
+    await thread.start({}, { assistant_id: 'ask' })
+    await thread.idle()
+    asked.length = 0
+    const start = ['runs:create', { threadId: thread.id, assistantId: undefined }]
+    const known = ['runs:create', { threadId: thread.id, assistantId: 'ask' }]
+    await thread.start('yes', { assistant_id: '_' })
+    expect(asked).toEqual([start, known])
+    expect(await thread.refused('run.start', { assistant_id: '_', input: {} })).toBe('permission_denied')
+    expect(asked).toEqual([start, known, start])
+  })
+
   test('cannot grant a thread of another owner', async () => {
     const host = await serve(() => true)
     const { thread } = await annsThread(host)

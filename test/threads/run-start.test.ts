@@ -181,6 +181,46 @@ describe('the assistant', () => {
     await bound.start()
     expect((await bound.get('')).body.metadata.assistant_id).toBe('a')
   })
+
+  test('`_` leaves the choice to the server, as a missing one does', async () => {
+    const host = await serveAgents({ agents: agents(), defaultAgent: 'b' })
+    for (const key of ['assistant_id', 'assistantId']) {
+      const byDefault = host.thread()
+      await byDefault.start({}, { [key]: '_' })
+      expect((await byDefault.get('')).body.metadata).toEqual({ assistant_id: 'b', graph_id: 'b' })
+    }
+    const bound = host.thread()
+    await bound.start({}, { assistant_id: 'a' })
+    await bound.start({}, { assistant_id: '_' })
+    expect((await bound.get('')).body.metadata).toEqual({ assistant_id: 'a', graph_id: 'a' })
+    const several = (await serveAgents({ agents: agents() })).thread()
+    expect(await several.refused('run.start', { assistant_id: '_', input: {} })).toBe('invalid_argument')
+    expect((await several.get('')).status).toBe(404)
+  })
+
+  test('`_` is the agent that is registered under this name', async () => {
+    const host = await serveAgents({ agents: { ...agents(), _: puppet().agent }, defaultAgent: 'b' })
+    const thread = host.thread()
+    await thread.start({}, { assistant_id: '_' })
+    expect((await thread.get('')).body.metadata.assistant_id).toBe('_')
+    expect(await thread.refused('run.start', { assistant_id: 'b', input: {} })).toBe('invalid_argument')
+  })
+
+  test.each(['', 7, true, [], ['a'], {}, { id: 'a' }])(
+    '%j is invalid, also on a thread that has an assistant and for an agent of this name',
+    async (assistant_id) => {
+      const host = await serveAgents({ agents: { ...agents(), '': puppet().agent }, defaultAgent: 'b' })
+      const bound = host.thread()
+      await bound.start({})
+      for (const thread of [bound, host.thread()]) {
+        const answer = await thread.command('run.start', { assistant_id, input: {} })
+        expect(answer).toMatchObject({
+          error: 'invalid_argument',
+          message: expect.stringMatching(/^assistant_id: /),
+        })
+      }
+    },
+  )
 })
 
 describe('on an interrupted thread', () => {

@@ -241,7 +241,7 @@ describe('delete', () => {
       expect([path, (await thread.get(path)).status]).toEqual([path, 404])
     expect(await thread.refused('state.get', { namespace: [] })).toBe('no_such_run')
     // A client that reconnects gets 404 and does not retry.
-    expect(await thread.post('/stream', { channels: [] })).toMatchObject({
+    expect(await thread.post('/stream', { channels: ['values'] })).toMatchObject({
       status: 404,
       body: { error: 'not_found' },
     })

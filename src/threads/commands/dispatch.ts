@@ -1,5 +1,6 @@
 import { HttpError, json } from '../../http/index.ts'
 import { permit, type ThreadAction } from '../../requests/access.ts'
+import { namedAssistant } from '../../requests/assistants.ts'
 import { explain } from '../../requests/body.ts'
 import { commandKey } from '../../requests/idempotency-key.ts'
 import type { FaceCall } from '../../requests/routes.ts'
@@ -76,7 +77,7 @@ async function dispatch(
     const [action, run] = row
     const ask = (asked: ThreadAction, assistantId?: string) =>
       permit(authorize, call, asked, { threadId, assistantId })
-    await ask(action, namedAssistant(params))
+    await ask(action, namedAssistant(engine, assistantIdOf(params)))
     return run({
       engine,
       threadId,
@@ -96,8 +97,8 @@ async function dispatch(
   throw new ProtocolError('unknown_command', `Unknown command ${JSON.stringify(method)}.`)
 }
 
-/** The assistant that a command names, read from unchecked params because the permission is checked first. */
-function namedAssistant(params: unknown): string | undefined {
+/** The assistant id of a command, read from unchecked params because the permission is checked first. */
+function assistantIdOf(params: unknown): string | undefined {
   const { assistant_id, assistantId } = (params ?? {}) as Readonly<Record<string, unknown>>
   const named = assistant_id ?? assistantId
   return typeof named === 'string' ? named : undefined

@@ -1,3 +1,4 @@
+import { namedAssistant } from '../../requests/assistants.ts'
 import { forkPoint, type RunConfigWire, runConfig } from '../../requests/run-config.ts'
 import { titleOf } from '../../requests/title.ts'
 import type { MultitaskStrategy, RunRequest, Started } from '../../runs/index.ts'
@@ -9,7 +10,7 @@ import { type Command, type CommandResult, parse, requireThread } from './comman
 export async function runStart(command: Command): Promise<CommandResult> {
   const { assistant_id, input, config, metadata, multitask_strategy } = parse(runStartSchema, command.params)
   const started = await start(command, {
-    assistantId: assistant_id,
+    assistantId: namedAssistant(command.engine, assistant_id),
     input,
     checkpointId: forkPoint(config),
     multitaskStrategy: strategyOf(multitask_strategy),

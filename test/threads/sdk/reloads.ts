@@ -208,6 +208,30 @@ export const reloads: Readonly<Record<string, Scenario>> = {
     }
   },
 
+  async 'a page with a transport of its own that names no assistant talks to the agent of its thread'(
+    target,
+    sdk,
+  ) {
+    const agents = { other: langgraph(approval()), chat: langgraph(chat()) }
+    const stage = await setStage(target, agents, { sdk, defaultAgent: 'chat' })
+    const transport = (threadId: string) => new HttpAgentServerAdapter({ apiUrl: stage.apiUrl, threadId })
+    // What `useStream` makes of a transport without an `assistantId`.
+    const page = stage.page('_', { transport: transport('new'), threadId: 'new' })
+    await page.hydrationPromise
+    await page.submit(human('Hi'))
+    await shows(page, ['human: Hi', 'ai: Hello to you.'])
+    expect((await stage.client.threads.get('new')).metadata).toMatchObject({ assistant_id: 'chat' })
+    const named = stage.page('other', { threadId: 'bound' })
+    await named.submit({})
+    const unnamed = stage.page('_', { transport: transport('bound'), threadId: 'bound' })
+    await unnamed.hydrationPromise
+    expect(unnamed.rootStore.getSnapshot().interrupts).toHaveLength(1)
+    // An input answers the interrupt.
+    await unnamed.submit('yes' as never)
+    await untilStore(unnamed.rootStore, ({ values }) => values.notes?.includes('after'))
+    expect((await stage.client.threads.get('bound')).metadata).toMatchObject({ assistant_id: 'other' })
+  },
+
   async 'a page whose connection is lost in the middle of a message shows the whole message once'(
     target,
     sdk,
