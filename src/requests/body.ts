@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import type { z } from 'zod'
 import { type Call, HttpError } from '../http/index.ts'
 
 /** A request's checked body. Throws 400 and names the invalid field. */

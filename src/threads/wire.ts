@@ -1,4 +1,5 @@
-import * as z from 'zod'
+// The name `z`, because esbuild without code splitting forgets to start zod for a namespace import beside LangGraph's.
+import { z } from 'zod'
 
 /**
  * The wire of the Agent Streaming Protocol: the one place of this group that spells snake_case. Clients send snake_case; the

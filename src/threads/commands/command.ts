@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import type { z } from 'zod'
 import type { Principal } from '../../http/index.ts'
 import type { ThreadAction } from '../../requests/access.ts'
 import { explain } from '../../requests/body.ts'

@@ -1,0 +1,86 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as esbuild from 'esbuild'
+import { afterAll, expect, test } from 'vitest'
+import { entries, root } from './package.ts'
+
+/** What deployments bundle: every entry of the package, and a server that serves a graph and a function. */
+const folder = join(root, '.tmp', 'started-bundles')
+mkdirSync(folder, { recursive: true })
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const SERVER = `
+import { createAgentServer, defineAgent } from './dist/index.js'
+import { langgraph } from './dist/langgraph.js'
+import { MessagesAnnotation, StateGraph, interrupt } from '@langchain/langgraph'
+
+const graph = new StateGraph(MessagesAnnotation)
+  .addNode('ask', async () => ({ messages: [{ role: 'ai', content: String(interrupt('sure?')) }] }))
+  .addEdge('__start__', 'ask')
+  .compile()
+const greeter = defineAgent({ run: async ({ message }) => void (await message('hi')) })
+
+async function main() {
+  const server = createAgentServer({
+    agents: { graph: langgraph(graph), greeter },
+    authenticate: () => ({ id: 'ann' }),
+  })
+  const body = JSON.stringify({ id: 1, method: 'run.start', params: { assistant_id: 'greeter', input: { messages: [] } } })
+  const answer = await server.fetch(new Request('http://x/threads/t/commands', { method: 'POST', body }))
+  const thread = { threadId: 'u', principal: { id: 'ann' } }
+  const asked = await server.engine.start({ ...thread, assistantId: 'graph', input: { messages: [] } })
+  const { interrupts } = await server.engine.wait({ ...thread, ...asked })
+  const answered = await server.engine.respond({ ...thread, answers: { [interrupts[0].id]: 'yes' } })
+  const { status } = await server.engine.wait({ ...thread, ...answered })
+  await server.close()
+  console.log(answer.status, (await answer.json()).type, status)
+}
+main()
+`
+
+async function start(name: string, contents: string, options: esbuild.BuildOptions): Promise<string> {
+  const extension = options.format === 'cjs' ? '.cjs' : '.mjs'
+  const outdir = join(folder, name)
+  await esbuild.build({
+    stdin: { contents, resolveDir: root, sourcefile: 'main.js' },
+    bundle: true,
+    platform: 'node',
+    target: 'node20',
+    outdir,
+    outExtension: { '.js': extension },
+    logLevel: 'error',
+    // What CommonJS packages need in a bundle of modules.
+    ...(options.format === 'esm' && {
+      banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
+    }),
+    ...options,
+  })
+  const { stdout, stderr, status } = spawnSync(process.execPath, [join(outdir, `stdin${extension}`)], {
+    encoding: 'utf8',
+    timeout: 30_000,
+  })
+  return status === 0 ? stdout.trim() : `exit ${status}: ${stderr.slice(0, 2_000)}`
+}
+
+test.each([
+  ['modules in one file', { format: 'esm', splitting: false }],
+  ['modules in several files', { format: 'esm', splitting: true }],
+  ['CommonJS in one file', { format: 'cjs' }],
+  ['minified modules', { format: 'esm', splitting: false, minify: true }],
+] as const)(
+  'a server with a graph starts and answers when it is bundled as %s',
+  async (name, options) => {
+    expect(await start(name.replaceAll(' ', '-'), SERVER, options)).toBe('200 success success')
+  },
+  60_000,
+)
+
+test('every entry starts when all of them are one bundle', async () => {
+  const imports = entries.map(({ files }, at) => `import * as e${at} from './${files.esm.default}'`)
+  const count = `console.log([${entries.map((_, at) => `e${at}`)}].filter((entry) => Object.keys(entry).length > 0).length)`
+  writeFileSync(join(folder, 'package.json'), '{}')
+  expect(await start('all', [...imports, count].join('\n'), { format: 'esm', packages: 'external' })).toBe(
+    String(entries.length),
+  )
+}, 60_000)
