@@ -1,4 +1,12 @@
-import { type Authenticate, combine, type OnError, type WebHandler } from './http/index.ts'
+import {
+  type Authenticate,
+  type CorsOptions,
+  combine,
+  type LangGraphCors,
+  type OnError,
+  type WebHandler,
+  withCors,
+} from './http/index.ts'
 import type { Authorize } from './requests/access.ts'
 import { type AgentEngine, type AgentEngineOptions, createAgentEngine } from './runs/index.ts'
 import { createThreadsGroup } from './threads/index.ts'
@@ -37,6 +45,11 @@ export interface ThreadsOptions {
 export interface HttpOptions {
   /** Larger request bodies get 413. Default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined
+  /**
+   * Which pages of other origins may call the server. Takes the section `http.cors` of a `langgraph.json` too. Default: none,
+   * but for `serve` of `agentwire/node`, which allows pages of this machine; `false` forbids these as well.
+   */
+  readonly cors?: CorsOptions | LangGraphCors | false | undefined
 }
 
 /** Everything mountable, and the engine below it: for code on the server that starts runs without HTTP. */
@@ -47,7 +60,7 @@ export interface AgentServer extends WebHandler {
 /** Serves agents: every endpoint group over one engine, as one handler to mount. */
 export function createAgentServer(options: ServerOptions): AgentServer {
   const { engine, close } = engineOf(options)
-  const server = combine([threadsGroup(engine, options)])
+  const server = withCors(combine([threadsGroup(engine, options)]), options.http?.cors)
   let closed: Promise<void> | undefined
   return { ...server, engine, close: () => (closed ??= server.close().then(close)) }
 }
@@ -55,7 +68,7 @@ export function createAgentServer(options: ServerOptions): AgentServer {
 /** The Agent Streaming Protocol alone. */
 export function createThreadsHandler(options: ServerOptions): WebHandler {
   const { engine, close } = engineOf(options)
-  return threadsGroup(engine, options, close)
+  return withCors(threadsGroup(engine, options, close), options.http?.cors)
 }
 
 function threadsGroup(engine: AgentEngine, options: FaceOptions, onClose?: () => Promise<void>): WebHandler {

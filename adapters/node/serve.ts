@@ -1,21 +1,26 @@
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { AgentwireError } from '../../src/errors.ts'
+import { withCors } from '../../src/http/cors.ts'
 import type { WebHandler } from '../../src/http/types.ts'
 import { type NodeOptions, toNode } from './listener.ts'
 
 export interface ServeOptions extends NodeOptions {
   /** 0 lets the system choose. */
   readonly port: number
-  /** The address to listen on. @default every address of the machine */
+  /** The address to listen on: `0.0.0.0` for every address of the machine, as containers need. @default 127.0.0.1 */
+  readonly hostname?: string | undefined
+  /** @deprecated The earlier name of `hostname`. */
   readonly host?: string | undefined
+  /** Do not print the address. @default false */
+  readonly silent?: boolean | undefined
   /** Milliseconds that requests in flight get when the server closes. Then their connections are closed. @default 5000 */
   readonly closeTimeout?: number | undefined
 }
 
 export interface Served {
   readonly port: number
-  /** Such as `http://localhost:3000`. */
+  /** Such as `http://127.0.0.1:3000`. */
   readonly origin: string
   /** Accepts no more connections, closes the handler and its streams, then the server. Safe to call twice. */
   readonly close: () => Promise<void>
@@ -26,10 +31,13 @@ export class ListenError extends AgentwireError {
   static override readonly brand = 'ListenError'
 }
 
-/** Serves a handler over plain HTTP on Node. Rejects with `ListenError`. */
+/** The origins of this machine's own pages, for handlers without `http.cors`. */
+const LOOPBACK = { allow_origin_regex: String.raw`https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?` }
+
+/** Serves a handler over plain HTTP on Node, and prints its address. Rejects with `ListenError`. */
 export async function serve(handler: WebHandler, options: ServeOptions): Promise<Served> {
-  const { host, closeTimeout = 5_000 } = options
-  const server = createServer(toNode(handler, options))
+  const { hostname: host = options.host ?? '127.0.0.1', closeTimeout = 5_000 } = options
+  const server = createServer(toNode(handler.cors ? handler : withCors(handler, LOOPBACK), options))
   // Longer than load balancers keep idle connections, so that they never send into one that the server is closing.
   server.keepAliveTimeout = 65_000
   server.headersTimeout = 66_000
@@ -66,19 +74,21 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
   }
 
   const { port } = server.address() as AddressInfo
+  const origin = `http://${originHost(host)}:${port}`
+  if (!options.silent) console.log(`agentwire listens on ${origin}`)
   return {
     port,
-    origin: `http://${originHost(host)}:${port}`,
+    origin,
     close: () => (closed ??= close()),
   }
 }
 
-function originHost(host: string | undefined): string {
+function originHost(host: string): string {
   if (!host || host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
 }
 
-function listenError(error: NodeJS.ErrnoException, port: number, host: string | undefined): ListenError {
+function listenError(error: NodeJS.ErrnoException, port: number, host: string): ListenError {
   const options = { cause: error }
   if (error.code === 'EADDRINUSE') {
     const message = `Port ${port} is already in use. Stop the process that listens there, or choose another port (0 takes any free one).`
@@ -88,6 +98,5 @@ function listenError(error: NodeJS.ErrnoException, port: number, host: string | 
     const message = `This process may not listen on port ${port}. Choose a port above 1023.`
     return new ListenError('port_not_allowed', message, options)
   }
-  const at = host === undefined ? `port ${port}` : `${host}, port ${port}`
-  return new ListenError('listen_failed', `Cannot listen on ${at}: ${error.message}`, options)
+  return new ListenError('listen_failed', `Cannot listen on ${host}, port ${port}: ${error.message}`, options)
 }

@@ -11,10 +11,12 @@ if (!/^\d+$/.test(PORT) || port > 65_535) stop(`PORT must be a number from 0 to 
 
 const models = await chooseModels(process.env)
 const storage = await openReady(storageUrl)
-const served = await serve(createDemo(models, storage), { port, host: HOST }).catch((error) => {
-  if (error instanceof ListenError) stop(`${error.message} Such as: PORT=${port + 1} npm run demo`)
-  throw error
-})
+const served = await serve(createDemo(models, storage), { port, hostname: HOST, silent: true }).catch(
+  (error) => {
+    if (error instanceof ListenError) stop(`${error.message} Such as: PORT=${port + 1} npm run demo`)
+    throw error
+  },
+)
 
 const { origin } = served
 const post = (path: string, body: object) =>

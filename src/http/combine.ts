@@ -19,6 +19,7 @@ export function combine(handlers: readonly WebHandler[]): WebHandler {
   }
   return {
     routes: handlers.flatMap((handler) => handler.routes),
+    cors: handlers.some(({ cors }) => cors),
     handle,
     fetch: async (request, context) => (await handle(request, context)) ?? errorResponse(notFound()),
     close: () => closeAll(handlers),

@@ -1,5 +1,6 @@
 export { type ReadJsonOptions, readJson } from './body.ts'
 export { combine } from './combine.ts'
+export { type CorsOptions, type LangGraphCors, withCors } from './cors.ts'
 export {
   type ErrorInfo,
   errorResponse,

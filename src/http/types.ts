@@ -46,6 +46,8 @@ export interface WebHandler {
   /** Like `fetch`, but returns `undefined` when no route matches, so that a host can fall through. */
   readonly handle: (request: Request, context?: HandlerContext) => Promise<Response | undefined>
   readonly routes: readonly Route[]
+  /** It decides itself which pages of other origins may call it: a host adds no default. */
+  readonly cors?: boolean | undefined
   /** Ends every stream and run of this handler. Later requests get 503. */
   readonly close: () => Promise<void>
 }

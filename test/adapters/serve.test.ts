@@ -1,7 +1,9 @@
 import { connect, createServer } from 'node:net'
-import { expect, test } from 'vitest'
+import { networkInterfaces } from 'node:os'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { ListenError, serve } from '../../adapters/node.ts'
 import { AgentwireError } from '../../src/errors.ts'
+import { withCors } from '../../src/http/cors.ts'
 import type { WebHandler } from '../../src/http/types.ts'
 import { listen } from '../kit/listen.ts'
 
@@ -9,14 +11,76 @@ function handlerOf(answer: () => Promise<Response>, close = async () => {}): Web
   return { routes: [], fetch: answer, handle: answer, close }
 }
 
+const print = vi.spyOn(console, 'log').mockImplementation(() => {})
+beforeEach(() => void print.mockClear())
+
 const hello = handlerOf(async () => new Response('hello'))
 
 test('serves until it is closed', async () => {
   const { origin, port, close } = await serve(hello, { port: 0 })
-  expect(origin).toBe(`http://localhost:${port}`)
+  expect(origin).toBe(`http://127.0.0.1:${port}`)
   expect(await (await fetch(origin)).text()).toBe('hello')
   await close()
   await expect(fetch(origin)).rejects.toThrow()
+})
+
+test('prints its address in one line, unless it is told to be silent', async () => {
+  const { origin, close } = await serve(hello, { port: 0 })
+  expect(print.mock.calls).toEqual([[`agentwire listens on ${origin}`]])
+  await close()
+  const silent = await serve(hello, { port: 0, silent: true })
+  expect(print).toHaveBeenCalledTimes(1)
+  await silent.close()
+})
+
+const outside = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address
+
+test.runIf(outside)('is reached from other machines only if it is told so', async () => {
+  const own = await serve(hello, { port: 0 })
+  await expect(fetch(`http://${outside}:${own.port}`)).rejects.toThrow()
+  await own.close()
+  for (const options of [{ hostname: '0.0.0.0' }, { host: '0.0.0.0' }]) {
+    const open = await serve(hello, { port: 0, ...options })
+    expect(open.origin).toBe(`http://localhost:${open.port}`)
+    expect(await (await fetch(`http://${outside}:${open.port}`)).text()).toBe('hello')
+    await open.close()
+  }
+})
+
+describe('pages of other origins', () => {
+  async function allowedBy(handler: WebHandler, origins: readonly string[]): Promise<(string | null)[]> {
+    const { origin: at, close } = await serve(handler, { port: 0 })
+    const answers = await Promise.all(origins.map((origin) => fetch(at, { headers: { origin } })))
+    await close()
+    return answers.map(({ headers }) => headers.get('access-control-allow-origin'))
+  }
+  const near = [
+    'http://localhost:5173',
+    'https://localhost',
+    'http://127.0.0.1:8080',
+    'http://[::1]:8080',
+  ] as const
+  const far = [
+    'https://evil.example.com',
+    'http://localhost.evil.example.com',
+    'http://evil.localhost',
+    'http://127.0.0.1.evil.example.com:80',
+    'http://127a0b0c1',
+    'http://192.168.0.7:3000',
+    'null',
+  ] as const
+
+  test('are allowed where they are of this machine', async () => {
+    expect(await allowedBy(hello, [...near, ...far])).toEqual([...near, ...far.map(() => null)])
+  })
+
+  test('are what http.cors says where the handler has it', async () => {
+    const [page, app] = [near[0], 'https://app.example.com']
+    expect(await allowedBy(withCors(hello, { origins: [app] }), [page, app])).toEqual([null, app])
+    expect(await allowedBy(withCors(hello, false), [page, app])).toEqual([null, null])
+  })
 })
 
 test('a busy port is an error that names the port and says what to do', async () => {

@@ -1,16 +1,11 @@
-import { accessSync, constants } from 'node:fs'
 import { connect, createServer, type Socket } from 'node:net'
-import { delimiter, join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Served } from '../../adapters/node.ts'
+import { executablePath, launchBrowser } from '../kit/browser.ts'
 import { listen } from '../kit/listen.ts'
 import { serveDemo } from './server.ts'
 
-const FLAGS =
-  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync'
-
-const executablePath = find('chromium', 'chromium-browser', 'google-chrome')
 if (executablePath === undefined)
   console.warn('No chromium on the path: the browser tests of the demo are skipped.')
 
@@ -22,7 +17,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the page
 
   beforeAll(async () => {
     served = await serveDemo(4)
-    browser = await chromium.launch({ executablePath: executablePath ?? 'chromium', args: FLAGS.split(' ') })
+    browser = await launchBrowser()
   })
   beforeEach(async () => {
     problems = []
@@ -219,18 +214,4 @@ async function openLine(
       for (const socket of sockets) socket.destroy()
     })
   return { port, cut, mend: () => listen(server, port) }
-}
-
-function find(...names: string[]): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter)
-  return folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isExecutable)
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }

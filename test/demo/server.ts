@@ -4,5 +4,5 @@ import { createDemo } from '../../examples/demo/server.ts'
 
 /** The demo on a free port, with a quick scripted model. */
 export function serveDemo(delayMs: number): Promise<Served> {
-  return serve(createDemo(scriptedModels(delayMs)), { port: 0, host: '127.0.0.1' })
+  return serve(createDemo(scriptedModels(delayMs)), { port: 0, silent: true })
 }

@@ -44,7 +44,7 @@ const server = createAgentServer({
   drainMs,
   onError: report,
 })
-const served = await serve(server, { port, host: '127.0.0.1', onError: report })
+const served = await serve(server, { port, silent: true, onError: report })
 
 process.once('SIGTERM', async () => {
   await served.close()

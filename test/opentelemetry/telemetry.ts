@@ -103,7 +103,7 @@ export async function serveObserved(options: OwnEngineOptions): Promise<{
   ): Promise<Record<string, unknown>>
 }> {
   const server = createAgentServer({ authenticate: () => ({ id: 'owner-1' }), ...options })
-  const { origin, close } = await serve(server, { port: 0, host: '127.0.0.1' })
+  const { origin, close } = await serve(server, { port: 0, silent: true })
   onTestFinished(close)
   return {
     server,

@@ -8,5 +8,5 @@ export const node: AdapterTarget = {
   can: allBut('mount', 'fall-through', 'host-headers'),
   connect,
   start: (handler, { trustProxy }) =>
-    serve(handler, { port: 0, host: '127.0.0.1', trustProxy, onError() {} }),
+    serve(handler, { silent: true, port: 0, host: '127.0.0.1', trustProxy, onError() {} }),
 }

@@ -1,0 +1,109 @@
+import { AgentwireError } from '../errors.ts'
+import { empty, knownBody } from './respond.ts'
+import type { HandlerContext, WebHandler } from './types.ts'
+
+/** Which pages of other origins may call a handler. */
+export interface CorsOptions {
+  /** Such as `https://app.example.com`; `*` is every origin. */
+  readonly origins: string | readonly string[]
+  /** Request headers beside those that clients of the protocol send; `*` is every header. Default none. */
+  readonly headers?: readonly string[] | undefined
+  /** Whether cookies are sent. Needs named origins. Default false. */
+  readonly credentials?: boolean | undefined
+}
+
+/** The section `http.cors` of a `langgraph.json`. */
+export interface LangGraphCors {
+  /** Default: every origin, or none where `allow_origin_regex` is set. */
+  readonly allow_origins?: readonly string[] | undefined
+  /** Must match the whole origin. */
+  readonly allow_origin_regex?: string | undefined
+  /** Default: all methods of the route. */
+  readonly allow_methods?: readonly string[] | undefined
+  readonly allow_headers?: readonly string[] | undefined
+  readonly allow_credentials?: boolean | undefined
+  /** Response headers beside those of the protocol. */
+  readonly expose_headers?: readonly string[] | undefined
+  /** How long a browser may keep the answer to a preflight, in seconds. Default 600. */
+  readonly max_age?: number | undefined
+}
+
+/** What clients of the protocol send, in browsers. */
+const HEADERS = 'authorization,content-type,idempotency-key,last-event-id,traceparent,tracestate,x-api-key'
+/** What pages may read of a response, beside its body. */
+const EXPOSED = 'content-location,x-pagination-total,retry-after'
+
+const ALLOW = 'access-control-allow-'
+const ASK = 'access-control-request-'
+
+/**
+ * The handler with the headers of CORS (Fetch standard, §3.2) on every response, also on errors and streams, and with answers
+ * to preflights. A response that already allows an origin is left as it is. `false` allows no origin, also where the host has
+ * a default. Throws `AgentwireError` `invalid_argument`.
+ */
+export function withCors(
+  handler: WebHandler,
+  options: CorsOptions | LangGraphCors | false | undefined,
+): WebHandler {
+  if (!options) return options === undefined ? handler : { ...handler, cors: true }
+  const given: Partial<CorsOptions> & LangGraphCors = options
+  const {
+    allow_origin_regex: regex,
+    allow_methods: methods = ['*'],
+    expose_headers = [],
+    max_age = 600,
+  } = given
+  const { headers: extra = given.allow_headers ?? [], credentials = given.allow_credentials } = given
+  const origins = [given.origins ?? given.allow_origins ?? (regex ? [] : '*')].flat()
+  const any = origins.includes('*')
+  if (any && credentials)
+    throw new AgentwireError('invalid_argument', 'http.cors: credentials need named origins.')
+  const pattern = regex ? new RegExp(`^(?:${regex})$`) : undefined
+
+  const allow = (request: Request, response: Response): Response => {
+    const get = (name: string) => request.headers.get(name)
+    const origin = get('origin')
+    const allowed =
+      origin && (any || origins.includes(origin) || origins.includes(`${origin}/`) || pattern?.test(origin))
+    const method = allowed && request.method === 'OPTIONS' && get(`${ASK}method`)
+    if (!response.status || response.headers.has(`${ALLOW}origin`)) return response
+    // A page can only read the 404 of an unknown path if its preflight succeeds.
+    const answer = method && response.status === 404 ? empty(204, { allow: method }) : copy(response)
+    const { headers } = answer
+    if (!any) headers.append('vary', 'origin')
+    if (!allowed) return answer
+    headers.set(`${ALLOW}origin`, any ? '*' : origin)
+    if (credentials) headers.set(`${ALLOW}credentials`, 'true')
+    if (!method) {
+      headers.set('access-control-expose-headers', [EXPOSED, ...expose_headers].join())
+      return answer
+    }
+    headers.append('vary', `${ASK}method,${ASK}headers`)
+    const served = headers.get('allow')?.split(', ') ?? []
+    headers.set(
+      `${ALLOW}methods`,
+      served.filter((name) => methods.includes('*') || methods.includes(name)).join(),
+    )
+    headers.set(
+      `${ALLOW}headers`,
+      (extra.includes('*') && get(`${ASK}headers`)) || [HEADERS, ...extra].join(),
+    )
+    headers.set('access-control-max-age', String(max_age))
+    return answer
+  }
+
+  const through =
+    <Answer extends Response | undefined>(
+      answer: (request: Request, context?: HandlerContext) => Promise<Answer>,
+    ) =>
+    async (request: Request, context?: HandlerContext) => {
+      const response = await answer(request, context)
+      return (response && allow(request, response)) as Answer
+    }
+  return { ...handler, cors: true, handle: through(handler.handle), fetch: through(handler.fetch) }
+}
+
+/** The headers of a `Response` that came from elsewhere may be immutable, and it may be sent again. */
+function copy(response: Response): Response {
+  return knownBody(response) === undefined ? new Response(response.body, response) : response
+}

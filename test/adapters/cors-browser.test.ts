@@ -1,0 +1,101 @@
+import { createServer } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import * as esbuild from 'esbuild'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { serve } from '../../adapters/node.ts'
+import { createAgentServer, defineAgent, type HttpOptions } from '../../src/index.ts'
+import { executablePath, launchBrowser } from '../kit/browser.ts'
+import { openServer } from '../kit/listen.ts'
+
+describe.runIf(executablePath !== undefined || process.env.CI === '1')('a React page on another port', () => {
+  let browser: Browser
+  let site: Awaited<ReturnType<typeof openServer>>
+
+  beforeAll(async () => {
+    const script = await bundle('cors-page.tsx')
+    site = await openServer(
+      createServer((req, res) => {
+        const isScript = req.url === '/page.js'
+        res.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
+        res.end(
+          isScript
+            ? script
+            : '<!doctype html><link rel="icon" href="data:,"><body><script src="/page.js"></script>',
+        )
+      }),
+    )
+    browser = await launchBrowser()
+  }, 30_000)
+  afterAll(async () => {
+    await browser?.close()
+    await site?.close()
+  })
+
+  test('streams from serve as it is', async () => {
+    const { page, problems, goOn } = await open()
+    await page.getByText('Hello', { exact: true }).waitFor()
+    goOn()
+    await page.getByText('Hello there', { exact: true }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  test('streams with cookies where http.cors names its origin', async () => {
+    const cors = { origins: [site.origin], credentials: true }
+    const { page, problems, goOn } = await open({ cors })
+    goOn()
+    await page.getByText('Hello there', { exact: true }).waitFor()
+    expect(problems).toEqual([])
+  })
+
+  test('is refused by the browser where http.cors is false', async () => {
+    const { problems } = await open({ cors: false })
+    await expect.poll(() => problems.join('\n')).toContain('blocked by CORS policy')
+  })
+
+  /** The page, after a click on its button; `goOn` lets the agent say its second word. */
+  async function open(http?: HttpOptions) {
+    let goOn = () => {}
+    const second = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const agent = defineAgent({
+      async run({ message }) {
+        const answer = message()
+        await answer.text('Hello')
+        await second
+        await answer.text(' there')
+      },
+    })
+    const server = createAgentServer({ agents: { agent }, http, authenticate: () => ({ id: 'page' }) })
+    const { origin, close } = await serve(server, { port: 0, silent: true })
+    const page = await browser.newPage()
+    onTestFinished(async () => {
+      goOn()
+      await page.close()
+      await close()
+    })
+    const problems: string[] = []
+    page.setDefaultTimeout(10_000)
+    page.on('pageerror', (error) => problems.push(String(error)))
+    page.on('console', (message) => {
+      if (message.type() === 'error') problems.push(message.text())
+    })
+    await page.goto(`${site.origin}/?api=${encodeURIComponent(origin)}`)
+    await page.getByRole('button', { name: 'Send' }).click()
+    return { page, problems, goOn }
+  }
+})
+
+async function bundle(name: string): Promise<string> {
+  const result = await esbuild.build({
+    entryPoints: [fileURLToPath(new URL(name, import.meta.url))],
+    bundle: true,
+    write: false,
+    format: 'iife',
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    logLevel: 'error',
+  })
+  return result.outputFiles[0]!.text
+}
