@@ -2,10 +2,12 @@ export { type ReadJsonOptions, readJson } from './body.ts'
 export { combine } from './combine.ts'
 export {
   type ErrorInfo,
+  type ErrorOrigin,
   errorResponse,
   HttpError,
   type HttpErrorOptions,
   type OnError,
+  originOf,
   reportError,
   toHttpError,
 } from './errors.ts'
