@@ -20,7 +20,10 @@ export interface FaceOptions {
   readonly authenticate?: Authenticate | undefined
   /** May refuse what ownership allows. Default: owners may do everything with what is theirs. */
   readonly authorize?: Authorize | undefined
-  /** Told of what went wrong on our side, with the id that the client was given. Default: `console.error`. */
+  /**
+   * Told of what went wrong on our side, with the error id that the client was given and what is known of the thread, the run and
+   * the request. What it throws or rejects with is ignored. Default: `console.error`.
+   */
   readonly onError?: OnError | undefined
 }
 
@@ -92,10 +95,7 @@ function engineOf(options: ServerOptions): {
 } {
   if (options.engine) return { engine: options.engine, close: async () => {} }
   const { onError = logError } = options
-  const engine = createAgentEngine({
-    ...options,
-    onError: (error, { runId }) => onError(error, { id: runId ?? '' }),
-  })
+  const engine = createAgentEngine({ ...options, onError })
   return { engine, close: engine.close }
 }
 

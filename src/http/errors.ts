@@ -20,12 +20,23 @@ export class HttpError extends AgentwireError {
   }
 }
 
-export interface ErrorInfo {
-  /** The `id` of the response body, by which a client's report leads to the logged error. */
+/** Where an error happened, as far as that is known. */
+export interface ErrorOrigin {
+  readonly threadId?: string | undefined
+  readonly runId?: string | undefined
+  /** The `x-request-id` header of the request, which a proxy or the client has set. */
+  readonly requestId?: string | undefined
+}
+
+export interface ErrorInfo extends ErrorOrigin {
+  /** The error id that the client was given, by which its report leads to the logged error. */
   readonly id: string
 }
 
-/** Called with every error that is the server's fault. It cannot change the response, and what it throws is ignored. */
+/**
+ * Called with every error that is the server's fault, and with every failure of a run. It cannot change the response, and what
+ * it throws or rejects with is ignored.
+ */
 export type OnError = (error: unknown, info: ErrorInfo) => unknown
 
 /**
@@ -33,18 +44,33 @@ export type OnError = (error: unknown, info: ErrorInfo) => unknown
  * 503 with `Retry-After`, anything else as 500 `internal_error` without details. From status 500 up the body also has an `id`,
  * and `onError` gets the error with the same id.
  */
-export function errorResponse(error: unknown, onError?: OnError): Response {
+export function errorResponse(error: unknown, onError?: OnError, origin?: ErrorOrigin): Response {
   const { status, code, message, headers } = toHttpError(error)
   const body = { error: code, message }
-  return json(status < 500 ? body : { ...body, id: reportError(error, onError) }, { status, headers })
+  return json(status < 500 ? body : { ...body, id: reportError(error, onError, origin) }, { status, headers })
 }
 
 /** Passes an error to `onError` with a new id and returns the id. Never throws. */
-export function reportError(error: unknown, onError: OnError | undefined): string {
+export function reportError(error: unknown, onError: OnError | undefined, origin?: ErrorOrigin): string {
   const id = crypto.randomUUID()
-  const report = async () => onError?.(error, { id })
-  report().catch(() => {}) // There is nowhere to report a failing reporter.
+  callReporter(() => onError?.(error, { ...origin, id }))
   return id
+}
+
+/** Calls a reporter of errors. What it throws or rejects with is dropped, because there is nowhere to report it. */
+export function callReporter(call: () => unknown): void {
+  const report = async () => call()
+  report().catch(() => {})
+}
+
+/** Where an error of this request happened. Route parameters with other names tell nothing. */
+export function originOf(request: Request, params: Readonly<Record<string, string>> = {}): ErrorOrigin {
+  const requestId = request.headers.get('x-request-id')
+  return {
+    ...(params.thread_id !== undefined && { threadId: params.thread_id }),
+    ...(params.run_id !== undefined && { runId: params.run_id }),
+    ...(requestId !== null && { requestId }),
+  }
 }
 
 /** The part of any error that a client may see. */

@@ -1,6 +1,6 @@
 import { AgentwireError } from '../errors.ts'
 import { readJson } from './body.ts'
-import { errorResponse, HttpError, type OnError, reportError } from './errors.ts'
+import { errorResponse, HttpError, type OnError, originOf, reportError } from './errors.ts'
 import { empty } from './respond.ts'
 import { createRouter, stripBase } from './router.ts'
 import type { Call, HandlerContext, Principal, Route, WebHandler } from './types.ts'
@@ -57,6 +57,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
 
   const handle = async (request: Request, context: HandlerContext = {}): Promise<Response | undefined> => {
     let call: Call | undefined
+    let params: Call['params'] | undefined
     let route: string | undefined
     try {
       const url = new URL(request.url)
@@ -70,6 +71,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
       }
       if (match.kind === 'method') return refuseMethod(request.method, match.allow)
       route = match.pattern
+      params = match.params
       const principal = await identify(request, context, options.authenticate)
       if (isResponse(principal)) {
         if (principal.status >= 400) refuse(request.method, route, principal.status, 'unauthorized')
@@ -79,7 +81,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
       const response = await match.endpoint(call)
       return request.method === 'HEAD' ? withoutBody(response) : response
     } catch (error) {
-      const response = encode(error, call)
+      const response = encode(error, request, params, call)
       refuse(
         request.method,
         route,
@@ -93,19 +95,20 @@ export function createHandler(options: HandlerOptions): WebHandler {
   const refuse = (method: string, route: string | undefined, status: number, code: string): void =>
     options.onRefuse?.({ method, route, status, code })
 
-  const encode = (error: unknown, call?: Call): Response => {
+  const encode = (error: unknown, request: Request, params?: Call['params'], call?: Call): Response => {
+    const origin = originOf(request, params)
     try {
-      return options.encodeError?.(error, call) ?? errorResponse(error, onError)
+      return options.encodeError?.(error, call) ?? errorResponse(error, onError, origin)
     } catch (cause) {
-      reportError(error, onError)
-      return errorResponse(new Error('An error could not be encoded.', { cause }), onError)
+      reportError(error, onError, origin)
+      return errorResponse(new Error('An error could not be encoded.', { cause }), onError, origin)
     }
   }
 
   return {
     routes,
     handle,
-    fetch: async (request, context) => (await handle(request, context)) ?? encode(notFound()),
+    fetch: async (request, context) => (await handle(request, context)) ?? encode(notFound(), request),
     close: () => (closing ??= Promise.resolve().then(options.onClose)),
   }
 }
@@ -161,7 +164,9 @@ function createCall({ context, ...matched }: Matched, { maxBodyBytes, onError }:
         signal,
       })),
     waitUntil(work) {
-      const settled = work.catch((error) => reportError(error, onError))
+      const settled = work.catch((error) =>
+        reportError(error, onError, originOf(matched.request, matched.params)),
+      )
       context.waitUntil?.(settled)
     },
   }

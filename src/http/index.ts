@@ -3,10 +3,12 @@ export { combine } from './combine.ts'
 export { type CorsOptions, type LangGraphCors, withCors } from './cors.ts'
 export {
   type ErrorInfo,
+  type ErrorOrigin,
   errorResponse,
   HttpError,
   type HttpErrorOptions,
   type OnError,
+  originOf,
   reportError,
   toHttpError,
 } from './errors.ts'

@@ -1,3 +1,4 @@
+import { callReporter } from './errors.ts'
 import { createTicker, type Ticker } from './ticker.ts'
 
 /** Headers of every event stream. `no-transform` prevents compression, `x-accel-buffering` prevents buffering in nginx. */
@@ -62,8 +63,11 @@ export interface SseSource {
 export interface SseOptions {
   /** Ends the stream with an error when it aborts, for hosts that do not cancel the body. */
   readonly signal?: AbortSignal | undefined
-  /** Called with the reason when the source fails. The reader learns only that the stream broke. */
-  readonly onError?: ((error: unknown) => void) | undefined
+  /**
+   * Called with the reason when the source fails. The reader learns only that the stream broke. What it throws or rejects with
+   * is ignored.
+   */
+  readonly onError?: ((error: unknown) => unknown) | undefined
   /** Triggers the heartbeats of idle streams. Default: one ticker of 5 seconds, shared by all streams. */
   readonly ticker?: Ticker | undefined
 }
@@ -116,7 +120,7 @@ export function sseResponse(source: SseSource, options: SseOptions = {}): Respon
           controller.close()
         } catch (error) {
           if (ended) return
-          options.onError?.(error)
+          callReporter(() => options.onError?.(error))
           // Some servers write the error of a body into the response, so it must not reveal the cause.
           controller.error(new DOMException('The stream was broken off.', 'AbortError'))
         }

@@ -27,18 +27,25 @@ export interface RunContext {
   readonly drainMs: number
   /** Runs that execute in this process, by thread. */
   readonly active: Map<string, ActiveRun>
-  readonly report: ErrorReporter
+  /** Passes an error to the operator's `onError`, and gives the error id that it gets. Never throws. */
+  readonly report: (error: unknown, origin: RunOrigin) => string
   /** Passes an event to the operator's observer. Never throws. */
   readonly observe: (event: ServerEvent) => void
   /** Fires when the server closes. */
   readonly closing: AbortController
 }
 
-/** Called with failures that no caller would otherwise see. Must not throw. */
-export type ErrorReporter = (
-  error: unknown,
-  info: { readonly threadId?: string; readonly runId?: string },
-) => void
+/** Where an error happened, as far as that is known. */
+export interface RunOrigin {
+  readonly threadId?: string | undefined
+  readonly runId?: string | undefined
+}
+
+/**
+ * Called with failures that no caller would otherwise see. `id` is the error id that clients were given. What it throws or
+ * rejects with is ignored.
+ */
+export type ErrorReporter = (error: unknown, info: RunOrigin & { readonly id: string }) => unknown
 
 /** A run that holds the thread's lease and is ready to execute. */
 export interface LaunchedRun {

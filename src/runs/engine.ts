@@ -286,8 +286,7 @@ function createContext(options: AgentEngineOptions): RunContext {
   const agents = new Map(Object.entries(options.agents))
   const defaultAgent = defaultAgentOf(agents, options.defaultAgent)
   const unobserved = options.store ?? memoryStore()
-  const report: ErrorReporter =
-    options.onError ?? ((error) => console.error('agentwire: a run could not be recorded', error))
+  const report = reporterOf(options.onError)
   const observe = createObserver(options.observe, (error) => report(error, {}))
   const { shared } = unobserved.capabilities
   const store = shared && options.observe ? observedStore(unobserved, observe) : unobserved
@@ -310,6 +309,18 @@ function createContext(options: AgentEngineOptions): RunContext {
     closing: new AbortController(),
   }
 }
+
+/** Gives every error an id. A failing `onError` is ignored, because there is nowhere to report it. */
+function reporterOf(onError: ErrorReporter = logError): RunContext['report'] {
+  return (error, origin) => {
+    const id = crypto.randomUUID()
+    const call = async () => onError(error, { ...origin, id })
+    call().catch(() => {})
+    return id
+  }
+}
+
+const logError: ErrorReporter = (error, { id }) => console.error(`agentwire: error ${id}`, error)
 
 function defaultAgentOf(agents: ReadonlyMap<string, Agent>, named: string | undefined): string | undefined {
   const [first] = agents.keys()

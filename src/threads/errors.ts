@@ -1,6 +1,6 @@
 import { AgentInputError } from '../agents/errors.ts'
 import { AgentwireError } from '../errors.ts'
-import { HttpError, json, type OnError, reportError, toHttpError } from '../http/index.ts'
+import { type ErrorOrigin, HttpError, json, type OnError, reportError, toHttpError } from '../http/index.ts'
 import { RunError, type RunErrorCode } from '../runs/index.ts'
 
 /** The error codes of the protocol. */
@@ -86,15 +86,17 @@ export function encodeCommandError(
   id: CommandFailure['id'],
   error: unknown,
   onError: OnError | undefined,
+  origin?: ErrorOrigin,
 ): CommandRefusal {
   const code = error instanceof AgentwireError ? error.code : 'internal_error'
-  return { response: commandErrorResponse(id, error, onError), code }
+  return { response: commandErrorResponse(id, error, onError, origin), code }
 }
 
 function commandErrorResponse(
   id: CommandFailure['id'],
   error: unknown,
   onError: OnError | undefined,
+  origin?: ErrorOrigin,
 ): Response {
   const refusal = commandFailure(id, error)
   if (refusal) return json(refusal, { status: isConflict(error) ? 409 : 200 })
@@ -102,10 +104,10 @@ function commandErrorResponse(
   if (response instanceof Response) return response
   const { status, message, headers = {} } = response
   if (status === 500) {
-    const reference = reportError(error, onError)
+    const reference = reportError(error, onError, origin)
     return json(failure(id, 'unknown_error', `${message} Reference: ${reference}.`))
   }
-  if (status > 500) reportError(error, onError)
+  if (status > 500) reportError(error, onError, origin)
   return json(failure(id, status > 500 ? 'unknown_error' : 'invalid_argument', message), { status, headers })
 }
 

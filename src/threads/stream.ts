@@ -1,4 +1,4 @@
-import { reportError, sseResponse } from '../http/index.ts'
+import { originOf, reportError, sseResponse } from '../http/index.ts'
 import { bodyOf } from '../requests/body.ts'
 import type { FaceCall } from '../requests/routes.ts'
 import { RunError } from '../runs/index.ts'
@@ -24,7 +24,7 @@ export async function postStream({ engine, onError }: ThreadsContext, call: Face
     signal: call.signal,
     onError: (error) => {
       // A deleted thread and a closing server are not failures.
-      if (!(error instanceof RunError)) reportError(error, onError)
+      if (!(error instanceof RunError)) reportError(error, onError, originOf(call.request, call.params))
     },
   })
 }

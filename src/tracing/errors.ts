@@ -12,13 +12,10 @@ export class TracingError extends AgentwireError {
   }
 }
 
-/** Reports an error to `onError`, or to the console. It never throws, even if `onError` does. */
-export function report(onError: ((error: unknown) => void) | undefined, error: unknown): void {
-  try {
-    ;(onError ?? console.error)(error)
-  } catch (worse) {
-    console.error(worse)
-  }
+/** Reports an error to `onError`, or to the console. It never throws, even if `onError` throws or rejects. */
+export function report(onError: ((error: unknown) => unknown) | undefined, error: unknown): void {
+  const call = async () => (onError ?? console.error)(error)
+  call().catch((worse) => console.error(worse))
 }
 
 /** The text of an error for the `error` field of a run. */

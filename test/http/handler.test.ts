@@ -270,6 +270,25 @@ describe('errors of a handler', () => {
     ])
   })
 
+  test('are reported with the thread, the run and the id of the request, where the route and the request name them', async () => {
+    const onError = vi.fn()
+    const lost = new Error('lost')
+    const fail = () => Promise.reject(lost)
+    const { fetch } = createHandler({
+      routes: [
+        ['GET', '/plain', fail],
+        ['GET', '/threads/:thread_id/runs/:run_id', fail],
+      ],
+      onError,
+    })
+    const { id } = await (await fetch(request('/plain'))).json()
+    const of = await fetch(request('/threads/t%201/runs/r', { headers: { 'x-request-id': 'q-1' } }))
+    expect(onError.mock.calls).toStrictEqual([
+      [lost, { id }],
+      [lost, { id: (await of.json()).id, threadId: 't 1', runId: 'r', requestId: 'q-1' }],
+    ])
+  })
+
   test('with a status or headers that cannot be sent are answered 500', async () => {
     for (const error of [
       new HttpError(99, 'x', ''),

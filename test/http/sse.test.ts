@@ -193,6 +193,24 @@ describe('sseResponse', () => {
     expect(cancel).toHaveBeenCalledOnce()
   })
 
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('reporter')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('reporter'))],
+  ])('breaks in the same way when the reporter of its failure %s', async (_how, onError) => {
+    const cancel = vi.fn()
+    const { read } = readerOf(
+      sseResponse({ next: () => Promise.reject(new Error('lost')), cancel }, { onError }),
+    )
+    await read()
+    await expect(read()).rejects.toThrow('broken off')
+    expect(cancel).toHaveBeenCalledOnce()
+  })
+
   test('cancels the source when the reader cancels, and only once', async () => {
     const { source, asked } = manualSource()
     const ticker = manualTicker()

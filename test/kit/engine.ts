@@ -1,3 +1,4 @@
+import { expect, onTestFinished } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import {
   type AgentEngine,
@@ -8,22 +9,25 @@ import {
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import { ALL_CHANNELS } from './channels.ts'
+import { unexpectedErrors } from './errors.ts'
 import { isTerminal, type WireEvent } from './events.ts'
 import { parseEvents } from './frames.ts'
 
-export const engineOf = (
+/** An engine over memory. Without an `onError` the test fails if the engine reports an error that is no failure of an agent. */
+export function engineOf(
   agents: Record<string, Agent>,
   options: Partial<AgentEngineOptions> = {},
-): AgentEngine =>
-  createAgentEngine({
+): AgentEngine {
+  const { errors, reporters } = unexpectedErrors(options.observe)
+  if (!options.onError) onTestFinished(() => expect(errors).toEqual([]))
+  return createAgentEngine({
     agents,
     store: memoryStore(),
     checkpointer: memoryCheckpointer(),
-    onError: (error) => {
-      throw error
-    },
     ...options,
+    ...(!options.onError && reporters),
   })
+}
 
 export const start = (engine: AgentEngine, threadId: string, value: unknown = {}, rest: object = {}) =>
   engine.start({ threadId, assistantId: 'a', input: value, ...rest })

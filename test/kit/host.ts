@@ -4,13 +4,14 @@ import { expect, onTestFinished } from 'vitest'
 import { toNode } from '../../adapters/node.ts'
 import { createAgentServer, type ServerOptions, type WebHandler } from '../../src/index.ts'
 import { type ThreadClient, threadClient } from './client.ts'
+import { unexpectedErrors } from './errors.ts'
 import { listen } from './listen.ts'
 
 /** A server of agents behind a real socket. It closes with the test, which fails if the server reported an error that the test did not take. */
 export interface Host {
   readonly origin: string
   readonly server: WebHandler
-  /** The errors that `onError` was called with. */
+  /** The errors that `onError` was called with, without the failures of agents. */
   readonly errors: unknown[]
   /** Cuts every connection, as a proxy or a lost network does. */
   cut(): void
@@ -18,8 +19,8 @@ export interface Host {
 }
 
 export async function serveAgents(options: ServerOptions): Promise<Host> {
-  const errors: unknown[] = []
-  const server = createAgentServer({ ...options, onError: (error) => errors.push(error) })
+  const { errors, reporters } = unexpectedErrors('observe' in options ? options.observe : undefined)
+  const server = createAgentServer({ ...options, ...reporters })
   const sockets = new Set<Socket>()
   // Errors of the transport come from the streams that the tests break.
   const http = createServer(toNode(server, { onError() {} }))

@@ -1,4 +1,4 @@
-import { HttpError, json } from '../../http/index.ts'
+import { HttpError, json, originOf } from '../../http/index.ts'
 import { permit, type ThreadAction } from '../../requests/access.ts'
 import { namedAssistant } from '../../requests/assistants.ts'
 import { explain } from '../../requests/body.ts'
@@ -51,7 +51,12 @@ export async function postCommand(context: ThreadsContext, call: FaceCall): Prom
       appliedThroughSeq === undefined ? { thread_id } : { thread_id, applied_through_seq: appliedThroughSeq }
     return json({ type: 'success', id, result, meta })
   } catch (error) {
-    const { response, code } = encodeCommandError(id, error, context.onError)
+    const { response, code } = encodeCommandError(
+      id,
+      error,
+      context.onError,
+      originOf(call.request, call.params),
+    )
     const { method } = call.request
     context.engine.observe({
       type: 'request.refused',
