@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openaiChat } from '../../src/formats/index.ts'
+import { detectFormat, formats, openaiChat } from '../../src/formats/index.ts'
 import { streamed, whole } from './helpers.ts'
 
 const chunk = (delta: object, of: object = {}, others: object = {}) => ({
@@ -228,4 +228,107 @@ test('Azure says what the content filter found', () => {
     finishReason: 'contentFilter',
     metadata: { prompt_filter_results: [1], content_filter_results, content_filter_offsets: { end: 4 } },
   })
+})
+
+test('Together repeats the text of each delta beside it', () => {
+  const together = (content: string, finish_reason: string | null = null) =>
+    chunk({ token_id: 1, role: 'assistant', content }, { text: content, finish_reason })
+  expect(read(together('Hel'), together('lo'), together('', 'eos'))).toMatchObject({
+    content: [{ type: 'text', text: 'Hello' }],
+    finishReason: 'stop',
+    metadata: { finish_reason: 'eos' },
+  })
+  const message = { role: 'assistant', content: 'Hello' }
+  expect(whole(openaiChat, { choices: [{ message, text: 'Hello' }] }).messages[0]!.content).toEqual([
+    { type: 'text', text: 'Hello' },
+  ])
+})
+
+test('an empty finish reason does not replace the one before', () => {
+  expect(
+    read(chunk({ content: 'a' }), chunk({}, { finish_reason: 'stop' }), chunk({}, { finish_reason: '' })),
+  ).toMatchObject({ finishReason: 'stop' })
+  expect(read(chunk({ content: 'a' }, { finish_reason: '' })).finishReason).toBeUndefined()
+})
+
+test('empty fields make no blocks', () => {
+  const empty = {
+    function_call: { name: '', arguments: '' },
+    tool_calls: [{ index: 0, id: '', type: 'function', function: { name: '', arguments: '' } }],
+    audio: { id: '', data: '' },
+    refusal: '',
+  }
+  const text = [{ type: 'text', text: 'Hi' }]
+  const message = { content: 'Hi', ...empty }
+  expect(whole(openaiChat, { choices: [{ message }] }).messages[0]!.content).toEqual(text)
+  expect(
+    whole(openaiChat, { choices: [{ message: { ...message, audio: {} } }] }).messages[0]!.content,
+  ).toEqual(text)
+  expect(read(chunk(empty), chunk({ content: 'Hi', ...empty })).content).toEqual(text)
+})
+
+test('a function call may stand beside an empty custom call, and the other way round', () => {
+  const empty = { name: '', input: '' }
+  const called = { id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' }, custom: empty }
+  const custom = {
+    id: 'b',
+    type: 'custom',
+    function: { name: '', arguments: '' },
+    custom: { name: 'g', input: 'text' },
+  }
+  const blocks = [
+    { type: 'toolCall', id: 'a', name: 'f', args: { x: 1 } },
+    { type: 'toolCall', id: 'b', name: 'g', args: { input: 'text' }, extras: { type: 'custom' } },
+  ]
+  expect(
+    whole(openaiChat, { choices: [{ message: { tool_calls: [called, custom] } }] }).messages[0]!.content,
+  ).toEqual(blocks)
+  expect(
+    read(
+      chunk({ tool_calls: [{ ...called, index: 0, function: { name: 'f', arguments: '' } }] }),
+      chunk({ tool_calls: [{ index: 0, function: { name: '', arguments: '{"x"' }, custom: empty }] }),
+      chunk({ tool_calls: [{ index: 0, function: { name: '', arguments: ':1}' }, custom: empty }] }),
+      chunk({ tool_calls: [{ ...custom, index: 1 }] }),
+    ).content,
+  ).toEqual(blocks)
+})
+
+test('OpenRouter may send the thoughts in the details alone, whose types do not mix', () => {
+  const text = (text: string) => ({ type: 'reasoning.text', text, index: 0 })
+  expect(
+    read(chunk({ reasoning_details: [text('H')] }), chunk({ reasoning_details: [text('m')] })).content,
+  ).toEqual([{ type: 'reasoning', text: 'Hm', extras: { reasoning_details: [text('Hm')] } }])
+  const summary = (summary: string) => ({ type: 'reasoning.summary', summary, index: 0, id: 'rs' })
+  const encrypted = { type: 'reasoning.encrypted', data: 'e', index: 0, id: 'rs' }
+  expect(
+    read(
+      chunk({ reasoning: 'H', reasoning_details: [summary('H')] }),
+      chunk({ reasoning: 'm', reasoning_details: [summary('m')] }),
+      chunk({ reasoning_details: [encrypted] }),
+    ).content,
+  ).toEqual([{ type: 'reasoning', text: 'Hm', extras: { reasoning_details: [summary('Hm'), encrypted] } }])
+  const message = { content: null, reasoning_details: [summary('Hm'), encrypted] }
+  expect(whole(openaiChat, { choices: [{ message }] }).messages[0]!.content).toEqual([
+    { type: 'reasoning', text: 'Hm', extras: { reasoning_details: [summary('Hm'), encrypted] } },
+  ])
+})
+
+test('annotations beside a list of parts belong to its last text', () => {
+  const annotations = [{ type: 'url_citation', url_citation: { url: 'https://a', title: 'A' } }]
+  const image = { type: 'image_url', image_url: { url: 'https://i' } }
+  const message = { content: [{ type: 'text', text: 'a' }, { type: 'text', text: 'b' }, image], annotations }
+  const content = [
+    { type: 'text', text: 'a' },
+    { type: 'text', text: 'b', annotations: [{ type: 'citation', url: 'https://a' }] },
+    { type: 'image', url: 'https://i' },
+  ]
+  expect(whole(openaiChat, { choices: [{ message }] }).messages[0]!.content).toMatchObject(content)
+  expect(
+    whole(openaiChat, { choices: [{ message: { content: [image], annotations } }] }).messages[0]!.content,
+  ).toMatchObject([{ type: 'image' }, { type: 'text', text: '', annotations: [{ url: 'https://a' }] }])
+})
+
+test('a request with a model and a prompt alone asks for a completion', () => {
+  expect(detectFormat(formats, [{ model: 'm', prompt: 'Once' }])?.name).toBe('openaiChat')
+  expect(detectFormat(formats, [{ model: 'm', prompt: ['a', 'b'] }])?.name).toBe('openaiChat')
 })

@@ -103,6 +103,49 @@ test.each<[string, object, object]>([
     { ...totals(50, 9), inputDetails: { cache_read: 10, cache_creation: 20 } },
   ],
   [
+    'LiteLLM, with cache writes by time to live',
+    {
+      prompt_tokens: 50,
+      completion_tokens: 9,
+      prompt_tokens_details: {
+        cached_tokens: 0,
+        cache_creation_tokens: 20,
+        cache_creation_token_details: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 15 },
+      },
+      cache_read_input_tokens: 10,
+    },
+    {
+      ...totals(50, 9),
+      inputDetails: { cache_read: 10, ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 15 },
+    },
+  ],
+  [
+    'Alibaba, with cache writes',
+    {
+      prompt_tokens: 50,
+      completion_tokens: 9,
+      prompt_tokens_details: { cached_tokens: 0, cache_creation_input_tokens: 20, cache_type: 'ephemeral' },
+    },
+    { ...totals(50, 9), inputDetails: { cache_creation: 20 } },
+  ],
+  [
+    'Alibaba, with cache writes by time to live',
+    {
+      prompt_tokens: 50,
+      completion_tokens: 9,
+      prompt_tokens_details: {
+        cache_creation: { ephemeral_5m_input_tokens: 20 },
+        cache_creation_input_tokens: 20,
+      },
+    },
+    { ...totals(50, 9), inputDetails: { ephemeral_5m_input_tokens: 20 } },
+  ],
+  [
+    'OpenRouter, where a free model costs nothing',
+    { prompt_tokens: 5, completion_tokens: 9, cost: 0 },
+    { ...totals(5, 9), totalCost: 0 },
+  ],
+  [
     'a server with overlapping details',
     {
       prompt_tokens: 10,

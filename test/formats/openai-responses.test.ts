@@ -652,3 +652,12 @@ describe('a request becomes messages, parameters and extras', () => {
     ])
   })
 })
+
+test.each([
+  ['OpenRouter', { cost: 0.5 }, 0.5],
+  ['xAI', { cost_in_usd_ticks: 1_330_500 }, 0.00013305],
+])('%s sends the cost with the counts', (_, cost, totalCost) => {
+  expect(
+    whole(openaiResponses, response([], { usage: { ...usage, ...cost } })).messages[0]!.usage,
+  ).toMatchObject({ totalTokens: 29, totalCost })
+})

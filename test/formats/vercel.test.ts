@@ -78,6 +78,18 @@ test.each<[string, unknown, unknown, object]>([
     undefined,
     { inputTokens: 0, outputTokens: 0 },
   ],
+  [
+    'AI SDK 5 with OpenRouter, which sends the cost',
+    { inputTokens: 10, outputTokens: 7, totalTokens: 17 },
+    { openrouter: { usage: { cost: 0.25 } } },
+    { inputTokens: 10, outputTokens: 7, totalCost: 0.25 },
+  ],
+  [
+    'AI SDK 6 with xAI, which sends the cost in ticks',
+    { inputTokens: 10, outputTokens: 7, raw: { cost_in_usd_ticks: 5e9 } },
+    { xai: {} },
+    { inputTokens: 10, outputTokens: 7, totalCost: 0.5 },
+  ],
 ])('usage of %s is a partition', (_, usage, providerMetadata, { ...expected }) => {
   const counted = readUsage(frozen(usage), frozen(providerMetadata))!
   expect(counted).toEqual({ ...expected, totalTokens: counted.inputTokens + counted.outputTokens })

@@ -434,3 +434,17 @@ describe('usage whose counts do not add up is corrected', () => {
     expect(partitionUsage(usage).usage).toBe(usage)
   })
 })
+
+test('an answer that has its text beside the message is no completion', () => {
+  const response = { choices: [{ text: 'Hi', message: { role: 'assistant', content: 'Hi' } }] }
+  const { outputs, metadata } = convertModelCall({ response })
+  expect(outputs.messages).toMatchObject([{ role: 'assistant', content: [{ type: 'text', text: 'Hi' }] }])
+  expect(metadata.ls_model_type).toBe('chat')
+})
+
+test('a request with a model and a prompt alone has a prompt', () => {
+  expect(convertModelCall({ request: { model: 'm', prompt: 'Once' } })).toMatchObject({
+    inputs: { prompt: 'Once' },
+    metadata: { ls_model_type: 'llm', ls_model_name: 'm' },
+  })
+})

@@ -70,7 +70,7 @@ export function openMessages(draft: Draft): (event: Fields) => void {
       draft.usage = readUsage(usage)
     }
     const choice = choiceOf(draft)
-    choice.reason = message.stop_reason ?? choice.reason
+    choice.reason = message.stop_reason || choice.reason
     listOf(message.content).forEach((block, at) => {
       finishPart(choice, at, readContentBlock(block))
     })
@@ -207,5 +207,7 @@ function readUsage(usage: Fields): Usage {
       cache_creation: other,
     },
     { reasoning: fieldsOf(usage.output_tokens_details).thinking_tokens },
+    undefined,
+    usage,
   )
 }

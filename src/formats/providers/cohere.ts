@@ -61,7 +61,7 @@ export const cohere = defineFormat({
       const choice = choiceOf(draft)
       readParts(choice, fieldsOf(about.message), texts, index)
       addMetadata(choice, fieldsOf(about.message), MESSAGE)
-      choice.reason = about.finish_reason ?? choice.reason
+      choice.reason = about.finish_reason || choice.reason
       if (about.error) addError(draft, about.error)
     }
   },

@@ -63,8 +63,8 @@ export const langchain = defineFormat({
       else for (const block of readContent(message)) addPart(choice, undefined, block)
       const { incomplete_details, stop_reason = more.stop_reason } = about
       const reason =
-        about.finish_reason ?? about.finishReason ?? about.done_reason ?? stop_reason ?? about.status
-      choice.reason = fieldsOf(incomplete_details).reason ?? reason ?? choice.reason
+        about.finish_reason || about.finishReason || about.done_reason || stop_reason || about.status
+      choice.reason = fieldsOf(incomplete_details).reason || reason || choice.reason
       addMetadata(choice, about, ABOUT)
       addMetadata(choice, { name, additional_kwargs: collect(undefined, more, REPEATED) }, ID)
       addMetadata(choice, message, MESSAGE)

@@ -57,7 +57,7 @@ export const ollama = defineFormat({
       const choice = choiceOf(draft)
       readParts(choice, fieldsOf(message), (calls ??= createCalls(toText(created_at) || 'call')))
       addMetadata(choice, fieldsOf(message), MESSAGE)
-      choice.reason = reason ?? (done ? 'stop' : choice.reason)
+      choice.reason = reason || (done ? 'stop' : choice.reason)
       if (error) addError(draft, error)
     }
   },

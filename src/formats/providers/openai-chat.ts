@@ -1,4 +1,4 @@
-import type { Message, Usage } from '../../messages/index.ts'
+import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { countOf } from '../../messages/usage.ts'
 import { type BlockVocabulary, readBlock, readCitation, toCall } from '../reading/blocks.ts'
@@ -20,12 +20,13 @@ import {
   type Fields,
   fieldsOf,
   listOf,
+  NO_NAMES,
   names,
   stringOf,
   toText,
 } from '../reading/fields.ts'
 import { roleOf, toRequest } from '../reading/request.ts'
-import { toUsage } from '../reading/usage.ts'
+import { cacheWrites, toUsage } from '../reading/usage.ts'
 
 /**
  * OpenAI Chat Completions, legacy completions, and the servers that speak them: DeepSeek, Groq, xAI, Mistral's OpenAI shape,
@@ -35,8 +36,8 @@ export const openaiChat = defineFormat({
   name: 'openaiChat',
   provider: 'openai',
   detect(value) {
-    const { choices, object, messages } = fieldsOf(value)
-    if (!Array.isArray(choices)) return Array.isArray(messages) ? 'request' : undefined
+    const { choices, object, messages, model, prompt } = fieldsOf(value)
+    if (!Array.isArray(choices)) return Array.isArray(messages) || (model && prompt) ? 'request' : undefined
     const { message, delta, text } = fieldsOf(choices[0])
     if (object === 'chat.completion.chunk') return 'chunk'
     return message || object === 'chat.completion' || (!delta && text !== undefined) ? 'response' : 'chunk'
@@ -68,8 +69,10 @@ export function openChat(draft: Draft): (chunk: Fields) => void {
         choice.open ? (fields.delta ?? fields.message) : (fields.message ?? fields.delta),
       )
       readParts(choice, message, choice.open && (callKeys[choice.index] ??= createCallKeys()))
-      if (fields.text) addPart(choice, 'text', { type: 'text', text: toText(fields.text) })
-      choice.reason = fields.finish_reason ?? choice.reason
+      // Together repeats the content as text.
+      if (fields.text && message.content === undefined)
+        addPart(choice, 'text', { type: 'text', text: toText(fields.text) })
+      choice.reason = fields.finish_reason || choice.reason
       addMetadata(choice, fields, CHOICE)
       addMetadata(choice, message, MESSAGE)
     })
@@ -129,18 +132,28 @@ function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   const text = stringOf(content)
   if (thought || details.length > 0) {
     const extras = details.length > 0 && { extras: { reasoning_details: details } }
-    addPart(choice, 'reasoning', { type: 'reasoning', text: thought, ...extras })
+    addPart(choice, 'reasoning', {
+      type: 'reasoning',
+      text: thought || details.map(thoughtOf).join(''),
+      ...extras,
+    })
   }
-  if (annotations.length > 0)
-    addPart(choice, 'text', { type: 'text', text, annotations: annotations.map(readCitation) })
-  else if (text) addPart(choice, 'text', { type: 'text', text })
-  if (content && !text)
-    for (const part of Array.isArray(content) ? content : [content])
-      addPart(choice, undefined, readBlock(part, VOCABULARY))
+  let cited = annotations.length > 0 ? { annotations: annotations.map(readCitation) } : undefined
+  if (content && !text) {
+    const parts = Array.isArray(content) ? content : [content]
+    const last = cited && parts.findLastIndex(isText)
+    for (let at = 0; at < parts.length; at++) {
+      const block = readBlock(parts[at], VOCABULARY)
+      addPart(choice, undefined, at === last ? ({ ...block, ...cited } as ContentBlock) : block)
+      if (at === last) cited = undefined
+    }
+  }
+  if (text || cited) addPart(choice, 'text', { type: 'text', text, ...cited })
   if (refusal) addPart(choice, 'refusal', readBlock({ type: 'refusal', refusal }, VOCABULARY))
   if (audio) {
     const { id, ...others } = fieldsOf(audio)
-    addPart(choice, 'audio', readBlock({ type: 'audio', file_id: id, ...others }, VOCABULARY))
+    const given = collect(undefined, { file_id: id, ...others }, NO_NAMES)
+    if (given) addPart(choice, 'audio', readBlock({ type: 'audio', ...given }, VOCABULARY))
   }
   for (const image of listOf(images)) addPart(choice, undefined, readBlock(image, VOCABULARY))
   if (called) readCall(choice, { function: called }, 0, callKey)
@@ -149,42 +162,56 @@ function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   })
 }
 
+const isText = (part: unknown): boolean => typeof part === 'string' || fieldsOf(part).type === 'text'
+
+const thoughtOf = (detail: unknown): string => {
+  const { text, summary } = fieldsOf(detail)
+  return stringOf(text ?? summary)
+}
+
 function readCall(choice: Choice, call: Fields, place: number, callKey: CallKey | undefined): void {
-  const { custom } = call
-  const fields = fieldsOf(call.function ?? custom)
+  // Some servers send all fields of a call, of which those of the other kind are empty.
+  const custom = collect(undefined, fieldsOf(call.custom), NO_NAMES)
+  const fields = custom ?? fieldsOf(call.function)
   const { name, arguments: args } = fields
   // Some servers send a missing id as the text 'null'.
   const id = call.id === 'null' ? undefined : call.id
   const extras = collect(collect(custom ? { type: 'custom' } : undefined, call, CALL), fields, CALL)
+  if (!id && !name && !args && !custom && !extras) return
   const known = custom ? { input: fields.input ?? '' } : callKey && !isRecord(args) ? undefined : args
   const raw = callKey && known === undefined ? toText(args) : ''
   addPart(choice, callKey?.(call.index, id, name, place), toCall('toolCall', id, name, known, extras), raw)
 }
 
 function readUsage(usage: Fields, tier: unknown): Usage | undefined {
-  const { prompt_tokens, completion_tokens, cost, cost_in_usd_ticks: ticks } = usage
+  const { prompt_tokens, completion_tokens } = usage
   if (prompt_tokens === undefined && completion_tokens === undefined) return undefined
   const prompt = fieldsOf(usage.prompt_tokens_details ?? usage.prompt_token_details)
   const completion = fieldsOf(usage.completion_tokens_details)
   const read = countOf(
-    prompt.cached_tokens ??
-      usage.cached_tokens ??
-      usage.prompt_cache_hit_tokens ??
-      usage.num_cached_tokens ??
+    prompt.cached_tokens ||
+      usage.cached_tokens ||
+      usage.prompt_cache_hit_tokens ||
+      usage.num_cached_tokens ||
       usage.cache_read_input_tokens,
   )
   // More cached tokens than prompt tokens show that the prompt leaves them out, as xAI's does.
   const input = countOf(prompt_tokens) + (read > countOf(prompt_tokens) ? read : 0)
   // xAI leaves reasoning out of the completion; Gemini's compatible endpoint counts it only in the total.
   const hidden = Math.max(0, countOf(usage.total_tokens) - input - countOf(completion_tokens))
-  const counted = toUsage(
+  return toUsage(
     input,
     countOf(completion_tokens) + hidden,
     {
       cache_read: read,
       // Proxies send the same count under several names.
-      cache_creation:
-        prompt.cache_write_tokens ?? prompt.cache_creation_tokens ?? usage.cache_creation_input_tokens,
+      ...cacheWrites(
+        prompt.cache_write_tokens ||
+          prompt.cache_creation_tokens ||
+          prompt.cache_creation_input_tokens ||
+          usage.cache_creation_input_tokens,
+        prompt.cache_creation ?? prompt.cache_creation_token_details ?? usage.cache_creation,
+      ),
       audio: prompt.audio_tokens,
       // Cached image tokens stand among the cached ones as well.
       image: read > 0 ? 0 : prompt.image_tokens,
@@ -195,8 +222,6 @@ function readUsage(usage: Fields, tier: unknown): Usage | undefined {
       image: completion.image_tokens,
     },
     tier,
+    usage,
   )
-  // xAI counts in ticks of 1e-10 dollars.
-  const totalCost = countOf(fieldsOf(cost).total_cost ?? cost) || countOf(ticks) / 1e10
-  return totalCost > 0 ? Object.assign(counted, { totalCost }) : counted
 }

@@ -266,5 +266,6 @@ function readUsage(raw: unknown, tier: unknown): Usage | undefined {
     { cache_read: input.cached_tokens, cache_creation: input.cache_write_tokens },
     { reasoning: fieldsOf(usage.output_tokens_details).reasoning_tokens },
     tier,
+    usage,
   )
 }

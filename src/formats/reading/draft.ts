@@ -232,7 +232,7 @@ export function finishDraft(draft: Draft): Message[] {
 
 /** The finish reasons of all providers, in the order in which the patterns are tried. */
 const REASONS: readonly (readonly [RegExp, FinishReason])[] = [
-  [/^(stop|end_turn|stop_sequence|completed?)$/i, 'stop'],
+  [/^(stop|eos|end_turn|stop_sequence|completed?)$/i, 'stop'],
   [/^(tool.(call|use)|function_call)/i, 'toolCalls'],
   [/length|max.(output.)?tokens|context_window/i, 'length'],
   [/filter|refusal|guardrail|safety|recitation|blocklist|prohibited|spii/i, 'contentFilter'],

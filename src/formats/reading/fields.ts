@@ -88,7 +88,7 @@ export const toSnake = (name: string): string =>
 /** The fields whose text is streamed in pieces, at any depth. The text of other fields is sent whole. */
 const PIECES = names('text summary transcript input code diff command')
 
-/** Merges copies of a delta's fields into `into`. Lists are appended to, and items with the same `index` are merged. */
+/** Merges copies of a delta's fields into `into`. Lists are appended to, and items with the same `index` and type are merged. */
 export function merge(into: Record<string, unknown>, delta: Fields): Record<string, unknown> {
   for (const key in delta) {
     const value = delta[key]
@@ -97,8 +97,10 @@ export function merge(into: Record<string, unknown>, delta: Fields): Record<stri
     if (Array.isArray(value)) {
       const items = (into[key] = Array.isArray(before) ? before : [])
       for (const item of value) {
-        const { index } = fieldsOf(item)
-        const same = index !== undefined && items.find((other) => fieldsOf(other).index === index)
+        const { index, type } = fieldsOf(item)
+        const same =
+          index !== undefined &&
+          items.find((other) => other.index === index && (!type || !other.type || other.type === type))
         if (same) merge(same, item)
         else items.push(isRecord(item) ? merge({}, item) : item)
       }

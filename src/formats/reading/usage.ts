@@ -1,5 +1,6 @@
 import type { Usage, UsageDetails } from '../../messages/index.ts'
-import { partition, totalsOf } from '../../messages/usage.ts'
+import { countOf, partition, totalsOf } from '../../messages/usage.ts'
+import { type Fields, fieldsOf } from './fields.ts'
 
 /**
  * Makes usage whose details are a partition: a price table charges each detail at its own price and the rest of each total at
@@ -7,6 +8,7 @@ import { partition, totalsOf } from '../../messages/usage.ts'
  *
  * @param inputTokens Includes the details, as does `outputTokens`.
  * @param tier The service tier. `priority` and `flex` have prices of their own, so they prefix the details and name the rest.
+ * @param raw The provider's counts, in which OpenRouter and Perplexity send the `cost`, and xAI sends ticks of 1e-10 dollars.
  */
 export function toUsage(
   inputTokens: number,
@@ -14,6 +16,7 @@ export function toUsage(
   inputDetails: Readonly<Record<string, unknown>>,
   outputDetails: Readonly<Record<string, unknown>>,
   tier?: unknown,
+  raw: Fields = NO_COST,
 ): Usage {
   const usage: { -readonly [Key in keyof Usage]: Usage[Key] } = totalsOf(inputTokens, outputTokens)
   const onCut = () => void CLAMPED.add(usage)
@@ -21,7 +24,27 @@ export function toUsage(
   if (input) usage.inputDetails = input
   const output = partitionInTier(outputTokens, outputDetails, tier, onCut)
   if (output) usage.outputDetails = output
+  const { cost, cost_in_usd_ticks: ticks } = raw
+  const totalCost = fieldsOf(cost).total_cost ?? cost ?? (typeof ticks === 'number' ? ticks / 1e10 : ticks)
+  if (typeof totalCost === 'number' && totalCost >= 0) usage.totalCost = totalCost
   return usage
+}
+
+const NO_COST: Fields = {}
+
+/**
+ * The details of what was written to a cache: the counts by time to live, and the rest.
+ *
+ * @param written Includes the counts of `split`.
+ */
+export function cacheWrites(written: unknown, split: unknown): Readonly<Record<string, unknown>> {
+  const { ephemeral_5m_input_tokens, ephemeral_1h_input_tokens } = fieldsOf(split)
+  return {
+    ephemeral_5m_input_tokens,
+    ephemeral_1h_input_tokens,
+    cache_creation:
+      countOf(written) - countOf(ephemeral_5m_input_tokens) - countOf(ephemeral_1h_input_tokens),
+  }
 }
 
 const CLAMPED = new WeakSet<Usage>()
@@ -54,6 +77,9 @@ export function addUsage(one: Usage, other: Usage): Usage {
     one.outputTokens + other.outputTokens,
     addDetails(one.inputDetails, other.inputDetails),
     addDetails(one.outputDetails, other.outputDetails),
+    undefined,
+    // The sum is no number if one of the costs is not known.
+    { cost: one.totalCost! + other.totalCost! },
   )
 }
 

@@ -169,7 +169,10 @@ function isCompletion(response: unknown): boolean {
   const { object, choices } = response
   return (
     object === 'text_completion' ||
-    (Array.isArray(choices) && isRecord(choices[0]) && typeof choices[0].text === 'string')
+    (Array.isArray(choices) &&
+      isRecord(choices[0]) &&
+      typeof choices[0].text === 'string' &&
+      !choices[0].message)
   )
 }
 

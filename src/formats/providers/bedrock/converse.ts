@@ -71,7 +71,7 @@ export const bedrockConverse = defineFormat({
         addHead(draft, fieldsOf(about), ABOUT)
         if (usage) draft.usage = readUsage(fieldsOf(usage))
         const choice = choiceOf(draft)
-        choice.reason = stopReason ?? choice.reason
+        choice.reason = stopReason || choice.reason
         for (const [at, part] of listOf(fieldsOf(fieldsOf(output).message).content).entries())
           addPart(choice, at, readPart(part))
       } else {

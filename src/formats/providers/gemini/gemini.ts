@@ -50,7 +50,7 @@ export const gemini = defineFormat({
       const choice = choiceOf(draft, index)
       const turn = (turns[index] ??= createTurn(`${toText(draft.id) || 'call'}-${index}`))
       readParts(choice, turn, listOf(content.parts), readSources(candidate))
-      choice.reason = candidate.finishReason ?? choice.reason
+      choice.reason = candidate.finishReason || choice.reason
       addMetadata(choice, content, CONTENT)
       addMetadata(choice, candidate, CANDIDATE)
     }

@@ -72,7 +72,7 @@ export const generic: Format = defineFormat({
         if (choice.open) addPieces(choice, message, (callKeys[choice.index] ??= createCallKeys()))
         else for (const block of readContent(message)) addPart(choice, undefined, block)
         for (const { finish_reason, stop_reason } of [fields, message, chunk])
-          choice.reason = finish_reason ?? stop_reason ?? choice.reason
+          choice.reason = finish_reason || stop_reason || choice.reason
         counts ??= message.usage_metadata
         addMetadata(choice, fieldsOf(message.response_metadata), NO_NAMES)
         if (!own) addMetadata(choice, message, MESSAGE)

@@ -23,7 +23,7 @@ import {
   stringOf,
   toText,
 } from '../../reading/fields.ts'
-import { toUsage } from '../../reading/usage.ts'
+import { cacheWrites, toUsage } from '../../reading/usage.ts'
 
 /*
  * Reads messages with the platform's blocks, or with those of LangChain in JavaScript or Python. LangChain leaves some blocks
@@ -297,8 +297,7 @@ export function readCounts(raw: unknown): Usage | undefined {
   const { cache_read, cache_creation, text, ...others } = fieldsOf(raw.input_token_details)
   const { text: words, ...details } = fieldsOf(raw.output_token_details)
   const { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long } = others
-  const split = countOf(short) + countOf(long)
-  const written = Math.max(countOf(cache_creation), split)
+  const written = Math.max(countOf(cache_creation), countOf(short) + countOf(long))
   const [total, cached] = [countOf(input), countOf(cache_read) + written]
   return {
     ...toUsage(
@@ -306,9 +305,7 @@ export function readCounts(raw: unknown): Usage | undefined {
       countOf(output),
       {
         cache_read,
-        ephemeral_5m_input_tokens: short,
-        ephemeral_1h_input_tokens: long,
-        cache_creation: written - split,
+        ...cacheWrites(written, others),
         ...others,
         text,
       },

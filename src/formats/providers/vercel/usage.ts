@@ -2,7 +2,7 @@ import type { Usage } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
 import { countOf } from '../../../messages/usage.ts'
 import { fieldsOf } from '../../reading/fields.ts'
-import { toUsage } from '../../reading/usage.ts'
+import { cacheWrites, toUsage } from '../../reading/usage.ts'
 
 /**
  * Reads usage in any spelling of the AI SDK: nested totals (language models V3 and V4), `…TokenDetails` (6 and 7), flat counts
@@ -20,7 +20,12 @@ export function readUsage(raw: unknown, providerMetadata: unknown): Usage | unde
   if ((totals[0] ?? totals[1] ?? undefined) === undefined) return undefined
   const { cacheReadTokens, cacheWriteTokens } = fieldsOf(usage.inputTokenDetails)
   const about = fieldsOf(providerMetadata)
-  const [anthropic, bedrock, openai] = [about.anthropic, about.bedrock, about.openai].map(fieldsOf)
+  const [anthropic, bedrock, openai, openrouter] = [
+    about.anthropic,
+    about.bedrock,
+    about.openai,
+    about.openrouter,
+  ].map(fieldsOf)
   const flat = input !== inputTokens && !usage.inputTokenDetails
   const read = countOf(
     input.cacheRead ??
@@ -45,18 +50,16 @@ export function readUsage(raw: unknown, providerMetadata: unknown): Usage | unde
   const cacheExcluded = flat && (about.anthropic || about.bedrock)
   const reasoningExcluded =
     flat && (about.google || about.vertex || usage.totalTokens === known + answered + reasoning)
-  const { ephemeral_5m_input_tokens, ephemeral_1h_input_tokens } = fieldsOf(
-    fieldsOf(usage.raw ?? anthropic!.usage).cache_creation,
-  )
+  const counted = fieldsOf(usage.raw ?? anthropic!.usage ?? openrouter!.usage)
   return toUsage(
     known + (cacheExcluded ? read + written : 0),
     answered + (reasoningExcluded ? reasoning : 0),
     {
       cache_read: read,
-      ephemeral_5m_input_tokens,
-      ephemeral_1h_input_tokens,
-      cache_creation: written - countOf(ephemeral_5m_input_tokens) - countOf(ephemeral_1h_input_tokens),
+      ...cacheWrites(written, counted.cache_creation),
     },
     { reasoning },
+    undefined,
+    counted,
   )
 }
