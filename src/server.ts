@@ -90,8 +90,8 @@ function engineOf(options: ServerOptions): {
   readonly engine: AgentEngine
   readonly close: () => Promise<void>
 } {
-  if (options.engine) return { engine: options.engine, close: async () => {} }
-  const { onError = logError } = options
+  if (options?.engine) return { engine: options.engine, close: async () => {} }
+  const { onError = logError } = options ?? {}
   const engine = createAgentEngine({
     ...options,
     onError: (error, { runId }) => onError(error, { id: runId ?? '' }),
