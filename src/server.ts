@@ -1,7 +1,6 @@
 import {
   type Authenticate,
   type CorsOptions,
-  combine,
   type LangGraphCors,
   type OnError,
   type WebHandler,
@@ -60,7 +59,7 @@ export interface AgentServer extends WebHandler {
 /** Serves agents: every endpoint group over one engine, as one handler to mount. */
 export function createAgentServer(options: ServerOptions): AgentServer {
   const { engine, close } = engineOf(options)
-  const server = withCors(combine([threadsGroup(engine, options)]), options.http?.cors)
+  const server = withCors(threadsGroup(engine, options), options.http?.cors)
   let closed: Promise<void> | undefined
   return { ...server, engine, close: () => (closed ??= server.close().then(close)) }
 }

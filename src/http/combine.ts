@@ -17,9 +17,7 @@ export function combine(handlers: readonly WebHandler[]): WebHandler {
     }
     return joinAllow(refusals)
   }
-  const places = (basePath?: string) => [
-    ...new Set(handlers.flatMap((handler) => handler.places?.(basePath) ?? [])),
-  ]
+  const places = (basePath?: string) => handlers.flatMap((handler) => handler.places?.(basePath) ?? [])
   return {
     routes: handlers.flatMap((handler) => handler.routes),
     cors: handlers.some(({ cors }) => cors),

@@ -57,7 +57,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
 
   const places = (basePath?: string): string[] => {
     const base = normalizeBase(basePath || options.basePath || '')
-    return [...new Set(routes.map(([, pattern]) => `${base}/${pattern.split('/')[1]}`))]
+    return routes.map(([, pattern]) => `${base}/${pattern.split('/')[1]}`)
   }
 
   const handle = async (request: Request, context: HandlerContext = {}): Promise<Response | undefined> => {
@@ -119,7 +119,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
 
 /** The answer to a path that no route matches. It repeats nothing of the request. */
 export function notFound(places: readonly string[]): HttpError {
-  const message = `There is nothing at this path. agentwire serves ${places.join(', ')} here.`
+  const message = `There is nothing at this path. agentwire serves ${[...new Set(places)].join(', ')} here.`
   return new HttpError(404, 'not_found', message)
 }
 
