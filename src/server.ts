@@ -1,7 +1,6 @@
 import {
   type Authenticate,
   type CorsOptions,
-  combine,
   type LangGraphCors,
   type OnError,
   type WebHandler,
@@ -63,7 +62,7 @@ export interface AgentServer extends WebHandler {
 /** Serves agents: every endpoint group over one engine, as one handler to mount. */
 export function createAgentServer(options: ServerOptions): AgentServer {
   const { engine, close } = engineOf(options)
-  const server = withCors(combine([threadsGroup(engine, options)]), options.http?.cors)
+  const server = withCors(threadsGroup(engine, options), options.http?.cors)
   let closed: Promise<void> | undefined
   return { ...server, engine, close: () => (closed ??= server.close().then(close)) }
 }
@@ -93,8 +92,8 @@ function engineOf(options: ServerOptions): {
   readonly engine: AgentEngine
   readonly close: () => Promise<void>
 } {
-  if (options.engine) return { engine: options.engine, close: async () => {} }
-  const { onError = logError } = options
+  if (options?.engine) return { engine: options.engine, close: async () => {} }
+  const { onError = logError } = options ?? {}
   const engine = createAgentEngine({ ...options, onError })
   return { engine, close: engine.close }
 }

@@ -17,11 +17,14 @@ export function combine(handlers: readonly WebHandler[]): WebHandler {
     }
     return joinAllow(refusals)
   }
+  const places = (basePath?: string) => handlers.flatMap((handler) => handler.places?.(basePath) ?? [])
   return {
     routes: handlers.flatMap((handler) => handler.routes),
     cors: handlers.some(({ cors }) => cors),
     handle,
-    fetch: async (request, context) => (await handle(request, context)) ?? errorResponse(notFound()),
+    places,
+    fetch: async (request, context) =>
+      (await handle(request, context)) ?? errorResponse(notFound(places(context?.basePath))),
     close: () => closeAll(handlers),
   }
 }

@@ -33,9 +33,6 @@ const HEADERS = 'authorization,content-type,idempotency-key,last-event-id,tracep
 /** What pages may read of a response, beside its body. */
 const EXPOSED = 'content-location,x-pagination-total,retry-after'
 
-const ALLOW = 'access-control-allow-'
-const ASK = 'access-control-request-'
-
 /**
  * The handler with the headers of CORS (Fetch standard, §3.2) on every response, also on errors and streams, and with answers
  * to preflights. A response that already allows an origin is left as it is. `false` allows no origin, also where the host has
@@ -65,30 +62,25 @@ export function withCors(
     const origin = get('origin')
     const allowed =
       origin && (any || origins.includes(origin) || origins.includes(`${origin}/`) || pattern?.test(origin))
-    const method = allowed && request.method === 'OPTIONS' && get(`${ASK}method`)
-    if (!response.status || response.headers.has(`${ALLOW}origin`)) return response
+    const method = allowed && request.method === 'OPTIONS' && get('access-control-request-method')
+    if (!response.status || response.headers.has('access-control-allow-origin')) return response
     // A page can only read the 404 of an unknown path if its preflight succeeds.
     const answer = method && response.status === 404 ? empty(204, { allow: method }) : copy(response)
     const { headers } = answer
     if (!any) headers.append('vary', 'origin')
     if (!allowed) return answer
-    headers.set(`${ALLOW}origin`, any ? '*' : origin)
-    if (credentials) headers.set(`${ALLOW}credentials`, 'true')
-    if (!method) {
-      headers.set('access-control-expose-headers', [EXPOSED, ...expose_headers].join())
-      return answer
-    }
-    headers.append('vary', `${ASK}method,${ASK}headers`)
-    const served = headers.get('allow')?.split(', ') ?? []
-    headers.set(
-      `${ALLOW}methods`,
-      served.filter((name) => methods.includes('*') || methods.includes(name)).join(),
-    )
-    headers.set(
-      `${ALLOW}headers`,
-      (extra.includes('*') && get(`${ASK}headers`)) || [HEADERS, ...extra].join(),
-    )
-    headers.set('access-control-max-age', String(max_age))
+    const set = (name: string, value: string) => headers.set(`access-control-${name}`, value)
+    set('allow-origin', any ? '*' : origin)
+    if (credentials) set('allow-credentials', 'true')
+    if (method) {
+      const served = headers.get('allow')?.split(', ') ?? []
+      set('allow-methods', served.filter((name) => methods.some((one) => one === '*' || one === name)).join())
+      set(
+        'allow-headers',
+        (extra.includes('*') && get('access-control-request-headers')) || [HEADERS, ...extra].join(),
+      )
+      set('max-age', String(max_age))
+    } else set('expose-headers', [EXPOSED, ...expose_headers].join())
     return answer
   }
 

@@ -2,7 +2,7 @@ import { AgentwireError } from '../errors.ts'
 import { readJson } from './body.ts'
 import { errorResponse, HttpError, type OnError, originOf, reportError } from './errors.ts'
 import { empty } from './respond.ts'
-import { createRouter, stripBase } from './router.ts'
+import { createRouter, normalizeBase, stripBase } from './router.ts'
 import type { Call, HandlerContext, Principal, Route, WebHandler } from './types.ts'
 
 /**
@@ -54,6 +54,11 @@ export function createHandler(options: HandlerOptions): WebHandler {
   const { routes, onError } = options
   const router = createRouter(routes)
   let closing: Promise<void> | undefined
+
+  const places = (basePath?: string): string[] => {
+    const base = normalizeBase(basePath || options.basePath || '')
+    return routes.map(([, pattern]) => `${base}/${pattern.split('/')[1]}`)
+  }
 
   const handle = async (request: Request, context: HandlerContext = {}): Promise<Response | undefined> => {
     let call: Call | undefined
@@ -108,14 +113,17 @@ export function createHandler(options: HandlerOptions): WebHandler {
   return {
     routes,
     handle,
-    fetch: async (request, context) => (await handle(request, context)) ?? encode(notFound(), request),
+    places,
+    fetch: async (request, context) =>
+      (await handle(request, context)) ?? encode(notFound(places(context?.basePath)), request),
     close: () => (closing ??= Promise.resolve().then(options.onClose)),
   }
 }
 
-/** The answer to a path that no route matches. */
-export function notFound(): HttpError {
-  return new HttpError(404, 'not_found', 'There is nothing at this path.')
+/** The answer to a path that no route matches. It repeats nothing of the request. */
+export function notFound(places: readonly string[]): HttpError {
+  const message = `There is nothing at this path. agentwire serves ${[...new Set(places)].join(', ')} here.`
+  return new HttpError(404, 'not_found', message)
 }
 
 function refuseMethod(method: string, allow: readonly string[]): Response {

@@ -68,7 +68,7 @@ export function stripBase(pathname: string, basePath: string): string | undefine
 }
 
 /** `api`, `/api` and `/api/` are the same prefix; `/` is none. */
-function normalizeBase(basePath: string): string {
+export function normalizeBase(basePath: string): string {
   const base = basePath.endsWith('/') ? basePath.slice(0, -1) : basePath
   return base === '' || base.startsWith('/') ? base : `/${base}`
 }

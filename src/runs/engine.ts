@@ -283,7 +283,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
 }
 
 function createContext(options: AgentEngineOptions): RunContext {
-  const agents = new Map(Object.entries(options.agents))
+  const agents = agentsOf(options?.agents)
   const defaultAgent = defaultAgentOf(agents, options.defaultAgent)
   const unobserved = options.store ?? memoryStore()
   const report = reporterOf(options.onError)
@@ -322,9 +322,20 @@ function reporterOf(onError: ErrorReporter = logError): RunContext['report'] {
 
 const logError: ErrorReporter = (error, { id }) => console.error(`agentwire: error ${id}`, error)
 
+function agentsOf(given: AgentEngineOptions['agents'] | undefined): Map<string, Agent> {
+  if (!globalThis.crypto) throw new RunError('not_supported', 'agentwire needs Node 20.20 or newer.')
+  const agents = new Map(Object.entries(given ?? {}))
+  if (agents.size === 0) throw new RunError('invalid_argument', 'Give the server at least one agent.')
+  for (const [name, agent] of agents) {
+    if (typeof agent?.getHistory === 'function') continue
+    const message = `agents.${name} is no agent (${typeof agent}): give it langgraph(graph) or defineAgent({ run }).`
+    throw new RunError('invalid_argument', message)
+  }
+  return agents
+}
+
 function defaultAgentOf(agents: ReadonlyMap<string, Agent>, named: string | undefined): string | undefined {
   const [first] = agents.keys()
-  if (first === undefined) throw new RunError('invalid_argument', 'Give the server at least one agent.')
   const chosen = named ?? (agents.size === 1 ? first : undefined)
   if (chosen === undefined || agents.has(chosen)) return chosen
   throw new RunError('invalid_argument', `defaultAgent ${JSON.stringify(chosen)} is not one of the agents.`)

@@ -84,9 +84,10 @@ const BACKENDS: readonly Backend[] = [
  * for another scheme, and for a URL that cannot be read. No error of this library shows the URL's password.
  */
 export async function openStorage(url: string, options: OpenStorageOptions = {}): Promise<OpenedStorage> {
-  const scheme = schemeOf(url)
+  // Callers without types pass a variable of the environment that is not set.
+  const scheme = schemeOf(url ?? '')
   const backend = BACKENDS.find(({ schemes }) => schemes.includes(scheme))
-  if (backend && url.trim() !== '') {
+  if (backend && url?.trim()) {
     if (scheme !== 'file') assertReadable(url)
     return backend.open({ ...options, url })
   }

@@ -47,6 +47,16 @@ describe('combine', () => {
     expect((await combine([]).fetch(request('GET /'))).status).toBe(404)
   })
 
+  test('says where each handler has its routes', async () => {
+    const nested = combine([group('x', ['GET /x/:id', 'POST /x'], { basePath: '/base' }), both])
+    const messageOf = async (basePath?: string) =>
+      (await (await nested.fetch(request('GET /secret/path'), { basePath })).json()).message
+    expect(await messageOf()).toBe(
+      'There is nothing at this path. agentwire serves /base/x, /a, /shared, /own, /b here.',
+    )
+    expect(await messageOf('/mount')).toContain('serves /mount/x, /mount/a, /mount/shared, ')
+  })
+
   test('has the routes of all handlers', () => {
     expect(both.routes).toEqual([...first.routes, ...second.routes])
   })

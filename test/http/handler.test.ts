@@ -111,6 +111,20 @@ describe('a request without a route', () => {
     expect(await response.json()).toEqual({ error: 'not_found', message: expect.any(String) })
   })
 
+  test.each([
+    [undefined, undefined, '/things'],
+    ['api', undefined, '/api/things'],
+    ['/api/', undefined, '/api/things'],
+    ['/api', '/mount', '/mount/things'],
+  ])('is told where there are some: basePath %j, host %j', async (basePath, host, place) => {
+    for (const path of ['/x/secret?token=secret', '/things/1/secret', '/%3Cscript%3Esecret']) {
+      const response = await probe({ basePath }).fetch(request(path), { basePath: host })
+      expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json'])
+      const { message } = await response.json()
+      expect(message).toBe(`There is nothing at this path. agentwire serves ${place} here.`)
+    }
+  })
+
   test('for its method is answered 405 with Allow', async () => {
     const response = await probe().fetch(request('/things/1', { method: 'DELETE' }))
     expect(response.status).toBe(405)

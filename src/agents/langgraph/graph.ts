@@ -93,8 +93,9 @@ export interface CompiledGraphLike {
 
 /** The graph inside of an agent. Throws for anything else, such as a `StateGraph` before `compile()`. */
 export function graphOf(agent: LangGraphAgent): Graph {
-  const graph: Partial<CompiledGraphLike> = 'graph' in agent ? agent.graph : agent
-  if (graph.lg_is_pregel !== true || typeof graph.streamEvents !== 'function') {
+  const { graph = agent as Partial<CompiledGraphLike> }: { readonly graph?: Partial<CompiledGraphLike> } =
+    Object(agent)
+  if (graph?.lg_is_pregel !== true || typeof graph.streamEvents !== 'function') {
     throw new AgentwireError(
       'invalid_agent',
       'langgraph() takes a compiled graph or an agent of createAgent or createDeepAgent. Call compile() on a StateGraph first.',

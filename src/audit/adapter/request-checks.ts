@@ -123,7 +123,7 @@ export const requestChecks = {
     async run(bench) {
       for (const path of ['', '/', '/?x']) {
         const response = await bench.fetch(path)
-        equal(`the answer at /agent${path}`, await response.json(), NOT_FOUND)
+        equal(`the answer at /agent${path}`, await response.json(), notFoundAt('/agent/probe'))
       }
     },
   },
@@ -142,7 +142,7 @@ export const requestChecks = {
     async run(bench) {
       const response = await bench.fetch('/nothing')
       equal('the status', response.status, 404)
-      equal('the answer', await response.json(), NOT_FOUND)
+      equal('the answer', await response.json(), notFoundAt('/agent/probe'))
     },
   },
   'adapter.not-found.root': {
@@ -156,10 +156,13 @@ export const requestChecks = {
   },
 } satisfies Record<string, Check>
 
-const NOT_FOUND = { error: 'not_found', message: 'There is nothing at this path.' }
+const notFoundAt = (place: string) => ({
+  error: 'not_found',
+  message: `There is nothing at this path. agentwire serves ${place} here.`,
+})
 
 async function isProbe(response: Response): Promise<boolean> {
-  return (await response.text()) === JSON.stringify(NOT_FOUND)
+  return (await response.text()) === JSON.stringify(notFoundAt('/probe'))
 }
 
 export async function isAlive(bench: Bench): Promise<void> {

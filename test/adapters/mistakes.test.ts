@@ -1,0 +1,111 @@
+import { StateGraph, StateSchema } from '@langchain/langgraph'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { toNext } from '../../adapters/next.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import {
+  AgentwireError,
+  createAgentEngine,
+  createAgentServer,
+  createThreadsHandler,
+  defineAgent,
+} from '../../src/index.ts'
+import { openStorage } from '../../src/storage/open.ts'
+
+afterEach(() => void vi.unstubAllGlobals())
+
+const agent = defineAgent({ async run() {} })
+const builder = new StateGraph(new StateSchema({})).addNode('node', () => ({})).addEdge('__start__', 'node')
+
+function errorOf(action: () => unknown): AgentwireError {
+  try {
+    action()
+  } catch (error) {
+    expect(error).toBeInstanceOf(AgentwireError)
+    return error as AgentwireError
+  }
+  throw new Error('Nothing was thrown.')
+}
+
+describe.each<[string, (options: never) => unknown]>([
+  ['createAgentServer', createAgentServer],
+  ['createThreadsHandler', createThreadsHandler],
+  ['createAgentEngine', createAgentEngine],
+])('%s', (_, create) => {
+  test.each([
+    ['a graph', builder.compile(), 'object'],
+    ['a graph before compile()', builder, 'object'],
+    ['an agent of createAgent', { graph: builder.compile(), invoke() {}, stream() {} }, 'object'],
+    ['a promise', Promise.resolve(agent), 'object'],
+    ['a function', async () => {}, 'function'],
+    ['an empty object', {}, 'object'],
+    ['null', null, 'object'],
+    ['undefined', undefined, 'undefined'],
+  ])('says what to do with %s as an agent', (_, mistake, type) => {
+    const { code, message } = errorOf(() => create({ agents: { fine: agent, mine: mistake } } as never))
+    expect(code).toBe('invalid_argument')
+    expect(message).toBe(
+      `agents.mine is no agent (${type}): give it langgraph(graph) or defineAgent({ run }).`,
+    )
+  })
+
+  test.each([[undefined], [{}], [{ agents: undefined }], [{ agents: {} }], [{ agents: [] }]])(
+    'asks for an agent where it gets %j',
+    (options) => {
+      expect(errorOf(() => create(options as never)).message).toBe('Give the server at least one agent.')
+    },
+  )
+
+  test('says which Node it needs where a global of it is missing, as on Node 18', () => {
+    vi.stubGlobal('crypto', undefined)
+    const { code, message } = errorOf(() => create({ agents: { agent } } as never))
+    expect([code, message]).toEqual(['not_supported', 'agentwire needs Node 20.20 or newer.'])
+  })
+})
+
+test.each([undefined, null, {}, 'graph', () => {}, builder, { graph: undefined }, { graph: builder }])(
+  'langgraph() says what it takes where it gets %o',
+  (mistake) => {
+    const { code, message } = errorOf(() => langgraph(mistake as never))
+    expect(code).toBe('invalid_agent')
+    expect(message).toMatch(
+      /^langgraph\(\) takes a compiled graph .* Call compile\(\) on a StateGraph first\.$/,
+    )
+  },
+)
+
+test.each([undefined, null])('openStorage() says which URLs there are where it gets %s', async (url) => {
+  const error = await openStorage(url as never).catch((reason) => reason)
+  expect(error).toBeInstanceOf(AgentwireError)
+  expect(error.code).toBe('invalid_argument')
+  expect(error.message).toMatch(
+    /^The URL of the storage is empty\. What there is: file:… or a path, postgres:/,
+  )
+})
+
+test('toNext() names the runtime that a route needs where it is the Edge runtime', () => {
+  vi.stubGlobal('EdgeRuntime', 'edge-runtime')
+  const { code, message } = errorOf(() => toNext(createAgentServer({ agents: { agent } })))
+  expect(code).toBe('not_supported')
+  expect(message).toContain("put `export const runtime = 'nodejs'` into the route file.")
+})
+
+test.each([
+  ['POST', '/runs/stream', undefined],
+  ['POST', '/threads/secret/runs/stream', undefined],
+  ['GET', '/assistants/secret', undefined],
+  ['POST', '/assistants/search?secret', '/agents'],
+  ['POST', '/threads/secret/commands', '/agents'],
+])(
+  '%s %s of another client or base path is told what is served: base path %s',
+  async (method, path, basePath) => {
+    const server = createAgentServer({ agents: { agent }, authenticate: () => null, threads: { basePath } })
+    const response = await server.fetch(new Request(`http://host${path}`, { method }))
+    expect(response.status).toBe(404)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(await response.json()).toEqual({
+      error: 'not_found',
+      message: `There is nothing at this path. agentwire serves ${basePath ?? ''}/threads here.`,
+    })
+    await server.close()
+  },
+)
