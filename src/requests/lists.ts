@@ -9,11 +9,19 @@ export function numberParam(call: Call, name: string, fallback: number, max: num
   throw new HttpError(400, 'invalid_argument', `${name}: expected a whole number from 0 to ${max}.`)
 }
 
-export async function* filter<T>(
-  items: AsyncIterable<T>,
-  wanted: (item: T) => Promise<boolean>,
-): AsyncGenerator<T> {
-  for await (const item of items) if (await wanted(item)) yield item
+/** Maps all items, in their order, with at most `atOnce` calls of `change` in progress. */
+export async function mapSome<T, R>(
+  items: readonly T[],
+  atOnce: number,
+  change: (item: T) => Promise<R>,
+): Promise<readonly R[]> {
+  const changed = new Array<R>(items.length)
+  const rest = items.entries()
+  const work = async () => {
+    for (const [at, item] of rest) changed[at] = await change(item)
+  }
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work))
+  return changed
 }
 
 /** A page of a list, and how many items the whole list has. */

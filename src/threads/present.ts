@@ -1,4 +1,4 @@
-import type { CheckpointRef, StateSnapshot } from '../agents/agent.ts'
+import type { CheckpointRef, PendingInterrupt, StateSnapshot } from '../agents/agent.ts'
 import type { ThreadRecord } from '../runs/index.ts'
 
 /** A snapshot as the SDK's `ThreadState`. */
@@ -28,7 +28,7 @@ export const presentState = (snapshot: StateSnapshot): ThreadState => ({
     error,
     interrupts,
     path,
-    checkpoint: checkpoint && presentCheckpoint(checkpoint),
+    checkpoint: checkpoint && presentTaskCheckpoint(checkpoint),
     state: state && presentState(state),
     result: result ?? null,
   })),
@@ -45,6 +45,12 @@ const presentCheckpoint = (ref: CheckpointRef): CheckpointWire => ({
   checkpoint_map: ref.checkpointMap,
 })
 
+/** Where the subgraph of a task keeps its state. While it is paused it has no checkpoint id, so that it means the newest one. */
+const presentTaskCheckpoint = (ref: CheckpointRef) =>
+  ref.checkpointId === ''
+    ? { thread_id: ref.threadId, checkpoint_ns: ref.checkpointNs }
+    : presentCheckpoint(ref)
+
 /** The state of a thread that has no checkpoint yet. */
 export const emptyState = ({ threadId, createdAt }: ThreadRecord): ThreadState => ({
   values: {},
@@ -56,8 +62,8 @@ export const emptyState = ({ threadId, createdAt }: ThreadRecord): ThreadState =
   parent_checkpoint: null,
 })
 
-/** A thread as the SDK's `Thread`. */
-export const presentThread = (thread: ThreadRecord) => ({
+/** A thread as the SDK's `Thread`, with its newest state if there is one. */
+export const presentThread = (thread: ThreadRecord, state: StateSnapshot | undefined) => ({
   thread_id: thread.threadId,
   created_at: new Date(thread.createdAt).toISOString(),
   updated_at: new Date(thread.updatedAt).toISOString(),
@@ -68,18 +74,31 @@ export const presentThread = (thread: ThreadRecord) => ({
     ...(thread.title !== null && { title: thread.metadata.title ?? thread.title }),
   },
   status: thread.status,
-  values: null,
-  interrupts: presentInterrupts(thread),
+  values: state?.values ?? null,
+  interrupts: presentInterrupts(thread, state),
   config: {},
   error: thread.error,
 })
 
+type InterruptsByTask = Record<string, readonly PendingInterrupt[]>
+
+/** The interrupts of every task of the newest checkpoint, as the reference servers give them. */
+function presentInterrupts(thread: ThreadRecord, state: StateSnapshot | undefined): InterruptsByTask {
+  if (!state) return interruptsOfRecord(thread)
+  // A run in progress may have answers that its checkpoint does not show yet.
+  const isOpen = (id: string) =>
+    thread.activeRunId === null || thread.interrupts.some((interrupt) => interrupt.id === id)
+  const byTask: InterruptsByTask = Object.create(null)
+  for (const { id, interrupts } of state.tasks) byTask[id] = interrupts.filter((one) => isOpen(one.id))
+  return byTask
+}
+
 /**
- * Groups interrupts by the task that raised them, the last segment of the namespace. Those of the root are keyed by their own
- * id.
+ * The interrupts where no state can be read. They are grouped by the last segment of their namespace, which has the task's id.
+ * Those of the root are keyed by their own id.
  */
-function presentInterrupts({ interrupts }: ThreadRecord): Record<string, { id: string; value: unknown }[]> {
-  const byTask: Record<string, { id: string; value: unknown }[]> = Object.create(null)
+function interruptsOfRecord({ interrupts }: ThreadRecord): InterruptsByTask {
+  const byTask: Record<string, PendingInterrupt[]> = Object.create(null)
   for (const { id, value, namespace } of interrupts) {
     const task = namespace.at(-1)?.split(':').at(-1) ?? id
     ;(byTask[task] ??= []).push({ id, value })
