@@ -3,6 +3,9 @@ import type { AgentEngine } from '../runs/index.ts'
 /** The assistant id of clients that leave the choice to the server. `@langchain/react` and its siblings send it when an app names no assistant. */
 const UNNAMED = '_'
 
+/** The keys of a thread's metadata that name its assistant. The SDK sets `graph_id` when it creates a thread. */
+const ASSISTANT_KEYS: readonly string[] = ['graph_id', 'assistant_id']
+
 type Agents = Pick<AgentEngine, 'agents'>
 type Metadata = Readonly<Record<string, unknown>>
 
@@ -10,20 +13,14 @@ type Metadata = Readonly<Record<string, unknown>>
 export const namedAssistant = ({ agents }: Agents, assistantId: string | undefined): string | undefined =>
   assistantId === UNNAMED && !agents.has(UNNAMED) ? undefined : assistantId
 
-/** The keys of a thread's metadata that name its assistant. The SDK sets `graph_id` when it creates a thread. */
-const ASSISTANT_KEYS = ['graph_id', 'assistant_id'] as const
-
 /** The agent that metadata binds a new thread to, or undefined where they name none of this server. */
-export const boundAssistant = ({ agents }: Agents, metadata: Metadata | undefined): string | undefined =>
-  ASSISTANT_KEYS.map((key) => metadata?.[key]).find(
-    (name): name is string => typeof name === 'string' && agents.has(name),
-  )
+export const boundAssistant = ({ agents }: Agents, metadata: Metadata = {}): string | undefined =>
+  ASSISTANT_KEYS.map((key) => metadata[key] as string).find((name) => agents.has(name))
 
 /** The metadata as a thread keeps them: without an assistant id that names no assistant. */
-export function threadMetadata(engine: Agents, metadata: Metadata | undefined): Metadata | undefined {
-  const isUnnamed = (key: string, value: unknown) =>
-    value === UNNAMED && ASSISTANT_KEYS.some((name) => name === key) && !engine.agents.has(UNNAMED)
-  return (
-    metadata && Object.fromEntries(Object.entries(metadata).filter(([key, value]) => !isUnnamed(key, value)))
+export const threadMetadata = ({ agents }: Agents, metadata: Metadata = {}): Metadata =>
+  Object.fromEntries(
+    Object.entries(metadata).filter(
+      ([key, value]) => value !== UNNAMED || !ASSISTANT_KEYS.includes(key) || agents.has(UNNAMED),
+    ),
   )
-}

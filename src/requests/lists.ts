@@ -9,18 +9,15 @@ export function numberParam(call: Call, name: string, fallback: number, max: num
   throw new HttpError(400, 'invalid_argument', `${name}: expected a whole number from 0 to ${max}.`)
 }
 
-/** Maps all items, in their order, with at most `atOnce` calls of `change` in progress. */
+/** Maps all items, `atOnce` of them at a time. */
 export async function mapSome<T, R>(
   items: readonly T[],
   atOnce: number,
   change: (item: T) => Promise<R>,
 ): Promise<readonly R[]> {
-  const changed = new Array<R>(items.length)
-  const rest = items.entries()
-  const work = async () => {
-    for (const [at, item] of rest) changed[at] = await change(item)
-  }
-  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, work))
+  const changed: R[] = []
+  for (let at = 0; at < items.length; at += atOnce)
+    changed.push(...(await Promise.all(items.slice(at, at + atOnce).map(change))))
   return changed
 }
 

@@ -1,4 +1,4 @@
-import type { CheckpointRef, PendingInterrupt, StateSnapshot } from '../agents/agent.ts'
+import type { CheckpointRef, PendingInterrupt, SnapshotTask, StateSnapshot } from '../agents/agent.ts'
 import type { ThreadRecord } from '../runs/index.ts'
 
 /** A snapshot as the SDK's `ThreadState`. */
@@ -14,9 +14,9 @@ export interface ThreadState {
 
 interface CheckpointWire {
   readonly thread_id: string
-  readonly checkpoint_id: string | null
+  readonly checkpoint_id?: string | null
   readonly checkpoint_ns: string
-  readonly checkpoint_map: Readonly<Record<string, string>> | null
+  readonly checkpoint_map?: Readonly<Record<string, string>> | null
 }
 
 export const presentState = (snapshot: StateSnapshot): ThreadState => ({
@@ -28,7 +28,7 @@ export const presentState = (snapshot: StateSnapshot): ThreadState => ({
     error,
     interrupts,
     path,
-    checkpoint: checkpoint && presentTaskCheckpoint(checkpoint),
+    checkpoint: checkpoint && presentCheckpoint(checkpoint),
     state: state && presentState(state),
     result: result ?? null,
   })),
@@ -38,18 +38,12 @@ export const presentState = (snapshot: StateSnapshot): ThreadState => ({
   parent_checkpoint: snapshot.parentCheckpoint && presentCheckpoint(snapshot.parentCheckpoint),
 })
 
+/** The address of a paused subgraph has no checkpoint id, and means the newest one. */
 const presentCheckpoint = (ref: CheckpointRef): CheckpointWire => ({
   thread_id: ref.threadId,
-  checkpoint_id: ref.checkpointId,
   checkpoint_ns: ref.checkpointNs,
-  checkpoint_map: ref.checkpointMap,
+  ...(ref.checkpointId !== '' && { checkpoint_id: ref.checkpointId, checkpoint_map: ref.checkpointMap }),
 })
-
-/** Where the subgraph of a task keeps its state. While it is paused it has no checkpoint id, so that it means the newest one. */
-const presentTaskCheckpoint = (ref: CheckpointRef) =>
-  ref.checkpointId === ''
-    ? { thread_id: ref.threadId, checkpoint_ns: ref.checkpointNs }
-    : presentCheckpoint(ref)
 
 /** The state of a thread that has no checkpoint yet. */
 export const emptyState = ({ threadId, createdAt }: ThreadRecord): ThreadState => ({
@@ -62,6 +56,10 @@ export const emptyState = ({ threadId, createdAt }: ThreadRecord): ThreadState =
   parent_checkpoint: null,
 })
 
+/** The metadata that clients see and search, with the keys by which the SDK finds an assistant's threads. */
+export const metadataOf = ({ metadata, assistantId }: ThreadRecord): Readonly<Record<string, unknown>> =>
+  assistantId === null ? metadata : { ...metadata, assistant_id: assistantId, graph_id: assistantId }
+
 /** A thread as the SDK's `Thread`, with its newest state if there is one. */
 export const presentThread = (thread: ThreadRecord, state: StateSnapshot | undefined) => ({
   thread_id: thread.threadId,
@@ -69,8 +67,7 @@ export const presentThread = (thread: ThreadRecord, state: StateSnapshot | undef
   updated_at: new Date(thread.updatedAt).toISOString(),
   state_updated_at: new Date(thread.updatedAt).toISOString(),
   metadata: {
-    ...thread.metadata,
-    ...(thread.assistantId !== null && { assistant_id: thread.assistantId, graph_id: thread.assistantId }),
+    ...metadataOf(thread),
     ...(thread.title !== null && { title: thread.metadata.title ?? thread.title }),
   },
   status: thread.status,
@@ -80,28 +77,22 @@ export const presentThread = (thread: ThreadRecord, state: StateSnapshot | undef
   error: thread.error,
 })
 
-type InterruptsByTask = Record<string, readonly PendingInterrupt[]>
-
-/** The interrupts of every task of the newest checkpoint, as the reference servers give them. */
-function presentInterrupts(thread: ThreadRecord, state: StateSnapshot | undefined): InterruptsByTask {
-  if (!state) return interruptsOfRecord(thread)
+/**
+ * The interrupts of every task of the newest checkpoint, as the reference servers give them. Where no state can be read, the last
+ * segment of an interrupt's namespace has the task's id, and an interrupt of the root is keyed by its own id.
+ */
+function presentInterrupts(thread: ThreadRecord, state: StateSnapshot | undefined) {
   // A run in progress may have answers that its checkpoint does not show yet.
   const isOpen = (id: string) =>
-    thread.activeRunId === null || thread.interrupts.some((interrupt) => interrupt.id === id)
-  const byTask: InterruptsByTask = Object.create(null)
-  for (const { id, interrupts } of state.tasks) byTask[id] = interrupts.filter((one) => isOpen(one.id))
-  return byTask
-}
-
-/**
- * The interrupts where no state can be read. They are grouped by the last segment of their namespace, which has the task's id.
- * Those of the root are keyed by their own id.
- */
-function interruptsOfRecord({ interrupts }: ThreadRecord): InterruptsByTask {
+    thread.activeRunId === null || thread.interrupts.some((open) => open.id === id)
+  const tasks: readonly Pick<SnapshotTask, 'id' | 'interrupts'>[] =
+    state?.tasks ??
+    thread.interrupts.map(({ id, value, namespace }) => ({
+      id: namespace.at(-1)?.split(':').at(-1) ?? id,
+      interrupts: [{ id, value }],
+    }))
   const byTask: Record<string, PendingInterrupt[]> = Object.create(null)
-  for (const { id, value, namespace } of interrupts) {
-    const task = namespace.at(-1)?.split(':').at(-1) ?? id
-    ;(byTask[task] ??= []).push({ id, value })
-  }
+  for (const { id, interrupts } of tasks)
+    (byTask[id] ??= []).push(...interrupts.filter((interrupt) => isOpen(interrupt.id)))
   return byTask
 }

@@ -79,7 +79,7 @@ export async function getThread({ engine }: FaceContext, call: FaceCall): Promis
 export async function patchThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   const { metadata } = await bodyOf(threadPatchSchema, call)
   const { threadId, principal } = call
-  const merged = threadMetadata(engine, metadata) ?? {}
+  const merged = threadMetadata(engine, metadata)
   return withState(engine, await engine.patchThread({ threadId, principal, metadata: merged }))
 }
 

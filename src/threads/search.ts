@@ -7,7 +7,7 @@ import { mapSome, page } from '../requests/lists.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import type { ThreadRecord } from '../runs/index.ts'
 import { newestState } from './newest-state.ts'
-import { presentThread } from './present.ts'
+import { metadataOf, presentThread } from './present.ts'
 import { threadSearchSchema } from './wire.ts'
 
 /** How many states one request reads at once. */
@@ -58,10 +58,6 @@ async function* find(
     if (!values || contains(state?.values ?? {}, values)) yield { thread, state }
   }
 }
-
-/** The metadata that a search matches, with the keys by which the SDK finds an assistant's threads. */
-const metadataOf = ({ metadata, assistantId }: ThreadRecord): Readonly<Record<string, unknown>> =>
-  assistantId === null ? metadata : { ...metadata, assistant_id: assistantId, graph_id: assistantId }
 
 const ORDER = {
   thread_id: 'threadId',
