@@ -23,7 +23,7 @@ export type FaceRoute<Context extends FaceContext> = readonly [
   pattern: string,
   action: ThreadAction | null,
   endpoint: (context: Context, call: FaceCall) => Promise<Response>,
-  resourceOf?: (call: Call) => Promise<ThreadResource>,
+  resourceOf?: (context: Context, call: Call) => Promise<ThreadResource>,
 ]
 
 export const guardRoutes = <Context extends FaceContext>(
@@ -39,7 +39,7 @@ function guarded<Context extends FaceContext>(
   return async (call) => {
     const threadId = isOfThread ? threadIdOf(call.params.thread_id) : ''
     if (action !== null && context.authorize) {
-      const resource = resourceOf ? await resourceOf(call) : isOfThread ? { threadId } : {}
+      const resource = resourceOf ? await resourceOf(context, call) : isOfThread ? { threadId } : {}
       await permit(context.authorize, call, action, resource)
     }
     return endpoint(context, { ...call, threadId })

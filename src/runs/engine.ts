@@ -97,6 +97,8 @@ export interface RunRequest extends ThreadAddress {
   readonly config?: StoredConfig | undefined
   /** The thread's title, where it has none yet. */
   readonly title?: string | undefined
+  /** The metadata of the thread, where the run creates it. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** The idempotency key: a repeated request starts no second run. */
   readonly command?: CommandKey | undefined
   /** The W3C `traceparent` of what asked for the run. */
@@ -109,7 +111,7 @@ export interface RunRequest extends ThreadAddress {
 export interface Answers
   extends Omit<
     RunRequest,
-    'input' | 'checkpointId' | 'mustExist' | 'multitaskStrategy' | 'assistantId' | 'title'
+    'input' | 'checkpointId' | 'mustExist' | 'multitaskStrategy' | 'assistantId' | 'title' | 'metadata'
   > {
   /** By interrupt id. Interrupts without an answer stay open. */
   readonly answers: Readonly<Record<string, unknown>>

@@ -7,15 +7,14 @@ import type { ThreadsContext } from './context.ts'
 import { encodeThreadsError } from './errors.ts'
 import {
   cancelRun,
-  countThreads,
   deleteThread,
   getThread,
   getThreads,
   namedThread,
   patchThread,
   postThread,
-  searchThreads,
 } from './records.ts'
+import { countThreads, searchThreads } from './search.ts'
 import { getHistory, getState, postCheckpointState, postHistory, postState } from './state.ts'
 import { postStream } from './stream.ts'
 

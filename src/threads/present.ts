@@ -1,4 +1,4 @@
-import type { CheckpointRef, StateSnapshot } from '../agents/agent.ts'
+import type { CheckpointRef, PendingInterrupt, SnapshotTask, StateSnapshot } from '../agents/agent.ts'
 import type { ThreadRecord } from '../runs/index.ts'
 
 /** A snapshot as the SDK's `ThreadState`. */
@@ -14,9 +14,9 @@ export interface ThreadState {
 
 interface CheckpointWire {
   readonly thread_id: string
-  readonly checkpoint_id: string | null
+  readonly checkpoint_id?: string | null
   readonly checkpoint_ns: string
-  readonly checkpoint_map: Readonly<Record<string, string>> | null
+  readonly checkpoint_map?: Readonly<Record<string, string>> | null
 }
 
 export const presentState = (snapshot: StateSnapshot): ThreadState => ({
@@ -38,11 +38,11 @@ export const presentState = (snapshot: StateSnapshot): ThreadState => ({
   parent_checkpoint: snapshot.parentCheckpoint && presentCheckpoint(snapshot.parentCheckpoint),
 })
 
+/** The address of a paused subgraph has no checkpoint id, and means the newest one. */
 const presentCheckpoint = (ref: CheckpointRef): CheckpointWire => ({
   thread_id: ref.threadId,
-  checkpoint_id: ref.checkpointId,
   checkpoint_ns: ref.checkpointNs,
-  checkpoint_map: ref.checkpointMap,
+  ...(ref.checkpointId !== '' && { checkpoint_id: ref.checkpointId, checkpoint_map: ref.checkpointMap }),
 })
 
 /** The state of a thread that has no checkpoint yet. */
@@ -56,33 +56,43 @@ export const emptyState = ({ threadId, createdAt }: ThreadRecord): ThreadState =
   parent_checkpoint: null,
 })
 
-/** A thread as the SDK's `Thread`. */
-export const presentThread = (thread: ThreadRecord) => ({
+/** The metadata that clients see and search, with the keys by which the SDK finds an assistant's threads. */
+export const metadataOf = ({ metadata, assistantId }: ThreadRecord): Readonly<Record<string, unknown>> =>
+  assistantId === null ? metadata : { ...metadata, assistant_id: assistantId, graph_id: assistantId }
+
+/** A thread as the SDK's `Thread`, with its newest state if there is one. */
+export const presentThread = (thread: ThreadRecord, state: StateSnapshot | undefined) => ({
   thread_id: thread.threadId,
   created_at: new Date(thread.createdAt).toISOString(),
   updated_at: new Date(thread.updatedAt).toISOString(),
   state_updated_at: new Date(thread.updatedAt).toISOString(),
   metadata: {
-    ...thread.metadata,
-    ...(thread.assistantId !== null && { assistant_id: thread.assistantId, graph_id: thread.assistantId }),
+    ...metadataOf(thread),
     ...(thread.title !== null && { title: thread.metadata.title ?? thread.title }),
   },
   status: thread.status,
-  values: null,
-  interrupts: presentInterrupts(thread),
+  values: state?.values ?? null,
+  interrupts: presentInterrupts(thread, state),
   config: {},
   error: thread.error,
 })
 
 /**
- * Groups interrupts by the task that raised them, the last segment of the namespace. Those of the root are keyed by their own
- * id.
+ * The interrupts of every task of the newest checkpoint, as the reference servers give them. Where no state can be read, the last
+ * segment of an interrupt's namespace has the task's id, and an interrupt of the root is keyed by its own id.
  */
-function presentInterrupts({ interrupts }: ThreadRecord): Record<string, { id: string; value: unknown }[]> {
-  const byTask: Record<string, { id: string; value: unknown }[]> = Object.create(null)
-  for (const { id, value, namespace } of interrupts) {
-    const task = namespace.at(-1)?.split(':').at(-1) ?? id
-    ;(byTask[task] ??= []).push({ id, value })
-  }
+function presentInterrupts(thread: ThreadRecord, state: StateSnapshot | undefined) {
+  // A run in progress may have answers that its checkpoint does not show yet.
+  const isOpen = (id: string) =>
+    thread.activeRunId === null || thread.interrupts.some((open) => open.id === id)
+  const tasks: readonly Pick<SnapshotTask, 'id' | 'interrupts'>[] =
+    state?.tasks ??
+    thread.interrupts.map(({ id, value, namespace }) => ({
+      id: namespace.at(-1)?.split(':').at(-1) ?? id,
+      interrupts: [{ id, value }],
+    }))
+  const byTask: Record<string, PendingInterrupt[]> = Object.create(null)
+  for (const { id, interrupts } of tasks)
+    (byTask[id] ??= []).push(...interrupts.filter((interrupt) => isOpen(interrupt.id)))
   return byTask
 }

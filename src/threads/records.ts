@@ -1,15 +1,17 @@
 import { empty, HttpError, json } from '../http/index.ts'
 import { uuid7, uuidOf } from '../ids.ts'
 import { ownerOf } from '../principal.ts'
+import type { ThreadResource } from '../requests/access.ts'
+import { boundAssistant, threadMetadata } from '../requests/assistants.ts'
 import { bodyOf } from '../requests/body.ts'
-import { contains } from '../requests/contains.ts'
 import { commandKey } from '../requests/idempotency-key.ts'
 import { threadIdOf } from '../requests/ids.ts'
-import { filter, numberParam, page } from '../requests/lists.ts'
+import { numberParam, page } from '../requests/lists.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import type { AgentEngine, ThreadRecord } from '../runs/index.ts'
+import { newestState } from './newest-state.ts'
 import { presentThread } from './present.ts'
-import { threadCreateSchema, threadPatchSchema, threadSearchSchema } from './wire.ts'
+import { threadCreateSchema, threadPatchSchema } from './wire.ts'
 
 /** `GET /threads`: for a sidebar, newest first: `[{ id, title, updatedAt }]`. */
 export async function getThreads({ engine }: FaceContext, call: FaceCall): Promise<Response> {
@@ -26,20 +28,35 @@ export async function getThreads({ engine }: FaceContext, call: FaceCall): Promi
   )
 }
 
-/** The thread id that `POST /threads` names, if it does not leave the choice to the server. */
-export async function namedThread(call: Pick<FaceCall, 'json'>): Promise<{ readonly threadId?: string }> {
-  const { thread_id } = await bodyOf(threadCreateSchema, call)
-  return thread_id === undefined ? {} : { threadId: threadIdOf(thread_id) }
+/** What `POST /threads` names: a thread id, if it does not leave the choice to the server, and the agent of the thread. */
+export async function namedThread(
+  { engine }: FaceContext,
+  call: Pick<FaceCall, 'json'>,
+): Promise<ThreadResource> {
+  const { thread_id, metadata } = await bodyOf(threadCreateSchema, call)
+  const assistantId = boundAssistant(engine, metadata)
+  return {
+    ...(thread_id !== undefined && { threadId: threadIdOf(thread_id) }),
+    ...(assistantId !== undefined && { assistantId }),
+  }
 }
 
 /** `POST /threads`. */
-export async function postThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
+export async function postThread(context: FaceContext, call: FaceCall): Promise<Response> {
+  const { engine } = context
   const { metadata, if_exists } = await bodyOf(threadCreateSchema, call)
   const { principal } = call
   const command = await commandKey(call, 'POST threads', await call.json())
   const newId = () => (command ? uuidOf([ownerOf(principal), command.key]) : uuid7())
-  const threadId = (await namedThread(call)).threadId ?? (await newId())
-  const created = await engine.createThread({ threadId, principal, metadata, command })
+  const named = await namedThread(context, call)
+  const threadId = named.threadId ?? (await newId())
+  const created = await engine.createThread({
+    threadId,
+    principal,
+    assistantId: named.assistantId,
+    metadata: threadMetadata(engine, metadata),
+    command,
+  })
   const thread =
     created ?? (if_exists === 'do_nothing' ? await engine.findThread({ threadId, principal }) : undefined)
   if (!thread)
@@ -48,21 +65,22 @@ export async function postThread({ engine }: FaceContext, call: FaceCall): Promi
       'conflict',
       `Thread ${JSON.stringify(threadId)} cannot be created: choose another id.`,
     )
-  return json(presentThread(thread))
+  return withState(engine, thread)
 }
 
 /** `GET /threads/{thread_id}`. */
 export async function getThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   const thread = await engine.findThread(call)
   if (!thread) throw notFound(call.threadId)
-  return json(presentThread(thread))
+  return withState(engine, thread)
 }
 
 /** `PATCH /threads/{thread_id}`: merges metadata. */
 export async function patchThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
-  const { metadata = {} } = await bodyOf(threadPatchSchema, call)
+  const { metadata } = await bodyOf(threadPatchSchema, call)
   const { threadId, principal } = call
-  return json(presentThread(await engine.patchThread({ threadId, principal, metadata })))
+  const merged = threadMetadata(engine, metadata)
+  return withState(engine, await engine.patchThread({ threadId, principal, metadata: merged }))
 }
 
 /** `DELETE /threads/{thread_id}`: run, log, records and checkpoints. */
@@ -70,62 +88,6 @@ export async function deleteThread({ engine }: FaceContext, call: FaceCall): Pro
   if (!(await engine.deleteThread(call))) throw notFound(call.threadId)
   return empty(204)
 }
-
-/** `POST /threads/search`. */
-export async function searchThreads(context: FaceContext, call: FaceCall): Promise<Response> {
-  const { limit = 10, offset = 0, ...query } = await search(context, call)
-  const { items, total } = await page(query.threads, offset, limit)
-  return json(items.map(presentThread), { headers: { 'x-pagination-total': String(total) } })
-}
-
-/** `POST /threads/count`. */
-export async function countThreads(context: FaceContext, call: FaceCall): Promise<Response> {
-  const { threads } = await search(context, call)
-  return json((await page(threads, 0, 0)).total)
-}
-
-async function search({ engine }: FaceContext, call: FaceCall) {
-  const {
-    metadata = {},
-    values,
-    ids,
-    status,
-    limit,
-    offset,
-    sort_by,
-    sort_order,
-  } = await bodyOf(threadSearchSchema, call)
-  const all = engine.listThreads({
-    principal: call.principal,
-    status,
-    orderBy: sort_by && ORDER[sort_by],
-    ascending: sort_order === 'asc',
-  })
-  const wanted = async (thread: ThreadRecord) =>
-    (!ids || ids.includes(thread.threadId)) &&
-    contains(metadataOf(thread), metadata) &&
-    (!values || contains(await valuesOf(engine, thread), values))
-  return { limit, offset, threads: filter(all, wanted) }
-}
-
-/** The metadata that a search matches, with the keys by which the SDK finds an assistant's threads. */
-const metadataOf = ({ metadata, assistantId }: ThreadRecord): Readonly<Record<string, unknown>> =>
-  assistantId === null ? metadata : { ...metadata, assistant_id: assistantId, graph_id: assistantId }
-
-/** Undefined for a state that cannot be read, so that one broken thread does not fail the whole search. */
-const valuesOf = (engine: AgentEngine, thread: ThreadRecord): Promise<unknown> =>
-  engine.readState(thread).then(
-    (state) => state?.values ?? {},
-    () => undefined,
-  )
-
-const ORDER = {
-  thread_id: 'threadId',
-  status: 'status',
-  created_at: 'createdAt',
-  updated_at: 'updatedAt',
-  state_updated_at: 'updatedAt',
-} as const
 
 /** `POST …/runs/{run_id}/cancel?wait&action`: 202 once the cancel is recorded; with `wait=1` 204 once the run has ended. */
 export async function cancelRun({ engine }: FaceContext, call: FaceCall): Promise<Response> {
@@ -140,6 +102,10 @@ export async function cancelRun({ engine }: FaceContext, call: FaceCall): Promis
   await engine.wait(run)
   return empty(204)
 }
+
+/** A thread's record with what is in its newest state. */
+const withState = async (engine: AgentEngine, thread: ThreadRecord): Promise<Response> =>
+  json(presentThread(thread, await newestState(engine, thread)))
 
 const notFound = (threadId: string): HttpError =>
   new HttpError(404, 'not_found', `Thread ${JSON.stringify(threadId)} not found.`)

@@ -136,6 +136,7 @@ export const threadSearchSchema = params({
   metadata: optional(record),
   values: optional(record),
   ids: optional(z.array(z.string())),
+  select: optional(z.array(z.string())),
   status: optional(z.enum(['idle', 'busy', 'interrupted', 'error'])),
   limit: optional(z.int().min(1).max(1_000)),
   offset: optional(z.int().nonnegative()),

@@ -343,6 +343,23 @@ describe('authorize', () => {
     expect(asked).toEqual([start, known, start])
   })
 
+  test('is asked with the assistant that a new thread is bound to', async () => {
+    const asked: unknown[][] = []
+    const host = await serve((_, action, resource) => {
+      asked.push([action, resource])
+      return resource.assistantId === undefined
+    })
+    const create = (metadata: Json) =>
+      request(host.origin, 'POST', '/threads', { thread_id: 't', metadata }, as('ann'))
+    expect((await create({ graph_id: 'ask' })).status).toBe(403)
+    expect((await host.thread('t', as('ann')).get('')).status).toBe(404)
+    expect((await create({ graph_id: 'elsewhere' })).status).toBe(200)
+    expect(asked.filter(([action]) => action === 'threads:create')).toEqual([
+      ['threads:create', { threadId: 't', assistantId: 'ask' }],
+      ['threads:create', { threadId: 't' }],
+    ])
+  })
+
   test('cannot grant a thread of another owner', async () => {
     const host = await serve(() => true)
     const { thread } = await annsThread(host)

@@ -1,5 +1,6 @@
 import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, test } from 'vitest'
+import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, calculator, chat, nestedApproval, threeSteps } from '../fixtures/graphs.ts'
 import { dataOf, type Json, rootStates } from '../kit/events.ts'
@@ -15,6 +16,12 @@ async function serve(agents: Readonly<Record<string, Parameters<typeof langgraph
   const client = new Client({ apiUrl: host.origin, apiKey: null, callerOptions: { maxRetries: 0 } })
   return { host, client, thread: host.thread() }
 }
+
+const asking = defineAgent({
+  async run({ interrupt, message }) {
+    await message(`You said ${String(await interrupt('go?'))}.`)
+  },
+})
 
 const idOf = (state: Json): string => state.checkpoint.checkpoint_id
 
@@ -79,6 +86,22 @@ describe('the state of a thread', () => {
     const { checkpoint_ns } = plain.checkpoint
     const { body } = await thread.post('/state/checkpoint', { checkpoint: { checkpoint_ns } })
     expect(body).toMatchObject({ values: { notes: ['inner'] }, checkpoint: { checkpoint_ns } })
+  })
+
+  test('has the address of a paused subgraph without a checkpoint id, and takes it back as it is', async () => {
+    const { client, thread } = await serve({ a: nestedApproval() })
+    await thread.start()
+    const [task] = (await thread.idle()).tasks
+    const { checkpoint } = task
+    expect(checkpoint).toEqual({ thread_id: thread.id, checkpoint_ns: `sub:${task.id}` })
+    expect(await client.threads.getState(thread.id, checkpoint)).toMatchObject({
+      values: { notes: ['inner'] },
+      checkpoint: { checkpoint_id: expect.stringMatching(/./) },
+    })
+    const [newest] = await client.threads.getHistory(thread.id, { checkpoint })
+    expect(newest!.values).toEqual({ notes: ['inner'] })
+    const { body: written } = await thread.post('/state', { checkpoint, values: { notes: ['edited'] } })
+    expect(written).toMatchObject({ values: { notes: ['inner', 'edited'] }, checkpoint })
   })
 })
 
@@ -146,6 +169,28 @@ describe('writing state', () => {
     }
     await thread.start(null)
     expect((await thread.idle()).values.notes).toEqual(['one', 'edited', 'two', 'three'])
+  })
+
+  test('of a paused subgraph keeps the question open, and the run goes on from what was written', async () => {
+    const { client, thread } = await serve({ a: nestedApproval() })
+    await thread.start()
+    const { tasks } = await thread.idle()
+    await client.threads.updateState(thread.id, {
+      checkpoint: tasks[0].checkpoint,
+      values: { notes: ['edited'] },
+    })
+    expect((await thread.get('')).body).toMatchObject({
+      status: 'interrupted',
+      interrupts: { [tasks[0].id]: tasks[0].interrupts },
+    })
+    await thread.ok('input.respond', { interrupt_id: tasks[0].interrupts[0].id, response: 'old' })
+    // The subgraph has a new checkpoint, at which LangGraph asks again.
+    const [again] = (await thread.idle()).tasks
+    await thread.ok('input.respond', { interrupt_id: again.interrupts[0].id, response: 'yes' })
+    expect(await thread.idle()).toMatchObject({
+      values: { notes: ['inner', 'edited', 'answer: yes', 'after'] },
+      next: [],
+    })
   })
 
   test('removes the questions that it steps over', async () => {
@@ -237,6 +282,51 @@ describe('the history of a thread', () => {
     )
     expect(await client.threads.getHistory(thread.id, { metadata: { step: 1 } })).toEqual([history[2]])
     expect(await client.threads.getHistory(thread.id, { metadata: { step: 99 } })).toEqual([])
+  })
+
+  test('can be filtered by the metadata and the ids of runs', async () => {
+    const host = await serveAgents({ agents: { graph: langgraph(nestedApproval()), fn: asking } })
+    const client = new Client({ apiUrl: host.origin, apiKey: null, callerOptions: { maxRetries: 0 } })
+    for (const assistant_id of ['graph', 'fn']) {
+      const thread = host.thread(assistant_id)
+      const steps = async (metadata: Json) =>
+        (await client.threads.getHistory(thread.id, { metadata, limit: 100 })).map(
+          (state) => state.checkpoint.checkpoint_id,
+        )
+      const metadata = { turn: 1, step: 'mine', source: 'mine', run_id: 'mine', thread_id: 'mine' }
+      const first = await thread.start({}, { assistant_id, metadata, config: { metadata: { user: 'u' } } })
+      const before = await thread.idle()
+      const { checkpoint } = before
+      expect(before.metadata).toMatchObject({
+        turn: 1,
+        user: 'u',
+        run_id: first,
+        thread_id: thread.id,
+        graph_id: assistant_id,
+        assistant_id,
+        step: expect.any(Number),
+      })
+      const ofFirst = await steps({ turn: 1 })
+      expect(ofFirst).toContain(checkpoint.checkpoint_id)
+      expect(await steps({ run_id: first })).toEqual(ofFirst)
+      const [{ id }] = before.tasks.flatMap((task: Json) => task.interrupts)
+      const { run_id } = await thread.ok('input.respond', { interrupt_id: id, response: 'yes' })
+      await thread.idle()
+      const ofSecond = await steps({ run_id })
+      expect(ofSecond.length).toBeGreaterThan(0)
+      expect(await steps({ run_id, turn: 1 })).toEqual([])
+      expect(await steps({ graph_id: assistant_id, assistant_id })).toEqual([...ofSecond, ...ofFirst])
+      expect(await steps({ step: 'mine' })).toEqual([])
+      expect(await steps({ run_id: 'mine' })).toEqual([])
+    }
+  })
+
+  test('has the ids of the run in the checkpoints of subgraphs', async () => {
+    const { client, thread } = await serve({ a: nestedApproval() })
+    const run_id = await thread.start({}, { metadata: { turn: 1 } })
+    const [{ checkpoint }] = (await thread.idle()).tasks
+    const history = await client.threads.getHistory(thread.id, { checkpoint, metadata: { run_id, turn: 1 } })
+    expect(history).toHaveLength(3)
   })
 
   test('can be limited to a namespace', async () => {

@@ -1,11 +1,13 @@
+import { interrupt, START, StateGraph } from '@langchain/langgraph'
 import { Client } from '@langchain/langgraph-sdk'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { approval, chat, threeSteps } from '../fixtures/graphs.ts'
+import { approval, chat, Notes, nestedApproval, threeSteps } from '../fixtures/graphs.ts'
 import { request } from '../kit/client.ts'
 import { isRoot, isTerminal, type Json, rootStates } from '../kit/events.ts'
-import { serveAgents } from '../kit/host.ts'
+import { type Host, serveAgents } from '../kit/host.ts'
 import { puppet } from '../kit/puppet.ts'
+import { gate } from '../kit/wait.ts'
 
 /** Thread records, through the SDK's client where it has a method (docs/protocol.md §8). */
 
@@ -38,12 +40,133 @@ test('a record can be created, read, updated and deleted', async () => {
   expect(await client.threads.get(made.thread_id)).toEqual(made)
   expect((await client.threads.getState(made.thread_id)).values).toEqual({})
   const updated = await client.threads.update(made.thread_id, { metadata: { list: [], more: null } })
-  expect(updated.metadata).toEqual({ user: 'u', list: [], more: null, graph_id: 'chat' })
+  expect(updated.metadata).toEqual({
+    user: 'u',
+    list: [],
+    more: null,
+    graph_id: 'chat',
+    assistant_id: 'chat',
+  })
   expect(await client.threads.get(made.thread_id)).toEqual(updated)
   await client.threads.delete(made.thread_id)
   await expect(client.threads.get(made.thread_id)).rejects.toMatchObject({ status: 404 })
   await expect(client.threads.delete(made.thread_id)).rejects.toMatchObject({ status: 404 })
   await expect(client.threads.update(made.thread_id, { metadata: {} })).rejects.toMatchObject({ status: 404 })
+})
+
+test('a record has the newest values, and the interrupts by the task that asked', async () => {
+  const { host, client } = await serve()
+  const thread = host.thread('ask')
+  expect((await client.threads.create({ threadId: 'ask' })).values).toBeNull()
+  await thread.start({ notes: ['in'] }, { assistant_id: 'ask' })
+  const { tasks } = await thread.idle()
+  const expected = { values: { notes: ['in'] }, interrupts: { [tasks[0].id]: tasks[0].interrupts } }
+  expect(tasks[0].interrupts).toHaveLength(1)
+  expect(await client.threads.get('ask')).toMatchObject(expected)
+  expect(await client.threads.search()).toMatchObject([expected])
+  expect(await client.threads.update('ask', { metadata: { n: 1 } })).toMatchObject(expected)
+  expect(await client.threads.create({ threadId: 'ask', ifExists: 'do_nothing' })).toMatchObject(expected)
+  await thread.start('yes')
+  const { values } = await thread.idle()
+  const after = await client.threads.get('ask')
+  expect(after.values).toEqual(values)
+  expect(after.interrupts).toEqual({})
+})
+
+/** Two nodes that ask at once, of which one goes on only when the gate opens. */
+const slowTwo = (answered: Promise<void>) =>
+  new StateGraph(Notes)
+    .addNode('left', async () => {
+      const answer = interrupt('left?')
+      await answered
+      return { notes: [String(answer)] }
+    })
+    .addNode('right', () => ({ notes: [String(interrupt('right?'))] }))
+    .addEdge(START, 'left')
+    .addEdge(START, 'right')
+    .compile()
+
+test('interrupts are listed under the task of the root, also those of a subgraph, and not once they are answered', async () => {
+  const { opened, open } = gate()
+  const agents = { nested: langgraph(nestedApproval()), two: langgraph(slowTwo(opened)) }
+  const host = await serveAgents({ agents })
+  const nested = host.thread()
+  await nested.start({}, { assistant_id: 'nested' })
+  const [task] = (await nested.idle()).tasks
+  expect((await nested.get('')).body.interrupts).toEqual({ [task.id]: task.interrupts })
+  const two = host.thread()
+  await two.start({}, { assistant_id: 'two' })
+  const [left, right] = (await two.idle()).tasks
+  expect((await two.get('')).body.interrupts).toEqual({
+    [left.id]: left.interrupts,
+    [right.id]: right.interrupts,
+  })
+  await two.ok('input.respond', { interrupt_id: left.interrupts[0].id, response: 'yes' })
+  const { status, interrupts } = (await two.get('')).body
+  expect([status, interrupts]).toEqual(['busy', { [left.id]: [], [right.id]: right.interrupts }])
+  open()
+  await two.idle()
+})
+
+test('a thread whose state cannot be read keeps its record', async () => {
+  const actor = puppet({ getState: () => Promise.reject(new Error('broken')) })
+  const host = await serveAgents({ agents: { a: actor.agent } })
+  const thread = host.thread()
+  await thread.start()
+  actor.emit({ method: 'input.requested', namespace: [], data: { interrupt_id: 'i', payload: 'go?' } })
+  actor.finish()
+  await thread.transcript()
+  const expected = { status: 'interrupted', values: null, interrupts: { i: [{ id: 'i', value: 'go?' }] } }
+  expect((await thread.get('')).body).toMatchObject(expected)
+  expect((await request(host.origin, 'POST', '/threads/search', {})).body).toMatchObject([expected])
+})
+
+test('the metadata of a run are those of the thread that it creates, and of no other', async () => {
+  const { host, client } = await serve()
+  const thread = host.thread()
+  const own = { user: 'u', deep: { n: [1] } }
+  const config = { metadata: { trace: 'only' } }
+  await thread.start({}, { assistant_id: 'chat', metadata: { ...own, graph_id: '_' }, config })
+  const named = { assistant_id: 'chat', graph_id: 'chat' }
+  expect((await client.threads.get(thread.id)).metadata).toEqual({ ...own, ...named })
+  expect(ids(await client.threads.search({ metadata: own }))).toEqual([thread.id])
+  await thread.start({}, { metadata: { user: 'other' } })
+  expect((await client.threads.get(thread.id)).metadata).toEqual({ ...own, ...named })
+})
+
+describe('the agent of a new thread', () => {
+  // The SDK sends a `graph_id` of its own.
+  const create = async (host: Host, thread_id: string, metadata: Json): Promise<Json> =>
+    (await request(host.origin, 'POST', '/threads', { thread_id, metadata })).body
+
+  test.each(['graph_id', 'assistant_id'])('is the one that metadata.%s names', async (key) => {
+    const { host, client } = await serve()
+    const made = await create(host, 't', { [key]: 'ask' })
+    expect(made.metadata).toEqual({ graph_id: 'ask', assistant_id: 'ask' })
+    const thread = host.thread('t')
+    // A write before the first run goes to this agent.
+    await client.threads.updateState('t', { values: { notes: ['first'] } })
+    expect((await client.threads.get('t')).values).toEqual({ notes: ['first'] })
+    expect(await thread.refused('run.start', { assistant_id: 'chat', input: {} })).toBe('invalid_argument')
+    await thread.start({ notes: ['second'] })
+    expect((await thread.idle()).values).toEqual({ notes: ['first', 'second'] })
+  })
+
+  test('stays open where metadata name none of the server', async () => {
+    const { host, client } = await serve()
+    const names = ['_', 'elsewhere', 7]
+    for (const [at, graph_id] of names.entries()) {
+      const made = await create(host, `t${at}`, { graph_id })
+      expect(made.metadata).toEqual(graph_id === '_' ? {} : { graph_id })
+      const patched = await client.threads.update(`t${at}`, { metadata: { assistant_id: '_' } })
+      expect(patched.metadata).toEqual(made.metadata)
+      await host.thread(`t${at}`).start({}, { assistant_id: 'chat' })
+      expect((await client.threads.get(`t${at}`)).metadata).toEqual({
+        graph_id: 'chat',
+        assistant_id: 'chat',
+      })
+    }
+  })
 })
 
 test('creating a thread under a taken id is refused, or gives the thread back', async () => {
@@ -133,6 +256,29 @@ describe('search', () => {
     expect(ids(await client.threads.search({ sortBy: 'status', sortOrder: 'asc' }))).toEqual(['two', 'one'])
   })
 
+  test('gives the selected fields only, and reads no state for others', async () => {
+    const getState = vi.fn(async () => undefined)
+    const { agent } = puppet({ getState })
+    const host = await serveAgents({ agents: { a: agent } })
+    for (let n = 0; n < 20; n++) await host.thread(`t${n}`).start()
+    const found = async (query: Json) => (await request(host.origin, 'POST', '/threads/search', query)).body
+    getState.mockClear()
+    const select = ['thread_id', 'status', 'metadata', 'unknown']
+    for (const thread of await found({ select, limit: 20 }))
+      expect(Object.keys(thread).sort()).toEqual(['metadata', 'status', 'thread_id'])
+    expect(getState).toHaveBeenCalledTimes(0)
+    expect(await found({ select: ['values'], limit: 7 })).toEqual(Array(7).fill({ values: null }))
+    expect(getState).toHaveBeenCalledTimes(7)
+    getState.mockClear()
+    const names = (threads: readonly Json[]) => threads.map(({ thread_id }) => thread_id)
+    const all = names(await found({ limit: 20 }))
+    expect(names(await found({ select: ['thread_id'], limit: 20 }))).toEqual(all)
+    getState.mockClear()
+    // A search by values has read the states that it gives.
+    expect(await found({ values: {}, limit: 20 })).toHaveLength(20)
+    expect(getState).toHaveBeenCalledTimes(20)
+  })
+
   test('finds by values exactly the threads whose state has them', async () => {
     const { host, client } = await serve()
     for (const text of ['x', 'y']) {
@@ -159,6 +305,8 @@ describe('search', () => {
     { metadata: [] },
     { sort_by: 'color' },
     { sort_order: 'up' },
+    { select: 'values' },
+    { select: [1] },
   ])('what is no query is 400: %j', async (query) => {
     const { host } = await serve()
     for (const path of ['/threads/search', '/threads/count']) {

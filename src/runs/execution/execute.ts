@@ -1,5 +1,6 @@
 import type { Agent, AgentEvent, AgentTask } from '../../agents/agent.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
+import { labelledCheckpointer } from '../../storage/checkpointer/labelled.ts'
 import { retryingCheckpointer, retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { FencedError } from '../../storage/errors.ts'
 import {
@@ -126,6 +127,9 @@ function openAgent(
   const { threadId, runId, assistantId } = run
   const agent = agentOf(context, assistantId)
   const saver = fencedCheckpointer(checkpointerOf(context, agent), context.store, threadId, token)
+  // The names are those of LangGraph's own servers.
+  const ids = { thread_id: threadId, run_id: runId, graph_id: assistantId, assistant_id: assistantId }
+  const labelled = labelledCheckpointer(saver, ids, run.config.metadata)
   const task: AgentTask = {
     threadId,
     runId,
@@ -133,7 +137,7 @@ function openAgent(
     start: run.start,
     checkpointId: run.checkpointId ?? thread.restoredCheckpointId ?? undefined,
     config: run.config,
-    checkpointer: retryingCheckpointer(saver, context.retryForMs),
+    checkpointer: retryingCheckpointer(labelled, context.retryForMs),
     signal,
     onModelCall: (call) => context.observe({ ...aboutRun(thread, run), type: 'run.model_called', call }),
   }

@@ -41,6 +41,8 @@ export interface StartRequest {
   readonly config?: StoredConfig | undefined
   /** The thread's title, if it has none yet. */
   readonly title?: string | undefined
+  /** The metadata of the thread, if the run creates it. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** The idempotency key: a repeated request starts no second run. */
   readonly command?: CommandKey | undefined
   /** The W3C `traceparent` of the request. */
@@ -64,8 +66,10 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   const { threadId, checkpointId, command } = request
   const state = await store.inspect(threadId)
   const read = await loadThread(store, threadId)
-  const thread =
-    (await usableThread(context, read?.record, request)) ?? newThread(threadId, request.owner, state.now)
+  const thread = (await usableThread(context, read?.record, request)) ?? {
+    ...newThread(threadId, request.owner, state.now),
+    metadata: request.metadata ?? {},
+  }
   const assistantId = assistantOf(context, thread, request)
   const agent = agentOf(context, assistantId)
   if (request.assistantId === undefined) await request.permit?.(assistantId)

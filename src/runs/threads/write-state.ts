@@ -1,4 +1,4 @@
-import type { StateSnapshot, StateUpdate } from '../../agents/agent.ts'
+import type { StateUpdate } from '../../agents/agent.ts'
 import { AgentInputError } from '../../agents/errors.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
@@ -57,9 +57,9 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
   const stopRenewing = keepRenewing(context, threadId, held.token, (renewal) => renewal.catch(() => {}))
   try {
     written ??= await putCheckpoint(context, write, held)
-    const snapshot = await readBack(context, write, held.thread, written)
+    const interrupts = await interruptsAfter(context, write, held.thread, written)
     const receipt: Written = { checkpointId: written, appliedThroughSeq: held.head }
-    await retryConflicts(() => recordWrite(context, write, held, snapshot, receipt))
+    await retryConflicts(() => recordWrite(context, write, held, interrupts, receipt))
     return receipt
   } catch (error) {
     const refused = error instanceof AgentInputError || error instanceof RunError
@@ -160,15 +160,21 @@ async function putCheckpoint(
   return (await agent.updateState({ ...address, checkpointer }, write)).checkpointId
 }
 
-async function readBack(
+/** The interrupts that are open after the write. A write to a subgraph leaves the root's checkpoint, which has them, as it is. */
+async function interruptsAfter(
   context: RunContext,
   write: StateWrite,
   thread: ThreadRecord,
   checkpointId: string,
-): Promise<StateSnapshot> {
+): Promise<ThreadRecord['interrupts']> {
   const agent = agentOf(context, readerOf(context, thread.assistantId))
-  const snapshot = await agent.getState({ ...addressOf(context, thread, write), checkpointId })
-  if (snapshot) return snapshot
+  const isOfRoot = !write.checkpointNs
+  const at = isOfRoot
+    ? { ...addressOf(context, thread, write), checkpointId }
+    : addressOf(context, thread, {})
+  const snapshot = await agent.getState(at)
+  if (snapshot) return openInterrupts(snapshot, thread.interrupts)
+  if (!isOfRoot) return thread.interrupts
   throw new RunError('no_such_checkpoint', 'The written checkpoint could not be read back.')
 }
 
@@ -176,14 +182,13 @@ async function recordWrite(
   context: RunContext,
   write: StateWrite,
   held: Held,
-  snapshot: StateSnapshot,
+  interrupts: ThreadRecord['interrupts'],
   receipt: Written,
 ): Promise<void> {
   const { store } = context
   const { threadId } = write
   const read = await loadThread(store, threadId)
   const thread = read?.record ?? held.thread
-  const interrupts = openInterrupts(snapshot, thread.interrupts)
   const changed: ThreadRecord = {
     ...thread,
     title: thread.title ?? write.title ?? null,

@@ -1,4 +1,4 @@
-import { namedAssistant } from '../../requests/assistants.ts'
+import { namedAssistant, threadMetadata } from '../../requests/assistants.ts'
 import { forkPoint, type RunConfigWire, runConfig } from '../../requests/run-config.ts'
 import { titleOf } from '../../requests/title.ts'
 import type { MultitaskStrategy, RunRequest, Started } from '../../runs/index.ts'
@@ -16,6 +16,7 @@ export async function runStart(command: Command): Promise<CommandResult> {
     multitaskStrategy: strategyOf(multitask_strategy),
     config: runConfig(config, metadata),
     title: titleOf(input),
+    metadata: threadMetadata(command.engine, metadata),
   })
   return resultOf(started)
 }

@@ -1,0 +1,68 @@
+import type * as z from 'zod'
+import type { StateSnapshot } from '../agents/agent.ts'
+import { json } from '../http/index.ts'
+import { bodyOf } from '../requests/body.ts'
+import { contains } from '../requests/contains.ts'
+import { mapSome, page } from '../requests/lists.ts'
+import type { FaceCall, FaceContext } from '../requests/routes.ts'
+import type { ThreadRecord } from '../runs/index.ts'
+import { newestState } from './newest-state.ts'
+import { metadataOf, presentThread } from './present.ts'
+import { threadSearchSchema } from './wire.ts'
+
+/** How many states one request reads at once. */
+const READS_AT_ONCE = 8
+
+/** `POST /threads/search`. States are read only where the caller wants a field that comes from them. */
+export async function searchThreads({ engine }: FaceContext, call: FaceCall): Promise<Response> {
+  const query = await bodyOf(threadSearchSchema, call)
+  const { limit = 10, offset = 0, select } = query
+  const { items, total } = await page(find({ engine }, call, query), offset, limit)
+  const isSelected = (field: string) => select?.includes(field) ?? true
+  const readsState = isSelected('values') || isSelected('interrupts')
+  const records = await mapSome(items, READS_AT_ONCE, async ({ thread, state }) => {
+    const known = state === undefined && readsState ? await newestState(engine, thread) : state
+    const record = presentThread(thread, known ?? undefined)
+    return select ? Object.fromEntries(Object.entries(record).filter(([field]) => isSelected(field))) : record
+  })
+  return json(records, { headers: { 'x-pagination-total': String(total) } })
+}
+
+/** `POST /threads/count`. */
+export async function countThreads({ engine }: FaceContext, call: FaceCall): Promise<Response> {
+  const query = await bodyOf(threadSearchSchema, call)
+  return json((await page(find({ engine }, call, query), 0, 0)).total)
+}
+
+interface Found {
+  readonly thread: ThreadRecord
+  /** Its newest state, or null where there is none. Undefined where the search has not read it. */
+  readonly state: StateSnapshot | null | undefined
+}
+
+async function* find(
+  { engine }: Pick<FaceContext, 'engine'>,
+  { principal }: FaceCall,
+  { metadata = {}, values, ids, status, sort_by, sort_order }: z.output<typeof threadSearchSchema>,
+): AsyncGenerator<Found> {
+  const orderBy = sort_by && ORDER[sort_by]
+  for await (const thread of engine.listThreads({
+    principal,
+    status,
+    orderBy,
+    ascending: sort_order === 'asc',
+  })) {
+    if (ids && !ids.includes(thread.threadId)) continue
+    if (!contains(metadataOf(thread), metadata)) continue
+    const state = values && ((await newestState(engine, thread)) ?? null)
+    if (!values || contains(state?.values ?? {}, values)) yield { thread, state }
+  }
+}
+
+const ORDER = {
+  thread_id: 'threadId',
+  status: 'status',
+  created_at: 'createdAt',
+  updated_at: 'updatedAt',
+  state_updated_at: 'updatedAt',
+} as const
