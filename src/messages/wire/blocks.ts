@@ -99,6 +99,11 @@ function knownBlock(wire: Record<string, unknown>): ContentBlock | undefined {
       const text = wire.reasoning ?? ''
       return typeof text === 'string' ? { type: 'reasoning', text, ...rest(wire, 'reasoning') } : undefined
     }
+    case 'refusal': {
+      if (typeof wire.refusal !== 'string') return undefined
+      const { id, extras } = unknownFields(wire, ['refusal'])
+      return { type: 'text', text: wire.refusal, ...given('id', id), extras: { ...extras, type: 'refusal' } }
+    }
     case 'tool_call':
       return isRecord(wire.args)
         ? { type: 'toolCall', ...call(wire), args: wire.args, ...rest(wire, 'toolCall') }
