@@ -83,6 +83,119 @@ describe('messages', () => {
     expect(translateAll(message(odd))[0]!.data).toEqual(odd)
   })
 
+  const shown = (...data: object[]) =>
+    translateAll(...data.map((one) => message({ run_id: 'r', ...one }))).map((one) => {
+      const { run_id, ...rest } = one.data as Record<string, unknown>
+      expect(run_id).toBe('r')
+      return rest
+    })
+  const begin = { event: 'message-start', id: 'm' }
+  const block = (step: 'start' | 'finish', index: number, content: object) => ({
+    event: `content-block-${step}`,
+    index,
+    content,
+  })
+  const delta = (index: number, one: object) => ({ event: 'content-block-delta', index, delta: one })
+  const text = (index: number, words: string) => delta(index, { type: 'text-delta', text: words })
+  const slice = (index: number, args: string) => delta(index, { type: 'tool-call-delta', args })
+  const whole = (index: number, fields: object) =>
+    delta(index, { type: 'block-delta', fields: { type: 'tool_call_chunk', ...fields } })
+  const chunk = (id: string, args: string) => ({ type: 'tool_call_chunk', id, name: 'add', args })
+
+  test('the start of a message has a role', () => {
+    expect(shown(begin)).toEqual([{ ...begin, role: 'ai' }])
+    expect(shown({ ...begin, role: 'human' })).toEqual([{ ...begin, role: 'human' }])
+  })
+
+  test.each([
+    ['slices', [slice(0, '{"a":'), slice(0, '1}')]],
+    ['all so far', [whole(0, chunk('c', '{"a":')), whole(0, chunk('c', '{"a":1}'))]],
+  ])('arguments of a tool call that the engine sends as %s are repeated in whole', (_, deltas) => {
+    const call = block('finish', 0, { type: 'tool_call', id: 'c', name: 'add', args: { a: 1 } })
+    expect(
+      shown(begin, block('start', 0, chunk('c', '')), ...deltas, call, { event: 'message-finish' }),
+    ).toEqual([
+      { ...begin, role: 'ai' },
+      block('start', 0, chunk('c', '')),
+      whole(0, chunk('c', '{"a":')),
+      whole(0, chunk('c', '{"a":1}')),
+      call,
+      { event: 'message-finish' },
+    ])
+  })
+
+  test('long arguments that come in small slices cost bytes in proportion to their length', () => {
+    const slices = Array.from({ length: 10_000 }, () => slice(0, '0123456789'))
+    const sent = shown(begin, block('start', 0, chunk('c', '')), ...slices)
+    expect(JSON.stringify(sent).length).toBeLessThan(20 * 100_000)
+  })
+
+  test('a block that starts finishes the one before, which the engine does at the end', () => {
+    expect(
+      shown(
+        begin,
+        block('start', 0, { type: 'text', text: '' }),
+        text(0, 'Let me '),
+        text(0, 'add.'),
+        block('start', 1, chunk('c', '')),
+        slice(1, '{"a":1}'),
+        block('start', 2, chunk('d', '')),
+        slice(2, '{"a":'),
+        block('finish', 0, { text: 'Let me add.', type: 'text' }),
+        block('finish', 1, { type: 'tool_call', id: 'c', name: 'add', args: { a: 1 } }),
+        block('finish', 2, { type: 'invalid_tool_call', id: 'd', name: 'add', args: '{"a":', error: 'no' }),
+        { event: 'message-finish' },
+      ).slice(1),
+    ).toEqual([
+      block('start', 0, { type: 'text', text: '' }),
+      text(0, 'Let me '),
+      text(0, 'add.'),
+      block('finish', 0, { type: 'text', text: 'Let me add.' }),
+      block('start', 1, chunk('c', '')),
+      whole(1, chunk('c', '{"a":1}')),
+      block('finish', 1, { type: 'tool_call', id: 'c', name: 'add', args: { a: 1 } }),
+      block('start', 2, chunk('d', '')),
+      whole(2, chunk('d', '{"a":')),
+      block('finish', 2, { type: 'invalid_tool_call', id: 'd', name: 'add', args: '{"a":', error: 'no' }),
+      { event: 'message-finish' },
+    ])
+  })
+
+  test('a block that goes on after another one starts again with its content so far', () => {
+    expect(
+      shown(
+        begin,
+        block('start', 0, { type: 'text', text: '' }),
+        text(0, 'a'),
+        block('start', 1, { type: 'reasoning', reasoning: '' }),
+        text(0, 'b'),
+        block('finish', 0, { type: 'text', text: 'ab' }),
+        block('finish', 1, { type: 'reasoning', reasoning: '', signature: 's' }),
+        { event: 'message-finish' },
+      ).slice(1),
+    ).toEqual([
+      block('start', 0, { type: 'text', text: '' }),
+      text(0, 'a'),
+      block('finish', 0, { type: 'text', text: 'a' }),
+      block('start', 1, { type: 'reasoning', reasoning: '' }),
+      block('finish', 1, { type: 'reasoning', reasoning: '' }),
+      block('start', 0, { type: 'text', text: 'a' }),
+      text(0, 'b'),
+      block('finish', 0, { type: 'text', text: 'ab' }),
+      // The engine knows more of this block than its deltas told.
+      block('start', 1, { type: 'reasoning', reasoning: '' }),
+      block('finish', 1, { type: 'reasoning', reasoning: '', signature: 's' }),
+      { event: 'message-finish' },
+    ])
+  })
+
+  test('messages that are written at the same time do not finish blocks of each other', () => {
+    const of = (run_id: string, data: object) => message({ run_id, ...data })
+    const start = block('start', 0, { type: 'text', text: '' })
+    const events = [of('r', begin), of('s', begin), of('r', start), of('s', start), of('r', text(0, 'a'))]
+    expect(translateAll(...events)).toHaveLength(events.length)
+  })
+
   test('raw events of providers are left out', () => {
     expect(translateAll(message({ event: 'provider', provider: 'p', name: 'n', payload: {} }))).toEqual([])
   })

@@ -1,4 +1,5 @@
-import { END, START, StateGraph } from '@langchain/langgraph'
+import { createRequire } from 'node:module'
+import { Command, END, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
 import { AgentInputError } from '../../src/agents/errors.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
@@ -140,6 +141,44 @@ describe('one interrupt', () => {
     await thread.run({ kind: 'input', value: { notes: ['later'] } })
     await thread.run({ kind: 'resume', answers: { [askedId(first)]: 'back' } }, { checkpointId })
     expect((await thread.state())!.values.notes).toEqual(['in', 'answer: back', 'after'])
+  })
+})
+
+describe('a graph of another copy of LangGraph than the one that is imported here', () => {
+  // A package with two builds is two copies: `require` gives other classes than `import`.
+  const copy = createRequire(import.meta.url)('@langchain/langgraph') as typeof import('@langchain/langgraph')
+  const graph = () =>
+    new copy.StateGraph(
+      copy.Annotation.Root({
+        notes: copy.Annotation<string[]>({
+          reducer: (before, after) => before.concat(after),
+          default: () => [],
+        }),
+      }),
+    )
+      .addNode('ask', () => ({ notes: [`answer: ${String(copy.interrupt('go?'))}`] }))
+      .addNode('after', () => ({ notes: ['after'] }))
+      .addEdge(copy.START, 'ask')
+      .addEdge('ask', 'after')
+      .addEdge('after', copy.END)
+      .compile()
+
+  test('is answered, with an update and a node to go to', async () => {
+    expect(copy.Command).not.toBe(Command)
+    const thread = threadOf(langgraph(graph()), memoryCheckpointer())
+    const id = askedId(await thread.run(notes))
+    const { error } = await thread.resume({ [id]: 'yes' }, { update: { notes: ['card'] }, goto: 'after' })
+    expect(error).toBeUndefined()
+    const values = (await thread.state())!.values.notes as string[]
+    expect(values.toSorted()).toEqual(['in', 'card', 'answer: yes', 'after', 'after'].toSorted())
+  })
+
+  test('refuses a goto with an input, for which the engine needs its own class', async () => {
+    const thread = threadOf(langgraph(graph()), memoryCheckpointer())
+    const id = askedId(await thread.run(notes))
+    const { error } = await thread.resume({ [id]: 'yes' }, { goto: { node: 'after' } })
+    expect(error).toBeInstanceOf(AgentInputError)
+    expect((await thread.state())!.tasks).toMatchObject([{ interrupts: [{ id }] }])
   })
 })
 

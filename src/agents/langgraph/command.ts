@@ -2,28 +2,79 @@ import type { RunInput } from '../agent.ts'
 import { AgentInputError } from '../errors.ts'
 import type { Graph } from './graph.ts'
 
-/** LangGraph's `Command` in its serialized form, which the engine accepts. Only a `Send` must be an instance of its class. */
-export interface Command {
-  readonly lg_name: 'Command'
+interface CommandFields {
   readonly resume?: unknown
   readonly update?: unknown
   readonly goto?: readonly unknown[]
 }
 
-export async function commandFor(
-  { answers, update, goto }: Extract<RunInput, { kind: 'resume' }>,
-  { nodes }: Pick<Graph, 'nodes'>,
-): Promise<Command> {
-  return {
-    lg_name: 'Command',
-    ...(Object.keys(answers).length > 0 && { resume: answers }),
-    ...(update !== undefined && update !== null && { update }),
-    ...(goto !== undefined && goto !== null && { goto: await destinations(goto, nodes) }),
+/** A command for the engine: LangGraph's `Command`, or an instance of another class with the same fields. */
+export interface Command extends CommandFields {
+  readonly lg_name: 'Command'
+}
+
+/**
+ * A `Command` for graphs of a copy of LangGraph that cannot be imported from here. Every release knows a command by its
+ * `lg_name`, but since 1.5 not where it is a plain object. The fields can be written, because graphs with a schema replace `update`.
+ */
+class ForeignCommand implements Command {
+  readonly lg_name = 'Command'
+  resume: unknown
+  update: unknown
+  goto: readonly unknown[]
+
+  constructor({ resume, update, goto = [] }: CommandFields) {
+    this.resume = resume
+    this.update = update
+    this.goto = goto
   }
 }
 
+type SendClass = new (node: string, args: unknown) => object
+
+interface Classes {
+  readonly Command: new (fields: CommandFields) => Command
+  /** The engine knows its own class only. */
+  readonly Send?: SendClass
+}
+
+export async function commandFor(
+  { answers, update, goto }: Extract<RunInput, { kind: 'resume' }>,
+  graph: Pick<Graph, 'nodes'>,
+): Promise<Command> {
+  const destinations = goto === undefined || goto === null ? undefined : knownDestinations(goto, graph.nodes)
+  const { Command, Send } = await classesOf(graph)
+  return new Command({
+    ...(Object.keys(answers).length > 0 && { resume: answers }),
+    ...(update !== undefined && update !== null && { update }),
+    ...(destinations && { goto: destinations.map((one) => (isSend(one) ? send(one, Send) : one)) }),
+  })
+}
+
+/**
+ * The classes of the graph's own LangGraph. A process can hold several copies, such as one for `import` and one for `require`, and
+ * the one that is imported here is taken only where the graph is made of it.
+ */
+async function classesOf(graph: object): Promise<Classes> {
+  try {
+    const [engine, { Pregel }] = await Promise.all([
+      import('@langchain/langgraph'),
+      import('@langchain/langgraph/pregel'),
+    ])
+    if (graph instanceof Pregel) return engine as unknown as Classes
+  } catch {
+    // The graph's LangGraph may be a part of a bundle, with none to import beside it.
+  }
+  return { Command: ForeignCommand }
+}
+
+interface Destination {
+  readonly node: string
+  readonly input?: unknown
+}
+
 /** The targets of `goto`. Unknown nodes are refused here, because the engine ignores them. */
-async function destinations(goto: unknown, nodes: Graph['nodes']): Promise<readonly unknown[]> {
+function knownDestinations(goto: unknown, nodes: Graph['nodes']): readonly unknown[] {
   const list: readonly unknown[] = Array.isArray(goto) ? goto : [goto]
   for (const one of list) {
     const node = isSend(one) ? one.node : one
@@ -32,10 +83,15 @@ async function destinations(goto: unknown, nodes: Graph['nodes']): Promise<reado
     if (!Object.hasOwn(nodes, node))
       throw new AgentInputError(`goto: this agent has no node ${JSON.stringify(node)}.`)
   }
-  if (!list.some(isSend)) return list
-  const { Send } = await import('@langchain/langgraph')
-  return list.map((one) => (isSend(one) ? new Send(one.node, one.input ?? null) : one))
+  return list
 }
 
-const isSend = (value: unknown): value is { readonly node: string; readonly input?: unknown } =>
+function send({ node, input = null }: Destination, Send: SendClass | undefined): object {
+  if (Send) return new Send(node, input)
+  throw new AgentInputError(
+    'goto with an input needs a graph of the copy of @langchain/langgraph that agentwire imports. Use a node name instead.',
+  )
+}
+
+const isSend = (value: unknown): value is Destination =>
   typeof value === 'object' && value !== null && 'node' in value && typeof value.node === 'string'

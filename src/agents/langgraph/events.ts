@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../agent.ts'
 import { toJson } from '../to-json.ts'
 import type { EngineEvent, GraphInterrupt } from './graph.ts'
+import { createMessageNormalizer } from './messages.ts'
 
 export interface Translator {
   /** The protocol events for one event of LangGraph's engine, in order. */
@@ -20,6 +21,7 @@ const CUSTOM_CHANNEL = 'custom:'
 export function createTranslator(): Translator {
   const requested = new Set<string>()
   const paused = new Set<string>()
+  const normalize = createMessageNormalizer()
   let held: AgentEvent | undefined
 
   /** Requests each interrupt once, where it is seen first, because the engine repeats it in every namespace around. */
@@ -51,12 +53,23 @@ export function createTranslator(): Translator {
     return [{ method: 'tasks', namespace, data: toJson(data) }]
   }
 
+  /** One event of the `messages` channel. Raw `provider` events are not part of the protocol. */
+  function messages(
+    namespace: readonly string[],
+    node: string | undefined,
+    data: Data,
+  ): readonly AgentEvent[] {
+    if (data.event === 'provider') return NOTHING
+    const key = typeof data.run_id === 'string' ? data.run_id : [...namespace, node].join('|')
+    return normalize(key, withBlock(data)).map((one) => ({ method: 'messages', namespace, node, data: one }))
+  }
+
   function rewrite({ method, params }: EngineEvent): readonly AgentEvent[] {
     const { namespace, node } = params
     const data = params.data as Data
     switch (method) {
       case 'messages':
-        return messageEvent(namespace, node, data)
+        return messages(namespace, node, data)
       case 'values':
         return isRecord(data) && INTERRUPT in data
           ? request(namespace, data[INTERRUPT])
@@ -109,17 +122,7 @@ export function createTranslator(): Translator {
   }
 }
 
-/** One event of the `messages` channel. Raw `provider` events are not part of the protocol. */
-function messageEvent(
-  namespace: readonly string[],
-  node: string | undefined,
-  data: Data,
-): readonly AgentEvent[] {
-  if (data.event === 'provider') return NOTHING
-  return [{ method: 'messages', namespace, node, data: withBlock(data) }]
-}
-
-function withBlock(data: Data): unknown {
+function withBlock(data: Data): Data {
   const json = toJson(data) as Block
   const { content } = json
   if (!isRecord(content)) return json

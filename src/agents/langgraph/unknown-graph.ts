@@ -48,11 +48,13 @@ function nextNodes({ channel_values, channel_versions, versions_seen }: Checkpoi
       return written !== undefined && (seen === undefined || written > seen)
     })
     .map((channel) => channel.slice(BRANCH.length))
-  const sends = channel_values[TASKS]
-  const sent = Array.isArray(sends)
-    ? sends.map((send: { readonly node?: unknown }) => String(send?.node))
-    : []
-  return [...triggered, ...sent]
+  return [...triggered, ...sends(channel_values[TASKS]).map(({ node }) => String(node))]
+}
+
+/** The channel of sends holds a list. In older releases of LangGraph it holds two, of which the second one has the sends. */
+function sends(channel: unknown): readonly { readonly node?: unknown }[] {
+  if (!Array.isArray(channel)) return []
+  return Array.isArray(channel[1]) ? channel[1] : channel
 }
 
 function stoppedTasks({ pendingWrites = [] }: CheckpointTuple, next: readonly string[]): SnapshotTask[] {

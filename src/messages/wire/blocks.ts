@@ -113,6 +113,11 @@ function decodeFields(wire: Record<string, unknown>): ContentBlock | undefined {
       const text = wire.reasoning ?? ''
       return typeof text === 'string' ? { type: 'reasoning', text } : undefined
     }
+    case 'refusal': {
+      if (typeof wire.refusal !== 'string') return undefined
+      const { id, extras } = unknownFields(wire, ['refusal'])
+      return { type: 'text', text: wire.refusal, ...given('id', id), extras: { ...extras, type: 'refusal' } }
+    }
     case 'tool_call':
       return isRecord(wire.args) ? { type: 'toolCall', ...call(wire), args: wire.args } : undefined
     case 'tool_call_chunk': {

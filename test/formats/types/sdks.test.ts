@@ -160,6 +160,7 @@ const LANGCHAIN: OfEach<
 > = {
   text: { type: 'text', text: 'a' },
   reasoning: { type: 'reasoning', reasoning: 'a' },
+  refusal: { type: 'refusal', refusal: 'a' },
   image: { type: 'image', url: 'https://a.example/1.png' },
   audio: { type: 'audio', data: 'AAAA', mimeType: 'audio/wav' },
   video: { type: 'video', fileId: 'file_1' },

@@ -1,0 +1,180 @@
+import { isRecord } from '../../messages/record.ts'
+
+/** The `data` of an event of the `messages` channel. */
+export type MessageData = Readonly<Record<string, unknown>>
+
+type Block = Record<string, unknown>
+
+interface BlockState {
+  readonly index: number
+  /** The block so far. Tool calls have their arguments as text. */
+  readonly block: Block
+  /** The content of the last finish, while nothing was added after it. */
+  finished?: unknown
+  /** How much of the arguments was sent. */
+  sentArgs: number
+}
+
+interface MessageState {
+  readonly blocks: Map<number, BlockState>
+  open?: BlockState | undefined
+}
+
+/**
+ * Brings the message events of every release of LangGraph to those of the protocol, one model call after the other:
+ * `message-start` has a role, one block is open at a time, and deltas of a tool call are `block-delta` with all arguments so far.
+ *
+ * The engine finishes all blocks at the end of their message, and may go back to an earlier one. Here a block that starts or goes on
+ * finishes the open one, and a block that goes on starts again with its content so far.
+ *
+ * @returns The normalizer for one run. `key` names the message among those that are written at the same time.
+ */
+export function createMessageNormalizer(): (key: string, data: MessageData) => readonly MessageData[] {
+  const messages = new Map<string, MessageState>()
+
+  return (key, data) => {
+    const { event } = data
+    if (event === 'message-start') {
+      messages.set(key, { blocks: new Map() })
+      return [data.role === undefined ? { ...data, role: 'ai' } : data]
+    }
+    const message = messages.get(key)
+    if (!message) return [data]
+    switch (event) {
+      case 'content-block-start':
+        return start(message, data)
+      case 'content-block-delta':
+        return append(message, data)
+      case 'content-block-finish':
+        return finish(message, data)
+      case 'message-finish':
+      case 'error':
+        messages.delete(key)
+        return event === 'error' ? [data] : [...close(message, data), data]
+      default:
+        return [data]
+    }
+  }
+}
+
+function start(message: MessageState, data: MessageData): readonly MessageData[] {
+  if (!isRecord(data.content)) return [data]
+  const before = close(message, data)
+  const index = data.index as number
+  message.open = { index, block: { ...data.content }, sentArgs: 0 }
+  message.blocks.set(index, message.open)
+  return [...before, data]
+}
+
+function append(message: MessageState, data: MessageData): readonly MessageData[] {
+  const state = message.blocks.get(data.index as number)
+  const { delta } = data
+  if (!state || !isRecord(delta)) return [data]
+  const before = state === message.open ? undefined : reopen(message, state, data)
+  addTo(state.block, delta)
+  const sent = delta.type === 'tool-call-delta' ? wholeArgs(state, data) : data
+  if (before) return sent ? [...before, sent] : before
+  return sent ? [sent] : []
+}
+
+function finish(message: MessageState, data: MessageData): readonly MessageData[] {
+  const state = message.blocks.get(data.index as number)
+  if (!state) return [data]
+  if (state !== message.open) {
+    if (isEqual(state.finished, data.content)) return []
+    return [...reopen(message, state, data), ...finish(message, data)]
+  }
+  message.open = undefined
+  state.finished = data.content
+  return [data]
+}
+
+/** Finishes the open block, with the fields that all events of its message have. */
+function close(message: MessageState, { run_id }: MessageData): readonly MessageData[] {
+  const { open } = message
+  if (!open) return []
+  message.open = undefined
+  open.finished = finishedBlock(open.block)
+  return [
+    {
+      event: 'content-block-finish',
+      index: open.index,
+      content: open.finished,
+      ...(run_id !== undefined && { run_id }),
+    },
+  ]
+}
+
+function reopen(message: MessageState, state: BlockState, data: MessageData): readonly MessageData[] {
+  const before = close(message, data)
+  const { run_id } = data
+  message.open = state
+  return [
+    ...before,
+    {
+      event: 'content-block-start',
+      index: state.index,
+      content: { ...state.block },
+      ...(run_id !== undefined && { run_id }),
+    },
+  ]
+}
+
+function addTo(block: Block, delta: MessageData): void {
+  switch (delta.type) {
+    case 'text-delta':
+      block.text = joined(block.text, delta.text)
+      break
+    case 'reasoning-delta': {
+      const field = block.type === 'thinking' ? 'thinking' : 'reasoning'
+      block[field] = joined(block[field], delta.reasoning)
+      break
+    }
+    case 'data-delta':
+      block.data = joined(block.data, delta.data)
+      break
+    case 'tool-call-delta':
+      block.args = joined(block.args, delta.args)
+      break
+    case 'block-delta':
+      Object.assign(block, delta.fields)
+  }
+}
+
+const joined = (before: unknown, more: unknown): string => `${before ?? ''}${more ?? ''}`
+
+/**
+ * LangGraph 1.7 sends slices of the arguments, older releases and the protocol all of them. They are sent when they have grown by a
+ * sixteenth, so that the bytes stay linear in their length.
+ */
+function wholeArgs(state: BlockState, data: MessageData): MessageData | undefined {
+  const { type, id, name, args } = state.block
+  const { length } = args as string
+  if (length - state.sentArgs < state.sentArgs / 16) return undefined
+  state.sentArgs = length
+  const fields = { type, ...(id !== undefined && { id }), ...(name !== undefined && { name }), args }
+  return { ...data, delta: { type: 'block-delta', fields } }
+}
+
+/** A block as the engine finishes it: the arguments of a tool call are parsed. */
+function finishedBlock(block: Block): Block {
+  if (block.type !== 'tool_call_chunk') return { ...block }
+  const { id, name, args } = block
+  const call = { ...(id !== undefined && { id }), ...(name !== undefined && { name }) }
+  try {
+    return { type: 'tool_call', ...call, args: JSON.parse((args as string) || '{}') }
+  } catch {
+    const error = 'Failed to parse tool call arguments as JSON'
+    return { type: 'invalid_tool_call', ...call, args, error }
+  }
+}
+
+function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && isEqual((a as Block)[key], (b as Block)[key]))
+  )
+}
