@@ -2,12 +2,13 @@ import type { Agent } from '../agents/agent.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import type { Store } from '../storage/store/store.ts'
 import { RunError } from './errors.ts'
+import type { FailureTold, RunOrigin } from './failures.ts'
 import type { LogWatchers } from './log/watchers.ts'
 import type { ServerEvent } from './observe.ts'
 import type { CancelAction, RunRecord, ThreadRecord } from './records/records.ts'
 
 /** What every part of the engine shares. One per engine. */
-export interface RunContext {
+export interface RunContext extends FailureTold {
   readonly store: Store
   readonly checkpointer: Checkpointer
   readonly agents: ReadonlyMap<string, Agent>
@@ -27,18 +28,10 @@ export interface RunContext {
   readonly drainMs: number
   /** Runs that execute in this process, by thread. */
   readonly active: Map<string, ActiveRun>
-  /** Passes an error to the operator's `onError`, and gives the error id that it gets. Never throws. */
-  readonly report: (error: unknown, origin: RunOrigin) => string
   /** Passes an event to the operator's observer. Never throws. */
   readonly observe: (event: ServerEvent) => void
   /** Fires when the server closes. */
   readonly closing: AbortController
-}
-
-/** Where an error happened, as far as that is known. */
-export interface RunOrigin {
-  readonly threadId?: string | undefined
-  readonly runId?: string | undefined
 }
 
 /**

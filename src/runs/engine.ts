@@ -69,8 +69,17 @@ export interface AgentEngineOptions {
   readonly drainMs?: number | undefined
   /** How often expired records are deleted, in milliseconds. Default: 60,000. */
   readonly sweepMs?: number | undefined
-  /** Called with failures that no caller would otherwise see. Default: `console.error`. */
+  /**
+   * Called with every failure of a run, and with failures that no caller would otherwise see. What it throws or rejects with is
+   * ignored. Default: `console.error`.
+   */
   readonly onError?: ErrorReporter | undefined
+  /**
+   * What clients are told of an error of an agent: what it has thrown, or only the text where no more is known. At most 2,000
+   * characters are sent. Errors of the store and the saver are never passed. Default: a sentence with the error id that `onError`
+   * gets, because the message of an error may hold whatever the agent knows, such as a connection string.
+   */
+  readonly errorMessage?: ((error: unknown) => string) | undefined
   /** Called with what happens to runs, threads and the store. See docs/operating.md. */
   readonly observe?: Observe | undefined
 }
@@ -123,7 +132,7 @@ export interface Answers
 export interface RunResult {
   readonly runId: string
   readonly status: 'success' | 'error' | 'interrupted'
-  /** Why it failed. */
+  /** What clients are told of why it failed. */
   readonly error: string | null
   /** The interrupts that are open on the thread now. */
   readonly interrupts: readonly PendingInterrupt[]
@@ -305,6 +314,7 @@ function createContext(options: AgentEngineOptions): RunContext {
     sweepMs: options.sweepMs ?? 60_000,
     active: new Map(),
     report,
+    errorMessage: options.errorMessage,
     observe,
     closing: new AbortController(),
   }

@@ -18,7 +18,8 @@ import { retryConflicts } from '../records/update.ts'
 /** How an attempt ended. */
 export type Outcome =
   | { readonly end: 'done' }
-  | { readonly end: 'failed'; readonly error: unknown }
+  /** `message` is what clients are told. */
+  | { readonly end: 'failed'; readonly error: unknown; readonly message: string }
   | { readonly end: 'lost' }
   | { readonly end: 'stopped'; readonly reason: StopReason }
 
@@ -171,7 +172,7 @@ function endOf(outcome: Outcome, open: readonly OpenInterrupt[]): End {
   const failed = { event: 'failed', status: 'error' } as const
   switch (outcome.end) {
     case 'failed':
-      return { ...failed, reason: 'failed', message: errorText(outcome.error) }
+      return { ...failed, reason: 'failed', message: outcome.message }
     case 'lost':
       return { ...failed, reason: 'lost', message: OWNER_LOST }
     case 'stopped':
@@ -185,9 +186,3 @@ function endOf(outcome: Outcome, open: readonly OpenInterrupt[]): End {
 
 const stopReasonOf = (reason: StopReason): RunEndReason =>
   reason === 'rollback' ? 'rolled_back' : reason === 'interrupt' ? 'cancelled' : 'closed'
-
-/** The failure as the user sees it: its message, never its stack. */
-function errorText(error: unknown): string {
-  const message = error instanceof Error ? error.message : typeof error === 'string' ? error : ''
-  return message === '' ? 'The agent failed without a message.' : message.slice(0, 2_000)
-}
