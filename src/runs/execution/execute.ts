@@ -14,6 +14,7 @@ import { reportFailure, withoutErrorText } from '../failures.ts'
 import { type Appender, createAppender } from '../log/appender.ts'
 import { interruptIdOf } from '../log/frame.ts'
 import type { RunUsage } from '../observe.ts'
+import { expireLease } from '../records/leases.ts'
 import type { OpenInterrupt } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 import { updateThread } from '../records/update.ts'
@@ -45,13 +46,16 @@ export async function execute(context: RunContext, launched: LaunchedRun): Promi
 }
 
 async function attempt(context: RunContext, launched: LaunchedRun, stop: AbortController): Promise<void> {
-  const { thread, run } = launched
+  const { thread, run, token } = launched
   try {
     await runToEnd(context, launched, stop)
   } catch (error) {
     // A fenced writer has lost the thread to another one, which tells the subscribers.
-    if (error instanceof FencedError) context.observe({ ...aboutRun(thread, run), type: 'run.fenced' })
-    else context.report(error, { threadId: run.threadId, runId: run.runId })
+    if (error instanceof FencedError) return context.observe({ ...aboutRun(thread, run), type: 'run.fenced' })
+    const { threadId, runId } = run
+    context.report(error, { threadId, runId })
+    // The run has no end yet: whoever finds the expired lease gives it one. A store that is still away lets it expire by itself.
+    await expireLease(context.store, threadId, token).catch(() => {})
   }
 }
 
