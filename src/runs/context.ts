@@ -30,6 +30,8 @@ export interface RunContext extends FailureTold {
   readonly active: Map<string, ActiveRun>
   /** Passes an event to the operator's observer. Never throws. */
   readonly observe: (event: ServerEvent) => void
+  /** What `close` waits for: claims that are being written, and threads that are executed. */
+  readonly pending: Set<Promise<unknown>>
   /** Fires when the server closes. */
   readonly closing: AbortController
 }
@@ -82,3 +84,20 @@ export const readerOf = ({ agents, defaultAgent }: RunContext, assistantId: stri
 
 export const checkpointerOf = (context: RunContext, agent: Agent): Checkpointer =>
   agent.checkpointer ?? context.checkpointer
+
+/** Keeps `close` from settling before this work has. */
+export function beforeClose<T>({ pending }: RunContext, work: Promise<T>): Promise<T> {
+  pending.add(work)
+  const forget = (): void => void pending.delete(work)
+  work.then(forget, forget)
+  return work
+}
+
+/** Throws `closing` once the server closes: nothing may start any more. */
+export function assertOpen({ closing }: RunContext): void {
+  if (closing.signal.aborted) throw new RunError('closing', 'The server is shutting down. Try again.')
+}
+
+/** How a run stops when the server closes: one that another process can continue is handed over. */
+export const closeReason = ({ store, agents }: RunContext, assistantId: string): StopReason =>
+  store.capabilities.shared && agents.get(assistantId)?.resumable === true ? 'hand over' : 'close'

@@ -5,9 +5,9 @@ import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import { memoryCheckpointer } from '../storage/memory/checkpointer.ts'
 import { memoryStore } from '../storage/memory/store.ts'
 import type { Store } from '../storage/store/store.ts'
-import { within } from '../time.ts'
+import { sleep, within } from '../time.ts'
 import { observedStore } from './availability.ts'
-import type { ErrorReporter, RunContext } from './context.ts'
+import { closeReason, type ErrorReporter, type RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 import { cancelRun } from './execution/cancel.ts'
 import { startMaintenance } from './execution/maintenance.ts'
@@ -313,6 +313,7 @@ function createContext(options: AgentEngineOptions): RunContext {
     watchers: createLogWatchers(store),
     sweepMs: options.sweepMs ?? 60_000,
     active: new Map(),
+    pending: new Set(),
     report,
     errorMessage: options.errorMessage,
     observe,
@@ -385,15 +386,16 @@ async function measure({ store, active, watchers }: RunContext): Promise<EngineM
  * as interrupted. At last it ends every subscription with an error, so that clients reconnect elsewhere.
  */
 async function close(context: RunContext): Promise<void> {
-  const { active, closing, store, agents, drainMs } = context
+  const { active, closing, pending, drainMs } = context
   closing.abort()
-  const running = [...active.values()]
-  const done = Promise.all(running.map((run) => run.done))
-  if (drainMs > 0 && running.length > 0) await within(drainMs, done)
-  for (const run of running) {
-    const resumable = store.capabilities.shared && agents.get(run.assistantId)?.resumable === true
-    run.stop(resumable ? 'hand over' : 'close')
+  if (drainMs > 0 && active.size > 0) {
+    await within(drainMs, Promise.all([...active.values()].map((run) => run.done)))
   }
-  await done
+  for (const run of active.values()) run.stop(closeReason(context, run.assistantId))
+  do {
+    await Promise.allSettled(pending)
+    // A claim that was written just now is executed, and stopped at once, in this turn of the event loop.
+    await sleep(0)
+  } while (pending.size > 0)
   context.watchers.close(new RunError('closing', 'The server is shutting down.'))
 }

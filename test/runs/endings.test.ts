@@ -170,3 +170,42 @@ test('a run whose end cannot be written once is ended by whoever waits for it', 
   expect(await engine.wait({ threadId: 't', ...run })).toMatchObject({ status: 'error' })
   expect(rootStates(await transcript(engine, 't'))).toEqual(['running', 'failed'])
 })
+
+test('a run that was accepted while the server closed does not start', async () => {
+  const inner = memoryCheckpointer()
+  const { opened, open } = gate()
+  const getTuple: typeof inner.getTuple = async (...args) => opened.then(() => inner.getTuple(...args))
+  const actor = puppet()
+  const engine = instance(actor.agent, { store: memoryStore(), checkpointer: { ...inner, getTuple } })
+  const refused = expect(start(engine, 't')).rejects.toMatchObject({ code: 'closing' })
+  await engine.close()
+  open()
+  await refused
+  expect(actor.tasks).toEqual([])
+})
+
+test('a run whose claim was being written when the server closed ends before the close, without its agent', async () => {
+  const inner = memoryStore()
+  const { opened, open } = gate()
+  let claiming = false
+  const store: Store = {
+    ...inner,
+    async commit(partition, change) {
+      const committed = await inner.commit(partition, change)
+      if (change.ops.some(({ op }) => op === 'claim')) {
+        claiming = true
+        await opened
+      }
+      return committed
+    },
+  }
+  const actor = puppet()
+  const engine = instance(actor.agent, { store, checkpointer: memoryCheckpointer() })
+  const starting = start(engine, 't')
+  await eventually(() => claiming)
+  const closing = engine.close()
+  open()
+  await Promise.all([closing, starting])
+  expect(actor.tasks).toEqual([])
+  expect((await engine.findThread({ threadId: 't' }))?.status).toBe('idle')
+})

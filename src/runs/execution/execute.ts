@@ -5,7 +5,9 @@ import { FencedError } from '../../storage/errors.ts'
 import {
   type ActiveRun,
   agentOf,
+  beforeClose,
   checkpointerOf,
+  closeReason,
   type LaunchedRun,
   type RunContext,
   type StopReason,
@@ -27,10 +29,15 @@ import { type StorageHealth, watchedCheckpointer } from './watched-saver.ts'
  * Executes a run to its end (events into the log, one terminal event), then the runs that wait behind it, one after the other.
  * Never rejects.
  */
-export async function execute(context: RunContext, launched: LaunchedRun): Promise<void> {
+export const execute = (context: RunContext, launched: LaunchedRun): Promise<void> =>
+  beforeClose(context, executeThread(context, launched))
+
+async function executeThread(context: RunContext, launched: LaunchedRun): Promise<void> {
   const { threadId } = launched.run
   for (let next: LaunchedRun | undefined = launched; next; next = await launchNext(context, threadId)) {
     const stop = new AbortController()
+    // It was claimed while the server closed.
+    if (context.closing.signal.aborted) stop.abort(closeReason(context, next.run.assistantId))
     const done = attempt(context, next, stop)
     const active: ActiveRun = {
       runId: next.run.runId,
@@ -117,6 +124,7 @@ async function iterateAgent(
   storage: StorageHealth,
 ): Promise<AgentOutcome> {
   let steps: AgentSteps | undefined
+  if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
   try {
     steps = openAgent(context, launched, signal, storage)
     for (;;) {

@@ -1,7 +1,7 @@
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { ConflictError, FencedError } from '../../storage/errors.ts'
 import type { Op, PartitionState, Store } from '../../storage/store/store.ts'
-import { checkpointerOf, type LaunchedRun, type RunContext } from '../context.ts'
+import { assertOpen, beforeClose, checkpointerOf, type LaunchedRun, type RunContext } from '../context.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
 import { expireLease } from '../records/leases.ts'
 import {
@@ -78,9 +78,11 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
   const takenOver = transition(thread, orphan.run.record, { type: 'run.taken_over' })
   const { run } = takenOver
   const rest = await remainingInput(context, thread, run)
-  const { head } = await commitTransitions(context.observe, [takenOver], (runOps) =>
+  assertOpen(context)
+  const commit = commitTransitions(context.observe, [takenOver], (runOps) =>
     context.store.commit(run.threadId, { guards: guards(orphan), ops: [claim(context, token), ...runOps] }),
   )
+  const { head } = await beforeClose(context, commit)
   return { thread, run: { ...run, ...rest }, token, head: Math.max(head, state.head) }
 }
 
