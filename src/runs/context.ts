@@ -2,12 +2,13 @@ import type { Agent } from '../agents/agent.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import type { Store } from '../storage/store/store.ts'
 import { RunError } from './errors.ts'
+import type { FailureTold, RunOrigin } from './failures.ts'
 import type { LogWatchers } from './log/watchers.ts'
 import type { ServerEvent } from './observe.ts'
 import type { CancelAction, RunRecord, ThreadRecord } from './records/records.ts'
 
 /** What every part of the engine shares. One per engine. */
-export interface RunContext {
+export interface RunContext extends FailureTold {
   readonly store: Store
   readonly checkpointer: Checkpointer
   readonly agents: ReadonlyMap<string, Agent>
@@ -27,18 +28,12 @@ export interface RunContext {
   readonly drainMs: number
   /** Runs that execute in this process, by thread. */
   readonly active: Map<string, ActiveRun>
-  /** Passes an error to the operator's `onError`, and gives the error id that it gets. Never throws. */
-  readonly report: (error: unknown, origin: RunOrigin) => string
   /** Passes an event to the operator's observer. Never throws. */
   readonly observe: (event: ServerEvent) => void
+  /** What `close` waits for: claims that are being written, and threads that are executed. */
+  readonly pending: Set<Promise<unknown>>
   /** Fires when the server closes. */
   readonly closing: AbortController
-}
-
-/** Where an error happened, as far as that is known. */
-export interface RunOrigin {
-  readonly threadId?: string | undefined
-  readonly runId?: string | undefined
 }
 
 /**
@@ -89,3 +84,20 @@ export const readerOf = ({ agents, defaultAgent }: RunContext, assistantId: stri
 
 export const checkpointerOf = (context: RunContext, agent: Agent): Checkpointer =>
   agent.checkpointer ?? context.checkpointer
+
+/** Keeps `close` from settling before this work has. */
+export function beforeClose<T>({ pending }: RunContext, work: Promise<T>): Promise<T> {
+  pending.add(work)
+  const forget = (): void => void pending.delete(work)
+  work.then(forget, forget)
+  return work
+}
+
+/** Throws `closing` once the server closes: nothing may start any more. */
+export function assertOpen({ closing }: RunContext): void {
+  if (closing.signal.aborted) throw new RunError('closing', 'The server is shutting down. Try again.')
+}
+
+/** How a run stops when the server closes: one that another process can continue is handed over. */
+export const closeReason = ({ store, agents }: RunContext, assistantId: string): StopReason =>
+  store.capabilities.shared && agents.get(assistantId)?.resumable === true ? 'hand over' : 'close'

@@ -5,9 +5,9 @@ import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import { memoryCheckpointer } from '../storage/memory/checkpointer.ts'
 import { memoryStore } from '../storage/memory/store.ts'
 import type { Store } from '../storage/store/store.ts'
-import { within } from '../time.ts'
+import { sleep, within } from '../time.ts'
 import { observedStore } from './availability.ts'
-import type { ErrorReporter, RunContext } from './context.ts'
+import { closeReason, type ErrorReporter, type RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 import { cancelRun } from './execution/cancel.ts'
 import { startMaintenance } from './execution/maintenance.ts'
@@ -69,8 +69,17 @@ export interface AgentEngineOptions {
   readonly drainMs?: number | undefined
   /** How often expired records are deleted, in milliseconds. Default: 60,000. */
   readonly sweepMs?: number | undefined
-  /** Called with failures that no caller would otherwise see. Default: `console.error`. */
+  /**
+   * Called with every failure of a run, and with failures that no caller would otherwise see. What it throws or rejects with is
+   * ignored. Default: `console.error`.
+   */
   readonly onError?: ErrorReporter | undefined
+  /**
+   * What clients are told of an error of an agent: what it has thrown, or only the text where no more is known. At most 2,000
+   * characters are sent. Errors of the store and the saver are never passed. Default: a sentence with the error id that `onError`
+   * gets, because the message of an error may hold whatever the agent knows, such as a connection string.
+   */
+  readonly errorMessage?: ((error: unknown) => string) | undefined
   /** Called with what happens to runs, threads and the store. See docs/operating.md. */
   readonly observe?: Observe | undefined
 }
@@ -125,7 +134,7 @@ export interface Answers
 export interface RunResult {
   readonly runId: string
   readonly status: 'success' | 'error' | 'interrupted'
-  /** Why it failed. */
+  /** What clients are told of why it failed. */
   readonly error: string | null
   /** The interrupts that are open on the thread now. */
   readonly interrupts: readonly PendingInterrupt[]
@@ -306,7 +315,9 @@ function createContext(options: AgentEngineOptions): RunContext {
     watchers: createLogWatchers(store),
     sweepMs: options.sweepMs ?? 60_000,
     active: new Map(),
+    pending: new Set(),
     report,
+    errorMessage: options.errorMessage,
     observe,
     closing: new AbortController(),
   }
@@ -388,15 +399,16 @@ async function measure({ store, active, watchers }: RunContext): Promise<EngineM
  * as interrupted. At last it ends every subscription with an error, so that clients reconnect elsewhere.
  */
 async function close(context: RunContext): Promise<void> {
-  const { active, closing, store, agents, drainMs } = context
+  const { active, closing, pending, drainMs } = context
   closing.abort()
-  const running = [...active.values()]
-  const done = Promise.all(running.map((run) => run.done))
-  if (drainMs > 0 && running.length > 0) await within(drainMs, done)
-  for (const run of running) {
-    const resumable = store.capabilities.shared && agents.get(run.assistantId)?.resumable === true
-    run.stop(resumable ? 'hand over' : 'close')
+  if (drainMs > 0 && active.size > 0) {
+    await within(drainMs, Promise.all([...active.values()].map((run) => run.done)))
   }
-  await done
+  for (const run of active.values()) run.stop(closeReason(context, run.assistantId))
+  do {
+    await Promise.allSettled(pending)
+    // A claim that was written just now is executed, and stopped at once, in this turn of the event loop.
+    await sleep(0)
+  } while (pending.size > 0)
   context.watchers.close(new RunError('closing', 'The server is shutting down.'))
 }

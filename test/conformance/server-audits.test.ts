@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type AuditResult, runServerAudits, serverAudits } from '../../src/audit/index.ts'
 import { createAgentServer } from '../../src/index.ts'
+import { unexpectedErrors } from '../kit/errors.ts'
 import { audited, functions } from './audited/agents.ts'
 import { graphs } from './audited/graphs.ts'
 import { express } from './targets/express.ts'
@@ -23,8 +24,8 @@ beforeAll(() => void vi.spyOn(console, 'error').mockImplementation(() => {}))
 
 describe.concurrent('every rule holds', { timeout: 120_000 }, () => {
   test.for(targets)('over $name', async (target, { onTestFinished }) => {
-    const errors: unknown[] = []
-    const server = createAgentServer({ agents: functions, onError: (error) => errors.push(error) })
+    const { errors, reporters } = unexpectedErrors()
+    const server = createAgentServer({ agents: functions, ...reporters })
     const { origin, close } = await target.start(server, {})
     onTestFinished(close)
     const found = await runServerAudits({ baseUrl: origin, ...audited, ...PATIENCE })

@@ -9,7 +9,7 @@ import {
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import { ALL_CHANNELS } from './channels.ts'
-import { unexpectedErrors } from './errors.ts'
+import { errorMessage, unexpectedErrors } from './errors.ts'
 import { isTerminal, type WireEvent } from './events.ts'
 import { parseEvents } from './frames.ts'
 
@@ -24,6 +24,7 @@ export function engineOf(
     agents,
     store: memoryStore(),
     checkpointer: memoryCheckpointer(),
+    errorMessage,
     ...options,
     ...(!options.onError && reporters),
   })

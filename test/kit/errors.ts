@@ -13,3 +13,8 @@ export function unexpectedErrors(observe?: Observe) {
   }
   return { errors, reporters }
 }
+
+/** Shows clients the texts of agents' errors, for tests of what those texts belong to. */
+export const errorMessage = (error: unknown): string =>
+  (error instanceof Error ? error.message : typeof error === 'string' ? error : '') ||
+  'The agent failed without a message.'

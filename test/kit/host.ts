@@ -2,9 +2,9 @@ import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
 import { toNode } from '../../adapters/node.ts'
-import { createAgentServer, type ServerOptions, type WebHandler } from '../../src/index.ts'
+import { createAgentServer, type OwnEngineOptions, type WebHandler } from '../../src/index.ts'
 import { type ThreadClient, threadClient } from './client.ts'
-import { unexpectedErrors } from './errors.ts'
+import { errorMessage, unexpectedErrors } from './errors.ts'
 import { listen } from './listen.ts'
 
 /** A server of agents behind a real socket. It closes with the test, which fails if the server reported an error that the test did not take. */
@@ -18,9 +18,9 @@ export interface Host {
   thread(id?: string, headers?: Readonly<Record<string, string>>): ThreadClient
 }
 
-export async function serveAgents(options: ServerOptions): Promise<Host> {
-  const { errors, reporters } = unexpectedErrors('observe' in options ? options.observe : undefined)
-  const server = createAgentServer({ ...options, ...reporters })
+export async function serveAgents(options: OwnEngineOptions): Promise<Host> {
+  const { errors, reporters } = unexpectedErrors(options.observe)
+  const server = createAgentServer({ errorMessage, ...options, ...reporters })
   const sockets = new Set<Socket>()
   // Errors of the transport come from the streams that the tests break.
   const http = createServer(toNode(server, { onError() {} }))

@@ -216,9 +216,16 @@ test('whatever happens at once: a run ends once in what is told, and nothing is 
     fc.asyncProperty(fc.array(action, { maxLength: 25 }), async (actions) => {
       const actor = puppet()
       const events: ServerEvent[] = []
+      // An agent may fail while it is cancelled: its error is reported, and the run ends as cancelled.
+      const failure = new Error('x')
+      const errors: unknown[] = []
       const engine = engineOf(
         { a: actor.agent },
-        { observe: (event) => events.push(event), cancelGraceMs: 1 },
+        {
+          observe: (event) => events.push(event),
+          onError: (error) => error !== failure && errors.push(error),
+          cancelGraceMs: 1,
+        },
       )
       const runs: string[] = []
       const pending: Promise<unknown>[] = []
@@ -233,10 +240,11 @@ test('whatever happens at once: a run ends once in what is told, and nothing is 
         } else if (step.do === 'delete') pending.push(engine.deleteThread({ threadId: 't' }))
         else if (step.do === 'wait') await turns(step.turns)
         else if (step.do === 'finish') actor.finish()
-        else if (step.do === 'fail') actor.fail(new Error('x'))
+        else if (step.do === 'fail') actor.fail(failure)
       }
       await Promise.all(pending)
       await engine.close()
+      expect(errors).toEqual([])
       for (const runId of runs) {
         const types = events.flatMap((event) => ('runId' in event && event.runId === runId ? [event] : []))
         const waits =

@@ -6,29 +6,39 @@ import { FencedError } from '../../storage/errors.ts'
 import {
   type ActiveRun,
   agentOf,
+  beforeClose,
   checkpointerOf,
+  closeReason,
   type LaunchedRun,
   type RunContext,
   type StopReason,
 } from '../context.ts'
+import { reportFailure, withoutErrorText } from '../failures.ts'
 import { type Appender, createAppender } from '../log/appender.ts'
 import { interruptIdOf } from '../log/frame.ts'
 import type { RunUsage } from '../observe.ts'
+import { expireLease } from '../records/leases.ts'
 import type { OpenInterrupt } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 import { updateThread } from '../records/update.ts'
 import { finish, type Leftover, type Outcome } from './finish.ts'
 import { launchNext } from './launch.ts'
 import { handOver, superviseRun } from './lease.ts'
+import { type StorageHealth, watchedCheckpointer } from './watched-saver.ts'
 
 /**
  * Executes a run to its end (events into the log, one terminal event), then the runs that wait behind it, one after the other.
  * Never rejects.
  */
-export async function execute(context: RunContext, launched: LaunchedRun): Promise<void> {
+export const execute = (context: RunContext, launched: LaunchedRun): Promise<void> =>
+  beforeClose(context, executeThread(context, launched))
+
+async function executeThread(context: RunContext, launched: LaunchedRun): Promise<void> {
   const { threadId } = launched.run
   for (let next: LaunchedRun | undefined = launched; next; next = await launchNext(context, threadId)) {
     const stop = new AbortController()
+    // It was claimed while the server closed.
+    if (context.closing.signal.aborted) stop.abort(closeReason(context, next.run.assistantId))
     const done = attempt(context, next, stop)
     const active: ActiveRun = {
       runId: next.run.runId,
@@ -44,13 +54,16 @@ export async function execute(context: RunContext, launched: LaunchedRun): Promi
 }
 
 async function attempt(context: RunContext, launched: LaunchedRun, stop: AbortController): Promise<void> {
-  const { thread, run } = launched
+  const { thread, run, token } = launched
   try {
     await runToEnd(context, launched, stop)
   } catch (error) {
     // A fenced writer has lost the thread to another one, which tells the subscribers.
-    if (error instanceof FencedError) context.observe({ ...aboutRun(thread, run), type: 'run.fenced' })
-    else context.report(error, { threadId: run.threadId, runId: run.runId })
+    if (error instanceof FencedError) return context.observe({ ...aboutRun(thread, run), type: 'run.fenced' })
+    const { threadId, runId } = run
+    context.report(error, { threadId, runId })
+    // The run has no end yet: whoever finds the expired lease gives it one. A store that is still away lets it expire by itself.
+    await expireLease(context.store, threadId, token).catch(() => {})
   }
 }
 
@@ -61,11 +74,17 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
   const appender = createAppender({ store, threadId, runId, token, head, retryForMs })
   const stopSupervising = superviseRun(context, launched, (reason) => stop.abort(reason))
   try {
-    const recorder = createRecorder(context, launched, appender)
-    const outcome = await afterFlush(
+    const storage: StorageHealth = { failed: false }
+    const recorder = createRecorder(context, launched, appender, storage)
+    const ended = await afterFlush(
       appender,
-      await iterateAgent(context, launched, stop.signal, recorder.record),
+      await iterateAgent(context, launched, stop.signal, recorder.record, storage),
+      storage,
     )
+    const outcome: Outcome =
+      ended.end === 'failed'
+        ? { ...ended, message: reportFailure(context, { threadId, runId }, ended.error, storage.failed) }
+        : ended
     if (outcome.end === 'stopped' && outcome.reason === 'fenced') throw new FencedError('The lease was lost.')
     if (outcome.end === 'stopped' && outcome.reason === 'hand over') return await handOver(context, launched)
     await retryUnavailable(retryForMs, () =>
@@ -76,13 +95,23 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
   }
 }
 
+/** How an agent ended, before clients are told of it. */
+type AgentOutcome =
+  | Exclude<Outcome, { readonly end: 'failed' | 'lost' }>
+  | { readonly end: 'failed'; readonly error: unknown }
+
 /** The outcome once all events are in the log. A run whose last events could not be written has failed. */
-async function afterFlush(appender: Appender, outcome: Outcome): Promise<Outcome> {
+async function afterFlush(
+  appender: Appender,
+  outcome: AgentOutcome,
+  storage: StorageHealth,
+): Promise<AgentOutcome> {
   try {
     await appender.flush()
     return outcome
   } catch (error) {
     if (error instanceof FencedError) throw error
+    storage.failed = true
     return outcome.end === 'done' ? { end: 'failed', error } : outcome
   }
 }
@@ -93,10 +122,12 @@ async function iterateAgent(
   launched: LaunchedRun,
   signal: AbortSignal,
   record: (event: AgentEvent) => Promise<void> | undefined,
-): Promise<Outcome> {
+  storage: StorageHealth,
+): Promise<AgentOutcome> {
   let steps: AgentSteps | undefined
+  if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
   try {
-    steps = openAgent(context, launched, signal)
+    steps = openAgent(context, launched, signal, storage)
     for (;;) {
       const step = await steps.next()
       if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
@@ -123,6 +154,7 @@ function openAgent(
   context: RunContext,
   { run, token, thread }: LaunchedRun,
   signal: AbortSignal,
+  storage: StorageHealth,
 ): AgentSteps {
   const { threadId, runId, assistantId } = run
   const agent = agentOf(context, assistantId)
@@ -137,7 +169,7 @@ function openAgent(
     start: run.start,
     checkpointId: run.checkpointId ?? thread.restoredCheckpointId ?? undefined,
     config: run.config,
-    checkpointer: retryingCheckpointer(labelled, context.retryForMs),
+    checkpointer: watchedCheckpointer(retryingCheckpointer(labelled, context.retryForMs), storage),
     signal,
     onModelCall: (call) => context.observe({ ...aboutRun(thread, run), type: 'run.model_called', call }),
   }
@@ -172,7 +204,12 @@ function interruptible(agent: Agent, task: AgentTask, graceMs: number): AgentSte
 }
 
 /** Passes an attempt's events on to the log, and records the interrupts they announce and the tokens they report. */
-function createRecorder(context: RunContext, { run, token, thread }: LaunchedRun, appender: Appender) {
+function createRecorder(
+  context: RunContext,
+  { run, token, thread }: LaunchedRun,
+  appender: Appender,
+  storage: StorageHealth,
+) {
   // On a resume, clients keep the interrupts that it does not answer. On any other run they forget all, so that these must be
   // announced again.
   const kept = run.start.kind === 'resume' ? thread.interrupts : []
@@ -190,7 +227,7 @@ function createRecorder(context: RunContext, { run, token, thread }: LaunchedRun
     }
     if (method === 'messages') usage = withUsage(usage, event.data)
     const id = method === 'input.requested' ? interruptIdOf(event) : undefined
-    if (id === undefined) return appender.push(event)
+    if (id === undefined) return appender.push(withoutErrorText(context, event, storage.failed))
     const before = raised.get(id) ?? announced.get(id)
     raised.set(id, before ?? { id, runId: run.runId, namespace, value: payloadOf(event) })
     // A client that has seen the interrupt would list it twice.
@@ -199,9 +236,14 @@ function createRecorder(context: RunContext, { run, token, thread }: LaunchedRun
 
   /** The run has written a checkpoint: from here on the newest one is the head again. */
   async function forgetRestoredHead(event: AgentEvent): Promise<void> {
-    await updateThread(context.store, run.threadId, (now) => ({ ...now, restoredCheckpointId: null }), {
-      guards: [{ guard: 'fence', token }],
-    })
+    try {
+      await updateThread(context.store, run.threadId, (now) => ({ ...now, restoredCheckpointId: null }), {
+        guards: [{ guard: 'fence', token }],
+      })
+    } catch (error) {
+      storage.failed = true
+      throw error
+    }
     await appender.push(event)
   }
 

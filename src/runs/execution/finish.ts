@@ -1,7 +1,12 @@
 import type { AgentEvent } from '../../agents/agent.ts'
+import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
+import { FencedError } from '../../storage/errors.ts'
+import { within } from '../../time.ts'
 import { agentOf, checkpointerOf, type LaunchedRun, type RunContext, type StopReason } from '../context.ts'
+import { reportFailure } from '../failures.ts'
 import type { Appender } from '../log/appender.ts'
 import type { RunEndReason, RunUsage } from '../observe.ts'
+import { assertLease, releaseLease } from '../records/leases.ts'
 import {
   guardThread,
   loadRun,
@@ -18,7 +23,8 @@ import { retryConflicts } from '../records/update.ts'
 /** How an attempt ended. */
 export type Outcome =
   | { readonly end: 'done' }
-  | { readonly end: 'failed'; readonly error: unknown }
+  /** `message` is what clients are told. */
+  | { readonly end: 'failed'; readonly error: unknown; readonly message: string }
   | { readonly end: 'lost' }
   | { readonly end: 'stopped'; readonly reason: StopReason }
 
@@ -56,8 +62,8 @@ export async function finish(
       loadThread(store, threadId),
       loadRun(store, threadId, runId),
     ])
-    if (!thread || !current) return
-    const ending = await resolveEnding(context, thread.record, current.record, outcome, leftover)
+    if (!thread || !current) return releaseLease(store, threadId, token)
+    const ending = await resolveEnding(context, thread.record, current.record, token, outcome, leftover)
     const guards = [
       guardThread(threadId, thread),
       { guard: 'version', collection: 'runs', id: runId, version: current.version },
@@ -68,19 +74,25 @@ export async function finish(
   })
 }
 
-/** Decides how a run ends and what becomes of its thread. Undoes what the run wrote if a rollback was requested. */
+/**
+ * Decides how a run ends and what becomes of its thread. Undoes what the run wrote if a rollback was requested, for which the
+ * caller must hold the lease with `token`. A run that cannot be undone has failed.
+ */
 export async function resolveEnding(
   context: RunContext,
   thread: ThreadRecord,
   run: RunRecord,
+  token: number,
   outcome: Outcome,
   { raised, usage }: Leftover,
 ): Promise<Ending> {
   const { cancel } = run
   // A cancel that arrived after the agent's last event still counts, because it was accepted.
-  const settled: Outcome = cancel ? { end: 'stopped', reason: cancel } : outcome
+  const stopped: Outcome = cancel ? { end: 'stopped', reason: cancel } : outcome
+  const undone: Undone = cancel === 'rollback' ? await rollback(context, run, token) : { thread: {} }
+  const rolledBack = undone.thread
+  const settled = undone.failure ?? stopped
   const open = settled.end === 'done' ? raised : await interruptsLeftOpen(context, run, thread, raised)
-  const rolledBack = cancel === 'rollback' ? await rollback(context, run) : {}
   const end = endOf(settled, open)
   const interrupts = rolledBack.interrupts ?? open
   const { status, message } = end
@@ -116,18 +128,50 @@ export async function resolveEnding(
   }
 }
 
+/** What a rollback makes of a thread, or why it failed. */
+interface Undone {
+  readonly thread: Partial<Pick<ThreadRecord, 'interrupts' | 'restoredCheckpointId' | 'supersededThroughSeq'>>
+  readonly failure?: Outcome
+}
+
 /** Restores the checkpoint and the interrupts from before the run, or no state at all if there was none. */
-async function rollback(
-  context: RunContext,
-  { threadId, assistantId, rollbackPoint }: RunRecord,
-): Promise<Partial<Pick<ThreadRecord, 'interrupts' | 'restoredCheckpointId' | 'supersededThroughSeq'>>> {
+async function rollback(context: RunContext, run: RunRecord, token: number): Promise<Undone> {
+  const { threadId, runId, assistantId, rollbackPoint } = run
   const { checkpointId = null, interrupts = [] } = rollbackPoint ?? {}
   if (checkpointId === null) {
-    await checkpointerOf(context, agentOf(context, assistantId)).deleteThread(threadId)
+    try {
+      const checkpointer = checkpointerOf(context, agentOf(context, assistantId))
+      const clear = async (): Promise<void> => {
+        // A process that has lost the thread would delete what a later run wrote.
+        await assertLease(context, threadId, token)
+        await checkpointer.deleteThread(threadId)
+      }
+      await inTime(context, retryUnavailable(context.retryForMs, clear))
+    } catch (error) {
+      if (error instanceof FencedError) throw error
+      const message = reportFailure(context, { threadId, runId }, error, true)
+      return { thread: {}, failure: { end: 'failed', error, message } }
+    }
   }
   // Everything of the run is written except its terminal event.
   const supersededThroughSeq = (await context.store.inspect(threadId)).head + 1
-  return { interrupts, restoredCheckpointId: checkpointId, supersededThroughSeq }
+  return { thread: { interrupts, restoredCheckpointId: checkpointId, supersededThroughSeq } }
+}
+
+/** How long the end of a run waits for a saver, in milliseconds, where the lease is no longer than this. */
+const SAVER_DEADLINE_MS = 10_000
+
+/** Bounds a call of a saver, which may never settle, so that it cannot hold up the end of a run. */
+async function inTime<T>({ retryForMs }: RunContext, call: Promise<T>): Promise<T> {
+  let settled: { readonly value: T } | undefined
+  await within(
+    Math.max(retryForMs, SAVER_DEADLINE_MS),
+    call.then((value) => {
+      settled = { value }
+    }),
+  )
+  if (settled) return settled.value
+  throw new Error('The saver did not answer in time.')
 }
 
 /**
@@ -144,7 +188,8 @@ async function interruptsLeftOpen(
   if (run.start.kind !== 'resume') return kept
   try {
     const agent = agentOf(context, run.assistantId)
-    const snapshot = await agent.getState({ threadId, checkpointer: checkpointerOf(context, agent) })
+    const at = { threadId, checkpointer: checkpointerOf(context, agent) }
+    const snapshot = await inTime(context, agent.getState(at))
     return snapshot ? openInterrupts(snapshot, union(kept, run.rollbackPoint?.interrupts ?? [])) : kept
   } catch (error) {
     context.report(error, { threadId, runId: run.runId })
@@ -171,7 +216,7 @@ function endOf(outcome: Outcome, open: readonly OpenInterrupt[]): End {
   const failed = { event: 'failed', status: 'error' } as const
   switch (outcome.end) {
     case 'failed':
-      return { ...failed, reason: 'failed', message: errorText(outcome.error) }
+      return { ...failed, reason: 'failed', message: outcome.message }
     case 'lost':
       return { ...failed, reason: 'lost', message: OWNER_LOST }
     case 'stopped':
@@ -185,9 +230,3 @@ function endOf(outcome: Outcome, open: readonly OpenInterrupt[]): End {
 
 const stopReasonOf = (reason: StopReason): RunEndReason =>
   reason === 'rollback' ? 'rolled_back' : reason === 'interrupt' ? 'cancelled' : 'closed'
-
-/** The failure as the user sees it: its message, never its stack. */
-function errorText(error: unknown): string {
-  const message = error instanceof Error ? error.message : typeof error === 'string' ? error : ''
-  return message === '' ? 'The agent failed without a message.' : message.slice(0, 2_000)
-}

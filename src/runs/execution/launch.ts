@@ -1,7 +1,14 @@
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { ConflictError } from '../../storage/errors.ts'
 import type { Guard, Op, PartitionState } from '../../storage/store/store.ts'
-import { agentOf, checkpointerOf, type LaunchedRun, type RunContext } from '../context.ts'
+import {
+  agentOf,
+  assertOpen,
+  beforeClose,
+  checkpointerOf,
+  type LaunchedRun,
+  type RunContext,
+} from '../context.ts'
 import { persist } from '../log/appender.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
 import {
@@ -56,7 +63,8 @@ export async function claimThread(
   }
   const head = state.head + 1
   const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, head)
-  await commitTransitions(context.observe, [started], (runOps) =>
+  assertOpen(context)
+  const commit = commitTransitions(context.observe, [started], (runOps) =>
     persist({
       store: context.store,
       threadId,
@@ -81,6 +89,7 @@ export async function claimThread(
       },
     }),
   )
+  await beforeClose(context, commit)
   return { thread: busy, run: started.run, token, head }
 }
 
@@ -116,7 +125,8 @@ export async function launchNext(context: RunContext, threadId: string): Promise
     return await claimForNext(context, threadId)
   } catch (error) {
     if (error instanceof ConflictError) return launchNext(context, threadId)
-    context.report(error, { threadId })
+    // The run waits on, for another process.
+    if (!context.closing.signal.aborted) context.report(error, { threadId })
     return undefined
   }
 }

@@ -1,6 +1,6 @@
 import { FencedError } from '../../storage/errors.ts'
-import type { Op, Store } from '../../storage/store/store.ts'
 import type { LaunchedRun, RunContext, StopReason } from '../context.ts'
+import { expireLease } from '../records/leases.ts'
 import { loadRun } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 
@@ -59,31 +59,8 @@ export function keepRenewing(
   return () => clearInterval(timer)
 }
 
-/** Releases a lease, in one commit with `ops`. Does nothing when the lease was lost. */
-export async function releaseLease(
-  store: Store,
-  threadId: string,
-  token: number,
-  ops: readonly Op[] = [],
-): Promise<void> {
-  try {
-    await store.commit(threadId, {
-      guards: [{ guard: 'fence', token }],
-      ops: [...ops, { op: 'release', token }],
-    })
-  } catch (error) {
-    if (!(error instanceof FencedError)) throw error
-  }
-}
-
 /** Hands over a run that has not ended: its lease expires at once, and any other process may continue it. */
-export async function handOver(
-  { store, observe }: RunContext,
-  { thread, run, token }: LaunchedRun,
-): Promise<void> {
-  await store.commit(run.threadId, {
-    guards: [{ guard: 'fence', token }],
-    ops: [{ op: 'renew', token, ttlMs: 0 }],
-  })
-  observe({ ...aboutRun(thread, run), type: 'run.handed_over' })
+export async function handOver(context: RunContext, { thread, run, token }: LaunchedRun): Promise<void> {
+  await expireLease(context.store, run.threadId, token)
+  context.observe({ ...aboutRun(thread, run), type: 'run.handed_over' })
 }

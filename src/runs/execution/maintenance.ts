@@ -29,7 +29,10 @@ async function finishOrphanedWork(context: RunContext): Promise<void> {
       if (!active.has(threadId)) await recoverThread(context, threadId)
       if (marked.has(threadId)) await removeMarked(context, threadId)
     }
-    await work().catch((error) => report(error, { threadId }))
+    await work().catch((error) => {
+      // What could not be taken over before the close is left to another process.
+      if (!closing.signal.aborted) report(error, { threadId })
+    })
   }
 }
 

@@ -1,6 +1,6 @@
 import type { RunInput } from '../../agents/agent.ts'
 import { uuid7 } from '../../ids.ts'
-import { agentOf, checkpointerOf, type RunContext } from '../context.ts'
+import { agentOf, assertOpen, checkpointerOf, type RunContext } from '../context.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import {
   type CommandKey,
@@ -56,7 +56,7 @@ export interface StartRequest {
  * recorded, not when it ends. Throws `RunError`; a refused run changes nothing.
  */
 export async function startRun(context: RunContext, request: StartRequest): Promise<Started> {
-  if (context.closing.signal.aborted) throw new RunError('closing', 'The server is shutting down. Try again.')
+  assertOpen(context)
   if (request.assistantId !== undefined) agentOf(context, request.assistantId)
   return retryConflicts(() => admit(context, request))
 }
@@ -98,6 +98,8 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
     title: thread.title ?? request.title ?? null,
     updatedAt: state.now,
   }
+  // The calls above may have outlasted the server.
+  assertOpen(context)
   if (waits) {
     await enqueue(context, { read, thread: changed, run, answers, ...extra })
     // The process that held the thread may have released it before it could see this run.

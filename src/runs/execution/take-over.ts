@@ -1,8 +1,9 @@
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
-import { ConflictError } from '../../storage/errors.ts'
+import { ConflictError, FencedError } from '../../storage/errors.ts'
 import type { Op, PartitionState, Store } from '../../storage/store/store.ts'
-import { checkpointerOf, type LaunchedRun, type RunContext } from '../context.ts'
+import { assertOpen, beforeClose, checkpointerOf, type LaunchedRun, type RunContext } from '../context.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
+import { expireLease } from '../records/leases.ts'
 import {
   guardThread,
   isHeld,
@@ -16,6 +17,7 @@ import {
 } from '../records/records.ts'
 import { commitTransitions, transition } from '../records/transition.ts'
 import { resolveEnding } from './finish.ts'
+import { keepRenewing } from './lease.ts'
 
 /** How often a run may be attempted before it is presumed to be what kills its processes. */
 const MAX_ATTEMPTS = 3
@@ -42,7 +44,7 @@ export async function takeOverRun(context: RunContext, threadId: string): Promis
     if (isResumable(context, run.record)) return await continueOrphanedRun(context, orphan)
     await endOrphanedRun(context, orphan)
   } catch (error) {
-    if (!(error instanceof ConflictError)) throw error
+    if (!(error instanceof ConflictError || error instanceof FencedError)) throw error
   }
   return undefined
 }
@@ -76,9 +78,11 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
   const takenOver = transition(thread, orphan.run.record, { type: 'run.taken_over' })
   const { run } = takenOver
   const rest = await remainingInput(context, thread, run)
-  const { head } = await commitTransitions(context.observe, [takenOver], (runOps) =>
+  assertOpen(context)
+  const commit = commitTransitions(context.observe, [takenOver], (runOps) =>
     context.store.commit(run.threadId, { guards: guards(orphan), ops: [claim(context, token), ...runOps] }),
   )
+  const { head } = await beforeClose(context, commit)
   return { thread, run: { ...run, ...rest }, token, head: Math.max(head, state.head) }
 }
 
@@ -98,24 +102,38 @@ async function remainingInput(
   return hasWritten ? { start: { kind: 'input', value: null }, checkpointId: null } : { start, checkpointId }
 }
 
+/** Ends the run in two commits: the lease comes first, because a rollback deletes what the store cannot guard. */
 async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<void> {
-  const { state, token } = orphan
+  const { store } = context
+  const { state, token, thread } = orphan
   const run = orphan.run.record
-  const leftover = { raised: [], usage: null }
-  const ending = await resolveEnding(context, orphan.thread.record, run, { end: 'lost' }, leftover)
-  const frame = encodeFrame(pendingEvent(ending.event, run.runId), token, state.head + 1)
-  await commitTransitions(context.observe, [ending.transition], (runOps) =>
-    context.store.commit(run.threadId, {
-      guards: guards(orphan),
-      ops: [
-        claim(context, token),
-        ...runOps,
-        putThread(ending.thread),
-        { op: 'append', token, events: [frame] },
-        { op: 'release', token },
-      ],
-    }),
-  )
+  const { threadId } = run
+  await store.commit(threadId, { guards: guards(orphan), ops: [claim(context, token)] })
+  // A failed renewal is ignored, because the commit below fails without the lease.
+  const stopRenewing = keepRenewing(context, threadId, token, (renewal) => renewal.catch(() => {}))
+  try {
+    const leftover = { raised: [], usage: null }
+    const ending = await resolveEnding(context, thread.record, run, token, { end: 'lost' }, leftover)
+    const frame = encodeFrame(pendingEvent(ending.event, run.runId), token, state.head + 1)
+    const [thisThread, thisRun, , head] = guards(orphan)
+    await commitTransitions(context.observe, [ending.transition], (runOps) =>
+      store.commit(threadId, {
+        guards: [thisThread, thisRun, { guard: 'fence', token }, head],
+        ops: [
+          ...runOps,
+          putThread(ending.thread),
+          { op: 'append', token, events: [frame] },
+          { op: 'release', token },
+        ],
+      }),
+    )
+  } catch (error) {
+    // Whoever tries next need not wait for the lease to expire.
+    await expireLease(store, threadId, token).catch(() => {})
+    throw error
+  } finally {
+    stopRenewing()
+  }
 }
 
 const claim = ({ instance, leaseTtlMs }: RunContext, token: number): Op => ({

@@ -3,7 +3,8 @@ import { type RunContext, readerOf } from '../context.ts'
 import { RunError } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
 import { loadWaiting } from '../execution/enqueue.ts'
-import { keepRenewing, releaseLease } from '../execution/lease.ts'
+import { keepRenewing } from '../execution/lease.ts'
+import { releaseLease } from '../records/leases.ts'
 import {
   guardThread,
   isHeld,

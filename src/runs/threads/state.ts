@@ -1,6 +1,7 @@
 import type { HistoryOptions, StateAddress, StateSnapshot } from '../../agents/agent.ts'
 import { agentOf, checkpointerOf, type RunContext, readerOf } from '../context.ts'
 import { RunError } from '../errors.ts'
+import { withoutErrorTexts } from '../failures.ts'
 import type { ThreadRecord } from '../records/records.ts'
 
 export interface StateQuery {
@@ -12,24 +13,28 @@ export interface StateQuery {
 }
 
 /** The thread's state, or undefined before its first checkpoint. */
-export function readState(
+export async function readState(
   context: RunContext,
   thread: ThreadRecord,
   query: StateQuery = {},
 ): Promise<StateSnapshot | undefined> {
   const agent = agentOf(context, readerOf(context, thread.assistantId))
-  return agent.getState(addressOf(context, thread, query), { subgraphs: query.subgraphs ?? false })
+  const at = addressOf(context, thread, query)
+  const snapshot = await agent.getState(at, { subgraphs: query.subgraphs ?? false })
+  return snapshot && withoutErrorTexts(context, snapshot)
 }
 
 /** Snapshots newest first. */
-export function readHistory(
+export async function* readHistory(
   context: RunContext,
   thread: ThreadRecord,
   query: StateQuery,
   options: HistoryOptions,
-): AsyncIterable<StateSnapshot> {
+): AsyncGenerator<StateSnapshot, void, undefined> {
   const agent = agentOf(context, readerOf(context, thread.assistantId))
-  return agent.getHistory(addressOf(context, thread, query), options)
+  for await (const snapshot of agent.getHistory(addressOf(context, thread, query), options)) {
+    yield withoutErrorTexts(context, snapshot)
+  }
 }
 
 export function addressOf(

@@ -7,7 +7,7 @@ import type { PartitionState } from '../../storage/store/store.ts'
 import { sleep } from '../../time.ts'
 import { agentOf, type RunContext, readerOf } from '../context.ts'
 import { noSuchThread, RunError } from '../errors.ts'
-import { keepRenewing, releaseLease } from '../execution/lease.ts'
+import { keepRenewing } from '../execution/lease.ts'
 import { recoverThread } from '../execution/recover.ts'
 import {
   type CommandKey,
@@ -19,6 +19,7 @@ import {
   putReceipt,
   type Written,
 } from '../records/idempotency.ts'
+import { releaseLease } from '../records/leases.ts'
 import {
   guardThread,
   isHeld,

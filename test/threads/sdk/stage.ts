@@ -2,7 +2,8 @@ import { Client } from '@langchain/langgraph-sdk'
 import { StreamController, type StreamControllerOptions } from '@langchain/langgraph-sdk/stream'
 import { expect, onTestFinished } from 'vitest'
 import type { AdapterTarget } from '../../../src/audit/index.ts'
-import { type Agent, createAgentServer, type ServerOptions } from '../../../src/index.ts'
+import { type Agent, createAgentServer, type OwnEngineOptions } from '../../../src/index.ts'
+import { errorMessage, unexpectedErrors } from '../../kit/errors.ts'
 import type { Json } from '../../kit/events.ts'
 import { startProxy } from '../../kit/proxy.ts'
 import { untilStore } from '../../kit/stream-store.ts'
@@ -28,18 +29,18 @@ export interface Stage {
   /** Settles when no run holds the thread. */
   idle(threadId: string): Promise<void>
   /** Closes the server and starts another one in its place. Pages stay open. */
-  restart(options?: Partial<ServerOptions>): Promise<void>
+  restart(options?: Partial<OwnEngineOptions>): Promise<void>
 }
 
 export async function setStage(
   target: AdapterTarget,
   agents: Readonly<Record<string, Agent>>,
-  { sdk = newest, ...options }: Partial<ServerOptions> & { readonly sdk?: Sdk } = {},
+  { sdk = newest, ...options }: Partial<OwnEngineOptions> & { readonly sdk?: Sdk } = {},
 ): Promise<Stage> {
-  const errors: unknown[] = []
+  const { errors, reporters } = unexpectedErrors(options.observe)
   const mount = target.can.includes('mount') ? '/api' : undefined
-  const start = (more: Partial<ServerOptions> = {}) => {
-    const server = createAgentServer({ agents, ...options, ...more, onError: (error) => errors.push(error) })
+  const start = (more: Partial<OwnEngineOptions> = {}) => {
+    const server = createAgentServer({ agents, errorMessage, ...options, ...more, ...reporters })
     return target.start(server, { mount })
   }
   let started = await start()

@@ -1,0 +1,99 @@
+import type { AgentEvent, SnapshotTask, StateSnapshot } from '../agents/agent.ts'
+import { ConflictError, FencedError, UnavailableError } from '../storage/errors.ts'
+
+/** Where an error happened, as far as that is known. */
+export interface RunOrigin {
+  readonly threadId?: string | undefined
+  readonly runId?: string | undefined
+}
+
+/** To whom failures are told. */
+export interface FailureTold {
+  /** Passes an error to the operator's `onError`, and gives the error id that it gets. Never throws. */
+  readonly report: (error: unknown, origin: RunOrigin) => string
+  /** What clients are told of an agent's error. Without it they are told an error id. */
+  readonly errorMessage: ((error: unknown) => string) | undefined
+}
+
+/** The most characters of an error's text that clients get. */
+const MAX_TEXT = 2_000
+/** The most causes of an error that are looked at. */
+const MAX_CAUSES = 10
+
+const HIDDEN = 'It failed. This server does not show why.'
+
+/** Reports the failure of a run to the operator, and gives what clients are told of it. */
+export function reportFailure(
+  context: FailureTold,
+  origin: RunOrigin,
+  error: unknown,
+  ofStorage: boolean,
+): string {
+  const id = context.report(error, origin)
+  const shown = ofStorage ? undefined : shownText(context, error)
+  return shown ?? `The run failed. Error id: ${id}.`
+}
+
+/**
+ * An agent's event as clients may see it. The text of an error is replaced by what the `errorMessage` option makes of it, and
+ * always while the storage fails, whose errors an agent may pass on as its own.
+ */
+export function withoutErrorText(context: FailureTold, event: AgentEvent, ofStorage: boolean): AgentEvent {
+  const data = event.data as { readonly [key: string]: unknown } | null | undefined
+  const key = errorKeyOf(event.method, data)
+  if (key === undefined || data?.[key] == null) return event
+  const shown = ofStorage ? HIDDEN : hide(context, data[key])
+  return { ...event, data: { ...data, [key]: shown } }
+}
+
+/** The field of an event's data that has the text of an error. */
+function errorKeyOf(
+  method: AgentEvent['method'],
+  data: { readonly event?: unknown } | null | undefined,
+): 'error' | 'message' | undefined {
+  if (method === 'tasks' || method === 'lifecycle') return 'error'
+  if (method === 'messages') return data?.event === 'error' ? 'message' : undefined
+  return method === 'tools' && data?.event === 'tool-error' ? 'message' : undefined
+}
+
+/** A state as clients may see it. */
+export function withoutErrorTexts(context: FailureTold, snapshot: StateSnapshot): StateSnapshot {
+  if (!snapshot.tasks.some(({ error, state }) => error !== null || state)) return snapshot
+  const taskOf = (task: SnapshotTask): SnapshotTask => ({
+    ...task,
+    error: task.error === null ? null : hide(context, task.error),
+    state: task.state && withoutErrorTexts(context, task.state),
+  })
+  return { ...snapshot, tasks: snapshot.tasks.map(taskOf) }
+}
+
+function hide(context: FailureTold, error: unknown): string {
+  const { message } = Object(error) as { readonly message?: unknown }
+  return shownText(context, message ?? error) ?? HIDDEN
+}
+
+/** What the operator lets clients see of an agent's error. Undefined where that is nothing. */
+function shownText({ errorMessage, report }: FailureTold, error: unknown): string | undefined {
+  if (!errorMessage || isOfStorage(error)) return undefined
+  try {
+    const text: unknown = errorMessage(error)
+    return typeof text === 'string' && text !== '' ? text.slice(0, MAX_TEXT) : undefined
+  } catch (failure) {
+    report(failure, {})
+    return undefined
+  }
+}
+
+/** Whether an error, or what caused it, comes from a store or a saver of this library. */
+function isOfStorage(error: unknown): boolean {
+  let at = error
+  for (let depth = 0; at instanceof Error && depth < MAX_CAUSES; depth++, at = at.cause) {
+    if (at instanceof UnavailableError || at instanceof ConflictError || at instanceof FencedError)
+      return true
+  }
+  return false
+}
+
+/** Replaces the error that a failed task writes into its checkpoint, where that may be the storage's own. */
+export const withoutErrorWrites = (writes: [channel: string, value: unknown][]): typeof writes =>
+  writes.map(([channel, value]) => [channel, channel === '__error__' ? HIDDEN : value])
