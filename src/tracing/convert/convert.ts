@@ -1,4 +1,5 @@
 import type { Format, Issue, ModelRequest, Target } from '../../formats/index.ts'
+import { fieldsOf, listOf, stringOf } from '../../formats/reading/fields.ts'
 import { encodeUsage, type Message, textOf, type Usage } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { TracingError, textOfFailure } from '../errors.ts'
@@ -164,16 +165,11 @@ function promptOf(request: unknown, response: unknown, format: Format | undefine
 const isText = (prompt: unknown): boolean =>
   typeof prompt === 'string' || (Array.isArray(prompt) && prompt.every((text) => typeof text === 'string'))
 
+/** Whether a response is a legacy completion. Together repeats the text of a message beside it. */
 function isCompletion(response: unknown): boolean {
-  if (!isRecord(response)) return false
-  const { object, choices } = response
-  return (
-    object === 'text_completion' ||
-    (Array.isArray(choices) &&
-      isRecord(choices[0]) &&
-      typeof choices[0].text === 'string' &&
-      !choices[0].message)
-  )
+  const { object, choices } = fieldsOf(response)
+  const { text, message } = fieldsOf(listOf(choices)[0])
+  return object === 'text_completion' || (typeof text === 'string' && !message)
 }
 
 function choicesOf(messages: readonly Message[]): unknown[] {
@@ -194,8 +190,7 @@ function providerOf(
 }
 
 function modelOf([message]: readonly Message[]): string | undefined {
-  const model = message?.metadata?.model
-  return typeof model === 'string' && model !== '' ? model : undefined
+  return stringOf(message?.metadata?.model) || undefined
 }
 
 function pricedUsage(
