@@ -79,7 +79,7 @@ function partitionSide(
   return partition(total, renamed, (key, count) => {
     issues.push({
       path: `usage_metadata.${side}_token_details.${key}`,
-      message: `Was ${count}, more than is left of the ${total} ${side} tokens. Details must not overlap.`,
+      message: `Was ${count}, more than is left of the ${total} ${side} tokens.`,
     })
   })
 }

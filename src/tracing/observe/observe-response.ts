@@ -109,8 +109,7 @@ function readWhole(observer: Observer): TextReader {
       if (length <= MAX_TEXT_LENGTH) pieces.push(text)
     },
     end() {
-      if (length > MAX_TEXT_LENGTH)
-        return { error: `The response is longer than ${MAX_TEXT_LENGTH} characters.` }
+      if (length > MAX_TEXT_LENGTH) return { error: `Longer than ${MAX_TEXT_LENGTH} characters.` }
       const response = parse(pieces.join(''))
       if (!Array.isArray(response)) return { response }
       for (const chunk of response) observer.push(chunk)
