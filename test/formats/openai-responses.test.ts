@@ -503,13 +503,16 @@ describe('a stream accumulates to the message of the whole response', () => {
     expect(content).toEqual([{ type: 'audio', base64: btoa('one!'), extras: { transcript: 'Hello' } }])
   })
 
-  test('previews of images are not stored', () => {
+  test('previews of images that are completed are not stored', () => {
     const preview = {
       type: 'response.image_generation_call.partial_image',
       output_index: 0,
       partial_image_b64: 'iVBO',
     }
-    expect(JSON.stringify(eventsOf(openaiResponses, [created, preview]))).not.toContain('iVBO')
+    const image = { type: 'image_generation_call', id: 'g', result: 'AAAA' }
+    expect(JSON.stringify(eventsOf(openaiResponses, [created, preview, done(0, image)]))).not.toContain(
+      'iVBO',
+    )
   })
 
   test.each([
@@ -660,4 +663,54 @@ test.each([
   expect(
     whole(openaiResponses, response([], { usage: { ...usage, ...cost } })).messages[0]!.usage,
   ).toMatchObject({ totalTokens: 29, totalCost })
+})
+
+test('a stream that breaks off keeps the pieces of commands, patches and images', () => {
+  const event = (type: string, output_index: number, rest: object) => ({
+    type: `response.${type}`,
+    output_index,
+    ...rest,
+  })
+  const added = (at: number, item: object) => event('output_item.added', at, { item })
+  const shell = { type: 'shell_call', id: 's', call_id: 'c1', action: { commands: [] } }
+  const operation = { type: 'update_file', path: 'a.txt', diff: '' }
+  const partial = (b64: string) =>
+    event('image_generation_call.partial_image', 2, { output_format: 'webp', partial_image_b64: b64 })
+  const chunks = [
+    created,
+    added(0, shell),
+    event('shell_call_command.delta', 0, { command_index: 0, delta: 'l' }),
+    event('shell_call_command.delta', 0, { command_index: 0, delta: 's' }),
+    event('shell_call_command.delta', 0, { command_index: 1, delta: 'pwd' }),
+    added(1, { type: 'apply_patch_call', id: 'p', call_id: 'c2', operation }),
+    event('apply_patch_call_operation_diff.delta', 1, { delta: '+a' }),
+    event('apply_patch_call_operation_diff.delta', 1, { delta: '\n' }),
+    added(2, { type: 'image_generation_call', id: 'g', status: 'in_progress' }),
+    partial('AAAA'),
+    partial('BBBB'),
+  ]
+  const { content } = streamed(openaiResponses, chunks).messages[0]!
+  expect(content).toMatchObject([
+    {
+      type: 'toolCall',
+      id: 'c1',
+      args: {
+        action: {
+          commands: [
+            { index: 0, command: 'ls' },
+            { index: 1, command: 'pwd' },
+          ],
+        },
+      },
+    },
+    { type: 'toolCall', id: 'c2', args: { operation: { ...operation, diff: '+a\n' } } },
+    { type: 'serverToolCall', id: 'g' },
+    { type: 'image', mimeType: 'image/webp', base64: 'BBBB' },
+  ])
+  const item = { type: 'image_generation_call', id: 'g', result: 'CCCC', output_format: 'webp' }
+  const all = streamed(openaiResponses, [...chunks, event('output_item.done', 2, { item })])
+  expect(all.messages[0]!.content.slice(2)).toMatchObject([
+    { type: 'serverToolCall', id: 'g' },
+    { type: 'image', mimeType: 'image/webp', base64: 'CCCC' },
+  ])
 })

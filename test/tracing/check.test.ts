@@ -123,6 +123,21 @@ describe('the messages of a run are checked', () => {
     ],
     ['a tool message without a tool_call_id', { role: 'tool', content: 'x' }, ['tool_call_id']],
     ['a tool message without a call', { role: 'tool', content: 'x', tool_call_id: 'c' }, ['tool_call_id']],
+    [
+      'a call without a name',
+      { role: 'assistant', content: [{ type: 'tool_call', id: 'c', args: {} }] },
+      ['content[0].name'],
+    ],
+    [
+      'a call with an empty name',
+      { role: 'assistant', content: [{ type: 'tool_call', id: 'c', name: '', args: {} }] },
+      ['content[0].name'],
+    ],
+    [
+      'a call without a name in the shape of OpenAI',
+      { role: 'assistant', content: null, tool_calls: [{ id: 'c', function: { arguments: '{}' } }, null] },
+      ['tool_calls[0]', 'tool_calls[1]'],
+    ],
     ['a message without content', { role: 'assistant' }, ['content']],
   ])('%s is found', (_, message, found) => {
     const run = { ...good, outputs: { messages: [message] } }
@@ -172,4 +187,22 @@ describe('the token counts of a run are checked', () => {
   test('costs without counts have no findings', () => {
     expect(paths(withUsage({ total_cost: 0.1 }))).toEqual([])
   })
+})
+
+test('a value that is no run has findings and does not throw', () => {
+  const all = paths({})
+  for (const run of [null, undefined, 7, 'run', []])
+    expect(checkLlmRun(run as never).map(({ path }) => path)).toEqual(all)
+})
+
+test.each([
+  ['a refusal', { refusal: 'No.' }],
+  ['audio', { audio: { id: 'a', data: 'AAAA' } }],
+  ['a function call', { function_call: { name: 'f', arguments: '{}' } }],
+  ['tool calls', { tool_calls: [{ id: 'c', function: { name: 'f', arguments: '{}' } }] }],
+  ['a custom tool call', { tool_calls: [{ id: 'c', custom: { name: 'f', input: '' } }] }],
+  ['a call in the shape of LangChain', { tool_calls: [{ id: 'c', name: 'f', args: {} }] }],
+])('content may be null beside %s', (_, fields) => {
+  const message = { role: 'assistant', content: null, ...fields }
+  expect(checkLlmRun({ ...good, outputs: { choices: [{ message }] } })).toEqual([])
 })

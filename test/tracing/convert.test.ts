@@ -355,6 +355,20 @@ describe('costs come from the provider or a price table', () => {
     expect(metadata.usage_metadata).not.toHaveProperty('input_cost')
   })
 
+  test('a cost of 0 of the provider overrides the price table', () => {
+    const response = { ...chatResponse, usage: { ...chatResponse.usage, cost: 0 } }
+    expect(convertModelCall({ response, prices }).metadata.usage_metadata).toMatchObject({ total_cost: 0 })
+  })
+
+  test('a price table that returns NaN adds an issue and no costs', () => {
+    const { metadata, issues } = convertModelCall({
+      response: chatResponse,
+      prices: () => ({ inputCost: 1, totalCost: Number.NaN }),
+    })
+    expect(metadata.usage_metadata).not.toHaveProperty('input_cost')
+    expect(issues).toEqual([{ path: 'prices', message: 'Returned NaN.' }])
+  })
+
   test('a price table that throws adds an issue and no costs', () => {
     const { metadata, issues } = convertModelCall({
       response: chatResponse,

@@ -544,6 +544,87 @@ describe('the new_token event marks the first content', () => {
       ],
       2,
     ],
+    ...[
+      ['code_interpreter_call', 'code_interpreter_call_code'],
+      ['custom_tool_call', 'custom_tool_call_input'],
+      ['shell_call', 'shell_call_command'],
+      ['apply_patch_call', 'apply_patch_call_operation_diff'],
+    ].map(([type, name]): [string, unknown[], number] => [
+      `a piece of ${name}`,
+      [
+        responses('output_item.added', { item: { type, id: 'i', call_id: 'c', status: 'in_progress' } }),
+        responses(`${name}.delta`, { delta: 'a' }),
+        responses(`${name}.delta`, { delta: 'b' }),
+      ],
+      1,
+    ]),
+    ...[
+      { type: 'mcp_approval_request', id: 'i', server_label: 's', name: 'f', arguments: '{}' },
+      { type: 'program', id: 'i', call_id: 'c', code: '1' },
+    ].map((item): [string, unknown[], number] => [
+      `an item of the type ${item.type}`,
+      [responses('output_item.added', { item }), responses('output_item.done', { item })],
+      1,
+    ]),
+    [
+      'a partial image',
+      [
+        responses('output_item.added', { item: { type: 'image_generation_call', id: 'i' } }),
+        responses('image_generation_call.partial_image', { partial_image_b64: 'AAAA' }),
+      ],
+      1,
+    ],
+    [
+      'no list of tools',
+      [
+        responses('output_item.added', { item: { type: 'mcp_list_tools', id: 'i', tools: [] } }),
+        responses('output_item.done', { item: { type: 'mcp_list_tools', id: 'i', tools: [{ name: 'f' }] } }),
+        responses('output_text.delta', { output_index: 1, content_index: 0, delta: 'a' }),
+      ],
+      2,
+    ],
+    [
+      'no annotation',
+      [
+        responses('output_text.annotation.added', {
+          content_index: 0,
+          annotation: { type: 'url_citation', url: 'https://a' },
+        }),
+        responses('output_text.annotation.added', {
+          content_index: 0,
+          annotation: { type: 'url_citation', url: 'https://b' },
+        }),
+        responses('output_text.delta', { content_index: 0, delta: 'a' }),
+      ],
+      2,
+    ],
+    [
+      'a transcript of audio, but not its id',
+      [
+        delta({ role: 'assistant', audio: { id: 'a' } }),
+        delta({ audio: { transcript: 'H' } }),
+        delta({ audio: { data: 'AAAA' } }),
+      ],
+      1,
+    ],
+    [
+      'a delta of Converse but no start of a block',
+      [
+        { messageStart: { role: 'assistant' } },
+        { contentBlockStart: { contentBlockIndex: 0, start: { toolUse: { toolUseId: 't', name: 'f' } } } },
+        { contentBlockDelta: { contentBlockIndex: 0, delta: { toolUse: { input: '{' } } } },
+      ],
+      2,
+    ],
+    [
+      'a delta of Interactions but no start of a step',
+      [
+        { event_type: 'interaction.start', interaction: { id: 'i', status: 'in_progress' } },
+        { event_type: 'step.start', index: 0, step: { type: 'function_call', id: 'c', name: 'f' } },
+        { event_type: 'step.delta', index: 0, delta: { type: 'arguments_delta', arguments: '{' } },
+      ],
+      2,
+    ],
   ])('the first content may be %s', async (_, chunks, at) => {
     expect(await placeOf(chunks)).toBe(at)
   })

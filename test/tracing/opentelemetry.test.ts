@@ -214,3 +214,24 @@ test('counts of other libraries are read from the flat attributes', () => {
     usage: { inputTokens: 9, outputTokens: 3, totalTokens: 12, inputDetails: { cache_read: 4 } },
   })
 })
+
+test('cache reads and thoughts of a service tier are counted under the names of the conventions', () => {
+  const { metadata, inputs, outputs } = convertModelCall({
+    response: {
+      object: 'chat.completion',
+      service_tier: 'flex',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+      usage: {
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        prompt_tokens_details: { cached_tokens: 4 },
+        completion_tokens_details: { reasoning_tokens: 3 },
+      },
+    },
+  })
+  const run = { name: 'r', run_type: 'llm', inputs, outputs, extra: { metadata }, events: [] }
+  expect(genAiAttributes(run as unknown as TracedRun)).toMatchObject({
+    'gen_ai.usage.cache_read.input_tokens': 4,
+    'gen_ai.usage.reasoning.output_tokens': 3,
+  })
+})

@@ -1,6 +1,6 @@
 import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
 import { countOf } from '../../messages/usage.ts'
-import { type BlockVocabulary, readBlock, readCitation, toResult } from '../reading/blocks.ts'
+import { readBlock, readCitation, toResult, vocabulary } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -13,18 +13,9 @@ import {
   type Draft,
   finishPart,
 } from '../reading/draft.ts'
-import {
-  byWireName,
-  collect,
-  type Fields,
-  fieldsOf,
-  listOf,
-  NO_NAMES,
-  names,
-  stringOf,
-} from '../reading/fields.ts'
+import { collect, type Fields, fieldsOf, listOf, NO_NAMES, names, stringOf } from '../reading/fields.ts'
 import { contentOf, systemMessages, toMessages, toRequest, toToolMessage } from '../reading/request.ts'
-import { toUsage } from '../reading/usage.ts'
+import { addUsage, cacheWrites, sumOf, toUsage } from '../reading/usage.ts'
 
 /** Anthropic Messages, which Bedrock's InvokeModel and Vertex serve as well. */
 export const anthropicMessages = defineFormat({
@@ -118,29 +109,29 @@ const REQUEST = names('messages system')
 const MESSAGE = names('id type role content delta')
 const RESULT = names('type tool_use_id content is_error')
 
-const VOCABULARY: BlockVocabulary = {
-  types: byWireName({
+const VOCABULARY = vocabulary(
+  {
     text: 'text',
     reasoning: 'thinking',
     image: 'image',
     file: 'document',
     toolCall: 'tool_use',
     serverToolCall: 'server_tool_use',
-  }),
-  keptTypes: byWireName({
-    reasoning: 'redacted_thinking',
-    file: 'container_upload',
-    serverToolCall: 'mcp_tool_use',
-  }),
-  fields: byWireName({
+  },
+  {
     text: 'thinking',
     annotations: 'citations',
     base64: 'data',
     mimeType: 'media_type',
     fileId: 'file_id',
     args: 'input',
-  }),
-}
+  },
+  {
+    reasoning: 'redacted_thinking',
+    file: 'container_upload',
+    serverToolCall: 'mcp_tool_use',
+  },
+)
 
 function readDelta(choice: Choice, index: unknown, delta: Fields): void {
   const { type, text, thinking, signature, partial_json: args, citation, ...others } = delta
@@ -181,33 +172,24 @@ function readInput(part: unknown): ContentBlock | Message {
   return toToolMessage(block.tool_use_id, block.is_error, content, collect(undefined, block, RESULT))
 }
 
-/** Anthropic's totals leave out cached tokens and the passes that compacted the context, so both are added. */
+/** Anthropic's totals leave out the passes that compacted the context, so those are added. */
 function readUsage(usage: Fields): Usage {
   const passes = listOf(usage.iterations).map(fieldsOf)
   const served = passes.some(({ type }) => type === 'fallback_message')
-  let [input, output, read, short, long, other] = [0, 0, 0, 0, 0, 0]
-  for (const pass of [usage, ...passes]) {
-    if (pass !== usage && (served || pass.type !== 'compaction')) continue
-    const { ephemeral_5m_input_tokens, ephemeral_1h_input_tokens } = fieldsOf(pass.cache_creation)
-    input += countOf(pass.input_tokens)
-    output += countOf(pass.output_tokens)
-    read += countOf(pass.cache_read_input_tokens)
-    short += countOf(ephemeral_5m_input_tokens)
-    long += countOf(ephemeral_1h_input_tokens)
-    other += countOf(pass.cache_creation_input_tokens)
-  }
-  other = Math.max(0, other - short - long)
+  const compacted = served ? [] : passes.filter(({ type }) => type === 'compaction')
+  return compacted.map(countsOf).reduce(addUsage, countsOf(usage))
+}
+
+/** Anthropic's totals leave out cached tokens, so those are added. */
+function countsOf(pass: Fields): Usage {
+  const read = countOf(pass.cache_read_input_tokens)
+  const writes = cacheWrites(pass.cache_creation_input_tokens, pass.cache_creation)
   return toUsage(
-    input + read + short + long + other,
-    output,
-    {
-      cache_read: read,
-      ephemeral_5m_input_tokens: short,
-      ephemeral_1h_input_tokens: long,
-      cache_creation: other,
-    },
-    { reasoning: fieldsOf(usage.output_tokens_details).thinking_tokens },
+    countOf(pass.input_tokens) + read + sumOf(writes),
+    countOf(pass.output_tokens),
+    { cache_read: read, ...writes },
+    { reasoning: fieldsOf(pass.output_tokens_details).thinking_tokens },
     undefined,
-    usage,
+    pass,
   )
 }

@@ -1,6 +1,6 @@
 import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
 import { countOf } from '../../messages/usage.ts'
-import { type BlockVocabulary, readBlock, readCitation, toCall } from '../reading/blocks.ts'
+import { readBlock, readCitation, toCall, vocabulary } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -13,11 +13,11 @@ import {
   createDraft,
 } from '../reading/draft.ts'
 import {
-  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
+  manyOf,
   NO_NAMES,
   names,
   respell,
@@ -81,13 +81,10 @@ const CALL = names('id type function')
 const MESSAGE = names('role content tool_plan tool_calls citations')
 const INPUT = names('tool_call_id', MESSAGE)
 
-const VOCABULARY: BlockVocabulary = {
-  types: byWireName({ text: 'text', reasoning: 'thinking', image: 'image_url' }),
-  fields: byWireName({ text: 'thinking', url: 'image_url' }),
-}
-
-/** A list of the values. Events have one value where responses have a list. */
-const manyOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : value ? [value] : [])
+const VOCABULARY = vocabulary(
+  { text: 'text', reasoning: 'thinking', image: 'image_url' },
+  { text: 'thinking', url: 'image_url' },
+)
 
 /**
  * Reads the blocks of a message, or the piece of one in an event.

@@ -1,7 +1,7 @@
 import type { Message } from '../../messages/index.ts'
 import { countOf } from '../../messages/usage.ts'
 import { toBase64 } from '../reading/base64.ts'
-import { type BlockVocabulary, readBlock, toCall } from '../reading/blocks.ts'
+import { readBlock, toCall, vocabulary } from '../reading/blocks.ts'
 import { type Calls, createCalls, idOfAnsweredCall, idOfCall } from '../reading/calls.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
@@ -13,16 +13,7 @@ import {
   choiceOf,
   createDraft,
 } from '../reading/draft.ts'
-import {
-  byWireName,
-  collect,
-  type Fields,
-  fieldsOf,
-  listOf,
-  names,
-  stringOf,
-  toText,
-} from '../reading/fields.ts'
+import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../reading/fields.ts'
 import { roleOf, toRequest } from '../reading/request.ts'
 import { toUsage } from '../reading/usage.ts'
 
@@ -90,10 +81,7 @@ function readParts(choice: Choice, message: Fields, calls: Calls): void {
   }
 }
 
-const IMAGE_VOCABULARY: BlockVocabulary = {
-  types: byWireName({ image: 'image' }),
-  fields: byWireName({ base64: 'data' }),
-}
+const IMAGE_VOCABULARY = vocabulary({ image: 'image' }, { base64: 'data' })
 
 function readMessage(value: unknown, calls: Calls): Message {
   const message = fieldsOf(value)

@@ -1,7 +1,7 @@
 import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { countOf } from '../../messages/usage.ts'
-import { type BlockVocabulary, readBlock, readCitation, toCall } from '../reading/blocks.ts'
+import { readBlock, readCitation, toCall, vocabulary } from '../reading/blocks.ts'
 import { type CallKey, createCallKeys } from '../reading/calls.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
@@ -15,11 +15,11 @@ import {
   type Draft,
 } from '../reading/draft.ts'
 import {
-  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
+  manyOf,
   NO_NAMES,
   names,
   stringOf,
@@ -89,23 +89,23 @@ const MESSAGE = names(
 const CALL = names('index id type function custom name arguments input')
 const INPUT = names('name tool_call_id', MESSAGE)
 
-const VOCABULARY: BlockVocabulary = {
-  types: byWireName({
+const VOCABULARY = vocabulary(
+  {
     text: 'text',
     reasoning: 'thinking',
     image: 'image_url',
     video: 'video_url',
     audio: 'audio input_audio',
     file: 'file document_url',
-  }),
-  keptTypes: byWireName({ text: 'refusal' }),
-  fields: byWireName({
+  },
+  {
     text: 'refusal thinking',
     url: 'image_url video_url file_url document_url',
     base64: 'data file_data input_audio',
     fileId: 'file_id',
-  }),
-}
+  },
+  { text: 'refusal' },
+)
 
 function readMessage(value: unknown): Message {
   const message = fieldsOf(value)
@@ -140,7 +140,7 @@ function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   }
   let cited = annotations.length > 0 ? { annotations: annotations.map(readCitation) } : undefined
   if (content && !text) {
-    const parts = Array.isArray(content) ? content : [content]
+    const parts = manyOf(content)
     const last = cited && parts.findLastIndex(isText)
     for (let at = 0; at < parts.length; at++) {
       const block = readBlock(parts[at], VOCABULARY)

@@ -1,7 +1,7 @@
 import type { ContentBlock, Message, Usage } from '../../messages/index.ts'
 import { countOf } from '../../messages/usage.ts'
 import type { ModelRequest } from '../format.ts'
-import { type BlockVocabulary, readBlock, readCitation, toCall, toResult } from '../reading/blocks.ts'
+import { readBlock, readCitation, toCall, toResult, vocabulary } from '../reading/blocks.ts'
 import { defineFormat } from '../reading/define.ts'
 import {
   addError,
@@ -14,16 +14,7 @@ import {
   createDraft,
   finishPart,
 } from '../reading/draft.ts'
-import {
-  byWireName,
-  collect,
-  type Fields,
-  fieldsOf,
-  listOf,
-  names,
-  stringOf,
-  toText,
-} from '../reading/fields.ts'
+import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../reading/fields.ts'
 import { contentOf, toRequest } from '../reading/request.ts'
 import { toUsage } from '../reading/usage.ts'
 
@@ -88,6 +79,12 @@ export const openaiResponses = defineFormat({
           text: '',
           annotations,
         })
+      } else if (name === 'image_generation_call.partial_image') {
+        // Each preview replaces the one before, and only the last one of a stream that breaks off is kept.
+        const choice = choiceOf(draft)
+        const key = keyOf(at, -2)
+        addPart(choice, key, { type: 'image', mimeType: mimeTypeOf(event) })
+        choice.open!.get(key)!.patch = { base64: event.partial_image_b64 }
       } else if (at === undefined && !name.endsWith('.done')) addUnknown(draft, event)
     }
   },
@@ -99,32 +96,32 @@ const ITEM = names('type role content')
 const CALL = names('type id call_id status error name arguments input')
 const OUTPUT = names('type call_id output status')
 
-const VOCABULARY: BlockVocabulary = {
-  types: byWireName({
+const VOCABULARY = vocabulary(
+  {
     text: 'input_text output_text text',
     reasoning: 'summary_text',
     image: 'input_image',
     audio: 'input_audio output_audio',
     file: 'input_file',
     toolCall: 'function_call',
-  }),
-  keptTypes: byWireName({
+  },
+  {
+    text: 'refusal',
+    url: 'image_url file_url',
+    base64: 'data file_data',
+    fileId: 'file_id',
+  },
+  {
     text: 'refusal',
     reasoning: 'reasoning_text',
     image: 'computer_screenshot',
     toolCall: 'custom_tool_call computer_call local_shell_call shell_call apply_patch_call',
     serverToolCall:
       'web_search_call file_search_call code_interpreter_call image_generation_call mcp_call mcp_list_tools tool_search_call',
-  }),
-  fields: byWireName({
-    text: 'refusal',
-    url: 'image_url file_url',
-    base64: 'data file_data',
-    fileId: 'file_id',
-  }),
-}
+  },
+)
 
-const kindOf = (type: unknown) => VOCABULARY.types.get(type) ?? VOCABULARY.keptTypes?.get(type)
+const kindOf = (type: unknown) => VOCABULARY.types.get(type) ?? VOCABULARY.keptTypes.get(type)
 
 const readPart = (part: unknown, about?: Fields) => readBlock(part, VOCABULARY, false, about)
 
@@ -145,16 +142,27 @@ const PIECES: Readonly<Record<string, (delta: string) => ContentBlock>> = {
   reasoning_text: (text) => ({ type: 'reasoning', text, extras: { type: 'reasoning_text' } }),
   audio: (base64) => ({ type: 'audio', base64 }),
   'audio.transcript': (transcript) => ({ type: 'audio', extras: { transcript } }),
-  custom_tool_call_input: (input) => ({ type: 'toolCall', name: '', args: { input } }),
-  code_interpreter_call_code: (code) => ({ type: 'serverToolCall', name: '', args: { code } }),
 }
+
+/** The arguments that each kind of delta is a piece of, where they are streamed as text and not as JSON. */
+const ARGS: Readonly<Record<string, (delta: string, event: Fields) => Fields>> = {
+  custom_tool_call_input: (input) => ({ input }),
+  code_interpreter_call_code: (code) => ({ code }),
+  apply_patch_call_operation_diff: (diff) => ({ operation: { diff } }),
+  shell_call_command: (command, { command_index: index }) => ({ action: { commands: [{ index, command }] } }),
+}
+
+const mimeTypeOf = ({ output_format: format }: Fields): string => `image/${stringOf(format) || 'png'}`
 
 function readDelta(choice: Choice, event: Fields, name: string): void {
   const { output_index: at, summary_index: summary, content_index: content } = event
   const delta = toText(event.delta)
   const piece = Object.hasOwn(PIECES, name) ? PIECES[name]!(delta) : undefined
   if (piece) addPart(choice, keyOf(at, summary, content), piece)
-  else if (name.endsWith('_arguments')) addMore(choice, keyOf(at), delta, {})
+  else if (Object.hasOwn(ARGS, name)) {
+    const type = name.startsWith('code') ? 'serverToolCall' : 'toolCall'
+    addPart(choice, keyOf(at), { type, name: '', args: ARGS[name]!(delta, event) })
+  } else if (name.endsWith('_arguments')) addMore(choice, keyOf(at), delta, {})
 }
 
 /** The key of an item, of one of its parts, or of its result. */
@@ -185,10 +193,7 @@ function readItem(choice: Choice, at: unknown, item: Fields): void {
     const result = error ?? item[RESULT_FIELDS[stringOf(type)] ?? '']
     const failed = error || status === 'failed'
     if (type === 'image_generation_call' && result)
-      add(
-        { type: 'image', base64: toText(result), mimeType: `image/${stringOf(item.output_format) || 'png'}` },
-        -2,
-      )
+      add({ type: 'image', base64: toText(result), mimeType: mimeTypeOf(item) }, -2)
     else if (failed || (result !== undefined && result !== null))
       add(toResult(call_id ?? id, failed, result), -2)
   } else if (call_id && output !== undefined) {

@@ -8,10 +8,30 @@ export interface BlockVocabulary {
   /** The block type for each wire type. */
   readonly types: ReadonlyMap<unknown, ContentBlock['type']>
   /** The same for wire types that say more than the block type does, and are therefore kept in `extras.type`. */
-  readonly keptTypes?: ReadonlyMap<unknown, ContentBlock['type']>
+  readonly keptTypes: ReadonlyMap<unknown, ContentBlock['type']>
   /** The normal name for each wire name, where the two differ. */
   readonly fields: ReadonlyMap<unknown, string>
 }
+
+/**
+ * Makes a vocabulary from lists of wire names, separated by spaces.
+ *
+ * @param keptTypes The lists of the wire types that are kept in `extras.type`.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export function vocabulary(
+  types: WireNames,
+  fields: Readonly<Record<string, string>>,
+  keptTypes: WireNames = {},
+): BlockVocabulary {
+  return {
+    types: byWireName(types as Record<ContentBlock['type'], string>),
+    fields: byWireName(fields),
+    keptTypes: byWireName(keptTypes as Record<ContentBlock['type'], string>),
+  }
+}
+
+type WireNames = Readonly<Partial<Record<ContentBlock['type'], string>>>
 
 const CALL = names('id name args')
 const MEDIA = names('id url base64 mimeType fileId')
@@ -39,7 +59,7 @@ export function readBlock(
   if (typeof value === 'string') return { type: 'text', text: value }
   const wire = fieldsOf(value)
   const plain = types.get(wire.type)
-  const type = plain ?? keptTypes?.get(wire.type)
+  const type = plain ?? keptTypes.get(wire.type)
   if (!type) return { type: 'nonStandard', value }
   const block: Record<string, unknown> = { type }
   const extras: Record<string, unknown> = plain ? {} : { type: wire.type }

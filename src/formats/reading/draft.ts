@@ -141,7 +141,7 @@ export function addPart(choice: Choice, key: unknown, block: ContentBlock, args?
     emit(choice, { type: 'blockStart', index: slot.index, block: start as ContentBlock })
   } else {
     for (const annotation of annotations ?? EMPTY) send(choice, slot, { type: 'annotation', annotation })
-    for (const name in block) if (!APPENDED.has(name)) addField(slot, name, block[name as 'type'])
+    for (const name in block) if (!APPENDED.has(name)) addField(choice, slot, name, block[name as 'type'])
   }
   if (text) send(choice, slot, { type, text })
   if (base64) {
@@ -162,12 +162,16 @@ interface LooseBlock {
 }
 
 /** Merges a later value of a field with the earlier ones. It ignores empty and repeated values, which many pieces have. */
-function addField(slot: Slot, name: string, value: unknown): void {
+function addField(choice: Choice, slot: Slot, name: string, value: unknown): void {
   const { start } = slot
   if (!value || value === start[name] || (name === 'args' && Object.keys(value).length === 0)) return
   slot.patch ??= {}
-  if (!(name in slot.patch) && name in start) merge(slot.patch, { [name]: start[name] })
+  const first = !(name in slot.patch)
+  if (first && name in start) merge(slot.patch, { [name]: start[name] })
   merge(slot.patch, { [name]: value })
+  // The first piece is sent at once, because it ends the time to the first token.
+  if (first && (name === 'args' || fieldsOf(value).transcript))
+    send(choice, slot, { type: 'fields', fields: merge({}, slot.patch) })
 }
 
 /** Adds to an open block of any type: a piece of a call's raw arguments, or fields that the format does not know. */

@@ -10,6 +10,10 @@ export const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : N
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : NO_ITEMS)
 
+/** A list of the values, where one value may stand for a list of it. */
+export const manyOf = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : value ? [value] : NO_ITEMS
+
 /** The value if it is a string, or else the empty string. */
 export const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 

@@ -1,6 +1,6 @@
 import type { ContentBlock, Message, Role } from '../../messages/index.ts'
 import type { ModelParams, ModelRequest } from '../format.ts'
-import { byWireName, collect, type Fields, listOf, toSnake, toText } from './fields.ts'
+import { byWireName, collect, type Fields, listOf, manyOf, toSnake, toText } from './fields.ts'
 
 /** The names of the parameters at all providers, in snake_case. */
 const PARAMS = byWireName<keyof ModelParams>({
@@ -50,7 +50,7 @@ export function toRequest(
 
 /** Reads content that is a list of parts, or one part. */
 export const contentOf = (content: unknown, read: (part: unknown) => ContentBlock): ContentBlock[] =>
-  (Array.isArray(content) ? content : content ? [content] : []).map((part) => read(part))
+  manyOf(content).map((part) => read(part))
 
 /** The system message that stands before the others, if there is one. */
 export const systemMessages = (content: unknown, read: (part: unknown) => ContentBlock): Message[] =>

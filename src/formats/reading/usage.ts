@@ -37,15 +37,19 @@ const NO_COST: Fields = {}
  *
  * @param written Includes the counts of `split`.
  */
-export function cacheWrites(written: unknown, split: unknown): Readonly<Record<string, unknown>> {
-  const { ephemeral_5m_input_tokens, ephemeral_1h_input_tokens } = fieldsOf(split)
+export function cacheWrites(written: unknown, split: unknown): UsageDetails {
+  const counts = fieldsOf(split)
+  const short = countOf(counts.ephemeral_5m_input_tokens)
+  const long = countOf(counts.ephemeral_1h_input_tokens)
   return {
-    ephemeral_5m_input_tokens,
-    ephemeral_1h_input_tokens,
-    cache_creation:
-      countOf(written) - countOf(ephemeral_5m_input_tokens) - countOf(ephemeral_1h_input_tokens),
+    ephemeral_5m_input_tokens: short,
+    ephemeral_1h_input_tokens: long,
+    cache_creation: Math.max(0, countOf(written) - short - long),
   }
 }
+
+export const sumOf = (details: UsageDetails): number =>
+  Object.values(details).reduce((sum, count) => sum + count, 0)
 
 const CLAMPED = new WeakSet<Usage>()
 

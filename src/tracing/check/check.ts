@@ -1,3 +1,4 @@
+import { type Fields, fieldsOf } from '../../formats/reading/fields.ts'
 import { isRecord } from '../../messages/record.ts'
 import type { Finding, Requirement } from './finding.ts'
 import { checkMessages } from './messages.ts'
@@ -17,24 +18,23 @@ export interface CheckedRun {
  * A good run has no findings.
  */
 export function checkLlmRun(run: CheckedRun): readonly Finding[] {
-  const { inputs, outputs, error } = run
-  const extra = isRecord(run.extra) ? run.extra : {}
-  const metadata = isRecord(extra.metadata) ? extra.metadata : {}
+  const { run_type, inputs, outputs, error, extra } = fieldsOf(run)
+  const metadata = fieldsOf(fieldsOf(extra).metadata)
   const findings: Finding[] = []
   const addMissing = (requirement: Requirement, path: string, message: string) =>
     void findings.push({ path, message, requirement })
 
-  if (run.run_type !== 'llm')
+  if (run_type !== 'llm')
     addMissing(
       'run type',
       'run_type',
-      `Is ${show(run.run_type)}, not "llm": the run is not shown as a model call, with tokens and costs.`,
+      `Is ${show(run_type)}, not "llm": the run is not shown as a model call, with tokens and costs.`,
     )
   if (!isInput(inputs))
     addMissing(
       'message format',
       'inputs',
-      'Has no `messages` list (nor a `prompt` text, nor `input`): it is shown as raw JSON and cannot be opened in a playground. Convert it with convertModelCall.',
+      'Has no `messages` list, `prompt` text or `input`: it is shown as raw JSON. Convert it with convertModelCall.',
     )
   if (!isOutput(outputs) && !error)
     addMissing(
@@ -44,11 +44,7 @@ export function checkLlmRun(run: CheckedRun): readonly Finding[] {
     )
   for (const key of ['ls_provider', 'ls_model_name'])
     if (typeof metadata[key] !== 'string' || metadata[key] === '')
-      addMissing(
-        'provider and model',
-        `extra.metadata.${key}`,
-        'Is missing: no costs are worked out, and a playground cannot choose the model.',
-      )
+      addMissing('provider and model', `extra.metadata.${key}`, 'Is missing: no costs are worked out.')
   const [usage, path] = usageOf(metadata, outputs)
   if (usage !== undefined) findings.push(...checkUsage(usage, path))
   else if (!error)
@@ -62,15 +58,14 @@ export function checkLlmRun(run: CheckedRun): readonly Finding[] {
   return findings
 }
 
-function usageOf(metadata: Record<string, unknown>, outputs: unknown): [usage: unknown, path: string] {
-  if (isRecord(outputs) && outputs.usage_metadata !== undefined)
-    return [outputs.usage_metadata, 'outputs.usage_metadata']
+function usageOf(metadata: Fields, outputs: unknown): [usage: unknown, path: string] {
+  const { usage_metadata: usage } = fieldsOf(outputs)
+  if (usage !== undefined) return [usage, 'outputs.usage_metadata']
   return [metadata.usage_metadata, 'extra.metadata.usage_metadata']
 }
 
 function isInput(inputs: unknown): boolean {
-  if (!isRecord(inputs)) return false
-  const { messages, prompt, input } = inputs
+  const { messages, prompt, input } = fieldsOf(inputs)
   return (
     Array.isArray(messages) || typeof prompt === 'string' || typeof input === 'string' || Array.isArray(input)
   )
@@ -78,8 +73,7 @@ function isInput(inputs: unknown): boolean {
 
 function isOutput(outputs: unknown): boolean {
   if (Array.isArray(outputs)) return outputs.length === 2 && typeof outputs[0] === 'string'
-  if (!isRecord(outputs)) return false
-  const { messages, choices, message, role, content, output, generations } = outputs
+  const { messages, choices, message, role, content, output, generations } = fieldsOf(outputs)
   if ([messages, choices, output, generations].some((list) => Array.isArray(list) && list.length > 0))
     return true
   return isRecord(message) || (typeof role === 'string' && content !== undefined)

@@ -1,7 +1,6 @@
+import { type Fields, fieldsOf } from '../../formats/reading/fields.ts'
 import { isRecord } from '../../messages/record.ts'
 import type { Finding } from './finding.ts'
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** The roles of the platform, and the two more of chat completions. */
 const ROLES = ['system', 'reasoning', 'user', 'assistant', 'tool', 'developer', 'function']
@@ -17,8 +16,9 @@ const REQUIRED: Readonly<Record<string, Readonly<Record<string, (value: unknown)
   file: {},
   audio: {},
   video: {},
-  tool_call: { args: isRecord },
-  server_tool_call: { id: isId, name: isText, args: isRecord },
+  tool_use: { name: isId },
+  tool_call: { name: isId, args: isRecord },
+  server_tool_call: { id: isId, name: isId, args: isRecord },
   server_tool_result: { tool_call_id: isId, status: (value) => value === 'success' || value === 'error' },
 }
 const MEDIA = ['image', 'file', 'audio', 'video']
@@ -44,14 +44,13 @@ export function checkMessages(inputs: unknown, outputs: unknown): Finding[] {
 
 function messagesIn(holder: unknown, name: string): [path: string, message: unknown][] {
   if (Array.isArray(holder)) return [[name, { role: holder[0] as unknown, content: holder[1] as unknown }]]
-  if (!isRecord(holder)) return []
-  const { messages, choices, message, role } = holder
+  const { messages, choices, message, role } = fieldsOf(holder)
   const listed = (list: readonly unknown[], key: string) =>
     list.map((item, at): [string, unknown] => [`${name}.${key}[${at}]`, item])
   if (Array.isArray(messages)) return listed(messages, 'messages')
   if (Array.isArray(choices))
     return listed(choices, 'choices').flatMap(([path, choice]): [string, unknown][] =>
-      isRecord(choice) && choice.message !== undefined ? [[`${path}.message`, choice.message]] : [],
+      fieldsOf(choice).message === undefined ? [] : [[`${path}.message`, fieldsOf(choice).message]],
     )
   if (message !== undefined) return [[`${name}.message`, message]]
   return role === undefined ? [] : [[name, holder]]
@@ -65,7 +64,7 @@ function checkMessage(value: unknown, path: string, calls: Calls, report: Report
     report(path, 'Is no message: it needs `role` and `content`.')
     return
   }
-  const { role, content, tool_calls, tool_call_id } = message as Fields
+  const { role, content, tool_calls, tool_call_id, refusal, audio, function_call } = message as Fields
   if (!ROLES.includes(role as string))
     report(
       `${path}.role`,
@@ -74,10 +73,14 @@ function checkMessage(value: unknown, path: string, calls: Calls, report: Report
   checkToolCallId(role, tool_call_id, path, calls, report)
   if (Array.isArray(content))
     for (const [at, block] of content.entries()) checkBlock(block, `${path}.content[${at}]`, calls, report)
-  else if (typeof content !== 'string' && !(tool_calls && !content))
+  else if (typeof content !== 'string' && (content || !(tool_calls ?? function_call ?? refusal ?? audio)))
     report(`${path}.content`, 'Is neither a list of blocks nor a text.')
   if (role === 'assistant' && Array.isArray(tool_calls))
-    for (const call of tool_calls) if (isRecord(call)) calls.own.add(call.id)
+    for (const [at, call] of tool_calls.map(fieldsOf).entries()) {
+      calls.own.add(call.id)
+      if (![call, call.function, call.custom].some((holder) => isId(fieldsOf(holder).name)))
+        report(`${path}.tool_calls[${at}]`, 'Is a call without a name.')
+    }
 }
 
 function checkToolCallId(role: unknown, id: unknown, path: string, { own }: Calls, report: Report): void {

@@ -1,7 +1,8 @@
 import type { Format, Issue, ModelRequest, Target } from '../../formats/index.ts'
+import { fieldsOf, listOf, stringOf } from '../../formats/reading/fields.ts'
 import { encodeUsage, type Message, textOf, type Usage } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
-import { TracingError, textOfFailure } from '../errors.ts'
+import { TracingError, textOfError, textOfFailure } from '../errors.ts'
 import { formatOf, targetOf } from './formats.ts'
 import { requestMetadata } from './metadata.ts'
 import { type Prices, partitionUsage } from './usage.ts'
@@ -161,19 +162,13 @@ function promptOf(request: unknown, response: unknown, format: Format | undefine
   return Array.isArray(prompt) && prompt.length === 1 ? prompt[0] : prompt
 }
 
-const isText = (prompt: unknown): boolean =>
-  typeof prompt === 'string' || (Array.isArray(prompt) && prompt.every((text) => typeof text === 'string'))
+const isText = (prompt: unknown): boolean => [prompt].flat().every((text) => typeof text === 'string')
 
+/** Whether a response is a legacy completion. Together repeats the text of a message beside it. */
 function isCompletion(response: unknown): boolean {
-  if (!isRecord(response)) return false
-  const { object, choices } = response
-  return (
-    object === 'text_completion' ||
-    (Array.isArray(choices) &&
-      isRecord(choices[0]) &&
-      typeof choices[0].text === 'string' &&
-      !choices[0].message)
-  )
+  const { object, choices } = fieldsOf(response)
+  const { text, message } = fieldsOf(listOf(choices)[0])
+  return object === 'text_completion' || (typeof text === 'string' && !message)
 }
 
 function choicesOf(messages: readonly Message[]): unknown[] {
@@ -194,8 +189,7 @@ function providerOf(
 }
 
 function modelOf([message]: readonly Message[]): string | undefined {
-  const model = message?.metadata?.model
-  return typeof model === 'string' && model !== '' ? model : undefined
+  return stringOf(message?.metadata?.model) || undefined
 }
 
 function pricedUsage(
@@ -211,11 +205,13 @@ function pricedUsage(
   const { inputCost, outputCost, totalCost } = usage
   if (!prices || model === undefined || (inputCost ?? outputCost ?? totalCost) !== undefined) return usage
   try {
-    return { ...usage, ...prices(model, usage) }
+    const costs = prices(model, usage)
+    if (!Object.values(costs ?? {}).some(Number.isNaN)) return { ...usage, ...costs }
+    issues.push({ path: 'prices', message: 'Returned NaN.' })
   } catch (error) {
-    issues.push({ path: 'prices', message: `Threw: ${error instanceof Error ? error.message : error}` })
-    return usage
+    issues.push({ path: 'prices', message: `Threw: ${textOfError(error)}` })
   }
+  return usage
 }
 
 /** The metadata that tells the platform how to read the shape. */

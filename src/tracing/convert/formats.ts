@@ -27,8 +27,11 @@ export function formatOf(
   if (typeof asked === 'object') return asked
   const found = detectFormat(formats, values, asked)
   if (asked === undefined || found) return found
-  const names = formats.map(({ name }) => name).join(', ')
-  throw new TracingError('format', `There is no format ${JSON.stringify(asked)}. There are ${names}.`)
+  throw unknownName(
+    'format',
+    asked,
+    formats.map(({ name }) => name),
+  )
 }
 
 /** The selected target. Default: the platform's own message format. */
@@ -36,6 +39,8 @@ export function targetOf(asked: Target | string | undefined): Target {
   if (typeof asked === 'object') return asked
   const found = asked === undefined ? platformTarget : TARGETS.get(asked)
   if (found) return found
-  const names = [...TARGETS.keys()].join(', ')
-  throw new TracingError('target', `There is no target ${JSON.stringify(asked)}. There are ${names}.`)
+  throw unknownName('target', asked, [...TARGETS.keys()])
 }
+
+const unknownName = (path: string, asked: unknown, names: readonly string[]): TracingError =>
+  new TracingError(path, `There is no ${path} ${JSON.stringify(asked)}. There are ${names.join(', ')}.`)

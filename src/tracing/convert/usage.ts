@@ -13,8 +13,7 @@ export type Prices = (modelName: string, usage: Usage) => Costs | undefined
 
 const CLAMPED: Issue = {
   path: 'usage_metadata',
-  message:
-    'The details of the provider exceed or overlap their total, and were cut to it. Its own counts are in the response.',
+  message: 'The details of the provider exceed or overlap their total, and were cut to it.',
 }
 
 /** Spellings that price tables do not know, and the ones they know. */
@@ -72,18 +71,15 @@ function partitionSide(
   details: UsageDetails | undefined,
   issues: Issue[],
 ): UsageDetails | undefined {
-  const parts = partition(total, details ?? {}, (key, count) => {
+  const renamed: Record<string, number> = {}
+  for (const key in details) {
+    const name = RENAMED[key] ?? key
+    renamed[name] = (renamed[name] ?? 0) + countOf(details[key])
+  }
+  return partition(total, renamed, (key, count) => {
     issues.push({
-      path: `usage_metadata.${side}_token_details.${RENAMED[key] ?? key}`,
-      message: `Was ${count}, more than is left of the ${total} ${side} tokens. Details must not overlap.`,
+      path: `usage_metadata.${side}_token_details.${key}`,
+      message: `Was ${count}, more than is left of the ${total} ${side} tokens.`,
     })
   })
-  for (const spelling in RENAMED) {
-    const count = parts?.[spelling]
-    if (!parts || count === undefined) continue
-    const name = RENAMED[spelling]!
-    parts[name] = (parts[name] ?? 0) + count
-    delete parts[spelling]
-  }
-  return parts
 }

@@ -1,20 +1,22 @@
-import type { ContentBlock, MessageEvent } from '../../messages/index.ts'
-import { isRecord } from '../../messages/record.ts'
+import { fieldsOf, stringOf } from '../../formats/reading/fields.ts'
+import type { ContentBlock, Extras, MessageEvent } from '../../messages/index.ts'
 
 /**
  * Whether an event has content of the model: text, thinking, a refusal, arguments, data, or a tool call, on any choice. Roles,
- * ids, counts and the envelopes that announce a block are no content. The time to first token ends at the first such event.
+ * ids, counts, annotations, lists of tools and the envelopes that announce a block are no content. The time to first token ends
+ * at the first such event.
  *
  * @param chunk The provider's chunk that the event was read from.
  */
 export function isContent(event: MessageEvent, chunk: unknown): boolean {
   switch (event.type) {
     case 'blockDelta':
-      return event.delta.type !== 'fields'
+      return event.delta.type === 'fields'
+        ? !!event.delta.fields.args || hasTranscript(event.delta.fields)
+        : event.delta.type !== 'annotation'
     case 'blockStart':
-      return hasContent(event.block) && !isEnvelope(chunk)
     case 'blockFinish':
-      return event.block !== undefined && hasContent(event.block)
+      return event.block !== undefined && hasContent(event.block) && !isEnvelope(chunk)
     default:
       return false
   }
@@ -22,10 +24,21 @@ export function isContent(event: MessageEvent, chunk: unknown): boolean {
 
 function hasContent(block: ContentBlock): boolean {
   if (block.type === 'text' || block.type === 'reasoning') return block.text !== ''
-  return block.type !== 'nonStandard'
+  // The first chunk of spoken audio may have only its id.
+  if (block.type === 'audio') return !!(block.base64 || block.url) || hasTranscript(block)
+  // What the model writes into items such as approval requests and programs.
+  const { arguments: args, code = args } = fieldsOf(block.type === 'nonStandard' && block.value)
+  return block.type !== 'nonStandard' || !!code
 }
 
-/** Whether a chunk only announces the type of the next block. */
+const hasTranscript = ({ extras }: { readonly extras?: Extras }): boolean => !!extras?.transcript
+
+/** Whether a chunk only announces the type of the next block, or lists tools. */
 function isEnvelope(chunk: unknown): boolean {
-  return isRecord(chunk) && typeof chunk.type === 'string' && /(_start|-start|\.added)$/.test(chunk.type)
+  const { type, event_type, contentBlockStart, item } = fieldsOf(chunk)
+  return (
+    !!contentBlockStart ||
+    fieldsOf(item).type === 'mcp_list_tools' ||
+    /([_.-]start|\.added)$/.test(stringOf(type ?? event_type))
+  )
 }

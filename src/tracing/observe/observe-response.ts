@@ -22,8 +22,7 @@ const MAX_TEXT_LENGTH = 16 * 1024 * 1024
 export function observeModelResponse(response: Response, options: ObserveOptions = {}): Response {
   const type = response.headers.get('content-type') ?? ''
   if (type.startsWith('application/vnd.amazon.eventstream')) {
-    const message =
-      'AWS event streams are not supported. Give the stream of the SDK to observeModelStream instead.'
+    const message = 'AWS event streams are not supported. Give the SDK stream to observeModelStream.'
     throw new TracingError('response', message)
   }
   const observer = createObserver(options)
@@ -110,8 +109,7 @@ function readWhole(observer: Observer): TextReader {
       if (length <= MAX_TEXT_LENGTH) pieces.push(text)
     },
     end() {
-      if (length > MAX_TEXT_LENGTH)
-        return { error: `The response is longer than ${MAX_TEXT_LENGTH} characters.` }
+      if (length > MAX_TEXT_LENGTH) return { error: `Longer than ${MAX_TEXT_LENGTH} characters.` }
       const response = parse(pieces.join(''))
       if (!Array.isArray(response)) return { response }
       for (const chunk of response) observer.push(chunk)

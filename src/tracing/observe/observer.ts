@@ -84,10 +84,7 @@ export function createObserver(options: ObserveOptions): Observer {
     return {
       messages,
       format,
-      error:
-        failed ??
-        textOfFailure(error) ??
-        (cancelled ? 'Cancelled: the stream was not read to its end.' : undefined),
+      error: failed ?? textOfFailure(error) ?? (cancelled ? 'Cancelled before the stream ended.' : undefined),
       issues:
         format || waiting?.length === 0
           ? undefined

@@ -116,7 +116,9 @@ function addUsage(attributes: Attributes, wire: unknown): void {
     [inputDetails, 'input'],
     [outputDetails, 'output'],
   ] as const)
-    for (const [key, count] of Object.entries(details ?? {})) {
+    for (const [tiered, count] of Object.entries(details ?? {})) {
+      // The service tiers have prices of their own, and the conventions have no names for them.
+      const key = tiered.replace(/^(flex|priority)_/, '')
       const name =
         DETAILS[key] ?? (key.startsWith('ephemeral') ? DETAILS.cache_creation! : `${key}.${side}_tokens`)
       counts[name] = (counts[name] ?? 0) + count

@@ -1,7 +1,7 @@
 import type { Annotation, ContentBlock, Message, Usage } from '../../../messages/index.ts'
 import { countOf } from '../../../messages/usage.ts'
 import { toBase64 } from '../../reading/base64.ts'
-import { type BlockVocabulary, readBlock, readCitation, toCall, toResult } from '../../reading/blocks.ts'
+import { readBlock, readCitation, toCall, toResult, vocabulary } from '../../reading/blocks.ts'
 import { defineFormat } from '../../reading/define.ts'
 import {
   addHead,
@@ -12,16 +12,7 @@ import {
   choiceOf,
   finishPart,
 } from '../../reading/draft.ts'
-import {
-  byWireName,
-  collect,
-  type Fields,
-  fieldsOf,
-  listOf,
-  names,
-  stringOf,
-  toText,
-} from '../../reading/fields.ts'
+import { collect, type Fields, fieldsOf, listOf, names, stringOf, toText } from '../../reading/fields.ts'
 import {
   contentOf,
   roleOf,
@@ -90,18 +81,18 @@ const MESSAGE = names('role content')
 const CALL = names('toolUseId name input type')
 const RESULT = names('toolUseId content status')
 
-const VOCABULARY: BlockVocabulary = {
-  types: byWireName({
+const VOCABULARY = vocabulary(
+  {
     text: 'text citationsContent',
     reasoning: 'reasoningContent',
     image: 'image',
     audio: 'audio',
     video: 'video',
     file: 'document',
-  }),
-  keptTypes: byWireName({ text: 'guardContent' }),
-  fields: byWireName({ base64: 'bytes', url: 'uri' }),
-}
+  },
+  { base64: 'bytes', url: 'uri' },
+  { text: 'guardContent' },
+)
 
 const MIME_TYPES: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',

@@ -1,14 +1,14 @@
 import type { Annotation, ContentBlock, Message } from '../../../messages/index.ts'
-import { type BlockVocabulary, readBlock, readCitation, toCall, toResult } from '../../reading/blocks.ts'
+import { readBlock, readCitation, toCall, toResult, vocabulary } from '../../reading/blocks.ts'
 import { type Calls, createCalls, idOfAnsweredCall, idOfCall } from '../../reading/calls.ts'
 import { defineFormat } from '../../reading/define.ts'
 import { addError, addHead, addMetadata, addPart, type Choice, choiceOf } from '../../reading/draft.ts'
 import {
-  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
+  manyOf,
   names,
   respell,
   spellings,
@@ -104,10 +104,7 @@ const REQUEST_NAMES = spellings(
   'contents systemInstruction generationConfig config parts inlineData fileData mimeType fileUri functionCall functionResponse executableCode codeExecutionResult thoughtSignature toolCall toolResponse toolType',
 )
 
-const VOCABULARY: BlockVocabulary = {
-  types: byWireName({ file: 'inlineData fileData' }),
-  fields: byWireName({ url: 'fileUri', base64: 'data' }),
-}
+const VOCABULARY = vocabulary({ file: 'inlineData fileData' }, { url: 'fileUri', base64: 'data' })
 const TEXT = names('text thought')
 const CALL = names('id name toolType args')
 const RESULT = names('id response toolType output')
@@ -272,7 +269,7 @@ const NO_SOURCES: Annotation[] = []
 
 /** Normalizes contents, which may be a text, a part, a content or a list of these, to a list. */
 function toContents(value: unknown): readonly unknown[] {
-  const list = Array.isArray(value) ? value : value ? [value] : []
+  const list = manyOf(value)
   return list.some((item) => fieldsOf(item).parts) ? list : list.length > 0 ? [{ parts: list }] : []
 }
 
@@ -282,7 +279,7 @@ function readContent(value: unknown, calls: Calls, system: boolean): Message[] {
   const parts = value === content ? content.parts : value
   return toMessages(
     { role: system ? 'system' : roleOf(content.role), ...(extras && { extras }) },
-    Array.isArray(parts) ? parts : parts ? [parts] : [],
+    manyOf(parts),
     (part) => readInput(part, calls),
   )
 }

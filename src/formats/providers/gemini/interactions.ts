@@ -1,7 +1,7 @@
 import type { ContentBlock, Message, Usage } from '../../../messages/index.ts'
 import { countOf } from '../../../messages/usage.ts'
 import type { ModelRequest } from '../../format.ts'
-import { type BlockVocabulary, readBlock, toCall, toResult } from '../../reading/blocks.ts'
+import { readBlock, toCall, toResult, vocabulary } from '../../reading/blocks.ts'
 import { defineFormat } from '../../reading/define.ts'
 import {
   addError,
@@ -14,11 +14,11 @@ import {
   createDraft,
 } from '../../reading/draft.ts'
 import {
-  byWireName,
   collect,
   type Fields,
   fieldsOf,
   listOf,
+  manyOf,
   names,
   stringOf,
   toText,
@@ -83,10 +83,10 @@ const THOUGHT = names('type summary content')
 const CALL = names('type id name arguments')
 const RESULT = names('type call_id result is_error')
 
-const VOCABULARY: BlockVocabulary = {
-  types: byWireName({ text: 'text', image: 'image', audio: 'audio', video: 'video', file: 'document' }),
-  fields: byWireName({ url: 'uri', base64: 'data', mimeType: 'mime_type' }),
-}
+const VOCABULARY = vocabulary(
+  { text: 'text', image: 'image', audio: 'audio', video: 'video', file: 'document' },
+  { url: 'uri', base64: 'data', mimeType: 'mime_type' },
+)
 
 const isStep = (value: unknown): boolean =>
   /^(user_input|model_output|thought|\w+_(call|result))$/.test(stringOf(fieldsOf(value).type))
@@ -162,7 +162,7 @@ function readRequest(request: unknown): ModelRequest {
   /** The current message of the model, and of the user: consecutive steps of one speaker are one message. */
   let turn: Choice | undefined
   let said: ContentBlock[] | undefined
-  const list = Array.isArray(input) ? input : input ? [input] : []
+  const list = manyOf(input)
   for (const [at, value] of list.entries()) {
     const step = fieldsOf(value)
     const own = step.role || step.type === 'user_input' || step.type === 'function_result'

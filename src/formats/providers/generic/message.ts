@@ -9,7 +9,7 @@ import type {
 } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
 import { countOf } from '../../../messages/usage.ts'
-import { type BlockVocabulary, readBlock, readCitation, toResult } from '../../reading/blocks.ts'
+import { readBlock, readCitation, toResult, vocabulary } from '../../reading/blocks.ts'
 import type { CallKey } from '../../reading/calls.ts'
 import { addMore, addPart, type Choice, finishPart } from '../../reading/draft.ts'
 import {
@@ -18,20 +18,21 @@ import {
   type Fields,
   fieldsOf,
   listOf,
+  manyOf,
   NO_NAMES,
   names,
   stringOf,
   toText,
 } from '../../reading/fields.ts'
-import { cacheWrites, toUsage } from '../../reading/usage.ts'
+import { cacheWrites, sumOf, toUsage } from '../../reading/usage.ts'
 
 /*
  * Reads messages with the platform's blocks, or with those of LangChain in JavaScript or Python. LangChain leaves some blocks
  * as the provider sent them, so those are read too.
  */
 
-const VOCABULARY: BlockVocabulary = {
-  types: byWireName({
+const VOCABULARY = vocabulary(
+  {
     text: 'text',
     reasoning: 'reasoning thinking',
     image: 'image image_url',
@@ -40,9 +41,8 @@ const VOCABULARY: BlockVocabulary = {
     file: 'file document',
     toolCall: 'tool_call tool_call_chunk tool_use function_call',
     serverToolCall: 'server_tool_call server_tool_call_chunk server_tool_use',
-  }),
-  keptTypes: byWireName({ text: 'refusal', reasoning: 'redacted_thinking', serverToolCall: 'mcp_tool_use' }),
-  fields: byWireName({
+  },
+  {
     text: 'reasoning thinking summary refusal',
     annotations: 'citations',
     url: 'image_url video_url',
@@ -50,8 +50,9 @@ const VOCABULARY: BlockVocabulary = {
     fileId: 'file_id',
     mimeType: 'mime_type media_type',
     args: 'input arguments',
-  }),
-}
+  },
+  { text: 'refusal', reasoning: 'redacted_thinking', serverToolCall: 'mcp_tool_use' },
+)
 
 const RESULT = names('type id index tool_call_id toolCallId tool_use_id status output content is_error')
 
@@ -132,7 +133,7 @@ export function readContent(message: Fields): ContentBlock[] {
   const thought = thoughtOf(message)
   const blocks: ContentBlock[] = thought ? [{ type: 'reasoning', text: thought }] : []
   let before = false
-  for (const part of Array.isArray(content) ? content : content ? [content] : []) {
+  for (const part of manyOf(content)) {
     const block = readAnyBlock(part)
     const last = blocks.at(-1)
     // Merged chunks have each piece of a text as a part without an index.
@@ -161,8 +162,8 @@ export function addPieces(choice: Choice, message: Fields, callKey: CallKey): vo
   if (thought) addPart(choice, 'reasoning', { type: 'reasoning', text: thought })
   if (typeof content === 'string') {
     if (content) addPart(choice, 'text', { type: 'text', text: content })
-  } else if (content)
-    for (const part of Array.isArray(content) ? content : [content])
+  } else
+    for (const part of manyOf(content))
       if (chunks.length === 0 || !CALL_PIECES.has(stringOf(fieldsOf(part).type))) addPiece(choice, part)
   if (refusal) addPart(choice, 'refusal', readAnyBlock({ type: 'refusal', refusal }))
   for (const value of chunks) {
@@ -296,16 +297,15 @@ export function readCounts(raw: unknown): Usage | undefined {
   const { input, output, ...costs } = counts
   const { cache_read, cache_creation, text, ...others } = fieldsOf(raw.input_token_details)
   const { text: words, ...details } = fieldsOf(raw.output_token_details)
-  const { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long } = others
-  const written = Math.max(countOf(cache_creation), countOf(short) + countOf(long))
-  const [total, cached] = [countOf(input), countOf(cache_read) + written]
+  const writes = cacheWrites(cache_creation, others)
+  const [total, cached] = [countOf(input), countOf(cache_read) + sumOf(writes)]
   return {
     ...toUsage(
       total + (cached > total ? cached : 0),
       countOf(output),
       {
         cache_read,
-        ...cacheWrites(written, others),
+        ...writes,
         ...others,
         text,
       },

@@ -1,9 +1,8 @@
 import type { ContentBlock, MediaBlock, MediaType, Message } from '../../../messages/index.ts'
 import { isRecord } from '../../../messages/record.ts'
 import { toBase64 } from '../../reading/base64.ts'
-import { type BlockVocabulary, readBlock, readCitation, toResult } from '../../reading/blocks.ts'
+import { readBlock, readCitation, toResult, vocabulary } from '../../reading/blocks.ts'
 import {
-  byWireName,
   collect,
   type Fields,
   fieldsOf,
@@ -14,24 +13,18 @@ import {
   toText,
 } from '../../reading/fields.ts'
 
-const fields = byWireName({
+const FIELDS = {
   id: 'toolCallId',
   name: 'toolName',
   args: 'input',
   annotations: 'citations',
   mimeType: 'mediaType',
-})
-const VOCABULARY: BlockVocabulary = {
-  types: byWireName({
-    text: 'text',
-    reasoning: 'reasoning',
-    image: 'image',
-    file: 'file',
-    toolCall: 'tool-call',
-  }),
-  fields,
 }
-const SERVER_VOCABULARY: BlockVocabulary = { types: byWireName({ serverToolCall: 'tool-call' }), fields }
+const VOCABULARY = vocabulary(
+  { text: 'text', reasoning: 'reasoning', image: 'image', file: 'file', toolCall: 'tool-call' },
+  FIELDS,
+)
+const SERVER_VOCABULARY = vocabulary({ serverToolCall: 'tool-call' }, FIELDS)
 
 /** Reads a complete part of a message, a response or a stream. */
 export function readPart(value: unknown): ContentBlock {

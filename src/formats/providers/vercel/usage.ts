@@ -20,37 +20,33 @@ export function readUsage(raw: unknown, providerMetadata: unknown): Usage | unde
   if ((totals[0] ?? totals[1] ?? undefined) === undefined) return undefined
   const { cacheReadTokens, cacheWriteTokens } = fieldsOf(usage.inputTokenDetails)
   const about = fieldsOf(providerMetadata)
-  const [anthropic, bedrock, openai, openrouter] = [
-    about.anthropic,
-    about.bedrock,
-    about.openai,
-    about.openrouter,
-  ].map(fieldsOf)
+  const metadataOf = (name: string) => fieldsOf(about[name])
+  const [anthropic, openai] = [metadataOf('anthropic'), metadataOf('openai')]
   const flat = input !== inputTokens && !usage.inputTokenDetails
   const read = countOf(
     input.cacheRead ??
       cacheReadTokens ??
       usage.cachedInputTokens ??
-      anthropic!.cacheReadInputTokens ??
-      openai!.cachedPromptTokens,
+      anthropic.cacheReadInputTokens ??
+      openai.cachedPromptTokens,
   )
   const written = countOf(
     input.cacheWrite ??
       cacheWriteTokens ??
-      anthropic!.cacheCreationInputTokens ??
-      fieldsOf(bedrock!.usage).cacheWriteInputTokens,
+      anthropic.cacheCreationInputTokens ??
+      fieldsOf(metadataOf('bedrock').usage).cacheWriteInputTokens,
   )
   const reasoning = countOf(
     output.reasoning ??
       fieldsOf(usage.outputTokenDetails).reasoningTokens ??
       usage.reasoningTokens ??
-      openai!.reasoningTokens,
+      openai.reasoningTokens,
   )
   const [known, answered] = totals.map(countOf) as [number, number]
   const cacheExcluded = flat && (about.anthropic || about.bedrock)
   const reasoningExcluded =
     flat && (about.google || about.vertex || usage.totalTokens === known + answered + reasoning)
-  const counted = fieldsOf(usage.raw ?? anthropic!.usage ?? openrouter!.usage)
+  const counted = fieldsOf(usage.raw ?? anthropic.usage ?? metadataOf('openrouter').usage)
   return toUsage(
     known + (cacheExcluded ? read + written : 0),
     answered + (reasoningExcluded ? reasoning : 0),

@@ -17,6 +17,7 @@ import {
   type Fields,
   fieldsOf,
   listOf,
+  manyOf,
   NO_NAMES,
   names,
   stringOf,
@@ -172,9 +173,8 @@ const END = names(
 )
 const REQUEST = names('prompt messages system instructions abortSignal')
 
-const CHUNKS = names(
-  'text-start text-delta text-end reasoning-start reasoning-delta reasoning-end reasoning-file tool-input-start tool-input-delta tool-input-end tool-call tool-call-streaming-start tool-result tool-error tool-output-denied tool-approval-request start start-step step-start stream-start response-metadata finish-step step-finish finish abort raw',
-)
+const CHUNK =
+  /^((text|reasoning|tool-input)-(start|delta|end)|reasoning-file|tool-(call(-streaming-start)?|result|error|output-denied|approval-request)|(step-|stream-)?start|start-step|response-metadata|(step-)?finish|finish-step|abort|raw)$/
 /** Types of parts that other formats have too, and the fields of which a part of the AI SDK has at least one. */
 const MARKS: Readonly<Record<string, string>> = {
   source: 'source sourceType',
@@ -186,7 +186,7 @@ const MARKS: Readonly<Record<string, string>> = {
 }
 
 const isChunk = (type: unknown, part: Fields): boolean =>
-  CHUNKS.has(stringOf(type)) ||
+  CHUNK.test(stringOf(type)) ||
   (Object.hasOwn(MARKS, stringOf(type)) && MARKS[stringOf(type)]!.split(' ').some((name) => name in part))
 
 function detectRequest({ prompt, messages, model, ...others }: Fields): Shape | undefined {
@@ -233,9 +233,7 @@ function legacyContent({
 function readRequest(request: unknown): ModelRequest {
   const fields = fieldsOf(request)
   const { prompt, messages, system = fields.instructions, model, tools } = fields
-  const start = (Array.isArray(system) ? system : system ? [system] : []).map((value) =>
-    isRecord(value) ? value : { role: 'system', content: value },
-  )
+  const start = manyOf(system).map((value) => (isRecord(value) ? value : { role: 'system', content: value }))
   const list = prompt ?? messages
   const input = typeof list === 'string' ? [{ role: 'user', content: list }] : list
   const functions = Object.keys(fields).filter((key) => typeof fields[key] === 'function')
