@@ -61,7 +61,10 @@ export function createTranslator(): Translator {
   ): readonly AgentEvent[] {
     if (data.event === 'provider') return NOTHING
     const key = typeof data.run_id === 'string' ? data.run_id : [...namespace, node].join('|')
-    return normalize(key, withBlock(data)).map((one) => ({ method: 'messages', namespace, node, data: one }))
+    const spelled = withBlock(data)
+    const sent = normalize(key, spelled)
+    if (!sent) return [{ method: 'messages', namespace, node, data: spelled }]
+    return sent.map((one) => ({ method: 'messages', namespace, node, data: one }))
   }
 
   function rewrite({ method, params }: EngineEvent): readonly AgentEvent[] {

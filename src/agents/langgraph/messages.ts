@@ -5,6 +5,8 @@ export type MessageData = Readonly<Record<string, unknown>>
 
 type Block = Record<string, unknown>
 
+const NOTHING: readonly MessageData[] = []
+
 interface BlockState {
   readonly index: number
   /** The block so far. Tool calls have their arguments as text. */
@@ -20,6 +22,9 @@ interface MessageState {
   open?: BlockState | undefined
 }
 
+/** The events to send in place of one, or undefined for the event as it is, which costs the many deltas nothing. */
+type Sent = readonly MessageData[] | undefined
+
 /**
  * Brings the message events of every release of LangGraph to those of the protocol, one model call after the other:
  * `message-start` has a role, one block is open at a time, and deltas of a tool call are `block-delta` with all arguments so far.
@@ -29,17 +34,17 @@ interface MessageState {
  *
  * @returns The normalizer for one run. `key` names the message among those that are written at the same time.
  */
-export function createMessageNormalizer(): (key: string, data: MessageData) => readonly MessageData[] {
+export function createMessageNormalizer(): (key: string, data: MessageData) => Sent {
   const messages = new Map<string, MessageState>()
 
   return (key, data) => {
     const { event } = data
     if (event === 'message-start') {
       messages.set(key, { blocks: new Map() })
-      return [data.role === undefined ? { ...data, role: 'ai' } : data]
+      return data.role === undefined ? [{ ...data, role: 'ai' }] : undefined
     }
     const message = messages.get(key)
-    if (!message) return [data]
+    if (!message) return undefined
     switch (event) {
       case 'content-block-start':
         return start(message, data)
@@ -50,15 +55,15 @@ export function createMessageNormalizer(): (key: string, data: MessageData) => r
       case 'message-finish':
       case 'error':
         messages.delete(key)
-        return event === 'error' ? [data] : [...close(message, data), data]
+        return event === 'message-finish' && message.open ? [...close(message, data), data] : undefined
       default:
-        return [data]
+        return undefined
     }
   }
 }
 
-function start(message: MessageState, data: MessageData): readonly MessageData[] {
-  if (!isRecord(data.content)) return [data]
+function start(message: MessageState, data: MessageData): Sent {
+  if (!isRecord(data.content)) return undefined
   const before = close(message, data)
   const index = data.index as number
   message.open = { index, block: { ...data.content }, sentArgs: 0 }
@@ -66,27 +71,26 @@ function start(message: MessageState, data: MessageData): readonly MessageData[]
   return [...before, data]
 }
 
-function append(message: MessageState, data: MessageData): readonly MessageData[] {
+function append(message: MessageState, data: MessageData): Sent {
   const state = message.blocks.get(data.index as number)
   const { delta } = data
-  if (!state || !isRecord(delta)) return [data]
-  const before = state === message.open ? undefined : reopen(message, state, data)
+  if (!state || !isRecord(delta)) return undefined
+  const before = state === message.open ? NOTHING : reopen(message, state, data)
   addTo(state.block, delta)
-  const sent = delta.type === 'tool-call-delta' ? wholeArgs(state, data) : data
-  if (before) return sent ? [...before, sent] : before
-  return sent ? [sent] : []
+  if (delta.type !== 'tool-call-delta') return before === NOTHING ? undefined : [...before, data]
+  const whole = wholeArgs(state, data)
+  return whole ? [...before, whole] : before
 }
 
-function finish(message: MessageState, data: MessageData): readonly MessageData[] {
+function finish(message: MessageState, data: MessageData): Sent {
   const state = message.blocks.get(data.index as number)
-  if (!state) return [data]
-  if (state !== message.open) {
-    if (isEqual(state.finished, data.content)) return []
-    return [...reopen(message, state, data), ...finish(message, data)]
-  }
+  if (!state) return undefined
+  const goesOn = state !== message.open
+  if (goesOn && isEqual(state.finished, data.content)) return NOTHING
+  const before = goesOn ? reopen(message, state, data) : NOTHING
   message.open = undefined
   state.finished = data.content
-  return [data]
+  return goesOn ? [...before, data] : undefined
 }
 
 /** Finishes the open block, with the fields that all events of its message have. */
