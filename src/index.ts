@@ -76,6 +76,7 @@ export {
   RunError,
   type RunErrorCode,
   type RunEvent,
+  type RunOrigin,
   type RunRequest,
   type RunResult,
   type RunTree,

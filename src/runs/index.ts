@@ -15,6 +15,7 @@ export {
   type ThreadSubscription,
 } from './engine.ts'
 export { RunError, type RunErrorCode } from './errors.ts'
+export type { RunOrigin } from './failures.ts'
 export type { LogGap, ThreadEvent } from './log/decode.ts'
 export type { EventFilter } from './log/filter.ts'
 export type {

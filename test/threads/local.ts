@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { createAgentServer, memoryStore, type Store, type WebHandler } from '../../src/index.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
+import { unexpectedErrors } from '../kit/errors.ts'
 import type { Json } from '../kit/events.ts'
 import { turns } from '../kit/wait.ts'
 
@@ -12,7 +13,7 @@ const CHANGES = new Set(['put', 'delete', 'append', 'clear'])
 export function serve() {
   const inner = memoryStore()
   let written = 0
-  const errors: unknown[] = []
+  const { errors, reporters } = unexpectedErrors()
   const store: Store = {
     ...inner,
     async commit(partition, change) {
@@ -26,7 +27,7 @@ export function serve() {
     defaultAgent: 'ask',
     store,
     http: { maxBodyBytes: MAX_BODY },
-    onError: (error) => errors.push(error),
+    ...reporters,
   })
   onTestFinished(() => server.close())
   return { server, errors, written: () => written }

@@ -365,3 +365,16 @@ describe('the history of a thread', () => {
     expect((await thread.post('/history', {})).body).toEqual([])
   })
 })
+
+test.each([{}, [{}], 5, null])(
+  'the state of a thread whose input no reducer takes can be read: messages %j',
+  async (messages) => {
+    const host = await serveAgents({ agents: { chat: langgraph(chat()) } })
+    const thread = host.thread()
+    await thread.ok('run.start', { assistant_id: 'chat', input: { messages } })
+    await thread.transcript()
+    const { status, body } = await thread.get('/state')
+    expect([status, body.values]).toEqual([200, {}])
+    expect((await thread.get('')).body.status).toBe('error')
+  },
+)

@@ -17,11 +17,19 @@ export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | '
     options: { readonly subgraphs?: boolean } = {},
   ): Promise<StateSnapshot | undefined> {
     if (hasNoState()) return undefined
-    const target = await find(graph, at)
+    const { checkpointer, failures } = rememberFailures(at.checkpointer)
+    const place = { ...at, checkpointer }
+    const target = await find(graph, place)
     if (target) {
       const subgraphs = options.subgraphs ?? false
-      const snapshot = toSnapshot(await target.getState(ownConfig(target, at), { subgraphs }))
-      return snapshot && withoutAnswered(snapshot, at.checkpointer)
+      try {
+        const snapshot = toSnapshot(await target.getState(ownConfig(target, place), { subgraphs }))
+        return snapshot && (await withoutAnswered(snapshot, at.checkpointer))
+      } catch (error) {
+        if (error instanceof AgentwireError || failures.has(error)) throw error
+        // LangGraph applies the pending input before it shows a state, and throws where a reducer refuses that input. The
+        // checkpoint itself can be read.
+      }
     }
     const tuple = await at.checkpointer.getTuple(configOf(at))
     return tuple && readUnknownGraph(tuple)
