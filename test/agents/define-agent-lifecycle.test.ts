@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { AgentEvent } from '../../src/agents/agent.ts'
-import { defineAgent } from '../../src/agents/function/define-agent.ts'
+import { type AgentContext, defineAgent } from '../../src/agents/function/define-agent.ts'
+import { openaiChat } from '../../src/formats/index.ts'
 import { FencedError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { gate } from '../kit/wait.ts'
@@ -70,6 +71,8 @@ test('a function that throws while a tool runs fails the namespace of that tool'
 test('a cancel is thrown at once, and later calls of the function have no effect', async () => {
   const ended = gate()
   const steps: string[] = []
+  const settled = () => void steps.push('settled')
+  const refused = (error: unknown) => void steps.push((error as Error).message)
   const agent = defineAgent({
     async run({ message, signal, tool, setState, custom }) {
       const m = message()
@@ -79,8 +82,9 @@ test('a cancel is thrown at once, and later calls of the function have no effect
       steps.push('goes on')
       void m.text('two')
       void custom('late')
-      void setState({ late: true }).then(() => steps.push('settled'))
-      void Promise.all([tool('late', {}, () => steps.push('ran')), m.end()]).then(() => steps.push('settled'))
+      const late = [setState({ late: true }), tool('late', {}, () => steps.push('ran')), m.end()]
+      for (const one of late) void one.then(settled, refused)
+      await Promise.allSettled(late)
       ended.open()
     },
   })
@@ -96,12 +100,79 @@ test('a cancel is thrown at once, and later calls of the function have no effect
   await expect(cancelled).rejects.toBe('cancelled')
   await ended.opened
   await turn()
-  expect(steps).toEqual(['cancelled', 'goes on'])
+  const refusals = Array.from({ length: 3 }, () => 'The run was cancelled.')
+  expect(steps).toEqual(['cancelled', 'goes on', ...refusals])
   expect(events.at(-1)!.data).toMatchObject({ event: 'content-block-delta' })
   const state = await stateOf(agent, thread)
   expect(messagesIn(state.values).map(({ content }) => content)).toEqual(['go'])
   expect(state.next).toEqual(['agent'])
 })
+
+const never = new Promise<never>(() => {})
+
+/** What a function may wait for while its run is cancelled. */
+const WAITS: Readonly<Record<string, (context: AgentContext) => Promise<unknown>>> = {
+  'a message': async ({ message }) => {
+    const m = message()
+    for (;;) await m.text('x')
+  },
+  'its events': async ({ custom }) => {
+    for (;;) await custom('x')
+  },
+  'its state': async ({ setState }) => {
+    for (let at = 0; ; at++) await setState({ at })
+  },
+  'a tool': ({ tool }) => tool('slow', {}, () => never),
+  'the output of a tool': ({ tool }) =>
+    tool('chatty', {}, async ({ output }) => {
+      for (;;) await output('x')
+    }),
+  'a subagent': ({ subagent }) => subagent('slow', 'Wait', () => never),
+  'a subagent that writes': ({ subagent }) =>
+    subagent('chatty', 'Write', async ({ message }) => {
+      const m = message()
+      for (;;) await m.text('x')
+    }),
+  'a model that ignores its end': ({ model }) =>
+    model({ [Symbol.asyncIterator]: () => ({ next: () => never, return: () => never }) }, openaiChat),
+  'calls that it made at once': async ({ tool, custom, message }) => {
+    void message('not awaited')
+    void tool('not awaited', {}, () => never)
+    await Promise.all([tool('awaited', {}, () => never), custom('x'), message().end()])
+  },
+}
+
+test.each(Object.entries(WAITS))(
+  'a cancel runs the finally of a function that awaits %s',
+  async (_, wait) => {
+    const cleanedUp = gate()
+    const started = gate()
+    const errors: unknown[] = []
+    const agent = defineAgent({
+      async run(context) {
+        try {
+          started.open()
+          await wait(context)
+        } catch (error) {
+          errors.push(error)
+        } finally {
+          cleanedUp.open()
+        }
+      },
+    })
+    const stop = new AbortController()
+    const cancelled = (async () => {
+      let taken = 0
+      for await (const _ of agent.stream(taskOf(newThread(), ask, { signal: stop.signal })))
+        if (++taken === 100) stop.abort('enough')
+    })()
+    await started.opened
+    setTimeout(() => stop.abort('enough'), 20)
+    await expect(cancelled).rejects.toBe('enough')
+    await cleanedUp.opened
+    expect(errors).toMatchObject([{ code: 'cancelled' }])
+  },
+)
 
 test('a run that is cancelled before its first event does not run the function', async () => {
   let ran = false

@@ -4,13 +4,18 @@ import type { AgentEvent } from '../agent.ts'
 /**
  * The queue between a function that writes and an engine that reads. Entries are taken in the order in which they were added:
  * an event is handed over, a step is run when its turn comes (it writes a checkpoint) and gives further events.
+ *
+ * When it is closed before its end, every promise of it rejects, so that the function goes on into its `finally`. Nobody has to
+ * handle these rejections. After its end, promises that cannot be fulfilled never settle: the function has returned already.
  */
 export interface EventQueue {
   put(event: AgentEvent): void
-  /** Settles when the step has run. It never settles when the queue is closed before. */
+  /** Settles when the step has run. */
   step(work: () => Promise<readonly AgentEvent[]>): Promise<void>
   /** Back-pressure: settles at once while few events wait, otherwise when the engine has caught up. */
   ready(): Promise<void>
+  /** Settles with `work`, or before it where the queue is closed. */
+  race<T>(work: Promise<T>): Promise<T>
   /** Accepts no more entries. The ones added before are still taken, and then `error` is thrown if one is given. */
   end(failure?: { readonly error: unknown }): void
   /** Ends the queue at once and drops the entries that wait. */
@@ -42,6 +47,9 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
   let wake = () => {}
   let caughtUp: (() => void)[] = []
   let reading: Promise<void> | undefined
+  const waiting = new Set<(error: unknown) => void>()
+  /** What every call gives once the queue was closed before its end. */
+  let refusal: Promise<never> | undefined
 
   function push(entry: AgentEvent | Step): void {
     if (closed || ended) return
@@ -80,8 +88,22 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
     entries = []
     taken = 0
     caughtUp = []
+    if (!ended) {
+      const error = failure?.error instanceof Error ? failure.error : cancelled()
+      refusal = handled(Promise.reject(error))
+      for (const reject of waiting) reject(error)
+    }
     wake()
     onClose(early)
+  }
+
+  function race<T>(work: Promise<T>): Promise<T> {
+    const raced = new Promise<T>((resolve, reject) => {
+      waiting.add(reject)
+      void work.then(resolve, reject).then(() => waiting.delete(reject))
+      refusal?.catch(reject)
+    })
+    return handled(raced)
   }
 
   /** The end of the stream: it throws its error once, and is done from then on. */
@@ -147,13 +169,15 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
   return {
     put: push,
     step(work) {
-      return new Promise((done) => push({ work, done }))
+      return race(new Promise((done) => push({ work, done })))
     },
     ready() {
-      if (closed || ended) return new Promise(() => {})
+      if (refusal) return refusal
+      if (ended) return new Promise(() => {})
       if (entries.length - taken < HIGH_WATER) return READY
-      return new Promise((resolve) => caughtUp.push(resolve))
+      return race(new Promise((resolve) => caughtUp.push(resolve)))
     },
+    race,
     end(reason) {
       if (closed || ended) return
       ended = true
@@ -169,3 +193,11 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
 }
 
 const isStep = (entry: AgentEvent | Step): entry is Step => 'work' in entry
+
+const cancelled = (): AgentwireError => new AgentwireError('cancelled', 'The run was cancelled.')
+
+/** Marks a promise as handled: nobody has to await it. */
+export function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {})
+  return promise
+}

@@ -7,6 +7,7 @@ import {
   type ToolCallBlock,
   type WireMessageEvent,
 } from '../../messages/index.ts'
+import { handled } from './event-queue.ts'
 import { NODE } from './namespace-state.ts'
 import { callIdOf, idOf, nextPath, type OpenMessage, rejectSuspended, type Scope } from './scope.ts'
 import { frozenCopy, isKnown } from './state.ts'
@@ -173,8 +174,8 @@ export function openMessage(
     text: (text) => refused() ?? append('text', text),
     reasoning: (text) => refused() ?? append('reasoning', text),
     block: (block) => refused() ?? add(block),
-    toolCall: (call) => refused() ?? addCall(call),
+    toolCall: (call) => refused() ?? handled(addCall(call)),
     usage: (usage) => refused() ?? push({ type: 'usage', usage }),
-    end: (given) => (draft.ended ? end() : (refused() ?? end(given))),
+    end: (given) => (draft.ended ? handled(end()) : (refused() ?? handled(end(given)))),
   }
 }

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import { decodeMessage, type Message, type WireMessage } from '../../messages/index.ts'
 import type { ModelCall } from '../agent.ts'
-import type { EventQueue } from './event-queue.ts'
+import { type EventQueue, handled } from './event-queue.ts'
 import { derivedId, type OpenJournal, type SavedInterrupt } from './journal.ts'
 import type { NamespaceState } from './namespace-state.ts'
 import { frozenCopy } from './state.ts'
@@ -122,12 +122,6 @@ export function isSuspended(error: unknown): boolean {
 /** A rejection where the scope is suspended and may not write. */
 export function rejectSuspended({ suspended }: Scope): Promise<never> | undefined {
   return suspended ? handled(Promise.reject(new Suspended())) : undefined
-}
-
-/** Marks a promise as handled: nobody has to await it, because its rejection is reported elsewhere too. */
-export function handled<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {})
-  return promise
 }
 
 export interface Interrupts {

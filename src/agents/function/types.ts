@@ -47,7 +47,9 @@ export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends
  * promises is optional and gives back-pressure: a promise settles when the reader has caught up. A function that writes without
  * ever awaiting fails when 65,536 events wait.
  *
- * Once the run is cancelled or abandoned, calls have no effect and their promises never settle. Use `signal` to clean up.
+ * Once the run is cancelled, calls have no effect, and their promises reject with a `cancelled` error, also those that wait
+ * already: a function that awaits them goes on in its `finally`. A promise that you do not await may reject, but one that you
+ * derive from it must be handled, such as that of an async function of yours. `signal` aborts at the same time.
  */
 export interface Writer {
   /** The current state, frozen, as clients see it: its messages have LangChain's flat form. */

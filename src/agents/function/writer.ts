@@ -2,11 +2,11 @@ import { encodeMessage, type Message } from '../../messages/index.ts'
 import { textOfThrown } from '../errors.ts'
 import { toJson } from '../to-json.ts'
 import { type Call, lastText, runCall, textOfResult } from './calls.ts'
+import { handled } from './event-queue.ts'
 import { openMessage } from './message.ts'
 import { streamModel } from './model.ts'
 import {
   createScope,
-  handled,
   idOf,
   idsAt,
   nextPath,
@@ -95,12 +95,12 @@ export function createWriter(scope: Scope): Writer {
 function startCall<T>(scope: Scope, start: () => Promise<T>): Promise<T> {
   const refused = rejectSuspended(scope)
   if (refused) return refused
-  const { running } = scope.attempt
-  const call = handled(start())
+  const { running, queue } = scope.attempt
+  const call = start()
   running.add(call)
   const settled = () => running.delete(call)
   call.then(settled, settled)
-  return call
+  return queue.race(call)
 }
 
 async function writeMessage(scope: Scope, text: string, options: MessageOptions): Promise<Message> {
