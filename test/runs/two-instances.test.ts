@@ -204,3 +204,27 @@ function prefix(notes: readonly string[], whole: readonly string[]): number {
   while (at < whole.length && notes[at] === whole[at]) at++
   return at
 }
+
+describe.each(Object.entries(SHARED))('a cancel from another instance over %s', (_, make) => {
+  // A lease of a minute is renewed after twenty seconds, so that only the store's notification can be in time.
+  const patient = { leaseTtlMs: 60_000, cancelGraceMs: 5 }
+
+  test.each(['cancel', 'start'] as const)(
+    'by a %s stops the run without waiting for its next renewal',
+    async (by) => {
+      const actor = puppet()
+      const [a, b] = pair(make(), actor.agent, patient)
+      const { runId } = await start(a, 't')
+      actor.emit(custom('before'))
+      const joined = b.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
+      onTestFinished(() => joined.cancel())
+      await readUntil(joined, (events) => events.some(({ method }) => method === 'custom'))
+      const asked = Date.now()
+      if (by === 'cancel') await b.cancel({ threadId: 't', runId, action: 'interrupt' })
+      else await start(b, 't', {}, { multitaskStrategy: 'interrupt' })
+      await readUntil(joined, (events) => events.some(isTerminal))
+      expect(Date.now() - asked).toBeLessThan(10_000)
+      actor.finish()
+    },
+  )
+})
