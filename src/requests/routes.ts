@@ -42,6 +42,9 @@ function guarded<Context extends FaceContext>(
       const resource = resourceOf ? await resourceOf(context, call) : isOfThread ? { threadId } : {}
       await permit(context.authorize, call, action, resource)
     }
-    return endpoint(context, { ...call, threadId })
+    const response = await endpoint(context, { ...call, threadId })
+    const work = context.engine.working(threadId)
+    if (work) call.waitUntil(work)
+    return response
   }
 }

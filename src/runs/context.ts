@@ -28,6 +28,8 @@ export interface RunContext extends FailureTold {
   readonly drainMs: number
   /** Runs that execute in this process, by thread. */
   readonly active: Map<string, ActiveRun>
+  /** The execution of those and of the runs that wait behind them, by thread. */
+  readonly executing: Map<string, Promise<void>>
   /** Passes an event to the operator's observer. Never throws. */
   readonly observe: (event: ServerEvent) => void
   /** What `close` waits for: claims that are being written, and threads that are executed. */

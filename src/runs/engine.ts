@@ -239,6 +239,11 @@ export interface AgentEngine {
   /** The recorded result of an earlier command. Does not check that the thread is the caller's. Throws `key_reused`. */
   loadReceipt(threadId: string, command: CommandKey | undefined): Promise<Receipt | null>
   measure(): Promise<EngineMeasures>
+  /**
+   * Settles when this process executes no run of the thread any more; undefined where it executes none. For hosts that stop a
+   * process which owes no response, such as Workers: give it to their `waitUntil`, as the routes do.
+   */
+  working(threadId: string): Promise<void> | undefined
   /** Passes an event to the operator's observer, for what only a face sees, such as a refused request. Never throws. */
   readonly observe: (event: ServerEvent) => void
   /** Drains, stops or hands over the runs of this process, and ends every subscription. */
@@ -252,15 +257,17 @@ const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   const context = createContext(options)
   const { agents, defaultAgent, store, observe } = context
-  startMaintenance(context)
+  const maintain = startMaintenance(context)
 
   /** Binds a function that needs the owner of a thread, for callers who name a principal. */
   const as =
     <Request extends { readonly owner: string | null }, Result>(
       method: (context: RunContext, request: Request) => Result,
     ) =>
-    (request: Omit<Request, 'owner'> & { readonly principal?: Principal | null | undefined }): Result =>
-      method(context, { ...request, owner: ownerOf(request.principal) } as unknown as Request)
+    (request: Omit<Request, 'owner'> & { readonly principal?: Principal | null | undefined }): Result => {
+      maintain()
+      return method(context, { ...request, owner: ownerOf(request.principal) } as unknown as Request)
+    }
 
   const startAs = as(startRun)
   return {
@@ -288,6 +295,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     readTree: ({ threadId }, runId) => readTree(context, threadId, runId),
     loadReceipt: async (threadId, command) => (await loadReceipt(store, threadId, command)).receipt,
     measure: () => measure(context),
+    working: (threadId) => context.executing.get(threadId),
     observe,
     close: () => close(context),
   }
@@ -302,12 +310,17 @@ function createContext(options: AgentEngineOptions): RunContext {
   const { shared } = unobserved.capabilities
   const store = shared && options.observe ? observedStore(unobserved, observe) : unobserved
   const leaseTtlMs = options.leaseTtlMs ?? LEASE_TTL_MS
+  // Made when a request needs them: Workers forbid both while a module is loaded.
+  const instance = lazy(uuid7)
+  const closing = lazy(() => new AbortController())
   return {
     store,
     checkpointer: options.checkpointer ?? memoryCheckpointer(),
     agents,
     defaultAgent,
-    instance: uuid7(),
+    get instance() {
+      return instance()
+    },
     leaseTtlMs: shared ? leaseTtlMs : NO_EXPIRY_MS,
     retryForMs: shared ? leaseTtlMs : 0,
     cancelGraceMs: options.cancelGraceMs ?? 1_000,
@@ -315,12 +328,20 @@ function createContext(options: AgentEngineOptions): RunContext {
     watchers: createLogWatchers(store),
     sweepMs: options.sweepMs ?? 60_000,
     active: new Map(),
+    executing: new Map(),
     pending: new Set(),
     report,
     errorMessage: options.errorMessage,
     observe,
-    closing: new AbortController(),
+    get closing() {
+      return closing()
+    },
   }
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
 }
 
 /** Gives every error an id. A failing `onError` is ignored, because there is nowhere to report it. */

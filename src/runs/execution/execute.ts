@@ -30,8 +30,15 @@ import { type StorageHealth, watchedCheckpointer } from './watched-saver.ts'
  * Executes a run to its end (events into the log, one terminal event), then the runs that wait behind it, one after the other.
  * Never rejects.
  */
-export const execute = (context: RunContext, launched: LaunchedRun): Promise<void> =>
-  beforeClose(context, executeThread(context, launched))
+export function execute(context: RunContext, launched: LaunchedRun): Promise<void> {
+  const { executing } = context
+  const { threadId } = launched.run
+  const work = beforeClose(context, executeThread(context, launched)).then(() => {
+    if (executing.get(threadId) === work) executing.delete(threadId)
+  })
+  executing.set(threadId, work)
+  return work
+}
 
 async function executeThread(context: RunContext, launched: LaunchedRun): Promise<void> {
   const { threadId } = launched.run

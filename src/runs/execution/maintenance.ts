@@ -4,13 +4,23 @@ import { recoverThread } from './recover.ts'
 
 /**
  * Starts the periodic work of an instance, which finishes what lost processes left and deletes expired records, until the
- * engine closes.
+ * engine closes. Workers allow no timers before the first request, so the returned function, which every request calls, starts
+ * it where that has failed.
  */
-export function startMaintenance(context: RunContext): void {
+export function startMaintenance(context: RunContext): () => void {
   const { store, leaseTtlMs, sweepMs } = context
-  // With a store of one process no other process can be lost, so there is little to find.
-  every(context, store.capabilities.shared ? leaseTtlMs / 3 : sweepMs, () => finishOrphanedWork(context))
-  every(context, sweepMs, () => store.sweep())
+  let started = false
+  const start = (): void => {
+    if (started) return
+    // With a store of one process no other process can be lost, so there is little to find.
+    every(context, store.capabilities.shared ? leaseTtlMs / 3 : sweepMs, () => finishOrphanedWork(context))
+    every(context, sweepMs, () => store.sweep())
+    started = true
+  }
+  try {
+    start()
+  } catch {}
+  return start
 }
 
 /** Takes over orphaned runs, starts runs that wait on free threads, and finishes interrupted deletions. */
@@ -55,6 +65,6 @@ function every({ closing, report }: RunContext, ms: number, work: () => Promise<
     // Outside Node a timer may be a number.
     ;(timer as { unref?: () => void }).unref?.()
   }
-  closing.signal.addEventListener('abort', () => clearTimeout(timer as number))
   next()
+  closing.signal.addEventListener('abort', () => clearTimeout(timer as number))
 }
