@@ -14,8 +14,9 @@ export interface Agent {
   /** Throws `AgentInputError` for an input that every run would refuse. It is called before a run is accepted. */
   validateInput?(input: unknown): void | Promise<void>
   /**
-   * One attempt of one run. Ends when the agent is done or waits at an interrupt, and throws when it has failed. An agent never
-   * yields `lifecycle` events of the root, because the engine makes them. Every `data` is plain JSON (see `toJson`).
+   * One attempt of one run. Ends when the agent is done or waits at an interrupt, and throws when it has failed. The `lifecycle`
+   * events of the root are made by the engine. An agent yields one only to say `interrupted`: it has stopped at a breakpoint, and
+   * goes on with a `null` input. Every `data` is plain JSON (see `toJson`).
    */
   stream(task: AgentTask): AsyncIterable<AgentEvent>
   /** The state at a checkpoint, or undefined when there is no checkpoint. */

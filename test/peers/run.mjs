@@ -53,6 +53,7 @@ const TESTS = [
   'test/agents/langgraph-runs.test.ts',
   'test/agents/langgraph-state.test.ts',
   'test/storage/langgraph.test.ts',
+  'test/threads/breakpoints.test.ts',
   'test/storage/langchain-objects.test.ts',
   'test/conformance/sdk-threads.test.ts',
   'test/conformance/sdk-functions.test.ts',

@@ -21,6 +21,7 @@ const CUSTOM_CHANNEL = 'custom:'
 export function createTranslator(): Translator {
   const requested = new Set<string>()
   const paused = new Set<string>()
+  let atBreakpoint = false
   const normalize = createMessageNormalizer()
   let held: AgentEvent | undefined
 
@@ -40,7 +41,7 @@ export function createTranslator(): Translator {
   /** The engine reports a namespace that waits at an interrupt as completed. Clients get it as interrupted. */
   function lifecycle(namespace: readonly string[], data: Data): readonly AgentEvent[] {
     if (namespace.length === 0) return NOTHING
-    const waits = data.event === 'completed' && paused.has(namespace.join('|'))
+    const waits = data.event === 'completed' && (atBreakpoint || paused.has(namespace.join('|')))
     return [
       { method: 'lifecycle', namespace, data: toJson(waits ? { ...data, event: 'interrupted' } : data) },
     ]
@@ -51,6 +52,13 @@ export function createTranslator(): Translator {
       paused.add([...namespace, `${data.name}:${data.id}`].join('|'))
     }
     return [{ method: 'tasks', namespace, data: toJson(data) }]
+  }
+
+  /** A graph that stops tells its interrupts, of which a static breakpoint has none. */
+  function stop(namespace: readonly string[], interrupts: unknown): readonly AgentEvent[] {
+    if (!Array.isArray(interrupts) || interrupts.length > 0) return request(namespace, interrupts)
+    atBreakpoint = true
+    return [{ method: 'lifecycle', namespace: [], data: { event: 'interrupted' } }]
   }
 
   /** One event of the `messages` channel. Raw `provider` events are not part of the protocol. */
@@ -75,7 +83,7 @@ export function createTranslator(): Translator {
         return messages(namespace, node, data)
       case 'values':
         return isRecord(data) && INTERRUPT in data
-          ? request(namespace, data[INTERRUPT])
+          ? stop(namespace, data[INTERRUPT])
           : [{ method, namespace, data: toJson(data) }]
       case 'updates':
         return node === INTERRUPT

@@ -224,10 +224,14 @@ function createRecorder(
   const raised = new Map<string, OpenInterrupt>()
   let hasRestoredHead = thread.restoredCheckpointId !== null
   let usage: RunUsage | null = null
+  let atBreakpoint = false
 
   function record(event: AgentEvent): Promise<void> | undefined {
     const { method, namespace } = event
-    if (namespace.length === 0 && method === 'lifecycle') return undefined
+    if (namespace.length === 0 && method === 'lifecycle') {
+      atBreakpoint ||= (event.data as { readonly event?: unknown }).event === 'interrupted'
+      return undefined
+    }
     if (hasRestoredHead && method === 'checkpoints') {
       hasRestoredHead = false
       return forgetRestoredHead(event)
@@ -254,7 +258,7 @@ function createRecorder(
     await appender.push(event)
   }
 
-  return { record, leftover: (): Leftover => ({ raised: [...raised.values()], usage }) }
+  return { record, leftover: (): Leftover => ({ raised: [...raised.values()], atBreakpoint, usage }) }
 }
 
 const payloadOf = (event: AgentEvent): unknown => (event.data as { readonly payload?: unknown }).payload

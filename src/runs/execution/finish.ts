@@ -32,6 +32,8 @@ export type Outcome =
 export interface Leftover {
   /** The interrupts it has raised. */
   readonly raised: readonly OpenInterrupt[]
+  /** It has stopped where it can be continued without an answer. */
+  readonly atBreakpoint: boolean
   readonly usage: RunUsage | null
 }
 
@@ -84,7 +86,7 @@ export async function resolveEnding(
   run: RunRecord,
   token: number,
   outcome: Outcome,
-  { raised, usage }: Leftover,
+  { raised, atBreakpoint, usage }: Leftover,
 ): Promise<Ending> {
   const { cancel } = run
   // A cancel that arrived after the agent's last event still counts, because it was accepted.
@@ -93,7 +95,7 @@ export async function resolveEnding(
   const rolledBack = undone.thread
   const settled = undone.failure ?? stopped
   const open = settled.end === 'done' ? raised : await interruptsLeftOpen(context, run, thread, raised)
-  const end = endOf(settled, open)
+  const end = endOf(settled, open.length > 0 || atBreakpoint)
   const interrupts = rolledBack.interrupts ?? open
   const { status, message } = end
   return {
@@ -115,7 +117,8 @@ export async function resolveEnding(
     thread: {
       ...thread,
       activeRunId: null,
-      status: status === 'error' ? 'error' : interrupts.length > 0 ? 'interrupted' : 'idle',
+      status:
+        status === 'error' ? 'error' : interrupts.length > 0 || end.reason === null ? 'interrupted' : 'idle',
       error: message,
       unfinishedRunIds:
         settled.end === 'done'
@@ -205,13 +208,13 @@ function union(first: readonly OpenInterrupt[], second: readonly OpenInterrupt[]
 interface End {
   readonly event: 'completed' | 'failed' | 'interrupted'
   readonly status: 'success' | 'error' | 'interrupted'
-  /** Null where the run waits for answers. */
+  /** Null where the run waits to be continued. */
   readonly reason: RunEndReason | null
   /** What clients are shown of a failure. */
   readonly message: string | null
 }
 
-function endOf(outcome: Outcome, open: readonly OpenInterrupt[]): End {
+function endOf(outcome: Outcome, waits: boolean): End {
   const interrupted = { event: 'interrupted', status: 'interrupted', message: null } as const
   const failed = { event: 'failed', status: 'error' } as const
   switch (outcome.end) {
@@ -222,7 +225,7 @@ function endOf(outcome: Outcome, open: readonly OpenInterrupt[]): End {
     case 'stopped':
       return { ...interrupted, reason: stopReasonOf(outcome.reason) }
     case 'done':
-      return open.length > 0
+      return waits
         ? { ...interrupted, reason: null }
         : { event: 'completed', status: 'success', reason: 'completed', message: null }
   }

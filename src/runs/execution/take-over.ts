@@ -112,7 +112,7 @@ async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise
   // A failed renewal is ignored, because the commit below fails without the lease.
   const stopRenewing = keepRenewing(context, threadId, token, (renewal) => renewal.catch(() => {}))
   try {
-    const leftover = { raised: [], usage: null }
+    const leftover = { raised: [], atBreakpoint: false, usage: null }
     const ending = await resolveEnding(context, thread.record, run, token, { end: 'lost' }, leftover)
     const frame = encodeFrame(pendingEvent(ending.event, run.runId), token, state.head + 1)
     const [thisThread, thisRun, , head] = guards(orphan)

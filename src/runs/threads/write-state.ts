@@ -58,9 +58,9 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
   const stopRenewing = keepRenewing(context, threadId, held.token, (renewal) => renewal.catch(() => {}))
   try {
     written ??= await putCheckpoint(context, write, held)
-    const interrupts = await interruptsAfter(context, write, held.thread, written)
+    const waits = await waitsAfter(context, write, held.thread, written)
     const receipt: Written = { checkpointId: written, appliedThroughSeq: held.head }
-    await retryConflicts(() => recordWrite(context, write, held, interrupts, receipt))
+    await retryConflicts(() => recordWrite(context, write, held, waits, receipt))
     return receipt
   } catch (error) {
     const refused = error instanceof AgentInputError || error instanceof RunError
@@ -161,21 +161,31 @@ async function putCheckpoint(
   return (await agent.updateState({ ...address, checkpointer }, write)).checkpointId
 }
 
-/** The interrupts that are open after the write. A write to a subgraph leaves the root's checkpoint, which has them, as it is. */
-async function interruptsAfter(
+type Waits = Pick<ThreadRecord, 'interrupts' | 'status'>
+
+/**
+ * What the thread waits for after the write: its open interrupts, or to go on from a breakpoint. A write to a subgraph leaves the
+ * root's checkpoint, which shows both, as it is.
+ */
+async function waitsAfter(
   context: RunContext,
   write: StateWrite,
   thread: ThreadRecord,
   checkpointId: string,
-): Promise<ThreadRecord['interrupts']> {
+): Promise<Waits> {
   const agent = agentOf(context, readerOf(context, thread.assistantId))
   const isOfRoot = !write.checkpointNs
   const at = isOfRoot
     ? { ...addressOf(context, thread, write), checkpointId }
     : addressOf(context, thread, {})
   const snapshot = await agent.getState(at)
-  if (snapshot) return openInterrupts(snapshot, thread.interrupts)
-  if (!isOfRoot) return thread.interrupts
+  if (snapshot) {
+    const interrupts = openInterrupts(snapshot, thread.interrupts)
+    const wasAtBreakpoint = thread.status === 'interrupted' && thread.interrupts.length === 0
+    const waits = interrupts.length > 0 || (wasAtBreakpoint && snapshot.next.length > 0)
+    return { interrupts, status: waits ? 'interrupted' : 'idle' }
+  }
+  if (!isOfRoot) return thread
   throw new RunError('no_such_checkpoint', 'The written checkpoint could not be read back.')
 }
 
@@ -183,7 +193,7 @@ async function recordWrite(
   context: RunContext,
   write: StateWrite,
   held: Held,
-  interrupts: ThreadRecord['interrupts'],
+  { interrupts, status }: Waits,
   receipt: Written,
 ): Promise<void> {
   const { store } = context
@@ -194,7 +204,7 @@ async function recordWrite(
     ...thread,
     title: thread.title ?? write.title ?? null,
     interrupts,
-    status: interrupts.length > 0 ? 'interrupted' : 'idle',
+    status,
     restoredCheckpointId: null,
     supersededThroughSeq: write.checkpointId === undefined ? thread.supersededThroughSeq : held.head,
     updatedAt: Date.now(),

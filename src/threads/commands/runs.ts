@@ -74,7 +74,7 @@ export async function inputInject(command: Command): Promise<CommandResult> {
     const started = await start(command, { input: { messages }, config: runConfig(undefined, undefined) })
     return resultOf(started)
   }
-  if (!done && thread.status === 'interrupted') {
+  if (!done && thread.interrupts.length > 0) {
     throw new ProtocolError(
       'not_supported',
       'The thread has an open interrupt, which a message would drop. Answer with input.respond, and send the message as update.',
