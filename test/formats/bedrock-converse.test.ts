@@ -80,7 +80,13 @@ describe('each kind of block is read', () => {
         args: {},
         extras: { type: 'server_tool_use' },
       },
-      { type: 'serverToolResult', toolCallId: 'c', status: 'error', output: [{ json: { a: 1 } }] },
+      {
+        type: 'serverToolResult',
+        toolCallId: 'c',
+        status: 'error',
+        output: [{ json: { a: 1 } }],
+        extras: { type: 'x' },
+      },
     ])
   })
 
@@ -226,7 +232,7 @@ describe('a stream accumulates to the message of the whole response', () => {
       reader.push(delta(0, { reasoningContent: { redactedContent: BYTES } })),
       reader.push(delta(1, { text: 'a' })),
       reader.push(delta(1, { citation: { title: 'T', source: 'S' } })),
-      reader.push(start(2, { toolResult: { toolUseId: 'c', status: 'error' } })),
+      reader.push(start(2, { toolResult: { toolUseId: 'c', status: 'error', type: 'x' } })),
       reader.push(delta(2, { toolResult: [{ text: 'gone' }] })),
       reader.push(delta(3, { hologram: { deep: 1 } })),
       reader.push({ newEvent: { a: 1 } }),
@@ -239,7 +245,10 @@ describe('a stream accumulates to the message of the whole response', () => {
       { type: 'blockStart', index: 1 },
       { type: 'blockDelta', delta: { text: 'a' } },
       { type: 'blockDelta', delta: { annotation: { title: 'T', url: 'S' } } },
-      { type: 'blockStart', block: { type: 'serverToolResult', toolCallId: 'c', status: 'error' } },
+      {
+        type: 'blockStart',
+        block: { type: 'serverToolResult', toolCallId: 'c', status: 'error', extras: { type: 'x' } },
+      },
       { type: 'blockStart', block: { type: 'nonStandard', value: { hologram: { deep: 1 } } } },
       { type: 'blockDelta', index: 2, delta: { fields: { output: [{ text: 'gone' }] } } },
       { type: 'messageFinish', metadata: { unknownEvents: [{ newEvent: { a: 1 } }] } },

@@ -30,6 +30,8 @@ async function bundled(contents: string, entry?: string): Promise<string> {
 
 /** The limit in KiB, minified and gzipped, for the largest formats. The shared part takes 4 of them. */
 const CEILING = 8
+/** LangChain keeps items of Responses beside the content, so its messages are read with a part of that reader. */
+const CEILINGS: Readonly<Record<string, number>> = { langchain: 9.5, generic: 9 }
 
 test('a bundle that imports one format contains no other', async () => {
   const entry = await bundled(`export * from './src/formats/index.ts'`)
@@ -42,6 +44,6 @@ test('a bundle that imports one format contains no other', async () => {
     const alone = await bundled(`export { ${name} } from 'entry'`, entry)
     const inside = formats.filter((format) => alone.includes(`"${format.name}"`)).map((format) => format.name)
     expect(inside.sort()).toEqual([name, beneath[name] ?? []].flat().sort())
-    expect(gzipSync(alone).length / 1024, name).toBeLessThanOrEqual(CEILING)
+    expect(gzipSync(alone).length / 1024, name).toBeLessThanOrEqual(CEILINGS[name] ?? CEILING)
   }
 })

@@ -19,6 +19,8 @@ import {
   createReplay,
   RESPONSE,
   RESPONSE_EVENTS,
+  TOOLS_EVENTS,
+  TOOLS_RESPONSE,
 } from './recorded.ts'
 
 const { answers, baseURL, close } = await createReplay()
@@ -31,6 +33,7 @@ const models = [
   ['ChatAnthropic', anthropicMessages, '/anthropic/v1/messages', CLAUDE, CLAUDE_EVENTS],
   ['ChatOpenAI', openaiChat, '/openai/chat/completions', CHAT, CHAT_STREAM],
   ['ChatOpenAI with Responses', openaiResponses, '/openai/responses', RESPONSE, RESPONSE_EVENTS],
+  ['ChatOpenAI with tools of Responses', openaiResponses, '/openai/responses', TOOLS_RESPONSE, TOOLS_EVENTS],
 ] as const satisfies readonly [string, Format, string, object, readonly object[]][]
 
 const create = (name: string) =>

@@ -315,6 +315,159 @@ test('thoughts and calls are read from additional_kwargs if they are nowhere els
   })
 })
 
+const SHELL = { type: 'local_shell_call', id: 'lsh_1', call_id: 'c1', action: { command: ['ls'] } }
+const WEB = {
+  type: 'web_search_call',
+  id: 'ws_1',
+  status: 'completed',
+  action: { type: 'search', query: 'q' },
+}
+const DRAWN = { type: 'image_generation_call', id: 'ig_1', result: 'AQID', output_format: 'png' }
+const COMPUTER = { type: 'computer_call', id: 'cu_1', call_id: 'c2', action: { type: 'wait' } }
+const thoughts = (summary: object[], others: object = {}) => ({
+  reasoning: { type: 'reasoning', summary, ...others },
+})
+const summary = (text: string, others: object = {}) => ({ type: 'summary_text', text, ...others })
+
+test('what LangChain keeps of Responses beside the content is read, whole and streamed', () => {
+  const content = [
+    { type: 'reasoning', id: 'rs_1', text: 'Hm', extras: { encrypted_content: 'enc' } },
+    { type: 'reasoning', text: 'Oh' },
+    {
+      type: 'serverToolCall',
+      id: 'ws_1',
+      name: 'web_search',
+      args: { action: WEB.action },
+      extras: { type: WEB.type },
+    },
+    {
+      type: 'toolCall',
+      id: 'c1',
+      name: 'local_shell',
+      args: { action: SHELL.action },
+      extras: { type: SHELL.type, item_id: 'lsh_1' },
+    },
+    { type: 'text', text: 'So' },
+    { type: 'text', text: 'No', extras: { type: 'refusal' } },
+  ]
+  const about = { id: 'rs_1', encrypted_content: 'enc' }
+  const message = {
+    type: 'ai',
+    content: [{ type: 'text', text: 'So' }],
+    additional_kwargs: {
+      ...thoughts([summary('Hm'), summary('Oh')], about),
+      tool_outputs: [WEB, SHELL],
+      refusal: 'No',
+    },
+    response_metadata: { status: 'completed' },
+  }
+  const [read] = whole(langchain, message).messages
+  expect(read).toMatchObject({ content, finishReason: 'toolCalls' })
+  expect(read!.metadata).toEqual({ status: 'completed' })
+  expect(langchain.readRequest([message]).messages[0]!.content).toEqual(content)
+
+  const plain = { type: 'ai', content: 'So', additional_kwargs: { reasoning: 'Hm' } }
+  expect(whole(langchain, plain).messages[0]!.content).toEqual([
+    { type: 'reasoning', text: 'Hm' },
+    { type: 'text', text: 'So' },
+  ])
+
+  const chunk = (additional_kwargs: object, content: unknown[] = []) => ({
+    type: 'AIMessageChunk',
+    content,
+    additional_kwargs,
+  })
+  const chunks = [
+    chunk(thoughts([], about)),
+    chunk(thoughts([summary('H', { index: 0 })])),
+    chunk(thoughts([summary('m', { index: 0 })])),
+    chunk(thoughts([summary('Oh', { index: 1 })])),
+    chunk({ tool_outputs: [WEB] }),
+    chunk({ tool_outputs: [SHELL] }),
+    chunk({}, [{ type: 'text', text: 'So', index: 0 }]),
+    chunk({ refusal: 'No' }),
+  ]
+  expect(streamed(langchain, chunks).messages[0]!.content).toEqual(content)
+})
+
+test('thoughts, calls and images that LangChain repeats beside the content are read once', () => {
+  const thought = { type: 'reasoning', reasoning: 'Hm' }
+  const image = { type: 'image', mimeType: 'image/png', data: 'AQID', id: 'ig_1' }
+  const call = { type: 'tool_call', id: 'c2', name: 'computer_use', args: { action: COMPUTER.action } }
+  const types = ['reasoning', 'serverToolCall', 'image', 'toolCall']
+  const message = {
+    type: 'ai',
+    content: [thought, image],
+    tool_calls: [call],
+    additional_kwargs: { ...thoughts([summary('Hm')], { id: 'rs_1' }), tool_outputs: [DRAWN, COMPUTER] },
+  }
+  const read = whole(langchain, message).messages[0]!.content
+  expect(read.map(({ type }) => type)).toEqual(types)
+  expect(read[0]).toEqual({ type: 'reasoning', id: 'rs_1', text: 'Hm' })
+  const pieces = [
+    { content: [], additional_kwargs: thoughts([], { id: 'rs_1' }) },
+    {
+      content: [{ ...thought, index: 0 }],
+      additional_kwargs: thoughts([summary('Hm', { index: 0 })]),
+    },
+    { content: [], additional_kwargs: thoughts([], { id: 'rs_2' }) },
+    { content: [{ ...thought, index: 0 }], additional_kwargs: thoughts([summary('Hm', { index: 0 })]) },
+    { content: [image], additional_kwargs: { tool_outputs: [DRAWN] } },
+    {
+      content: [],
+      tool_call_chunks: [{ id: 'c2', name: 'computer_use', args: '{}', index: 3 }],
+      additional_kwargs: { tool_outputs: [COMPUTER] },
+    },
+  ].map((piece) => ({ type: 'AIMessageChunk', ...piece }))
+  const flowing = streamed(langchain, pieces).messages[0]!.content
+  expect(flowing.map(({ type, id }) => [type, id])).toEqual([
+    ['reasoning', 'rs_1'],
+    ['reasoning', 'rs_2'],
+    ['image', 'ig_1'],
+    ['serverToolCall', 'ig_1'],
+    ['toolCall', 'c2'],
+  ])
+})
+
+test.each<[string, object, object]>([
+  [
+    'Python',
+    { type: 'reasoning_content', reasoning_content: { text: 'Hm', signature: 's' } },
+    { stopReason: 'max_tokens' },
+  ],
+  [
+    'JavaScript',
+    { type: 'reasoning_content', reasoningText: { text: 'Hm', signature: 's' } },
+    { messageStop: { stopReason: 'max_tokens' } },
+  ],
+])('thoughts and stop reasons of Bedrock are read in the spelling of %s', (name, thought, stop) => {
+  const redacted = { type: 'reasoning_content', redactedContent: 'AQID' }
+  const content = [
+    { type: 'reasoning', text: 'Hm', extras: { signature: 's' } },
+    { type: 'reasoning', text: '', extras: { redactedContent: 'AQID' } },
+    { type: 'text', text: 'So' },
+  ]
+  const message = {
+    type: 'ai',
+    content: [thought, redacted, { type: 'text', text: 'So' }],
+    response_metadata: stop,
+  }
+  expect(whole(langchain, message).messages[0]).toMatchObject({ content, finishReason: 'length' })
+  const key = name === 'Python' ? 'reasoning_content' : 'reasoningText'
+  const pieces = [
+    { type: 'reasoning_content', [key]: { text: 'H' } },
+    { type: 'reasoning_content', [key]: { text: 'm' } },
+    { type: 'reasoning_content', [key]: { signature: 's' } },
+    redacted,
+    { type: 'text', text: 'So' },
+  ]
+  const chunks = [
+    ...pieces.map((part) => ({ type: 'AIMessageChunk', content: [part] })),
+    { type: 'AIMessageChunk', content: '', response_metadata: stop },
+  ]
+  expect(streamed(langchain, chunks).messages[0]).toMatchObject({ content, finishReason: 'length' })
+})
+
 const CONVERSATION = [
   new SystemMessage('Be brief.'),
   new HumanMessage({

@@ -86,6 +86,34 @@ test('parts that only Mistral has keep their order', () => {
   ])
 })
 
+test('references and tools inside of thoughts are kept beside their text, whole and streamed', () => {
+  const parts = [
+    { type: 'text', text: 'See ' },
+    { type: 'reference', referenceIds: [1, 'b'] },
+    { type: 'text', text: 'there' },
+    { type: 'tool_reference', tool: 'web_search', title: 'Ships' },
+  ]
+  const content = [
+    {
+      type: 'reasoning',
+      text: 'See there',
+      extras: {
+        thinking: [
+          { type: 'reference', reference_ids: [1, 'b'] },
+          { type: 'tool_reference', tool: 'web_search', title: 'Ships' },
+        ],
+      },
+    },
+  ]
+  expect(
+    whole(mistral, response({ content: [{ type: 'thinking', thinking: parts }] })).messages[0],
+  ).toMatchObject({
+    content,
+  })
+  const chunks = parts.map((part) => chunk({ content: [{ type: 'thinking', thinking: [part] }] }))
+  expect(streamed(mistral, chunks).messages[0]).toMatchObject({ content })
+})
+
 test('a stream accumulates thoughts, text around a reference, whole calls and the final counts', () => {
   const thinking = (text: string, others: object = {}) => ({
     content: [{ type: 'thinking', thinking: [{ type: 'text', text }], ...others }],

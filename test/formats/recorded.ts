@@ -116,6 +116,45 @@ export const RESPONSE_EVENTS = [
   { type: 'response.completed', response: RESPONSE },
 ].map((event, sequence_number) => ({ ...event, sequence_number }))
 
+const THOUGHT_ITEM = {
+  type: 'reasoning',
+  id: 'rs_1',
+  summary: [{ type: 'summary_text', text: 'Hmm' }],
+}
+const SEARCH_ITEM = {
+  type: 'web_search_call',
+  id: 'ws_1',
+  status: 'completed',
+  action: { type: 'search', query: 'ships' },
+}
+const SHELL_ITEM = {
+  type: 'local_shell_call',
+  id: 'lsh_1',
+  call_id: 'b',
+  status: 'completed',
+  action: { type: 'exec', command: ['ls'], env: {} },
+}
+const TOOLS = [THOUGHT_ITEM, SEARCH_ITEM, SHELL_ITEM, MESSAGE_ITEM]
+export const TOOLS_RESPONSE = { ...RESPONSE, output: TOOLS }
+export const TOOLS_EVENTS = [
+  { type: 'response.created', response: started },
+  ...TOOLS.flatMap((item, output_index) => [
+    {
+      type: 'response.output_item.added',
+      output_index,
+      item: { ...item, ...('summary' in item && { summary: [] }), ...('content' in item && { content: [] }) },
+    },
+    ...('summary' in item
+      ? [{ type: 'response.reasoning_summary_text.delta', output_index, summary_index: 0, delta: 'Hmm' }]
+      : []),
+    ...('content' in item
+      ? [{ type: 'response.output_text.delta', output_index, content_index: 0, delta: 'Hello' }]
+      : []),
+    { type: 'response.output_item.done', output_index, item },
+  ]),
+  { type: 'response.completed', response: TOOLS_RESPONSE },
+].map((event, sequence_number) => ({ ...event, sequence_number }))
+
 const CONTENT = [
   { type: 'thinking', thinking: 'Hmm', signature: 'sig' },
   { type: 'text', text: 'Hello', citations: null },

@@ -414,6 +414,45 @@ test('results and streams of AI SDK 4 are read', () => {
   expect(messages).toMatchObject([{ content, usage: { inputTokens: 1, outputTokens: 2 } }])
 })
 
+test('signatures and redacted thoughts of AI SDK 4 are kept, whole and streamed, and written back', () => {
+  const content = [
+    { type: 'reasoning', text: 'Hm', extras: { signature: 's1' } },
+    { type: 'reasoning', text: '', extras: { type: 'redacted-reasoning', data: 'enc' } },
+    { type: 'reasoning', text: 'Oh', extras: { signature: 's2' } },
+    { type: 'text', text: 'So' },
+  ]
+  const details = [
+    { type: 'text', text: 'Hm', signature: 's1' },
+    { type: 'redacted', data: 'enc' },
+    { type: 'text', text: 'Oh', signature: 's2' },
+  ]
+  // A result has both fields, and the result of a language model has the list as `reasoning`.
+  expect(read({ text: 'So', reasoning: 'HmOh', reasoningDetails: details }).content).toEqual(content)
+  expect(read({ text: 'So', reasoning: details }).content).toEqual(content)
+  const chunks = [
+    { type: 'reasoning', textDelta: 'H' },
+    { type: 'reasoning', textDelta: 'm' },
+    { type: 'reasoning-signature', signature: 's1' },
+    { type: 'redacted-reasoning', data: 'enc' },
+    { type: 'reasoning', textDelta: 'Oh' },
+    { type: 'reasoning-signature', signature: 's2' },
+    { type: 'text-delta', textDelta: 'So' },
+  ]
+  for (const chunk of chunks) expect(vercel.detect(chunk)).toBe('chunk')
+  const { messages } = streamed(vercel, chunks)
+  expect(messages[0]!.content).toEqual(content)
+  const parts = [
+    { type: 'reasoning', text: 'Hm', signature: 's1' },
+    { type: 'redacted-reasoning', data: 'enc' },
+    { type: 'reasoning', text: 'Oh', signature: 's2' },
+    { type: 'text', text: 'So' },
+  ]
+  expect(vercelTarget.writeRequest(messages)).toEqual({ messages: [{ role: 'assistant', content: parts }] })
+  expect(
+    vercel.readRequest({ messages: [{ role: 'assistant', content: parts }] }).messages[0]!.content,
+  ).toEqual(content)
+})
+
 const PROMPT = [
   { role: 'system', content: 'Be brief.' },
   {

@@ -62,8 +62,9 @@ export const langchain = defineFormat({
       if (choice.open) addPieces(choice, message, (callKeys[index] ??= createCallKeys()))
       else for (const block of readContent(message)) addPart(choice, undefined, block)
       const { incomplete_details, stop_reason = more.stop_reason } = about
+      const { stopReason = stop_reason } = { ...about, ...fieldsOf(about.messageStop) }
       const reason =
-        about.finish_reason || about.finishReason || about.done_reason || stop_reason || about.status
+        about.finish_reason || about.finishReason || about.done_reason || stopReason || about.status
       choice.reason = fieldsOf(incomplete_details).reason || reason || choice.reason
       addMetadata(choice, about, ABOUT)
       addMetadata(choice, { name, additional_kwargs: collect(undefined, more, REPEATED) }, ID)

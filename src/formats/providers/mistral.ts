@@ -38,7 +38,7 @@ export const mistral = defineFormat({
 })
 
 const NAMES = spellings(
-  'choices message messages delta content usage finish_reason tool_calls tool_call_id prompt_tokens completion_tokens total_tokens prompt_tokens_details prompt_token_details cached_tokens num_cached_tokens image_url document_url file_id input_audio reference_ids',
+  'choices message messages delta content thinking usage finish_reason tool_calls tool_call_id prompt_tokens completion_tokens total_tokens prompt_tokens_details prompt_token_details cached_tokens num_cached_tokens image_url document_url file_id input_audio reference_ids',
 )
 
 /** Makes text content a list, so that text and other parts of a stream keep their order. */

@@ -9,6 +9,7 @@ import {
   addMore,
   addPart,
   addUnknown,
+  blocksOf,
   type Choice,
   choiceOf,
   createDraft,
@@ -71,7 +72,7 @@ export const openaiResponses = defineFormat({
       else if (name === 'output_item.added') {
         // A call starts before it is complete, and its arguments follow.
         const call = fieldsOf(item)
-        if (kindOf(call.type)?.endsWith('Call')) addPart(choiceOf(draft), keyOf(at), readCall(call))
+        if (callKindOf(call)) addPart(choiceOf(draft), keyOf(at), readCall(call))
       } else if (name === 'output_text.annotation.added') {
         const annotations = [readCitation(event.annotation)]
         addPart(choiceOf(draft), keyOf(at, undefined, event.content_index), {
@@ -94,7 +95,7 @@ const RESPONSE = names('id object output output_text tools instructions')
 const REQUEST = names('input instructions')
 const ITEM = names('type role content')
 const CALL = names('type id call_id status error name arguments input')
-const OUTPUT = names('type call_id output status')
+const OUTPUT = names('type call_id output tools status')
 
 const VOCABULARY = vocabulary(
   {
@@ -117,11 +118,22 @@ const VOCABULARY = vocabulary(
     image: 'computer_screenshot',
     toolCall: 'custom_tool_call computer_call local_shell_call shell_call apply_patch_call',
     serverToolCall:
-      'web_search_call file_search_call code_interpreter_call image_generation_call mcp_call mcp_list_tools tool_search_call',
+      'web_search_call file_search_call code_interpreter_call image_generation_call mcp_call mcp_list_tools tool_search_call x_search_call code_execution_call view_image_call view_x_video_call',
   },
 )
 
 const kindOf = (type: unknown) => VOCABULARY.types.get(type) ?? VOCABULARY.keptTypes.get(type)
+
+/** The tools that xAI runs itself, although it calls them like custom tools. */
+const XAI_TOOL = /^x_(user_search|keyword_search|semantic_search|thread_fetch)$/
+
+/** The kind of a call, which two types of items tell only by another field. */
+function callKindOf({ type, execution, name }: Fields): 'toolCall' | 'serverToolCall' | undefined {
+  const kind = kindOf(type)
+  const xai = type === 'custom_tool_call' && XAI_TOOL.test(stringOf(name))
+  const server = kind === 'serverToolCall' ? execution !== 'client' : xai
+  return !kind?.endsWith('Call') ? undefined : server ? 'serverToolCall' : 'toolCall'
+}
 
 const readPart = (part: unknown, about?: Fields) => readBlock(part, VOCABULARY, false, about)
 
@@ -160,8 +172,9 @@ function readDelta(choice: Choice, event: Fields, name: string): void {
   const piece = Object.hasOwn(PIECES, name) ? PIECES[name]!(delta) : undefined
   if (piece) addPart(choice, keyOf(at, summary, content), piece)
   else if (Object.hasOwn(ARGS, name)) {
-    const type = name.startsWith('code') ? 'serverToolCall' : 'toolCall'
-    addPart(choice, keyOf(at), { type, name: '', args: ARGS[name]!(delta, event) })
+    const type =
+      choice.open?.get(keyOf(at))?.type ?? (name.startsWith('code') ? 'serverToolCall' : 'toolCall')
+    addPart(choice, keyOf(at), { type, name: '', args: ARGS[name]!(delta, event) } as ContentBlock)
   } else if (name.endsWith('_arguments')) addMore(choice, keyOf(at), delta, {})
 }
 
@@ -171,9 +184,22 @@ const keyOf = (at: unknown, summary?: unknown, content: unknown = -1): unknown =
 
 const placeOf = (index: unknown): number => (typeof index === 'number' ? index + 1 : 0)
 
+/** What an item says as the result of a call, and the id of the call unless OpenAI searched for tools itself. */
+function resultOf({ type, id, call_id, output, tools, execution }: Fields): Fields | undefined {
+  if (type === 'tool_search_output')
+    return { callId: execution === 'server' ? undefined : call_id, said: tools }
+  const callId = call_id ?? (type === 'local_shell_call_output' ? id : undefined)
+  return callId && output !== undefined ? { callId, said: output } : undefined
+}
+
+/** The id of the last call of this name. Only the order tells which search for tools by OpenAI itself has this result. */
+const lastCall = (choice: Choice, name: string): unknown =>
+  blocksOf(choice).findLast((block) => (block as Fields).name === name)?.id
+
 /** Reads a complete item into its blocks. */
-function readItem(choice: Choice, at: unknown, item: Fields): void {
-  const { type, id, status, phase, content, summary, encrypted_content, error, output, call_id } = item
+export function readItem(choice: Choice, at: unknown, item: Fields): void {
+  const { type, id, status, phase, content, summary, encrypted_content, error } = item
+  const answer = resultOf(item)
   const add = (block: ContentBlock, summary?: number, content?: number) =>
     void finishPart(choice, keyOf(at, summary, content), block)
   if (type === 'message' || (!type && item.role)) {
@@ -188,16 +214,17 @@ function readItem(choice: Choice, at: unknown, item: Fields): void {
     for (const [index, part] of listOf(summary).entries()) addReasoning(part, index)
     for (const [index, part] of listOf(content).entries()) addReasoning(part, undefined, index)
     if (listOf(summary).length + listOf(content).length === 0) addReasoning({ type: 'summary_text' }, 0)
-  } else if (kindOf(type)?.endsWith('Call')) {
-    add(readCall(item))
+  } else if (callKindOf(item)) {
+    const call = readCall(item)
+    add(call)
     const result = error ?? item[RESULT_FIELDS[stringOf(type)] ?? '']
     const failed = error || status === 'failed'
     if (type === 'image_generation_call' && result)
       add({ type: 'image', base64: toText(result), mimeType: mimeTypeOf(item) }, -2)
-    else if (failed || (result !== undefined && result !== null))
-      add(toResult(call_id ?? id, failed, result), -2)
-  } else if (call_id && output !== undefined) {
-    add(toResult(call_id, false, output, collect({ type }, item, OUTPUT)))
+    else if (failed || (result !== undefined && result !== null)) add(toResult(call.id, failed, result), -2)
+  } else if (answer) {
+    const callId = answer.callId ?? lastCall(choice, 'tool_search')
+    add(toResult(callId, false, answer.said, collect({ type }, item, OUTPUT)))
   } else add({ type: 'nonStandard', value: item })
 }
 
@@ -205,7 +232,7 @@ function readItem(choice: Choice, at: unknown, item: Fields): void {
 function readCall(item: Fields): ContentBlock {
   const { id, call_id, name, arguments: given, input } = item
   const type = stringOf(item.type)
-  const server = kindOf(type) === 'serverToolCall'
+  const server = callKindOf(item) === 'serverToolCall'
   const own = name === undefined && given === undefined
   const others = collect({}, item, CALL)!
   delete others[RESULT_FIELDS[type] ?? '']
@@ -235,13 +262,14 @@ function readRequest(request: unknown): ModelRequest {
   const items = typeof input === 'string' ? [{ role: 'user', content: input }] : input
   for (const [at, value] of listOf(items).entries()) {
     const item = fieldsOf(value)
-    const { type, role, content, call_id, output } = item
-    if (output !== undefined && call_id) {
+    const { type, role, content } = item
+    const answer = resultOf(item)
+    if (answer?.callId) {
       const extras = collect(type === 'function_call_output' ? undefined : { type }, item, OUTPUT)
       add({
         role: 'tool',
-        content: contentOf(output, readPart),
-        toolCallId: toText(call_id),
+        content: contentOf(answer.said, readPart),
+        toolCallId: toText(answer.callId),
         ...(extras && { extras }),
       })
     } else if (role && role !== 'assistant') {

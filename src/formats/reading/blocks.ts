@@ -101,8 +101,11 @@ function fill(
     if (isRecord(value) && (key === kind || key === 'source')) fill(into, extras, value, own, names, kind)
     else if (!own.has(name) || into[name] !== undefined || !fits) extras[key] = value
     else if (!list) into[name] = value
-    else if (name === 'text') into[name] = value.map((part) => stringOf(fieldsOf(part).text)).join('')
-    else if (value.length > 0) into[name] = value.map(readCitation)
+    else if (name === 'text') {
+      into[name] = value.map((part) => stringOf(fieldsOf(part).text)).join('')
+      const others = value.filter((part) => fieldsOf(part).text === undefined)
+      if (others.length > 0) extras[key] = others
+    } else if (value.length > 0) into[name] = value.map(readCitation)
   }
 }
 

@@ -210,9 +210,7 @@ export function finishDraft(draft: Draft): Message[] {
     const { content, slots } = choice
     for (const slot of slots) flush(choice, slot)
     const message: { -readonly [Key in keyof Message]: Message[Key] } = { role: 'assistant', content }
-    const reason = error
-      ? 'error'
-      : finishReasonOf(choice.reason, awaitsTool(whole ? content : slots.map(({ start }) => start)))
+    const reason = error ? 'error' : finishReasonOf(choice.reason, awaitsTool(blocksOf(choice)))
     if (id) message.id = toText(id)
     if (reason) message.finishReason = reason
     if (index === 0 && usage) message.usage = usage
@@ -253,6 +251,10 @@ function finishReasonOf(raw: unknown, calls: boolean): FinishReason | undefined 
   const reason = REASONS.find(([pattern]) => pattern.test(raw))?.[1] ?? 'other'
   return reason === 'stop' && calls ? 'toolCalls' : reason
 }
+
+/** The blocks so far: of a stream, as they were when they started. */
+export const blocksOf = ({ content, slots, open }: Choice): readonly (Fields | ContentBlock)[] =>
+  open ? slots.map(({ start }) => start) : content
 
 const idOf = (id: unknown) => (id ? { id: toText(id) } : undefined)
 

@@ -38,7 +38,14 @@ function writeMessage({ role, toolCallId, content, extras }: Message): unknown[]
   if (role !== 'tool') return [{ role, content: plain, ...extras }]
   const type = /_output$/.test(String(extras?.type)) ? extras?.type : 'function_call_output'
   const output = type === 'computer_call_output' ? parts[0] : plain
-  return [present({ ...extras, type, call_id: toolCallId, output })]
+  return [writeOutput(type, toolCallId, type === 'tool_search_output' ? parts : output, extras)]
+}
+
+/** An item that is the result of a call. A search for tools that OpenAI ran itself names no call. */
+function writeOutput(type: unknown, callId: unknown, output: unknown, extras: Item = {}): Item {
+  const unnamed = extras.execution === 'server' || extras.id === callId
+  const field = type === 'tool_search_output' ? 'tools' : 'output'
+  return present({ ...extras, type, call_id: unnamed ? undefined : callId, [field]: output })
 }
 
 /** Writes blocks as items. Consecutive blocks with the same id are parts of one item. */
@@ -72,27 +79,23 @@ function writeItems(blocks: readonly ContentBlock[]): unknown[] {
         present({
           type: written,
           ...(server ? { id } : { id: item_id, call_id: id }),
-          ...(own
-            ? args
-            : written === 'custom_tool_call' && typeof args !== 'string'
-              ? { name, ...args }
-              : { name, arguments: argsOf(block as never) }),
+          ...(kind === 'tool_search_call'
+            ? { arguments: args }
+            : own
+              ? args
+              : written === 'custom_tool_call' && typeof args !== 'string'
+                ? { name, ...args }
+                : { name, arguments: argsOf(block as never) }),
           ...extras,
         }),
       )
     } else if (type === 'serverToolResult') {
-      const call = items.find((item) => item.id === block.toolCallId)
-      const result = block.status === 'error' ? 'error' : (RESULT_FIELDS[String(call?.type)] ?? 'output')
-      if (call) call[result] = block.output
-      else
-        items.push(
-          present({
-            type: /_output$/.test(String(kind)) ? kind : 'function_call_output',
-            call_id: block.toolCallId,
-            output: block.output,
-            ...extras,
-          }),
-        )
+      const { toolCallId, status, output } = block
+      const apart = /_output$/.test(String(kind))
+      const call = apart ? undefined : items.find((item) => item.id === toolCallId)
+      const result = status === 'error' ? 'error' : (RESULT_FIELDS[String(call?.type)] ?? 'output')
+      if (call) call[result] = output
+      else items.push(writeOutput(apart ? kind : 'function_call_output', toolCallId, output, extras))
     } else if (type === 'image' && last?.type === 'image_generation_call') last.result = block.base64
     else items.push(asIs(block) as Item)
   }

@@ -78,7 +78,10 @@ function writePart(block: ContentBlock, input = false): unknown {
           })
     }
     case 'reasoning':
-      return { ...extras, type: 'reasoning', text: block.text }
+      return {
+        ...extras,
+        ...(kind === 'redacted-reasoning' ? { type: kind } : { type: 'reasoning', text: block.text }),
+      }
     case 'toolCall':
     case 'invalidToolCall':
     case 'serverToolCall': {

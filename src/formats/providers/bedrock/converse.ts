@@ -136,6 +136,7 @@ function readPart(value: unknown, partial?: unknown): ContentBlock {
         fields.toolUseId,
         hasFailed(fields),
         fields.content ? toBase64(fields.content) : undefined,
+        collect(undefined, fields, RESULT),
       )
     case 'citationsContent': {
       const annotations = listOf(fields.citations).map(readSource)

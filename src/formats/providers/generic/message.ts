@@ -18,13 +18,13 @@ import {
   type Fields,
   fieldsOf,
   listOf,
-  manyOf,
   NO_NAMES,
   names,
   stringOf,
   toText,
 } from '../../reading/fields.ts'
 import { cacheWrites, sumOf, toUsage } from '../../reading/usage.ts'
+import { addToolOutputs, finishThoughts, partsOf, readToolOutputs, thoughtsOf } from './kept-beside.ts'
 
 /*
  * Reads messages with the platform's blocks, or with those of LangChain in JavaScript or Python. LangChain leaves some blocks
@@ -34,7 +34,7 @@ import { cacheWrites, sumOf, toUsage } from '../../reading/usage.ts'
 const VOCABULARY = vocabulary(
   {
     text: 'text',
-    reasoning: 'reasoning thinking',
+    reasoning: 'reasoning thinking reasoning_content',
     image: 'image image_url',
     audio: 'audio input_audio',
     video: 'video video_url',
@@ -61,7 +61,7 @@ const isCall = (type: unknown): boolean => /toolcall$/i.test(stringOf(type))
 /** Reads a block of a message. The `index`, by which LangChain merges pieces, is dropped. */
 export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
   const { extras: nested, annotations, index: _, ...wire } = fieldsOf(value)
-  const { type, id, call_id: callId } = wire
+  const { type, id, call_id: callId, reasoningText } = wire
   const { non_standard, ...extras } = { ...fieldsOf(nested) } as Record<string, unknown>
   const foreign = type === 'non_standard' ? wire.value : non_standard
   if (foreign !== undefined) return { type: 'nonStandard', value: foreign }
@@ -70,7 +70,11 @@ export function readAnyBlock(value: unknown, partial?: boolean): ContentBlock {
   // A document of plain text or of blocks is no medium.
   if (!isRecord(value) || /^(text|content)$/.test(stringOf(fieldsOf(wire.source).type)))
     return readBlock(value, VOCABULARY)
-  const fields = callId ? { ...wire, id: callId, call_id: null, item_id: id } : wire
+  const fields = callId
+    ? { ...wire, id: callId, call_id: null, item_id: id }
+    : reasoningText
+      ? { ...wire, reasoningText: null, ...fieldsOf(reasoningText) }
+      : wire
   const block: Record<string, unknown> = { ...readBlock(fields, VOCABULARY, partial) }
   if (block.type === 'nonStandard') return { type: block.type, value }
   if (isRecord(extras.invalid) && isCall(block.type))
@@ -129,11 +133,11 @@ function readResult(wire: Fields, nested: Fields): ContentBlock {
 
 /** Reads all blocks of a whole message. */
 export function readContent(message: Fields): ContentBlock[] {
-  const content = message.content ?? message.content_blocks
+  const calls = callsOf(message)
   const thought = thoughtOf(message)
   const blocks: ContentBlock[] = thought ? [{ type: 'reasoning', text: thought }] : []
   let before = false
-  for (const part of manyOf(content)) {
+  for (const part of partsOf(message)) {
     const block = readAnyBlock(part)
     const last = blocks.at(-1)
     // Merged chunks have each piece of a text as a part without an index.
@@ -144,8 +148,12 @@ export function readContent(message: Fields): ContentBlock[] {
     else blocks.push(block)
     before = piece
   }
-  if (message.refusal) blocks.push(readAnyBlock({ type: 'refusal', refusal: message.refusal }))
-  for (const call of callsOf(message)) {
+  // Tools that the provider runs are done between the thoughts and the answer.
+  const answer = blocks.findIndex(({ type }) => type !== 'reasoning')
+  blocks.splice(answer < 0 ? blocks.length : answer, 0, ...readToolOutputs(message, calls))
+  const refusal = refusalOf(message)
+  if (refusal && !blocks.some(isRefusal)) blocks.push(readAnyBlock({ type: 'refusal', refusal }))
+  for (const call of calls) {
     // The content repeats the calls. An invalid call replaces its block, where LangChain has completed the cut-off arguments.
     const at = blocks.findIndex((block) => isSameCall(block, call))
     if (at < 0) blocks.push(call)
@@ -156,14 +164,17 @@ export function readContent(message: Fields): ContentBlock[] {
 
 /** Reads a message of a stream, which has pieces of blocks. */
 export function addPieces(choice: Choice, message: Fields, callKey: CallKey): void {
-  const { content, refusal } = message
+  const { content } = message
   const chunks = listOf(message.tool_call_chunks)
+  const refusal = refusalOf(message)
   const thought = thoughtOf(message)
   if (thought) addPart(choice, 'reasoning', { type: 'reasoning', text: thought })
+  finishThoughts(choice, message)
   if (typeof content === 'string') {
+    for (const part of thoughtsOf(message)) addPiece(choice, part)
     if (content) addPart(choice, 'text', { type: 'text', text: content })
   } else
-    for (const part of manyOf(content))
+    for (const part of partsOf(message))
       if (chunks.length === 0 || !CALL_PIECES.has(stringOf(fieldsOf(part).type))) addPiece(choice, part)
   if (refusal) addPart(choice, 'refusal', readAnyBlock({ type: 'refusal', refusal }))
   for (const value of chunks) {
@@ -179,6 +190,7 @@ export function addPieces(choice: Choice, message: Fields, callKey: CallKey): vo
   if (chunks.length === 0)
     for (const call of callsOf(message))
       if (!isStarted(choice, call)) finishPart(choice, call.id ?? call, call)
+  addToolOutputs(choice, message)
 }
 
 const CALL_PIECES = names('tool_call tool_call_chunk tool_use function_call input_json_delta')
@@ -192,7 +204,8 @@ function addPiece(choice: Choice, value: unknown): void {
   const { index, type } = part
   const block = readAnyBlock(value, true)
   const { text } = block as { text?: string }
-  const key = index !== undefined && index !== null ? `at ${index}` : text === undefined ? part : undefined
+  const own = text === undefined || part.redactedContent
+  const key = index !== undefined && index !== null ? `at ${index}` : own ? part : undefined
   const args = part.args ?? part.input ?? part.partial_json
   if (type === 'input_json_delta') addMore(choice, key, stringOf(args), {})
   else if (typeof args === 'string' && isCall(block.type))
@@ -200,8 +213,15 @@ function addPiece(choice: Choice, value: unknown): void {
   else addPart(choice, key, block)
 }
 
-const thoughtOf = ({ reasoning_content, reasoning, additional_kwargs }: Fields): string =>
-  stringOf(reasoning_content ?? fieldsOf(additional_kwargs).reasoning_content ?? reasoning)
+function thoughtOf({ reasoning_content, reasoning, additional_kwargs }: Fields): string {
+  const more = fieldsOf(additional_kwargs)
+  return stringOf(reasoning_content ?? more.reasoning_content ?? reasoning ?? more.reasoning)
+}
+
+const refusalOf = ({ refusal, additional_kwargs }: Fields): unknown =>
+  refusal ?? fieldsOf(additional_kwargs).refusal
+
+const isRefusal = ({ extras }: ContentBlock): boolean => extras?.type === 'refusal'
 
 /**
  * The calls beside the content, in LangChain's shape or OpenAI's. Raw chunks come first, because LangChain completes cut-off
@@ -233,8 +253,8 @@ const isSameCall = (block: ContentBlock, call: ContentBlock): boolean =>
 export const MESSAGE = names(
   'type role id name content content_blocks additional_kwargs response_metadata reasoning_content reasoning refusal tool_calls invalid_tool_calls tool_call_chunks usage_metadata tool_call_id toolCallId status extras lc lc_serializable lc_kwargs lc_namespace lc_direct_tool_output kwargs example',
 )
-/** The fields of `additional_kwargs` that repeat those of the message. */
-export const REPEATED = names('tool_calls function_call reasoning_content')
+/** The fields of `additional_kwargs` that are read as blocks. */
+export const REPEATED = names('tool_calls function_call reasoning_content refusal reasoning tool_outputs')
 
 const SPEAKERS = byWireName<Role>({
   system: 'system developer SystemMessage SystemMessageChunk',

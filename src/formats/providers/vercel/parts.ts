@@ -23,6 +23,7 @@ const FIELDS = {
 const VOCABULARY = vocabulary(
   { text: 'text', reasoning: 'reasoning', image: 'image', file: 'file', toolCall: 'tool-call' },
   FIELDS,
+  { reasoning: 'redacted-reasoning' },
 )
 const SERVER_VOCABULARY = vocabulary({ serverToolCall: 'tool-call' }, FIELDS)
 

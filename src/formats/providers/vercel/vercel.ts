@@ -98,14 +98,19 @@ export const vercel = defineFormat({
         case 'reasoning':
         case 'reasoning-delta':
         case 'reasoning-start':
-        case 'reasoning-end': {
+        case 'reasoning-end':
+        case 'reasoning-signature': {
           const kind = type.startsWith('text') ? 'text' : 'reasoning'
           const key = `${kind} ${steps.length} ${id}`
           const text = stringOf(part.text ?? part.delta ?? part.textDelta)
-          const ends = type.endsWith('-end')
-          const { providerMetadata, citations } = part
-          if (providerMetadata || citations)
-            addPart(choiceOf(draft), key, readPart({ type: kind, text, providerMetadata, citations }))
+          const ends = /-(end|signature)$/.test(type)
+          const { providerMetadata, citations, signature } = part
+          if (providerMetadata || citations || signature)
+            addPart(
+              choiceOf(draft),
+              key,
+              readPart({ type: kind, text, providerMetadata, citations, signature }),
+            )
           else if (!ends) addPart(choiceOf(draft), key, { type: kind, text })
           if (ends) finishPart(choiceOf(draft), key)
           break
@@ -174,7 +179,7 @@ const END = names(
 const REQUEST = names('prompt messages system instructions abortSignal')
 
 const CHUNK =
-  /^((text|reasoning|tool-input)-(start|delta|end)|reasoning-file|tool-(call(-streaming-start)?|result|error|output-denied|approval-request)|(step-|stream-)?start|start-step|response-metadata|(step-)?finish|finish-step|abort|raw)$/
+  /^((text|reasoning|tool-input)-(start|delta|end)|reasoning-(file|signature)|redacted-reasoning|tool-(call(-streaming-start)?|result|error|output-denied|approval-request)|(step-|stream-)?start|start-step|response-metadata|(step-)?finish|finish-step|abort|raw)$/
 /** Types of parts that other formats have too, and the fields of which a part of the AI SDK has at least one. */
 const MARKS: Readonly<Record<string, string>> = {
   source: 'source sourceType',
@@ -219,9 +224,13 @@ function legacyContent({
   toolResults,
 }: Fields) {
   const typed = (type: string, list: unknown) => listOf(list).map((item) => ({ ...fieldsOf(item), type }))
-  const thought = stringOf(reasoning)
+  const details = listOf(reasoningDetails ?? reasoning)
+  const thoughts = details.length > 0 ? details : reasoning ? [{ text: reasoning }] : []
   return [
-    ...(thought ? [{ type: 'reasoning', text: thought, reasoningDetails }] : []),
+    ...thoughts.map((value) => {
+      const thought = fieldsOf(value)
+      return { ...thought, type: thought.type === 'redacted' ? 'redacted-reasoning' : 'reasoning' }
+    }),
     ...listOf(files).map((file) => ({ type: 'file', file })),
     ...typed('source', sources),
     ...(text ? [{ type: 'text', text }] : []),
