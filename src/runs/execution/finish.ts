@@ -1,8 +1,8 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { FencedError } from '../../storage/errors.ts'
-import { within } from '../../time.ts'
 import { agentOf, checkpointerOf, type LaunchedRun, type RunContext, type StopReason } from '../context.ts'
+import { saverInTime } from '../deadlines.ts'
 import { reportFailure } from '../failures.ts'
 import type { Appender } from '../log/appender.ts'
 import type { RunEndReason, RunUsage } from '../observe.ts'
@@ -149,7 +149,7 @@ async function rollback(context: RunContext, run: RunRecord, token: number): Pro
         await assertLease(context, threadId, token)
         await checkpointer.deleteThread(threadId)
       }
-      await inTime(context, retryUnavailable(context.retryForMs, clear))
+      await saverInTime(context, retryUnavailable(context.retryForMs, clear))
     } catch (error) {
       if (error instanceof FencedError) throw error
       const message = reportFailure(context, { threadId, runId }, error, true)
@@ -159,22 +159,6 @@ async function rollback(context: RunContext, run: RunRecord, token: number): Pro
   // Everything of the run is written except its terminal event.
   const supersededThroughSeq = (await context.store.inspect(threadId)).head + 1
   return { thread: { interrupts, restoredCheckpointId: checkpointId, supersededThroughSeq } }
-}
-
-/** How long the end of a run waits for a saver, in milliseconds, where the lease is no longer than this. */
-const SAVER_DEADLINE_MS = 10_000
-
-/** Bounds a call of a saver, which may never settle, so that it cannot hold up the end of a run. */
-async function inTime<T>({ retryForMs }: RunContext, call: Promise<T>): Promise<T> {
-  let settled: { readonly value: T } | undefined
-  await within(
-    Math.max(retryForMs, SAVER_DEADLINE_MS),
-    call.then((value) => {
-      settled = { value }
-    }),
-  )
-  if (settled) return settled.value
-  throw new Error('The saver did not answer in time.')
 }
 
 /**
@@ -192,7 +176,7 @@ async function interruptsLeftOpen(
   try {
     const agent = agentOf(context, run.assistantId)
     const at = { threadId, checkpointer: checkpointerOf(context, agent) }
-    const snapshot = await inTime(context, agent.getState(at))
+    const snapshot = await saverInTime(context, agent.getState(at))
     return snapshot ? openInterrupts(snapshot, union(kept, run.rollbackPoint?.interrupts ?? [])) : kept
   } catch (error) {
     context.report(error, { threadId, runId: run.runId })

@@ -1,6 +1,7 @@
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { ConflictError } from '../../storage/errors.ts'
 import type { Guard, Op, PartitionState } from '../../storage/store/store.ts'
+import { sleep } from '../../time.ts'
 import {
   agentOf,
   assertOpen,
@@ -9,6 +10,7 @@ import {
   type LaunchedRun,
   type RunContext,
 } from '../context.ts'
+import { deadlineOf, saverInTime } from '../deadlines.ts'
 import { persist } from '../log/appender.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
 import {
@@ -112,23 +114,35 @@ async function rollbackPointOf(
 ): Promise<RollbackPoint> {
   if (restoredCheckpointId !== null) return { checkpointId: restoredCheckpointId, interrupts }
   const checkpointer = checkpointerOf(context, agentOf(context, run.assistantId))
-  return { checkpointId: await newestCheckpointId(checkpointer, threadId), interrupts }
+  const checkpointId = await saverInTime(context, newestCheckpointId(checkpointer, threadId))
+  return { checkpointId, interrupts }
 }
+
+const FIRST_DELAY_MS = 10
+const MAX_DELAY_MS = 500
 
 /**
  * Claims a free thread for the run that waits first, and returns it for the caller to execute. Any process may call it at any
- * time; one that loses the race gets undefined.
+ * time; one that loses the race gets undefined. What fails is tried again for a while, because nobody else may start the run
+ * before the next sweep.
  */
 export async function launchNext(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {
-  if (context.closing.signal.aborted) return undefined
-  try {
-    return await claimForNext(context, threadId)
-  } catch (error) {
-    if (error instanceof ConflictError) return launchNext(context, threadId)
-    // The run waits on, for another process.
-    if (!context.closing.signal.aborted) context.report(error, { threadId })
-    return undefined
+  const { closing } = context
+  const giveUpAt = Date.now() + deadlineOf(context)
+  for (let delay = FIRST_DELAY_MS; !closing.signal.aborted; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
+    try {
+      return await claimForNext(context, threadId)
+    } catch (error) {
+      if (error instanceof ConflictError) continue
+      if (Date.now() > giveUpAt) {
+        // The run waits on, for the sweep or another process.
+        context.report(error, { threadId })
+        return undefined
+      }
+      await sleep(delay)
+    }
   }
+  return undefined
 }
 
 async function claimForNext(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {

@@ -1,5 +1,5 @@
 import { within } from '../../time.ts'
-import type { RunContext } from '../context.ts'
+import { beforeClose, type RunContext } from '../context.ts'
 import { isEnded, loadRun } from '../records/records.ts'
 import { execute } from './execute.ts'
 import { launchNext } from './launch.ts'
@@ -7,8 +7,20 @@ import { takeOverRun } from './take-over.ts'
 
 /** Recovers a thread that no process runs: takes over its orphaned run, or starts the one that waits. */
 export async function recoverThread(context: RunContext, threadId: string): Promise<void> {
-  const next = (await takeOverRun(context, threadId)) ?? (await launchNext(context, threadId))
-  if (next) void execute(context, next)
+  const orphan = await takeOverRun(context, threadId)
+  if (orphan) void execute(context, orphan)
+  else await startNext(context, threadId)
+}
+
+/** How long a caller waits for a run to start. What takes longer, because it is tried again, goes on without the caller. */
+const START_MS = 1_000
+
+/** Starts the run that waits first on a free thread, if there is one. */
+export async function startNext(context: RunContext, threadId: string): Promise<void> {
+  const started = launchNext(context, threadId).then((next) => {
+    if (next) void execute(context, next)
+  })
+  await within(START_MS, beforeClose(context, started))
 }
 
 /** A run that executes elsewhere is checked again after at most this time, because its process may be lost. */

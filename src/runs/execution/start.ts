@@ -1,6 +1,7 @@
 import type { RunInput } from '../../agents/agent.ts'
 import { uuid7 } from '../../ids.ts'
 import { agentOf, assertOpen, checkpointerOf, type RunContext } from '../context.ts'
+import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import {
   type CommandKey,
@@ -23,8 +24,8 @@ import { requireCheckpoint } from '../threads/state.ts'
 import { savedThread } from '../threads/threads.ts'
 import { enqueue } from './enqueue.ts'
 import { execute } from './execute.ts'
-import { claimThread, launchNext } from './launch.ts'
-import { recoverThread } from './recover.ts'
+import { claimThread } from './launch.ts'
+import { recoverThread, startNext } from './recover.ts'
 
 export interface StartRequest {
   readonly threadId: string
@@ -58,7 +59,10 @@ export interface StartRequest {
 export async function startRun(context: RunContext, request: StartRequest): Promise<Started> {
   assertOpen(context)
   if (request.assistantId !== undefined) agentOf(context, request.assistantId)
-  return retryConflicts(() => admit(context, request))
+  return commandInTime(
+    context,
+    retryConflicts(() => admit(context, request)),
+  )
 }
 
 async function admit(context: RunContext, request: StartRequest): Promise<Started> {
@@ -77,7 +81,8 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   if (known.receipt && 'runId' in known.receipt) return known.receipt
   if (known.receipt || known.inFlight) throw concurrentDuplicate()
   if (checkpointId !== undefined) {
-    await requireCheckpoint({ threadId, checkpointId, checkpointer: checkpointerOf(context, agent) })
+    const checkpointer = checkpointerOf(context, agent)
+    await saverInTime(context, requireCheckpoint({ threadId, checkpointId, checkpointer }))
   }
   const held = isHeld(state)
   if (!held && thread.activeRunId !== null) {
@@ -103,8 +108,7 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   if (waits) {
     await enqueue(context, { read, thread: changed, run, answers, ...extra })
     // The process that held the thread may have released it before it could see this run.
-    const next = await launchNext(context, threadId)
-    if (next) void execute(context, next)
+    await startNext(context, threadId)
   } else {
     const launched = await claimThread(context, { read, thread: changed, run, state, ...extra })
     void execute(context, launched)

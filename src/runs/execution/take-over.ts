@@ -2,6 +2,7 @@ import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { ConflictError, FencedError } from '../../storage/errors.ts'
 import type { Op, PartitionState, Store } from '../../storage/store/store.ts'
 import { assertOpen, beforeClose, checkpointerOf, type LaunchedRun, type RunContext } from '../context.ts'
+import { saverInTime } from '../deadlines.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
 import { expireLease } from '../records/leases.ts'
 import {
@@ -97,7 +98,7 @@ async function remainingInput(
   if (thread.restoredCheckpointId !== null) return { start, checkpointId }
   const agent = context.agents.get(run.assistantId)
   const checkpointer = agent ? checkpointerOf(context, agent) : context.checkpointer
-  const newest = await newestCheckpointId(checkpointer, run.threadId)
+  const newest = await saverInTime(context, newestCheckpointId(checkpointer, run.threadId))
   const hasWritten = newest !== (run.rollbackPoint?.checkpointId ?? null)
   return hasWritten ? { start: { kind: 'input', value: null }, checkpointId: null } : { start, checkpointId }
 }

@@ -1,6 +1,7 @@
 import { ConflictError } from '../../storage/errors.ts'
 import type { DocIndex } from '../../storage/store/store.ts'
 import { agentOf, checkpointerOf, type RunContext, readerOf } from '../context.ts'
+import { saverInTime } from '../deadlines.ts'
 import { noSuchRun, noSuchThread } from '../errors.ts'
 import { type CommandKey, loadReceipt, putReceipt } from '../records/idempotency.ts'
 import {
@@ -43,7 +44,8 @@ export async function savedThread(
 ): Promise<ThreadRecord | undefined> {
   if (owner !== null) return undefined
   const checkpointer = checkpointerOf(context, agentOf(context, readerOf(context, null)))
-  const tuple = await checkpointer.getTuple({ configurable: { thread_id: threadId, checkpoint_ns: '' } })
+  const configurable = { thread_id: threadId, checkpoint_ns: '' }
+  const tuple = await saverInTime(context, checkpointer.getTuple({ configurable }))
   if (!tuple) return undefined
   const at = Date.parse(tuple.checkpoint.ts) || 0
   return newThread(threadId, null, at)
