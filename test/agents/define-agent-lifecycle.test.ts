@@ -17,6 +17,8 @@ afterEach(async () => {
   expect(unhandled.splice(0)).toEqual([])
 })
 
+const BIG_TEXT = 'x'.repeat(512 * 1024)
+
 test('the error of a function that throws comes after its events', async () => {
   const agent = defineAgent({
     async run({ message, subagent }) {
@@ -257,6 +259,43 @@ test('a function that never awaits fails before it fills the memory', async () =
     },
   })
   await expect(run(agent, newThread(), ask)).rejects.toMatchObject({ code: 'overflow' })
+})
+
+test('a function that awaits its writes stays few big events ahead', async () => {
+  let written = 0
+  const agent = defineAgent({
+    async run({ custom, message }) {
+      const m = message()
+      for (; written < 40; written++) await (written % 2 ? custom({ read: [BIG_TEXT] }) : m.text(BIG_TEXT))
+    },
+  })
+  const iterator = agent.stream(taskOf(newThread(), ask))[Symbol.asyncIterator]()
+  for (let taken = 0; taken < 5; taken++) await iterator.next()
+  await turn()
+  expect(written).toBeLessThan(5)
+  let events = 5
+  for await (const _ of { [Symbol.asyncIterator]: () => iterator }) events++
+  expect(written).toBe(40)
+  expect(events).toBeGreaterThan(45)
+})
+
+test('a function that never awaits fails before its big events fill the memory', async () => {
+  const agent = defineAgent({
+    run({ custom }) {
+      for (let at = 0; at < 200; at++) void custom(BIG_TEXT)
+    },
+  })
+  await expect(run(agent, newThread(), ask)).rejects.toMatchObject({ code: 'overflow' })
+})
+
+test('one event may be longer than what may wait', async () => {
+  const agent = defineAgent({
+    run({ custom }) {
+      void custom(BIG_TEXT.repeat(140))
+    },
+  })
+  const events = await run(agent, newThread(), ask)
+  expect(events.filter(({ method }) => method === 'custom')).toHaveLength(1)
 })
 
 test('writes that are not awaited arrive in order', async () => {

@@ -1,3 +1,4 @@
+import { bigEvents } from './big-events.ts'
 import { burst } from './burst.ts'
 import { firstToken } from './first-token.ts'
 import { formats } from './formats.ts'
@@ -18,6 +19,7 @@ for (const bench of [
   graph,
   replay,
   memory,
+  bigEvents,
   stalledReader,
   firstToken,
   subscribers,

@@ -29,10 +29,10 @@ interface Step {
   readonly done: () => void
 }
 
-/** `ready` waits while at least this many entries wait. */
-const HIGH_WATER = 64
-/** With more waiting entries than this, a function that never awaits is stopped. */
-const MAX_WAITING = 65_536
+/** `ready` waits while at least this many entries wait, or this much text in characters. */
+const HIGH_WATER = { count: 64, length: 1024 * 1024 }
+/** Where so many entries or so much text waits, the next entry of a function that never awaits stops it. */
+const MAX_WAITING = { count: 65_536, length: 64 * 1024 * 1024 }
 
 const DONE = { done: true, value: undefined } as const
 const READY = Promise.resolve()
@@ -40,7 +40,10 @@ const READY = Promise.resolve()
 /** @param onClose Called once, when the queue is closed or its last entry is taken. `early` says that entries may be missing. */
 export function createEventQueue(onClose: (early: boolean) => void): EventQueue {
   let entries: (AgentEvent | Step)[] = []
+  /** The text in each entry. */
+  let lengths: number[] = []
   let taken = 0
+  let waitingLength = 0
   let ended = false
   let closed = false
   let failure: { readonly error: unknown } | undefined
@@ -51,10 +54,25 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
   /** What every call gives once the queue was closed before its end. */
   let refusal: Promise<never> | undefined
 
+  const count = (): number => entries.length - taken
+
+  /** Puts events where the entries were that have been taken. Their text belongs to the state, which is there anyway. */
+  function replaceTaken(events: readonly AgentEvent[]): void {
+    entries = [...events, ...entries.slice(taken)]
+    lengths = [...events.map(() => 0), ...lengths.slice(taken)]
+    taken = 0
+  }
+
   function push(entry: AgentEvent | Step): void {
     if (closed || ended) return
+    const length = isStep(entry) ? 0 : textLength(entry.data)
+    // Short events are bounded by their number, so that one long event may be followed by the end of its message.
+    const isLong = length > MAX_WAITING.length / MAX_WAITING.count
+    const isOverflow = count() >= MAX_WAITING.count || (isLong && waitingLength >= MAX_WAITING.length)
     entries.push(entry)
-    if (entries.length - taken > MAX_WAITING) {
+    lengths.push(length)
+    waitingLength += length
+    if (isOverflow) {
       close({
         error: new AgentwireError(
           'overflow',
@@ -68,12 +86,10 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
   function shift(): AgentEvent | Step | undefined {
     if (taken === entries.length) return undefined
     const entry = entries[taken]
+    waitingLength -= lengths[taken]!
     entries[taken++] = undefined as never
-    if (taken === entries.length || (taken > 1_024 && taken * 2 > entries.length)) {
-      entries = entries.slice(taken)
-      taken = 0
-    }
-    if (caughtUp.length > 0 && entries.length - taken < HIGH_WATER / 2) {
+    if (taken === entries.length || (taken > 1_024 && taken * 2 > entries.length)) replaceTaken([])
+    if (caughtUp.length > 0 && count() < HIGH_WATER.count / 2 && waitingLength < HIGH_WATER.length / 2) {
       for (const resume of caughtUp) resume()
       caughtUp = []
     }
@@ -82,11 +98,13 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
 
   function close(reason?: { readonly error: unknown }): void {
     if (closed) return
-    const early = !ended || taken < entries.length
+    const early = !ended || count() > 0
     closed = true
     failure = reason ?? failure
     entries = []
+    lengths = []
     taken = 0
+    waitingLength = 0
     caughtUp = []
     if (!ended) {
       const error = failure?.error instanceof Error ? failure.error : cancelled()
@@ -132,10 +150,9 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
   async function runStep({ work, done }: Step): Promise<void> {
     try {
       const events = await work()
-      entries = [...events, ...entries.slice(taken)]
-      taken = 0
-      if (!closed) done()
-      else entries = []
+      if (closed) return
+      replaceTaken(events)
+      done()
     } catch (error) {
       close({ error })
     }
@@ -174,7 +191,7 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
     ready() {
       if (refusal) return refusal
       if (ended) return new Promise(() => {})
-      if (entries.length - taken < HIGH_WATER) return READY
+      if (count() < HIGH_WATER.count && waitingLength < HIGH_WATER.length) return READY
       return race(new Promise((resolve) => caughtUp.push(resolve)))
     },
     race,
@@ -193,6 +210,14 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
 }
 
 const isStep = (entry: AgentEvent | Step): entry is Step => 'work' in entry
+
+/** About how many characters the value is as JSON. */
+function textLength(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  let length = 8
+  if (typeof value === 'object') for (const key in value) length += textLength(value[key as never])
+  return length
+}
 
 const cancelled = (): AgentwireError => new AgentwireError('cancelled', 'The run was cancelled.')
 

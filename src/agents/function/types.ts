@@ -45,7 +45,7 @@ export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends
 /**
  * Writes messages, tool calls, events and state to the clients of a run. Calls take effect in their order. Awaiting their
  * promises is optional and gives back-pressure: a promise settles when the reader has caught up. A function that writes without
- * ever awaiting fails when 65,536 events wait.
+ * ever awaiting fails when 65,536 events or 64 Mi characters wait.
  *
  * Once the run is cancelled, calls have no effect, and their promises reject with a `cancelled` error, also those that wait
  * already: a function that awaits them goes on in its `finally`. A promise that you do not await may reject, but one that you

@@ -29,8 +29,10 @@ interface AppenderOptions {
   readonly retryForMs: number
 }
 
-/** How many events an agent may be ahead of the store. */
+/** How many events an agent may be ahead of the store, beside those that are being written. One commit has no more. */
 const MAX_QUEUED = 1_000
+/** How much JSON these may be together, in characters, but for the last one. */
+const MAX_QUEUED_LENGTH = 1024 * 1024
 /** Events that are written without waiting for a batch, because clients act on them. */
 const URGENT = new Set(['lifecycle', 'input.requested', 'checkpoints'])
 
@@ -40,6 +42,11 @@ export function createAppender(options: AppenderOptions): Appender {
   const toPending = eventWriter(runId)
   let head = options.head
   let queue: PendingEvent[] = []
+  let queuedLength = 0
+  /** Settles when a full queue is taken. */
+  let room: Promise<void> | undefined
+  let makeRoom = () => {}
+  let flushing = false
   let draining: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
   let endPause: (() => void) | undefined
@@ -69,9 +76,7 @@ export function createAppender(options: AppenderOptions): Appender {
   async function drain(): Promise<void> {
     try {
       while (queue.length > 0) {
-        const events = queue
-        queue = []
-        await write(events)
+        await write(takeQueue())
         await pause()
       }
     } catch (error) {
@@ -79,12 +84,25 @@ export function createAppender(options: AppenderOptions): Appender {
       throw error
     } finally {
       draining = undefined
+      makeRoom()
     }
   }
 
+  function takeQueue(): readonly PendingEvent[] {
+    const events = queue
+    queue = []
+    queuedLength = 0
+    makeRoom()
+    room = undefined
+    return events
+  }
+
+  const isFull = (): boolean => queue.length >= MAX_QUEUED || queuedLength >= MAX_QUEUED_LENGTH
+
+  /** Gathers what follows. A store may answer within one turn of the event loop, so timers and requests get a turn first. */
   async function pause(): Promise<void> {
-    if (coalesceMs === 0) return nextTurn()
-    if (queue.some(isUrgent)) return
+    await nextTurn()
+    if (coalesceMs === 0 || flushing || isFull() || queue.some(isUrgent)) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, coalesceMs)
       endPause = () => {
@@ -100,18 +118,27 @@ export function createAppender(options: AppenderOptions): Appender {
       if (failure) throw failure.error
       const item = toPending(event)
       queue.push(item)
+      queuedLength += item.params.length
       if (isUrgent(item)) endPause?.()
       if (!draining) {
         draining = drain()
         // The next push or flush throws it.
         draining.catch(() => {})
       }
-      return queue.length >= MAX_QUEUED ? draining : undefined
+      if (!isFull()) return undefined
+      endPause?.()
+      room ??= new Promise((resolve) => (makeRoom = resolve))
+      return room
     },
     async flush() {
-      while (draining) {
-        endPause?.()
-        await draining
+      flushing = true
+      try {
+        while (draining) {
+          endPause?.()
+          await draining
+        }
+      } finally {
+        flushing = false
       }
       if (failure) throw failure.error
     },

@@ -10,7 +10,7 @@ import {
   START,
   StateGraph,
 } from '@langchain/langgraph'
-import type { Agent } from '../../../src/index.ts'
+import { type Agent, defineAgent } from '../../../src/index.ts'
 import { customEvent, payload } from './events.ts'
 
 /** The input of the agents that send events. */
@@ -38,6 +38,28 @@ export const burst: Agent = {
   async *getHistory() {},
   updateState: () => Promise.reject(new TypeError('This agent keeps no state.')),
 }
+
+/** As long as the size says, and unlike every other, as what a tool has read is. */
+const bigText = (size: number, i: number): string => `${i} `.repeat(size / String(i).length).slice(0, size)
+
+/** An agent that sends big custom events without a pause. */
+export const bulk: Agent = {
+  ...burst,
+  async *stream({ start }) {
+    const { events, size } = (start.kind === 'input' ? start.value : {}) as Work
+    for (let i = 0; i < events; i++) {
+      yield { method: 'custom', namespace: [], data: { payload: bigText(size, i) } }
+    }
+  },
+}
+
+/** The same as an agent function, which awaits its writer. */
+export const bulkFunction = defineAgent({
+  async run({ input, custom }) {
+    const { events, size } = input as unknown as Work
+    for (let i = 0; i < events; i++) await custom(bigText(size, i))
+  },
+})
 
 const WorkState = Annotation.Root({
   events: Annotation<number>,

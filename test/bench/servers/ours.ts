@@ -4,13 +4,20 @@ import { toNode } from '../../../adapters/node.ts'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { createAgentServer, memoryCheckpointer } from '../../../src/index.ts'
 import { openStorage } from '../../../src/storage/open.ts'
-import { bareTokensGraph, burst, tokensGraph, writerGraph } from './agents.ts'
+import { bareTokensGraph, bulk, bulkFunction, burst, tokensGraph, writerGraph } from './agents.ts'
 import { serveCalls } from './process.ts'
 import { ticks, tickTimes } from './ticks.ts'
 
 const { store, checkpointer } = await openStorage(process.env.STORAGE_URL!)
 const handler = createAgentServer({
-  agents: { burst, ticks, writer: langgraph(writerGraph), tokens: langgraph(tokensGraph) },
+  agents: {
+    burst,
+    bulk,
+    bulkFunction,
+    ticks,
+    writer: langgraph(writerGraph),
+    tokens: langgraph(tokensGraph),
+  },
   authenticate: () => ({ id: 'bench' }),
   store,
   checkpointer,
