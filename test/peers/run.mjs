@@ -8,23 +8,10 @@
  * Options of vitest, such as `--reporter=json`, are passed on. The tests run in a temporary folder with a copy of the sources, the
  * named versions, and links to all other packages.
  */
-import { spawnSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+import { join } from 'node:path'
+import { install, ROOT, run, versionOf } from '../kit/install.mjs'
 
 /** Packages that depend on each other by their version. A run installs all of them, so that there is one copy of each. */
 const OLDEST = {
@@ -77,8 +64,7 @@ const wanted = {
 const folder = mkdtempSync(join(tmpdir(), 'agentwire-peers-'))
 process.exitCode = 1
 try {
-  install()
-  linkOthers()
+  if (!install(folder, wanted)) throw new Error('npm could not install them.')
   for (const name of [
     'src',
     'adapters',
@@ -93,54 +79,14 @@ try {
       recursive: true,
       filter: (path) => !path.includes('/node_modules'),
     })
-  for (const name of Object.keys(wanted)) console.log(`${name} ${versionOf(name)}`)
+  for (const name of Object.keys(wanted)) console.log(`${name} ${versionOf(folder, name)}`)
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
-  process.exitCode = run(process.execPath, [
-    vitest,
-    'run',
-    '--project',
-    'source',
-    ...(files.length > 0 ? files : TESTS),
-    ...options,
-  ])
+  const tests = files.length > 0 ? files : TESTS
+  process.exitCode = run(
+    process.execPath,
+    [vitest, 'run', '--project', 'source', ...tests, ...options],
+    folder,
+  )
 } finally {
   rmSync(folder, { recursive: true, force: true })
-}
-
-/** Packages outside of `wanted` come as links, so peers are not installed. */
-function install() {
-  writeFileSync(
-    join(folder, 'package.json'),
-    JSON.stringify({ private: true, type: 'module', dependencies: wanted, overrides: wanted }),
-  )
-  const status = run('npm', ['install', '--legacy-peer-deps', '--no-audit', '--no-fund', '--loglevel=error'])
-  if (status !== 0) throw new Error(`npm install ended with ${status}.`)
-}
-
-function linkOthers() {
-  const packages = join(ROOT, 'node_modules')
-  const names = readdirSync(packages).flatMap((name) =>
-    name.startsWith('@') ? readdirSync(join(packages, name)).map((inner) => `${name}/${inner}`) : [name],
-  )
-  for (const name of names) {
-    const place = join(folder, 'node_modules', name)
-    if (existsSync(place)) continue
-    mkdirSync(dirname(place), { recursive: true })
-    symlinkSync(join(packages, name), place)
-  }
-}
-
-/** @param {string} name */
-function versionOf(name) {
-  return JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
-}
-
-/**
- * @param {string} command
- * @param {string[]} args
- */
-function run(command, args) {
-  const { status, error } = spawnSync(command, args, { cwd: folder, stdio: 'inherit' })
-  if (error) throw error
-  return status ?? 1
 }

@@ -1,0 +1,58 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/**
+ * Installs packages into a folder of their own, so that the lock file of the project stays as it is. All other packages come as
+ * links, so peers are not installed. Gives false where npm fails.
+ *
+ * @param {string} folder
+ * @param {Readonly<Record<string, string>>} dependencies
+ */
+export function install(folder, dependencies) {
+  writeFileSync(
+    join(folder, 'package.json'),
+    JSON.stringify({ private: true, type: 'module', dependencies, overrides: dependencies }),
+  )
+  const npm = ['install', '--legacy-peer-deps', '--no-audit', '--no-fund', '--loglevel=error']
+  if (run('npm', npm, folder) !== 0) return false
+  linkOthers(folder)
+  return true
+}
+
+/** @param {string} folder */
+function linkOthers(folder) {
+  const packages = join(ROOT, 'node_modules')
+  const names = readdirSync(packages).flatMap((name) =>
+    name.startsWith('@') ? readdirSync(join(packages, name)).map((inner) => `${name}/${inner}`) : [name],
+  )
+  for (const name of names) {
+    const place = join(folder, 'node_modules', name)
+    if (existsSync(place)) continue
+    mkdirSync(dirname(place), { recursive: true })
+    symlinkSync(join(packages, name), place)
+  }
+}
+
+/**
+ * @param {string} folder
+ * @param {string} name
+ */
+export function versionOf(folder, name) {
+  return JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} args
+ * @param {string} cwd
+ * @param {NodeJS.ProcessEnv} [env]
+ */
+export function run(command, args, cwd, env = process.env) {
+  const { status, error } = spawnSync(command, args, { cwd, env, stdio: 'inherit' })
+  if (error) throw error
+  return status ?? 1
+}

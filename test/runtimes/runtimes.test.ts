@@ -1,0 +1,106 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runServerAudits } from '../../src/audit/index.ts'
+import { audited } from '../conformance/audited/agents.ts'
+import { threadClient } from '../kit/client.ts'
+import { isTerminal } from '../kit/events.ts'
+import { RUNTIMES, type Started } from './start.ts'
+
+/** `node test/runtimes/run.mjs` installs the runtimes, and names those that start on this machine. */
+const { RUNTIMES_FOLDER: folder = '', RUNTIMES: names = '' } = process.env
+const runtimes = names.split(',').filter((name) => name !== '')
+
+let threads = 0
+const open = (base: string) => threadClient(base, `thread-${++threads}`, {})
+
+/** Everything that the last message of the thread says. */
+async function lastText(base: string, threadId: string): Promise<string> {
+  const { body } = await threadClient(base, threadId, {}).get('/state')
+  return JSON.stringify(body.values.messages.at(-1).content)
+}
+
+describe.skipIf(runtimes.length === 0)('outside of Node (node test/runtimes/run.mjs)', () => {
+  describe.each(runtimes)('%s', (name) => {
+    const { program, start } = RUNTIMES[name]!
+    let started: Started
+    beforeAll(async () => {
+      started = await start(join(folder, name), program)
+    })
+    afterAll(() => started?.close())
+
+    test.each(['/functions', '/hono', '/graphs'])(
+      'keeps every rule of the protocol at %s',
+      {
+        timeout: 120_000,
+        // workerd may reset the connection of an upload that was refused before its end.
+        retry: 2,
+      },
+      async (mount) => {
+        const baseUrl = started.origin + mount
+        const found = await runServerAudits({ baseUrl, ...audited, timeoutMs: 40_000, concurrency: 8 })
+        const missed = found.filter(({ passed }) => !passed)
+        expect(missed.map(({ rule, detail }) => `${rule}: ${detail}`)).toEqual([])
+      },
+    )
+
+    test.each([
+      ['/functions', '19'],
+      ['/hono', '19'],
+      ['/graphs', 'At last.'],
+    ])('goes on with a run whose client has disconnected, at %s', async (mount, end) => {
+      const base = started.origin + mount
+      const thread = open(base)
+      await thread.start({ messages: [{ type: 'human', content: 'Count.' }] }, { assistant_id: 'slow' })
+      const stream = await thread.stream()
+      await stream.until((events) => events.length > 0)
+      stream.close()
+      const events = await thread.transcript()
+      expect(events.filter(isTerminal).map(({ params }) => params.data.event)).toEqual(['completed'])
+      expect(await lastText(base, thread.id)).toContain(end)
+    })
+  })
+})
+
+describe.runIf(runtimes.includes('workerd'))('Workers (node test/runtimes/run.mjs)', () => {
+  const { program, start } = RUNTIMES.workerd!
+  const inFolder = (which: string) => start(join(folder, 'workerd'), which)
+
+  test('a server that a module makes starts, and its run goes on after the response', async ({
+    onTestFinished,
+  }) => {
+    const { origin, close } = await inFolder(program)
+    onTestFinished(async () => void (await close()))
+    const base = `${origin}/in-module`
+    const thread = open(base)
+    await thread.start({ messages: [] }, { assistant_id: 'slow' })
+    await expect
+      .poll(async () => (await thread.get('')).body.status, { timeout: 15_000, interval: 200 })
+      .toBe('idle')
+    expect(await lastText(base, thread.id)).toContain('19')
+  })
+
+  test('the example with a Durable Object streams, asks, is answered, cancels, and shows it all after a reload', async ({
+    onTestFinished,
+  }) => {
+    const { origin, close } = await inFolder('examples/workers/worker.ts')
+    onTestFinished(async () => void (await close()))
+    const asking = open(origin)
+    await asking.start({ messages: [{ type: 'human', content: 'Do it.' }] }, { assistant_id: 'approval' })
+    await asking.transcript()
+    const [question] = (await asking.get('/state')).body.tasks.flatMap(
+      ({ interrupts }: { interrupts: unknown[] }) => interrupts,
+    )
+    expect(question.value).toBe('Shall I?')
+    await asking.ok('input.respond', { interrupt_id: question.id, response: 'yes' })
+    await asking.transcript(2)
+    expect(await lastText(origin, asking.id)).toBe('"You said yes."')
+
+    const counting = open(origin)
+    const runId = await counting.start({ messages: [] }, { assistant_id: 'counter' })
+    const stream = await counting.stream()
+    await stream.until((events) => events.some(({ method }) => method === 'messages'))
+    expect((await counting.post(`/runs/${runId}/cancel?wait=1`)).status).toBeLessThan(300)
+    const ends = (await counting.transcript()).filter(isTerminal)
+    expect(ends.map(({ params }) => params.data.event)).toEqual(['interrupted'])
+  })
+})
