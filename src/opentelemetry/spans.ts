@@ -115,7 +115,7 @@ export function createRunSpans(tracer: Tracer, maxOpen = MAX_OPEN_SPANS): (event
         ...modelCallAttributes(call),
         ...idsOf(event),
         ...usageOf(usage),
-        ...(finishReason !== undefined && { 'gen_ai.response.finish_reasons': [finishReason] }),
+        ...(finishReason !== undefined && { 'gen_ai.response.finish_reasons': [spell(finishReason)] }),
         ...(firstTokenAt !== null && {
           'gen_ai.response.time_to_first_chunk': secondsBetween(startedAt, firstTokenAt),
         }),
@@ -127,6 +127,10 @@ export function createRunSpans(tracer: Tracer, maxOpen = MAX_OPEN_SPANS): (event
     span.end(new Date(endedAt))
   }
 }
+
+/** What the semantic conventions call a finish reason. */
+const spell = (reason: string): string =>
+  reason === 'toolCalls' ? 'tool_call' : reason === 'contentFilter' ? 'content_filter' : reason
 
 const callerOf = ({ traceparent }: RunEvent): SpanContext | undefined => parseTraceparent(traceparent)
 

@@ -223,6 +223,17 @@ test('a call of a model is a child of its run, with its own times, tokens and ti
 })
 
 test.each([
+  ['toolCalls', 'tool_call'],
+  ['contentFilter', 'content_filter'],
+  ['length', 'length'],
+])('the finish reason %s of a call is %s in its span', (finishReason, word) => {
+  const { telemetry, spans } = recorder()
+  const event = EVENTS['run.model_called']
+  telemetry.observe({ ...event, call: { ...event.call, finishReason } })
+  expect(spans()[0]!.attributes['gen_ai.response.finish_reasons']).toEqual([word])
+})
+
+test.each([
   ['RateLimitError: try later', 'RateLimitError'],
   ['run_1: try later', '_OTHER'],
   ['Cancelled.', '_OTHER'],

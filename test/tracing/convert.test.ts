@@ -118,6 +118,7 @@ test("a chat call is converted to the platform's message format", () => {
     ls_max_tokens: 100,
     ls_stop: ['END'],
     ls_invocation_params: {
+      model: 'gpt-4o',
       top_p: 0.9,
       response_format: { type: 'text' },
       tools: [

@@ -77,7 +77,7 @@ test('a run is a span with the attributes of the conventions, and the event of t
     'gen_ai.request.stop_sequences': ['END'],
     'gen_ai.response.id': 'msg_1',
     'gen_ai.response.model': 'claude-sonnet-4-5',
-    'gen_ai.response.finish_reasons': ['toolCalls'],
+    'gen_ai.response.finish_reasons': ['tool_call'],
     'gen_ai.response.time_to_first_chunk': expect.any(Number),
     'gen_ai.usage.input_tokens': 12,
     'gen_ai.usage.output_tokens': 6,
@@ -112,7 +112,7 @@ test('a run is a span with the attributes of the conventions, and the event of t
         { type: 'text', content: 'Three.' },
         { type: 'tool_call', id: 'tu_2', name: 'add', arguments: { a: 2 } },
       ],
-      finish_reason: 'toolCalls',
+      finish_reason: 'tool_call',
     },
   ])
 })
@@ -195,6 +195,76 @@ test.each(formats)(
       }),
       { numRuns: RUNS },
     )
+  },
+)
+
+test.each([
+  ['stop', 'stop', 'stop'],
+  ['length', 'length', 'length'],
+  ['tool_calls', 'tool_call', 'toolCalls'],
+  ['content_filter', 'content_filter', 'contentFilter'],
+])('the finish reason %s is written as %s and read back as %s', (raw, word, reason) => {
+  const message = { role: 'assistant', content: 'Hi' }
+  const run = recordOf(
+    undefined,
+    { object: 'chat.completion', choices: [{ index: 0, message, finish_reason: raw }] },
+    'openaiChat',
+  )
+  const attributes = genAiAttributes(run)
+  expect(attributes['gen_ai.response.finish_reasons']).toEqual([word])
+  expect(JSON.parse(String(attributes['gen_ai.output.messages']))).toMatchObject([{ finish_reason: word }])
+  const back = readGenAiAttributes(attributes)
+  expect(back.output).toMatchObject([{ finishReason: reason }])
+  expect(back.finishReasons).toEqual([reason])
+})
+
+test('finish reasons of other libraries are read, with messages and without', () => {
+  const reasons = { 'gen_ai.response.finish_reasons': ['end_turn', 'tool_calls', 'SAFETY', 'new'] }
+  expect(readGenAiAttributes(reasons)).toEqual({
+    input: [],
+    output: [],
+    finishReasons: ['stop', 'toolCalls', 'contentFilter', 'other'],
+  })
+  const answers = [
+    { role: 'assistant', parts: [] },
+    { role: 'assistant', parts: [], finish_reason: 'max_tokens' },
+  ]
+  expect(
+    readGenAiAttributes({ ...reasons, 'gen_ai.output.messages': JSON.stringify(answers) }).output,
+  ).toMatchObject([{ finishReason: 'stop' }, { finishReason: 'length' }])
+})
+
+test('a span names the requested model, and the model that answered beside it', async () => {
+  const { exporter, sink } = tracing()
+  const run = startLlmRun({ name: 'answer', request: { ...request, model: 'claude-latest' }, sinks: [sink] })
+  run.end(response)
+  await run.delivered()
+  const [span] = exporter.getFinishedSpans()
+  expect(span!.name).toBe('chat claude-latest')
+  expect(span!.attributes).toMatchObject({
+    'gen_ai.request.model': 'claude-latest',
+    'gen_ai.response.model': 'claude-sonnet-4-5',
+    'langsmith.metadata.ls_model_name': 'claude-sonnet-4-5',
+  })
+  expect(readGenAiAttributes(span!.attributes).model).toBe('claude-sonnet-4-5')
+})
+
+test.each(['completions', 'anthropic', 'responses', 'langchain', 'vercel', undefined])(
+  'a call that fails before it answers has no output in the shape %s',
+  async (target) => {
+    for (const answer of [
+      undefined,
+      { type: 'error', error: { type: 'overloaded_error', message: 'Busy' } },
+    ]) {
+      const { exporter, sink } = tracing()
+      const run = startLlmRun({ name: 'answer', request, target, sinks: [sink] })
+      const { outputs } = run.fail(new RangeError('Busy'), answer)
+      if (!answer) expect(outputs).toEqual({})
+      await run.delivered()
+      const { attributes } = exporter.getFinishedSpans()[0]!
+      expect(Object.keys(attributes).filter((key) => /output|response/.test(key))).toEqual([])
+      expect(attributes['error.type']).toBe('RangeError')
+    }
   },
 )
 

@@ -235,7 +235,7 @@ export function finishDraft(draft: Draft): Message[] {
 /** The finish reasons of all providers, in the order in which the patterns are tried. */
 const REASONS: readonly (readonly [RegExp, FinishReason])[] = [
   [/^(stop|eos|end_turn|stop_sequence|completed?)$/i, 'stop'],
-  [/^(tool.(call|use)|function_call)/i, 'toolCalls'],
+  [/^(tool.?(call|use)|function_call)/i, 'toolCalls'],
   [/length|max.(output.)?tokens|context_window/i, 'length'],
   [/filter|refusal|guardrail|safety|recitation|blocklist|prohibited|spii/i, 'contentFilter'],
   [/pause|compaction|interrupted/i, 'pause'],
@@ -246,7 +246,7 @@ const REASONS: readonly (readonly [RegExp, FinishReason])[] = [
  * Normalizes a finish reason. `stop` becomes `toolCalls` when calls wait for a result, because some providers do not tell the
  * two apart.
  */
-function finishReasonOf(raw: unknown, calls: boolean): FinishReason | undefined {
+export function finishReasonOf(raw: unknown, calls = false): FinishReason | undefined {
   if (typeof raw !== 'string') return undefined
   const reason = REASONS.find(([pattern]) => pattern.test(raw))?.[1] ?? 'other'
   return reason === 'stop' && calls ? 'toolCalls' : reason

@@ -116,13 +116,16 @@ export function toRecord(
   if (from !== undefined) metadata.ls_provider = from
   if (model !== undefined) metadata.ls_model_name = model
   metadata.ls_model_type = prompt === undefined ? 'chat' : 'llm'
-  if (request !== NO_REQUEST) Object.assign(metadata, requestMetadata(request))
+  if (request !== NO_REQUEST) Object.assign(metadata, requestMetadata(request, model))
   if (asked !== undefined && prompt === undefined) Object.assign(metadata, shapeMetadata(target, metadata))
   if (usage) metadata.usage_metadata = encodeUsage(usage)
   if (issues.length > 0) metadata.conversion_issues = issues.map(({ path, message }) => `${path}: ${message}`)
+  // Some shapes cannot say that there is no answer: without messages they write an empty, complete one.
+  const unanswered = error !== undefined && messages.length === 0
+  const outputs = prompt === undefined ? target.writeResponse(messages) : { choices: choicesOf(messages) }
   const record: { -readonly [Key in keyof ModelCallRecord]: ModelCallRecord[Key] } = {
     inputs: prompt === undefined ? target.writeRequest(request.messages) : { prompt },
-    outputs: prompt === undefined ? target.writeResponse(messages) : { choices: choicesOf(messages) },
+    outputs: unanswered ? {} : outputs,
     metadata: options.metadata ? Object.assign(metadata, options.metadata) : metadata,
     events,
   }

@@ -25,14 +25,22 @@ const SHOWN = new Set(
 /** The fields of a tool that are shown. Remote tools hold addresses and credentials in others. */
 const TOOL = ['type', 'name', 'description', 'parameters', 'input_schema', 'strict']
 
-/** Makes the `ls_…` metadata of a request. */
-export function requestMetadata({ params, tools, extras }: ModelRequest): Record<string, unknown> {
+/**
+ * Makes the `ls_…` metadata of a request.
+ *
+ * @param model `ls_model_name`. A request that names another model, such as an alias, shows that too.
+ */
+export function requestMetadata(
+  { params, tools, extras }: ModelRequest,
+  model: string | undefined,
+): Record<string, unknown> {
   const metadata: Record<string, unknown> = {}
   const { temperature, maxTokens, stop } = params
   if (temperature !== undefined) metadata.ls_temperature = temperature
   if (maxTokens !== undefined) metadata.ls_max_tokens = maxTokens
   if (stop !== undefined) metadata.ls_stop = stop
   const shown: Record<string, unknown> = {}
+  if (params.model !== undefined && params.model !== model) shown.model = params.model
   for (const [name, written] of PARAMS) if (params[name] !== undefined) shown[written] = params[name]
   for (const key in extras) {
     const name = toSnake(key)

@@ -17,8 +17,7 @@ function writeMessage(message: Message): Record<string, unknown> {
   if (id !== undefined) written.id = id
   if (name !== undefined) written.name = name
   if (status !== undefined) written.status = status
-  // Messages that were read from a span may have a reason of another vendor.
-  if (finishReason !== undefined) written.finish_reason = WIRE_REASONS[finishReason] ?? finishReason
+  if (finishReason !== undefined) written.finish_reason = WIRE_REASONS[finishReason]
   if (metadata) written.response_metadata = metadata
   if (extras) written.extras = extras
   return written

@@ -1,3 +1,4 @@
+import { finishReasonOf } from '../../formats/reading/draft.ts'
 import { type Fields, fieldsOf, listOf, toText } from '../../formats/reading/fields.ts'
 import {
   type ContentBlock,
@@ -17,6 +18,8 @@ export interface GenAiCall {
   readonly provider?: string
   readonly model?: string
   readonly usage?: Usage
+  /** Why each answer ended. Libraries write it also where they leave out the messages. */
+  readonly finishReasons?: readonly FinishReason[]
 }
 
 /**
@@ -27,12 +30,17 @@ export function readGenAiAttributes(attributes: Readonly<Record<string, unknown>
   const provider = attributes['gen_ai.system'] ?? attributes['gen_ai.provider.name']
   const model = attributes['gen_ai.response.model'] ?? attributes['gen_ai.request.model']
   const usage = usageOf(attributes)
+  const reasons = listOf(parse(attributes['gen_ai.response.finish_reasons'])).map((raw) =>
+    finishReasonOf(raw),
+  )
+  const output = messagesOf(attributes['gen_ai.output.messages'])
   return {
     input: messagesOf(attributes['gen_ai.input.messages']),
-    output: messagesOf(attributes['gen_ai.output.messages']),
+    output: output.map((message, at) => (reasons[at] ? { finishReason: reasons[at], ...message } : message)),
     ...(typeof provider === 'string' && { provider }),
     ...(typeof model === 'string' && { model }),
     ...(usage && { usage }),
+    ...(reasons.length > 0 && { finishReasons: reasons.map((reason) => reason ?? 'other') }),
   }
 }
 
@@ -66,10 +74,11 @@ function messagesOf(value: unknown): Message[] {
 function readMessage({ role, parts, name, finish_reason }: Fields): Message {
   const given = listOf(parts).filter(isRecord)
   const [answer] = given
+  const finishReason = finishReasonOf(finish_reason)
   const about = {
     role: role as Role,
     ...(typeof name === 'string' && { name }),
-    ...(typeof finish_reason === 'string' && { finishReason: finish_reason as FinishReason }),
+    ...(finishReason && { finishReason }),
   }
   if (answer?.type !== 'tool_call_response') return { ...about, content: given.map(readPart) }
   const { id, response } = answer

@@ -1,5 +1,5 @@
 import { generic } from '../../formats/index.ts'
-import { type ContentBlock, decodeUsage, type Message } from '../../messages/index.ts'
+import { type ContentBlock, decodeUsage, type FinishReason, type Message } from '../../messages/index.ts'
 import type { RunEvent } from '../convert/convert.ts'
 import { formatOf } from '../convert/formats.ts'
 import type { RunType, TracedRun } from '../traced-run.ts'
@@ -33,6 +33,8 @@ const PROVIDERS: Readonly<Record<string, string>> = {
 /** The attribute `gen_ai.request.<value>` of each key of the metadata and its invocation parameters. */
 const REQUEST: Readonly<Record<string, string>> = {
   ls_model_name: 'model',
+  // The requested model, where the answer names another one.
+  model: 'model',
   ls_temperature: 'temperature',
   ls_max_tokens: 'max_tokens',
   ls_stop: 'stop_sequences',
@@ -50,6 +52,14 @@ const DETAILS: Readonly<Record<string, string>> = {
   cache_creation: 'cache_creation.input_tokens',
   reasoning: 'reasoning.output_tokens',
 }
+
+/** The finish reasons that the conventions spell otherwise. */
+const REASONS: Partial<Readonly<Record<FinishReason, string>>> = {
+  toolCalls: 'tool_call',
+  contentFilter: 'content_filter',
+}
+
+const spell = (reason: FinishReason): string => REASONS[reason] ?? reason
 
 /** The operation of a run: `chat`, `execute_tool`, … */
 export function operationOf({ run_type, extra }: TracedRun): string {
@@ -136,13 +146,15 @@ function addMessages(attributes: Attributes, run: TracedRun, model: unknown): vo
   }
   const format = ls_message_format === undefined ? generic : formatOf(undefined, outputs, inputs)
   const input = format?.readRequest(inputs).messages ?? []
-  const output = format?.readResponse(outputs).messages ?? []
+  const { messages = [] } = format?.readResponse(outputs) ?? {}
+  // A call that failed may have an empty message that only says so.
+  const output = messages.filter(({ content }) => run.error === undefined || content.length > 0)
   if (input.length > 0) set(attributes, 'gen_ai.input.messages', input.map(messagePart))
   if (output.length === 0 || Object.keys(outputs).length === 0) return
   set(attributes, 'gen_ai.output.messages', output.map(messagePart))
   set(attributes, 'gen_ai.response.id', output[0]!.id)
   set(attributes, 'gen_ai.response.model', model)
-  const reasons = output.flatMap(({ finishReason }) => finishReason ?? [])
+  const reasons = output.flatMap(({ finishReason }) => (finishReason ? spell(finishReason) : []))
   if (reasons.length > 0) attributes['gen_ai.response.finish_reasons'] = reasons
 }
 
@@ -151,7 +163,7 @@ function messagePart({ role, name, content, toolCallId, finishReason }: Message)
     role === 'tool'
       ? [{ type: 'tool_call_response', id: toolCallId ?? null, response: responseOf(content) }]
       : content.map(partOf)
-  return { role, parts, ...(name && { name }), ...(finishReason && { finish_reason: finishReason }) }
+  return { role, parts, ...(name && { name }), ...(finishReason && { finish_reason: spell(finishReason) }) }
 }
 
 function responseOf(content: readonly ContentBlock[]): unknown {

@@ -1,6 +1,6 @@
 import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 import type { TracedRun } from '../traced-run.ts'
-import { genAiAttributes, operationOf } from './genai-write.ts'
+import { type Attributes, genAiAttributes, operationOf } from './genai-write.ts'
 import type { Sink } from './sink.ts'
 
 export { type GenAiCall, readGenAiAttributes } from './genai-read.ts'
@@ -19,21 +19,21 @@ export function openTelemetrySink({ tracer }: { readonly tracer: Tracer }): Sink
     create(run) {
       const parent = run.parent_run_id === undefined ? undefined : open.get(run.parent_run_id)
       const active = context.active()
+      const attributes = genAiAttributes(run)
       const options = {
         kind: run.run_type === 'llm' ? SpanKind.CLIENT : SpanKind.INTERNAL,
         startTime: new Date(run.start_time),
-        attributes: genAiAttributes(run),
+        attributes,
       }
-      open.set(
-        run.id,
-        tracer.startSpan(nameOf(run), options, parent ? trace.setSpan(active, parent) : active),
-      )
+      const within = parent ? trace.setSpan(active, parent) : active
+      open.set(run.id, tracer.startSpan(nameOf(run, attributes), options, within))
     },
     update(run) {
       const span = open.get(run.id)
       if (!span) return
-      span.updateName(nameOf(run))
-      span.setAttributes(genAiAttributes(run))
+      const attributes = genAiAttributes(run)
+      span.updateName(nameOf(run, attributes))
+      span.setAttributes(attributes)
       for (const { name, time, kwargs } of run.events)
         span.addEvent(name, kwargs && { kwargs: JSON.stringify(kwargs) }, new Date(time))
       if (run.error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: run.error })
@@ -44,7 +44,7 @@ export function openTelemetrySink({ tracer }: { readonly tracer: Tracer }): Sink
   }
 }
 
-function nameOf(run: TracedRun): string {
-  const model = run.extra.metadata.ls_model_name
-  return run.run_type === 'llm' && typeof model === 'string' ? `${operationOf(run)} ${model}` : run.name
+/** The operation and the requested model, which does not change when the answer names a version of it. */
+function nameOf(run: TracedRun, { 'gen_ai.request.model': model }: Attributes): string {
+  return run.run_type === 'llm' && model !== undefined ? `${operationOf(run)} ${model}` : run.name
 }
