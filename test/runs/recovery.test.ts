@@ -116,6 +116,26 @@ test('a cancel on one instance stops a run on another', async () => {
   expect(rootStates(await transcript(b.engine, 't'))).toEqual(['running', 'interrupted'])
 })
 
+test('a thread whose take-over never ends does not hold up the other threads of a lost process', async () => {
+  const ids = Array.from({ length: 20 }, (_, i) => `t${i}`)
+  const saver = memoryCheckpointer()
+  const stuckSaver = Object.assign(Object.create(saver), {
+    getTuple: (config: Parameters<typeof saver.getTuple>[0]) =>
+      config.configurable?.thread_id === 't0' ? new Promise<never>(() => {}) : saver.getTuple(config),
+  })
+  const survivor = puppet({ resumable: true, checkpointer: stuckSaver })
+  const join = cluster()
+  const a = join(puppet({ resumable: true }).agent)
+  for (const threadId of ids) await start(a.engine, threadId)
+  join(survivor.agent)
+  a.kill()
+  await eventually(() => survivor.tasks.length === ids.length - 1, {
+    timeoutMs: 10_000,
+    what: 'The survivor',
+  })
+  expect(survivor.tasks.map(({ threadId }) => threadId).sort()).toEqual(ids.slice(1).sort())
+})
+
 test('a run that no process survives is given up after three attempts', async () => {
   const join = cluster()
   const attempts: (() => void)[] = []

@@ -1,3 +1,4 @@
+import { within } from '../../time.ts'
 import type { RunContext } from '../context.ts'
 import { removeMarked } from '../threads/remove-thread.ts'
 import { recoverThread } from './recover.ts'
@@ -13,7 +14,9 @@ export function startMaintenance(context: RunContext): () => void {
   const start = (): void => {
     if (started) return
     // With a store of one process no other process can be lost, so there is little to find.
-    every(context, store.capabilities.shared ? leaseTtlMs / 3 : sweepMs, () => finishOrphanedWork(context))
+    const recoverMs = store.capabilities.shared ? leaseTtlMs / 3 : sweepMs
+    const recovering = new Set<string>()
+    every(context, recoverMs, () => finishOrphanedWork(context, recovering, recoverMs))
     every(context, sweepMs, () => store.sweep())
     started = true
   }
@@ -23,8 +26,19 @@ export function startMaintenance(context: RunContext): () => void {
   return start
 }
 
-/** Takes over orphaned runs, starts runs that wait on free threads, and finishes interrupted deletions. */
-async function finishOrphanedWork(context: RunContext): Promise<void> {
+/** How many threads an instance recovers at once. */
+const RECOVERED_AT_ONCE = 8
+
+/**
+ * Takes over orphaned runs, starts runs that wait on free threads, and finishes interrupted deletions: those that wait longest
+ * first, and several at once. A thread that takes longer than `deadlineMs` goes on by itself, so that it does not hold up others;
+ * `recovering` has these threads.
+ */
+async function finishOrphanedWork(
+  context: RunContext,
+  recovering: Set<string>,
+  deadlineMs: number,
+): Promise<void> {
   const { store, active, closing, report } = context
   const [expired, queued, deleting] = await Promise.all([
     store.expired(),
@@ -33,17 +47,29 @@ async function finishOrphanedWork(context: RunContext): Promise<void> {
   ])
   const orphaned = [...expired, ...queued.docs].map(({ partition }) => partition)
   const marked = new Set(deleting.docs.map(({ partition }) => partition))
-  for (const threadId of new Set([...orphaned, ...marked])) {
-    if (closing.signal.aborted) return
-    const work = async (): Promise<void> => {
+  const waiting = new Set([...orphaned, ...marked])
+
+  async function recover(threadId: string): Promise<void> {
+    recovering.add(threadId)
+    try {
       if (!active.has(threadId)) await recoverThread(context, threadId)
       if (marked.has(threadId)) await removeMarked(context, threadId)
-    }
-    await work().catch((error) => {
+    } catch (error) {
       // What could not be taken over before the close is left to another process.
       if (!closing.signal.aborted) report(error, { threadId })
-    })
+    } finally {
+      recovering.delete(threadId)
+    }
   }
+
+  const recoverInTurn = async (): Promise<void> => {
+    for (const threadId of waiting) {
+      waiting.delete(threadId)
+      if (closing.signal.aborted) return
+      if (!recovering.has(threadId)) await within(deadlineMs, recover(threadId))
+    }
+  }
+  await Promise.all(Array.from({ length: RECOVERED_AT_ONCE }, recoverInTurn))
 }
 
 /**
