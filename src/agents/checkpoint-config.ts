@@ -1,4 +1,4 @@
-import type { CheckpointConfig } from '../storage/checkpointer/checkpointer.ts'
+import type { CheckpointConfig, CheckpointTuple } from '../storage/checkpointer/checkpointer.ts'
 import type { CheckpointRef, HistoryOptions, StateAddress } from './agent.ts'
 import { toJson } from './to-json.ts'
 
@@ -36,5 +36,20 @@ export function listOptionsOf(at: StateAddress, { limit, before, filter }: Histo
     ...(limit !== undefined && Number.isFinite(limit) && at.checkpointId === undefined && { limit }),
     ...(before !== undefined && { before: configOf({ ...at, checkpointId: before }) }),
     ...(filter !== undefined && { filter: { ...filter } }),
+  }
+}
+
+/** The checkpoints of a namespace from the address on, newest first. */
+export async function* listTuples(
+  at: StateAddress,
+  options: HistoryOptions,
+): AsyncGenerator<CheckpointTuple, void, undefined> {
+  let left = options.limit ?? Number.POSITIVE_INFINITY
+  if (left <= 0) return
+  const namespace = configOf({ ...at, checkpointId: undefined })
+  for await (const tuple of at.checkpointer.list(namespace, listOptionsOf(at, options))) {
+    if (at.checkpointId !== undefined && tuple.checkpoint.id > at.checkpointId) continue
+    yield tuple
+    if (--left <= 0) return
   }
 }

@@ -1,4 +1,5 @@
 import type { Agent } from '../agents/agent.ts'
+import { unknownAgent } from '../agents/unknown-agent.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import type { Store } from '../storage/store/store.ts'
 import { RunError } from './errors.ts'
@@ -12,6 +13,8 @@ export interface RunContext extends FailureTold {
   readonly store: Store
   readonly checkpointer: Checkpointer
   readonly agents: ReadonlyMap<string, Agent>
+  /** Old names of agents, each with the id of the agent. */
+  readonly aliases: ReadonlyMap<string, string>
   /** The assistant of a thread that names none; undefined when there are several and none was chosen. */
   readonly defaultAgent: string | undefined
   /** The id of this process in the leases it holds. */
@@ -70,19 +73,35 @@ export interface ActiveRun {
  */
 export type StopReason = CancelAction | 'close' | 'hand over' | 'fenced'
 
-export function agentOf(context: RunContext, assistantId: string): Agent {
-  const agent = context.agents.get(assistantId)
+/** The id that a name stands for, which may be an alias. */
+export const idOf = ({ aliases }: Pick<RunContext, 'aliases'>, name: string): string =>
+  aliases.get(name) ?? name
+
+export const findAgent = (context: RunContext, name: string): Agent | undefined =>
+  context.agents.get(idOf(context, name))
+
+export function agentOf(context: RunContext, name: string): Agent {
+  const agent = findAgent(context, name)
   if (agent) return agent
-  const known = [...context.agents.keys()].map((name) => JSON.stringify(name)).join(', ')
-  throw new RunError(
+  throw unknownAssistant(context, name)
+}
+
+function unknownAssistant({ agents }: RunContext, name: string): RunError {
+  const known = [...agents.keys()].map((id) => JSON.stringify(id)).join(', ')
+  return new RunError(
     'invalid_argument',
-    `Unknown assistant ${JSON.stringify(assistantId)}. This server has: ${known}.`,
+    `Unknown assistant ${JSON.stringify(name)}. This server has: ${known}.`,
   )
 }
 
-/** The assistant that reads the state of a thread: its own, else the default, else the first. */
-export const readerOf = ({ agents, defaultAgent }: RunContext, assistantId: string | null): string =>
-  assistantId ?? defaultAgent ?? [...agents.keys()][0]!
+/**
+ * The agent that reads the state of a thread: its own, else the default, else the first. The state of an agent that is not there
+ * any more is read from its checkpoints.
+ */
+export function readerOf(context: RunContext, assistantId: string | null): Agent {
+  const name = assistantId ?? context.defaultAgent ?? [...context.agents.keys()][0]!
+  return findAgent(context, name) ?? unknownAgent(() => unknownAssistant(context, name))
+}
 
 export const checkpointerOf = (context: RunContext, agent: Agent): Checkpointer =>
   agent.checkpointer ?? context.checkpointer
@@ -101,5 +120,5 @@ export function assertOpen({ closing }: RunContext): void {
 }
 
 /** How a run stops when the server closes: one that another process can continue is handed over. */
-export const closeReason = ({ store, agents }: RunContext, assistantId: string): StopReason =>
-  store.capabilities.shared && agents.get(assistantId)?.resumable === true ? 'hand over' : 'close'
+export const closeReason = (context: RunContext, assistantId: string): StopReason =>
+  context.store.capabilities.shared && findAgent(context, assistantId)?.resumable ? 'hand over' : 'close'

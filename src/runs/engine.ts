@@ -33,6 +33,7 @@ import {
   type StoredConfig,
   type ThreadRecord,
 } from './records/records.ts'
+import { warnOfForgetfulStore } from './savers.ts'
 import { readEvents } from './subscriptions/events.ts'
 import { type Subscription, subscribe } from './subscriptions/subscribe.ts'
 import { deleteThread } from './threads/delete-thread.ts'
@@ -53,6 +54,8 @@ import { writeState } from './threads/write-state.ts'
 export interface AgentEngineOptions {
   /** The agents, by assistant id. */
   readonly agents: Readonly<Record<string, Agent>>
+  /** Old names of agents, each with the id that it stands for now: threads of the old name go on with that agent. */
+  readonly aliases?: Readonly<Record<string, string>> | undefined
   /** The assistant of a thread that names none. Default: the only agent, if there is only one. */
   readonly defaultAgent?: string | undefined
   /** Keeps threads, runs and events. Default: memory. */
@@ -198,6 +201,8 @@ export interface EngineMeasures {
  */
 export interface AgentEngine {
   readonly agents: ReadonlyMap<string, Agent>
+  /** Old names, each with the id of an agent. */
+  readonly aliases: ReadonlyMap<string, string>
   /** The assistant of a thread that names none; undefined when there are several and none was chosen. */
   readonly defaultAgent: string | undefined
   /** Starts a run, creating the thread when there is none. Settles when it is recorded, not when it ends. */
@@ -257,7 +262,7 @@ const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
 
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   const context = createContext(options)
-  const { agents, defaultAgent, store, observe } = context
+  const { agents, aliases, defaultAgent, store, observe } = context
   const maintain = startMaintenance(context)
 
   /** Binds a function that needs the owner of a thread, for callers who name a principal. */
@@ -273,6 +278,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   const startAs = as(startRun)
   return {
     agents,
+    aliases,
     defaultAgent,
     start: ({ input = null, ...request }) =>
       startAs({ ...request, config: configOf(request), start: { kind: 'input', value: input } }),
@@ -305,7 +311,10 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
 function createContext(options: AgentEngineOptions): RunContext {
   const agents = agentsOf(options?.agents)
   const defaultAgent = defaultAgentOf(agents, options.defaultAgent)
+  const aliases = aliasesOf(agents, options.aliases)
   const unobserved = options.store ?? memoryStore()
+  const checkpointer = options.checkpointer ?? memoryCheckpointer()
+  warnOfForgetfulStore(unobserved, { agents, checkpointer })
   const report = reporterOf(options.onError)
   const observe = createObserver(options.observe, (error) => report(error, {}))
   const { shared } = unobserved.capabilities
@@ -316,8 +325,9 @@ function createContext(options: AgentEngineOptions): RunContext {
   const closing = lazy(() => new AbortController())
   return {
     store,
-    checkpointer: options.checkpointer ?? memoryCheckpointer(),
+    checkpointer,
     agents,
+    aliases,
     defaultAgent,
     get instance() {
       return instance()
@@ -367,6 +377,18 @@ function agentsOf(given: AgentEngineOptions['agents'] | undefined): Map<string, 
     throw new RunError('invalid_argument', message)
   }
   return agents
+}
+
+function aliasesOf(
+  agents: ReadonlyMap<string, Agent>,
+  given: AgentEngineOptions['aliases'] = {},
+): ReadonlyMap<string, string> {
+  for (const [name, id] of Object.entries(given)) {
+    if (agents.has(id) && !agents.has(name)) continue
+    const message = `aliases.${name}: ${agents.has(name) ? 'this is an agent itself' : `there is no agent ${JSON.stringify(id)}`}.`
+    throw new RunError('invalid_argument', message)
+  }
+  return new Map(Object.entries(given))
 }
 
 function defaultAgentOf(agents: ReadonlyMap<string, Agent>, named: string | undefined): string | undefined {

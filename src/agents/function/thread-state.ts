@@ -8,7 +8,7 @@ import type {
   StateSnapshot,
   StateUpdate,
 } from '../agent.ts'
-import { configOf, listOptionsOf, refOf } from '../checkpoint-config.ts'
+import { listTuples, refOf } from '../checkpoint-config.ts'
 import { AgentInputError } from '../errors.ts'
 import { toJson } from '../to-json.ts'
 import { type Channels, createCheckpointChain, type LoadedCheckpoint, loadCheckpoint } from './checkpoints.ts'
@@ -41,14 +41,7 @@ export const threadState: Pick<Agent, 'getState' | 'getHistory' | 'updateState'>
   },
 
   async *getHistory(at: StateAddress, options: HistoryOptions = {}): AsyncGenerator<StateSnapshot> {
-    let left = options.limit ?? Number.POSITIVE_INFINITY
-    if (left <= 0) return
-    const namespace = configOf({ ...at, checkpointId: undefined })
-    for await (const tuple of at.checkpointer.list(namespace, listOptionsOf(at, options))) {
-      if (at.checkpointId !== undefined && tuple.checkpoint.id > at.checkpointId) continue
-      yield toSnapshot(tuple)
-      if (--left <= 0) return
-    }
+    for await (const tuple of listTuples(at, options)) yield toSnapshot(tuple)
   },
 
   async updateState(at: StateAddress, { values, asNode }: StateUpdate) {

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { FencedError } from '../../storage/errors.ts'
-import { agentOf, checkpointerOf, type LaunchedRun, type RunContext, type StopReason } from '../context.ts'
+import { checkpointerOf, type LaunchedRun, type RunContext, readerOf, type StopReason } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
 import { reportFailure } from '../failures.ts'
 import type { Appender } from '../log/appender.ts'
@@ -143,7 +143,7 @@ async function rollback(context: RunContext, run: RunRecord, token: number): Pro
   const { checkpointId = null, interrupts = [] } = rollbackPoint ?? {}
   if (checkpointId === null) {
     try {
-      const checkpointer = checkpointerOf(context, agentOf(context, assistantId))
+      const checkpointer = checkpointerOf(context, readerOf(context, assistantId))
       const clear = async (): Promise<void> => {
         // A process that has lost the thread would delete what a later run wrote.
         await assertLease(context, threadId, token)
@@ -174,7 +174,7 @@ async function interruptsLeftOpen(
   const kept = union(raised, interrupts)
   if (run.start.kind !== 'resume') return kept
   try {
-    const agent = agentOf(context, run.assistantId)
+    const agent = readerOf(context, run.assistantId)
     const at = { threadId, checkpointer: checkpointerOf(context, agent) }
     const snapshot = await saverInTime(context, agent.getState(at))
     return snapshot ? openInterrupts(snapshot, union(kept, run.rollbackPoint?.interrupts ?? [])) : kept

@@ -3,12 +3,12 @@ import { ConflictError } from '../../storage/errors.ts'
 import type { Guard, Op, PartitionState } from '../../storage/store/store.ts'
 import { sleep } from '../../time.ts'
 import {
-  agentOf,
   assertOpen,
   beforeClose,
   checkpointerOf,
   type LaunchedRun,
   type RunContext,
+  readerOf,
 } from '../context.ts'
 import { deadlineOf, saverInTime } from '../deadlines.ts'
 import { persist } from '../log/appender.ts'
@@ -26,6 +26,7 @@ import {
   type Versioned,
 } from '../records/records.ts'
 import { commitTransitions, rootLifecycle, transition } from '../records/transition.ts'
+import { orphanedThread } from '../savers.ts'
 
 export interface ThreadClaim {
   readonly read: Versioned<ThreadRecord> | undefined
@@ -51,6 +52,7 @@ export async function claimThread(
   const { threadId } = run
   const token = nextToken(state)
   const rollbackPoint = await rollbackPointOf(context, thread, run)
+  if (!read && thread.owner !== null && rollbackPoint.checkpointId !== null) throw orphanedThread(threadId)
   const started = transition(thread, run, { type: 'run.started', rollbackPoint })
   const busy: ThreadRecord = {
     ...thread,
@@ -113,7 +115,7 @@ async function rollbackPointOf(
   run: RunRecord,
 ): Promise<RollbackPoint> {
   if (restoredCheckpointId !== null) return { checkpointId: restoredCheckpointId, interrupts }
-  const checkpointer = checkpointerOf(context, agentOf(context, run.assistantId))
+  const checkpointer = checkpointerOf(context, readerOf(context, run.assistantId))
   const checkpointId = await saverInTime(context, newestCheckpointId(checkpointer, threadId))
   return { checkpointId, interrupts }
 }

@@ -1,6 +1,6 @@
 import type { RunInput } from '../../agents/agent.ts'
 import { uuid7 } from '../../ids.ts'
-import { agentOf, assertOpen, checkpointerOf, type RunContext } from '../context.ts'
+import { agentOf, assertOpen, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import {
@@ -20,6 +20,7 @@ import {
   type ThreadRecord,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
+import { isOrphaned, orphanedThread } from '../savers.ts'
 import { requireCheckpoint } from '../threads/state.ts'
 import { savedThread } from '../threads/threads.ts'
 import { enqueue } from './enqueue.ts'
@@ -106,6 +107,7 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   // The calls above may have outlasted the server.
   assertOpen(context)
   if (waits) {
+    if (!read && (await isOrphaned(context, thread))) throw orphanedThread(threadId)
     await enqueue(context, { read, thread: changed, run, answers, ...extra })
     // The process that held the thread may have released it before it could see this run.
     await startNext(context, threadId)
@@ -151,10 +153,12 @@ async function usableThread(
   }
   if (thread.owner !== owner || (thread.deleting && mustExist)) throw noSuchThread(threadId)
   if (thread.deleting) throw new RunError('thread_busy', 'The thread is being deleted.')
-  if (assistantId !== undefined && thread.assistantId !== null && thread.assistantId !== assistantId) {
+  const bound = thread.assistantId
+  if (assistantId !== undefined && bound !== null && idOf(context, bound) !== idOf(context, assistantId)) {
+    agentOf(context, bound)
     throw new RunError(
       'invalid_argument',
-      `The thread is bound to assistant ${JSON.stringify(thread.assistantId)}. Use that one, or start a new thread.`,
+      `The thread is bound to assistant ${JSON.stringify(bound)}. Use that one, or start a new thread.`,
     )
   }
   return thread
@@ -162,7 +166,7 @@ async function usableThread(
 
 function assistantOf(context: RunContext, thread: ThreadRecord, request: StartRequest): string {
   const assistantId = request.assistantId ?? thread.assistantId ?? context.defaultAgent
-  if (assistantId !== undefined) return assistantId
+  if (assistantId !== undefined) return idOf(context, assistantId)
   throw new RunError('invalid_argument', 'assistant_id: name the assistant that should run.')
 }
 

@@ -1,7 +1,15 @@
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { ConflictError, FencedError } from '../../storage/errors.ts'
 import type { Op, PartitionState, Store } from '../../storage/store/store.ts'
-import { assertOpen, beforeClose, checkpointerOf, type LaunchedRun, type RunContext } from '../context.ts'
+import {
+  assertOpen,
+  beforeClose,
+  checkpointerOf,
+  findAgent,
+  type LaunchedRun,
+  type RunContext,
+  readerOf,
+} from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
 import { expireLease } from '../records/leases.ts'
@@ -61,8 +69,10 @@ interface OrphanedRun {
   readonly token: number
 }
 
-const isResumable = ({ agents }: RunContext, run: RunRecord): boolean =>
-  run.cancel === null && run.attempts < MAX_ATTEMPTS && agents.get(run.assistantId)?.resumable === true
+const isResumable = (context: RunContext, run: RunRecord): boolean =>
+  run.cancel === null &&
+  run.attempts < MAX_ATTEMPTS &&
+  findAgent(context, run.assistantId)?.resumable === true
 
 const guards = ({ thread, run, state }: OrphanedRun) =>
   [
@@ -96,8 +106,7 @@ async function remainingInput(
   const { start, checkpointId } = run
   // A restored head is dropped with the run's first checkpoint, so this run has written none.
   if (thread.restoredCheckpointId !== null) return { start, checkpointId }
-  const agent = context.agents.get(run.assistantId)
-  const checkpointer = agent ? checkpointerOf(context, agent) : context.checkpointer
+  const checkpointer = checkpointerOf(context, readerOf(context, run.assistantId))
   const newest = await saverInTime(context, newestCheckpointId(checkpointer, run.threadId))
   const hasWritten = newest !== (run.rollbackPoint?.checkpointId ?? null)
   return hasWritten ? { start: { kind: 'input', value: null }, checkpointId: null } : { start, checkpointId }

@@ -1,5 +1,5 @@
 import { ConflictError, FencedError } from '../../storage/errors.ts'
-import { type RunContext, readerOf } from '../context.ts'
+import { checkpointerOf, findAgent, type RunContext, readerOf } from '../context.ts'
 import { RunError } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
 import { loadWaiting } from '../execution/enqueue.ts'
@@ -14,6 +14,7 @@ import {
   type ThreadRecord,
 } from '../records/records.ts'
 import { commitTransitions, dropped } from '../records/transition.ts'
+import { saversOf } from '../savers.ts'
 import { type OwnedThread, savedThread } from './threads.ts'
 
 /**
@@ -73,9 +74,12 @@ async function removeThread(context: RunContext, thread: ThreadRecord, token: nu
   // A failed renewal is ignored, because the commit below fails without the lease.
   const stopRenewing = keepRenewing(context, threadId, token, (renewal) => renewal.catch(() => {}))
   try {
-    const agent = context.agents.get(readerOf(context, thread.assistantId))
+    const { assistantId } = thread
+    // It is not known where an agent that is not there any more kept its state.
+    const isKnown = assistantId === null || findAgent(context, assistantId) !== undefined
+    const savers = isKnown ? [checkpointerOf(context, readerOf(context, assistantId))] : saversOf(context)
     await store.assertFence(threadId, token)
-    await (agent?.checkpointer ?? context.checkpointer).deleteThread(threadId)
+    for (const saver of savers) await saver.deleteThread(threadId)
     await store.commit(threadId, { guards: [{ guard: 'fence', token }], ops: [{ op: 'clear' }] })
   } catch (error) {
     await releaseLease(store, threadId, token)

@@ -1,5 +1,5 @@
 import type { HistoryOptions, StateAddress, StateSnapshot } from '../../agents/agent.ts'
-import { agentOf, checkpointerOf, type RunContext, readerOf } from '../context.ts'
+import { checkpointerOf, type RunContext, readerOf } from '../context.ts'
 import { RunError } from '../errors.ts'
 import { withoutErrorTexts } from '../failures.ts'
 import type { ThreadRecord } from '../records/records.ts'
@@ -18,7 +18,7 @@ export async function readState(
   thread: ThreadRecord,
   query: StateQuery = {},
 ): Promise<StateSnapshot | undefined> {
-  const agent = agentOf(context, readerOf(context, thread.assistantId))
+  const agent = readerOf(context, thread.assistantId)
   const at = addressOf(context, thread, query)
   const snapshot = await agent.getState(at, { subgraphs: query.subgraphs ?? false })
   return snapshot && withoutErrorTexts(context, snapshot)
@@ -31,7 +31,7 @@ export async function* readHistory(
   query: StateQuery,
   options: HistoryOptions,
 ): AsyncGenerator<StateSnapshot, void, undefined> {
-  const agent = agentOf(context, readerOf(context, thread.assistantId))
+  const agent = readerOf(context, thread.assistantId)
   for await (const snapshot of agent.getHistory(addressOf(context, thread, query), options)) {
     yield withoutErrorTexts(context, snapshot)
   }
@@ -42,7 +42,7 @@ export function addressOf(
   thread: ThreadRecord,
   { checkpointId, checkpointNs }: StateQuery,
 ): StateAddress {
-  const agent = agentOf(context, readerOf(context, thread.assistantId))
+  const agent = readerOf(context, thread.assistantId)
   return {
     threadId: thread.threadId,
     checkpointer: checkpointerOf(context, agent),

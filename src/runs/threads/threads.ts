@@ -1,6 +1,6 @@
 import { ConflictError } from '../../storage/errors.ts'
 import type { DocIndex } from '../../storage/store/store.ts'
-import { agentOf, checkpointerOf, type RunContext, readerOf } from '../context.ts'
+import { checkpointerOf, type RunContext, readerOf } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
 import { noSuchRun, noSuchThread } from '../errors.ts'
 import { type CommandKey, loadReceipt, putReceipt } from '../records/idempotency.ts'
@@ -14,6 +14,7 @@ import {
   type ThreadRecord,
 } from '../records/records.ts'
 import { updateThread } from '../records/update.ts'
+import { isOrphaned } from '../savers.ts'
 
 /** A thread, and whose it has to be. */
 export interface OwnedThread {
@@ -43,7 +44,7 @@ export async function savedThread(
   { threadId, owner }: OwnedThread,
 ): Promise<ThreadRecord | undefined> {
   if (owner !== null) return undefined
-  const checkpointer = checkpointerOf(context, agentOf(context, readerOf(context, null)))
+  const checkpointer = checkpointerOf(context, readerOf(context, null))
   const configurable = { thread_id: threadId, checkpoint_ns: '' }
   const tuple = await saverInTime(context, checkpointer.getTuple({ configurable }))
   if (!tuple) return undefined
@@ -76,7 +77,12 @@ export async function createThread(
 ): Promise<ThreadRecord | undefined> {
   const { store } = context
   const { threadId, owner, assistantId = null, metadata = {}, command } = request
-  const { now } = await store.inspect(threadId)
+  const [{ now }, known, orphaned] = await Promise.all([
+    store.inspect(threadId),
+    loadThread(store, threadId),
+    isOrphaned(context, request),
+  ])
+  if (orphaned && !known) return undefined
   const thread: ThreadRecord = { ...newThread(threadId, owner, now), assistantId, metadata }
   try {
     await store.commit(threadId, {

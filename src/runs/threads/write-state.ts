@@ -5,7 +5,7 @@ import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { FencedError } from '../../storage/errors.ts'
 import type { PartitionState } from '../../storage/store/store.ts'
 import { sleep } from '../../time.ts'
-import { agentOf, type RunContext, readerOf } from '../context.ts'
+import { type RunContext, readerOf } from '../context.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import { keepRenewing } from '../execution/lease.ts'
 import { recoverThread } from '../execution/recover.ts'
@@ -31,6 +31,7 @@ import {
   type ThreadRecord,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
+import { isOrphaned, orphanedThread } from '../savers.ts'
 import { addressOf, requireCheckpoint } from './state.ts'
 
 export interface StateWrite extends StateUpdate {
@@ -102,6 +103,7 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
   const read = await loadThread(store, threadId)
   const thread = read?.record ?? newThread(threadId, owner, state.now)
   if (thread.owner !== owner) throw noSuchThread(threadId)
+  if (!read && (await isOrphaned(context, write))) throw orphanedThread(threadId)
   const { receipt, inFlight: unsettled, guards } = await loadReceipt(store, threadId, command)
   if (receipt) {
     if ('checkpointId' in receipt) return receipt
@@ -154,7 +156,7 @@ async function putCheckpoint(
   write: StateWrite,
   { thread, token }: Held,
 ): Promise<string> {
-  const agent = agentOf(context, readerOf(context, thread.assistantId))
+  const agent = readerOf(context, thread.assistantId)
   const address = addressOf(context, thread, write)
   if (write.checkpointId !== undefined) await requireCheckpoint(address)
   const checkpointer = fencedCheckpointer(address.checkpointer, context.store, write.threadId, token)
@@ -173,7 +175,7 @@ async function waitsAfter(
   thread: ThreadRecord,
   checkpointId: string,
 ): Promise<Waits> {
-  const agent = agentOf(context, readerOf(context, thread.assistantId))
+  const agent = readerOf(context, thread.assistantId)
   const isOfRoot = !write.checkpointNs
   const at = isOfRoot
     ? { ...addressOf(context, thread, write), checkpointId }

@@ -1,0 +1,24 @@
+import type { Agent } from './agent.ts'
+import { configOf, listTuples } from './checkpoint-config.ts'
+import { readUnknownGraph } from './langgraph/unknown-graph.ts'
+
+/** Reads the threads of an agent that is not there any more, of whatever kind it was, from their checkpoints. All else throws `refusal()`. */
+export function unknownAgent(refusal: () => Error): Agent {
+  return {
+    resumable: false,
+    // biome-ignore lint/correctness/useYield: it cannot run
+    async *stream() {
+      throw refusal()
+    },
+    async getState(at) {
+      const tuple = await at.checkpointer.getTuple(configOf(at))
+      return tuple && readUnknownGraph(tuple)
+    },
+    async *getHistory(at, options = {}) {
+      for await (const tuple of listTuples(at, options)) yield readUnknownGraph(tuple)
+    },
+    async updateState() {
+      throw refusal()
+    },
+  }
+}

@@ -1,0 +1,48 @@
+import type { Agent } from '../agents/agent.ts'
+import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
+import { DATABASE } from '../storage/checkpointer/fenced.ts'
+import { newestCheckpointId } from '../storage/checkpointer/newest.ts'
+import type { Store } from '../storage/store/store.ts'
+import { saverInTime } from './deadlines.ts'
+import { RunError } from './errors.ts'
+
+/** Where the agents of a server keep their state. */
+export interface Savers {
+  readonly agents: ReadonlyMap<string, Agent>
+  readonly checkpointer: Checkpointer
+}
+
+export const saversOf = ({ agents, checkpointer }: Savers): readonly Checkpointer[] => [
+  ...new Set([checkpointer, ...[...agents.values()].map((agent) => agent.checkpointer ?? checkpointer)]),
+]
+
+/**
+ * Whether an owner may not create this thread, because it has a state of which no record says whose it is. Without authentication
+ * everything belongs to the one owner.
+ */
+export async function isOrphaned(
+  context: Savers & { readonly retryForMs: number },
+  { threadId, owner }: { readonly threadId: string; readonly owner: string | null },
+): Promise<boolean> {
+  if (owner === null) return false
+  const newest = saversOf(context).map((saver) => newestCheckpointId(saver, threadId))
+  return (await saverInTime(context, Promise.all(newest))).some((id) => id !== null)
+}
+
+export const orphanedThread = (threadId: string): RunError =>
+  new RunError(
+    'no_such_thread',
+    `Thread ${JSON.stringify(threadId)} has a state, but this server does not know whose it is. Use another thread id.`,
+  )
+
+/** Warns of a store that forgets whose the threads are while a saver keeps them. */
+export function warnOfForgetfulStore({ capabilities }: Store, savers: Savers): void {
+  if (capabilities.durable || !saversOf(savers).some(isDurable)) return
+  console.warn(
+    'agentwire: a checkpointer keeps its state, but the store is in memory: after a restart nobody can reach a thread of before. Give `store` as well, such as that of openStorage().',
+  )
+}
+
+/** Savers in memory are `memoryCheckpointer`, which is no instance of a class, and LangGraph's `MemorySaver` with its field `storage`. */
+const isDurable = (saver: Checkpointer): boolean =>
+  DATABASE in saver || (Object.getPrototypeOf(saver) !== Object.prototype && !('storage' in saver))
