@@ -1,15 +1,54 @@
+import { HttpError } from '../http/index.ts'
+
+/** Comparisons of one search, which take some 50 ms. */
+const MAX_COMPARED = 1_000_000
+
+type Check = (whole: unknown) => boolean
+
 /**
- * JSON containment: every key of `part` is in `whole` with a value that contains its own, every item of a list is contained
- * in some item of the other, and all else is equal.
+ * A check of JSON containment: every key of `part` is in the whole with a value that contains its own, every item of a list is
+ * contained in some item of the other, and all else is equal. It throws 400 once all its calls have compared too much, because
+ * lists of objects are compared pair by pair.
  */
-export function contains(whole: unknown, part: unknown): boolean {
-  if (!isObject(part) || !isObject(whole)) return whole === part
-  if (Array.isArray(part) !== Array.isArray(whole)) return false
-  if (Array.isArray(part) && Array.isArray(whole))
-    return part.every((item) => whole.some((other) => contains(other, item)))
-  return Object.entries(part).every(
-    ([key, value]) => Object.hasOwn(whole, key) && contains(whole[key], value),
-  )
+export function containing(part: unknown): Check {
+  let compared = 0
+  const count = (values: number) => {
+    compared += values
+    if (compared <= MAX_COMPARED) return
+    const message = `The search compares more than ${MAX_COMPARED} values: look for fewer keys or shorter lists.`
+    throw new HttpError(400, 'invalid_argument', message)
+  }
+  const checkOf = (part: unknown): Check => {
+    if (Array.isArray(part)) return listCheck(part)
+    if (!isObject(part)) return (whole) => whole === part
+    const fields = Object.entries(part).map(([key, value]) => [key, checkOf(value)] as const)
+    return (whole) => {
+      if (!isObject(whole) || Array.isArray(whole)) return false
+      return fields.every(([key, check]) => {
+        count(1)
+        return Object.hasOwn(whole, key) && check(whole[key])
+      })
+    }
+  }
+  const listCheck = (part: readonly unknown[]): Check => {
+    const plain = [...new Set(part.filter((item) => !isObject(item)))]
+    const checks = part.filter(isObject).map(checkOf)
+    return (whole) => {
+      if (!Array.isArray(whole)) return false
+      count(whole.length)
+      const items = new Set<unknown>(plain.length > 0 ? whole : [])
+      return (
+        plain.every((item) => items.has(item)) &&
+        checks.every((check) =>
+          whole.some((item) => {
+            count(1)
+            return check(item)
+          }),
+        )
+      )
+    }
+  }
+  return checkOf(part)
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

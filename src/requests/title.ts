@@ -6,7 +6,8 @@ export function titleOf(input: unknown): string | undefined {
   const list = Array.isArray(messages) ? messages : messages === undefined ? [] : [messages]
   for (const message of list) {
     const text = isHuman(message) ? textOf(message).trim() : ''
-    if (text !== '') return [...text].slice(0, MAX_TITLE).join('')
+    // A character has at most two code units.
+    if (text !== '') return [...text.slice(0, 2 * MAX_TITLE)].slice(0, MAX_TITLE).join('')
   }
   return undefined
 }

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import type { StateSnapshot } from '../agents/agent.ts'
 import { json } from '../http/index.ts'
 import { bodyOf } from '../requests/body.ts'
-import { contains } from '../requests/contains.ts'
+import { containing } from '../requests/contains.ts'
 import { mapSome, page } from '../requests/lists.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import type { ThreadRecord } from '../runs/index.ts'
@@ -18,7 +18,8 @@ export async function searchThreads({ engine }: FaceContext, call: FaceCall): Pr
   const query = await bodyOf(threadSearchSchema, call)
   const { limit = 10, offset = 0, select } = query
   const { items, total } = await page(find({ engine }, call, query), offset, limit)
-  const isSelected = (field: string) => select?.includes(field) ?? true
+  const selected = select && new Set(select)
+  const isSelected = (field: string) => selected?.has(field) ?? true
   const readsState = isSelected('values') || isSelected('interrupts')
   const records = await mapSome(items, READS_AT_ONCE, async ({ thread, state }) => {
     const known = state === undefined && readsState ? await newestState(engine, thread) : state
@@ -46,16 +47,19 @@ async function* find(
   { metadata = {}, values, ids, status, sort_by, sort_order }: z.output<typeof threadSearchSchema>,
 ): AsyncGenerator<Found> {
   const orderBy = sort_by && ORDER[sort_by]
+  const wanted = ids && new Set(ids)
+  const hasMetadata = containing(metadata)
+  const hasValues = containing(values)
   for await (const thread of engine.listThreads({
     principal,
     status,
     orderBy,
     ascending: sort_order === 'asc',
   })) {
-    if (ids && !ids.includes(thread.threadId)) continue
-    if (!contains(metadataOf(thread), metadata)) continue
+    if (wanted && !wanted.has(thread.threadId)) continue
+    if (!hasMetadata(metadataOf(thread))) continue
     const state = values && ((await newestState(engine, thread)) ?? null)
-    if (!values || contains(state?.values ?? {}, values)) yield { thread, state }
+    if (!values || hasValues(state?.values ?? {})) yield { thread, state }
   }
 }
 

@@ -21,8 +21,15 @@ function toSnake(value: unknown): unknown {
   return renamed
 }
 
+/** The most items of a list whose items are checked or compared one by one. */
+const MAX_ITEMS = 1_000
+
+/** The length is checked before the items, each of which costs more than its bytes. */
+const list = <Item extends z.ZodType>(item: Item, min = 0) =>
+  z.array(z.unknown()).min(min).max(MAX_ITEMS).pipe(z.array(item))
+
 const record = z.record(z.string(), z.unknown())
-const namespace = z.array(z.string())
+const namespace = list(z.string())
 /** Many clients send null for what they leave out. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   schema.nullish().transform((value) => value ?? undefined)
@@ -30,7 +37,7 @@ const optional = <Schema extends z.ZodType>(schema: Schema) =>
 const config = params({
   configurable: optional(record),
   recursion_limit: optional(z.int().positive()),
-  tags: optional(z.array(z.string())),
+  tags: optional(list(z.string())),
   metadata: optional(record),
 })
 
@@ -57,7 +64,7 @@ const answer = params({
 export const inputRespondSchema = params({
   interrupt_id: optional(z.string()),
   response: z.unknown().optional(),
-  responses: optional(z.array(answer).min(1)),
+  responses: optional(list(answer, 1)),
   update: z.unknown().optional(),
   goto: z.unknown().optional(),
   config: optional(config),
@@ -73,7 +80,7 @@ export const inputInjectSchema = params({
   }),
 })
 
-export const stateGetSchema = params({ namespace: optional(namespace), keys: optional(z.array(z.string())) })
+export const stateGetSchema = params({ namespace: optional(namespace), keys: optional(list(z.string())) })
 
 export const listCheckpointsSchema = params({
   namespace: optional(namespace),
@@ -90,8 +97,8 @@ export const stateForkSchema = params({
 export const getTreeSchema = params({ run_id: optional(z.string()) })
 
 export const streamSchema = params({
-  channels: z.array(z.string()).min(1),
-  namespaces: optional(z.array(namespace)),
+  channels: list(z.string(), 1),
+  namespaces: optional(list(namespace)),
   depth: optional(z.int().nonnegative()),
   since: optional(z.int().nonnegative()),
   since_event_id: optional(z.string()),
@@ -135,8 +142,8 @@ export const threadPatchSchema = params({ metadata: optional(record) })
 export const threadSearchSchema = params({
   metadata: optional(record),
   values: optional(record),
-  ids: optional(z.array(z.string())),
-  select: optional(z.array(z.string())),
+  ids: optional(list(z.string())),
+  select: optional(list(z.string())),
   status: optional(z.enum(['idle', 'busy', 'interrupted', 'error'])),
   limit: optional(z.int().min(1).max(1_000)),
   offset: optional(z.int().nonnegative()),

@@ -20,7 +20,7 @@ const NODE_ENTRIES = [
 
 /** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
 const CEILINGS: Readonly<Record<string, number>> = {
-  agentwire: 52.5,
+  agentwire: 53,
   'agentwire/langgraph': 8,
   'agentwire/messages': 6,
   'agentwire/sqlite': 16,

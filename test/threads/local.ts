@@ -10,7 +10,7 @@ export const MAX_BODY = 20_000
 const CHANGES = new Set(['put', 'delete', 'append', 'clear'])
 
 /** A server in this process that counts its writes. */
-export function serve() {
+export function serve(maxBodyBytes = MAX_BODY) {
   const inner = memoryStore()
   let written = 0
   const { errors, reporters } = unexpectedErrors()
@@ -26,7 +26,7 @@ export function serve() {
     agents: { chat: langgraph(chat()), ask: langgraph(approval()) },
     defaultAgent: 'ask',
     store,
-    http: { maxBodyBytes: MAX_BODY },
+    http: { maxBodyBytes },
     ...reporters,
   })
   onTestFinished(() => server.close())

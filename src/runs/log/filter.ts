@@ -14,9 +14,10 @@ export type Matcher = (topic: Topic) => boolean
 
 export function createMatcher({ channels, namespaces = [], depth }: EventFilter): Matcher {
   const wanted = new Set(channels)
+  const prefixes = namespaces.map((prefix) => prefix.map(segmentMatcher))
   const inNamespaces = (namespace: readonly string[]) =>
-    namespaces.length === 0 ||
-    namespaces.some(
+    prefixes.length === 0 ||
+    prefixes.some(
       (prefix) =>
         startsWith(namespace, prefix) && (depth === undefined || namespace.length - prefix.length <= depth),
     )
@@ -28,8 +29,12 @@ function wantsChannel(wanted: ReadonlySet<string>, { method, detail }: Topic): b
   return wanted.has(method) || (method === 'custom' && detail !== undefined && wanted.has(`custom:${detail}`))
 }
 
-const startsWith = (namespace: readonly string[], prefix: readonly string[]): boolean =>
-  prefix.length <= namespace.length && prefix.every((segment, i) => sameSegment(segment, namespace[i]!))
+type SegmentMatcher = (segment: string) => boolean
 
-const sameSegment = (wanted: string, segment: string): boolean =>
-  wanted === segment || (!wanted.includes(':') && segment.startsWith(`${wanted}:`))
+const startsWith = (namespace: readonly string[], prefix: readonly SegmentMatcher[]): boolean =>
+  prefix.length <= namespace.length && prefix.every((matches, i) => matches(namespace[i]!))
+
+function segmentMatcher(wanted: string): SegmentMatcher {
+  const name = wanted.includes(':') ? undefined : `${wanted}:`
+  return (segment) => segment === wanted || (name !== undefined && segment.startsWith(name))
+}

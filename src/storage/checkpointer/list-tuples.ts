@@ -38,11 +38,12 @@ export async function* listTuples<Row>(
   if (left <= 0) return
   const isFiltered = Object.keys(filter).length > 0
   const scope = scopeOf(config, before)
+  const matches = metadataCheck(filter)
   const size = isFiltered ? LOOKED_AT : Math.min(limit, LOOKED_AT)
   for await (const page of pages(scope, size, isFiltered)) {
     const fitting: Row[] = []
     for (const row of page) {
-      if (!isFiltered || matches(await metadataOf(row), filter)) fitting.push(row)
+      if (!isFiltered || matches(await metadataOf(row))) fitting.push(row)
     }
     for (let at = 0; at < fitting.length && left > 0; ) {
       const batch = fitting.slice(at, at + Math.min(LOADED, left))
@@ -61,11 +62,12 @@ export function scopeOf(config: CheckpointConfig, before: CheckpointConfig | und
   return { ...address, threadId, before: before && addressOf(before).checkpointId }
 }
 
-export function matches(metadata: CheckpointMetadata, filter: Record<string, unknown>): boolean {
-  const fields = metadata as unknown as Record<string, unknown>
-  return Object.entries(filter).every(
-    ([key, value]) => Object.hasOwn(fields, key) && equalsCopy(value, fields[key]),
-  )
+export function metadataCheck(filter: Record<string, unknown>): (metadata: CheckpointMetadata) => boolean {
+  const wanted = Object.entries(filter)
+  return (metadata) => {
+    const fields = metadata as unknown as Record<string, unknown>
+    return wanted.every(([key, value]) => Object.hasOwn(fields, key) && equalsCopy(value, fields[key]))
+  }
 }
 
 interface Listed {

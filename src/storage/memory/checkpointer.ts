@@ -1,6 +1,6 @@
 import { placeOf } from '../checkpointer/config.ts'
 import { copy } from '../checkpointer/copy.ts'
-import { isInScope, matches, newestFirst, scopeOf } from '../checkpointer/list-tuples.ts'
+import { isInScope, metadataCheck, newestFirst, scopeOf } from '../checkpointer/list-tuples.ts'
 import {
   type CheckpointSaver,
   type CheckpointTuples,
@@ -53,10 +53,11 @@ export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer
         .flatMap((thread) => [...(thread?.values() ?? [])])
         .flatMap(({ kept }) => [...kept.values()])
         .filter(({ namespace, checkpointId }) => isInScope(scope, namespace, checkpointId))
+      const matches = metadataCheck(filter)
       let left = limit
       for (const kept of found.sort(newestFirst)) {
         if (left <= 0) return
-        if (!matches(kept.metadata, filter)) continue
+        if (!matches(kept.metadata)) continue
         left -= 1
         yield tupleOf(kept)
       }

@@ -16,8 +16,9 @@ export async function stateGet(command: Command): Promise<CommandResult> {
       `Namespace ${JSON.stringify(namespace)} has no state on this thread.`,
     )
   }
-  const values = keys
-    ? Object.fromEntries(Object.entries(snapshot.values).filter(([key]) => keys.includes(key)))
+  const wanted = keys && new Set(keys)
+  const values = wanted
+    ? Object.fromEntries(Object.entries(snapshot.values).filter(([key]) => wanted.has(key)))
     : snapshot.values
   const { checkpointId: id, checkpointNs: ns } = snapshot.checkpoint
   return { result: { values, checkpoint: { id, ns } } }
