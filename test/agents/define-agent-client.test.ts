@@ -10,6 +10,7 @@ import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { serveAgents } from '../kit/host.ts'
 import { untilStore } from '../kit/stream-store.ts'
+import { eventually } from '../kit/wait.ts'
 
 /** The controller under React's `useStream`, against a real server. */
 async function open(agent: Agent, threadId: string, origin?: string) {
@@ -18,7 +19,7 @@ async function open(agent: Agent, threadId: string, origin?: string) {
   const controller = new StreamController({ assistantId: 'agent', client, threadId })
   onTestFinished(() => controller.dispose())
   await controller.hydrate(threadId)
-  return { origin: apiUrl, controller, root: controller.rootStore }
+  return { origin: apiUrl, client, controller, root: controller.rootStore }
 }
 
 const ask = (content: string) => ({ messages: [{ type: 'human', content, id: crypto.randomUUID() }] })
@@ -122,6 +123,9 @@ test('the client shows interrupts live and after a reload, and answers them one 
   const half = await untilStore(again.root, ({ interrupts }) => interrupts.length === 1)
   expect(half.interrupts.map(({ id }) => id)).toEqual([listed[1]!.id])
   await again.controller.respond(true, { interruptId: listed[1]!.id! })
+  // The page learns of messages and of the end of a run over two connections.
+  await untilStore(again.root, ({ messages }) => messages.at(-1)?.text === 'Ada, true.')
+  await eventually(async () => (await again.client.threads.get('asking')).status === 'idle')
   const done = await untilStore(
     again.root,
     (snapshot) => !snapshot.isLoading && snapshot.interrupts.length === 0,

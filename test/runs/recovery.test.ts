@@ -11,8 +11,8 @@ import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
 import { isTerminal, rootStates } from '../kit/events.ts'
 import { custom, puppet } from '../kit/puppet.ts'
-import { killable, sharedMemory } from '../kit/shared.ts'
-import { eventually, gate } from '../kit/wait.ts'
+import { killable, SHARED, sharedMemory } from '../kit/shared.ts'
+import { aborted, eventually, gate } from '../kit/wait.ts'
 
 const LEASE_MS = 200
 
@@ -20,7 +20,7 @@ const LEASE_MS = 200
 function cluster() {
   const shared = memoryStore()
   const checkpointer = memoryCheckpointer()
-  return (agent: Agent) => {
+  return (agent: Agent, leaseTtlMs = LEASE_MS) => {
     let dead = false
     const store: Store = new Proxy(shared, {
       get(target, key: keyof Store) {
@@ -35,7 +35,7 @@ function cluster() {
     })
     const engine = engineOf(
       { a: agent },
-      { store, checkpointer, leaseTtlMs: LEASE_MS, cancelGraceMs: 5, onError: () => {} },
+      { store, checkpointer, leaseTtlMs, cancelGraceMs: 5, onError: () => {} },
     )
     onTestFinished(() => engine.close())
     const kill = () => {
@@ -90,9 +90,14 @@ test('a resumable run continues in another process from its last checkpoint unde
       .addEdge('first', 'second')
       .compile()
   const join = cluster()
-  const a = join(langgraph(graphOf('a')))
+  // Long enough for a busy machine, which loads LangGraph meanwhile.
+  const a = join(langgraph(graphOf('a')), 1_500)
   const { runId } = await start(a.engine, 't', { log: ['input'] })
   await atWork
+  // The first step is saved once its events are in the log, while the second one is at work.
+  const stepOf = async () =>
+    (await a.engine.readState((await a.engine.findThread({ threadId: 't' }))!))?.metadata.step
+  await eventually(async () => (await stepOf()) === 1)
   // It joins only now, because a busy machine may renew the lease of the first one late.
   const b = join(langgraph(graphOf('b')))
   a.kill()
@@ -274,3 +279,52 @@ test('the lease of a process that was lost while it wrote a state is released, a
   await start(other, 't', {}, { multitaskStrategy: 'reject' })
   await Promise.all([lost.close(), other.close()])
 })
+
+test.each(Object.entries(SHARED))(
+  'the first checkpoint behind a rollback waits for a store that is away, over %s',
+  async (_, make) => {
+    const { store: inner, checkpointer } = make()()
+    let refusals = 0
+    const store: Store = {
+      ...inner,
+      async commit(partition, change) {
+        const restores = change.ops.some((op) => op.op === 'put' && op.collection === 'threads')
+        if (restores && refusals > 0) {
+          refusals--
+          throw new UnavailableError('away', { written: 'no' })
+        }
+        return inner.commit(partition, change)
+      },
+    }
+    const { opened: written, open: wrote } = gate()
+    let runs = 0
+    const agent: Agent = {
+      ...puppet().agent,
+      async *stream({ checkpointer: saver, threadId, runId, signal }) {
+        const config = { configurable: { thread_id: threadId, checkpoint_ns: '' } }
+        const channels = { channel_values: {}, channel_versions: {}, versions_seen: {} }
+        await saver.put(
+          config,
+          { v: 4, id: runId, ts: '', ...channels },
+          { source: 'loop', step: 0, parents: {} },
+          {},
+        )
+        // The run that is rolled back leaves a checkpoint to restore.
+        if (++runs === 3) refusals = 3
+        yield { method: 'checkpoints', namespace: [], data: { id: runId, step: 0, source: 'loop' } }
+        if (runs !== 2) return
+        wrote()
+        await aborted(signal)
+      },
+    }
+    const engine = engineOf({ a: agent }, { store, checkpointer })
+    onTestFinished(() => engine.close())
+    await start(engine, 't')
+    await transcript(engine, 't', 1)
+    await start(engine, 't')
+    await written
+    const { runId } = await start(engine, 't', {}, { multitaskStrategy: 'rollback' })
+    expect((await engine.wait({ threadId: 't', runId })).status).toBe('success')
+    expect(refusals).toBe(0)
+  },
+)

@@ -36,7 +36,7 @@ export interface CommitOptions {
   readonly source?: CheckpointDetails['source']
   /** Runs right before the checkpoint is written, while the one before it is still the head. */
   readonly before?: () => Promise<void>
-  /** Events to send between `updates` and `checkpoints`. */
+  /** Events to send between `updates` and `checkpoints`. They lead to the checkpoint, so they are sent before it is written. */
   readonly between?: readonly AgentEvent[]
   /** Writes the state alone, because the run ends with it and nothing will be continued. */
   readonly final?: boolean
@@ -83,7 +83,7 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
     return queue.step(prepareCommit(options))
   }
 
-  /** The step that writes the state as it is now. */
+  /** Queues what led to the state as it is now. The result is the step that writes it. */
   function prepareCommit({
     source = 'loop',
     before,
@@ -95,16 +95,13 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
     const channels = final ? () => ({}) : options.channels()
     const updates = changes && source === 'loop' && event('updates', { node: NODE, values: changes }, NODE)
     changes = undefined
+    if (updates) queue.put(updates)
+    for (const sent of between) queue.put(sent)
     return async (): Promise<readonly AgentEvent[]> => {
       await before?.()
       const checkpoint = await chain.put({ ...snapshot, ...channels() }, { ...options.details(), source })
       if (!bare) await options.afterCommit?.(checkpoint)
-      return [
-        ...(updates ? [updates] : []),
-        ...between,
-        event('checkpoints', checkpoint),
-        event('values', snapshot),
-      ]
+      return [event('checkpoints', checkpoint), event('values', snapshot)]
     }
   }
 

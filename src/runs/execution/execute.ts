@@ -3,6 +3,7 @@ import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { labelledCheckpointer } from '../../storage/checkpointer/labelled.ts'
 import { retryingCheckpointer, retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { FencedError } from '../../storage/errors.ts'
+import { nextTurn } from '../../time.ts'
 import {
   type ActiveRun,
   agentOf,
@@ -24,6 +25,7 @@ import { updateThread } from '../records/update.ts'
 import { finish, type Leftover, type Outcome } from './finish.ts'
 import { launchNext } from './launch.ts'
 import { handOver, superviseRun } from './lease.ts'
+import { orderedCheckpointer } from './ordered-saver.ts'
 import { type StorageHealth, watchedCheckpointer } from './watched-saver.ts'
 
 /**
@@ -85,7 +87,7 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
     const recorder = createRecorder(context, launched, appender, storage)
     const ended = await afterFlush(
       appender,
-      await iterateAgent(context, launched, stop.signal, recorder.record, storage),
+      await iterateAgent(context, launched, stop.signal, appender, recorder.record, storage),
       storage,
     )
     const outcome: Outcome =
@@ -128,19 +130,35 @@ async function iterateAgent(
   context: RunContext,
   launched: LaunchedRun,
   signal: AbortSignal,
+  appender: Appender,
   record: (event: AgentEvent) => Promise<void> | undefined,
   storage: StorageHealth,
 ): Promise<AgentOutcome> {
   let steps: AgentSteps | undefined
+  let wait: Promise<void> | undefined
+  /**
+   * Settles when all events that the agent has sent by now are in the log. Without back-pressure they arrive here within this turn
+   * of the event loop.
+   */
+  async function logged(): Promise<void> {
+    do {
+      await wait
+      await nextTurn()
+    } while (wait)
+    // Events that came after the stop are not in the log, and another process sends them again.
+    if (signal.reason === 'hand over') throw new FencedError('The run was handed over.')
+    await appender.flush()
+  }
   if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
   try {
-    steps = openAgent(context, launched, signal, storage)
+    steps = openAgent(context, launched, signal, logged, storage)
     for (;;) {
       const step = await steps.next()
       if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
       if (step.done) return { end: 'done' }
-      const wait = record(step.value)
+      wait = record(step.value)
       if (wait) await wait
+      wait = undefined
       if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
     }
   } catch (error) {
@@ -161,6 +179,7 @@ function openAgent(
   context: RunContext,
   { run, token, thread }: LaunchedRun,
   signal: AbortSignal,
+  logged: () => Promise<void>,
   storage: StorageHealth,
 ): AgentSteps {
   const { threadId, runId, assistantId } = run
@@ -169,6 +188,9 @@ function openAgent(
   // The names are those of LangGraph's own servers.
   const ids = { thread_id: threadId, run_id: runId, graph_id: assistantId, assistant_id: assistantId }
   const labelled = labelledCheckpointer(saver, ids, run.config.metadata)
+  const retrying = retryingCheckpointer(labelled, context.retryForMs)
+  // Where the log is lost with the process, no other process continues the run.
+  const ordered = context.store.capabilities.shared ? orderedCheckpointer(retrying, logged) : retrying
   const task: AgentTask = {
     threadId,
     runId,
@@ -176,7 +198,7 @@ function openAgent(
     start: run.start,
     checkpointId: run.checkpointId ?? thread.restoredCheckpointId ?? undefined,
     config: run.config,
-    checkpointer: watchedCheckpointer(retryingCheckpointer(labelled, context.retryForMs), storage),
+    checkpointer: watchedCheckpointer(ordered, storage),
     signal,
     onModelCall: (call) => context.observe({ ...aboutRun(thread, run), type: 'run.model_called', call }),
   }
@@ -248,9 +270,11 @@ function createRecorder(
   /** The run has written a checkpoint: from here on the newest one is the head again. */
   async function forgetRestoredHead(event: AgentEvent): Promise<void> {
     try {
-      await updateThread(context.store, run.threadId, (now) => ({ ...now, restoredCheckpointId: null }), {
-        guards: [{ guard: 'fence', token }],
-      })
+      await retryUnavailable(context.retryForMs, () =>
+        updateThread(context.store, run.threadId, (now) => ({ ...now, restoredCheckpointId: null }), {
+          guards: [{ guard: 'fence', token }],
+        }),
+      )
     } catch (error) {
       storage.failed = true
       throw error

@@ -176,7 +176,8 @@ async function interruptsLeftOpen(
   try {
     const agent = readerOf(context, run.assistantId)
     const at = { threadId, checkpointer: checkpointerOf(context, agent) }
-    const snapshot = await saverInTime(context, agent.getState(at))
+    const read = retryUnavailable(context.retryForMs, () => agent.getState(at))
+    const snapshot = await saverInTime(context, read)
     return snapshot ? openInterrupts(snapshot, union(kept, run.rollbackPoint?.interrupts ?? [])) : kept
   } catch (error) {
     context.report(error, { threadId, runId: run.runId })

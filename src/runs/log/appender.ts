@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import { ConflictError, UnavailableError } from '../../storage/errors.ts'
 import type { Change, Guard, Op, Store } from '../../storage/store/store.ts'
-import { sleep } from '../../time.ts'
+import { nextTurn, sleep } from '../../time.ts'
 import { encodeFrame, eventWriter, type PendingEvent } from './frame.ts'
 
 /** Writes one run's events to the thread's log, in order, under the run's fencing token. */
@@ -12,7 +12,7 @@ export interface Appender {
    * write, and for data that is not JSON.
    */
   push(event: AgentEvent): Promise<void> | undefined
-  /** Settles when every pushed event is written. */
+  /** Settles when every event that was pushed before is written, whatever is pushed meanwhile. */
   flush(): Promise<void>
   /** Writes one last event in one commit with `ops`, under `guards`. Call after `flush`, even after a failed one. */
   commit(event: AgentEvent, guards: readonly Guard[], ops: readonly Op[]): Promise<void>
@@ -46,7 +46,9 @@ export function createAppender(options: AppenderOptions): Appender {
   /** Settles when a full queue is taken. */
   let room: Promise<void> | undefined
   let makeRoom = () => {}
-  let flushing = false
+  /** How many events the write has that is under way. */
+  let writing = 0
+  const flushes: (() => void)[] = []
   let draining: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
   let endPause: (() => void) | undefined
@@ -76,7 +78,11 @@ export function createAppender(options: AppenderOptions): Appender {
   async function drain(): Promise<void> {
     try {
       while (queue.length > 0) {
-        await write(takeQueue())
+        const events = takeQueue()
+        writing = events.length
+        await write(events)
+        writing = 0
+        wakeFlushes()
         await pause()
       }
     } catch (error) {
@@ -85,7 +91,12 @@ export function createAppender(options: AppenderOptions): Appender {
     } finally {
       draining = undefined
       makeRoom()
+      wakeFlushes()
     }
+  }
+
+  function wakeFlushes(): void {
+    for (const wake of flushes.splice(0)) wake()
   }
 
   function takeQueue(): readonly PendingEvent[] {
@@ -102,7 +113,7 @@ export function createAppender(options: AppenderOptions): Appender {
   /** Gathers what follows. A store may answer within one turn of the event loop, so timers and requests get a turn first. */
   async function pause(): Promise<void> {
     await nextTurn()
-    if (coalesceMs === 0 || flushing || isFull() || queue.some(isUrgent)) return
+    if (coalesceMs === 0 || flushes.length > 0 || isFull() || queue.some(isUrgent)) return
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, coalesceMs)
       endPause = () => {
@@ -131,14 +142,10 @@ export function createAppender(options: AppenderOptions): Appender {
       return room
     },
     async flush() {
-      flushing = true
-      try {
-        while (draining) {
-          endPause?.()
-          await draining
-        }
-      } finally {
-        flushing = false
+      const last = head + writing + queue.length
+      while (draining && head < last) {
+        endPause?.()
+        await new Promise<void>((wake) => flushes.push(wake))
       }
       if (failure) throw failure.error
     },
@@ -151,14 +158,6 @@ export function createAppender(options: AppenderOptions): Appender {
 }
 
 const isUrgent = ({ method }: PendingEvent): boolean => URGENT.has(method)
-
-/** Waits for the end of this turn of the event loop: long enough to batch a burst, too short to be noticed. */
-const nextTurn = (): Promise<void> =>
-  new Promise((resolve) => {
-    const { setImmediate } = globalThis as { setImmediate?: (callback: () => void) => void }
-    if (setImmediate) setImmediate(resolve)
-    else setTimeout(resolve, 0)
-  })
 
 export interface Persist {
   readonly store: Store

@@ -1,5 +1,5 @@
 import { UnavailableError } from '../errors.ts'
-import type { Checkpointer } from './checkpointer.ts'
+import type { Checkpointer, CheckpointTuple } from './checkpointer.ts'
 import { overlay } from './fenced.ts'
 
 /** Retries `work`, which may safely be done twice, while the backend is away, for up to `patienceMs` milliseconds. */
@@ -17,13 +17,34 @@ export async function retryUnavailable<T>(patienceMs: number, work: () => Promis
   }
 }
 
+/** The methods whose calls give one promise. Those of later LangGraph versions are only on some savers. */
+const METHODS = ['get', 'getTuple', 'put', 'putWrites', 'getDeltaChannelHistory']
+
 /** A view of a run's saver that waits for a backend that is away. Its calls may be retried because putting a checkpoint twice has the effect of putting it once. */
 export function retryingCheckpointer(inner: Checkpointer, patienceMs: number): Checkpointer {
-  return overlay(inner, (saver) => ({
-    getTuple: (...args) => retryUnavailable(patienceMs, () => saver.getTuple(...args)),
-    put: (...args) => retryUnavailable(patienceMs, () => saver.put(...args)),
-    putWrites: (...args) => retryUnavailable(patienceMs, () => saver.putWrites(...args)),
-  }))
+  return overlay(inner, (saver) => {
+    const members = saver as unknown as Readonly<Record<string, unknown>>
+    const retried: Record<string, unknown> = {}
+    for (const name of METHODS) {
+      const method = members[name]
+      if (typeof method !== 'function') continue
+      retried[name] = (...args: unknown[]) =>
+        retryUnavailable(patienceMs, async () => method.apply(saver, args))
+    }
+    /** Waits for the first tuple only, because what was yielded cannot be taken back. */
+    retried.list = async function* (...args: Parameters<Checkpointer['list']>) {
+      let tuples: AsyncGenerator<CheckpointTuple> | undefined
+      const first = await retryUnavailable(patienceMs, () => (tuples = saver.list(...args)).next())
+      if (first.done) return
+      try {
+        yield first.value
+        yield* tuples!
+      } finally {
+        await tuples!.return(undefined)
+      }
+    }
+    return retried as Partial<Checkpointer>
+  })
 }
 
 const FIRST_DELAY_MS = 20

@@ -60,6 +60,12 @@ test('a saver reads and writes through an outage, also under another serde', asy
       getTuple: sometimes(inner.getTuple),
       put: sometimes(inner.put),
       putWrites: sometimes(inner.putWrites),
+      get: sometimes(inner.get),
+      getDeltaChannelHistory: sometimes(inner.getDeltaChannelHistory),
+      async *list(...args: Parameters<typeof inner.list>) {
+        if (calls++ % 2 === 0) throw away()
+        yield* inner.list(...args)
+      },
     }
   }
   const saver = { ...faulty(), withSerde: faulty }
@@ -71,8 +77,11 @@ test('a saver reads and writes through an outage, also under another serde', asy
       checkpoint: { id: 'c1', channel_values: { a: 1 } },
       pendingWrites: [['task', 'a', 2]],
     })
+    const tuples = []
+    for await (const tuple of view.list(at)) tuples.push(tuple)
+    expect(tuples.length).toBe(1)
+    expect(await (view as typeof inner).get(at)).toMatchObject({ id: 'c1' })
+    const asked = { config: stored, channels: ['a'] }
+    expect(await (view as typeof inner).getDeltaChannelHistory(asked)).toEqual({ a: { writes: [] } })
   }
-  const tuples = []
-  for await (const tuple of patient.list(at)) tuples.push(tuple)
-  expect(tuples.length).toBe(1)
 })
