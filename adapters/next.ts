@@ -1,5 +1,5 @@
 import { AgentwireError } from '../src/errors.ts'
-import type { WebHandler } from '../src/http/types.ts'
+import type { HandlerContext, WebHandler } from '../src/http/types.ts'
 import { withoutBody } from './without-body.ts'
 
 /** Set by the Edge runtime. */
@@ -35,9 +35,50 @@ export function toNext(handler: WebHandler, { basePath }: NextOptions = {}): Nex
     )
   }
   const route: NextRoute = async (request) => {
-    const response = await handler.fetch(request, { basePath })
+    const response = await handler.fetch(request, { basePath, waitUntil: waitUntil() })
     // For HEAD, and for a client that has disconnected, Next neither reads the body nor cancels it.
     return request.method === 'HEAD' || request.signal.aborted ? withoutBody(response) : response
   }
   return { GET: route, POST: route, PUT: route, PATCH: route, DELETE: route, OPTIONS: route }
 }
+
+/** What a host that runs Next serverless gives it, under the name that Next documents for such hosts. */
+function waitUntil(): HandlerContext['waitUntil'] {
+  const key = Symbol.for('@next/request-context')
+  const host = (globalThis as { [key]?: { get(): HandlerContext | undefined } })[key]
+  return host?.get()?.waitUntil
+}
+
+/** What is kept between reloads and shared by all bundles of a process. */
+interface Kept {
+  readonly storage: unknown
+  server: WebHandler
+}
+
+/**
+ * The one server of a process of Next, whichever bundle asks for it. `open` opens the storage, once. `make` makes the server over
+ * it: in production once, in `next dev` again whenever an edit reloads the file that calls this. The new one then answers all
+ * requests, and the one before closes, after `drainMs`. A second server of the same app needs another `name`.
+ */
+export function oneServer<Storage, Server extends WebHandler>(
+  open: () => Storage,
+  make: (storage: Storage) => Server,
+  name = 'agents',
+): Server {
+  const all = globalThis as { [key: symbol]: Kept | undefined }
+  const key = Symbol.for(`agentwire.next.${name}`)
+  const before = all[key]
+  const storage = before ? (before.storage as Storage) : open()
+  const kept: Kept = before ?? { storage, server: make(storage) }
+  all[key] = kept
+  if (before && !inProduction()) {
+    const { server } = before
+    before.server = make(storage)
+    server.close().catch((error) => console.error('agentwire: a replaced server did not close.', error))
+  }
+  // Code that was loaded earlier, also of other bundles, reaches the newest server.
+  return new Proxy(kept.server as Server, { get: (_, key) => Reflect.get(kept.server, key) })
+}
+
+const inProduction = (): boolean =>
+  (globalThis as { process?: { env: { NODE_ENV?: string } } }).process?.env.NODE_ENV === 'production'
