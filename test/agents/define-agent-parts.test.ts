@@ -3,7 +3,7 @@ import { messagesStateReducer } from '@langchain/langgraph'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createCheckpointChain, loadCheckpoint, uuid6 } from '../../src/agents/function/checkpoints.ts'
-import { derivedId } from '../../src/agents/function/journal.ts'
+import { derivedId } from '../../src/agents/function/journal/journal.ts'
 import { insertAnswer, messagesOf, reduce, type State } from '../../src/agents/function/state.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 

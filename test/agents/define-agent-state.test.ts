@@ -189,9 +189,9 @@ test('an update as the node ends an unfinished run, and an update as the start i
 
 test('an interrupt that is pending when the state is updated can still be answered', async () => {
   const agent = defineAgent({
-    async run({ interrupt, message, state }) {
-      const answer = await interrupt<string>('?')
-      await message(`${answer} ${state.note}`)
+    async run(context) {
+      const answer = await context.interrupt<string>('?')
+      await context.message(`${answer} ${context.state.note}`)
     },
   })
   const at = newThread()

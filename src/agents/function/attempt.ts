@@ -4,7 +4,8 @@ import { toJson } from '../to-json.ts'
 import { createRun, planAttempt, type Run } from './begin.ts'
 import { createCheckpointChain, loadCheckpoint } from './checkpoints.ts'
 import { createEventQueue, type EventQueue } from './event-queue.ts'
-import { ERROR, INPUT, journalOf, saveInterrupts } from './journal.ts'
+import { anotherWay, described } from './journal/call-log.ts'
+import { ERROR, INPUT, journalOf, RETRIED, saveInterrupts } from './journal/journal.ts'
 import { NODE } from './namespace-state.ts'
 import { idsAt, isSuspended, type Scope } from './scope.ts'
 import type { AgentContext, AgentDefinition } from './types.ts'
@@ -72,9 +73,14 @@ async function perform<Input>(
   try {
     const change = await definition.run(contextOf(task, scope, input))
     await allSettled(attempt.running)
+    if (attempt.divergence) return fail(run, attempt.divergence.error)
     if (attempt.interrupts.raised().length > 0) return suspend(run)
+    const missed = attempt.log.missed()
+    if (missed)
+      return fail(run, anotherWay(`It ended before call ${missed.path}, which was ${described(missed)}.`))
     finish(run, change)
   } catch (error) {
+    if (attempt.divergence) return fail(run, attempt.divergence.error)
     if (!isSuspended(error)) return fail(run, error)
     await allSettled(attempt.running)
     suspend(run)
@@ -129,7 +135,11 @@ function fail(run: Run, error: unknown): void {
   for (const open of scope.openMessages) open.fail(message)
   commitRest(run, {})
   void attempt.queue.step(async () => {
-    await root.chain.putWrites(taskId, [[ERROR, message]])
+    const retried = [root, ...run.subagents].flatMap(({ log }) => log.failuresBehind(error))
+    await root.chain.putWrites(taskId, [
+      [ERROR, message],
+      [RETRIED, retried],
+    ])
     return [...childEvents(run, 'failed', message), taskEvent(taskId, { error: message })]
   })
   attempt.queue.end({ error })

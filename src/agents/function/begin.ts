@@ -12,17 +12,21 @@ import {
   loadCheckpoint,
 } from './checkpoints.ts'
 import type { EventQueue } from './event-queue.ts'
+import { channelsOf, entriesOf, type LogEntry, openCallLog, withOutsideChange } from './journal/call-log.ts'
 import {
   derivedId,
+  INITIAL,
   INPUT,
+  initialOf,
   JOURNAL,
   journalOf,
   openJournal,
   type RunJournal,
+  retriedCalls,
   type SavedInterrupt,
   savedInterrupts,
   saveInterrupts,
-} from './journal.ts'
+} from './journal/journal.ts'
 import { createNamespaceState, type NamespaceState, NODE } from './namespace-state.ts'
 import { type Attempt, createInterrupts, createScope, type Scope } from './scope.ts'
 import { changeOf, frozenCopy, publicState, readInput, reduce, type State } from './state.ts'
@@ -30,6 +34,11 @@ import { changeOf, frozenCopy, publicState, readInput, reduce, type State } from
 /** What an attempt begins with. */
 export interface Plan {
   readonly state: State
+  /** The state in which the run began, and what led from it to `state`. */
+  readonly initial: State
+  readonly entries: readonly LogEntry[]
+  /** The positions of calls that have failed and are made again. */
+  readonly retried?: ReadonlySet<string>
   /** The source of a checkpoint to write first, with `channels` beside the state. Absent where the run continues from `base`. */
   readonly source?: CheckpointDetails['source']
   readonly channels: Channels
@@ -37,6 +46,8 @@ export interface Plan {
   readonly input?: { readonly value: unknown }
   /** The journal of an earlier attempt of this run, if there was one. */
   readonly journal?: RunJournal
+  /** The newest checkpoint of that attempt, where this one goes on from it. */
+  readonly head?: string | undefined
   /** The interrupts of that attempt that have no answer. They stay pending until this attempt ends. */
   readonly pending: readonly SavedInterrupt[]
 }
@@ -53,11 +64,12 @@ export async function planAttempt(
   if (!base && checkpointId !== undefined)
     throw new AgentInputError(`There is no checkpoint ${checkpointId}.`)
   const state = base ? publicState(base.channels) : {}
-  if (start.kind === 'resume') return planResume(schema, start, state, base)
+  const head = checkpointId === undefined ? base?.id : undefined
+  if (start.kind === 'resume') return { ...(await planResume(schema, start, state, base)), head }
   if (start.value !== null && start.value !== undefined) return planInput(schema, start.value, state)
   if (!base)
     throw new AgentInputError('There is nothing to continue: the thread is empty and the input is null.')
-  return planContinuation(schema, state, base, checkpointId !== undefined)
+  return { ...(await planContinuation(schema, state, base, checkpointId !== undefined)), head }
 }
 
 async function planInput(schema: Schema, raw: unknown, state: State): Promise<Plan> {
@@ -65,6 +77,8 @@ async function planInput(schema: Schema, raw: unknown, state: State): Promise<Pl
   const next = reduce(state, changeOf(raw), uuid7)
   return {
     state: next,
+    initial: next,
+    entries: [],
     source: 'input',
     channels: { [INPUT]: frozenCopy(raw) },
     input: { value },
@@ -80,14 +94,51 @@ async function planContinuation(
   fork: boolean,
 ): Promise<Plan> {
   const { [INPUT]: raw, [JOURNAL]: saved } = base.channels
-  const channels = defined({ [INPUT]: raw, [JOURNAL]: saved })
   const source = fork ? ({ source: 'fork' } as const) : undefined
-  if (raw === undefined) return { state, ...source, channels, pending: [] }
+  const begun = {
+    state,
+    ...source,
+    initial: state,
+    entries: [],
+    channels: defined({ [INPUT]: raw }),
+    pending: [],
+  }
+  if (raw === undefined) return begun
   const value = await readInput(schema, raw)
   // A fork of a run's first checkpoint is another run, so it gets ids of its own.
-  if (fork && saved === undefined) return { state, ...source, channels, input: { value }, pending: [] }
+  if (fork && saved === undefined) return { ...begun, input: { value } }
   const journal = journalOf(base.channels, base.id)
-  return { state, ...source, channels, input: { value }, journal, pending: savedInterrupts(base.tuple) }
+  const past = pastOf(base, state)
+  return {
+    state,
+    ...source,
+    ...past,
+    channels: channelsFor(raw, journal, past),
+    input: { value },
+    journal,
+    pending: savedInterrupts(base.tuple),
+  }
+}
+
+/** The beginning of an unfinished run, and what led from it to `state`. */
+function pastOf(
+  base: LoadedCheckpoint,
+  state: State,
+  answeredPath?: string,
+): Pick<Plan, 'initial' | 'entries' | 'retried'> {
+  const initial = initialOf(base.channels)
+  const retried = retriedCalls(base.tuple)
+  const entries = entriesOf(base.channels, retried)
+  return { initial, entries: withOutsideChange(initial, entries, state, answeredPath), retried }
+}
+
+/** The channels beside the state with which another attempt can continue a run. */
+function channelsFor(
+  input: unknown,
+  journal: RunJournal,
+  { initial, entries }: Pick<Plan, 'initial' | 'entries'>,
+): Channels {
+  return { [INPUT]: input, [JOURNAL]: journal, [INITIAL]: initial, ...channelsOf(entries) }
 }
 
 async function planResume(
@@ -106,17 +157,30 @@ async function planResume(
   const before = journalOf(base.channels, base.id)
   const given = pending
     .filter(({ id }) => Object.hasOwn(answers, id))
-    .map(({ id, path }) => [path, frozenCopy(answers[id])] as const)
+    .map(({ id, path, given }) => [path, { value: frozenCopy(answers[id]), given }] as const)
   const journal = { ...before, answers: { ...before.answers, ...Object.fromEntries(given) } }
   const value = await readInput(schema, raw)
+  const next = reduce(state, update, uuid7)
+  const past = pastOf(base, next, given[0]?.[0])
   return {
-    state: reduce(state, update, uuid7),
+    state: next,
+    ...past,
     source: 'loop',
-    channels: { [INPUT]: raw, [JOURNAL]: journal },
+    channels: channelsFor(raw, journal, past),
     input: { value },
     journal,
     pending: pending.filter(({ id }) => !Object.hasOwn(answers, id)),
   }
+}
+
+/**
+ * The checkpoint from which a subagent continues: the one that the journal names, or a newer one of an attempt that was lost
+ * before it could write the journal. Such a one was written while `head` was the newest checkpoint of the run.
+ */
+async function loadChild(at: StateAddress, head: string | undefined): Promise<LoadedCheckpoint | undefined> {
+  const newest = head === undefined ? undefined : await loadCheckpoint({ ...at, checkpointId: undefined })
+  if (newest && newest.tuple.metadata?.parents?.[''] === head) return newest
+  return at.checkpointId === undefined ? undefined : loadCheckpoint(at)
 }
 
 /** What an attempt works with: the function's own scope, its state and the states of its subagents. */
@@ -145,7 +209,7 @@ export interface RunOptions {
 export function createRun(options: RunOptions): Run {
   const { runId, at, queue, signal, onModelCall, chain, plan, journal: first } = options
   const { seed, answers } = first
-  const { state, channels, pending } = plan
+  const { state, initial, entries, channels, pending } = plan
   const journal = openJournal(first)
   const subagents: NamespaceState[] = []
 
@@ -154,11 +218,11 @@ export function createRun(options: RunOptions): Run {
     initial: state,
     chain,
     queue,
-    delivered: plan.journal && state,
+    log: openCallLog(initial, entries),
     details: () => ({ runId }),
     channels: () => {
       const taken = journal.take()
-      return () => ({ [INPUT]: channels[INPUT], [JOURNAL]: taken() })
+      return () => ({ [INPUT]: channels[INPUT], [INITIAL]: initial, [JOURNAL]: taken() })
     },
     afterCommit: () => saveInterrupts(chain, pending),
   })
@@ -166,14 +230,13 @@ export function createRun(options: RunOptions): Run {
   async function openState(namespace: readonly string[]): Promise<NamespaceState> {
     const key = namespace.join('|')
     const inner: StateAddress = { ...at, checkpointNs: key, checkpointId: journal.child(key) }
-    const base = inner.checkpointId === undefined ? undefined : await loadCheckpoint(inner)
-    const before = base && publicState(base.channels)
+    const base = plan.journal && (await loadChild(inner, plan.head))
     const subagent = createNamespaceState({
       namespace,
-      initial: before ?? {},
+      initial: base ? publicState(base.channels) : {},
       chain: createCheckpointChain(inner, base),
       queue,
-      delivered: before,
+      log: openCallLog({}, base && entriesOf(base.channels, plan.retried)),
       details: () => ({ runId, parents: { '': chain.head()!.id } }),
       channels: () => () => ({}),
       afterCommit: async ({ id }) => journal.setChild(key, id),
@@ -184,6 +247,8 @@ export function createRun(options: RunOptions): Run {
 
   const attempt: Attempt = {
     queue,
+    log: root.log,
+    divergence: undefined,
     journal,
     interrupts: createInterrupts(seed, answers),
     seed,

@@ -2,10 +2,11 @@ import { encodeMessage, type Message, textOf } from '../../messages/index.ts'
 import { itemsOf } from '../../messages/record.ts'
 import { textOfThrown } from '../errors.ts'
 import { toJson } from '../to-json.ts'
-import { answerWrites } from './journal.ts'
-import { openMessage } from './message.ts'
-import { type CallBatch, callIdOf, idOf, isSuspended, nextPath, type Scope } from './scope.ts'
-import { frozenCopy, insertAnswer, isKnown, messagesOf } from './state.ts'
+import { type CallIdentity, type CompletedCall, errorOf } from './journal/call-log.ts'
+import { answerWrites, digestOf } from './journal/journal.ts'
+import { openDraft } from './message.ts'
+import { type CallBatch, callIdOf, idOf, isSuspended, nextPath, replayedCall, type Scope } from './scope.ts'
+import { frozenCopy, insertAnswer, messagesOf } from './state.ts'
 import type { CallOptions } from './types.ts'
 
 /** A tool call in progress. */
@@ -16,12 +17,10 @@ export interface Call {
   readonly namespace: readonly string[]
   /** Its position among the calls of its assistant message. */
   readonly index: number
-  /** An earlier attempt has delivered the whole call. */
-  readonly delivered: boolean
 }
 
 export interface CallRequest<T> {
-  readonly kind: 't' | 's'
+  readonly kind: 'tool' | 'subagent'
   readonly name: string
   readonly args: Readonly<Record<string, unknown>>
   readonly options: CallOptions | undefined
@@ -33,44 +32,49 @@ export interface CallRequest<T> {
 /** Publishes a call, runs it, and adds its answer to the state. Rejects with what `run` throws. */
 export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise<T> {
   const { attempt, state } = scope
-  const { name, options } = request
-  const path = nextPath(scope, request.kind)
+  const { kind, name, options } = request
+  const path = nextPath(scope)
   const id = options?.toolCallId ?? callIdOf(scope, path)
   const args = frozenCopy(request.args) as Readonly<Record<string, unknown>>
+  const identity: CallIdentity = { path, kind, name, given: digestOf([args, id]) }
+  const replayed = replayedCall(scope, identity)
+  state.log.begin()
   const index =
     options?.toolCallId === undefined ? await announce(scope, path, { id, name, args }) : flushCall(scope, id)
+  if (replayed) return replayCall(scope, replayed)
   const task = idOf(scope, path)
   const namespace = [...scope.namespace, `tools:${task}`]
   const answerId = idOf(scope, `${path}/answer`)
-  const call: Call = { id, path, namespace, index, delivered: state.wasDelivered(answerId) }
-  const send = (method: 'tools' | 'lifecycle', data: unknown) => {
-    if (!call.delivered) attempt.queue.put({ method, namespace, data })
-  }
+  const call: Call = { id, path, namespace, index }
+  const send = (method: 'tools' | 'lifecycle', data: unknown) =>
+    attempt.queue.put({ method, namespace, data })
 
-  async function settle(status: 'success' | 'error', text: string): Promise<void> {
+  async function settle(text: string, outcome: Pick<CompletedCall, 'result' | 'error'>, thrown?: unknown) {
+    const status = outcome.error ? 'error' : 'success'
     const content = [{ type: 'text', text }] as const
     const wire = encodeMessage({ role: 'tool', id: answerId, name, toolCallId: id, status, content })
     attempt.started.delete(namespace)
-    if (call.delivered && isKnown(state.current(), wire)) return
     const end =
       status === 'error' ? { event: 'tool-error', message: text } : { event: 'tool-finished', output: wire }
     send('tools', { tool_call_id: id, ...end })
-    state.change({ messages: [wire] }, insertAnswer(state.current(), wire))
+    const change = () => state.change({ messages: [wire] }, insertAnswer(state.current(), wire))
+    state.complete({ ...identity, ...outcome }, change, thrown)
     const completed = {
       method: 'lifecycle',
       namespace,
       data: { event: 'completed', graph_name: 'tools' },
     } as const
-    await state.commit({
-      between: call.delivered ? [] : [completed],
+    const written = state.commit({
+      between: [completed],
       // In a finished thread, clients find the state of a subagent through the task that answered its call.
-      ...(request.kind === 's' && {
+      ...(kind === 'subagent' && {
         before: () => state.chain.putWrites(task, answerWrites(index, wire)),
       }),
     })
+    await state.log.turnOfLast(written)
   }
 
-  if (!call.delivered) attempt.started.add(namespace)
+  attempt.started.add(namespace)
   const cause = { type: 'toolCall', tool_call_id: id }
   send('lifecycle', { event: 'started', graph_name: 'tools', cause })
   send('tools', { event: 'tool-started', tool_call_id: id, tool_name: name, input: JSON.stringify(args) })
@@ -78,12 +82,22 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
   try {
     result = await request.run(call)
   } catch (error) {
-    if (isSuspended(error)) throw error
-    await settle('error', textOfThrown(error))
+    if (isSuspended(error)) {
+      state.log.abandon()
+      throw error
+    }
+    await settle(textOfThrown(error), { error: errorOf(error) }, error)
     throw error
   }
-  await settle('success', request.answer(result))
+  await settle(request.answer(result), result === undefined ? {} : { result: frozenCopy(result) })
   return result
+}
+
+/** Gives what the call gave in an earlier attempt, in its turn. */
+async function replayCall<T>({ state }: Scope, call: CompletedCall): Promise<T> {
+  await state.log.turnOf(call.path)
+  if (call.error) throw state.log.revive(call)
+  return call.result as T
 }
 
 /** Adds the call to the assistant message of this turn of the event loop. Gives its position there once it is published. */
@@ -99,10 +113,15 @@ function startBatch(scope: Scope, path: string): CallBatch {
   const calls: CallBatch['calls'] = []
   const announced = Promise.resolve().then(async () => {
     scope.batch = undefined
-    // The calls were made before the interrupt at which the scope may be suspended by now.
-    const message = openMessage({ ...scope, suspended: false }, {}, `${path}/calls`)
-    for (const call of calls) void message.toolCall(call)
-    void message.end()
+    const draft = openDraft(scope, 'message', `${path}/calls`)
+    draft.push({ type: 'messageStart', role: 'assistant', id: draft.id })
+    for (const [index, call] of calls.entries()) {
+      const block = { type: 'toolCall', ...call } as const
+      draft.push({ type: 'blockStart', index, block })
+      draft.push({ type: 'blockFinish', index, block })
+    }
+    draft.push({ type: 'messageFinish', reason: 'toolCalls' })
+    draft.end()
     if (scope.state.dirty) await scope.state.commit()
   })
   return { calls, announced }

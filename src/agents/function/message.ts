@@ -1,16 +1,28 @@
 import {
   type ContentBlock,
   createMessageEncoder,
+  decodeMessage,
   encodeMessage,
   type Message,
   type MessageEvent,
   type ToolCallBlock,
+  type Usage,
+  type WireMessage,
   type WireMessageEvent,
 } from '../../messages/index.ts'
 import { handled } from './event-queue.ts'
+import type { CompletedCall } from './journal/call-log.ts'
 import { NODE } from './namespace-state.ts'
-import { callIdOf, idOf, nextPath, type OpenMessage, rejectSuspended, type Scope } from './scope.ts'
-import { frozenCopy, isKnown } from './state.ts'
+import {
+  callIdOf,
+  idOf,
+  nextPath,
+  type OpenMessage,
+  rejectSuspended,
+  replayedCall,
+  type Scope,
+} from './scope.ts'
+import { frozenCopy, messagesOf } from './state.ts'
 import type { MessageEnd, MessageOptions, MessageWriter, ToolCallRequest } from './types.ts'
 
 /** A message of a scope that is being written. */
@@ -18,8 +30,11 @@ export interface MessageDraft {
   readonly id: string
   /** The message, once it has ended. */
   readonly ended: Message | undefined
+  push(event: MessageEvent): void
   /** Settles when the reader has caught up. */
-  push(event: MessageEvent): Promise<void>
+  ready(): Promise<void>
+  /** To be called once, after `end`. Settles when it is the turn of the message. */
+  turn(): Promise<void>
   /** Adds the message to the state as far as it is written. Ending twice gives the same message. */
   end(): Message
   /** Reports to readers that the message will not be finished. */
@@ -27,23 +42,25 @@ export interface MessageDraft {
 }
 
 /**
- * Starts a message of a scope. The events of a message that an earlier attempt has delivered are held back until it ends, and
- * are sent only if the message differs from the delivered one.
+ * Starts a message of a scope. One that an earlier attempt has completed is that message, whatever is pushed.
  *
  * @param close Pushes the closing events, also where the function ends before the message does.
  */
 export function openDraft(
   scope: Scope,
+  kind: 'message' | 'model',
   path: string,
   id = idOf(scope, path),
   close: () => void = () => {},
 ): MessageDraft {
   const { attempt, state } = scope
-  const held: WireMessageEvent[] | undefined = state.wasDelivered(id) ? [] : undefined
+  const call = { path, kind } as const
+  const replayed = replayedCall(scope, call)
+  if (replayed) return replayedDraft(scope, replayed)
   const slot = freeSlot(scope)
   const node = slot === 0 ? NODE : `${NODE}:${slot + 1}`
   const send = (data: WireMessageEvent) => attempt.queue.put(state.event('messages', data, node))
-  const encoder = createMessageEncoder((data) => (held ? held.push(data) : send(data)), id)
+  const encoder = createMessageEncoder(send, id)
   let ended: Message | undefined
 
   const open: OpenMessage = { node: slot, end: () => void end(), fail }
@@ -57,15 +74,13 @@ export function openDraft(
     scope.openMessages.delete(open)
     ended = encoder.message()
     const wire = encodeMessage(ended)
-    if (held && isKnown(state.current(), wire)) return ended
-    for (const data of held ?? []) send(data)
-    state.update({ messages: [wire] }, () => id)
+    state.complete({ ...call, result: id }, () => state.update({ messages: [wire] }, () => id))
     return ended
   }
 
   function fail(reason: string): void {
     scope.openMessages.delete(open)
-    if (!held) encoder.push({ type: 'error', message: reason })
+    encoder.push({ type: 'error', message: reason })
   }
 
   return {
@@ -73,12 +88,45 @@ export function openDraft(
     get ended() {
       return ended
     },
-    push(event) {
-      encoder.push(event)
-      return attempt.queue.ready()
+    push: encoder.push,
+    ready: attempt.queue.ready,
+    turn() {
+      state.log.begin()
+      return state.log.turnOfLast(attempt.queue.ready())
     },
     end,
     fail,
+  }
+}
+
+/** A message that an earlier attempt has completed. */
+export function replayedDraft({ state }: Scope, { path, result, change }: CompletedCall): MessageDraft {
+  const { log } = state
+  const id = result as string
+  let ended: Message | undefined
+  return {
+    id,
+    get ended() {
+      return ended
+    },
+    push: () => {},
+    ready: () => Promise.resolve(),
+    turn() {
+      log.begin()
+      return log.turnOf(path)
+    },
+    end() {
+      log.advance(path)
+      // A message that did not change the state, because it was there already, is looked up in it.
+      const added = [
+        ...messagesOf(change?.set ?? {}),
+        ...(change?.messages?.added ?? []),
+        ...messagesOf(state.seen()),
+      ]
+      ended ??= decodeMessage((added as WireMessage[]).find((message) => message.id === id)!)!
+      return ended
+    },
+    fail: () => {},
   }
 }
 
@@ -94,17 +142,16 @@ function freeSlot({ openMessages }: Scope): number {
 export function openMessage(
   scope: Scope,
   options: MessageOptions = {},
-  path = nextPath(scope, 'm'),
+  path = nextPath(scope),
 ): MessageWriter {
-  const { attempt } = scope
-  const draft = openDraft(scope, path, options.id, close)
-  const { id, push } = draft
+  const draft = openDraft(scope, 'message', path, options.id, close)
+  const { id, push, ready } = draft
   let index = -1
   let streaming: 'text' | 'reasoning' | undefined
   let calls = 0
   let details: MessageEnd = {}
 
-  void push({
+  push({
     type: 'messageStart',
     role: 'assistant',
     id,
@@ -112,14 +159,14 @@ export function openMessage(
   })
 
   function closeBlock(): void {
-    if (streaming) void push({ type: 'blockFinish', index })
+    if (streaming) push({ type: 'blockFinish', index })
     streaming = undefined
   }
 
   function close(): void {
     const { reason, usage, metadata } = details
     closeBlock()
-    void push({
+    push({
       type: 'messageFinish',
       reason: reason ?? (calls > 0 ? 'toolCalls' : 'stop'),
       ...(usage && { usage }),
@@ -128,26 +175,33 @@ export function openMessage(
   }
 
   function append(type: 'text' | 'reasoning', text: string): Promise<void> {
-    if (text === '') return attempt.queue.ready()
+    if (text === '') return ready()
     if (streaming !== type) {
       closeBlock()
       streaming = type
-      void push({ type: 'blockStart', index: ++index, block: { type, text: '' } })
+      push({ type: 'blockStart', index: ++index, block: { type, text: '' } })
     }
-    return push({ type: 'blockDelta', index, delta: { type, text } })
+    push({ type: 'blockDelta', index, delta: { type, text } })
+    return ready()
   }
 
   function add(block: ContentBlock): Promise<void> {
     closeBlock()
     const kept = frozenCopy(block) as ContentBlock
-    void push({ type: 'blockStart', index: ++index, block: kept })
-    return push({ type: 'blockFinish', index, block: kept })
+    push({ type: 'blockStart', index: ++index, block: kept })
+    push({ type: 'blockFinish', index, block: kept })
+    return ready()
   }
 
   /** A suspended scope rejects. Writing to an ended message is a mistake, so it throws even where nobody awaits the writer. */
   function refused(): Promise<never> | undefined {
     if (draft.ended) throw new TypeError('The message has ended. Start another one.')
     return rejectSuspended(scope)
+  }
+
+  function report(usage: Usage): Promise<void> {
+    push({ type: 'usage', usage })
+    return ready()
   }
 
   async function addCall({
@@ -163,9 +217,10 @@ export function openMessage(
   }
 
   async function end(given: MessageEnd = {}): Promise<Message> {
+    if (draft.ended) return draft.ended
     details = given
     const message = draft.end()
-    await attempt.queue.ready()
+    await draft.turn()
     return message
   }
 
@@ -175,7 +230,7 @@ export function openMessage(
     reasoning: (text) => refused() ?? append('reasoning', text),
     block: (block) => refused() ?? add(block),
     toolCall: (call) => refused() ?? handled(addCall(call)),
-    usage: (usage) => refused() ?? push({ type: 'usage', usage }),
+    usage: (usage) => refused() ?? report(usage),
     end: (given) => (draft.ended ? handled(end()) : (refused() ?? handled(end(given)))),
   }
 }

@@ -13,8 +13,9 @@ import { isContent } from '../../tracing/observe/first-token.ts'
 import { iterate } from '../../tracing/observe/iterate.ts'
 import type { Run } from '../../tracing/run.ts'
 import type { ModelCall } from '../agent.ts'
-import { openDraft } from './message.ts'
-import { callIdOf, nextPath, rejectSuspended, type Scope } from './scope.ts'
+import { type CompletedCall, errorOf } from './journal/call-log.ts'
+import { openDraft, replayedDraft } from './message.ts'
+import { callIdOf, isSuspended, nextPath, rejectSuspended, replayedCall, type Scope } from './scope.ts'
 import { frozenCopy } from './state.ts'
 import type { ModelOptions, ModelStream } from './types.ts'
 
@@ -25,13 +26,16 @@ export async function streamModel(
   format: Format,
   options: ModelOptions = {},
 ): Promise<Message> {
-  const { attempt } = scope
-  const path = nextPath(scope, 'm')
+  const { attempt, state } = scope
+  const path = nextPath(scope)
+  const replayed = replayedCall(scope, { path, kind: 'model' })
+  state.log.begin()
+  if (replayed) return replayModel(scope, replayed, given)
   const reader = format.readStream()
   const traced = options.run && trace(options.run, format)
   const call = observeCall(format)
   const detach = detacherOf(scope, path, options.name)
-  const draft = openDraft(scope, path, options.id, () => take(reader.end()))
+  const draft = openDraft(scope, 'model', path, options.id, () => take(reader.end()))
   let failure: MessageError | undefined
 
   function take(events: readonly MessageEvent[], chunk?: unknown): void {
@@ -40,7 +44,7 @@ export async function streamModel(
       const detached = detach(event)
       traced?.push(detached, chunk)
       call.push(detached, chunk)
-      void draft.push(detached)
+      draft.push(detached)
     }
   }
 
@@ -66,7 +70,7 @@ export async function streamModel(
   }
   attempt.signal.addEventListener('abort', cancel, { once: true })
   try {
-    const opened = await given
+    const opened = await (typeof given === 'function' ? given() : given)
     stream = opened
     chunks = iterate(opened)
     if (attempt.signal.aborted) cancel()
@@ -74,16 +78,42 @@ export async function streamModel(
     if (failure) throw new AgentwireError('model_failed', failure.message)
     const message = draft.end()
     end()
+    // A function that goes on with work of its own must not make the call again when its process is lost.
+    setTimeout(() => state.flush())
+    await state.log.turnOfLast(attempt.queue.ready())
     return message
   } catch (error) {
     stop(stream, chunks)
     const reason = failure?.message ?? textOfError(error)
     draft.fail(reason)
     end(reason)
+    if (isSuspended(error)) state.log.abandon()
+    else {
+      state.complete({ path, kind: 'model', error: errorOf(error) }, () => {}, error)
+      await state.log.turnOfLast(attempt.queue.ready())
+    }
     throw error
   } finally {
     attempt.signal.removeEventListener('abort', cancel)
   }
+}
+
+/** The message of a call that an earlier attempt has completed. The stream, if it was opened all the same, is stopped. */
+async function replayModel(scope: Scope, call: CompletedCall, given: ModelStream): Promise<Message> {
+  const { log } = scope.state
+  if (typeof given !== 'function')
+    Promise.resolve(given).then(
+      (stream) => stop(stream, iterate(stream)),
+      () => {},
+    ) // Nobody needs its error.
+  if (call.error) {
+    await log.turnOf(call.path)
+    throw log.revive(call)
+  }
+  const draft = replayedDraft(scope, call)
+  const message = draft.end()
+  await log.turnOf(call.path)
+  return message
 }
 
 /** Reports the call to a traced run, with all its choices. */

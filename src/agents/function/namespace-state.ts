@@ -2,6 +2,8 @@ import type { WireMessage } from '../../messages/index.ts'
 import type { AgentEvent, AgentEventMethod } from '../agent.ts'
 import type { Channels, CheckpointChain, CheckpointData, CheckpointDetails } from './checkpoints.ts'
 import type { EventQueue } from './event-queue.ts'
+import type { CallLog, CompletedCall } from './journal/call-log.ts'
+import { changeBetween } from './journal/change.ts'
 import { messagesOf, reduce, type State } from './state.ts'
 
 /** The name of the one node that a function is when it is seen as a graph. */
@@ -11,12 +13,18 @@ export const NODE = 'agent'
 export interface NamespaceState {
   readonly namespace: readonly string[]
   readonly chain: CheckpointChain
+  /** The calls that have completed in this namespace. */
+  readonly log: CallLog
   current(): State
+  /** The state as the function sees it: see `CallLog`. */
+  seen(): State
   /** Makes `next` the current state. The next `commit` publishes `update`. */
   change(update: Readonly<Record<string, unknown>>, next: State): void
   /** Reduces the current state with `update`. */
   update(update: unknown, makeId: () => string): void
-  /** Whether there is a change that is not committed. */
+  /** Logs a call as completed, together with the change of the state that `apply` makes. */
+  complete(call: CompletedCall, apply: () => void, thrown?: unknown): void
+  /** Whether there is a change or a completed call that is not committed. */
   readonly dirty: boolean
   /**
    * Queues a checkpoint of the state as it is now, and its events. Settles when the checkpoint is written, which happens when
@@ -27,8 +35,6 @@ export interface NamespaceState {
   flush(): void
   /** Commits if the state is dirty, or if `isNeeded` says so when the turn of the commit comes. */
   commitIf(isNeeded: () => boolean, options: CommitOptions): void
-  /** Whether the state had this message when the attempt began, because an earlier attempt has delivered it. */
-  wasDelivered(messageId: string): boolean
   event(method: AgentEventMethod, data: unknown, node?: string): AgentEvent
 }
 
@@ -52,16 +58,16 @@ export interface NamespaceStateOptions {
   /** The channels beside the state. `commit` calls it, and the result is called when the checkpoint is written. */
   readonly channels: () => () => Channels
   readonly details: () => Omit<CheckpointDetails, 'source'>
-  /** The state that an earlier attempt has delivered. */
-  readonly delivered: State | undefined
+  readonly log: CallLog
   readonly afterCommit?: (checkpoint: CheckpointData) => Promise<void>
 }
 
 export function createNamespaceState(options: NamespaceStateOptions): NamespaceState {
-  const { namespace, chain, queue } = options
-  const delivered = new Set(options.delivered && messagesOf(options.delivered).map(({ id }) => id))
+  const { namespace, chain, queue, log } = options
   let state = options.initial
   let changes: Record<string, unknown> | undefined
+
+  const isDirty = () => changes !== undefined || log.dirty
 
   const event = (method: AgentEventMethod, data: unknown, node?: string): AgentEvent => ({
     method,
@@ -92,6 +98,7 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
     bare = final,
   }: CommitOptions = {}) {
     const snapshot = state
+    const calls = final ? {} : log.channels()
     const channels = final ? () => ({}) : options.channels()
     const updates = changes && source === 'loop' && event('updates', { node: NODE, values: changes }, NODE)
     changes = undefined
@@ -99,7 +106,10 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
     for (const sent of between) queue.put(sent)
     return async (): Promise<readonly AgentEvent[]> => {
       await before?.()
-      const checkpoint = await chain.put({ ...snapshot, ...channels() }, { ...options.details(), source })
+      const checkpoint = await chain.put(
+        { ...snapshot, ...channels(), ...calls },
+        { ...options.details(), source },
+      )
       if (!bare) await options.afterCommit?.(checkpoint)
       return [event('checkpoints', checkpoint), event('values', snapshot)]
     }
@@ -108,7 +118,9 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
   return {
     namespace,
     chain,
+    log,
     current: () => state,
+    seen: () => log.seen() ?? state,
     change,
     update(update, makeId) {
       const next = reduce(state, update, makeId)
@@ -120,19 +132,23 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
       const before = new Set<unknown>(messagesOf(state))
       change({ ...given, messages: messagesOf(next).filter((message) => !before.has(message)) }, next)
     },
+    complete(call, apply, thrown) {
+      const before = state
+      apply()
+      log.add({ ...call, change: changeBetween(before, state) }, thrown)
+    },
     get dirty() {
-      return changes !== undefined
+      return isDirty()
     },
     commit,
     flush() {
-      if (changes) void commit()
+      if (isDirty()) void commit()
     },
     commitIf(isNeeded, commitOptions) {
-      const dirty = changes !== undefined
+      const dirty = isDirty()
       const write = prepareCommit(commitOptions)
       void queue.step(async () => (dirty || isNeeded() ? write() : []))
     },
-    wasDelivered: (messageId) => delivered.has(messageId),
     event,
   }
 }

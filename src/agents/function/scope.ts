@@ -2,9 +2,15 @@ import { AgentwireError } from '../../errors.ts'
 import { decodeMessage, type Message, type WireMessage } from '../../messages/index.ts'
 import type { ModelCall } from '../agent.ts'
 import { type EventQueue, handled } from './event-queue.ts'
-import { derivedId, type OpenJournal, type SavedInterrupt } from './journal.ts'
+import {
+  anotherWay,
+  type CallIdentity,
+  type CallLog,
+  type CompletedCall,
+  described,
+} from './journal/call-log.ts'
+import { type Answer, derivedId, type OpenJournal, type SavedInterrupt } from './journal/journal.ts'
 import type { NamespaceState } from './namespace-state.ts'
-import { frozenCopy } from './state.ts'
 
 /** What all parts of one attempt share. */
 export interface Attempt {
@@ -12,6 +18,10 @@ export interface Attempt {
   readonly journal: OpenJournal
   readonly interrupts: Interrupts
   readonly seed: string
+  /** The log of the run's own namespace. */
+  readonly log: CallLog
+  /** Set once the function took another way than before. Every call then rejects with it. */
+  divergence: { readonly error: unknown } | undefined
   readonly signal: AbortSignal
   /** Tells the engine of a call of a model that is over. */
   readonly onModelCall: ((call: ModelCall) => void) | undefined
@@ -35,7 +45,8 @@ export interface Scope {
   /** The calls of this turn of the event loop, which wait for the assistant message that they share. */
   batch: CallBatch | undefined
   readonly openMessages: Set<OpenMessage>
-  readonly counts: Map<string, number>
+  /** How many calls it has made. */
+  calls: number
   /** Set once an interrupt of this scope waits for its answer. A suspended scope writes nothing. */
   suspended: boolean
 }
@@ -70,16 +81,31 @@ export function createScope(
     ...place,
     batch: undefined,
     openMessages: new Set(),
-    counts: new Map(),
+    calls: 0,
     suspended: false,
   }
 }
 
-/** The path of the next call of its kind: `m0`, `m1`, `s0/t0`, … */
-export function nextPath(scope: Scope, kind: 'm' | 't' | 's' | 'i' | 'u'): string {
-  const count = scope.counts.get(kind) ?? 0
-  scope.counts.set(kind, count + 1)
-  return scope.path === '' ? `${kind}${count}` : `${scope.path}/${kind}${count}`
+/** The position of the next call: `0`, `1`, and inside of that one `1/0`, … */
+export function nextPath(scope: Scope): string {
+  const count = scope.calls++
+  return scope.path === '' ? `${count}` : `${scope.path}/${count}`
+}
+
+/** The same call of an earlier attempt, if it has completed. Throws where that was another call. */
+export function replayedCall({ attempt, state }: Scope, call: CallIdentity): CompletedCall | undefined {
+  try {
+    const { path } = call
+    const asked = attempt.interrupts.answered(path)
+    if (asked && (call.kind !== 'interrupt' || call.given !== asked.given))
+      throw anotherWay(
+        `Call ${path} was ${described({ path, kind: 'interrupt', given: asked.given })} and is now ${described(call)}.`,
+      )
+    return state.log.replayed(call)
+  } catch (error) {
+    attempt.divergence ??= { error }
+    throw error
+  }
 }
 
 export const idOf = ({ attempt }: Scope, path: string): string => derivedId(attempt.seed, path)
@@ -119,29 +145,28 @@ export function isSuspended(error: unknown): boolean {
   return false
 }
 
-/** A rejection where the scope is suspended and may not write. */
-export function rejectSuspended({ suspended }: Scope): Promise<never> | undefined {
-  return suspended ? handled(Promise.reject(new Suspended())) : undefined
+/** A rejection where the scope is suspended, or has taken another way than before, and may not write. */
+export function rejectSuspended({ suspended, attempt }: Scope): Promise<never> | undefined {
+  const { divergence } = attempt
+  if (!suspended && !divergence) return undefined
+  return handled(Promise.reject(divergence ? divergence.error : new Suspended()))
 }
 
 export interface Interrupts {
-  /** The answer if there is one. Otherwise it raises the interrupt. */
-  raise(interrupt: Omit<SavedInterrupt, 'id' | 'order'>): { readonly answer: unknown } | undefined
+  /** The answer, with what was asked. */
+  answered(path: string): Answer | undefined
+  raise(interrupt: Omit<SavedInterrupt, 'id' | 'order'>): void
   /** The interrupts that this attempt has raised. */
   raised(): readonly SavedInterrupt[]
 }
 
 /** @param answers The answers so far, by the path of the interrupt. */
-export function createInterrupts(seed: string, answers: Readonly<Record<string, unknown>>): Interrupts {
+export function createInterrupts(seed: string, answers: Readonly<Record<string, Answer>>): Interrupts {
   const raised: SavedInterrupt[] = []
   return {
-    raise(interrupt) {
-      const { path, value } = interrupt
-      if (Object.hasOwn(answers, path)) return { answer: answers[path] }
-      const order = raised.length
-      raised.push({ ...interrupt, id: derivedId(seed, path), value: frozenCopy(value), order })
-      return undefined
-    },
+    answered: (path) => (Object.hasOwn(answers, path) ? answers[path] : undefined),
+    raise: (interrupt) =>
+      void raised.push({ ...interrupt, id: derivedId(seed, interrupt.path), order: raised.length }),
     raised: () => raised,
   }
 }

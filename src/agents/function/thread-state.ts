@@ -12,18 +12,21 @@ import { listTuples, refOf } from '../checkpoint-config.ts'
 import { AgentInputError } from '../errors.ts'
 import { toJson } from '../to-json.ts'
 import { type Channels, createCheckpointChain, type LoadedCheckpoint, loadCheckpoint } from './checkpoints.ts'
+import { channelsOf, entriesOf } from './journal/call-log.ts'
 import {
   derivedId,
   ERROR,
   finishedTasks,
+  INITIAL,
   INPUT,
+  initialOf,
   JOURNAL,
   journalOf,
   type SavedInterrupt,
   savedInterrupts,
   saveInterrupts,
   writesTo,
-} from './journal.ts'
+} from './journal/journal.ts'
 import { NODE } from './namespace-state.ts'
 import { frozenCopy, publicState, reduce } from './state.ts'
 
@@ -70,10 +73,14 @@ export const threadState: Pick<Agent, 'getState' | 'getHistory' | 'updateState'>
 
 /** The channels with which an unfinished run can continue from the next checkpoint. */
 function unfinishedChannels(base: LoadedCheckpoint | undefined): Readonly<Record<string, unknown>> {
-  const input = base?.channels[INPUT]
-  if (!base || input === undefined) return {}
+  if (!base) return {}
+  const calls = channelsOf(entriesOf(base.channels))
+  const input = base.channels[INPUT]
+  if (input === undefined) return calls
   return {
+    ...calls,
     [INPUT]: input,
+    [INITIAL]: initialOf(base.channels),
     [JOURNAL]: base.channels[JOURNAL] ?? frozenCopy(journalOf(base.channels, base.id)),
   }
 }

@@ -18,10 +18,10 @@ export interface AgentDefinition<Input> {
   /**
    * The agent. Its result is merged into the state, as by `setState`.
    *
-   * After an `interrupt` is answered, the function **runs again from its start**, with the same input and the answers so far. It
-   * repeats everything before the interrupt, so put side effects behind interrupts, or record them in the state. Messages, tool
-   * calls and subagents get their ids from the order of their calls, so that nothing is delivered twice. That order must not
-   * depend on chance.
+   * After an `interrupt` is answered, the function **runs again from its start**, with the same input and the answers so far. The
+   * calls of the writer that had completed are not made again: they give what they gave, by their position. Between them the
+   * function must do the same in every attempt; it fails with a `took_another_way` error where it does not. docs/functions.md has
+   * the rules.
    */
   // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing returns void
   run(context: AgentContext<Input>): StateChange | undefined | void | Promise<StateChange | undefined | void>
@@ -52,9 +52,9 @@ export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends
  * derive from it must be handled, such as that of an async function of yours. `signal` aborts at the same time.
  */
 export interface Writer {
-  /** The current state, frozen, as clients see it: its messages have LangChain's flat form. */
+  /** The state at this point of the function, frozen, as clients see it: its messages have LangChain's flat form. */
   readonly state: Readonly<Record<string, unknown>>
-  /** The messages of the current state, in the normal form. */
+  /** The messages of that state, in the normal form. */
   readonly messages: readonly Message[]
   /** Aborts when the run is cancelled or abandoned. */
   readonly signal: AbortSignal
@@ -65,19 +65,20 @@ export interface Writer {
   /**
    * Streams the answer of a model: pipes a provider's stream through its format into an assistant message, and gives the
    * message. Its tool calls are blocks with ids, to be passed to `tool`. A tool call without an id from its provider gets one.
-   * Of several choices only the first is shown.
+   * Of several choices only the first is shown. A function that opens the stream is not called when the call is replayed.
    *
    * Rejects with the error of the stream, or with a `model_failed` error where the provider reports one in the stream. The
    * message is then shown as failed and is not added to the state. When the run is cancelled, the stream is stopped.
    *
    * ```ts
-   * const reply = await model(openai.chat.completions.create({ model, messages, stream: true }), openaiChat)
+   * const reply = await model(() => openai.chat.completions.create({ model, messages, stream: true }), openaiChat)
    * ```
    */
   model(stream: ModelStream, format: Format, options?: ModelOptions): Promise<Message>
   /**
    * Runs a tool: shows it to clients while it runs, then adds its result to the messages. Calls in the same turn of the event
-   * loop share one assistant message. A tool that throws adds an error result, and the call rejects with its error.
+   * loop share one assistant message. A tool that throws adds an error result, and the call rejects with its error. Where the
+   * function runs again, the call gives what JSON keeps of the result, or an error with the same name, message and `code`.
    *
    * @param input The arguments of the call, as plain JSON. Clients see them.
    */
@@ -106,7 +107,7 @@ export interface Writer {
   /**
    * Asks the user. Without an answer it rejects with an error that ends the attempt (do not catch it), and the caller can write
    * nothing more. After the answer the function runs again, and this call resolves with the answer. Several interrupts may wait
-   * at once. The attempt waits for tools and subagents that run beside an interrupt.
+   * at once. The attempt waits for tools and subagents that run beside an interrupt. An answer counts for this payload only.
    */
   interrupt<Answer = unknown>(payload: unknown): Promise<Answer>
   /** Changes the state and writes a checkpoint. Settles when it is written. Throws `AgentInputError` for an invalid change. */
@@ -123,11 +124,13 @@ export interface MessageOptions {
   readonly name?: string
 }
 
-/** The chunks of a model's answer, as a provider or its SDK streams them. */
+/** The chunks of a model's answer, as a provider or its SDK streams them, or a function that opens the stream. */
 export type ModelStream =
-  | AsyncIterable<unknown>
-  | ReadableStream<unknown>
-  | PromiseLike<AsyncIterable<unknown> | ReadableStream<unknown>>
+  | OpenedStream
+  | PromiseLike<OpenedStream>
+  | (() => OpenedStream | PromiseLike<OpenedStream>)
+
+type OpenedStream = AsyncIterable<unknown> | ReadableStream<unknown>
 
 export interface ModelOptions extends MessageOptions {
   /** Traces the call: the run gets its `new_token` event and its end. See `startLlmRun`. */

@@ -3,6 +3,7 @@ import { textOfThrown } from '../errors.ts'
 import { toJson } from '../to-json.ts'
 import { type Call, lastText, runCall, textOfResult } from './calls.ts'
 import { handled } from './event-queue.ts'
+import { digestOf } from './journal/journal.ts'
 import { openMessage } from './message.ts'
 import { streamModel } from './model.ts'
 import {
@@ -12,6 +13,7 @@ import {
   nextPath,
   normalMessages,
   rejectSuspended,
+  replayedCall,
   type Scope,
   Suspended,
 } from './scope.ts'
@@ -38,10 +40,10 @@ export function createWriter(scope: Scope): Writer {
 
   return {
     get state() {
-      return state.current()
+      return state.seen()
     },
     get messages() {
-      return normalMessages(messagesOf(state.current()))
+      return normalMessages(messagesOf(state.seen()))
     },
     signal: attempt.signal,
     message,
@@ -54,7 +56,7 @@ export function createWriter(scope: Scope): Writer {
     ) {
       return startCall(scope, () =>
         runCall<T>(scope, {
-          kind: 't',
+          kind: 'tool',
           name,
           args: input,
           options,
@@ -71,7 +73,7 @@ export function createWriter(scope: Scope): Writer {
     ) {
       return startCall(scope, () =>
         runCall(scope, {
-          kind: 's',
+          kind: 'subagent',
           name: 'task',
           args: { description, subagent_type: name },
           options,
@@ -85,8 +87,15 @@ export function createWriter(scope: Scope): Writer {
     setState(change) {
       const refused = rejectSuspended(scope)
       if (refused) return refused
-      state.update(change, idsAt(scope, nextPath(scope, 'u')))
-      return state.commit()
+      const call = { path: nextPath(scope), kind: 'setState' } as const
+      const replayed = replayedCall(scope, call)
+      state.log.begin()
+      if (replayed) {
+        state.log.advance(call.path)
+        return state.log.turnOf(call.path)
+      }
+      state.complete(call, () => state.update(change, idsAt(scope, call.path)))
+      return handled(state.log.turnOfLast(state.commit()))
     },
   }
 }
@@ -120,8 +129,10 @@ async function runSubagent<T>(
   const inner = createScope(scope.attempt, state, { path, callIndex: scope.callIndex ?? call.index })
   const id = idOf(scope, `${path}/task`)
   const task = encodeMessage({ role: 'user', id, content: [{ type: 'text', text: description }] })
-  if (!state.wasDelivered(id)) {
-    state.update({ messages: [task] }, () => id)
+  const first = { path: `${path}/task`, kind: 'setState' } as const
+  if (replayedCall(inner, first)) state.log.advance(first.path)
+  else {
+    state.complete(first, () => state.update({ messages: [task] }, () => id))
     void state.commit({ source: 'input' })
   }
   try {
@@ -136,7 +147,7 @@ async function runSubagent<T>(
   }
 }
 
-function toolContext(scope: Scope, { id, path, namespace, index, delivered }: Call): ToolContext {
+function toolContext(scope: Scope, { id, path, namespace, index }: Call): ToolContext {
   const { attempt, state, callIndex = index } = scope
   const inner = createScope(attempt, state, { path, namespace, callIndex })
   return {
@@ -147,7 +158,7 @@ function toolContext(scope: Scope, { id, path, namespace, index, delivered }: Ca
     output(delta) {
       const text = typeof delta === 'string' ? delta : JSON.stringify(toJson(delta))
       const data = { event: 'tool-output-delta', tool_call_id: id, delta: text }
-      if (!delivered) attempt.queue.put({ method: 'tools', namespace, data })
+      attempt.queue.put({ method: 'tools', namespace, data })
       return attempt.queue.ready()
     },
   }
@@ -167,10 +178,22 @@ function customOf(scope: Scope): Writer['custom'] {
 function interruptOf(scope: Scope): Writer['interrupt'] {
   const { attempt, namespace, callIndex } = scope
   return <Answer>(payload: unknown): Promise<Answer> => {
-    const path = nextPath(scope, 'i')
-    const interrupt = { path, value: payload, namespace, ...(callIndex !== undefined && { callIndex }) }
-    const answered = attempt.interrupts.raise(interrupt)
-    if (answered) return Promise.resolve(answered.answer as Answer)
+    const refused = attempt.divergence && rejectSuspended(scope)
+    if (refused) return refused
+    const path = nextPath(scope)
+    const value = frozenCopy(payload)
+    const given = digestOf(value)
+    try {
+      replayedCall(scope, { path, kind: 'interrupt', given })
+    } catch (error) {
+      return handled(Promise.reject(error))
+    }
+    const answer = attempt.interrupts.answered(path)
+    if (answer) {
+      attempt.log.advance(path)
+      return Promise.resolve(answer.value as Answer)
+    }
+    attempt.interrupts.raise({ path, value, given, namespace, ...(callIndex !== undefined && { callIndex }) })
     // The scope is suspended before anybody can see the rejection, but after the calls of the same turn, because tools may be
     // called beside an interrupt.
     queueMicrotask(() => (scope.suspended = true))

@@ -1,17 +1,28 @@
-import { formatUuid } from '../../ids.ts'
-import type { CheckpointTuple } from '../../storage/checkpointer/checkpointer.ts'
-import type { Channels, CheckpointChain } from './checkpoints.ts'
+import { formatUuid } from '../../../ids.ts'
+import type { CheckpointTuple } from '../../../storage/checkpointer/checkpointer.ts'
+import type { Channels, CheckpointChain } from '../checkpoints.ts'
+import { publicState, type State } from '../state.ts'
 
 /** The channel with the raw input of an unfinished run. A checkpoint that has it has a function to run, or to run again. */
 export const INPUT = '__input__'
+/** The channel with the state in which an unfinished run began. */
+export const INITIAL = '__initial__'
 /** The channel with the journal of an unfinished run. */
 export const JOURNAL = '__run__'
 /** The channel of pending writes with an interrupt that waits for its answer. */
 const INTERRUPT = '__interrupt__'
 /** The channel of pending writes with the message of a failure. */
 export const ERROR = '__error__'
+/** The channel of pending writes with the positions of the failed calls that another attempt makes again. */
+export const RETRIED = '__retried__'
 const MESSAGES = 'messages'
 const CALL_INDEX = '__call_index__'
+
+export interface Answer {
+  readonly value: unknown
+  /** The digest of what was asked. */
+  readonly given: string
+}
 
 /**
  * What a second attempt must know of the first. It is kept in the checkpoints of an unfinished run, except in the run's first
@@ -21,12 +32,16 @@ export interface RunJournal {
   /** The id of the run's first checkpoint. All ids of the run derive from it. */
   readonly seed: string
   /** The answers so far, by the path of the interrupt that asked. */
-  readonly answers: Readonly<Record<string, unknown>>
+  readonly answers: Readonly<Record<string, Answer>>
   /** How many `custom` events each scope has sent. */
   readonly customs: Readonly<Record<string, number>>
   /** The newest checkpoint of each subagent, by namespace. */
   readonly children: Readonly<Record<string, string>>
 }
+
+/** The state in which the run of a checkpoint began. The run's first checkpoint has it as its own. */
+export const initialOf = (channels: Channels): State =>
+  (channels[INITIAL] as State | undefined) ?? publicState(channels)
 
 export function journalOf(channels: Channels, checkpointId: string): RunJournal {
   const journal = channels[JOURNAL] as RunJournal | undefined
@@ -82,6 +97,8 @@ export interface SavedInterrupt {
   readonly value: unknown
   /** The path of the `interrupt` call in the function. */
   readonly path: string
+  /** The digest of the value. */
+  readonly given: string
   /** The namespace in which it was raised. */
   readonly namespace: readonly string[]
   /** Its position among the interrupts of its attempt. */
@@ -100,6 +117,10 @@ export function savedInterrupts(tuple: CheckpointTuple): readonly SavedInterrupt
 export function writesTo(channel: string, { pendingWrites = [] }: CheckpointTuple) {
   return pendingWrites.filter((write) => write[1] === channel)
 }
+
+/** The positions of calls that led to a failure. The attempt after it makes them again. */
+export const retriedCalls = (tuple: CheckpointTuple): ReadonlySet<string> =>
+  new Set(writesTo(RETRIED, tuple).flatMap(([, , paths]) => paths as string[]))
 
 /** Attaches interrupts to the newest checkpoint, where they wait for their answers. */
 export async function saveInterrupts(
@@ -141,6 +162,12 @@ export function derivedId(seed: string, path: string): string {
   const tail = high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0')
   return formatUuid(`${digits.slice(0, 16)}a${tail.slice(1)}`)
 }
+
+/** A hash of JSON, for comparison. */
+export const digestOf = (value: unknown): string =>
+  hash(JSON.stringify([value]))
+    .map((half) => half.toString(16).padStart(8, '0'))
+    .join('')
 
 /** 64 bits that depend on every character: two multiplicative hashes that are mixed with each other at the end. */
 function hash(text: string): readonly [number, number] {

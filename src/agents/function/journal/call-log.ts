@@ -1,0 +1,239 @@
+import { AgentwireError } from '../../../errors.ts'
+import { textOfThrown } from '../../errors.ts'
+import type { Channels } from '../checkpoints.ts'
+import type { State } from '../state.ts'
+import { applyChange, type Change, changeBetween } from './change.ts'
+
+/** What must be the same when the function runs again. */
+export interface CallIdentity {
+  /** The position of the call: see `nextPath`. */
+  readonly path: string
+  readonly kind: 'message' | 'model' | 'tool' | 'subagent' | 'setState' | 'interrupt'
+  readonly name?: string
+  /** A hash of what the call was made with. */
+  readonly given?: string
+}
+
+/** What an attempt has completed. The checkpoints of an unfinished run keep each entry in a channel of its own. */
+export type LogEntry = CompletedCall | OutsideChange
+
+export interface CompletedCall extends CallIdentity {
+  /** How it changed the state of its namespace. */
+  readonly change?: Change | undefined
+  /** The id of a message, or the result of a tool or a subagent as JSON. */
+  readonly result?: unknown
+  readonly error?: { readonly name: string; readonly message: string; readonly code?: unknown }
+}
+
+/** A change of the state that the function has not made, such as one that comes with an answer. */
+export interface OutsideChange {
+  readonly kind: 'outside'
+  /** The interrupt that was answered with it. Empty where the change is seen with the call before it. */
+  readonly path: string
+  readonly change: Change
+}
+
+/**
+ * The log of one namespace. An attempt replays what earlier ones have completed, by position, and adds to it. While it replays,
+ * the function sees the state that it saw at that position.
+ */
+export interface CallLog {
+  /** The call that was completed at this position. Throws where it was another one. */
+  replayed(call: CallIdentity): CompletedCall | undefined
+  /** Counts a call that has begun. It ends with its turn. */
+  begin(): void
+  /** The call ends without a turn, because it waits for an answer. */
+  abandon(): void
+  /**
+   * Settles when it is the turn of a replayed call. Calls complete in the order of the log, and where several are open each has
+   * a turn of the event loop: the branches of a function then make their next calls in the same order in every attempt.
+   */
+  turnOf(path: string): Promise<void>
+  /** The same for the call that was added last. Its turn comes when it is written, too. */
+  turnOfLast(written: Promise<void>): Promise<void>
+  /** Shows the state as it was when the entry at this position was added. Without one it does nothing. */
+  advance(path: string): void
+  /** The state at the position of the replay. Undefined once the function sees the current state. */
+  seen(): State | undefined
+  /** @param thrown What the call has thrown, where it has failed. */
+  add(call: CompletedCall, thrown?: unknown): void
+  /** The error of a failed call that is replayed. */
+  revive(call: CompletedCall): Error
+  /** The positions of the failed calls that this error comes from, which the next attempt makes again. */
+  failuresBehind(error: unknown): readonly string[]
+  /** A call that was completed and was not made again. */
+  missed(): CompletedCall | undefined
+  /** Whether calls were added since `channels` was called. */
+  readonly dirty: boolean
+  /** The channels with the entries so far. */
+  channels(): Channels
+}
+
+/** @param initial The state before the first entry. */
+export function openCallLog(initial: State, recorded: readonly LogEntry[] = []): CallLog {
+  const places = new Map(recorded.map(({ path }, place) => [path, place]))
+  const made = new Set<string>()
+  const waiting = new Set<{ readonly place: number; readonly resolve: () => void }>()
+  const unwritten = new Set<number>()
+  const thrownBy = new Map<LogEntry, unknown>()
+  const entries = [...recorded]
+  let state = initial
+  let position = 0
+  let isLive = false
+  let isDelivering = false
+  let open = 0
+  let dirty = false
+  advanceTo(0)
+
+  function advanceTo(end: number): void {
+    while (position < end || isSeenAtOnce(recorded[position])) {
+      const { change } = recorded[position++]!
+      if (change) state = applyChange(state, change)
+    }
+  }
+
+  /** Completes the calls that wait, one after the other. */
+  async function deliver(): Promise<void> {
+    isDelivering = true
+    // The other calls of this turn are waiting by then.
+    await Promise.resolve()
+    while (waiting.size > 0) {
+      // A replayed call that comes before may be made yet.
+      if (first().place > position && first().place < recorded.length) await nextTurn()
+      const call = first()
+      // A new call that completed before it is not written yet.
+      if ([...unwritten].some((place) => place < call.place)) break
+      if (call.place < recorded.length) advanceTo(call.place + 1)
+      waiting.delete(call)
+      call.resolve()
+      // What its branch of the function does next comes before what another one does.
+      if (open-- > 1) await nextTurn()
+    }
+    isDelivering = false
+  }
+
+  const first = () => [...waiting].reduce((one, other) => (other.place < one.place ? other : one))
+
+  function waitFor(place: number): Promise<void> {
+    return new Promise((resolve) => {
+      waiting.add({ place, resolve })
+      if (!isDelivering) void deliver()
+    })
+  }
+
+  return {
+    replayed(call) {
+      const place = places.get(call.path)
+      const before = place === undefined ? undefined : recorded[place]!
+      if (!before || before.kind === 'outside') {
+        if (call.kind !== 'interrupt') isLive = true
+        return undefined
+      }
+      if (before.kind !== call.kind || before.name !== call.name || before.given !== call.given)
+        throw anotherWay(`Call ${call.path} was ${described(before)} and is now ${described(call)}.`)
+      made.add(call.path)
+      return before
+    },
+    begin: () => void open++,
+    abandon: () => void open--,
+    turnOf: (path) => waitFor(places.get(path)!),
+    async turnOfLast(written) {
+      const place = entries.length - 1
+      unwritten.add(place)
+      await written
+      unwritten.delete(place)
+      await waitFor(place)
+    },
+    advance(path) {
+      const place = places.get(path)
+      if (place !== undefined) advanceTo(place + 1)
+    },
+    seen: () => (isLive || position === recorded.length ? undefined : state),
+    add(call, thrown) {
+      entries.push(call)
+      dirty = true
+      if (call.error) thrownBy.set(call, thrown)
+    },
+    revive(call) {
+      const { message, ...fields } = call.error!
+      const error = Object.assign(new Error(message), fields)
+      thrownBy.set(call, error)
+      return error
+    },
+    failuresBehind(error) {
+      const causes = new Set<unknown>()
+      for (let at = error; at instanceof Error && !causes.has(at); at = at.cause as Error) causes.add(at)
+      const caused = entries.filter((entry) => thrownBy.has(entry) && causes.has(thrownBy.get(entry)))
+      // An error that was thrown in place of another one most likely comes from what failed last.
+      const last = entries.slice(entries.findLastIndex((entry) => !('error' in entry)) + 1)
+      return (caused.length > 0 ? caused : last).map(({ path }) => path)
+    },
+    missed: () =>
+      recorded.find(
+        (entry): entry is CompletedCall =>
+          entry.kind !== 'outside' && !made.has(entry.path) && !isInside(entry.path, places),
+      ),
+    get dirty() {
+      return dirty
+    },
+    channels() {
+      dirty = false
+      return channelsOf(entries)
+    },
+  }
+}
+
+const isSeenAtOnce = (entry: LogEntry | undefined): boolean => entry?.kind === 'outside' && entry.path === ''
+
+/** Whether a call around this position has completed, so that what is inside of it is not run again. */
+function isInside(path: string, places: ReadonlyMap<string, number>): boolean {
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
+    if (places.has(path.slice(0, end))) return true
+  return false
+}
+
+const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve))
+
+/** The channels with the entries, each with its place in the log behind this prefix. */
+const CHANNEL = '__call__'
+
+export const channelsOf = (entries: readonly LogEntry[]): Channels =>
+  Object.fromEntries(entries.map((entry, place) => [`${CHANNEL}${place}`, entry]))
+
+/** @param retried The positions of calls that are made again. What they have changed stays. */
+export function entriesOf(channels: Channels, retried: ReadonlySet<string> = new Set()): readonly LogEntry[] {
+  const entries: LogEntry[] = []
+  while (Object.hasOwn(channels, `${CHANNEL}${entries.length}`))
+    entries.push(channels[`${CHANNEL}${entries.length}`] as LogEntry)
+  return entries.flatMap((entry) => {
+    if (!retried.has(entry.path)) return [entry]
+    return entry.change ? [{ kind: 'outside', path: '', change: entry.change }] : []
+  })
+}
+
+/** The log with the change that leads from its end to `state`, if there is one. See `OutsideChange` for `path`. */
+export function withOutsideChange(
+  initial: State,
+  entries: readonly LogEntry[],
+  state: State,
+  path = '',
+): readonly LogEntry[] {
+  const end = entries.reduce((before, { change }) => (change ? applyChange(before, change) : before), initial)
+  const change = changeBetween(end, state)
+  return change ? [...entries, { kind: 'outside', path, change }] : entries
+}
+
+export function errorOf(thrown: unknown): CompletedCall['error'] {
+  const { name, code } =
+    thrown instanceof Error ? (thrown as Error & { code?: unknown }) : { name: 'Error', code: undefined }
+  return { name, message: textOfThrown(thrown), ...(typeof code === 'string' && { code }) }
+}
+
+export const anotherWay = (what: string): AgentwireError =>
+  new AgentwireError(
+    'took_another_way',
+    `The function took another way when it ran again. ${what} Between the calls of its writer, a function must do the same in every attempt: what depends on the time, on chance or on other services belongs into a tool.`,
+  )
+
+export const described = ({ kind, name, given }: CallIdentity): string =>
+  `${kind}${name === undefined ? '' : ` ${JSON.stringify(name)}`}${given === undefined ? '' : ` (input ${given})`}`
