@@ -19,7 +19,7 @@ export {
   type HandlerOptions,
   type Refusal,
 } from './handler.ts'
-export { empty, json, knownBody, type ResponseOptions } from './respond.ts'
+export { empty, json, jsonList, knownBody, type ResponseOptions } from './respond.ts'
 export { createRouter, type Match, type Router, stripBase } from './router.ts'
 export {
   encodeSse,

@@ -1,4 +1,5 @@
 const encoder = new TextEncoder()
+const JSON_TYPE = { 'content-type': 'application/json' }
 
 // A symbol property rather than a WeakMap: it needs no shared state, `Symbol.for` makes it the same key in the ESM and the CJS
 // build, and a Response that a host rebuilt with another body or other headers rightly loses it.
@@ -12,18 +13,72 @@ export interface ResponseOptions {
 }
 
 /** A JSON response with its length, whose text `knownBody` returns. `undefined` is sent as `null`. */
-export function json(value: unknown, { status = 200, headers }: ResponseOptions = {}): Response {
-  const text = JSON.stringify(value) ?? 'null'
+export function json(value: unknown, options?: ResponseOptions): Response {
+  return jsonText(JSON.stringify(value) ?? 'null', options)
+}
+
+function jsonText(text: string, { status = 200, headers }: ResponseOptions = {}): Response {
   const response = new Response(text, {
     status,
-    headers: {
-      'content-type': 'application/json',
-      'content-length': String(encoder.encode(text).byteLength),
-      ...headers,
-    },
+    headers: { ...JSON_TYPE, 'content-length': String(encoder.encode(text).byteLength), ...headers },
   })
   return Object.defineProperty(response, BODY, { value: text })
 }
+
+/** How much of a list is gathered before it is sent, in characters. */
+const PART_LENGTH = 65_536
+
+/**
+ * A JSON array that is written while `items` are read, at the pace of its reader, so that a long list is never in memory as a
+ * whole. Rejects where `items` fail before the first part is full. A list that fails later is told to `onError` and breaks the
+ * response off, so that it cannot be taken for a whole one. A short list is a response of `json`.
+ */
+export async function jsonList(
+  items: AsyncIterable<unknown>,
+  onError: (error: unknown) => void,
+  { status = 200, headers }: ResponseOptions = {},
+): Promise<Response> {
+  const parts = listParts(items)
+  const first = await parts.next()
+  if (first.done) return jsonText(first.value, { status, headers })
+  let unsent: IteratorResult<string, string> | undefined = first
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const part = unsent ?? (await parts.next())
+          unsent = undefined
+          controller.enqueue(encoder.encode(part.value))
+          if (part.done) controller.close()
+        } catch (error) {
+          onError(error)
+          controller.error(brokenOff())
+        }
+      },
+      async cancel() {
+        await parts.return('')
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, { status, headers: { ...JSON_TYPE, ...headers } })
+}
+
+async function* listParts(items: AsyncIterable<unknown>): AsyncGenerator<string, string> {
+  let text = '['
+  let separator = ''
+  for await (const item of items) {
+    text += separator + (JSON.stringify(item) ?? 'null')
+    separator = ','
+    if (text.length < PART_LENGTH) continue
+    yield text
+    text = ''
+  }
+  return `${text}]`
+}
+
+/** The error of a body that cannot go on. Some servers write it into the response, so it does not reveal the cause. */
+export const brokenOff = (): DOMException => new DOMException('The stream was broken off.', 'AbortError')
 
 /** A response without a body. */
 export function empty(status = 204, headers?: Readonly<Record<string, string>>): Response {

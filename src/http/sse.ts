@@ -1,4 +1,5 @@
 import { callReporter } from './errors.ts'
+import { brokenOff } from './respond.ts'
 import { createTicker, type Ticker } from './ticker.ts'
 
 /** Headers of every event stream. `no-transform` prevents compression, `x-accel-buffering` prevents buffering in nginx. */
@@ -121,8 +122,7 @@ export function sseResponse(source: SseSource, options: SseOptions = {}): Respon
         } catch (error) {
           if (ended) return
           callReporter(() => options.onError?.(error))
-          // Some servers write the error of a body into the response, so it must not reveal the cause.
-          controller.error(new DOMException('The stream was broken off.', 'AbortError'))
+          controller.error(brokenOff())
         }
         end()
       },

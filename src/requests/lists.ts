@@ -9,16 +9,14 @@ export function numberParam(call: Call, name: string, fallback: number, max: num
   throw new HttpError(400, 'invalid_argument', `${name}: expected a whole number from 0 to ${max}.`)
 }
 
-/** Maps all items, `atOnce` of them at a time. */
-export async function mapSome<T, R>(
+/** Maps items in their order, `atOnce` of them at a time. */
+export async function* mapSome<T, R>(
   items: readonly T[],
   atOnce: number,
   change: (item: T) => Promise<R>,
-): Promise<readonly R[]> {
-  const changed: R[] = []
+): AsyncGenerator<R> {
   for (let at = 0; at < items.length; at += atOnce)
-    changed.push(...(await Promise.all(items.slice(at, at + atOnce).map(change))))
-  return changed
+    yield* await Promise.all(items.slice(at, at + atOnce).map(change))
 }
 
 /** A page of a list, and how many items the whole list has. */

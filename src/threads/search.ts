@@ -1,11 +1,12 @@
 import type * as z from 'zod'
 import type { StateSnapshot } from '../agents/agent.ts'
-import { json } from '../http/index.ts'
+import { json, jsonList } from '../http/index.ts'
 import { bodyOf } from '../requests/body.ts'
 import { containing } from '../requests/contains.ts'
 import { mapSome, page } from '../requests/lists.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import type { ThreadRecord } from '../runs/index.ts'
+import { reporterOf, type ThreadsContext } from './context.ts'
 import { newestState } from './newest-state.ts'
 import { metadataOf, presentThread } from './present.ts'
 import { threadSearchSchema } from './wire.ts'
@@ -13,20 +14,25 @@ import { threadSearchSchema } from './wire.ts'
 /** How many states one request reads at once. */
 const READS_AT_ONCE = 8
 
-/** `POST /threads/search`. States are read only where the caller wants a field that comes from them. */
-export async function searchThreads({ engine }: FaceContext, call: FaceCall): Promise<Response> {
+/** How many states of one search are in memory at once, beside those that are being sent. Others are read again. */
+const MAX_KEPT = 20
+
+/** `POST /threads/search`. States are read only where the caller wants a field that comes from them, and while they are sent. */
+export async function searchThreads(context: ThreadsContext, call: FaceCall): Promise<Response> {
+  const { engine } = context
   const query = await bodyOf(threadSearchSchema, call)
   const { limit = 10, offset = 0, select } = query
-  const { items, total } = await page(find({ engine }, call, query), offset, limit)
+  const { items, total } = await page(find(context, call, query), offset, limit)
   const selected = select && new Set(select)
   const isSelected = (field: string) => selected?.has(field) ?? true
   const readsState = isSelected('values') || isSelected('interrupts')
-  const records = await mapSome(items, READS_AT_ONCE, async ({ thread, state }) => {
+  const records = mapSome(items, READS_AT_ONCE, async ({ thread, state }) => {
     const known = state === undefined && readsState ? await newestState(engine, thread) : state
     const record = presentThread(thread, known ?? undefined)
     return select ? Object.fromEntries(Object.entries(record).filter(([field]) => isSelected(field))) : record
   })
-  return json(records, { headers: { 'x-pagination-total': String(total) } })
+  const headers = { 'x-pagination-total': String(total) }
+  return jsonList(records, reporterOf(context, call), { headers })
 }
 
 /** `POST /threads/count`. */
@@ -37,7 +43,7 @@ export async function countThreads({ engine }: FaceContext, call: FaceCall): Pro
 
 interface Found {
   readonly thread: ThreadRecord
-  /** Its newest state, or null where there is none. Undefined where the search has not read it. */
+  /** Its newest state, or null where there is none. Undefined where the search has not read it, or not kept it. */
   readonly state: StateSnapshot | null | undefined
 }
 
@@ -50,6 +56,7 @@ async function* find(
   const wanted = ids && new Set(ids)
   const hasMetadata = containing(metadata)
   const hasValues = containing(values)
+  let kept = 0
   for await (const thread of engine.listThreads({
     principal,
     status,
@@ -59,7 +66,8 @@ async function* find(
     if (wanted && !wanted.has(thread.threadId)) continue
     if (!hasMetadata(metadataOf(thread))) continue
     const state = values && ((await newestState(engine, thread)) ?? null)
-    if (!values || hasValues(state?.values ?? {})) yield { thread, state }
+    if (values && !hasValues(state?.values ?? {})) continue
+    yield { thread, state: kept++ < MAX_KEPT ? state : undefined }
   }
 }
 

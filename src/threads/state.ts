@@ -1,10 +1,12 @@
-import { HttpError, json } from '../http/index.ts'
+import type { StateSnapshot } from '../agents/agent.ts'
+import { HttpError, json, jsonList } from '../http/index.ts'
 import { bodyOf } from '../requests/body.ts'
 import { commandKey } from '../requests/idempotency-key.ts'
 import { numberParam } from '../requests/lists.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import { titleOf } from '../requests/title.ts'
 import type { StateQuery, ThreadRecord } from '../runs/index.ts'
+import { reporterOf, type ThreadsContext } from './context.ts'
 import { emptyState, presentState, type ThreadState } from './present.ts'
 import { checkpointStateSchema, historySchema, stateWriteSchema } from './wire.ts'
 
@@ -62,30 +64,31 @@ export async function postState({ engine }: FaceContext, call: FaceCall): Promis
 }
 
 /** `POST …/history`. */
-export async function postHistory(context: FaceContext, call: FaceCall): Promise<Response> {
+export async function postHistory(context: ThreadsContext, call: FaceCall): Promise<Response> {
   const { limit = 10, before, metadata, checkpoint } = await bodyOf(historySchema, call)
   return history(context, call, checkpoint?.checkpoint_ns, { limit, before, filter: metadata })
 }
 
 /** `GET …/history?limit&before`. */
-export async function getHistory(context: FaceContext, call: FaceCall): Promise<Response> {
+export async function getHistory(context: ThreadsContext, call: FaceCall): Promise<Response> {
   const limit = numberParam(call, 'limit', 10, 1_000)
   const before = call.url.searchParams.get('before') ?? undefined
   return history(context, call, undefined, { limit, before })
 }
 
 async function history(
-  context: FaceContext,
+  context: ThreadsContext,
   call: FaceCall,
   checkpointNs: string | undefined,
   options: { readonly limit: number; readonly before?: string; readonly filter?: Record<string, unknown> },
 ): Promise<Response> {
   const thread = await requireThread(context, call)
-  const states: ThreadState[] = []
-  for await (const snapshot of context.engine.readHistory(thread, { checkpointNs }, options)) {
-    states.push(presentState(snapshot))
-  }
-  return json(states)
+  const snapshots = context.engine.readHistory(thread, { checkpointNs }, options)
+  return jsonList(presented(snapshots), reporterOf(context, call))
+}
+
+async function* presented(snapshots: AsyncIterable<StateSnapshot>): AsyncGenerator<ThreadState> {
+  for await (const snapshot of snapshots) yield presentState(snapshot)
 }
 
 async function requireThread({ engine }: FaceContext, call: FaceCall): Promise<ThreadRecord> {

@@ -1,8 +1,7 @@
-import { originOf, reportError, sseResponse } from '../http/index.ts'
+import { sseResponse } from '../http/index.ts'
 import { bodyOf } from '../requests/body.ts'
 import type { FaceCall } from '../requests/routes.ts'
-import { RunError } from '../runs/index.ts'
-import type { ThreadsContext } from './context.ts'
+import { reporterOf, type ThreadsContext } from './context.ts'
 import { streamSchema } from './wire.ts'
 
 /**
@@ -10,9 +9,9 @@ import { streamSchema } from './wire.ts'
  * stream never ends by itself, because clients treat an end as final. A thread that does not exist yet is waited for; a deleted
  * one is 404, so that clients stop reconnecting.
  */
-export async function postStream({ engine, onError }: ThreadsContext, call: FaceCall): Promise<Response> {
+export async function postStream(context: ThreadsContext, call: FaceCall): Promise<Response> {
   const { channels, namespaces, depth, since, since_event_id } = await bodyOf(streamSchema, call)
-  const subscription = engine.subscribe({
+  const subscription = context.engine.subscribe({
     threadId: call.threadId,
     principal: call.principal,
     filter: { channels, namespaces, depth },
@@ -20,11 +19,5 @@ export async function postStream({ engine, onError }: ThreadsContext, call: Face
     lastEventId: call.request.headers.get('last-event-id') ?? since_event_id,
   })
   await subscription.ready()
-  return sseResponse(subscription, {
-    signal: call.signal,
-    onError: (error) => {
-      // A deleted thread and a closing server are not failures.
-      if (!(error instanceof RunError)) reportError(error, onError, originOf(call.request, call.params))
-    },
-  })
+  return sseResponse(subscription, { signal: call.signal, onError: reporterOf(context, call) })
 }

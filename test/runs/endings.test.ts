@@ -209,3 +209,38 @@ test('a run whose claim was being written when the server closed ends before the
   expect(actor.tasks).toEqual([])
   expect((await engine.findThread({ threadId: 't' }))?.status).toBe('idle')
 })
+
+test('the record of an ended run has no input and no config, however it ended', async () => {
+  const { store, checkpointer } = sharedMemory()()
+  const secret = 'x'.repeat(1_000)
+  const agent: Agent = {
+    ...puppet().agent,
+    async *stream({ start, signal }) {
+      yield custom('running')
+      const { how } = (start as { value: { how: string } }).value
+      if (how === 'fail') throw new Error('failed')
+      if (how === 'wait') await aborted(signal)
+    },
+  }
+  const engine = instance(agent, { store, checkpointer })
+  const run = async (how: string, rest: object = {}) => {
+    const config = { configurable: { secret } }
+    return (await start(engine, 't', { how, secret }, { config, ...rest })).runId
+  }
+  const ended = async (runId: string) => {
+    const { status } = await engine.wait({ threadId: 't', runId })
+    return [status, JSON.stringify((await store.get('t', 'runs', runId))!.value).includes(secret)]
+  }
+  expect(await ended(await run('go on'))).toEqual(['success', false])
+  expect(await ended(await run('fail'))).toEqual(['error', false])
+  const active = await run('wait')
+  const waiting = await run('wait')
+  const cancelled = await run('wait')
+  await engine.cancel({ threadId: 't', runId: cancelled })
+  expect(await ended(cancelled)).toEqual(['interrupted', false])
+  const last = await run('wait', { multitaskStrategy: 'rollback' })
+  expect(await ended(active)).toEqual(['interrupted', false])
+  expect(await ended(waiting)).toEqual(['interrupted', false])
+  await engine.cancel({ threadId: 't', runId: last })
+  expect(await ended(last)).toEqual(['interrupted', false])
+})

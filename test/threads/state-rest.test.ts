@@ -1,5 +1,6 @@
 import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, test } from 'vitest'
+import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { approval, calculator, chat, nestedApproval, threeSteps } from '../fixtures/graphs.ts'
@@ -363,6 +364,67 @@ describe('the history of a thread', () => {
     expect((await thread.get('/history')).status).toBe(404)
     await client.threads.create({ threadId: thread.id })
     expect((await thread.post('/history', {})).body).toEqual([])
+  })
+})
+
+describe('a long history', () => {
+  const SNAPSHOT = {
+    next: [],
+    tasks: [],
+    metadata: {},
+    createdAt: '',
+    checkpoint: { threadId: 't', checkpointId: 'c', checkpointNs: '', checkpointMap: null },
+    parentCheckpoint: null,
+  }
+
+  /** A thread whose history has so many states of 1 MB; the state at `failing` cannot be read. */
+  async function long(count: number, failing?: number) {
+    const counts = { read: 0 }
+    const agent: Agent = {
+      ...puppet().agent,
+      async *getHistory() {
+        for (let i = 0; i < count; i++) {
+          if (i === failing) throw new Error('postgres://app:secret@db')
+          counts.read++
+          yield { ...SNAPSHOT, values: { i, text: 'x'.repeat(1_000_000) } }
+        }
+      },
+    }
+    const host = await serveAgents({ agents: { a: agent } })
+    const thread = host.thread()
+    await host.server.fetch(
+      new Request(`${host.origin}/threads`, {
+        method: 'POST',
+        body: JSON.stringify({ thread_id: thread.id }),
+      }),
+    )
+    return { host, thread, counts }
+  }
+
+  test('is read while it is sent', async () => {
+    const { host, thread, counts } = await long(50)
+    const get = new Request(`${host.origin}/threads/${thread.id}/history?limit=50`)
+    const response = await host.server.fetch(get)
+    const reader = response.body!.getReader()
+    await reader.read()
+    await reader.read()
+    expect(counts.read).toBeLessThan(5)
+    await reader.cancel()
+    const whole = await fetch(get.url)
+    expect(((await whole.json()) as Json[]).map(({ values }) => values.i)).toEqual([...Array(50).keys()])
+  })
+
+  test('is no whole answer where it fails midway', async () => {
+    const { host, thread } = await long(10, 5)
+    const response = await fetch(`${host.origin}/threads/${thread.id}/history`)
+    await expect(response.text()).rejects.toThrow()
+    expect(host.errors.splice(0)).toMatchObject([{ message: 'postgres://app:secret@db' }])
+  })
+
+  test('is an error where it fails at once', async () => {
+    const { host, thread } = await long(10, 0)
+    expect((await thread.get('/history')).status).toBe(500)
+    expect(host.errors.splice(0)).toHaveLength(1)
   })
 })
 

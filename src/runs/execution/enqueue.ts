@@ -2,6 +2,7 @@ import { UnavailableError } from '../../storage/errors.ts'
 import type { Change, Guard, Op } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
+import type { RunEndReason } from '../observe.ts'
 import {
   guardThread,
   isEnded,
@@ -13,7 +14,7 @@ import {
   type ThreadRecord,
   type Versioned,
 } from '../records/records.ts'
-import { commitTransitions, dropped, transition } from '../records/transition.ts'
+import { commitTransitions, dropped, type Transition, transition } from '../records/transition.ts'
 
 /** The most runs that may wait on one thread. It only stops clients that start runs in a loop. */
 const MAX_QUEUED_RUNS = 1_000
@@ -55,9 +56,8 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
     return
   }
   const active = thread.activeRunId === null ? undefined : await loadRun(store, threadId, thread.activeRunId)
-  const waiting = await loadWaiting(context, thread)
+  const superseded = await dropWaiting(context, thread, 'superseded')
   const queued = transition(thread, run, { type: 'run.queued', position: 1 })
-  const superseded = waiting.map((record) => dropped(thread, record, 'superseded'))
   const unchanged = active && {
     guard: 'version' as const,
     collection: 'runs',
@@ -79,13 +79,24 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   if (local && local.runId === active?.record.runId) local.stop(strategy)
 }
 
-/** The runs that wait on a thread and still have a record. */
-export async function loadWaiting(
+/** How many waiting runs are in memory at once with their inputs. */
+const LOADED = 16
+
+/** The ends of the runs that wait on a thread and still have a record. */
+export async function dropWaiting(
   { store }: RunContext,
-  { threadId, queue }: ThreadRecord,
-): Promise<RunRecord[]> {
-  const waiting = await Promise.all(queue.map(({ runId }) => loadRun(store, threadId, runId)))
-  return waiting.flatMap((run) => (run && !isEnded(run.record) ? [run.record] : []))
+  thread: ThreadRecord,
+  reason: RunEndReason,
+): Promise<Transition[]> {
+  const { threadId, queue } = thread
+  const ends: Transition[] = []
+  for (let at = 0; at < queue.length; at += LOADED) {
+    const some = queue.slice(at, at + LOADED).map(({ runId }) => loadRun(store, threadId, runId))
+    for (const run of await Promise.all(some)) {
+      if (run && !isEnded(run.record)) ends.push(dropped(thread, run.record, reason))
+    }
+  }
+  return ends
 }
 
 /**

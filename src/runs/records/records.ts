@@ -59,6 +59,7 @@ export interface RunRecord {
   readonly threadId: string
   readonly assistantId: string
   readonly status: RunStatus
+  /** No input once the run has ended, as `config` is empty then and `rollbackPoint` null. */
   readonly start: RunInput
   /** Fork from here. */
   readonly checkpointId: string | null

@@ -30,6 +30,13 @@ export interface Transition {
   readonly event: RunEvent
 }
 
+/** What the record of an ended run has in place of what it ran with: nobody runs it again, and an input may be megabytes. */
+const NOTHING_TO_RUN = {
+  start: { kind: 'input', value: null },
+  config: { configurable: {} },
+  rollbackPoint: null,
+} as const satisfies Partial<RunRecord>
+
 /** What every event of a run tells, now. */
 export function aboutRun({ owner }: ThreadRecord, run: RunRecord): AboutRun {
   const { threadId, runId, assistantId, traceparent } = run
@@ -59,7 +66,10 @@ export function transition(thread: ThreadRecord, before: RunRecord, change: RunC
     default: {
       const { message, ...told } = change
       const durationMs = startedAt === null ? null : Math.max(0, at - startedAt)
-      return made({ status: told.status, error: message }, { ...about, ...told, durationMs })
+      return made(
+        { ...NOTHING_TO_RUN, status: told.status, error: message },
+        { ...about, ...told, durationMs },
+      )
     }
   }
 }

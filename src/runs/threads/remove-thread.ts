@@ -2,7 +2,7 @@ import { ConflictError, FencedError } from '../../storage/errors.ts'
 import { checkpointerOf, findAgent, type RunContext, readerOf } from '../context.ts'
 import { RunError } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
-import { loadWaiting } from '../execution/enqueue.ts'
+import { dropWaiting } from '../execution/enqueue.ts'
 import { keepRenewing } from '../execution/lease.ts'
 import { releaseLease } from '../records/leases.ts'
 import {
@@ -13,7 +13,7 @@ import {
   putThread,
   type ThreadRecord,
 } from '../records/records.ts'
-import { commitTransitions, dropped } from '../records/transition.ts'
+import { commitTransitions } from '../records/transition.ts'
 import { saversOf } from '../savers.ts'
 import { type OwnedThread, savedThread } from './threads.ts'
 
@@ -27,8 +27,7 @@ export async function markDeleting(context: RunContext, { threadId, owner }: Own
   const thread = read ? read.record : await savedThread(context, { threadId, owner })
   if (!thread || thread.owner !== owner) return false
   if (thread.deleting) return true
-  const waiting = await loadWaiting(context, thread)
-  const ended = waiting.map((run) => dropped(thread, run, 'deleted'))
+  const ended = await dropWaiting(context, thread, 'deleted')
   await commitTransitions(context.observe, ended, (ops) =>
     store.commit(threadId, {
       guards: [guardThread(threadId, read)],
