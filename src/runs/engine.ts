@@ -99,7 +99,10 @@ export interface ThreadAddress {
 export interface RunRequest extends ThreadAddress {
   /** Default: the thread's, else the engine's default. */
   readonly assistantId?: string | undefined
-  /** The agent's input. Null or absent continues from the checkpoint. On an interrupted thread the input answers the interrupt. */
+  /**
+   * The agent's input. Null or absent continues from the checkpoint. Where one interrupt waits for an answer, and the last run has
+   * not failed, the input is that answer.
+   */
   readonly input?: unknown
   /** Fork from this checkpoint. */
   readonly checkpointId?: string | undefined

@@ -28,13 +28,14 @@ export type {
   ServerEvent,
 } from './observe.ts'
 export type { CommandKey, Made, Receipt, Started, Written } from './records/idempotency.ts'
-export type {
-  CancelAction,
-  MultitaskStrategy,
-  OpenInterrupt,
-  QueuedRun,
-  StoredConfig,
-  ThreadRecord,
+export {
+  type CancelAction,
+  type MultitaskStrategy,
+  type OpenInterrupt,
+  type QueuedRun,
+  type StoredConfig,
+  type ThreadRecord,
+  unanswered,
 } from './records/records.ts'
 export type { Subscription } from './subscriptions/subscribe.ts'
 export type { StateQuery } from './threads/state.ts'

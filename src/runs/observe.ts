@@ -22,6 +22,8 @@ export type RunEndReason =
   | 'rolled_back'
   /** It waited, and a later run with the strategy `interrupt` or `rollback` took its place. */
   | 'superseded'
+  /** It waited with an answer, and its interrupt was no longer open. */
+  | 'withdrawn'
   /** The server closed, and no other process may continue the run. */
   | 'closed'
   /** The process that ran it was lost, and the run may not be continued. */

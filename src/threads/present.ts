@@ -1,5 +1,5 @@
 import type { CheckpointRef, PendingInterrupt, SnapshotTask, StateSnapshot } from '../agents/agent.ts'
-import type { ThreadRecord } from '../runs/index.ts'
+import { type ThreadRecord, unanswered } from '../runs/index.ts'
 
 /** A snapshot as the SDK's `ThreadState`. */
 export interface ThreadState {
@@ -82,9 +82,6 @@ export const presentThread = (thread: ThreadRecord, state: StateSnapshot | undef
  * segment of an interrupt's namespace has the task's id, and an interrupt of the root is keyed by its own id.
  */
 function presentInterrupts(thread: ThreadRecord, state: StateSnapshot | undefined) {
-  // A run in progress may have answers that its checkpoint does not show yet.
-  const isOpen = (id: string) =>
-    thread.activeRunId === null || thread.interrupts.some((open) => open.id === id)
   const tasks: readonly Pick<SnapshotTask, 'id' | 'interrupts'>[] =
     state?.tasks ??
     thread.interrupts.map(({ id, value, namespace }) => ({
@@ -92,7 +89,23 @@ function presentInterrupts(thread: ThreadRecord, state: StateSnapshot | undefine
       interrupts: [{ id, value }],
     }))
   const byTask: Record<string, PendingInterrupt[]> = Object.create(null)
-  for (const { id, interrupts } of tasks)
-    (byTask[id] ??= []).push(...interrupts.filter((interrupt) => isOpen(interrupt.id)))
+  for (const { id, interrupts } of tasks) (byTask[id] ??= []).push(...openOf(thread, interrupts))
   return byTask
 }
+
+/** Those of a task's interrupts that are open: runs may have answers that the checkpoint does not show yet. */
+function openOf(thread: ThreadRecord, interrupts: SnapshotTask['interrupts']): SnapshotTask['interrupts'] {
+  if (thread.activeRunId === null || interrupts.length === 0) return interrupts
+  const open = new Set(unanswered(thread).map(({ id }) => id))
+  return interrupts.filter(({ id }) => open.has(id))
+}
+
+/** The newest state, without the interrupts that runs have answers to. */
+export const withOpenInterrupts = (thread: ThreadRecord, snapshot: StateSnapshot): StateSnapshot => ({
+  ...snapshot,
+  tasks: snapshot.tasks.map((task) => ({
+    ...task,
+    interrupts: openOf(thread, task.interrupts),
+    state: task.state && withOpenInterrupts(thread, task.state),
+  })),
+})

@@ -7,7 +7,7 @@ import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import { titleOf } from '../requests/title.ts'
 import type { StateQuery, ThreadRecord } from '../runs/index.ts'
 import { reporterOf, type ThreadsContext } from './context.ts'
-import { emptyState, presentState, type ThreadState } from './present.ts'
+import { emptyState, presentState, type ThreadState, withOpenInterrupts } from './present.ts'
 import { checkpointStateSchema, historySchema, stateWriteSchema } from './wire.ts'
 
 /** `GET …/state[/{checkpoint_id}]`: 404 for an unknown thread, so that clients bootstrap it. */
@@ -33,7 +33,7 @@ async function stateAt(context: FaceContext, call: FaceCall, query: StateQuery):
     return markActive(thread, emptyState(thread))
   }
   return query.checkpointId === undefined
-    ? markActive(thread, presentState(snapshot))
+    ? markActive(thread, presentState(withOpenInterrupts(thread, snapshot)))
     : presentState(snapshot)
 }
 

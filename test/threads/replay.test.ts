@@ -98,7 +98,9 @@ describe('after a rollback', () => {
     await thread.idle()
     const { run_id } = await thread.ok('input.respond', { interrupt_id: 'i', response: 1 })
     await thread.post(`/runs/${run_id}/cancel?wait=1&action=rollback`)
-    expect(dataOf(await replay(thread), 'input.requested')).toEqual([{ interrupt_id: 'i', payload: '?' }])
+    expect(dataOf(await replay(thread), 'input.requested')).toEqual([
+      { interrupt_id: 'i', payload: '?', value: '?' },
+    ])
   })
 })
 

@@ -9,9 +9,11 @@ import {
   putThread,
   requestCancel,
   strongerCancel,
+  withoutQueued,
 } from '../records/records.ts'
 import { commitTransitions, dropped } from '../records/transition.ts'
 import { retryConflicts } from '../records/update.ts'
+import { dropWaiting } from './enqueue.ts'
 
 /**
  * Asks a run to stop, wherever it executes; a run that still waits is dropped. Returns when that is recorded, not when the
@@ -30,19 +32,30 @@ export async function cancelRun(
     if (isEnded(run.record)) return
     const unchanged = { guard: 'version', collection: 'runs', id: runId, version: run.version } as const
     if (run.record.status === 'pending') {
-      const queue = thread.record.queue.filter((queued) => queued.runId !== runId)
       const cancelled = dropped(thread.record, run.record, 'cancelled')
       await commitTransitions(context.observe, [cancelled], (ops) =>
         store.commit(threadId, {
           guards: [guardThread(threadId, thread), unchanged],
-          ops: [...ops, putThread({ ...thread.record, queue })],
+          ops: [...ops, putThread(withoutQueued(thread.record, [runId]))],
         }),
       )
       return
     }
     const cancel = strongerCancel(run.record.cancel, action)
-    if (cancel !== run.record.cancel) {
-      await store.commit(threadId, { guards: [unchanged], ops: [requestCancel(run.record, cancel)] })
+    // Who stops a run does not want it to continue with the answers that wait behind it.
+    const queue = thread.record.queue.filter(({ answers }) => answers.length > 0)
+    const ops = [requestCancel(run.record, cancel)]
+    if (queue.length > 0) {
+      const ended = await dropWaiting(context, { ...thread.record, queue }, 'cancelled')
+      const runIds = queue.map((answer) => answer.runId)
+      await commitTransitions(context.observe, ended, (endings) =>
+        store.commit(threadId, {
+          guards: [guardThread(threadId, thread), unchanged],
+          ops: [...ops, ...endings, putThread(withoutQueued(thread.record, runIds))],
+        }),
+      )
+    } else if (cancel !== run.record.cancel) {
+      await store.commit(threadId, { guards: [unchanged], ops })
     }
     const local = context.active.get(threadId)
     if (local?.runId === runId) local.stop(cancel)

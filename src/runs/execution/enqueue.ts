@@ -8,6 +8,7 @@ import {
   isEnded,
   loadRun,
   putThread,
+  type QueuedRun,
   type RunRecord,
   requestCancel,
   strongerCancel,
@@ -48,8 +49,8 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   const entry = { runId: run.runId, answers }
   const guards = [guardThread(threadId, read), ...request.guards]
   if (strategy === 'enqueue') {
-    const queue = [...thread.queue, entry]
-    const queued = transition(thread, run, { type: 'run.queued', position: queue.length })
+    const queue = inTurn(thread.queue, entry)
+    const queued = transition(thread, run, { type: 'run.queued', position: queue.indexOf(entry) + 1 })
     await commitTransitions(context.observe, [queued], (ops) =>
       commitRun(context, run, { guards, ops: [...ops, putThread({ ...thread, queue }), ...request.ops] }),
     )
@@ -77,6 +78,13 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   )
   const local = context.active.get(threadId)
   if (local && local.runId === active?.record.runId) local.stop(strategy)
+}
+
+/** Answers go before other runs that wait, because a new input drops the interrupts. */
+function inTurn(queue: ThreadRecord['queue'], entry: QueuedRun): ThreadRecord['queue'] {
+  const isAnswer = ({ answers }: QueuedRun): boolean => answers.length > 0
+  const before = isAnswer(entry) ? queue.filter(isAnswer) : queue
+  return [...before, entry, ...queue.slice(before.length)]
 }
 
 /** How many waiting runs are in memory at once with their inputs. */

@@ -19,9 +19,9 @@ import { type Appender, createAppender } from '../log/appender.ts'
 import { interruptIdOf } from '../log/frame.ts'
 import type { RunUsage } from '../observe.ts'
 import { expireLease } from '../records/leases.ts'
-import type { OpenInterrupt } from '../records/records.ts'
+import { guardThread, loadThread, type OpenInterrupt, putThread } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
-import { updateThread } from '../records/update.ts'
+import { retryConflicts, updateThread } from '../records/update.ts'
 import { finish, type Leftover, type Outcome } from './finish.ts'
 import { launchNext } from './launch.ts'
 import { handOver, superviseRun } from './lease.ts'
@@ -239,10 +239,7 @@ function createRecorder(
   appender: Appender,
   storage: StorageHealth,
 ) {
-  // On a resume, clients keep the interrupts that it does not answer. On any other run they forget all, so that these must be
-  // announced again.
-  const kept = run.start.kind === 'resume' ? thread.interrupts : []
-  const announced = new Map(kept.map((interrupt) => [interrupt.id, interrupt]))
+  const announced = new Map(thread.interrupts.map((interrupt) => [interrupt.id, interrupt]))
   const raised = new Map<string, OpenInterrupt>()
   let hasRestoredHead = thread.restoredCheckpointId !== null
   let usage: RunUsage | null = null
@@ -261,10 +258,30 @@ function createRecorder(
     if (method === 'messages') usage = withUsage(usage, event.data)
     const id = method === 'input.requested' ? interruptIdOf(event) : undefined
     if (id === undefined) return appender.push(withoutErrorText(context, event, storage.failed))
-    const before = raised.get(id) ?? announced.get(id)
-    raised.set(id, before ?? { id, runId: run.runId, namespace, value: payloadOf(event) })
+    const before = announced.get(id)
+    const interrupt = before ?? { id, runId: run.runId, namespace, value: payloadOf(event) }
+    announced.set(id, interrupt)
+    raised.set(id, interrupt)
     // A client that has seen the interrupt would list it twice.
-    return before ? undefined : appender.push(event)
+    return before ? undefined : announce(event, interrupt)
+  }
+
+  /** Enters an interrupt into the thread's record with its event, because clients answer it as soon as they see it. */
+  async function announce(event: AgentEvent, interrupt: OpenInterrupt): Promise<void> {
+    const { threadId } = run
+    try {
+      await appender.flush()
+      await retryConflicts(async () => {
+        const now = await retryUnavailable(context.retryForMs, () => loadThread(context.store, threadId))
+        if (!now) throw new FencedError('The thread was deleted.')
+        const others = now.record.interrupts.filter(({ id }) => id !== interrupt.id)
+        const record = putThread({ ...now.record, interrupts: [...others, interrupt] })
+        await appender.commit([event], [guardThread(threadId, now)], [record])
+      })
+    } catch (error) {
+      storage.failed = true
+      throw error
+    }
   }
 
   /** The run has written a checkpoint: from here on the newest one is the head again. */

@@ -37,9 +37,10 @@ export interface Leftover {
   readonly usage: RunUsage | null
 }
 
-/** The end of a run: its terminal event, its last transition and the thread's next record. */
+/** The end of a run: its last events, its last transition and the thread's next record. */
 export interface Ending {
-  readonly event: AgentEvent
+  /** The interrupts that are open again, and the terminal event. */
+  readonly events: readonly AgentEvent[]
   readonly transition: Transition
   readonly thread: ThreadRecord
 }
@@ -71,7 +72,7 @@ export async function finish(
       { guard: 'version', collection: 'runs', id: runId, version: current.version },
     ] as const
     await commitTransitions(context.observe, [ending.transition], (runOps) =>
-      appender.commit(ending.event, guards, [...runOps, putThread(ending.thread), { op: 'release', token }]),
+      appender.commit(ending.events, guards, [...runOps, putThread(ending.thread), { op: 'release', token }]),
     )
   })
 }
@@ -94,12 +95,13 @@ export async function resolveEnding(
   const undone: Undone = cancel === 'rollback' ? await rollback(context, run, token) : { thread: {} }
   const rolledBack = undone.thread
   const settled = undone.failure ?? stopped
-  const open = settled.end === 'done' ? raised : await interruptsLeftOpen(context, run, thread, raised)
+  const open = settled.end === 'done' ? raised : await interruptsLeftOpen(context, run, thread)
   const end = endOf(settled, open.length > 0 || atBreakpoint)
   const interrupts = rolledBack.interrupts ?? open
+  const reopened = interrupts.filter((interrupt) => !isListed(thread, interrupt))
   const { status, message } = end
   return {
-    event: rootLifecycle(run, end.event, message ?? undefined),
+    events: [...reopened.map(requestOf), rootLifecycle(run, end.event, message ?? undefined)],
     transition: transition(
       thread,
       run,
@@ -118,7 +120,7 @@ export async function resolveEnding(
       ...thread,
       activeRunId: null,
       status:
-        status === 'error' ? 'error' : interrupts.length > 0 || end.reason === null ? 'interrupted' : 'idle',
+        interrupts.length > 0 || end.reason === null ? 'interrupted' : status === 'error' ? 'error' : 'idle',
       error: message,
       unfinishedRunIds:
         settled.end === 'done'
@@ -126,10 +128,20 @@ export async function resolveEnding(
           : [...thread.unfinishedRunIds, run.runId].slice(-MAX_UNFINISHED),
       updatedAt: Date.now(),
       ...rolledBack,
-      interrupts,
+      interrupts: interrupts.map((open) => (reopened.includes(open) ? { ...open, runId: run.runId } : open)),
     },
   }
 }
+
+/** Whether clients list an interrupt as open, because of the event of this run or of an earlier one. */
+const isListed = ({ interrupts }: ThreadRecord, { id, runId }: OpenInterrupt): boolean =>
+  runId !== '' && interrupts.some((listed) => listed.id === id && listed.runId === runId)
+
+const requestOf = ({ id, namespace, value }: OpenInterrupt): AgentEvent => ({
+  method: 'input.requested',
+  namespace,
+  data: { interrupt_id: id, payload: value, value },
+})
 
 /** What a rollback makes of a thread, or why it failed. */
 interface Undone {
@@ -162,32 +174,26 @@ async function rollback(context: RunContext, run: RunRecord, token: number): Pro
 }
 
 /**
- * The interrupts that an unfinished run leaves open: those it raised and those it had no answers for. Only the state shows
- * whether it took the answers that it had.
+ * The interrupts that an unfinished run leaves open. Only the state shows which of those that it found are still open, because it
+ * may have ended before its agent took an answer or an input.
  */
 async function interruptsLeftOpen(
   context: RunContext,
   run: RunRecord,
   { threadId, interrupts }: ThreadRecord,
-  raised: readonly OpenInterrupt[],
 ): Promise<readonly OpenInterrupt[]> {
-  const kept = union(raised, interrupts)
-  if (run.start.kind !== 'resume') return kept
+  const before = run.rollbackPoint?.interrupts ?? []
+  if (before.length === 0) return interrupts
   try {
     const agent = readerOf(context, run.assistantId)
     const at = { threadId, checkpointer: checkpointerOf(context, agent) }
     const read = retryUnavailable(context.retryForMs, () => agent.getState(at))
     const snapshot = await saverInTime(context, read)
-    return snapshot ? openInterrupts(snapshot, union(kept, run.rollbackPoint?.interrupts ?? [])) : kept
+    return snapshot ? openInterrupts(snapshot, [...interrupts, ...before]) : interrupts
   } catch (error) {
     context.report(error, { threadId, runId: run.runId })
-    return kept
+    return interrupts
   }
-}
-
-function union(first: readonly OpenInterrupt[], second: readonly OpenInterrupt[]): readonly OpenInterrupt[] {
-  const ids = new Set(first.map(({ id }) => id))
-  return [...first, ...second.filter(({ id }) => !ids.has(id))]
 }
 
 interface End {

@@ -1,3 +1,4 @@
+import type { RunInput } from '../../agents/agent.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { ConflictError } from '../../storage/errors.ts'
 import type { Guard, Op, PartitionState } from '../../storage/store/store.ts'
@@ -24,8 +25,9 @@ import {
   type RunRecord,
   type ThreadRecord,
   type Versioned,
+  withoutQueued,
 } from '../records/records.ts'
-import { commitTransitions, rootLifecycle, transition } from '../records/transition.ts'
+import { commitTransitions, dropped, rootLifecycle, transition } from '../records/transition.ts'
 import { orphanedThread } from '../savers.ts'
 
 export interface ThreadClaim {
@@ -62,7 +64,7 @@ export async function claimThread(
     activeRunId: run.runId,
     lastRunId: run.runId,
     queue: thread.queue.filter(({ runId }) => runId !== run.runId),
-    interrupts: unansweredInterrupts(thread, run),
+    interrupts: interruptsKept(thread, run),
     supersededThroughSeq: run.checkpointId === null ? thread.supersededThroughSeq : state.head,
   }
   const head = state.head + 1
@@ -97,17 +99,9 @@ export async function claimThread(
   return { thread: busy, run: started.run, token, head }
 }
 
-/**
- * A resume keeps the interrupts it does not answer, a run that continues without input keeps all, and any other one drops them.
- */
-function unansweredInterrupts(
-  { interrupts }: ThreadRecord,
-  { start, checkpointId }: RunRecord,
-): ThreadRecord['interrupts'] {
-  if (checkpointId !== null) return []
-  if (start.kind === 'resume') return interrupts.filter(({ id }) => !(id in start.answers))
-  return start.value === null ? interrupts : []
-}
+/** The interrupts that clients keep when the run starts: on a resume those that it does not answer, on any other run none. */
+const interruptsKept = ({ interrupts }: ThreadRecord, { start }: RunRecord): ThreadRecord['interrupts'] =>
+  start.kind === 'resume' ? interrupts.filter(({ id }) => !Object.hasOwn(start.answers, id)) : []
 
 async function rollbackPointOf(
   context: RunContext,
@@ -154,13 +148,27 @@ async function claimForNext(context: RunContext, threadId: string): Promise<Laun
   const next = read?.record.queue[0]
   if (!read || !next || read.record.activeRunId !== null || isHeld(state)) return undefined
   const run = await loadRun(store, threadId, next.runId)
-  if (run?.record.status === 'pending') {
-    return claimThread(context, { read, thread: read.record, run: run.record, state })
+  const waits = run?.record.status === 'pending'
+  const start = waits && startOf(read.record, run.record)
+  if (start) {
+    return claimThread(context, { read, thread: read.record, run: { ...run.record, start }, state })
   }
-  // The run no longer waits, or its record is gone: skip it.
-  await store.commit(threadId, {
-    guards: [guardThread(threadId, read)],
-    ops: [putThread({ ...read.record, queue: read.record.queue.slice(1) })],
-  })
+  // The run has nothing to answer any more. Or it does not wait, or its record is gone.
+  const withdrawn = waits ? [dropped(read.record, run.record, 'withdrawn')] : []
+  await commitTransitions(context.observe, withdrawn, (ops) =>
+    store.commit(threadId, {
+      guards: [guardThread(threadId, read)],
+      ops: [...ops, putThread(withoutQueued(read.record, [next.runId]))],
+    }),
+  )
   return claimForNext(context, threadId)
+}
+
+/** What a run that waited starts with. Answers to interrupts that are no longer open are left out; undefined if none is left. */
+function startOf({ interrupts }: ThreadRecord, { start }: RunRecord): RunInput | undefined {
+  if (start.kind !== 'resume') return start
+  const given = Object.entries(start.answers)
+  const open = given.filter(([answered]) => interrupts.some(({ id }) => id === answered))
+  if (open.length === 0 && given.length > 0) return undefined
+  return { ...start, answers: Object.fromEntries(open) }
 }

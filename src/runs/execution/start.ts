@@ -18,6 +18,7 @@ import {
   type RunRecord,
   type StoredConfig,
   type ThreadRecord,
+  unanswered,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import { isOrphaned, orphanedThread } from '../savers.ts'
@@ -92,7 +93,7 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   }
 
   const waits = held || thread.queue.length > 0
-  const start = waits ? request.start : answerWithInput(thread, request)
+  const start = answerWithInput(thread, request, waits)
   if (start.kind === 'input' && start.value !== null) await agent.validateInput?.(start.value)
   const answers = requireOpen(thread, start)
   const run = newRun({ ...request, assistantId }, start, state.now)
@@ -170,10 +171,15 @@ function assistantOf(context: RunContext, thread: ThreadRecord, request: StartRe
   throw new RunError('invalid_argument', 'assistant_id: name the assistant that should run.')
 }
 
-/** On an interrupted thread a new input answers the interrupt, as the protocol demands. */
-function answerWithInput(thread: ThreadRecord, { start, checkpointId }: StartRequest): RunInput {
+/**
+ * A new input answers the interrupt that clients see open, as the protocol demands, also while the run that asked is in progress.
+ * After a failed run it is a new input: its sender may not expect that the interrupt is still open.
+ */
+function answerWithInput(thread: ThreadRecord, request: StartRequest, waits: boolean): RunInput {
+  const { start, checkpointId, multitaskStrategy = 'enqueue' } = request
   if (start.kind !== 'input' || start.value === null || checkpointId !== undefined) return start
-  const [first, ...others] = thread.interrupts
+  if (thread.error !== null || (waits && multitaskStrategy !== 'enqueue')) return start
+  const [first, ...others] = unanswered(thread).filter(({ runId }) => runId !== '')
   if (!first) return start
   if (others.length > 0) {
     throw new RunError(
@@ -188,8 +194,7 @@ function answerWithInput(thread: ThreadRecord, { start, checkpointId }: StartReq
 function requireOpen(thread: ThreadRecord, start: RunInput): readonly string[] {
   if (start.kind !== 'resume') return []
   const answers = Object.keys(start.answers)
-  const open = new Set(thread.interrupts.map(({ id }) => id))
-  for (const queued of thread.queue) for (const id of queued.answers) open.delete(id)
+  const open = new Set(unanswered(thread).map(({ id }) => id))
   for (const id of answers) {
     if (!open.has(id)) {
       throw new RunError(

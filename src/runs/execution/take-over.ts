@@ -124,7 +124,9 @@ async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise
   try {
     const leftover = { raised: [], atBreakpoint: false, usage: null }
     const ending = await resolveEnding(context, thread.record, run, token, { end: 'lost' }, leftover)
-    const frame = encodeFrame(pendingEvent(ending.event, run.runId), token, state.head + 1)
+    const frames = ending.events.map((event, i) =>
+      encodeFrame(pendingEvent(event, run.runId), token, state.head + 1 + i),
+    )
     const [thisThread, thisRun, , head] = guards(orphan)
     await commitTransitions(context.observe, [ending.transition], (runOps) =>
       store.commit(threadId, {
@@ -132,7 +134,7 @@ async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise
         ops: [
           ...runOps,
           putThread(ending.thread),
-          { op: 'append', token, events: [frame] },
+          { op: 'append', token, events: frames },
           { op: 'release', token },
         ],
       }),

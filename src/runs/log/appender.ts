@@ -14,8 +14,8 @@ export interface Appender {
   push(event: AgentEvent): Promise<void> | undefined
   /** Settles when every event that was pushed before is written, whatever is pushed meanwhile. */
   flush(): Promise<void>
-  /** Writes one last event in one commit with `ops`, under `guards`. Call after `flush`, even after a failed one. */
-  commit(event: AgentEvent, guards: readonly Guard[], ops: readonly Op[]): Promise<void>
+  /** Writes events in one commit with `ops`, under `guards`. Call after `flush`, even after a failed one. */
+  commit(events: readonly AgentEvent[], guards: readonly Guard[], ops: readonly Op[]): Promise<void>
 }
 
 interface AppenderOptions {
@@ -149,10 +149,10 @@ export function createAppender(options: AppenderOptions): Appender {
       }
       if (failure) throw failure.error
     },
-    async commit(event, guards, ops) {
+    async commit(events, guards, ops) {
       // The failed write may have reached the store all the same.
       if (failure) head = (await store.inspect(threadId)).head
-      await write([toPending(event)], guards, ops)
+      await write(events.map(toPending), guards, ops)
     },
   }
 }

@@ -20,6 +20,10 @@ export interface ThreadRecord {
   readonly lastRunId: string | null
   /** Runs waiting for their turn, next one first. */
   readonly queue: readonly QueuedRun[]
+  /**
+   * The interrupts that are open. While a run is in progress: those that it has announced, and those that clients keep because it
+   * was started to answer others.
+   */
   readonly interrupts: readonly OpenInterrupt[]
   /** The checkpoint a rollback restored. Holds until the next checkpoint is written. */
   readonly restoredCheckpointId: string | null
@@ -47,7 +51,7 @@ export interface QueuedRun {
 
 /** An interrupt that waits for an answer. */
 export interface OpenInterrupt extends PendingInterrupt {
-  /** The run whose event announced it. */
+  /** The run whose event announced it. Empty where clients do not list it: they were not told, or they gave an answer that is lost. */
   readonly runId: string
   readonly namespace: readonly string[]
 }
@@ -165,6 +169,23 @@ export function openInterrupts(
       ({ id, value }) => known.find((open) => open.id === id) ?? { id, value, runId: '', namespace: [] },
     ),
   )
+}
+
+/** The interrupts that wait for an answer. A run that waits for its turn has the answers to the others. */
+export function unanswered({ interrupts, queue }: Pick<ThreadRecord, 'interrupts' | 'queue'>) {
+  const answered = new Set(queue.flatMap(({ answers }) => answers))
+  return interrupts.filter(({ id }) => !answered.has(id))
+}
+
+/** The thread without runs that waited on it. The answers they had are lost, so that their interrupts must be announced again. */
+export function withoutQueued(thread: ThreadRecord, runIds: readonly string[]): ThreadRecord {
+  const isGone = ({ runId }: QueuedRun): boolean => runIds.includes(runId)
+  const lost = new Set(thread.queue.filter(isGone).flatMap(({ answers }) => answers))
+  return {
+    ...thread,
+    queue: thread.queue.filter((queued) => !isGone(queued)),
+    interrupts: thread.interrupts.map((open) => (lost.has(open.id) ? { ...open, runId: '' } : open)),
+  }
 }
 
 export const isEnded = (run: RunRecord): boolean => run.status !== 'pending' && run.status !== 'running'

@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../agents/agent.ts'
 import type { RunContext } from '../context.ts'
 import type { EventFilter, Matcher } from '../log/filter.ts'
 import { parseEventId, type Topic } from '../log/frame.ts'
-import { loadThread, type ThreadRecord } from '../records/records.ts'
+import { loadThread, type ThreadRecord, unanswered } from '../records/records.ts'
 import { readState } from '../threads/state.ts'
 import { ownThread, savedThread } from '../threads/threads.ts'
 
@@ -109,16 +109,15 @@ const isStatusEvent = ({ method, namespace }: Topic): boolean =>
  * answered interrupt for an open one, and an incomplete message for the newest one, so a replay without a cursor leaves them
  * out.
  */
-function currentOnly({ lastRunId, activeRunId, interrupts, unfinishedRunIds }: ThreadRecord): Matcher {
-  const unfinished = new Set(unfinishedRunIds)
-  const open = new Map(interrupts.map(({ id, runId }) => [id, runId]))
+function currentOnly(thread: ThreadRecord): Matcher {
+  const { lastRunId } = thread
+  const unfinished = new Set(thread.unfinishedRunIds)
+  const open = new Map(unanswered(thread).map(({ id, runId }) => [id, runId]))
   return ({ method, namespace, runId, detail }) => {
     if (method === 'lifecycle' && namespace.length === 0) return runId === lastRunId
     // The state has the complete messages.
     if (method === 'messages') return !unfinished.has(runId)
-    // The interrupts of the active run enter the record only when it ends.
-    if (method === 'input.requested' && detail !== undefined)
-      return runId === activeRunId || open.get(detail) === runId
+    if (method === 'input.requested' && detail !== undefined) return open.get(detail) === runId
     return true
   }
 }
