@@ -132,3 +132,23 @@ export function spread(ms: readonly number[]): string {
   const at = (share: number) => ((sorted[Math.floor((sorted.length - 1) * share)] ?? 0) / 1_000).toFixed(2)
   return `p50 ${at(0.5)} s, max ${at(1)} s`
 }
+
+/** What is left of a thread. */
+export async function leftoversOf(
+  { store, checkpointer }: OpenedStorage,
+  threadId: string,
+): Promise<readonly string[]> {
+  const found: string[] = []
+  if (await store.get(threadId, 'threads', threadId)) found.push('thread')
+  for (const collection of ['threads', 'runs', 'commands']) {
+    const { docs } = await store.list(collection, { partition: threadId })
+    found.push(...docs.map(({ id }) => `${collection} ${id}`))
+  }
+  const { count } = await store.read(threadId, { after: 0 })
+  if (count > 0) found.push(`${count} events`)
+  if ((await store.inspect(threadId)).lease) found.push('lease')
+  for await (const { checkpoint } of checkpointer.list({ configurable: { thread_id: threadId } })) {
+    found.push(`checkpoint ${checkpoint.id}`)
+  }
+  return found
+}

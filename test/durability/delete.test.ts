@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { OpenedStorage } from '../../src/storage/open.ts'
 import { request } from '../kit/client.ts'
 import type { StepsInput, TokensInput } from './agents.ts'
-import { spread } from './checks.ts'
+import { leftoversOf, spread } from './checks.ts'
 import { startRun } from './follower.ts'
 import { backends, countOf, randomMs, report, rounds, setScene } from './scene.ts'
 
@@ -49,12 +48,12 @@ describe.each(backends)('$name', async (backend) => {
           )
       }
       for (const threadId of threads) {
-        await expect.poll(() => leftovers(storage, threadId), { timeout: 30_000 }).toEqual([])
+        await expect.poll(() => leftoversOf(storage, threadId), { timeout: 30_000 }).toEqual([])
       }
       toEnd.push(Date.now() - killed)
       for (const follower of followers) expect(await follower.refused).toBe(404)
       await sleep(randomMs(100))
-      for (const threadId of threads) expect(await leftovers(storage, threadId)).toEqual([])
+      for (const threadId of threads) expect(await leftoversOf(storage, threadId)).toEqual([])
     })
     expect(survivor.errors).toEqual([])
     report(
@@ -64,23 +63,3 @@ describe.each(backends)('$name', async (backend) => {
     )
   }, 600_000)
 })
-
-/** What is left of a thread. */
-async function leftovers(
-  { store, checkpointer }: OpenedStorage,
-  threadId: string,
-): Promise<readonly string[]> {
-  const found: string[] = []
-  if (await store.get(threadId, 'threads', threadId)) found.push('thread')
-  for (const collection of ['threads', 'runs', 'commands']) {
-    const { docs } = await store.list(collection, { partition: threadId })
-    found.push(...docs.map(({ id }) => `${collection} ${id}`))
-  }
-  const { count } = await store.read(threadId, { after: 0 })
-  if (count > 0) found.push(`${count} events`)
-  if ((await store.inspect(threadId)).lease) found.push('lease')
-  for await (const { checkpoint } of checkpointer.list({ configurable: { thread_id: threadId } })) {
-    found.push(`checkpoint ${checkpoint.id}`)
-  }
-  return found
-}
