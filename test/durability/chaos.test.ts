@@ -7,8 +7,8 @@ import { isEndOf } from '../kit/events.ts'
 import type { Token } from './agents.ts'
 import {
   endOf,
+  expectChain,
   expectKept,
-  expectOneChain,
   expectOwnTokens,
   expectSoundLog,
   type Logged,
@@ -129,7 +129,7 @@ describe.each(backends)('$name', async (backend) => {
 
   async function expectSoundSteps(life: Life, log: readonly Logged[]): Promise<void> {
     const { threadId, answers } = life
-    if (!life.branched) await expectOneChain(storage, threadId)
+    if (!life.branched) await expectChain(storage, threadId)
     const told = new Map<string, number>()
     for (const { method, params } of log) {
       if (method !== 'custom') continue

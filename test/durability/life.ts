@@ -47,7 +47,7 @@ function chooseAction({ follower }: Life): Action {
   const dice = Math.random()
   if (dice < 0.01) return remove
   const waits = follower.seen.findLast(isRoot)?.params.data.event === 'interrupted'
-  if (dice < (waits ? 0.7 : 0.1)) return respond
+  if (dice < (waits ? 0.85 : 0.1)) return respond
   if (dice < 0.8) return start
   if (dice < 0.9) return cancel
   return dice < 0.95 ? fork : write
