@@ -378,3 +378,35 @@ test('a message after a run that was given up is no answer', async () => {
   expect(await openOf(engine)).not.toContain(id)
   await expect(answer(engine, { [id]: 'yes' })).rejects.toMatchObject({ code: 'no_such_interrupt' })
 })
+
+test('when a run is taken over after it has asked again, its answer is not given to the second question', async () => {
+  const join = cluster()
+  // The node beside the questions asks, too, and with its answer it keeps the run in progress.
+  const graph = (slow: () => Promise<unknown>) =>
+    new StateGraph(Notes)
+      .addNode('ask', () => ({ notes: [`${interrupt('one?')}, ${interrupt('two?')}`] }))
+      .addNode('slow', async () => ({ notes: [`${interrupt('slow?')} ${await slow()}`] }))
+      .addEdge(START, 'ask')
+      .addEdge(START, 'slow')
+      .compile()
+  const first = join(graph(async () => 'first'))
+  const asked = await start(first.engine, 't')
+  const { interrupts } = await first.engine.wait({ threadId: 't', ...asked })
+  await first.engine.close()
+  const victim = join(graph(forever))
+  const idOf = (value: string) => interrupts.find((open) => open.value === value)!.id
+  const answered = await answer(victim.engine, { [idOf('one?')]: 'yes', [idOf('slow?')]: 'go' })
+  const pending = async ({ engine }: typeof victim) => {
+    const state = await engine.readState((await engine.findThread({ threadId: 't' }))!)
+    return state!.tasks.flatMap((task) => task.interrupts.map(({ value }) => value))
+  }
+  await eventually(async () => (await pending(victim)).includes('two?'))
+  victim.kill()
+  const last = join(graph(async () => 'on'))
+  const { status, interrupts: open } = await last.engine.wait({ threadId: 't', ...answered })
+  expect([status, open.map(({ value }) => value)]).toEqual(['interrupted', ['two?']])
+  const again = await answer(last.engine, { [open[0]!.id]: 'no' })
+  expect(await last.engine.wait({ threadId: 't', ...again })).toMatchObject({ status: 'success' })
+  const state = await last.engine.readState((await last.engine.findThread({ threadId: 't' }))!)
+  expect(state!.values.notes).toEqual(expect.arrayContaining(['yes, no']))
+})

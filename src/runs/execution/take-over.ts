@@ -1,3 +1,4 @@
+import type { RunInput } from '../../agents/agent.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { ConflictError, FencedError } from '../../storage/errors.ts'
 import type { Op, PartitionState, Store } from '../../storage/store/store.ts'
@@ -19,12 +20,14 @@ import {
   loadRun,
   loadThread,
   nextToken,
+  openInterrupts,
   putThread,
   type RunRecord,
   type ThreadRecord,
   type Versioned,
 } from '../records/records.ts'
 import { commitTransitions, transition } from '../records/transition.ts'
+import { readState } from '../threads/state.ts'
 import { resolveEnding } from './finish.ts'
 import { keepRenewing } from './lease.ts'
 
@@ -104,12 +107,42 @@ async function remainingInput(
   run: RunRecord,
 ): Promise<Pick<RunRecord, 'start' | 'checkpointId'>> {
   const { start, checkpointId } = run
+  if (await hasWritten(context, thread, run)) return { start: CONTINUE, checkpointId: null }
+  return {
+    start: start.kind === 'resume' ? await remainingAnswers(context, thread, start) : start,
+    checkpointId,
+  }
+}
+
+const CONTINUE: RunInput = { kind: 'input', value: null }
+
+async function hasWritten(context: RunContext, thread: ThreadRecord, run: RunRecord): Promise<boolean> {
   // A restored head is dropped with the run's first checkpoint, so this run has written none.
-  if (thread.restoredCheckpointId !== null) return { start, checkpointId }
+  if (thread.restoredCheckpointId !== null) return false
   const checkpointer = checkpointerOf(context, readerOf(context, run.assistantId))
   const newest = await saverInTime(context, newestCheckpointId(checkpointer, run.threadId))
-  const hasWritten = newest !== (run.rollbackPoint?.checkpointId ?? null)
-  return hasWritten ? { start: { kind: 'input', value: null }, checkpointId: null } : { start, checkpointId }
+  return newest !== (run.rollbackPoint?.checkpointId ?? null)
+}
+
+/**
+ * A resume with the answers that the agent has not taken. One that it gets twice would answer its next question, which nobody
+ * has answered.
+ */
+async function remainingAnswers(
+  context: RunContext,
+  thread: ThreadRecord,
+  start: Extract<RunInput, { kind: 'resume' }>,
+): Promise<RunInput> {
+  if (Object.keys(start.answers).length === 0) return start
+  const state = await saverInTime(context, readState(context, thread))
+  if (!state) return start
+  // The next question of a task may have the id of the one before. Then the run has announced it.
+  const asked = new Set(thread.interrupts.map(({ id }) => id))
+  const open = openInterrupts(state, []).filter(
+    ({ id }) => !asked.has(id) && Object.hasOwn(start.answers, id),
+  )
+  const answers = Object.fromEntries(open.map(({ id }) => [id, start.answers[id]]))
+  return open.length > 0 ? { ...start, answers } : CONTINUE
 }
 
 /** Ends the run in two commits: the lease comes first, because a rollback deletes what the store cannot guard. */
