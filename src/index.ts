@@ -4,6 +4,7 @@ export type {
   AgentEventMethod,
   AgentTask,
   CheckpointRef,
+  ContextRequest,
   HistoryOptions,
   ModelCall,
   PendingInterrupt,

@@ -17,7 +17,15 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   'src/formats': ['src/messages'],
   'src/tracing': ['src/errors', 'src/ids', 'src/messages', 'src/formats'],
   'src/storage': ['src/errors', 'src/bytes', 'src/time', 'src/ids'],
-  'src/agents': ['src/errors', 'src/ids', 'src/messages', 'src/formats', 'src/tracing', 'src/storage'],
+  'src/agents': [
+    'src/errors',
+    'src/principal',
+    'src/ids',
+    'src/messages',
+    'src/formats',
+    'src/tracing',
+    'src/storage',
+  ],
   'src/runs': [
     'src/errors',
     'src/bytes',

@@ -1,3 +1,4 @@
+import type { Principal } from '../principal.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 
 /**
@@ -14,6 +15,11 @@ export interface Agent {
   /** Throws `AgentInputError` for an input that every run would refuse. It is called before a run is accepted. */
   validateInput?(input: unknown): void | Promise<void>
   /**
+   * What the agent wants to know of a request. It is called once, before a run is accepted. Its result is kept with the run as
+   * JSON, and every attempt gets it as `config.context`, also in another process. What it throws refuses the run.
+   */
+  context?(request: ContextRequest): unknown
+  /**
    * One attempt of one run. Ends when the agent is done or waits at an interrupt, and throws when it has failed. The `lifecycle`
    * events of the root are made by the engine. An agent yields one only to say `interrupted`: it has stopped at a breakpoint, and
    * goes on with a `null` input. Every `data` is plain JSON (see `toJson`).
@@ -27,6 +33,17 @@ export interface Agent {
   updateState(at: StateAddress, update: StateUpdate): Promise<{ readonly checkpointId: string }>
 }
 
+/** What is known when a run is asked for. */
+export interface ContextRequest {
+  readonly threadId: string
+  /** Who asks. Null on a server without authentication. */
+  readonly principal: Principal | null
+  /** The HTTP request, whose body has been read. Undefined for runs that code on the server starts. */
+  readonly request: Request | undefined
+  /** The input of the run. Undefined where it answers interrupts. */
+  readonly input: unknown
+}
+
 export interface AgentTask {
   readonly threadId: string
   readonly runId: string
@@ -35,6 +52,8 @@ export interface AgentTask {
   /** The checkpoint to start from instead of the newest: that of a fork, or the one that a rollback restored. It exists. */
   readonly checkpointId?: string | undefined
   readonly config: RunConfig
+  /** Who asked for the run. Null on a server without authentication. */
+  readonly principal: Principal | null
   readonly checkpointer: Checkpointer
   /** Aborts on cancel. Nothing that the agent does afterwards is recorded. */
   readonly signal: AbortSignal
@@ -75,6 +94,8 @@ export interface RunConfig {
   readonly recursionLimit?: number | undefined
   readonly tags?: readonly string[] | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** What the agent's `context` made of the request, as plain JSON. */
+  readonly context?: unknown
 }
 
 export type AgentEventMethod =

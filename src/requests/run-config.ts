@@ -11,21 +11,23 @@ export interface RunConfigWire {
 /** Keys that the server sets, or that address a checkpoint: `forkPoint` reads `checkpoint_id`. */
 const SERVER_KEYS = new Set(['thread_id', 'run_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map'])
 
-/** The stored config of a run, reduced to the keys that a client may set. Keys beginning with `__` are the engine's internals. */
+/** Keys beginning with `__` are the engine's internals. */
+const isFree = (key: string): boolean =>
+  !key.startsWith('__') && !key.startsWith('langgraph_auth') && !SERVER_KEYS.has(key)
+
+const freeKeys = (given: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(given ?? {}).filter(([key]) => isFree(key)))
+
+/** The stored config of a run, reduced to the keys that a client may set, in the metadata as well: tracers read ids and users there. */
 export function runConfig(
   config: RunConfigWire | undefined,
   metadata: Readonly<Record<string, unknown>> | undefined,
 ): StoredConfig {
-  const configurable = Object.fromEntries(
-    Object.entries(config?.configurable ?? {}).filter(
-      ([key]) => !key.startsWith('__') && !key.startsWith('langgraph_auth') && !SERVER_KEYS.has(key),
-    ),
-  )
   return {
-    configurable,
+    configurable: freeKeys(config?.configurable),
     recursionLimit: config?.recursion_limit,
     tags: config?.tags,
-    metadata: { ...config?.metadata, ...metadata },
+    metadata: { ...freeKeys(config?.metadata), ...freeKeys(metadata) },
   }
 }
 

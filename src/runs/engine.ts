@@ -117,6 +117,8 @@ export interface RunRequest extends ThreadAddress {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** The idempotency key: a repeated request starts no second run. */
   readonly command?: CommandKey | undefined
+  /** The HTTP request that asked for the run, for the `context` of its agent. */
+  readonly request?: Request | undefined
   /** The W3C `traceparent` of what asked for the run. */
   readonly traceparent?: string | null | undefined
   /** Throws for an assistant that the caller may not run. Called when the request names none. */

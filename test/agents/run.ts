@@ -23,6 +23,7 @@ export function taskOf(thread: Thread, start: RunInput, details: Partial<AgentTa
     assistantId: 'agent',
     start,
     config: { configurable: { thread_id: thread.threadId } },
+    principal: null,
     signal: new AbortController().signal,
     ...details,
   }

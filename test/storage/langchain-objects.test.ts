@@ -63,6 +63,7 @@ async function run(agent: ReturnType<typeof langgraph>, checkpointer: Checkpoint
     assistantId: 'a',
     start,
     config: { configurable: {} },
+    principal: null,
     checkpointer,
   }
   for await (const _ of agent.stream({ ...task, signal })) {

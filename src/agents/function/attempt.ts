@@ -89,12 +89,13 @@ async function perform<Input>(
 
 /** The writer, with what belongs to the run assigned to it, because its getters must stay getters. */
 function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentContext<Input> {
-  const { threadId, runId, assistantId, config } = task
+  const { threadId, runId, assistantId, principal, config } = task
   return Object.assign(createWriter(scope), {
     input,
     thread: { id: threadId },
     run: { id: runId },
     assistant: { id: assistantId },
+    principal,
     config,
   })
 }

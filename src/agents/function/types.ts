@@ -1,6 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Format } from '../../formats/format.ts'
 import type { ContentBlock, FinishReason, Message, ToolCallBlock, Usage } from '../../messages/index.ts'
+import type { Principal } from '../../principal.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { Run } from '../../tracing/run.ts'
 import type { RunConfig } from '../agent.ts'
@@ -39,6 +40,8 @@ export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends
   readonly thread: { readonly id: string }
   readonly run: { readonly id: string }
   readonly assistant: { readonly id: string }
+  /** Who asked for the run, as `authenticate` named them. Null on a server without authentication. */
+  readonly principal: Principal | null
   readonly config: RunConfig
 }
 

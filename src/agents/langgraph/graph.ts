@@ -27,9 +27,12 @@ export interface Graph {
 export interface RunOptions extends CheckpointConfig {
   readonly version: 'v3'
   readonly signal: AbortSignal
+  /** The id of the run at its root, also in traces. */
+  readonly runId: string
   readonly recursionLimit?: number
   readonly tags?: string[]
-  readonly metadata?: Record<string, unknown>
+  readonly metadata: Record<string, unknown>
+  readonly context?: unknown
 }
 
 /** The result of `streamEvents` of version 3: the events, and promises that reject when something fails. */

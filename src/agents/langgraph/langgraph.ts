@@ -1,5 +1,5 @@
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
-import type { Agent } from '../agent.ts'
+import type { Agent, ContextRequest } from '../agent.ts'
 import { graphOf, type LangGraphAgent } from './graph.ts'
 import { streamGraph } from './run.ts'
 import { langchainSerde } from './serde.ts'
@@ -12,6 +12,16 @@ export interface LangGraphOptions {
   readonly name?: string
   /** Default: the description with which the graph was compiled. */
   readonly description?: string
+  /**
+   * Makes the runtime context of a run (the graph's `contextSchema`) of the request for it: plain JSON, which is kept with the run.
+   * Nodes, tools and middleware find it as `runtime.context`. What it throws refuses the run: an `AgentInputError` tells the
+   * client why.
+   *
+   * ```ts
+   * langgraph(graph, { context: ({ principal }) => ({ userId: principal?.id }) })
+   * ```
+   */
+  readonly context?: (request: ContextRequest) => unknown
 }
 
 /**
@@ -30,6 +40,7 @@ export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {})
     name: options.name ?? givenName(graph.name),
     description: options.description ?? graph.description,
     resumable: true,
+    ...(options.context && { context: options.context }),
     get checkpointer() {
       const own = graph.checkpointer
       return typeof own === 'object' && own !== null ? (own as Checkpointer) : undefined

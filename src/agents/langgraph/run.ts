@@ -45,19 +45,24 @@ export async function* streamGraph(
 }
 
 function runOptions(task: AgentTask, signal: AbortSignal): RunOptions {
-  const { recursionLimit, tags, metadata, configurable } = task.config
+  const { recursionLimit, tags, metadata, configurable, context } = task.config
+  const { threadId, runId, assistantId } = task
+  // Tracers take these from the metadata, where clients may have written something else.
+  const ids = { thread_id: threadId, run_id: runId, graph_id: assistantId, assistant_id: assistantId }
   return {
     version: 'v3',
     signal,
+    runId,
     configurable: {
       ...withoutReserved(configurable),
-      run_id: task.runId,
-      thread_id: task.threadId,
+      run_id: runId,
+      thread_id: threadId,
       ...(task.checkpointId !== undefined && { checkpoint_id: task.checkpointId }),
     },
     ...(recursionLimit !== undefined && { recursionLimit }),
     ...(tags !== undefined && { tags: [...tags] }),
-    ...(metadata !== undefined && { metadata: { ...metadata } }),
+    metadata: { ...metadata, ...ids },
+    ...(context !== undefined && { context }),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Agent, AgentEvent, AgentTask } from '../../agents/agent.ts'
+import type { Principal } from '../../principal.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { labelledCheckpointer } from '../../storage/checkpointer/labelled.ts'
 import { retryingCheckpointer, retryUnavailable } from '../../storage/checkpointer/retrying.ts'
@@ -198,6 +199,7 @@ function openAgent(
     start: run.start,
     checkpointId: run.checkpointId ?? thread.restoredCheckpointId ?? undefined,
     config: run.config,
+    principal: (run.config.configurable.langgraph_auth_user as Principal | undefined) ?? null,
     checkpointer: watchedCheckpointer(ordered, storage),
     signal,
     onModelCall: (call) => context.observe({ ...aboutRun(thread, run), type: 'run.model_called', call }),

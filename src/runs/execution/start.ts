@@ -1,5 +1,7 @@
-import type { RunInput } from '../../agents/agent.ts'
+import type { Agent, RunInput } from '../../agents/agent.ts'
+import { toJson } from '../../agents/to-json.ts'
 import { uuid7 } from '../../ids.ts'
+import type { Principal } from '../../principal.ts'
 import { agentOf, assertOpen, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
@@ -42,6 +44,9 @@ export interface StartRequest {
   /** Fork from here. */
   readonly checkpointId?: string | undefined
   readonly config?: StoredConfig | undefined
+  readonly principal?: Principal | null | undefined
+  /** The HTTP request. */
+  readonly request?: Request | undefined
   /** The thread's title, if it has none yet. */
   readonly title?: string | undefined
   /** The metadata of the thread, if the run creates it. */
@@ -61,13 +66,28 @@ export interface StartRequest {
 export async function startRun(context: RunContext, request: StartRequest): Promise<Started> {
   assertOpen(context)
   if (request.assistantId !== undefined) agentOf(context, request.assistantId)
+  let config: Promise<StoredConfig> | undefined
+  const configFor = (agent: Agent) => (config ??= configOf(agent, request))
   return commandInTime(
     context,
-    retryConflicts(() => admit(context, request)),
+    retryConflicts(() => admit(context, request, configFor)),
   )
 }
 
-async function admit(context: RunContext, request: StartRequest): Promise<Started> {
+/** The config of the run, with what its agent wants to know of the request. */
+async function configOf(agent: Agent, asked: StartRequest): Promise<StoredConfig> {
+  const { threadId, principal = null, request, start, config = { configurable: {} } } = asked
+  if (config.context !== undefined) return config
+  const input = start.kind === 'input' ? start.value : undefined
+  const made = await agent.context?.({ threadId, principal, request, input })
+  return made === undefined ? config : { ...config, context: toJson(made) }
+}
+
+async function admit(
+  context: RunContext,
+  request: StartRequest,
+  configFor: (agent: Agent) => Promise<StoredConfig>,
+): Promise<Started> {
   const { store } = context
   const { threadId, checkpointId, command } = request
   const state = await store.inspect(threadId)
@@ -89,14 +109,15 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
   const held = isHeld(state)
   if (!held && thread.activeRunId !== null) {
     await recoverThread(context, threadId)
-    return admit(context, request)
+    return admit(context, request, configFor)
   }
 
   const waits = held || thread.queue.length > 0
   const start = answerWithInput(thread, request, waits)
   if (start.kind === 'input' && start.value !== null) await agent.validateInput?.(start.value)
   const answers = requireOpen(thread, start)
-  const run = newRun({ ...request, assistantId }, start, state.now)
+  const config = await configFor(agent)
+  const run = newRun({ ...request, assistantId, config }, start, state.now)
   const started: Started = { runId: run.runId, appliedThroughSeq: state.head }
   const extra = { guards: known.guards, ops: putReceipt(command, started) }
   const changed: ThreadRecord = {
@@ -120,7 +141,7 @@ async function admit(context: RunContext, request: StartRequest): Promise<Starte
 }
 
 const newRun = (
-  request: StartRequest & { readonly assistantId: string },
+  request: StartRequest & Pick<RunRecord, 'assistantId' | 'config'>,
   start: RunInput,
   now: number,
 ): RunRecord => ({
@@ -130,7 +151,7 @@ const newRun = (
   status: 'pending',
   start,
   checkpointId: request.checkpointId ?? null,
-  config: request.config ?? { configurable: {} },
+  config: request.config,
   multitaskStrategy: request.multitaskStrategy ?? 'enqueue',
   createdAt: now,
   startedAt: null,

@@ -95,6 +95,8 @@ export interface StoredConfig {
   readonly recursionLimit?: number | undefined
   readonly tags?: readonly string[] | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** What the agent's `context` made of the request. Default: it is asked. */
+  readonly context?: unknown
 }
 
 /** What happens to a run that is started while another one holds the thread. */

@@ -11,6 +11,7 @@ export interface Command {
   readonly threadId: string
   readonly principal: Principal | null
   readonly params: unknown
+  readonly request: Request
   /** The W3C `traceparent` of the request. */
   readonly traceparent: string | null
   /** Checks a permission that depends on stored records, such as the thread's assistant. Throws when it is refused. */

@@ -88,6 +88,7 @@ async function dispatch(
       threadId,
       principal,
       params,
+      request: call.request,
       traceparent: call.request.headers.get('traceparent'),
       permit: ask,
       key: () => commandKey(call, method, params),

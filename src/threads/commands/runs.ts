@@ -103,10 +103,11 @@ async function common(
   config?: RunConfigWire,
   metadata?: Readonly<Record<string, unknown>>,
 ) {
-  const { threadId, principal, traceparent } = command
+  const { threadId, principal, request, traceparent } = command
   return {
     threadId,
     principal,
+    request,
     traceparent,
     config: runConfig(config, metadata),
     command: await command.key(),
