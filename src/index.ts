@@ -93,6 +93,7 @@ export {
   type ThreadEvents,
   type ThreadList,
   type ThreadListQuery,
+  type ThreadOrder,
   type ThreadRecord,
   type ThreadSubscription,
   type Written,

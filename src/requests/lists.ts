@@ -18,18 +18,3 @@ export async function* mapSome<T, R>(
   for (let at = 0; at < items.length; at += atOnce)
     yield* await Promise.all(items.slice(at, at + atOnce).map(change))
 }
-
-/** A page of a list, and how many items the whole list has. */
-export async function page<T>(
-  items: AsyncIterable<T>,
-  offset: number,
-  limit: number,
-): Promise<{ readonly items: readonly T[]; readonly total: number }> {
-  const taken: T[] = []
-  let total = 0
-  for await (const item of items) {
-    if (total >= offset && taken.length < limit) taken.push(item)
-    total++
-  }
-  return { items: taken, total }
-}

@@ -37,16 +37,15 @@ import { warnOfForgetfulStore } from './savers.ts'
 import { readEvents } from './subscriptions/events.ts'
 import { type Subscription, subscribe } from './subscriptions/subscribe.ts'
 import { deleteThread } from './threads/delete-thread.ts'
+import { countThreads, listThreads, type ThreadListQuery } from './threads/lists.ts'
 import { readHistory, readState, type StateQuery } from './threads/state.ts'
 import {
   createThread,
   findThread,
-  listThreads,
   type OwnedRun,
   type OwnedThread,
   patchThread,
   requireRun,
-  type ThreadListQuery,
 } from './threads/threads.ts'
 import { type RunTree, readTree } from './threads/tree.ts'
 import { writeState } from './threads/write-state.ts'
@@ -237,6 +236,8 @@ export interface AgentEngine {
   ): Promise<ThreadRecord>
   /** A principal's threads, newest first unless asked otherwise. */
   listThreads(query?: ThreadList): AsyncIterable<ThreadRecord>
+  /** How many threads a principal has, all or those of one status. */
+  countThreads(query?: Pick<ThreadList, 'principal' | 'status'>): Promise<number>
   /** Deletes a thread with its run, log, records and checkpoints. False where the principal has no such thread. */
   deleteThread(thread: ThreadAddress): Promise<boolean>
   /** The state of a thread that `findThread` gave, or undefined before its first checkpoint. */
@@ -303,6 +304,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     createThread: as(createThread),
     patchThread: as(patchThread),
     listThreads: (query = {}) => as(listThreads)(query),
+    countThreads: (query = {}) => as(countThreads)(query),
     deleteThread: as(deleteThread),
     readTree: ({ threadId }, runId) => readTree(context, threadId, runId),
     loadReceipt: async (threadId, command) => (await loadReceipt(store, threadId, command)).receipt,
@@ -437,7 +439,7 @@ const headOf = async (context: RunContext, thread: OwnedThread): Promise<number>
   (await findThread(context, thread)) ? (await context.store.inspect(thread.threadId)).head : 0
 
 async function measure({ store, active, watchers }: RunContext): Promise<EngineMeasures> {
-  const waiting = await store.list('threads', { where: { queued: 1 }, limit: 1_000 })
+  const waiting = await store.list('threads', { orderBy: 'queued', limit: 1_000 })
   const threads = waiting.docs.map(({ value }) => value as unknown as ThreadRecord)
   const queued = threads.reduce((count, { queue }) => count + queue.length, 0)
   return { running: active.size, queued, ...watchers.measure() }

@@ -34,10 +34,11 @@ export {
   type OpenInterrupt,
   type QueuedRun,
   type StoredConfig,
+  type ThreadOrder,
   type ThreadRecord,
   unanswered,
 } from './records/records.ts'
 export type { Subscription } from './subscriptions/subscribe.ts'
+export type { ThreadListQuery } from './threads/lists.ts'
 export type { StateQuery } from './threads/state.ts'
-export type { ThreadListQuery } from './threads/threads.ts'
 export type { RunTree } from './threads/tree.ts'

@@ -6,7 +6,7 @@ import { boundAssistant, threadMetadata } from '../requests/assistants.ts'
 import { bodyOf } from '../requests/body.ts'
 import { commandKey } from '../requests/idempotency-key.ts'
 import { threadIdOf } from '../requests/ids.ts'
-import { numberParam, page } from '../requests/lists.ts'
+import { numberParam } from '../requests/lists.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import type { AgentEngine, ThreadRecord } from '../runs/index.ts'
 import { newestState } from './newest-state.ts'
@@ -17,15 +17,12 @@ import { threadCreateSchema, threadPatchSchema } from './wire.ts'
 export async function getThreads({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   const limit = numberParam(call, 'limit', 1_000, 1_000)
   const offset = numberParam(call, 'offset', 0, Number.MAX_SAFE_INTEGER)
-  const threads = await page(engine.listThreads({ principal: call.principal }), offset, limit)
-  return json(
-    threads.items.map(({ threadId, title, updatedAt, status }) => ({
-      id: threadId,
-      title,
-      updatedAt: new Date(updatedAt).toISOString(),
-      status,
-    })),
-  )
+  const threads: object[] = []
+  for await (const thread of engine.listThreads({ principal: call.principal, offset, limit })) {
+    const { threadId, title, updatedAt, status } = thread
+    threads.push({ id: threadId, title, updatedAt: new Date(updatedAt).toISOString(), status })
+  }
+  return json(threads)
 }
 
 /** What `POST /threads` names: a thread id, if it does not leave the choice to the server, and the agent of the thread. */

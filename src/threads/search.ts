@@ -3,7 +3,7 @@ import type { StateSnapshot } from '../agents/agent.ts'
 import { json, jsonList } from '../http/index.ts'
 import { bodyOf } from '../requests/body.ts'
 import { containing } from '../requests/contains.ts'
-import { mapSome, page } from '../requests/lists.ts'
+import { mapSome } from '../requests/lists.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import type { ThreadRecord } from '../runs/index.ts'
 import { reporterOf, type ThreadsContext } from './context.ts'
@@ -11,8 +11,14 @@ import { newestState } from './newest-state.ts'
 import { metadataOf, presentThread } from './present.ts'
 import { threadSearchSchema } from './wire.ts'
 
-/** How many states one request reads at once. */
+type Query = z.output<typeof threadSearchSchema>
+
+/** How many threads and states one request reads at once. */
 const READS_AT_ONCE = 8
+/** How many threads a search by metadata looks at. */
+const MAX_LOOKED_AT = 10_000
+/** The same for a search by values, which reads the state of each. */
+const MAX_STATES = 1_000
 
 /** How many states of one search are in memory at once, beside those that are being sent. Others are read again. */
 const MAX_KEPT = 20
@@ -22,7 +28,7 @@ export async function searchThreads(context: ThreadsContext, call: FaceCall): Pr
   const { engine } = context
   const query = await bodyOf(threadSearchSchema, call)
   const { limit = 10, offset = 0, select } = query
-  const { items, total } = await page(find(context, call, query), offset, limit)
+  const { items, total } = await find(context, call, query, offset, limit)
   const selected = select && new Set(select)
   const isSelected = (field: string) => selected?.has(field) ?? true
   const readsState = isSelected('values') || isSelected('interrupts')
@@ -38,37 +44,73 @@ export async function searchThreads(context: ThreadsContext, call: FaceCall): Pr
 /** `POST /threads/count`. */
 export async function countThreads({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   const query = await bodyOf(threadSearchSchema, call)
-  return json((await page(find({ engine }, call, query), 0, 0)).total)
+  return json((await find({ engine }, call, query, Number.POSITIVE_INFINITY, 0)).total)
 }
 
 interface Found {
   readonly thread: ThreadRecord
   /** Its newest state, or null where there is none. Undefined where the search has not read it, or not kept it. */
-  readonly state: StateSnapshot | null | undefined
+  readonly state?: StateSnapshot | null | undefined
 }
 
-async function* find(
+interface Page {
+  readonly items: readonly Found[]
+  readonly total: number
+}
+
+/** The store pages and counts whole lists. Anything narrower is looked for thread by thread, up to one beyond the page. */
+async function find(
   { engine }: Pick<FaceContext, 'engine'>,
-  { principal }: FaceCall,
-  { metadata = {}, values, ids, status, sort_by, sort_order }: z.output<typeof threadSearchSchema>,
-): AsyncGenerator<Found> {
-  const orderBy = sort_by && ORDER[sort_by]
-  const wanted = ids && new Set(ids)
+  call: FaceCall,
+  query: Query,
+  offset: number,
+  limit: number,
+): Promise<Page> {
+  const { principal } = call
+  const { ids, status, metadata = {}, values, sort_by, sort_order } = query
+  const list = { principal, status, orderBy: sort_by && ORDER[sort_by], ascending: sort_order === 'asc' }
+  const isWhole = !ids && !values && Object.keys(metadata).length === 0
+  if (isWhole) {
+    const items: Found[] = []
+    if (limit > 0)
+      for await (const thread of engine.listThreads({ ...list, offset, limit })) items.push({ thread })
+    return { items, total: await engine.countThreads(list) }
+  }
+  const looksAt = values ? MAX_STATES : MAX_LOOKED_AT
+  const threads = ids
+    ? await namedThreads({ engine }, call, query)
+    : engine.listThreads({ ...list, limit: looksAt })
   const hasMetadata = containing(metadata)
   const hasValues = containing(values)
-  let kept = 0
-  for await (const thread of engine.listThreads({
-    principal,
-    status,
-    orderBy,
-    ascending: sort_order === 'asc',
-  })) {
-    if (wanted && !wanted.has(thread.threadId)) continue
+  const items: Found[] = []
+  let total = 0
+  for await (const thread of threads) {
     if (!hasMetadata(metadataOf(thread))) continue
     const state = values && ((await newestState(engine, thread)) ?? null)
     if (values && !hasValues(state?.values ?? {})) continue
-    yield { thread, state: kept++ < MAX_KEPT ? state : undefined }
+    if (total >= offset && items.length < limit)
+      items.push({ thread, state: items.length < MAX_KEPT ? state : undefined })
+    total += 1
+    if (!ids && total > offset + limit) break
   }
+  return { items, total }
+}
+
+/** The caller's threads among the ids, in the order of the search. */
+async function namedThreads(
+  { engine }: Pick<FaceContext, 'engine'>,
+  { principal }: FaceCall,
+  { ids = [], status, sort_by, sort_order }: Query,
+): Promise<readonly ThreadRecord[]> {
+  const key = ORDER[sort_by ?? 'updated_at']
+  const found: ThreadRecord[] = []
+  for await (const thread of mapSome([...new Set(ids)], READS_AT_ONCE, (threadId) =>
+    engine.findThread({ threadId, principal }),
+  ))
+    if (thread && (status ?? thread.status) === thread.status) found.push(thread)
+  const sign = sort_order === 'asc' ? 1 : -1
+  const compare = (a: string | number, b: string | number) => (a === b ? 0 : a < b ? -1 : 1)
+  return found.sort((a, b) => sign * (compare(a[key], b[key]) || compare(a.threadId, b.threadId)))
 }
 
 const ORDER = {

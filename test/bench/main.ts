@@ -3,6 +3,7 @@ import { burst } from './burst.ts'
 import { firstToken } from './first-token.ts'
 import { formats } from './formats.ts'
 import { graph } from './graph.ts'
+import { lists } from './lists.ts'
 import { memory } from './memory.ts'
 import { replay } from './replay.ts'
 import { stalledReader } from './stalled-reader.ts'
@@ -25,6 +26,7 @@ for (const bench of [
   subscribers,
   storage,
   storageInstances,
+  lists,
   formats,
   tracing,
 ]) {

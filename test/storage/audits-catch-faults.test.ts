@@ -56,6 +56,24 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
       },
     }),
   ],
+  'pages on from the start where an offset is given': [
+    'list.offset',
+    (store) => ({ list: (collection, query = {}) => store.list(collection, { ...query, offset: 0 }) }),
+  ],
+  'counts puts': [
+    'list.count',
+    (store) => {
+      let puts = 0
+      return {
+        count: async () => puts,
+        async commit(partition, change) {
+          const done = await store.commit(partition, change)
+          puts += change.ops.filter(({ op }) => op === 'put').length
+          return done
+        },
+      }
+    },
+  ],
   'skips the first event of a batch': [
     'log.numbered',
     (store) => ({

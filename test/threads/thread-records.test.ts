@@ -221,6 +221,19 @@ describe('search', () => {
     expect(await client.threads.count({ metadata: { even: false } })).toBe(3)
   })
 
+  test('by metadata counts to one beyond the page, and the whole where it ends there', async () => {
+    const { host, client } = await serve()
+    for (let n = 0; n < 6; n++) await client.threads.create({ metadata: { even: n % 2 === 0 } })
+    const total = async (query: Json) => {
+      const { headers } = await request(host.origin, 'POST', '/threads/search', query)
+      return headers.get('x-pagination-total')
+    }
+    const metadata = { even: true }
+    expect(await total({ metadata, limit: 1 })).toBe('2')
+    expect(await total({ metadata, limit: 1, offset: 1 })).toBe('3')
+    expect(await total({ metadata, limit: 5 })).toBe('3')
+  })
+
   test('sorts, pages and gives the total', async () => {
     const { host, client } = await serve()
     const names = ['c', 'a', 'b', 'e', 'd']

@@ -1,6 +1,7 @@
-import type { Doc, ListQuery, Store } from '../../storage/store/store.ts'
+import type { Doc, ListQuery, Op, Store } from '../../storage/store/store.ts'
+import { rejection } from '../check.ts'
 import { claim, same } from './claims.ts'
-import { put, type Scene, type StoreRule } from './rule.ts'
+import { put, type Scene, SHORT, type StoreRule } from './rule.ts'
 
 export const listRules: readonly StoreRule[] = [
   {
@@ -62,6 +63,83 @@ export const listRules: readonly StoreRule[] = [
           same(await pages(store, collection, { ...query, limit }), whole, `pages of ${limit}`)
         }
       }
+    },
+  },
+  {
+    id: 'list.offset',
+    name: 'leaves out as many documents as the offset says, in the order of the list',
+    async check(scene) {
+      const { store, collection } = await someDocs(scene)
+      for (const query of [{ orderBy: 'k' }, { orderBy: 'k', descending: true }]) {
+        const whole = (await store.list(collection, query)).docs.map(place)
+        for (const offset of [0, 1, 3, whole.length - 1, whole.length, whole.length + 5]) {
+          const page = await store.list(collection, { ...query, offset, limit: 3 })
+          same(page.docs.map(place), whole.slice(offset, offset + 3), `a page at ${offset}`)
+          if (page.cursor === undefined) continue
+          const next = await store.list(collection, { ...query, limit: 100, cursor: page.cursor })
+          same(next.docs.map(place), whole.slice(offset + 3), `the page after the one at ${offset}`)
+        }
+      }
+      same((await store.list(scene.unique(), { orderBy: 'k', offset: 1 })).docs, [], 'another collection')
+      for (const more of [
+        {},
+        { orderBy: 'k', where: { even: 1 } },
+        { orderBy: 'k', partition: scene.partition },
+        { orderBy: 'k', offset: -1 },
+        { orderBy: 'k', offset: 1.5 },
+      ]) {
+        const error = await rejection('the query', store.list(collection, { offset: 1, ...more }))
+        same((error as { code?: unknown }).code, 'invalid_argument', `an offset with ${JSON.stringify(more)}`)
+      }
+    },
+  },
+  {
+    id: 'list.count',
+    name: 'counts the documents that have a field, whatever happens to them',
+    async check({ store, partition, unique }) {
+      const collection = unique()
+      const commit = (...ops: Op[]) => store.commit(partition, { ops })
+      const counts = async () => [await store.count(collection, 'a'), await store.count(collection, 'b')]
+      same(await counts(), [0, 0], 'before the first document')
+      await commit(
+        put(collection, '1', 1, { index: { a: 1 } }),
+        put(collection, '2', 1, { index: { a: '', b: 0 } }),
+      )
+      same(await counts(), [2, 1], 'after two documents')
+      await commit(put(collection, '1', 2, { index: { a: 2 } }))
+      same(await counts(), [2, 1], 'after a new value of the field')
+      await commit(put(collection, '1', 3, { index: { b: 2 } }))
+      same(await counts(), [1, 2], 'after another field')
+      await commit(put(collection, '3', 1, { index: { a: 1 } }), put(collection, '3', 1, { index: { a: 3 } }))
+      same(await counts(), [2, 2], 'after two puts in one commit')
+      await rejection(
+        'a refused commit',
+        store.commit(partition, {
+          guards: [{ guard: 'absent', collection, id: '1' }],
+          ops: [put(collection, '4', 1, { index: { a: 1 } })],
+        }),
+      )
+      same(await counts(), [2, 2], 'after a commit that was refused')
+      await commit({ op: 'delete', collection, id: '2' }, { op: 'delete', collection, id: 'none' })
+      same(await counts(), [1, 1], 'after a delete')
+      await store.sweep()
+      same(await counts(), [1, 1], 'after a sweep')
+      await commit({ op: 'clear' })
+      same(await counts(), [0, 0], 'after all are gone')
+      same(await store.count(unique(), 'a'), 0, 'another collection')
+    },
+  },
+  {
+    id: 'list.count-expired',
+    name: 'does not count documents whose time was over before the last sweep',
+    async check({ store, partition, unique, pass }) {
+      const collection = unique()
+      const index = { a: 1 }
+      const ops = [put(collection, '1', 1, { index, ttlMs: SHORT }), put(collection, '2', 1, { index })]
+      await store.commit(partition, { ops })
+      await pass(SHORT)
+      await store.sweep()
+      same(await store.count(collection, 'a'), 1, 'the count')
     },
   },
   {

@@ -203,6 +203,13 @@ async function compareLists(
     wanted,
     `${what}: a list with ${JSON.stringify(query)}`,
   )
+  const having = (docs: readonly ModelDoc[]) =>
+    docs.filter((doc) => doc.collection === collection && doc.index.k !== undefined).length
+  const counted = await store.count(collections[collection]!, 'k')
+  const least = models.reduce((sum, model) => sum + having(liveDocs(model, collection, now)), 0)
+  // Expired documents may count until a sweep.
+  const most = models.reduce((sum, model) => sum + having(model.docs), 0)
+  claim(counted >= least && counted <= most, `${what}: counted ${counted}, there are ${least}`)
 }
 
 type PlacedDoc = ModelDoc & { readonly partition: string }

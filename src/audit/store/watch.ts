@@ -78,6 +78,7 @@ export const watchRules: readonly StoreRule[] = [
       const calls: [string, () => Promise<unknown>][] = [
         ['get', () => store.get('p', 'c', 'a')],
         ['list', () => store.list('c')],
+        ['count', () => store.count('c', 'k')],
         ['commit', () => store.commit('p', { ops: [] })],
         ['read', () => store.read('p', { after: 0 })],
         ['inspect', () => store.inspect('p')],

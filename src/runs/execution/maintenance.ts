@@ -1,5 +1,6 @@
 import { within } from '../../time.ts'
 import type { RunContext } from '../context.ts'
+import { reindexThreads } from '../records/reindex.ts'
 import { removeMarked } from '../threads/remove-thread.ts'
 import { recoverThread } from './recover.ts'
 
@@ -40,10 +41,11 @@ async function finishOrphanedWork(
   deadlineMs: number,
 ): Promise<void> {
   const { store, active, closing, report } = context
+  await reindexThreads(store)
   const [expired, queued, deleting] = await Promise.all([
     store.expired(),
-    store.list('threads', { where: { queued: 1 }, orderBy: 'updatedAt' }),
-    store.list('threads', { where: { deleting: 1 } }),
+    store.list('threads', { orderBy: 'queued' }),
+    store.list('threads', { orderBy: 'deleting' }),
   ])
   const orphaned = [...expired, ...queued.docs].map(({ partition }) => partition)
   const marked = new Set(deleting.docs.map(({ partition }) => partition))

@@ -1,5 +1,5 @@
 import type { PendingInterrupt, RunInput, StateSnapshot } from '../../agents/agent.ts'
-import type { Doc, Json, Op, PartitionState, Store } from '../../storage/store/store.ts'
+import type { Doc, DocIndex, Json, Op, PartitionState, Store } from '../../storage/store/store.ts'
 
 /** A thread and everything that decides which run may start on it. One document, so that one version guards the decision. */
 export interface ThreadRecord {
@@ -112,7 +112,7 @@ export interface Versioned<Record> {
 /** How long the record of an ended run stays readable. */
 const ENDED_RUN_TTL_MS = 24 * 60 * 60 * 1000
 
-export const ownerIndex = (owner: string | null): string => (owner === null ? '' : `=${owner}`)
+const ownerIndex = (owner: string | null): string => (owner === null ? '' : `=${owner}`)
 
 export const loadThread = async (
   store: Store,
@@ -134,15 +134,36 @@ export const putThread = (thread: ThreadRecord): Op => ({
   collection: 'threads',
   id: thread.threadId,
   value: thread as unknown as Json,
-  index: {
-    owner: ownerIndex(thread.owner),
-    status: thread.status,
-    createdAt: thread.createdAt,
-    updatedAt: thread.updatedAt,
-    queued: thread.queue.length > 0 ? 1 : 0,
-    deleting: thread.deleting ? 1 : 0,
-  },
+  index: indexOf(thread),
 })
+
+export type ThreadOrder = 'threadId' | 'status' | 'createdAt' | 'updatedAt'
+
+/**
+ * The index field that orders an owner's threads, or those of one status. Each such list has a field of its own, so that a page or
+ * a count of it looks at no other thread.
+ */
+export const listField = (
+  owner: string | null,
+  order: ThreadOrder,
+  status: ThreadRecord['status'] | 'all' = 'all',
+): string => `${status} by ${order} of ${ownerIndex(owner)}`
+
+function indexOf({ owner, status, createdAt, updatedAt, queue, deleting }: ThreadRecord): DocIndex {
+  if (deleting) return { deleting: 1 }
+  const listed = (of: ThreadRecord['status'] | 'all') => ({
+    // Each thread is a partition, and where a field has one value documents are in the order of their partitions.
+    [listField(owner, 'threadId', of)]: 0,
+    [listField(owner, 'createdAt', of)]: createdAt,
+    [listField(owner, 'updatedAt', of)]: updatedAt,
+  })
+  return {
+    ...listed('all'),
+    ...listed(status),
+    [listField(owner, 'status')]: status,
+    ...(queue.length > 0 && { queued: updatedAt }),
+  }
+}
 
 /** Called only by `transition`, when the status changes, and by `requestCancel`. */
 export const putRun = (run: RunRecord): Op => ({

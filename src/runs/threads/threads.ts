@@ -1,5 +1,4 @@
 import { ConflictError } from '../../storage/errors.ts'
-import type { DocIndex } from '../../storage/store/store.ts'
 import { checkpointerOf, type RunContext, readerOf } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
 import { noSuchRun, noSuchThread } from '../errors.ts'
@@ -8,7 +7,6 @@ import {
   loadRun,
   loadThread,
   newThread,
-  ownerIndex,
   putThread,
   type RunRecord,
   type ThreadRecord,
@@ -109,36 +107,4 @@ export async function patchThread(
   )
   if (!thread || thread.owner !== owner || thread.deleting) throw noSuchThread(threadId)
   return thread
-}
-
-export interface ThreadListQuery {
-  readonly owner: string | null
-  readonly status?: ThreadRecord['status'] | undefined
-  readonly orderBy?: 'threadId' | 'status' | 'createdAt' | 'updatedAt' | undefined
-  readonly ascending?: boolean | undefined
-}
-
-/** An owner's threads, newest first unless asked otherwise. */
-export async function* listThreads(
-  { store }: RunContext,
-  query: ThreadListQuery,
-): AsyncGenerator<ThreadRecord> {
-  const where: DocIndex = {
-    owner: ownerIndex(query.owner),
-    deleting: 0,
-    ...(query.status !== undefined && { status: query.status }),
-  }
-  const { orderBy = 'updatedAt' } = query
-  let cursor: string | undefined
-  do {
-    const page = await store.list('threads', {
-      where,
-      // Each thread is a partition, and lists are ordered by partition already.
-      ...(orderBy !== 'threadId' && { orderBy }),
-      descending: !query.ascending,
-      ...(cursor !== undefined && { cursor }),
-    })
-    for (const doc of page.docs) yield doc.value as unknown as ThreadRecord
-    cursor = page.cursor
-  } while (cursor !== undefined)
 }

@@ -1,21 +1,23 @@
 import {
+  compareKeys,
   comparePositions,
   decodeCursor,
-  type Position,
+  pageOffset,
   pageSize,
   positionOf,
   toPage,
 } from '../store/cursor.ts'
 import type { Doc, DocIndex, DocPage, ListQuery } from '../store/store.ts'
+import { createSortedList, type SortedList } from './sorted-list.ts'
 
 /** A document as it is kept in memory. Its value is JSON text: isolated by construction, and smaller than the object. */
 interface Kept {
   readonly partition: string
   readonly id: string
-  readonly text: string
-  readonly version: number
-  readonly index: DocIndex
-  readonly expiresAt: number
+  text: string
+  version: number
+  index: DocIndex
+  expiresAt: number
 }
 
 export interface Documents {
@@ -26,6 +28,7 @@ export interface Documents {
   clear(partition: string): void
   has(partition: string): boolean
   list(collection: string, query: ListQuery, now: number): DocPage
+  count(collection: string, field: string): number
   /** Removes what has expired and gives the partitions it was in. */
   sweep(now: number): Set<string>
   readonly collections: ReadonlyMap<string, Collection>
@@ -33,9 +36,17 @@ export interface Documents {
 
 /** By partition, then by id. */
 type Collection = Map<string, Map<string, Kept>>
+/** The documents that have an index field, in the order of its values. */
+type Fields = Map<string, SortedList<Entry>>
+
+interface Entry {
+  readonly key: string | number
+  readonly kept: Kept
+}
 
 export function createDocuments(): Documents {
   const collections = new Map<string, Collection>()
+  const indexes = new Map<string, Fields>()
   /** Documents with a time to live, each with its collection. */
   const expiring = new Map<Kept, string>()
   // One rising counter for all: a version never comes back, neither after a delete nor, seeded from the clock, after a restart.
@@ -52,9 +63,12 @@ export function createDocuments(): Documents {
     const kept = docs?.get(id)
     if (!kept) return
     expiring.delete(kept)
+    changeIndex(indexes.get(collection)!, kept, kept.index, {})
     docs!.delete(id)
     if (docs!.size === 0) partitions!.delete(partition)
-    if (partitions!.size === 0) collections.delete(collection)
+    if (partitions!.size > 0) return
+    collections.delete(collection)
+    indexes.delete(collection)
   }
 
   return {
@@ -66,12 +80,14 @@ export function createDocuments(): Documents {
     version: (partition, collection, id, now) => find(partition, collection, id, now)?.version,
     put(collection, doc, now) {
       lastVersion = Math.max(lastVersion + 1, Math.floor(now))
-      const kept: Kept = { ...doc, version: lastVersion }
-      const partitions = at(collections, collection)
-      const docs = at(partitions, doc.partition)
+      const docs = at(at(collections, collection), doc.partition)
       const before = docs.get(doc.id)
-      if (before) expiring.delete(before)
-      docs.set(doc.id, kept)
+      const kept = before ?? { ...doc, version: lastVersion }
+      changeIndex(at(indexes, collection), kept, before?.index ?? {}, doc.index)
+      if (before) {
+        expiring.delete(before)
+        Object.assign(before, doc, { version: lastVersion })
+      } else docs.set(doc.id, kept)
       if (kept.expiresAt !== Number.POSITIVE_INFINITY) expiring.set(kept, collection)
       return kept.version
     },
@@ -86,8 +102,13 @@ export function createDocuments(): Documents {
       return false
     },
     list(collection, query, now) {
-      return listCollection(collections.get(collection) ?? new Map(), query, now)
+      const from =
+        query.orderBy === undefined
+          ? inOrder(collections.get(collection), query)
+          : ordered(indexes.get(collection)?.get(query.orderBy), query)
+      return pageOf(from, query, now)
     },
+    count: (collection, field) => indexes.get(collection)?.get(field)?.size() ?? 0,
     sweep(now) {
       const touched = new Set<string>()
       for (const [{ partition, id, expiresAt }, collection] of expiring) {
@@ -110,27 +131,68 @@ function toDoc({ partition, id, text, version, index }: Kept): Doc {
   return { partition, id, value: JSON.parse(text), version, index }
 }
 
-function listCollection(partitions: Collection, query: ListQuery, now: number): DocPage {
-  const { orderBy } = query
-  const sign = query.descending ? -1 : 1
-  const after = query.cursor === undefined ? undefined : decodeCursor(query.cursor)
-  const where = Object.entries(query.where ?? {})
-  const found: { kept: Kept; position: Position }[] = []
-  for (const docs of query.partition === undefined
-    ? partitions.values()
-    : [partitions.get(query.partition)]) {
-    for (const kept of docs?.values() ?? []) {
-      if (kept.expiresAt <= now) continue
-      if (orderBy !== undefined && !Object.hasOwn(kept.index, orderBy)) continue
-      if (!where.every(([field, value]) => Object.hasOwn(kept.index, field) && kept.index[field] === value))
-        continue
-      const position = positionOf(kept, orderBy)
-      if (after === undefined || sign * comparePositions(position, after) > 0) found.push({ kept, position })
-    }
+const byKey = (a: Entry, b: Entry) => compareKeys(a.key, b.key) || byPlace(a.kept, b.kept)
+
+const byPlace = (a: Kept, b: Kept) => compareKeys(a.partition, b.partition) || compareKeys(a.id, b.id)
+
+function changeIndex(fields: Fields, kept: Kept, before: DocIndex, after: DocIndex): void {
+  const has = (index: DocIndex, field: string, key: string | number) =>
+    Object.hasOwn(index, field) && index[field] === key
+  for (const [field, key] of Object.entries(before)) {
+    if (has(after, field, key)) continue
+    const order = fields.get(field)!
+    order.remove({ key, kept })
+    if (order.size() === 0) fields.delete(field)
   }
-  found.sort((a, b) => sign * comparePositions(a.position, b.position))
-  return toPage(
-    found.slice(0, pageSize(query) + 1).map(({ kept }) => toDoc(kept)),
-    query,
-  )
+  for (const [field, key] of Object.entries(after)) {
+    if (has(before, field, key)) continue
+    let order = fields.get(field)
+    if (!order) fields.set(field, (order = createSortedList(byKey)))
+    order.add({ key, kept })
+  }
+}
+
+/** The documents with a field from where the page begins. */
+function ordered(order: SortedList<Entry> | undefined, query: ListQuery): Iterable<Entry> {
+  const { cursor, descending = false } = query
+  const offset = pageOffset(query)
+  const after = cursor === undefined ? undefined : decodeCursor(cursor)
+  if (!order) return []
+  if (!after) return order.from(descending ? order.size() - 1 - offset : offset, descending)
+  const compare = ({ key, kept: { partition, id } }: Entry) => comparePositions({ key, partition, id }, after)
+  return descending
+    ? order.from(order.rank((entry) => compare(entry) < 0) - 1, true)
+    : order.from(
+        order.rank((entry) => compare(entry) <= 0),
+        false,
+      )
+}
+
+/** The documents of a collection by partition and id, from where the page begins. */
+function inOrder(collection: Collection | undefined, query: ListQuery): Iterable<Pick<Entry, 'kept'>> {
+  const { partition, cursor, descending } = query
+  pageOffset(query)
+  const after = cursor === undefined ? undefined : decodeCursor(cursor)
+  const sign = descending ? -1 : 1
+  const partitions =
+    partition === undefined ? [...(collection?.values() ?? [])] : [collection?.get(partition)]
+  return partitions
+    .flatMap((docs) => [...(docs?.values() ?? [])])
+    .filter((kept) => !after || sign * comparePositions(positionOf(kept, undefined), after) > 0)
+    .sort((a, b) => sign * byPlace(a, b))
+    .map((kept) => ({ kept }))
+}
+
+function pageOf(from: Iterable<Pick<Entry, 'kept'>>, query: ListQuery, now: number): DocPage {
+  const { partition } = query
+  const where = Object.entries(query.where ?? {})
+  const most = pageSize(query) + 1
+  const found: Doc[] = []
+  for (const { kept } of from) {
+    if (found.length === most) break
+    if (kept.expiresAt <= now || (partition !== undefined && kept.partition !== partition)) continue
+    if (where.every(([field, value]) => Object.hasOwn(kept.index, field) && kept.index[field] === value))
+      found.push(toDoc(kept))
+  }
+  return toPage(found, query)
 }

@@ -188,6 +188,10 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): {
       assertOpen()
       return documents.list(collection, query, now())
     },
+    async count(collection, field) {
+      assertOpen()
+      return documents.count(collection, field)
+    },
     async commit(id, change): Promise<Committed> {
       assertOpen()
       const { guards = [] } = change

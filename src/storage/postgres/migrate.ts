@@ -3,6 +3,7 @@ import { createNames, type Names } from './names.ts'
 import { AS_TEXT, type PostgresPoolClient } from './pool.ts'
 import { checkpointFunctions, checkpointTables } from './saver/sql-checkpoints.ts'
 import { appendFunction, commitFunction } from './store/sql-commit.ts'
+import { countTables } from './store/sql-counts.ts'
 import { storeFunctions, storeTables } from './store/sql-store.ts'
 
 /** Applied in order, each once. Never change one that was released: add another. */
@@ -16,6 +17,7 @@ export const migrations: readonly ((names: Names) => string)[] = [
       checkpointTables(names),
       checkpointFunctions(names),
     ].join('\n'),
+  (names) => [countTables(names), commitFunction(names)].join('\n'),
 ]
 
 const OLDEST_SERVER = 130_000

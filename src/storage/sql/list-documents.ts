@@ -1,4 +1,4 @@
-import { decodeCursor, pageSize } from '../store/cursor.ts'
+import { decodeCursor, pageOffset, pageSize } from '../store/cursor.ts'
 import type { ListQuery } from '../store/store.ts'
 import type { SqlStatement } from './statement.ts'
 
@@ -32,7 +32,7 @@ export function listStatement<Value>(
   const joins: string[] = []
   const joined: Value[] = []
   const conditions = ['d.collection = ?', `(d.expires_at IS NULL OR d.expires_at > ${now.text})`]
-  const values: Value[] = [nameOf(collection), ...now.values]
+  const values: (Value | number)[] = [nameOf(collection), ...now.values]
   const join = (alias: string, field: string, wanted?: string | number) => {
     const matches = wanted === undefined ? [] : keys.map((key) => `${alias}.${key} = ?`)
     const on = [schema.belongs(alias), `${alias}.collection = ?`, `${alias}.field = ?`, ...matches]
@@ -55,6 +55,13 @@ export function listStatement<Value>(
     conditions.push(`(${order}) ${descending ? '<' : '>'} (${order.map(() => '?')})`)
   }
   const sorted = order.map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`)
+  const offset = pageOffset(query)
+  if (offset > 0) {
+    // The last one that is left out, found without reading the documents.
+    conditions.push(`(${order}) ${descending ? '<' : '>'} (SELECT ${order} FROM ${fields} AS o
+      WHERE o.collection = ? AND o.field = ? ORDER BY ${sorted} LIMIT 1 OFFSET ?)`)
+    values.push(nameOf(collection), nameOf(orderBy!), offset - 1)
+  }
   return {
     text: `SELECT ${schema.columns} FROM ${documents} AS d ${joins.join(' ')}
       WHERE ${conditions.join(' AND ')} ORDER BY ${sorted} LIMIT ?`,

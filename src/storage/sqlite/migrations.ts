@@ -6,6 +6,7 @@
  * - `log`: one row for each append, or several for a large one. `layout` says where in `data` which event is. `starts` and `ends`
  *   are its place among all bytes of the partition. One tree, so that an append writes one page of it.
  * - `fields`: what `list` matches and orders by. The column `key` has no type: numbers sort before strings.
+ * - `counts`: how many rows `fields` has of a field of a collection. Triggers keep it.
  * - `checkpoints`: `cells` says for each channel its version and which row of `channel_values` has its value, if any:
  *   `[[channel, version as JSON, id | null], …]`. A checkpoint shares the rows of its ancestors for what did not change.
  */
@@ -96,5 +97,22 @@ CREATE TABLE ${prefix}writes (
   data BLOB NOT NULL
 );
 CREATE UNIQUE INDEX ${prefix}writes_place ON ${prefix}writes (thread_id, namespace, checkpoint_id, task_id, place);
+`,
+  (prefix) => `
+CREATE TABLE ${prefix}counts (
+  collection TEXT NOT NULL,
+  field TEXT NOT NULL,
+  n INTEGER NOT NULL,
+  PRIMARY KEY (collection, field)
+) WITHOUT ROWID;
+INSERT INTO ${prefix}counts SELECT collection, field, count(*) FROM ${prefix}fields GROUP BY collection, field;
+CREATE TRIGGER ${prefix}fields_added AFTER INSERT ON ${prefix}fields BEGIN
+  INSERT INTO ${prefix}counts VALUES (NEW.collection, NEW.field, 1)
+    ON CONFLICT (collection, field) DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER ${prefix}fields_removed AFTER DELETE ON ${prefix}fields BEGIN
+  UPDATE ${prefix}counts SET n = n - 1 WHERE collection = OLD.collection AND field = OLD.field;
+  DELETE FROM ${prefix}counts WHERE collection = OLD.collection AND field = OLD.field AND n = 0;
+END;
 `,
 ]

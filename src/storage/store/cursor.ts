@@ -59,6 +59,15 @@ export function pageSize({ limit = DEFAULT_LIMIT }: ListQuery): number {
   return Math.min(Math.max(Math.floor(limit), 1), MAX_LIMIT)
 }
 
+/** How many documents the page leaves out first. Throws where the query has more than an order. */
+export function pageOffset({ offset = 0, orderBy, partition, where, cursor }: ListQuery): number {
+  if (offset === 0) return 0
+  const isOrdered = orderBy !== undefined && partition === undefined && !where && cursor === undefined
+  if (isOrdered && Number.isSafeInteger(offset) && offset > 0) return offset
+  const message = 'An offset is a whole number, and stands beside orderBy, descending and limit only.'
+  throw new AgentwireError('invalid_argument', message)
+}
+
 /** From the documents of a page and one more, where there are more. */
 export function toPage(found: readonly Doc[], query: ListQuery): DocPage {
   const size = pageSize(query)

@@ -7,8 +7,16 @@
 export interface Store {
   /** One document, or undefined when it is absent or expired. */
   get(partition: string, collection: string, id: string): Promise<Doc | undefined>
-  /** Documents of one collection across partitions, ordered by an indexed field, with an opaque cursor. */
+  /**
+   * Documents of one collection across partitions, ordered by an indexed field, with an opaque cursor. A page by `orderBy` alone
+   * must cost about the same however many documents there are: a caller that lists a group of documents gives the group a field.
+   */
   list(collection: string, query?: ListQuery): Promise<DocPage>
+  /**
+   * How many documents of the collection have the index field. It must cost about the same however many there are. Documents whose
+   * time to live is over count until a sweep, and one that is being written may count twice for that moment.
+   */
+  count(collection: string, field: string): Promise<number>
   /** The only write: every guard holds and every op is done, or nothing is written and `ConflictError` / `FencedError` is thrown. */
   commit(partition: string, change: Change): Promise<Committed>
   /**
@@ -79,6 +87,8 @@ export interface ListQuery {
   /** Default 100, at most 1,000. */
   readonly limit?: number
   readonly cursor?: string
+  /** How many documents to leave out first. Only beside `orderBy`, `descending` and `limit`. Default 0. */
+  readonly offset?: number
 }
 
 export interface DocPage {

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { inspect } from 'node:util'
 import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
+import { migrations } from '../../../src/storage/postgres/migrate.ts'
+import { createNames } from '../../../src/storage/postgres/names.ts'
 import { type PostgresStorageOptions, postgresStorage } from '../../../src/storage/postgres/postgres.ts'
 import { hasPostgres, sharedPostgres } from '../../kit/postgres-server.ts'
 
@@ -32,7 +34,7 @@ describe.runIf(hasPostgres())('the setup of postgresStorage', async () => {
           for (const each of children) each.send(schema)
           expect((await Promise.all(answers)).map(([answer]) => answer)).toEqual(['done', 'done'])
           const { rows } = await pool.query(`SELECT version FROM ${schema}.agentwire_schema_version`)
-          expect(rows).toEqual([{ version: 1 }])
+          expect(rows).toEqual([{ version: 2 }])
           expect((await postgresStorage({ pool, schema }).store.list('c')).docs.length).toBe(2)
         }
       } finally {
@@ -41,6 +43,36 @@ describe.runIf(hasPostgres())('the setup of postgresStorage', async () => {
     },
     20_000 + ROUNDS * 1_000,
   )
+
+  test('tables of version 1 count what they had before, and go on', async () => {
+    const names = createNames('first', 'agentwire_')
+    await pool.query('CREATE SCHEMA first')
+    await pool.query(migrations[0]!(names))
+    await pool.query('CREATE TABLE first.agentwire_schema_version AS SELECT 1 AS version')
+    const put = [
+      {
+        op: 'put',
+        collection: 'c',
+        id: 'd',
+        names: null,
+        value: '1',
+        fields: '{"a":1}',
+        entries: [['a', '1', '']],
+      },
+    ]
+    await pool.query(`SELECT first.agentwire_commit('p', NULL, '[]', $1, NULL)`, [JSON.stringify(put)])
+    const { store } = postgresStorage({ pool, schema: 'first' })
+    expect(await store.count('c', 'a')).toBe(1)
+    await store.commit('p', { ops: [{ op: 'put', collection: 'c', id: 'e', value: 1, index: { a: 2 } }] })
+    expect([await store.count('c', 'a'), (await store.list('c', { orderBy: 'a' })).docs.length]).toEqual([
+      2, 2,
+    ])
+    await store.sweep()
+    await store.commit('p', { ops: [{ op: 'clear' }] })
+    expect(await store.count('c', 'a')).toBe(0)
+    await store.sweep()
+    expect((await pool.query('SELECT n FROM first.agentwire_counts')).rows).toEqual([])
+  })
 
   test('a user without the right to create anything may use what is set up', async () => {
     await postgresStorage({ pool, schema: 'granted' }).setup()

@@ -78,3 +78,31 @@ test(
   },
   20_000 + ROUNDS * 1_000,
 )
+
+test('a file of version 1 counts what it had before', async () => {
+  const path = fileOfVersion1()
+  const database = new Database(path)
+  const field = database.prepare("INSERT INTO agentwire_fields VALUES ('c', ?, ?, 'p', ?)")
+  for (const [name, key, id] of [
+    ['a', 1, 'd'],
+    ['a', 2, 'e'],
+    ['b', '1', 'd'],
+  ] as const)
+    field.run(name, key, id)
+  const document = database.prepare("INSERT INTO agentwire_documents VALUES ('p', 'c', ?, 1, NULL, ?, '1')")
+  document.run('d', '{"a":1,"b":"1"}')
+  document.run('e', '{"a":2}')
+  database.close()
+  const { store, close } = sqliteStorage({ url: path })
+  const counts = async () => [await store.count('c', 'a'), await store.count('c', 'b')]
+  expect(await counts()).toEqual([2, 1])
+  await store.commit('p', {
+    ops: [
+      { op: 'delete', collection: 'c', id: 'e' },
+      { op: 'put', collection: 'c', id: 'd', value: 1, index: { a: 3 } },
+    ],
+  })
+  expect(await counts()).toEqual([1, 0])
+  expect((await store.list('c', { orderBy: 'a' })).docs.map(({ id }) => id)).toEqual(['d'])
+  await close()
+})

@@ -7,7 +7,7 @@ import { NOW } from './sql-store.ts'
  */
 export function commitFunction({ of }: Names): string {
   return `
-CREATE FUNCTION ${of('commit')}(
+CREATE OR REPLACE FUNCTION ${of('commit')}(
   p_partition text, p_names text, p_guards jsonb, p_ops jsonb, p_data bytea,
   OUT refused text, OUT place integer, OUT seen bigint, OUT head bigint, OUT versions bigint[]
 ) LANGUAGE plpgsql AS $body$
@@ -141,14 +141,15 @@ BEGIN
         ) RETURNING key INTO document_key;
       END IF;
       IF found_fields <> item->>'fields' THEN
+        -- Field by field: what is counted changes only where a field comes or goes.
         DELETE FROM ${of('fields')} AS f WHERE f.document = document_key AND NOT EXISTS (
-          SELECT FROM jsonb_array_elements(item->'entries') AS e
-          WHERE e->>0 = f.field AND (e->>1)::double precision = f.num AND e->>2 = f.str
+          SELECT FROM jsonb_array_elements(item->'entries') AS e WHERE e->>0 = f.field
         );
-        INSERT INTO ${of('fields')} (document, field, num, str, partition, collection, id)
+        INSERT INTO ${of('fields')} AS f (document, field, num, str, partition, collection, id)
         SELECT document_key, e->>0, (e->>1)::double precision, e->>2, p_partition, item->>'collection', item->>'id'
         FROM jsonb_array_elements(item->'entries') AS e
-        ON CONFLICT DO NOTHING;
+        ON CONFLICT (document, field) DO UPDATE SET num = excluded.num, str = excluded.str
+        WHERE f.num <> excluded.num OR f.str <> excluded.str;
       END IF;
     WHEN 'delete' THEN
       WITH gone AS (

@@ -55,6 +55,15 @@ export function createStore(
       const rows = await database.run(numbered(listStatement(schema, collection, query)))
       return toPage(rows.map(toDoc), query)
     },
+    async count(collection, field) {
+      const where = 'WHERE collection = $1 AND field = $2'
+      const [row] = await database.run({
+        text: `SELECT coalesce((SELECT n FROM ${of('counts')} ${where}), 0)
+          + coalesce((SELECT sum(n) FROM ${of('count_changes')} ${where}), 0) AS n`,
+        values: [keyOf(collection), keyOf(field)],
+      })
+      return Number(row!.n)
+    },
     async commit(partition, change) {
       database.assertOpen()
       const { guards = [], signal } = change
@@ -120,6 +129,7 @@ export function createStore(
         const [row] = await database.run({ text, values: [SWEEP_BATCH], mutates: true })
         swept = Number(row!.swept)
       }
+      await database.run({ text: `SELECT ${of('fold_counts')}()`, values: [], mutates: true })
       await expireLogs(database, retention)
     },
     setup: () => database.setup(),

@@ -2,6 +2,7 @@ import {
   comparePositions,
   decodeCursor,
   type Position,
+  pageOffset,
   pageSize,
   positionOf,
   toPage,
@@ -39,13 +40,16 @@ export async function listDocuments(
 ): Promise<DocPage> {
   const { orderBy, descending = false, cursor } = query
   const limit = pageSize(query)
+  let offset = pageOffset(query)
   const after = cursor === undefined ? undefined : decodeCursor(cursor)
   const sign = descending ? -1 : 1
   const found = new Map<string, Doc>()
   let from = after && `(${memberAt(orderBy, after)}\0${descending ? '' : '\x7f'}`
   for (;;) {
-    const range = await walk(database, collection, query, from, limit + 1 - found.size)
-    const isIn = within(orderBy, sign, after, range.end)
+    const range = await walk(database, collection, query, from, limit + 1 - found.size, offset)
+    // What was changed meanwhile, and belongs before the offset now, is not of this page.
+    const isIn = within(orderBy, sign, after, offset > 0 ? range.members[0] : undefined, range.end)
+    offset = 0
     for (const doc of await loadDocuments(database, directory, collection, range)) {
       if (matches(doc, query) && isIn(positionOf(doc, orderBy))) {
         found.set(fieldOf(doc.partition, doc.id), doc)
@@ -68,17 +72,23 @@ function matches({ partition, index }: Doc, { partition: wanted, where = {}, ord
   )
 }
 
-/** Whether a position is after the cursor and not beyond the end of a range, where a later walk will find it. */
+/** Whether a position is after the cursor, not before the start, and not beyond the end, where a later walk will find it. */
 function within(
   orderBy: string | undefined,
   sign: number,
   after: Position | undefined,
+  start: string | undefined,
   end: string | undefined,
 ): (position: Position) => boolean {
-  const last = end === undefined ? undefined : Buffer.from(end.slice(0, end.lastIndexOf('\0')))
+  const bytesOf = (member: string | undefined) =>
+    member === undefined ? undefined : Buffer.from(member.slice(0, member.lastIndexOf('\0')))
+  const [first, last] = [bytesOf(start), bytesOf(end)]
   return (position) => {
     if (after && sign * comparePositions(position, after) <= 0) return false
-    return !last || sign * Buffer.compare(Buffer.from(memberAt(orderBy, position)), last) <= 0
+    if (!first && !last) return true
+    const member = Buffer.from(memberAt(orderBy, position))
+    if (first && sign * Buffer.compare(member, first) < 0) return false
+    return !last || sign * Buffer.compare(member, last) <= 0
   }
 }
 
@@ -94,6 +104,7 @@ async function walk(
   { partition, where = {}, orderBy, descending = false }: ListQuery,
   from: string | undefined,
   wanted: number,
+  offset: number,
 ): Promise<WalkedRange> {
   const base = keys.collection(collection)
   const inPartition = partition === undefined ? '' : `${toText(partition)}\0`
@@ -126,6 +137,7 @@ async function walk(
       isKeyed ? '1' : '',
       inPartition,
       orderBy === undefined ? '' : '1',
+      String(offset),
       ...others.flatMap(({ key, prefix }) => [key, prefix]),
     ],
   })

@@ -52,7 +52,7 @@ return 1
  * Walks a set of documents in order, for those that are in other sets too. Members are `[key \\0] partition \\0 id \\0 stamp`.
  *
  * KEYS the set, then the others; ARGV from, to, 'd' where descending, wanted, members to look at, '1' where members have a key, what the part
- * after the key must begin with, '1' where another set may be given whole, then for each of the others its key with NUL, and what its
+ * after the key must begin with, '1' where another set may be given whole, members to skip, then for each of the others its key with NUL, and what its
  * members must begin with, which ends with NUL.
  *
  * Gives the time, how it ended, the last member looked at, and the members found. It ended 1 at the end of the set, 0 before it, or
@@ -67,7 +67,7 @@ local start = ARGV[7]
 if ARGV[8] == '1' then
   local smallest, place
   for k = 2, #KEYS do
-    local prefix = ARGV[2 * k + 6]
+    local prefix = ARGV[2 * k + 7]
     local count = redis.call('ZLEXCOUNT', KEYS[k], '[' .. prefix, '(' .. string.sub(prefix, 1, -2) .. '\\1')
     if not smallest or count < smallest then
       smallest = count
@@ -76,7 +76,7 @@ if ARGV[8] == '1' then
   end
   -- To load a document costs about as much as to look at 15 members.
   if smallest and smallest * smallest * 15 <= wanted * redis.call('ZCARD', KEYS[1]) then
-    local prefix = ARGV[2 * place + 6]
+    local prefix = ARGV[2 * place + 7]
     local stop = '(' .. string.sub(prefix, 1, -2) .. '\\1'
     return { now, place, '', redis.call('ZRANGEBYLEX', KEYS[place], '[' .. prefix, stop) }
   end
@@ -86,8 +86,11 @@ local found = {}
 local looked = 0
 local last = ''
 local ended = 0
+local skip = ARGV[9]
 while true do
-  local page = redis.call(command, KEYS[1], from, to, 'LIMIT', 0, 200)
+  local most_of_page = #KEYS == 1 and start == '' and wanted - #found or 200
+  local page = redis.call(command, KEYS[1], from, to, 'LIMIT', skip, most_of_page)
+  skip = 0
   for _, member in ipairs(page) do
     last = member
     looked = looked + 1
@@ -97,7 +100,7 @@ while true do
     end
     local fits = string.sub(rest, 1, #start) == start
     for k = 2, #KEYS do
-      fits = fits and redis.call('ZSCORE', KEYS[k], ARGV[2 * k + 5] .. rest)
+      fits = fits and redis.call('ZSCORE', KEYS[k], ARGV[2 * k + 6] .. rest)
     end
     if fits then
       found[#found + 1] = member
@@ -106,7 +109,7 @@ while true do
       end
     end
   end
-  if #page < 200 then
+  if #page < most_of_page then
     ended = 1
     break
   end

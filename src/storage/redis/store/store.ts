@@ -139,6 +139,10 @@ export function createStore(
       database.assertOpen()
       return listDocuments(database, directory, collection, query)
     },
+    async count(collection, field) {
+      const set = keys.collection(collection, field)
+      return Number(await database.send(['ZCARD', set], set))
+    },
     async commit(partition, change) {
       database.assertOpen()
       const ops = prepareOps(change)

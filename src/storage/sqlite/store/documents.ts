@@ -1,7 +1,7 @@
 import type { DocIndex } from '../../store/store.ts'
 import { toText } from '../../text.ts'
 import type { Connection } from '../connection.ts'
-import type { Row } from '../driver.ts'
+import type { Row, SqliteValue } from '../driver.ts'
 import { toKey } from './list.ts'
 
 /** A document and its rows in `fields`. All names are as `toText` gives them. */
@@ -41,13 +41,33 @@ export function putDocument(connection: Connection, of: Of, doc: DocumentRow): v
     )
   }
   if (known?.fields === fields) return
-  if (known !== undefined) removeFields(connection, of, { collection, partition, id, fields: known.fields! })
-  for (const [field, value] of Object.entries(doc.index)) {
-    connection.run(
-      `INSERT INTO ${of('fields')} (collection, field, key, partition, id) VALUES (?, ?, ?, ?, ?)`,
-      ...[collection, toText(field), toKey(value), partition, id],
-    )
+  const before: DocIndex = known === undefined ? {} : JSON.parse(known.fields as string)
+  changeFields(connection, of, doc, before)
+}
+
+/** Field by field: what is counted changes only where a field comes or goes. */
+function changeFields(
+  { run }: Connection,
+  of: Of,
+  { collection, partition, id, index }: DocumentRow,
+  before: DocIndex,
+): void {
+  const isIn = (fields: DocIndex, field: string) => Object.hasOwn(fields, field)
+  for (const [field, value] of Object.entries(index)) {
+    if (!isIn(before, field)) {
+      run(
+        `INSERT INTO ${of('fields')} (collection, field, key, partition, id) VALUES (?, ?, ?, ?, ?)`,
+        ...[collection, toText(field), toKey(value), partition, id],
+      )
+    } else if (before[field] !== value) {
+      run(
+        `UPDATE ${of('fields')} SET key = ? WHERE collection = ? AND field = ? AND key = ? AND partition = ? AND id = ?`,
+        ...[toKey(value), collection, toText(field), toKey(before[field]!), partition, id],
+      )
+    }
   }
+  const gone = Object.entries(before).filter(([field]) => !isIn(index, field))
+  removeFields({ run }, of, { collection, partition, id }, gone)
 }
 
 export function removeDocument(
@@ -79,18 +99,24 @@ export function removeExpired(connection: Connection, of: Of, now: number, limit
 
 function removeAll(connection: Connection, of: Of, rows: readonly Row[]): void {
   for (const row of rows) {
-    removeFields(connection, of, row)
-    connection.run(`DELETE FROM ${of('documents')} WHERE ${PLACE}`, row.collection!, row.partition!, row.id!)
+    const { collection, partition, id, fields } = row
+    const place = { collection: collection!, partition: partition!, id: id! }
+    removeFields(connection, of, place, Object.entries(JSON.parse(fields as string) as DocIndex))
+    connection.run(`DELETE FROM ${of('documents')} WHERE ${PLACE}`, collection!, partition!, id!)
   }
 }
 
 /** By their whole key, so that they need no second index. */
-function removeFields(connection: Connection, of: Of, row: Row): void {
-  const { collection, partition, id } = row
-  for (const [field, value] of Object.entries(JSON.parse(row.fields as string) as DocIndex)) {
-    connection.run(
+function removeFields(
+  { run }: Pick<Connection, 'run'>,
+  of: Of,
+  { collection, partition, id }: Readonly<Record<'collection' | 'partition' | 'id', SqliteValue>>,
+  fields: readonly (readonly [string, string | number])[],
+): void {
+  for (const [field, value] of fields) {
+    run(
       `DELETE FROM ${of('fields')} WHERE collection = ? AND field = ? AND key = ? AND partition = ? AND id = ?`,
-      ...[collection!, toText(field), toKey(value), partition!, id!],
+      ...[collection, toText(field), toKey(value), partition, id],
     )
   }
 }

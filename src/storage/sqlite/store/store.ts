@@ -55,6 +55,16 @@ export function createStore(
       const rows = await database.read(({ all }) => all(text, ...values))
       return toPage(rows.map(toDoc), query)
     },
+    async count(collection, field) {
+      const row = await database.read(({ get }) =>
+        get(
+          `SELECT n FROM ${of('counts')} WHERE collection = ? AND field = ?`,
+          toText(collection),
+          toText(field),
+        ),
+      )
+      return Number(row?.n ?? 0)
+    },
     async commit(partition, change) {
       database.assertOpen()
       const { guards = [], signal } = change

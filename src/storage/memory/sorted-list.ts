@@ -1,0 +1,74 @@
+/** Items in order. Adding, removing and finding one costs about the same however many there are, because they are in short chunks. */
+export interface SortedList<T> {
+  readonly size: () => number
+  add(item: T): void
+  /** Removes the item that is equal in order. */
+  remove(item: T): void
+  /** How many items come first for which `isBefore` holds. It must hold for none behind one for which it does not. */
+  rank(isBefore: (item: T) => boolean): number
+  /** The items from a place on, to the end or, descending, to the start. */
+  from(place: number, descending: boolean): Iterable<T>
+}
+
+const MAX_CHUNK = 512
+
+export function createSortedList<T>(compare: (a: T, b: T) => number): SortedList<T> {
+  const chunks: T[][] = []
+  let size = 0
+
+  /** The chunk and the place in it of the first item for which `isBefore` does not hold. */
+  function find(isBefore: (item: T) => boolean): [chunk: number, place: number] {
+    const chunk = partitionPoint(chunks, (items) => isBefore(items[items.length - 1]!))
+    return [chunk, chunk < chunks.length ? partitionPoint(chunks[chunk]!, isBefore) : 0]
+  }
+
+  return {
+    size: () => size,
+    add(item) {
+      let [at, place] = find((other) => compare(other, item) < 0)
+      if (at === chunks.length) {
+        if (at === 0) chunks.push([])
+        else at -= 1
+        place = chunks[at]!.length
+      }
+      const chunk = chunks[at]!
+      chunk.splice(place, 0, item)
+      size += 1
+      if (chunk.length > MAX_CHUNK) chunks.splice(at + 1, 0, chunk.splice(MAX_CHUNK / 2))
+    },
+    remove(item) {
+      const [at, place] = find((other) => compare(other, item) < 0)
+      const chunk = chunks[at]
+      if (!chunk || compare(chunk[place]!, item) !== 0) return
+      chunk.splice(place, 1)
+      size -= 1
+      if (chunk.length === 0) chunks.splice(at, 1)
+    },
+    rank(isBefore) {
+      const [at, place] = find(isBefore)
+      return chunks.slice(0, at).reduce((sum, { length }) => sum + length, place)
+    },
+    *from(place, descending) {
+      let at = 0
+      let i = place
+      while (at < chunks.length && i >= chunks[at]!.length) i -= chunks[at++]!.length
+      if (descending) {
+        for (; at >= 0 && i >= 0; i = (chunks[--at]?.length ?? 0) - 1)
+          for (; i >= 0; i--) yield chunks[at]![i]!
+      } else {
+        for (; at < chunks.length; at++, i = 0) for (; i < chunks[at]!.length; i++) yield chunks[at]![i]!
+      }
+    },
+  }
+}
+
+function partitionPoint<T>(items: readonly T[], isBefore: (item: T) => boolean): number {
+  let low = 0
+  let high = items.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (isBefore(items[middle]!)) low = middle + 1
+    else high = middle
+  }
+  return low
+}

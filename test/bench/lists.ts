@@ -1,0 +1,82 @@
+import { createAgentServer, defineAgent } from '../../src/index.ts'
+import { openStorage } from '../../src/storage/open.ts'
+import { BACKENDS } from '../kit/backends.ts'
+import { query } from '../kit/postgres-server.ts'
+import { type Bench, median, type Row, runAlone, takeTurns, times } from './support/report.ts'
+
+/** Measures what a page of threads costs by how many threads its owner has: in this process, without sockets. */
+
+const THREADS = [100, 1_000, 20_000] as const
+const REQUESTS = 20
+const ROUNDS = 12
+const TARGET = 1.5
+const PAGES = {
+  'GET /threads': new Request('http://127.0.0.1/threads?limit=20'),
+  'POST /threads/search': new Request('http://127.0.0.1/threads/search', {
+    method: 'POST',
+    body: JSON.stringify({ limit: 20, status: 'idle', select: ['thread_id', 'status', 'updated_at'] }),
+  }),
+} as const
+
+async function pages(name: string, url: string): Promise<Row[]> {
+  const { store, checkpointer, setup, close } = await openStorage(url)
+  await setup()
+  let owner = ''
+  const server = createAgentServer({
+    agents: { agent: defineAgent({ run: () => Promise.resolve() }) },
+    authenticate: () => ({ id: owner }),
+    store,
+    checkpointer,
+    sweepMs: 3_600_000,
+  })
+  const ownerOf = (count: number) => `owner of ${count}`
+  for (const count of THREADS) {
+    const principal = { id: ownerOf(count) }
+    for (let made = 0; made < count; made += 100) {
+      const some = Array.from({ length: 100 }, (_, i) => `${count}-${made + i}`)
+      await Promise.all(some.map((threadId) => server.engine.createThread({ threadId, principal })))
+    }
+  }
+  // Servers do so once a minute.
+  await store.sweep()
+  if (name === 'postgres') await query(url, 'VACUUM ANALYZE')
+  const rows: Row[] = []
+  for (const [route, request] of Object.entries(PAGES)) {
+    const measure = (count: number) => async () => {
+      owner = ownerOf(count)
+      const began = performance.now()
+      for (let i = 0; i < REQUESTS; i++) await (await server.fetch(request.clone())).text()
+      return (performance.now() - began) / REQUESTS
+    }
+    const took = await takeTurns(ROUNDS, {
+      few: measure(THREADS[0]),
+      some: measure(THREADS[1]),
+      many: measure(THREADS[2]),
+    })
+    const [few, some, many] = [median(took.few), median(took.some), median(took.many)]
+    rows.push({
+      bench: `${name}: ${route}, a page of 20 of 20,000 threads, vs of 100 (of 1,000: ${some.toFixed(2)} ms)`,
+      ours: `${many.toFixed(2)} ms`,
+      peer: `${few.toFixed(2)} ms`,
+      ratio: times(many / few),
+      target: `<= ${times(TARGET)}`,
+      met: many <= few * TARGET,
+    })
+  }
+  await server.close()
+  await close()
+  return rows
+}
+
+export const lists: Bench = async () => {
+  const rows = await pages('memory', 'memory:')
+  for (const backend of BACKENDS) {
+    if ((process.env.BENCH_STORAGE ?? backend.name) !== backend.name || !backend.installed()) continue
+    const database = await backend.create()
+    rows.push(...(await pages(backend.name, database.url)))
+    await database.remove()
+  }
+  return rows
+}
+
+await runAlone(import.meta.url, lists)

@@ -1,0 +1,114 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { newThread, putThread, type ThreadRecord } from '../../src/runs/records/records.ts'
+import { memoryStore } from '../../src/storage/memory/store.ts'
+import { openStorage } from '../../src/storage/open.ts'
+import type { Op, Store } from '../../src/storage/store/store.ts'
+import { BACKENDS } from '../kit/backends.ts'
+import { engineOf } from '../kit/engine.ts'
+import { puppet } from '../kit/puppet.ts'
+
+const STORES: readonly { name: string; open(): Promise<Store> }[] = [
+  { name: 'memory', open: async () => memoryStore() },
+  ...BACKENDS.filter((backend) => backend.installed()).map((backend) => ({
+    name: backend.name,
+    async open() {
+      const database = await backend.create()
+      const { store, close } = await openStorage(database.url)
+      onTestFinished(async () => {
+        await close()
+        await database.remove()
+      })
+      return store
+    },
+  })),
+]
+
+const STATUSES = ['idle', 'busy', 'interrupted', 'error'] as const
+
+const owners = ['u', 'v', '=u', `long ${'x'.repeat(300)}`]
+
+const recordOf = (n: number, owner: string | null): ThreadRecord => ({
+  ...newThread(`t${String(n).padStart(3, '0')}`, owner, 1_000 + (n % 7)),
+  updatedAt: 5_000 - (n % 11),
+  status: STATUSES[n % 4]!,
+})
+
+describe.each(STORES)('threads over $name', ({ open }) => {
+  async function serve() {
+    const store = await open()
+    const engine = engineOf({ a: puppet().agent }, { store })
+    onTestFinished(() => engine.close())
+    const list = async (query: Parameters<typeof engine.listThreads>[0]) => {
+      const ids: string[] = []
+      for await (const { threadId } of engine.listThreads(query)) ids.push(threadId)
+      return ids
+    }
+    return { store, engine, list }
+  }
+
+  test('are listed and counted for their owner alone, in every order, for every status and page', async () => {
+    const { store, engine, list } = await serve()
+    const records = Array.from({ length: 60 }, (_, n) => recordOf(n, [...owners, null][n % 5]!))
+    for (const record of records) await store.commit(record.threadId, { ops: [putThread(record)] })
+    for (const owner of [...owners, null, 'nobody']) {
+      const principal = owner === null ? null : { id: owner }
+      for (const status of [undefined, ...STATUSES]) {
+        const own = records.filter((one) => one.owner === owner && (status ?? one.status) === one.status)
+        expect(await engine.countThreads({ principal, status })).toBe(own.length)
+        for (const orderBy of [undefined, 'threadId', 'status', 'createdAt'] as const) {
+          const key = (one: ThreadRecord) => one[orderBy ?? 'updatedAt']
+          const sorted = own
+            .sort((a, b) => (key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : a.threadId < b.threadId ? -1 : 1))
+            .map(({ threadId }) => threadId)
+          const query = { principal, status, orderBy }
+          expect(await list({ ...query, ascending: true })).toEqual(sorted)
+          expect(await list(query)).toEqual([...sorted].reverse())
+          expect(await list({ ...query, ascending: true, offset: 3, limit: 4 })).toEqual(sorted.slice(3, 7))
+          expect(await list({ ...query, offset: 1, limit: 1 })).toEqual([...sorted].reverse().slice(1, 2))
+        }
+        expect(await list({ principal, status, limit: 0 })).toEqual([])
+        expect(await list({ principal, status, offset: 100 })).toEqual([])
+      }
+    }
+  })
+
+  test('that change or go leave their old places', async () => {
+    const { engine, list } = await serve()
+    const principal = { id: 'u' }
+    for (const threadId of ['a', 'b', 'c']) await engine.createThread({ threadId, principal })
+    await engine.patchThread({ threadId: 'a', principal, metadata: { n: 1 } })
+    await engine.deleteThread({ threadId: 'b', principal })
+    expect((await list({ principal, orderBy: 'threadId' })).sort()).toEqual(['a', 'c'])
+    expect([
+      await engine.countThreads({ principal }),
+      await engine.countThreads({ principal, status: 'idle' }),
+    ]).toEqual([2, 2])
+    expect(await engine.countThreads({ principal, status: 'busy' })).toBe(0)
+    expect(await engine.countThreads({ principal: { id: 'v' } })).toBe(0)
+  })
+
+  test('whose records an earlier version wrote are listed, counted and go on as the others do', async () => {
+    const { store, engine, list } = await serve()
+    const old = (record: ThreadRecord, deleting = 0): Op => {
+      const { owner, status, createdAt, updatedAt } = record
+      const index = {
+        owner: owner === null ? '' : `=${owner}`,
+        status,
+        createdAt,
+        updatedAt,
+        queued: 0,
+        deleting,
+      }
+      return { ...putThread({ ...record, deleting: deleting === 1 }), index } as Op
+    }
+    const records = Array.from({ length: 130 }, (_, n) => recordOf(n, n % 2 ? 'u' : null))
+    for (const record of records) await store.commit(record.threadId, { ops: [old(record)] })
+    await store.commit('gone', { ops: [old({ ...recordOf(1, 'u'), threadId: 'gone' }, 1)] })
+    const own = records.filter(({ owner }) => owner === 'u').map(({ threadId }) => threadId)
+    const principal = { id: 'u' }
+    expect(await list({ principal, orderBy: 'threadId', ascending: true })).toEqual(own)
+    expect([await engine.countThreads({ principal }), await engine.countThreads()]).toEqual([65, 65])
+    await engine.deleteThread({ threadId: own[0]!, principal })
+    expect(await engine.countThreads({ principal })).toBe(64)
+  })
+})
