@@ -1,4 +1,5 @@
 import type { AgentEvent, SnapshotTask, StateSnapshot } from '../agents/agent.ts'
+import { AgentInputError, AgentRefusal } from '../agents/errors.ts'
 import { ConflictError, FencedError, UnavailableError } from '../storage/errors.ts'
 
 /** Where an error happened, as far as that is known. */
@@ -44,6 +45,15 @@ export function withoutErrorText(context: FailureTold, event: AgentEvent, ofStor
   if (key === undefined || data?.[key] == null) return event
   const shown = ofStorage ? HIDDEN : hide(context, data[key])
   return { ...event, data: { ...data, [key]: shown } }
+}
+
+/** What clients are told of an error of a write to an agent's state: not the text of the agent's own code. */
+export function withoutRefusalText(context: FailureTold, origin: RunOrigin, error: unknown): unknown {
+  if (!(error instanceof AgentRefusal)) return error
+  const { cause } = error
+  const id = context.report(cause, origin)
+  const shown = shownText(context, cause)
+  return new AgentInputError(shown ?? `The agent refuses these values. Error id: ${id}.`, { cause })
 }
 
 /** The field of an event's data that has the text of an error. */

@@ -1,4 +1,4 @@
-import { START, StateGraph } from '@langchain/langgraph'
+import { Annotation, START, StateGraph } from '@langchain/langgraph'
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import {
@@ -217,4 +217,90 @@ test('onError gets every failure of a run, with the id that the client is told',
   const id = /Error id: (.*)\.$/.exec(error!)![1]
   expect(told).toEqual([[kaput, { id, threadId: 't', runId: run.runId }]])
   await server.close()
+})
+
+const plain = () => defineAgent({ run: async ({ message }) => void (await message('Hi.')) })
+const schemaOf = (validate: () => never) => ({
+  '~standard': { version: 1 as const, vendor: 'test', validate },
+})
+const withReducer = () =>
+  langgraph(
+    new StateGraph(Annotation.Root({ notes: Annotation<string[]>({ reducer: leak, default: () => [] }) }))
+      .addNode('one', () => ({}))
+      .addEdge(START, 'one')
+      .compile(),
+  )
+function storeOf(method: 'get' | 'commit'): Store {
+  return { ...memoryStore(), [method]: async () => leak() }
+}
+
+const ofRequests: Readonly<Record<string, () => Place>> = {
+  authenticate: () => ({ agent: plain(), authenticate: leak }),
+  authorize: () => ({ agent: plain(), authorize: leak }),
+  'the schema of the input': () => ({
+    agent: defineAgent({ input: schemaOf(leak) as never, run: () => {} }),
+  }),
+  'a reducer': () => ({ agent: withReducer() }),
+  'a store that cannot be read': () => ({ agent: plain(), store: storeOf('get') }),
+  'a store that cannot be written': () => ({ agent: plain(), store: storeOf('commit') }),
+  'a saver that cannot read': () => ({
+    agent: withReducer(),
+    checkpointer: failingSaver(['getTuple', 'list']),
+  }),
+  'a saver that cannot write': () => ({
+    agent: langgraph(threeSteps(() => {})),
+    checkpointer: failingSaver(['put', 'putWrites']),
+  }),
+}
+
+/** Every kind of request, and all that is answered. */
+async function answersOf({ agent, ...options }: Place) {
+  const told: unknown[] = []
+  const server = createAgentServer({
+    agents: { a: agent },
+    ...options,
+    onError: (error) => void told.push(error),
+  })
+  const ask = async (method: string, path: string, body?: unknown) => {
+    const request = new Request(`http://test${path}`, {
+      method,
+      headers: { 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const response = await server.fetch(request)
+    return `${method} ${path} ${response.status} ${await response.text()}`
+  }
+  const command = (method: string, params: unknown) =>
+    ask('POST', '/threads/t/commands', { id: 1, method, params })
+  const answers = [
+    await command('run.start', { assistant_id: 'a', input: INPUT }),
+    await ask('GET', '/threads/t/runs'),
+    await ask('POST', '/threads/u/state', { values: { notes: ['x'] }, as_node: 'one' }),
+    await command('state.update', { values: { notes: ['x'] } }),
+    await ask('POST', '/threads', { thread_id: 'v' }),
+    await ask('GET', '/threads'),
+    await ask('POST', '/threads/search', {}),
+    await ask('GET', '/threads/t'),
+    await ask('GET', '/threads/t/state'),
+    await ask('POST', '/threads/t/history', {}),
+    await command('input.respond', { interrupt_id: 'i', namespace: [], response: 1 }),
+    await ask('DELETE', '/threads/t'),
+  ]
+  await server.close()
+  return { answers, told }
+}
+
+for (const [name, place] of Object.entries(ofRequests)) {
+  test(`no answer shows the text of an error of ${name}, and the operator sees it`, async () => {
+    const { answers, told } = await answersOf(place())
+    expect(answers.filter((answer) => answer.includes('secret@'))).toEqual([])
+    expect(told.map(String).join()).toContain('secret@')
+  })
+}
+
+test('errorMessage decides what is told of a reducer that refuses a write, and not what is told of the storage', async () => {
+  const shown = await answersOf({ agent: withReducer(), errorMessage: showText })
+  expect(shown.answers.find((answer) => answer.startsWith('POST /threads/u/state'))).toContain(SECRET)
+  const hidden = await answersOf({ ...ofRequests['a saver that cannot write']!(), errorMessage: showText })
+  expect(hidden.answers.filter((answer) => answer.includes('secret@'))).toEqual([])
 })

@@ -2,7 +2,7 @@ import { AgentwireError } from '../../errors.ts'
 import type { CheckpointConfig } from '../../storage/checkpointer/checkpointer.ts'
 import type { Agent, HistoryOptions, StateAddress, StateSnapshot, StateUpdate } from '../agent.ts'
 import { configOf, listOptionsOf } from '../checkpoint-config.ts'
-import { AgentInputError } from '../errors.ts'
+import { AgentInputError, AgentRefusal } from '../errors.ts'
 import { type Graph, withCheckpointer } from './graph.ts'
 import { rememberFailures } from './saver-views.ts'
 import { messageOf, toSnapshot, withoutAnswered } from './snapshot.ts'
@@ -64,12 +64,17 @@ export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | '
       return { checkpointId: String(config.configurable?.checkpoint_id) }
     } catch (error) {
       if (error instanceof AgentwireError || failures.has(error)) throw error
-      throw new AgentInputError(messageOf(error), { cause: error })
+      const Refusal = isAboutValues(error) ? AgentInputError : AgentRefusal
+      throw new Refusal(messageOf(error), { cause: error })
     }
   }
 
   return { getState, getHistory, updateState }
 }
+
+/** Whether an error is LangGraph's, LangChain's or of a schema: its message tells the caller what is wrong with the values. */
+const isAboutValues = (error: unknown): boolean =>
+  error instanceof Error && ('lc_error_code' in error || ('issues' in error && Array.isArray(error.issues)))
 
 /** The graph that keeps its state at this namespace, over the checkpointer of the address. */
 async function find(

@@ -9,6 +9,7 @@ import { type RunContext, readerOf } from '../context.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import { keepRenewing } from '../execution/lease.ts'
 import { recoverThread } from '../execution/recover.ts'
+import { withoutRefusalText } from '../failures.ts'
 import {
   type CommandKey,
   concurrentDuplicate,
@@ -71,7 +72,7 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
       held.token,
       refused && written === undefined ? deleteReceipt(command) : [],
     )
-    if (!(error instanceof FencedError)) throw error
+    if (!(error instanceof FencedError)) throw withoutRefusalText(context, { threadId }, error)
     const message = 'The thread was deleted, or taken by another process, while its state was written.'
     throw new RunError('thread_busy', message, { cause: error })
   } finally {
