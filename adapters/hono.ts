@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono'
-import { basePath } from 'hono/route'
+import { basePath, routePath } from 'hono/route'
 import type { WebHandler } from '../src/http/types.ts'
 import { withoutBody } from './without-body.ts'
 
@@ -11,13 +11,20 @@ import { withoutBody } from './without-body.ts'
  */
 export function toHono(handler: WebHandler): Hono {
   return new Hono().all('*', async (c, next) => {
-    const mount = basePath(c).replace(/\/+$/, '')
+    const mount = mountOf(c)
     const request = await readableRequest(c)
     const context = { basePath: mount === '' ? undefined : mount, waitUntil: waitUntil(c) }
     const response = await (mount === '' ? handler.handle : handler.fetch)(request, context)
     if (response) return request.method === 'HEAD' ? withoutBody(response) : response
     await next()
   })
+}
+
+/** The mount path with its parameters filled in. In Hono 4.8 `basePath` leaves out routers within routers. */
+function mountOf(c: Context): string {
+  const route = routePath(c).replace(/\/*\*$/, '')
+  if (route.includes('{')) return basePath(c).replace(/\/+$/, '')
+  return c.req.path.split('/', route.split('/').length).join('/')
 }
 
 /**

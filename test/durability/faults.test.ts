@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Redis } from 'ioredis'
+import Redis from 'ioredis'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Backend } from '../kit/backends.ts'
 import { request } from '../kit/client.ts'

@@ -151,11 +151,17 @@ const called = { unified: 'tool-calls' as const, raw: 'tool_use' }
 const stopped = { unified: 'stop' as const, raw: 'end_turn' }
 const thought = { anthropic: { signature: 'sig' } }
 
+/** Gives one result after the other. Lists of results begin with the second in earlier releases of `ai/test`. */
+function inTurn(results: readonly unknown[]) {
+  let at = 0
+  return async () => results[at++] as never
+}
+
 const mocked = () =>
   new MockLanguageModelV3({
     provider: 'mock',
     modelId: 'model',
-    doGenerate: [
+    doGenerate: inTurn([
       {
         content: [{ type: 'reasoning', text: 'Hmm', providerMetadata: thought }, call],
         finishReason: called,
@@ -170,8 +176,8 @@ const mocked = () =>
         response,
         warnings: [],
       },
-    ],
-    doStream: [
+    ]),
+    doStream: inTurn([
       {
         stream: convertArrayToReadableStream([
           { type: 'stream-start' as const, warnings: [] },
@@ -201,7 +207,7 @@ const mocked = () =>
           { type: 'finish' as const, finishReason: stopped, usage },
         ]),
       },
-    ],
+    ]),
   })
 const tools = {
   add: tool({ inputSchema: z.object({ x: z.number() }), execute: ({ x }) => ({ sum: x + 1 }) }),

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Redis } from 'ioredis'
+import Redis from 'ioredis'
 import { hasPostgres, query, sharedPostgres, startPostgres } from './postgres-server.ts'
 import { hasRedis, type RedisServer, startRedis } from './redis-server.ts'
 

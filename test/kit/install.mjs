@@ -11,11 +11,12 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
  *
  * @param {string} folder
  * @param {Readonly<Record<string, string>>} dependencies
+ * @param {Readonly<Record<string, string>>} overrides Those of which there must be one copy.
  */
-export function install(folder, dependencies) {
+export function install(folder, dependencies, overrides = dependencies) {
   writeFileSync(
     join(folder, 'package.json'),
-    JSON.stringify({ private: true, type: 'module', dependencies, overrides: dependencies }),
+    JSON.stringify({ private: true, type: 'module', dependencies, overrides }),
   )
   const npm = ['install', '--legacy-peer-deps', '--no-audit', '--no-fund', '--loglevel=error']
   if (run('npm', npm, folder) !== 0) return false

@@ -8,43 +8,95 @@
  * Options of vitest, such as `--reporter=json`, are passed on. The tests run in a temporary folder with a copy of the sources, the
  * named versions, and links to all other packages.
  */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { install, ROOT, run, versionOf } from '../kit/install.mjs'
 
-/** Packages that depend on each other by their version. A run installs all of them, so that there is one copy of each. */
-const OLDEST = {
-  '@langchain/langgraph': '1.4.0',
-  '@langchain/core': '1.2.0',
-  '@langchain/langgraph-checkpoint': '1.1.0',
-  '@langchain/langgraph-sdk': '1.9.25',
-  '@langchain/protocol': '0.0.16',
-  deepagents: '1.10.7',
-  langchain: '1.5.0',
-}
-const NEWEST = {
-  '@langchain/langgraph': '^1.4.0',
-  '@langchain/core': '^1.0.0',
-  '@langchain/langgraph-checkpoint': '^1.0.0',
+/** The peers of package.json, the packages that belong to them, and the SDKs whose objects and streams are read. */
+const RANGES = {
+  ...JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).peerDependencies,
+  // What the oldest deepagents asks for.
+  langsmith: '>=0.7.1',
+  // The first release of 0.5.
+  libsql: '>=0.5.1',
+  '@langchain/core': '^1.2.0',
+  '@langchain/langgraph-checkpoint': '^1.1.0',
   // The tag `latest` is 2.0.0, which has no `threads.stream`.
-  '@langchain/langgraph-sdk': '^1.0.0',
-  '@langchain/protocol': '~0.0.1',
-  deepagents: '^1.0.0',
-  langchain: '^1.0.0',
+  '@langchain/langgraph-sdk': '^1.9.25',
+  '@langchain/protocol': '~0.0.16',
+  '@langchain/react': '^1.0.1',
+  deepagents: '^1.10.7',
+  langchain: '^1.5.0',
+  // Next builds only what is no link.
+  react: '^19.0.0',
+  'react-dom': '^19.0.0',
+  ai: '^6.0.0 || ^7.0.0',
+  openai: '^5.0.0 || ^6.0.0 || ^7.0.0',
+  '@anthropic-ai/sdk': '>=0.60',
 }
+/** Both majors of Express are tested at once. */
+const EXPRESS = RANGES.express.split(' || ')
+RANGES.express = EXPRESS[1]
+RANGES.express4 = EXPRESS[0]
+
+/** Packages that pass each other's objects around. Others may bring a copy of their own, as applications let them. */
+const SHARED = [
+  '@langchain/langgraph',
+  '@langchain/core',
+  '@langchain/langgraph-checkpoint',
+  '@langchain/protocol',
+  'deepagents',
+  'langchain',
+]
+
 const TESTS = [
+  // LangGraph, LangChain, deepagents and the SDK.
   'test/agents/langgraph-agents.test.ts',
   'test/agents/langgraph-events.test.ts',
   'test/agents/langgraph-interrupts.test.ts',
   'test/agents/langgraph-runs.test.ts',
   'test/agents/langgraph-state.test.ts',
   'test/storage/langgraph.test.ts',
-  'test/threads/breakpoints.test.ts',
   'test/storage/langchain-objects.test.ts',
   'test/conformance/sdk-threads.test.ts',
   'test/conformance/sdk-functions.test.ts',
+  'test/demo/graphs.test.ts',
+  'test/demo/conversation.test.ts',
+  // The bindings for React, in a browser.
+  'test/adapters/cors-browser.test.ts',
+  // The AI SDK, openai, @anthropic-ai/sdk.
+  'test/formats/sdks.test.ts',
+  'test/tracing/libraries.test.ts',
+  'test/tracing/observe-stream.test.ts',
+  // pg, ioredis, redis, libsql.
+  'test/storage/postgres/details.test.ts',
+  'test/storage/postgres/setup.test.ts',
+  'test/storage/redis/details.test.ts',
+  'test/storage/sqlite/audits.test.ts',
+  'test/storage/sqlite/migrations.test.ts',
+  // Express, Fastify, Hono, Next.
+  'test/adapters/frameworks.test.ts',
+  'test/adapters/thread-metadata.test.ts',
+  'test/conformance/express.test.ts',
+  'test/conformance/fastify.test.ts',
+  'test/conformance/hono.test.ts',
+  'test/conformance/next.test.ts',
+  // langsmith, @opentelemetry/api.
+  'test/tracing/langsmith.test.ts',
+  'test/tracing/opentelemetry.test.ts',
+  'test/opentelemetry/spans.test.ts',
 ]
+
+/**
+ * The first version that a range names: `^8.11.0 || ^9` becomes `8.11.0`, and `>=5` becomes `5.0.0`.
+ *
+ * @param {string} range
+ */
+const lowest = (range) => {
+  const [version = ''] = /[\d.]+/.exec(range) ?? []
+  return [...version.split('.'), '0', '0'].slice(0, 3).join('.')
+}
 
 const given = process.argv.slice(2)
 const options = given.filter((one) => one.startsWith('-'))
@@ -54,8 +106,14 @@ if (named.length === 0 && !given.includes('oldest') && !given.includes('newest')
   console.error('Usage: node test/peers/run.mjs oldest|newest|name@version... [test files...]')
   process.exit(2)
 }
+// For a range npm takes the newest release whose `engines` have this Node.
 const wanted = {
-  ...(given.includes('oldest') ? OLDEST : NEWEST),
+  ...Object.fromEntries(
+    Object.entries(RANGES).map(([name, range]) => {
+      const version = given.includes('oldest') ? lowest(range) : range
+      return [name, name === 'express4' ? `npm:express@${version}` : version]
+    }),
+  ),
   ...Object.fromEntries(
     named.map((one) => [one.slice(0, one.lastIndexOf('@')), one.slice(one.lastIndexOf('@') + 1)]),
   ),
@@ -64,7 +122,8 @@ const wanted = {
 const folder = mkdtempSync(join(tmpdir(), 'agentwire-peers-'))
 process.exitCode = 1
 try {
-  if (!install(folder, wanted)) throw new Error('npm could not install them.')
+  const overrides = Object.fromEntries(Object.entries(wanted).filter(([name]) => SHARED.includes(name)))
+  if (!install(folder, wanted, overrides)) throw new Error('npm could not install them.')
   for (const name of [
     'src',
     'adapters',

@@ -1,4 +1,4 @@
-import { Client, getDefaultProjectName } from 'langsmith'
+import { Client } from 'langsmith'
 import type { TracedRun } from '../traced-run.ts'
 import type { Sink } from './sink.ts'
 
@@ -21,13 +21,19 @@ export interface LangsmithOptions {
 /** Sends runs to LangSmith with its own client. */
 export function langsmithSink({
   client = new Client(),
-  project = getDefaultProjectName(),
+  project = defaultProject(),
 }: LangsmithOptions = {}): Sink {
   return {
     create: (run) =>
       client.createRun({ ...fieldsOf(run), name: run.name, run_type: run.run_type, project_name: project }),
     update: (run) => client.updateRun(run.id, { ...fieldsOf(run), session_name: project }),
   }
+}
+
+/** The client's own default, which its first releases do not export. */
+function defaultProject(): string {
+  const { LANGSMITH_PROJECT, LANGCHAIN_PROJECT, LANGCHAIN_SESSION } = globalThis.process?.env ?? {}
+  return LANGSMITH_PROJECT || LANGCHAIN_PROJECT || LANGCHAIN_SESSION || 'default'
 }
 
 /** Copies the readonly lists and records, because the client's types need mutable ones. */

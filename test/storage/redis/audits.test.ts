@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import Redis from 'ioredis'
 import { createClient } from 'redis'
 import { afterAll, describe, test, vi } from 'vitest'
 import { checkpointerAudits } from '../../../src/audit/checkpointer.ts'

@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import Redis from 'ioredis'
 import { vi } from 'vitest'
 import { freePort } from '../../kit/listen.ts'
 import { type RedisServer, startRedis } from '../../kit/redis-server.ts'

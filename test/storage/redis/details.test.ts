@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import Redis from 'ioredis'
 import { createClient } from 'redis'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readAll } from '../../../src/audit/store/rule.ts'
@@ -197,7 +197,7 @@ describe.runIf(hasRedis())('redisStorage', async () => {
     ])
     expect([await ioredis.ping(), await nodeRedis.ping()]).toEqual(['PONG', 'PONG'])
     await ioredis.quit()
-    await nodeRedis.close()
+    await nodeRedis.quit()
   })
 
   test('refuses what it cannot work with', () => {

@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { Redis } from 'ioredis'
+import Redis from 'ioredis'
 import { createClient } from 'redis'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { readAll } from '../../../src/audit/store/rule.ts'

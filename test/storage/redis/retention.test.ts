@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import Redis from 'ioredis'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import type { DurableStorage } from '../../../src/storage/durable.ts'
 import { type RedisStorageOptions, redisStorage } from '../../../src/storage/redis/redis.ts'

@@ -20,7 +20,7 @@ export function fromClient(client: RedisClient, deadlineMs: number): Connections
 export async function fromUrl(url: string, deadlineMs: number): Promise<Connections> {
   assertReadable(url)
   try {
-    const { Redis } = await import('ioredis')
+    const { default: Redis } = await import('ioredis')
     return fromIoredis(new Redis(url, { lazyConnect: true, keepAlive: 10_000 }), deadlineMs)
   } catch (cause) {
     if (!isMissing(cause)) throw cause

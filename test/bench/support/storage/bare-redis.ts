@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis'
+import Redis from 'ioredis'
 import type { BareClient } from './bare-client.ts'
 
 const META = 'bare:log'
