@@ -57,6 +57,11 @@ export interface AgentTask {
   readonly checkpointer: Checkpointer
   /** Aborts on cancel. Nothing that the agent does afterwards is recorded. */
   readonly signal: AbortSignal
+  /**
+   * Takes what is to be done when the run was cancelled and its state is kept: to write what no checkpoint has yet, such as the
+   * message that was being written, and to give the events of that. It is called at most once, after the stream has ended.
+   */
+  readonly onStop?: ((save: () => Promise<readonly AgentEvent[]>) => void) | undefined
   /** To be told of each call of a model once it is over, by agents that know of them. Never throws. */
   readonly onModelCall?: ((call: ModelCall) => void) | undefined
 }

@@ -56,6 +56,7 @@ async function open<Input>(
   const journal = plan.journal ?? journalOf({}, checkpoint.id)
   const run = createRun({ runId, at, queue, signal, onModelCall: task.onModelCall, chain, plan, journal })
   const started = taskEvent(run.taskId, { input: channels[INPUT], triggers: ['__start__'] })
+  task.onStop?.(() => saveStopped(run))
   const { value: input } = plan.input
   queueMicrotask(() => void perform(definition, task, run, input as Input))
   return [...first, started]
@@ -105,6 +106,12 @@ function finish({ taskId, attempt, scope, root }: Run, change: unknown): void {
   root.update(change, idsAt(scope, 'end'))
   void root.commit({ final: true, between: [taskEvent(taskId, { result: toJson(change ?? {}) })] })
   attempt.queue.end()
+}
+
+/** Keeps what was written when the run was cancelled, with the messages that were being written. */
+function saveStopped({ scope, root }: Run): Promise<readonly AgentEvent[]> {
+  for (const open of scope.openMessages) open.cut()
+  return root.save()
 }
 
 /** Ends the attempt at its interrupts. The state so far is kept, and the interrupts with it. */

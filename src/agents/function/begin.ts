@@ -3,6 +3,7 @@ import { uuid7 } from '../../ids.ts'
 import { defined } from '../../messages/record.ts'
 import type { AgentTask, RunInput, StateAddress } from '../agent.ts'
 import { AgentInputError } from '../errors.ts'
+import { isPartial } from '../partial-message.ts'
 import {
   type Channels,
   type CheckpointChain,
@@ -29,7 +30,7 @@ import {
 } from './journal/journal.ts'
 import { createNamespaceState, type NamespaceState, NODE } from './namespace-state.ts'
 import { type Attempt, createInterrupts, createScope, type Scope } from './scope.ts'
-import { changeOf, frozenCopy, publicState, readInput, reduce, type State } from './state.ts'
+import { changeOf, frozenCopy, messagesOf, publicState, readInput, reduce, type State } from './state.ts'
 
 /** What an attempt begins with. */
 export interface Plan {
@@ -63,13 +64,23 @@ export async function planAttempt(
   const { start, checkpointId } = task
   if (!base && checkpointId !== undefined)
     throw new AgentInputError(`There is no checkpoint ${checkpointId}.`)
-  const state = base ? publicState(base.channels) : {}
+  const state = base ? stateOf(base.channels, start) : {}
   const head = checkpointId === undefined ? base?.id : undefined
   if (start.kind === 'resume') return { ...(await planResume(schema, start, state, base)), head }
   if (start.value !== null && start.value !== undefined) return planInput(schema, start.value, state)
   if (!base)
     throw new AgentInputError('There is nothing to continue: the thread is empty and the input is null.')
   return { ...(await planContinuation(schema, state, base, checkpointId !== undefined)), head }
+}
+
+/** The state of a checkpoint. A run that goes on writes the messages again that a cancel has cut off. */
+function stateOf(channels: Channels, start: RunInput): State {
+  const state = publicState(channels)
+  if (channels[INPUT] === undefined || (start.kind === 'input' && start.value !== null)) return state
+  const before = new Set(messagesOf(initialOf(channels)).map(({ id }) => id))
+  const messages = messagesOf(state)
+  const kept = messages.filter((message) => !isPartial(message) || before.has(message.id))
+  return kept.length === messages.length ? state : Object.freeze({ ...state, messages: Object.freeze(kept) })
 }
 
 async function planInput(schema: Schema, raw: unknown, state: State): Promise<Plan> {

@@ -5,6 +5,7 @@ import type {
 } from '../../storage/checkpointer/checkpointer.ts'
 import type { StateAddress } from '../agent.ts'
 import { configOf } from '../checkpoint-config.ts'
+import { uuid6 } from '../uuid6.ts'
 import { frozenCopy } from './state.ts'
 
 /** A checkpoint with its channels as frozen JSON. */
@@ -115,26 +116,4 @@ function dataOf({ checkpoint, metadata, parentConfig }: CheckpointTuple): Checkp
 function nextVersion(before: ChannelVersion | undefined): ChannelVersion {
   const floor = typeof before === 'number' ? before : Number.parseInt(before ?? '0', 10)
   return Math.max(floor + 1, Date.now() * 1_000 + Math.floor(Math.random() * 1_000))
-}
-
-/** 100 ns steps from 15 October 1582, where UUID time begins, to 1970. */
-const GREGORIAN = 122_192_928_000_000_000n
-let newestTicks = 0n
-
-/**
- * A UUID version 6 (RFC 9562 §5.6). The ids of this process rise. An id `after` another one is always greater than it, even
- * when that one comes from a machine whose clock is ahead.
- */
-export function uuid6(after?: string): string {
-  const clock = BigInt(Date.now()) * 10_000n + GREGORIAN
-  newestTicks = clock > newestTicks ? clock : newestTicks + 1n
-  const floor = after === undefined ? 0n : ticksOf(after) + 1n
-  const ticks = (newestTicks > floor ? newestTicks : floor).toString(16).padStart(15, '0')
-  // The variant and the random bits stand where a version 4 has them.
-  return `${ticks.slice(0, 8)}-${ticks.slice(8, 12)}-6${ticks.slice(12)}${crypto.randomUUID().slice(18)}`
-}
-
-function ticksOf(id: string): bigint {
-  const match = /^([0-9a-f]{8})-([0-9a-f]{4})-6([0-9a-f]{3})-/.exec(id)
-  return match ? BigInt(`0x${match[1]}${match[2]}${match[3]}`) : 0n
 }

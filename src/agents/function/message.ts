@@ -6,10 +6,12 @@ import {
   type Message,
   type MessageEvent,
   type ToolCallBlock,
+  textOf,
   type Usage,
   type WireMessage,
   type WireMessageEvent,
 } from '../../messages/index.ts'
+import { partialMessage } from '../partial-message.ts'
 import { handled } from './event-queue.ts'
 import type { CompletedCall } from './journal/call-log.ts'
 import { NODE } from './namespace-state.ts'
@@ -63,7 +65,7 @@ export function openDraft(
   const encoder = createMessageEncoder(send, id)
   let ended: Message | undefined
 
-  const open: OpenMessage = { node: slot, end: () => void end(), fail }
+  const open: OpenMessage = { node: slot, end: () => void end(), fail, cut }
   // Earlier messages are published in the state before this one begins.
   state.flush()
   scope.openMessages.add(open)
@@ -81,6 +83,12 @@ export function openDraft(
   function fail(reason: string): void {
     scope.openMessages.delete(open)
     encoder.push({ type: 'error', message: reason })
+  }
+
+  function cut(): void {
+    const { name, ...message } = encoder.message()
+    const partial = partialMessage(id, textOf(message), name)
+    if (partial) state.update({ messages: [partial] }, () => id)
   }
 
   return {

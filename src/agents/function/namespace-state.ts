@@ -33,6 +33,8 @@ export interface NamespaceState {
   commit(options?: CommitOptions): Promise<void>
   /** Commits if the state is dirty. */
   flush(): void
+  /** Writes the state past the queue, which is closed, unless the newest checkpoint has it. Gives the events. */
+  save(): Promise<readonly AgentEvent[]>
   /** Commits if the state is dirty, or if `isNeeded` says so when the turn of the commit comes. */
   commitIf(isNeeded: () => boolean, options: CommitOptions): void
   event(method: AgentEventMethod, data: unknown, node?: string): AgentEvent
@@ -65,6 +67,7 @@ export interface NamespaceStateOptions {
 export function createNamespaceState(options: NamespaceStateOptions): NamespaceState {
   const { namespace, chain, queue, log } = options
   let state = options.initial
+  let written = state
   let changes: Record<string, unknown> | undefined
 
   const isDirty = () => changes !== undefined || log.dirty
@@ -110,6 +113,7 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
         { ...snapshot, ...channels(), ...calls },
         { ...options.details(), source },
       )
+      written = snapshot
       if (!bare) await options.afterCommit?.(checkpoint)
       return [event('checkpoints', checkpoint), event('values', snapshot)]
     }
@@ -141,6 +145,7 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
       return isDirty()
     },
     commit,
+    save: async () => (state === written ? [] : prepareCommit()()),
     flush() {
       if (isDirty()) void commit()
     },

@@ -67,6 +67,8 @@ export interface OpenMessage {
   end(): void
   /** Reports to readers that the message will not be finished. */
   fail(reason: string): void
+  /** Adds what stays of the message to the state, because the run was cancelled. */
+  cut(): void
 }
 
 export function createScope(

@@ -1,11 +1,13 @@
 import type { AgentEvent } from '../agent.ts'
 import { toJson } from '../to-json.ts'
 import type { EngineEvent, GraphInterrupt } from './graph.ts'
-import { createMessageNormalizer } from './messages.ts'
+import { createMessageNormalizer, type WrittenMessage } from './messages.ts'
 
 export interface Translator {
   /** The protocol events for one event of LangGraph's engine, in order. */
   translate(event: EngineEvent): readonly AgentEvent[]
+  /** What the nodes of the graph itself have written since its newest checkpoint. */
+  unsaved(): { readonly checkpointId: string | undefined; readonly messages: readonly WrittenMessage[] }
   /** The events that are still held back when the engine has ended. */
   rest(): readonly AgentEvent[]
 }
@@ -22,7 +24,10 @@ export function createTranslator(): Translator {
   const requested = new Set<string>()
   const paused = new Set<string>()
   let atBreakpoint = false
-  const normalize = createMessageNormalizer()
+  const { normalize, written, forgetWritten } = createMessageNormalizer()
+  /** The messages of nodes of the graph itself, and not of its subgraphs. */
+  const rootKeys = new Set<string>()
+  let checkpointId: string | undefined
   let held: AgentEvent | undefined
 
   /** Requests each interrupt once, where it is seen first, because the engine repeats it in every namespace around. */
@@ -61,6 +66,12 @@ export function createTranslator(): Translator {
     return [{ method: 'lifecycle', namespace: [], data: { event: 'interrupted' } }]
   }
 
+  function noteCheckpoint({ id }: Data): void {
+    checkpointId = id as string
+    forgetWritten()
+    rootKeys.clear()
+  }
+
   /** One event of the `messages` channel. Raw `provider` events are not part of the protocol. */
   function messages(
     namespace: readonly string[],
@@ -69,6 +80,7 @@ export function createTranslator(): Translator {
   ): readonly AgentEvent[] {
     if (data.event === 'provider') return NOTHING
     const key = typeof data.run_id === 'string' ? data.run_id : [...namespace, node].join('|')
+    if (data.event === 'message-start' && namespace.length <= 1) rootKeys.add(key)
     const spelled = withBlock(data)
     const sent = normalize(key, spelled)
     if (!sent) return [{ method: 'messages', namespace, node, data: spelled }]
@@ -96,6 +108,8 @@ export function createTranslator(): Translator {
       case 'tools':
         return isPause(data) ? NOTHING : [{ method, namespace, data: toJson(data) }]
       case 'checkpoints':
+        if (namespace.length === 0) noteCheckpoint(data)
+        return [{ method, namespace, data: toJson(data) }]
       case 'custom':
         return [{ method, namespace, data: toJson(data) }]
       default:
@@ -129,6 +143,7 @@ export function createTranslator(): Translator {
 
   return {
     translate: (event) => pair(rewrite(event)),
+    unsaved: () => ({ checkpointId, messages: written(rootKeys) }),
     rest: () => (held ? [held] : NOTHING),
   }
 }

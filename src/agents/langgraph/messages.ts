@@ -17,9 +17,30 @@ interface BlockState {
   sentArgs: number
 }
 
+/** A message that a node writes. */
 interface MessageState {
+  readonly id: unknown
+  readonly role: unknown
+  readonly name: unknown
+  isFinished: boolean
   readonly blocks: Map<number, BlockState>
   open?: BlockState | undefined
+}
+
+/** A message of an assistant, as far as it was written. */
+export interface WrittenMessage {
+  readonly id: string
+  readonly name?: string
+  readonly text: string
+  readonly isFinished: boolean
+}
+
+export interface MessageNormalizer {
+  /** @param key Names the message among those that are written at the same time. */
+  normalize(key: string, data: MessageData): Sent
+  /** The messages of these keys that were written since `forgetWritten`. */
+  written(keys: ReadonlySet<string>): readonly WrittenMessage[]
+  forgetWritten(): void
 }
 
 /** The events to send in place of one, or undefined for the event as it is, which costs the many deltas nothing. */
@@ -30,17 +51,19 @@ type Sent = readonly MessageData[] | undefined
  * `message-start` has a role, one block is open at a time, and deltas of a tool call are `block-delta` with all arguments so far.
  *
  * The engine finishes all blocks at the end of their message, and may go back to an earlier one. Here a block that starts or goes on
- * finishes the open one, and a block that goes on starts again with its content so far.
- *
- * @returns The normalizer for one run. `key` names the message among those that are written at the same time.
+ * finishes the open one, and a block that goes on starts again with its content so far. One normalizer serves one run.
  */
-export function createMessageNormalizer(): (key: string, data: MessageData) => Sent {
+export function createMessageNormalizer(): MessageNormalizer {
   const messages = new Map<string, MessageState>()
+  const begun: (readonly [key: string, message: MessageState])[] = []
 
-  return (key, data) => {
+  function normalize(key: string, data: MessageData): Sent {
     const { event } = data
     if (event === 'message-start') {
-      messages.set(key, { blocks: new Map() })
+      const { id, role = 'ai', name } = data
+      const message = { id, role, name, isFinished: false, blocks: new Map() }
+      messages.set(key, message)
+      begun.push([key, message])
       return data.role === undefined ? [{ ...data, role: 'ai' }] : undefined
     }
     const message = messages.get(key)
@@ -55,11 +78,25 @@ export function createMessageNormalizer(): (key: string, data: MessageData) => S
       case 'message-finish':
       case 'error':
         messages.delete(key)
+        message.isFinished = true
         return event === 'message-finish' && message.open ? [...close(message, data), data] : undefined
       default:
         return undefined
     }
   }
+
+  return {
+    normalize,
+    written: (keys) =>
+      begun.filter(([key]) => keys.has(key)).flatMap(([, message]) => writtenMessage(message)),
+    forgetWritten: () => void begun.splice(0),
+  }
+}
+
+function writtenMessage({ id, role, name, isFinished, blocks }: MessageState): readonly WrittenMessage[] {
+  if (role !== 'ai' || typeof id !== 'string') return []
+  const text = [...blocks.values()].map(({ block }) => (block.type === 'text' ? block.text : '')).join('')
+  return [{ id, text, isFinished, ...(typeof name === 'string' && { name }) }]
 }
 
 function start(message: MessageState, data: MessageData): Sent {

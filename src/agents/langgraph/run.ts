@@ -2,7 +2,9 @@ import type { AgentEvent, AgentTask } from '../agent.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
 import { type EventStream, type Graph, type Projections, type RunOptions, withCheckpointer } from './graph.ts'
+import { continuationOf, keepPartial } from './partial.ts'
 import { captureWriteErrors, delayFailure } from './saver-views.ts'
+import { stateOf } from './state.ts'
 
 /** LangGraph's own default. */
 const DEFAULT_RECURSION_LIMIT = 25
@@ -28,9 +30,16 @@ export async function* streamGraph(
   let ended = false
   try {
     const input = start.kind === 'input' ? (start.value ?? null) : await commandFor(start, graph)
-    const run = await outsideAnyRun(() => runnable.streamEvents(input, runOptions(task, stop.signal)))
+    const checkpointId = await continuationOf(task)
+    const options = runOptions({ ...task, checkpointId }, stop.signal)
+    const run = await outsideAnyRun(() => runnable.streamEvents(input, options))
     consume(run)
-    const { translate, rest } = createTranslator()
+    const settled = Promise.resolve(run.output).catch(() => {})
+    const { translate, rest, unsaved } = createTranslator()
+    task.onStop?.(async () => {
+      await settled
+      return keepPartial(task, unsaved(), (at) => stateOf(graph).getState(at))
+    })
     for await (const event of run) for (const translated of translate(event)) yield translated
     yield* rest()
     if (failure) throw failure.error

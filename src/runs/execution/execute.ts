@@ -15,6 +15,7 @@ import {
   type RunContext,
   type StopReason,
 } from '../context.ts'
+import { saverInTime } from '../deadlines.ts'
 import { reportFailure, withoutErrorText } from '../failures.ts'
 import { type Appender, createAppender } from '../log/appender.ts'
 import { interruptIdOf } from '../log/frame.ts'
@@ -150,30 +151,53 @@ async function iterateAgent(
     if (signal.reason === 'hand over') throw new FencedError('The run was handed over.')
     await appender.flush()
   }
-  if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
+  const stopped = async (): Promise<AgentOutcome> => {
+    const reason = signal.reason as StopReason
+    if (reason === 'interrupt' || reason === 'close') await recordLast(context, launched, steps, record)
+    return { end: 'stopped', reason }
+  }
+  if (signal.aborted) return stopped()
   try {
     steps = openAgent(context, launched, signal, logged, storage)
     for (;;) {
       const step = await steps.next()
-      if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
+      if (signal.aborted) return await stopped()
       if (step.done) return { end: 'done' }
       wait = record(step.value)
       if (wait) await wait
       wait = undefined
-      if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
+      if (signal.aborted) return await stopped()
     }
   } catch (error) {
-    if (signal.aborted) return { end: 'stopped', reason: signal.reason as StopReason }
+    wait = undefined
     if (error instanceof FencedError) throw error
-    return { end: 'failed', error }
+    return signal.aborted ? await stopped() : { end: 'failed', error }
   } finally {
-    steps?.close()
+    void steps?.close()
+  }
+}
+
+/** Lets a cancelled agent write what it has not saved yet, and records the events of that. */
+async function recordLast(
+  context: RunContext,
+  { run: { threadId, runId } }: LaunchedRun,
+  steps: AgentSteps | undefined,
+  record: (event: AgentEvent) => Promise<void> | undefined,
+): Promise<void> {
+  try {
+    for (const event of (await steps?.saveStopped()) ?? []) await record(event)
+  } catch (error) {
+    if (error instanceof FencedError) throw error
+    context.report(error, { threadId, runId })
   }
 }
 
 interface AgentSteps {
   next(): Promise<IteratorResult<AgentEvent>>
-  close(): void
+  /** What the agent does after a cancel: see `AgentTask.onStop`. Nothing where it has not stopped in time. */
+  saveStopped(): Promise<readonly AgentEvent[]>
+  /** Settles when the agent has ended. */
+  close(): Promise<void>
 }
 
 function openAgent(
@@ -204,32 +228,58 @@ function openAgent(
     signal,
     onModelCall: (call) => context.observe({ ...aboutRun(thread, run), type: 'run.model_called', call }),
   }
-  return interruptible(agent, task, context.cancelGraceMs)
+  return interruptible(context, agent, task)
 }
 
 /**
  * The agent's events, without waiting for an agent that ignores its signal: after a stop, `next` gives the agent a grace time
  * to settle, because its last checkpoint may not be written yet, and then ends without it.
  */
-function interruptible(agent: Agent, task: AgentTask, graceMs: number): AgentSteps {
-  const iterator = agent.stream(task)[Symbol.asyncIterator]()
+function interruptible(context: RunContext, agent: Agent, task: AgentTask): AgentSteps {
+  let save: (() => Promise<readonly AgentEvent[]>) | undefined
+  const iterator = agent.stream({ ...task, onStop: (work) => (save = work) })[Symbol.asyncIterator]()
   const END = { done: true, value: undefined } as const
-  let giveUp: (() => void) | undefined
+  let giveUp = () => {}
+  let hasEnded = false
+  let isLate = false
+  let closed: Promise<void> | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   task.signal.addEventListener('abort', () => {
-    timer = setTimeout(() => giveUp?.(), graceMs)
+    timer = setTimeout(() => {
+      isLate = true
+      giveUp()
+    }, context.cancelGraceMs)
   })
+
+  /** Asks the agent to end. It may never do so: its later writes are fenced. */
+  function end(): Promise<void> {
+    const ended = async () => {
+      await iterator.return?.()
+    }
+    closed ??= ended().then(
+      () => void (hasEnded = true),
+      () => {},
+    )
+    return closed
+  }
+
   return {
     next: () =>
       new Promise<IteratorResult<AgentEvent>>((resolve, reject) => {
         giveUp = () => resolve(END)
         iterator.next().then(resolve, reject)
       }),
+    async saveStopped() {
+      await new Promise<void>((resolve) => {
+        giveUp = resolve
+        void end().then(resolve)
+        if (isLate) resolve()
+      })
+      return hasEnded && !isLate && save ? saverInTime(context, save()) : []
+    },
     close() {
       clearTimeout(timer)
-      // Not awaited, because the agent may never answer. Its later writes are fenced.
-      const end = async () => iterator.return?.()
-      end().catch(() => {})
+      return end()
     },
   }
 }

@@ -1,0 +1,82 @@
+import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
+import type { AgentEvent, AgentTask, StateAddress, StateSnapshot } from '../agent.ts'
+import { configOf } from '../checkpoint-config.ts'
+import { partialMessage } from '../partial-message.ts'
+import { uuid6 } from '../uuid6.ts'
+import type { Translator } from './events.ts'
+import { withVersions } from './saver-views.ts'
+
+/** The key of the metadata of a checkpoint that only adds what a cancelled run had written. */
+const CANCELLED = 'agentwire_cancelled'
+
+const MARK = { [CANCELLED]: true }
+
+type Unsaved = ReturnType<Translator['unsaved']>
+
+/**
+ * Adds the messages that the nodes were writing to the state, in a checkpoint behind the newest one that differs in nothing else:
+ * its next nodes and its tasks are the same. Gives the events of it.
+ *
+ * A step of which a node has ended already, or waits for an answer, keeps that instead: the results belong to the checkpoint before.
+ */
+export async function keepPartial(
+  { threadId, checkpointer }: Pick<AgentTask, 'threadId' | 'checkpointer'>,
+  { checkpointId, messages }: Unsaved,
+  readState: (at: StateAddress) => Promise<StateSnapshot | undefined>,
+): Promise<readonly AgentEvent[]> {
+  const tuple = messages.length > 0 && (await checkpointer.getTuple(configOf({ threadId })))
+  // Before the run's own checkpoint the newest one may be of another branch.
+  if (!tuple || checkpointId === undefined || tuple.checkpoint.id < checkpointId) return []
+  const { checkpoint, metadata, pendingWrites = [] } = tuple
+  const { messages: before } = checkpoint.channel_values
+  if (!Array.isArray(before) || pendingWrites.length > 0) return []
+  const known = new Set(before.map((message: { readonly id?: unknown } | null) => message?.id))
+  const added = messages
+    .filter(({ id }) => !known.has(id))
+    .flatMap(({ id, text, name, isFinished }) => partialMessage(id, text, name, isFinished) ?? [])
+  if (added.length === 0) return []
+  const id = uuid6(checkpoint.id)
+  const version = versionAfter(checkpointer, Object.values(checkpoint.channel_versions))
+  const step = (metadata?.step ?? 0) + 1
+  await checkpointer.put(
+    tuple.config,
+    {
+      ...checkpoint,
+      id,
+      ts: new Date().toISOString(),
+      channel_values: { ...checkpoint.channel_values, messages: [...before, ...added] },
+      channel_versions: { ...checkpoint.channel_versions, messages: version },
+    },
+    { ...metadata, source: 'update', step, parents: {}, ...MARK },
+    { messages: version },
+  )
+  const state = await readState({ threadId, checkpointer })
+  const data = { id, parent_id: checkpoint.id, step, source: 'update' }
+  return [
+    { method: 'checkpoints', namespace: [], data },
+    { method: 'values', namespace: [], data: state?.values ?? {} },
+  ]
+}
+
+function versionAfter(checkpointer: Checkpointer, versions: readonly (number | string)[]): number | string {
+  const newest = versions.reduce((one, other) => (other > one ? other : one), versions[0] ?? 0)
+  const saver = withVersions(checkpointer) as Checkpointer & {
+    getNextVersion(version: number | string): number | string
+  }
+  return saver.getNextVersion(newest)
+}
+
+/** Where a run goes on that continues without an input: before what its cancelled nodes had written, because they run again. */
+export async function continuationOf({
+  threadId,
+  checkpointer,
+  checkpointId,
+  start,
+}: AgentTask): Promise<string | undefined> {
+  if (checkpointId !== undefined || start.kind !== 'input' || (start.value ?? null) !== null)
+    return checkpointId
+  const tuple = await checkpointer.getTuple(configOf({ threadId }))
+  const { metadata, parentConfig } = tuple ?? {}
+  const isPartial = metadata?.source === 'update' && (metadata as Record<string, unknown>)[CANCELLED] === true
+  return isPartial ? (parentConfig?.configurable?.checkpoint_id as string | undefined) : undefined
+}

@@ -1,0 +1,26 @@
+import { encodeMessage, type WireMessage } from '../messages/index.ts'
+
+const CANCELLED = 'cancelled'
+
+/**
+ * What stays of an assistant message that no node or function has kept yet when its run is cancelled: its text. Calls of tools have no results, and thoughts no signature,
+ * so that a provider would refuse them in the next request. Undefined where there is no text yet.
+ */
+export function partialMessage(
+  id: string,
+  text: string,
+  name: string | undefined,
+  isFinished = false,
+): WireMessage | undefined {
+  if (text === '') return undefined
+  return encodeMessage({
+    role: 'assistant',
+    id,
+    ...(name !== undefined && { name }),
+    content: [{ type: 'text', text }],
+    ...(!isFinished && { metadata: { finish_reason: CANCELLED } }),
+  })
+}
+
+export const isPartial = ({ response_metadata: metadata }: WireMessage): boolean =>
+  metadata?.finish_reason === CANCELLED

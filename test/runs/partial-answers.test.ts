@@ -1,0 +1,304 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AIMessageChunk } from '@langchain/core/messages'
+import { ChatGenerationChunk } from '@langchain/core/outputs'
+import { FakeListChatModel } from '@langchain/core/utils/testing'
+import { Annotation, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import { describe, expect, test } from 'vitest'
+import type { Agent } from '../../src/agents/agent.ts'
+import { defineAgent } from '../../src/agents/function/define-agent.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { textOf } from '../../src/messages/index.ts'
+import type { AgentEngine } from '../../src/runs/index.ts'
+import { engineOf, start, transcript } from '../kit/engine.ts'
+import { isTerminal } from '../kit/events.ts'
+
+interface Flat {
+  readonly type: string
+  readonly id: string
+  readonly content: unknown
+  readonly response_metadata?: { readonly finish_reason?: string }
+  readonly tool_calls?: readonly unknown[]
+}
+
+const threadId = 't'
+const ask = (content: string) => ({ messages: [{ type: 'human', content, id: `human ${content}` }] })
+const word = (text: string) => (event: { method: string; data: unknown }) =>
+  event.method === 'messages' && JSON.stringify(event.data).includes(text)
+
+async function stateOf(engine: AgentEngine) {
+  const thread = await engine.findThread({ threadId })
+  return (await engine.readState(thread!))!
+}
+
+const messagesOf = async (engine: AgentEngine) => (await stateOf(engine)).values.messages as readonly Flat[]
+const spoken = async (engine: AgentEngine) =>
+  (await messagesOf(engine)).map(({ type, content, response_metadata: metadata }) =>
+    [type, content, metadata?.finish_reason]
+      .filter((part) => part !== undefined && part !== 'stop')
+      .join(': '),
+  )
+
+/** Starts a run and cancels it at the first event for which `at` holds. */
+async function cancelAt(
+  engine: AgentEngine,
+  input: unknown,
+  at: (event: { method: string; data: unknown }) => boolean,
+  action: 'interrupt' | 'rollback' = 'interrupt',
+): Promise<string> {
+  const after = await engine.head({ threadId }).catch(() => 0)
+  const { runId } = await start(engine, threadId, input)
+  for await (const event of engine.events({ threadId, runId, after }))
+    if (event.type !== 'gap' && at(event)) await engine.cancel({ threadId, runId, action })
+  await engine.wait({ threadId, runId })
+  return runId
+}
+
+/** Answers every message with a text, of which the first is endless. */
+const slowFunction = (): Agent => {
+  let runs = 0
+  return defineAgent({
+    async run({ messages, message }) {
+      const isEndless = runs++ === 0
+      const writer = message()
+      await writer.reasoning('Let me think.')
+      await writer.text('Half an ')
+      if (isEndless) {
+        await writer.text('answer')
+        void writer.toolCall({ name: 'look', args: {} })
+        await new Promise(() => {})
+      }
+      await writer.text(`answer to ${messages.length} messages, the last: ${textOf(messages.at(-1)!)}`)
+    },
+  })
+}
+
+/** A model that streams its words slowly, without an end the first time. */
+class SlowModel extends FakeListChatModel {
+  constructor() {
+    super({ responses: ['Half an answer, without end', 'Whole.'], sleep: 30, emitCustomEvent: false })
+  }
+}
+
+const slowGraph = (): Agent => {
+  const model = new SlowModel()
+  return langgraph(
+    new StateGraph(MessagesAnnotation)
+      .addNode('prepare', () => ({}))
+      .addNode('answer', async ({ messages }, config) => ({
+        messages: [await model.invoke(messages, config)],
+      }))
+      .addEdge(START, 'prepare')
+      .addEdge('prepare', 'answer')
+      .compile(),
+  )
+}
+
+describe.each([
+  ['a function', slowFunction, 'answer"', 'Half an answer'],
+  ['a graph', slowGraph, '"f"', 'Half'],
+])('the partial answer of %s', (_, agentOf, cutAt, text) => {
+  test('stands in the state, marked, and in the last values of the run', async () => {
+    const engine = engineOf({ a: agentOf() })
+    await cancelAt(engine, ask('one'), word(cutAt))
+    const [human, partial] = await messagesOf(engine)
+    expect(human).toMatchObject({ type: 'human', content: 'one' })
+    expect(partial).toMatchObject({
+      type: 'ai',
+      response_metadata: { finish_reason: 'cancelled' },
+      tool_calls: [],
+    })
+    expect(partial!.content).toMatch(new RegExp(`^${text}`))
+    const events = await transcript(engine, threadId)
+    const ids = events.flatMap(({ method, params }) =>
+      method === 'messages' ? [(params.data as { id?: string }).id ?? []].flat() : [],
+    )
+    expect(ids.at(-1)).toBe(partial!.id)
+    const last = events.slice(-3)
+    expect(last.map(({ method }) => method)).toEqual(['checkpoints', 'values', 'lifecycle'])
+    expect(isTerminal(last[2]!)).toBe(true)
+    const state = await stateOf(engine)
+    expect(last[0]!.params.data).toMatchObject({ id: state.checkpoint.checkpointId })
+    expect((last[1]!.params.data as { messages: unknown }).messages).toEqual(state.values.messages)
+    await engine.close()
+  })
+
+  test('comes before the next message of the user', async () => {
+    const engine = engineOf({ a: agentOf() })
+    await cancelAt(engine, ask('one'), word(cutAt))
+    const [, partial] = await messagesOf(engine)
+    const { runId } = await start(engine, threadId, ask('two'))
+    await engine.wait({ threadId, runId })
+    const messages = await messagesOf(engine)
+    expect(messages.map(({ type }) => type)).toEqual(['human', 'ai', 'human', 'ai'])
+    expect(messages[1]).toEqual(partial)
+    expect((await stateOf(engine)).next).toEqual([])
+    await engine.close()
+  })
+
+  test('gives way to the whole one where the run goes on', async () => {
+    const engine = engineOf({ a: agentOf() })
+    await cancelAt(engine, ask('one'), word(cutAt))
+    const before = (await stateOf(engine)).next
+    expect(before).toHaveLength(1)
+    const { runId } = await start(engine, threadId, null)
+    expect(await engine.wait({ threadId, runId })).toMatchObject({ status: 'success' })
+    const lines = await spoken(engine)
+    expect(lines).toHaveLength(2)
+    expect(lines[1]).not.toContain('cancelled')
+    expect((await stateOf(engine)).next).toEqual([])
+    await engine.close()
+  })
+
+  test('is not kept by a rollback', async () => {
+    const engine = engineOf({ a: agentOf() })
+    await cancelAt(engine, ask('one'), word(cutAt), 'rollback')
+    expect((await stateOf(engine))?.values ?? {}).toEqual({})
+    await engine.close()
+  })
+
+  test('is kept when the server closes', async () => {
+    const engine = engineOf({ a: agentOf() })
+    const { runId } = await start(engine, threadId, ask('one'))
+    for await (const event of engine.events({ threadId, runId }))
+      if (event.type !== 'gap' && word(cutAt)(event)) break
+    await engine.close()
+    expect((await messagesOf(engine)).at(-1)).toMatchObject({
+      response_metadata: { finish_reason: 'cancelled' },
+    })
+  })
+})
+
+/** A node that streams words until it is cancelled. */
+const slowNode = async ({ messages }: typeof MessagesAnnotation.State, config: object) => ({
+  messages: [await new SlowModel().invoke(messages, config)],
+})
+
+/** A model that streams a text, and then the arguments of a call without an end. */
+class CallingModel extends FakeListChatModel {
+  constructor(readonly text: string) {
+    super({ responses: [''] })
+  }
+  override async *_streamResponseChunks() {
+    const chunkOf = (message: AIMessageChunk) => new ChatGenerationChunk({ message, text: '' })
+    yield chunkOf(new AIMessageChunk({ content: this.text }))
+    const call = { name: 'look', args: '{"at":', id: 'call_1', index: 1 }
+    yield chunkOf(new AIMessageChunk({ content: '', tool_call_chunks: [call] }))
+    for (;;) {
+      await sleep(5)
+      yield chunkOf(new AIMessageChunk({ content: '', tool_call_chunks: [{ args: '1', index: 1 }] }))
+    }
+  }
+}
+
+test.each([
+  ['a text and a call', 'I look. ', ['human: one', 'ai: I look. : cancelled']],
+  ['a call alone', '', ['human: one']],
+])('of %s, calls of tools are left out', async (_, text, left) => {
+  const model = new CallingModel(text)
+  const node = async ({ messages }: typeof MessagesAnnotation.State, config: object) => ({
+    messages: [await model.invoke(messages, config)],
+  })
+  const graph = new StateGraph(MessagesAnnotation).addNode('answer', node).addEdge(START, 'answer').compile()
+  const engine = engineOf({ a: langgraph(graph) })
+  await cancelAt(engine, ask('one'), word('tool_call_chunk'))
+  expect(await spoken(engine)).toEqual(left)
+  expect((await messagesOf(engine))[1]?.tool_calls ?? []).toEqual([])
+  await engine.close()
+})
+
+test('a step of which another node has ended, or asks, stays as it is and goes on from there', async () => {
+  let ended = 0
+  let asked = 0
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode('quick', () => {
+      ended++
+      return {}
+    })
+    .addNode('asking', () => {
+      asked++
+      interrupt('Sure?')
+      return {}
+    })
+    .addNode('answer', slowNode)
+    .addEdge(START, 'quick')
+    .addEdge(START, 'asking')
+    .addEdge(START, 'answer')
+    .compile()
+  const engine = engineOf({ a: langgraph(graph) })
+  await cancelAt(engine, ask('one'), word('"f"'))
+  const state = await stateOf(engine)
+  expect(await spoken(engine)).toEqual(['human: one'])
+  expect(state.next.toSorted()).toEqual(
+    ['answer', 'asking', 'quick'].filter((name) => state.next.includes(name)),
+  )
+  const { runId } = await start(engine, threadId, null)
+  const { interrupts } = await engine.wait({ threadId, runId })
+  expect(interrupts.map(({ value }) => value)).toEqual(['Sure?'])
+  expect([ended, asked]).toEqual([1, 2])
+  await engine.close()
+})
+
+test('a state without messages, and one whose messages a subgraph writes, stay as they were, and the run can go on', async () => {
+  const Topic = Annotation.Root({ topic: Annotation<string>, said: Annotation<string> })
+  const say = async ({ topic }: typeof Topic.State, config: object) => ({
+    said: String((await new SlowModel().invoke(topic, config)).content),
+  })
+  const plain = new StateGraph(Topic).addNode('say', say).addEdge(START, 'say').compile()
+  const inner = new StateGraph(MessagesAnnotation)
+    .addNode('answer', slowNode)
+    .addEdge(START, 'answer')
+    .compile()
+  const outer = new StateGraph(MessagesAnnotation).addNode('inner', inner).addEdge(START, 'inner').compile()
+  for (const [graph, input] of [
+    [plain, { topic: 'x' }],
+    [outer, ask('one')],
+  ] as const) {
+    const engine = engineOf({ a: langgraph(graph) })
+    await cancelAt(engine, input, word('"f"'))
+    const { values, next } = await stateOf(engine)
+    expect([Object.keys(values), next]).toEqual([Object.keys(input), [graph === plain ? 'say' : 'inner']])
+    if (graph === outer) expect(values.messages).toHaveLength(1)
+    const { runId } = await start(engine, threadId, null)
+    expect(await engine.wait({ threadId, runId })).toMatchObject({ status: 'success' })
+    await engine.close()
+  }
+})
+
+test('a node that ignores the cancel does not hold it up', async () => {
+  const deaf = async ({ messages }: typeof MessagesAnnotation.State, config: object) => {
+    await new SlowModel().invoke(messages, { ...config, signal: new AbortController().signal })
+    await new Promise(() => {})
+    return {}
+  }
+  const graph = new StateGraph(MessagesAnnotation).addNode('answer', deaf).addEdge(START, 'answer').compile()
+  const engine = engineOf({ a: langgraph(graph) })
+  const begin = Date.now()
+  await cancelAt(engine, ask('one'), word('"f"'))
+  expect(Date.now() - begin).toBeLessThan(3_000)
+  expect((await messagesOf(engine)).at(-1)).toMatchObject({
+    response_metadata: { finish_reason: 'cancelled' },
+  })
+  await engine.close()
+})
+
+test('a cancel while a tool runs keeps the finished messages of a function as they are', async () => {
+  const agent = defineAgent({
+    async run({ message, tool }) {
+      await message('First I look.')
+      await tool('look', {}, () => new Promise(() => {}))
+    },
+  })
+  const engine = engineOf({ a: agent })
+  await cancelAt(engine, ask('one'), ({ method }) => method === 'tools')
+  expect(
+    (await messagesOf(engine)).map(({ type, response_metadata: { finish_reason } = {} }) => [
+      type,
+      finish_reason,
+    ]),
+  ).toEqual([
+    ['human', undefined],
+    ['ai', 'stop'],
+    ['ai', 'tool_calls'],
+  ])
+  await engine.close()
+})
