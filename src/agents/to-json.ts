@@ -194,7 +194,7 @@ function tryField(value: Fields, key: string): unknown {
 }
 
 /** Assigns an own property, even one named `__proto__`. */
-function set(target: Fields, key: string, value: unknown): void {
+export function set(target: Fields, key: string, value: unknown): void {
   if (key === '__proto__') {
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
   } else {

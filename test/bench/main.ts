@@ -6,6 +6,7 @@ import { graph } from './graph.ts'
 import { lists } from './lists.ts'
 import { memory } from './memory.ts'
 import { replay } from './replay.ts'
+import { shortRun } from './short-run.ts'
 import { stalledReader } from './stalled-reader.ts'
 import { storage } from './storage.ts'
 import { storageInstances } from './storage-instances.ts'
@@ -23,6 +24,7 @@ for (const bench of [
   bigEvents,
   stalledReader,
   firstToken,
+  shortRun,
   subscribers,
   storage,
   storageInstances,

@@ -61,6 +61,13 @@ export const bulkFunction = defineAgent({
   },
 })
 
+/** An agent function that answers with one short message. */
+export const answer = defineAgent({
+  async run({ message }) {
+    await message('It is done.')
+  },
+})
+
 const WorkState = Annotation.Root({
   events: Annotation<number>,
   size: Annotation<number>,

@@ -4,13 +4,15 @@ import { toNode } from '../../../adapters/node.ts'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { createAgentServer, memoryCheckpointer } from '../../../src/index.ts'
 import { openStorage } from '../../../src/storage/open.ts'
-import { bareTokensGraph, bulk, bulkFunction, burst, tokensGraph, writerGraph } from './agents.ts'
+import { ALL_CHANNELS } from '../../kit/channels.ts'
+import { answer, bareTokensGraph, bulk, bulkFunction, burst, tokensGraph, writerGraph } from './agents.ts'
 import { serveCalls } from './process.ts'
 import { ticks, tickTimes } from './ticks.ts'
 
 const { store, checkpointer } = await openStorage(process.env.STORAGE_URL!)
 const handler = createAgentServer({
   agents: {
+    answer,
     burst,
     bulk,
     bulkFunction,
@@ -87,7 +89,53 @@ async function subscribe({ path, filter, times }: Subscribe): Promise<number> {
   return (user + system) / times
 }
 
+interface ShortRuns {
+  readonly assistantId: string
+  readonly say: string
+  readonly times: number
+}
+
+const post = (path: string, body: unknown): Promise<Response> =>
+  handler.fetch(
+    new Request(`http://127.0.0.1/threads/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }),
+  )
+
+/** Runs so many times on a new thread, each from its command to the end of its stream. Gives the CPU time of each in microseconds. */
+async function shortRuns({ assistantId, say, times }: ShortRuns): Promise<number> {
+  const decoder = new TextDecoder()
+  const input = { messages: [{ type: 'human', content: say }] }
+  const before = process.cpuUsage()
+  for (let i = 0; i < times; i++) {
+    const threadId = crypto.randomUUID()
+    const command = { id: 1, method: 'run.start', params: { assistant_id: assistantId, input } }
+    const started = await (await post(`${threadId}/commands`, command)).text()
+    if (!started.includes('"success"')) throw new Error(started)
+    const stream = await post(`${threadId}/stream/events`, { channels: ALL_CHANNELS })
+    const reader = stream.body!.getReader()
+    while (
+      !decoder.decode((await reader.read()).value).includes(`"completed","graph_name":"${assistantId}"`)
+    );
+    await reader.cancel()
+  }
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / times
+}
+
+/** The same of the graph without a server. */
+async function bareRuns({ say, times }: Omit<ShortRuns, 'assistantId'>): Promise<number> {
+  const before = process.cpuUsage()
+  for (let i = 0; i < times; i++) await iterate({ threadId: crypto.randomUUID(), say })
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / times
+}
+
 await serveCalls(server, {
+  shortRuns,
+  bareRuns,
   subscribe,
   iterate,
   tickTimes,
