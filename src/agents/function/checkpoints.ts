@@ -109,11 +109,16 @@ function dataOf({ checkpoint, metadata, parentConfig }: CheckpointTuple): Checkp
   }
 }
 
+/** The newest version that this process has made of the time. */
+let lastVersion = 0
+
 /**
  * Versions rise, and they hold the time: savers keep one value per channel and version, so two branches of a thread must not
  * give the same version to different values.
  */
 function nextVersion(before: ChannelVersion | undefined): ChannelVersion {
   const floor = typeof before === 'number' ? before : Number.parseInt(before ?? '0', 10)
-  return Math.max(floor + 1, Date.now() * 1_000 + Math.floor(Math.random() * 1_000))
+  // Several may be given in one millisecond. The random part is for those of other processes.
+  lastVersion = Math.max(lastVersion + 1, Date.now() * 1_000 + Math.floor(Math.random() * 1_000))
+  return Math.max(floor + 1, lastVersion)
 }
