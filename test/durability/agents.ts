@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { BaseChatModel } from '@langchain/core/language_models/chat_models'
+import { AIMessageChunk, type BaseMessage } from '@langchain/core/messages'
+import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
 import {
   Annotation,
   END,
   interrupt,
   type LangGraphRunnableConfig,
+  MessagesAnnotation,
   START,
   StateGraph,
 } from '@langchain/langgraph'
@@ -82,4 +86,51 @@ const steps = new StateGraph(Steps)
   .addConditionalEdges('step', ({ log, count }) => (log.length < count ? 'step' : END), ['step', END])
   .compile()
 
-export const agents: Readonly<Record<string, Agent>> = { tokens, talk, steps: langgraph(steps) }
+/** A model that says `word` a number of times, under an id of its process. */
+class Speaker extends BaseChatModel {
+  private calls = 0
+
+  _llmType(): string {
+    return 'speaker'
+  }
+
+  override async _generate(messages: BaseMessage[]): Promise<ChatResult> {
+    let whole: ChatGenerationChunk | undefined
+    for await (const chunk of this._streamResponseChunks(messages)) whole = whole?.concat(chunk) ?? chunk
+    return { generations: [whole!] }
+  }
+
+  override async *_streamResponseChunks(messages: BaseMessage[]): AsyncGenerator<ChatGenerationChunk> {
+    const id = `ai-${process.pid}-${++this.calls}`
+    const asked = messages.findLast((message) => message.getType() === 'human')!
+    const [words, everyMs] = asked.text.split(' ').map(Number) as [number, number]
+    for (let n = 0; n < words; n++) {
+      await sleep(everyMs)
+      yield new ChatGenerationChunk({ text: '', message: new AIMessageChunk({ content: `${n} `, id }) })
+    }
+  }
+}
+
+/** A graph that answers `<words> <milliseconds between words>` with three messages of so many words. */
+const story = (() => {
+  const model = new Speaker({})
+  const say = async (state: typeof MessagesAnnotation.State) => ({
+    messages: [await model.invoke(state.messages)],
+  })
+  return new StateGraph(MessagesAnnotation)
+    .addNode('first', say)
+    .addNode('second', say)
+    .addNode('third', say)
+    .addEdge(START, 'first')
+    .addEdge('first', 'second')
+    .addEdge('second', 'third')
+    .addEdge('third', END)
+    .compile()
+})()
+
+export const agents: Readonly<Record<string, Agent>> = {
+  tokens,
+  talk,
+  steps: langgraph(steps),
+  story: langgraph(story),
+}

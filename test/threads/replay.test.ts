@@ -150,3 +150,31 @@ describe('a message that its run did not finish', () => {
     expect(dataOf(events, 'messages').some(({ delta }) => delta?.text === 'four')).toBe(true)
   })
 })
+
+test('the state that a new stream begins with is not newer than the log that follows', async () => {
+  const agent = langgraph(threeSteps())
+  let meanwhile: (() => Promise<void>) | undefined
+  const host = await serveAgents({
+    agents: {
+      steps: {
+        ...agent,
+        async getState(...args) {
+          const work = meanwhile
+          meanwhile = undefined
+          await work?.()
+          return agent.getState(...args)
+        },
+      },
+    },
+  })
+  const thread = host.thread()
+  await thread.post('/state', { values: { notes: ['written'] } })
+  // A run is over between the moment at which the stream found an empty log and that at which it reads the state.
+  meanwhile = async () => {
+    await thread.start({ notes: ['run'] })
+    await thread.idle()
+  }
+  const events = await replay(thread)
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, i) => i + 1))
+  expect(rootStates(events)).toEqual(['running', 'completed'])
+})

@@ -18,16 +18,18 @@ import {
 import { saverInTime } from '../deadlines.ts'
 import { reportFailure, withoutErrorText } from '../failures.ts'
 import { type Appender, createAppender } from '../log/appender.ts'
-import { interruptIdOf } from '../log/frame.ts'
+import { readLog } from '../log/decode.ts'
+import { interruptIdOf, type RecordedEvent, type Topic } from '../log/frame.ts'
 import type { RunUsage } from '../observe.ts'
 import { expireLease } from '../records/leases.ts'
-import { guardThread, loadThread, type OpenInterrupt, putThread } from '../records/records.ts'
+import { guardThread, loadThread, type OpenInterrupt, putThread, type RunRecord } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 import { retryConflicts, updateThread } from '../records/update.ts'
 import { finish, type Leftover, type Outcome } from './finish.ts'
 import { launchNext } from './launch.ts'
 import { handOver, superviseRun } from './lease.ts'
 import { orderedCheckpointer } from './ordered-saver.ts'
+import { createRetraction, endsOf, type LostMessages, lostMessages } from './supersede.ts'
 import { type StorageHealth, watchedCheckpointer } from './watched-saver.ts'
 
 /**
@@ -86,7 +88,9 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
   const stopSupervising = superviseRun(context, launched, (reason) => stop.abort(reason))
   try {
     const storage: StorageHealth = { failed: false }
-    const recorder = createRecorder(context, launched, appender, storage)
+    const lost = run.attempts > 1 ? await readLost(context, run) : undefined
+    for (const event of lost ? endsOf(lost) : []) void appender.push(event)
+    const recorder = createRecorder(context, launched, appender, storage, lost && createRetraction(lost))
     const ended = await afterFlush(
       appender,
       await iterateAgent(context, launched, stop.signal, appender, recorder.record, storage),
@@ -104,6 +108,13 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
   } finally {
     stopSupervising()
   }
+}
+
+/** What earlier attempts have sent, before this one sends anything. */
+function readLost({ store, retryForMs }: RunContext, run: RunRecord): Promise<LostMessages> {
+  const { threadId, runId, firstSeq } = run
+  const isMessage = (topic: Topic): boolean => topic.method === 'messages' && topic.runId === runId
+  return retryUnavailable(retryForMs, () => lostMessages(readLog(store, threadId, isMessage, firstSeq ?? 0)))
 }
 
 /** How an agent ended, before clients are told of it. */
@@ -290,6 +301,7 @@ function createRecorder(
   { run, token, thread }: LaunchedRun,
   appender: Appender,
   storage: StorageHealth,
+  retract: ((event: AgentEvent) => readonly RecordedEvent[]) | undefined,
 ) {
   const announced = new Map(thread.interrupts.map((interrupt) => [interrupt.id, interrupt]))
   const raised = new Map<string, OpenInterrupt>()
@@ -303,6 +315,7 @@ function createRecorder(
       atBreakpoint ||= (event.data as { readonly event?: unknown }).event === 'interrupted'
       return undefined
     }
+    if (retract) for (const taken of retract(event)) void appender.push(taken)
     if (hasRestoredHead && method === 'checkpoints') {
       hasRestoredHead = false
       return forgetRestoredHead(event)

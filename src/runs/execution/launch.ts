@@ -55,7 +55,8 @@ export async function claimThread(
   const token = nextToken(state)
   const rollbackPoint = await rollbackPointOf(context, thread, run)
   if (!read && thread.owner !== null && rollbackPoint.checkpointId !== null) throw orphanedThread(threadId)
-  const started = transition(thread, run, { type: 'run.started', rollbackPoint })
+  const head = state.head + 1
+  const started = transition(thread, { ...run, firstSeq: head }, { type: 'run.started', rollbackPoint })
   const busy: ThreadRecord = {
     ...thread,
     status: 'busy',
@@ -67,7 +68,6 @@ export async function claimThread(
     interrupts: interruptsKept(thread, run),
     supersededThroughSeq: run.checkpointId === null ? thread.supersededThroughSeq : state.head,
   }
-  const head = state.head + 1
   const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, head)
   assertOpen(context)
   const commit = commitTransitions(context.observe, [started], (runOps) =>

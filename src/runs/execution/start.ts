@@ -157,6 +157,7 @@ const newRun = (
   startedAt: null,
   traceparent: request.traceparent ?? null,
   cancel: null,
+  firstSeq: null,
   attempts: 0,
   rollbackPoint: null,
   error: null,

@@ -34,6 +34,9 @@ import { keepRenewing } from './lease.ts'
 /** How often a run may be attempted before it is presumed to be what kills its processes. */
 const MAX_ATTEMPTS = 3
 
+/** How many lost attempts a thread remembers. */
+const MAX_LOST = 100
+
 /**
  * Takes over a run whose process is lost, which shows in its expired lease. The run of a resumable agent is returned, to
  * continue from its last checkpoint; any other one ends in one `failed` event, or `interrupted` if a cancel was requested. Does
@@ -85,16 +88,20 @@ const guards = ({ thread, run, state }: OrphanedRun) =>
     { guard: 'head', seq: state.head },
   ] as const
 
-/** Continues the run under a new token. Subscribers see only that its events go on. */
+/** Continues the run under a new token. Subscribers see that its events go on, and which messages the lost attempt has left. */
 async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<LaunchedRun> {
   const { token, state } = orphan
-  const thread = orphan.thread.record
+  const before = orphan.thread.record
+  const thread = { ...before, lostTokens: [...before.lostTokens, state.token].slice(-MAX_LOST) }
   const takenOver = transition(thread, orphan.run.record, { type: 'run.taken_over' })
   const { run } = takenOver
   const rest = await remainingInput(context, thread, run)
   assertOpen(context)
   const commit = commitTransitions(context.observe, [takenOver], (runOps) =>
-    context.store.commit(run.threadId, { guards: guards(orphan), ops: [claim(context, token), ...runOps] }),
+    context.store.commit(run.threadId, {
+      guards: guards(orphan),
+      ops: [claim(context, token), ...runOps, putThread(thread)],
+    }),
   )
   const { head } = await beforeClose(context, commit)
   return { thread, run: { ...run, ...rest }, token, head: Math.max(head, state.head) }

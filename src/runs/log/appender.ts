@@ -2,7 +2,7 @@ import type { AgentEvent } from '../../agents/agent.ts'
 import { ConflictError, UnavailableError } from '../../storage/errors.ts'
 import type { Change, Guard, Op, Store } from '../../storage/store/store.ts'
 import { nextTurn, sleep } from '../../time.ts'
-import { encodeFrame, eventWriter, type PendingEvent } from './frame.ts'
+import { encodeFrame, eventWriter, type PendingEvent, type RecordedEvent } from './frame.ts'
 
 /** Writes one run's events to the thread's log, in order, under the run's fencing token. */
 export interface Appender {
@@ -11,7 +11,7 @@ export interface Appender {
    * are batched. Returns a promise when the agent is too far ahead of the store and must wait. Throws the error of an earlier
    * write, and for data that is not JSON.
    */
-  push(event: AgentEvent): Promise<void> | undefined
+  push(event: RecordedEvent): Promise<void> | undefined
   /** Settles when every event that was pushed before is written, whatever is pushed meanwhile. */
   flush(): Promise<void>
   /** Writes events in one commit with `ops`, under `guards`. Call after `flush`, even after a failed one. */

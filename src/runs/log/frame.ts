@@ -6,12 +6,22 @@ export interface Topic {
   readonly method: string
   readonly namespace: readonly string[]
   readonly runId: string
-  /** The name of a `custom` event, the interrupt id of an `input.requested` event. */
+  /** The name of a `custom` event, the interrupt id of an `input.requested` event, or `SUPERSEDED`. */
   readonly detail: string | undefined
+  /** The fencing token of its writer. */
+  readonly token: number
 }
 
-export const formatTopic = (topic: Topic): string =>
-  JSON.stringify([topic.method, topic.namespace, topic.runId, topic.detail])
+/** The detail of an event that takes back what a lost attempt has sent. */
+export const SUPERSEDED = 'superseded'
+
+/** An agent's event, or one of the engine, which may mark it. */
+export interface RecordedEvent extends AgentEvent {
+  readonly detail?: typeof SUPERSEDED
+}
+
+const formatTopic = ({ method, namespace, runId, detail }: Omit<Topic, 'token'>): string =>
+  JSON.stringify([method, namespace, runId, detail])
 
 const parsed = new WeakMap<LogOrigin, Topic>()
 
@@ -25,7 +35,7 @@ export function topicOf(origin: LogOrigin): Topic {
       string,
       string | null,
     ]
-    topic = { method, namespace, runId, detail: detail ?? undefined }
+    topic = { method, namespace, runId, detail: detail ?? undefined, token: origin.token }
     parsed.set(origin, topic)
   }
   return topic
@@ -63,7 +73,7 @@ interface Kind {
  * Serializes a run's events when they are sent, because the agent may change their data later. Consecutive events are mostly of
  * one kind: what they share is formatted once. Throws what `JSON.stringify` throws for data that is not JSON.
  */
-export function eventWriter(runId: string): (event: AgentEvent) => PendingEvent {
+export function eventWriter(runId: string): (event: RecordedEvent) => PendingEvent {
   let kind: Kind | undefined
   return (event) => {
     const { method, node } = event
@@ -101,8 +111,9 @@ export function encodeFrame({ method, topic, params }: PendingEvent, token: numb
   return { topic, data: encoder.encode(frame) }
 }
 
-/** The name of a custom event or the id of an interrupt. */
-function detailOf(event: AgentEvent): string | undefined {
+/** The mark of an event, the name of a custom event or the id of an interrupt. */
+function detailOf(event: RecordedEvent): string | undefined {
+  if (event.detail !== undefined) return event.detail
   if (event.method === 'input.requested') return interruptIdOf(event)
   const name = event.method === 'custom' ? fieldOf(event.data, 'name') : undefined
   // Any name that is not null can be subscribed to as a channel.

@@ -37,6 +37,11 @@ export interface ThreadRecord {
    * their messages.
    */
   readonly unfinishedRunIds: readonly string[]
+  /**
+   * The fencing tokens of the latest attempts that were lost before their run ended. New clients are not sent their messages:
+   * the state has those that were kept, and the next attempt writes the others again.
+   */
+  readonly lostTokens: readonly number[]
   /** Why the last run failed. */
   readonly error: string | null
   /** Set while the thread is being deleted: nothing may start on it any more. */
@@ -76,6 +81,8 @@ export interface RunRecord {
   readonly traceparent: string | null
   /** Asked to stop: `interrupt` keeps what it wrote, `rollback` undoes it. */
   readonly cancel: CancelAction | null
+  /** The sequence number of its `running` event. Null while it waits. */
+  readonly firstSeq: number | null
   /** How often it was started: more than once if a process was lost. */
   readonly attempts: number
   /** What a rollback restores. Null until the run starts. */
@@ -229,6 +236,7 @@ export const newThread = (threadId: string, owner: string | null, now: number): 
   restoredCheckpointId: null,
   supersededThroughSeq: 0,
   unfinishedRunIds: [],
+  lostTokens: [],
   error: null,
   deleting: false,
 })

@@ -86,7 +86,7 @@ const isShown = (event: ThreadEvent | LogGap, runId: string | undefined, filter:
   runId === undefined ||
   event.type === 'gap' ||
   !isRootLifecycle(event) ||
-  filter({ method: event.method, namespace: [], runId, detail: undefined })
+  filter({ method: event.method, namespace: [], runId, detail: undefined, token: 0 })
 
 const TERMINAL_EVENTS: readonly unknown[] = ['completed', 'failed', 'interrupted']
 

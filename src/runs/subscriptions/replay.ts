@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import type { RunContext } from '../context.ts'
 import type { EventFilter, Matcher } from '../log/filter.ts'
-import { parseEventId, type Topic } from '../log/frame.ts'
+import { parseEventId, SUPERSEDED, type Topic } from '../log/frame.ts'
 import { loadThread, type ThreadRecord, unanswered } from '../records/records.ts'
 import { readState } from '../threads/state.ts'
 import { ownThread, savedThread } from '../threads/threads.ts'
@@ -63,9 +63,12 @@ export async function locateStart(
     return { after, prologue, ranges: [live], createdAt }
   }
   const needsState = after > 0 || head === 0 || thread.supersededThroughSeq > 0
+  const prologue = needsState ? await state() : []
+  // A run that began meanwhile may have written the state that was read. It tells its states itself.
+  const hasBegun = head === 0 && prologue.length > 0 && (await store.inspect(threadId)).head > 0
   return {
     after,
-    prologue: needsState ? await state() : [],
+    prologue: hasBegun ? [] : prologue,
     ranges: [...history(thread, filter, head), live],
     createdAt,
   }
@@ -107,16 +110,18 @@ const isStatusEvent = ({ method, namespace }: Topic): boolean =>
 /**
  * Matches past events that are still valid. A new client would take an earlier run's `completed` for the end of its own run, an
  * answered interrupt for an open one, and an incomplete message for the newest one, so a replay without a cursor leaves them
- * out.
+ * out, and what takes them back.
  */
 function currentOnly(thread: ThreadRecord): Matcher {
   const { lastRunId } = thread
   const unfinished = new Set(thread.unfinishedRunIds)
+  const lost = new Set(thread.lostTokens)
   const open = new Map(unanswered(thread).map(({ id, runId }) => [id, runId]))
-  return ({ method, namespace, runId, detail }) => {
+  return ({ method, namespace, runId, detail, token }) => {
     if (method === 'lifecycle' && namespace.length === 0) return runId === lastRunId
     // The state has the complete messages.
-    if (method === 'messages') return !unfinished.has(runId)
+    if (method === 'messages') return !unfinished.has(runId) && !lost.has(token) && detail !== SUPERSEDED
+    if (method === 'values' || method === 'checkpoints') return detail !== SUPERSEDED
     if (method === 'input.requested' && detail !== undefined) return open.get(detail) === runId
     return true
   }
@@ -161,7 +166,7 @@ export async function baselineFrames(
     { method: 'values', namespace: [], data: values },
   ]
   return events
-    .filter(({ method }) => wanted({ method, namespace: [], runId: '', detail: undefined }))
+    .filter(({ method }) => wanted({ method, namespace: [], runId: '', detail: undefined, token: 0 }))
     .map((event) => encoder.encode(synthetic(event, `synth:${id}:${event.method}`, seq)))
 }
 
