@@ -30,6 +30,15 @@ export interface StepsInput {
   readonly askAt?: number
 }
 
+/** The input of `asking`. */
+export interface AskingInput {
+  /** How long the node beside the question takes, in milliseconds. */
+  readonly slowMs: number
+}
+
+/** The answer that kills the process of `asking`. */
+export const DEADLY = 'die'
+
 /** The payload of every custom event of both agents. */
 export interface Token {
   readonly n: number
@@ -128,9 +137,30 @@ const story = (() => {
     .compile()
 })()
 
+const Asking = Annotation.Root({
+  slowMs: Annotation<number>,
+  log: Annotation<string[]>({ reducer: (before, after) => before.concat(after), default: () => [] }),
+})
+
+/** A graph that asks while another of its nodes works. */
+const asking = new StateGraph(Asking)
+  .addNode('ask', () => {
+    const answer = String(interrupt('go?'))
+    if (answer === DEADLY) process.kill(process.pid, 'SIGKILL')
+    return { log: [answer] }
+  })
+  .addNode('slow', async ({ slowMs }) => {
+    await sleep(slowMs)
+    return { log: ['slow'] }
+  })
+  .addEdge(START, 'ask')
+  .addEdge(START, 'slow')
+  .compile()
+
 export const agents: Readonly<Record<string, Agent>> = {
   tokens,
   talk,
   steps: langgraph(steps),
   story: langgraph(story),
+  asking: langgraph(asking),
 }
