@@ -22,6 +22,7 @@ const GIVEN: Readonly<Record<string, string>> = {
     declare function show(chunk: import('openai/resources').ChatCompletionChunk): void`,
   'createAgentEngine(': `declare const agents: Record<string, import('agentwire').Agent>
     declare const input: unknown`,
+  CompiledGraphLike: '',
   textOfRun: '',
   'clientOf(': '',
   'langgraph-sdk': '',
