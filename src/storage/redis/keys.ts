@@ -18,6 +18,8 @@ export interface Keys {
   readonly leases: string
   /** Partitions with events, by when they had none last. */
   readonly logs: string
+  /** Commits whose entries in the directory are not settled, by when the commit is done or never will be. */
+  readonly unsettled: string
   /** Threads with checkpoints. */
   readonly threads: string
   readonly layout: string
@@ -27,6 +29,8 @@ export interface PartitionKeys {
   readonly meta: string
   readonly log: string
   readonly docs: string
+  /** The first two lines of documents that are gone, for as long as the directory may have entries of them. */
+  readonly gone: string
   /** Its commits are published here. */
   readonly channel: string
 }
@@ -53,7 +57,13 @@ export function createKeys(clientPrefix: string, prefix: string): Keys {
       if (!found) {
         const name = encodeName(partition)
         const at = `${all}{p:${name}}:`
-        found = { meta: `${at}meta`, log: `${at}log`, docs: `${at}docs`, channel: channels + name }
+        found = {
+          meta: `${at}meta`,
+          log: `${at}log`,
+          docs: `${at}docs`,
+          gone: `${at}gone`,
+          channel: channels + name,
+        }
         if (known.size >= MAX_KNOWN) known.clear()
         known.set(partition, found)
       }
@@ -68,6 +78,7 @@ export function createKeys(clientPrefix: string, prefix: string): Keys {
     expiring: directory('expiring'),
     leases: directory('leases'),
     logs: directory('logs'),
+    unsettled: directory('unsettled'),
     threads: directory('threads'),
     layout: directory('layout'),
   }

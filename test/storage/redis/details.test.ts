@@ -1,3 +1,6 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import Redis from 'ioredis'
 import { createClient } from 'redis'
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -112,6 +115,39 @@ describe.runIf(hasRedis())('redisStorage', async () => {
     ])
     expect(await admin.zrange('agentwire:{directory}:leases', '0', '-1')).toEqual(['p\x008'])
   })
+
+  test.each(['before', 'after'] as const)(
+    'what a process left in the directory that was killed %s a commit is removed ten minutes later',
+    async (moment) => {
+      const script = fileURLToPath(new URL('killed-child.ts', import.meta.url))
+      const child = fork(script, [server.url, moment], { execArgv: ['--import', 'tsx'] })
+      const [, signal] = await once(child, 'exit')
+      expect(signal).toBe('SIGKILL')
+      const { store } = open()
+      const entries = async () => {
+        const sets = ['by:c', 'by:c:n', 'by:c:list', 'expiring'].map((name) =>
+          admin.zcard(`agentwire:{directory}:${name}`),
+        )
+        return Promise.all(sets)
+      }
+      const unsettled = 'agentwire:{directory}:unsettled'
+      expect(await admin.zcard(unsettled)).toBe(1)
+      const left = await entries()
+      expect(Math.min(...left)).toBeGreaterThanOrEqual(2)
+      // Nothing is removed that a slow process might still need.
+      await store.sweep()
+      expect(await entries()).toEqual(left)
+      for (const member of await admin.zrange(unsettled, '0', '-1')) await admin.zadd(unsettled, 1, member)
+      await store.sweep()
+      const kept = moment === 'before' ? ['a', 'b'] : []
+      expect(await entries()).toEqual(Array(4).fill(kept.length))
+      expect(await store.count('c', 'list')).toBe(kept.length)
+      expect((await store.list('c')).docs.map(({ id }) => id)).toEqual(kept)
+      expect(await admin.exists(unsettled, 'agentwire:{p:p}:gone')).toBe(0)
+      expect(await admin.zcard('agentwire:{directory}:logs')).toBe(0)
+    },
+    20_000,
+  )
 
   test('lists many documents by the most selective field, and in order where no field is selective', async () => {
     const { store } = open()

@@ -9,7 +9,7 @@ import { script } from '../script.ts'
  */
 
 /**
- * One commit: checks everything, then writes. What it is given must be as `encodeChange` makes it.
+ * One commit: checks everything, then writes. What it is given must be as `encodeChange` makes it. KEYS meta, log, docs, gone.
  *
  * Gives `1, head` and, unless there was nothing to do, the versions of the documents put, `field, lines` of the documents that were removed, and
  * the tokens that no longer hold the lease. Where a guard or an op does not hold: `0`, the place of the guard or `-1`, and what there was. After the
@@ -104,6 +104,12 @@ end
 
 local versions = {}
 local gone = {}
+-- Also kept until their entries in the directory are removed, because this process may end before.
+local function forget(field, doc)
+  gone[#gone + 1] = field
+  gone[#gone + 1] = lines(doc)
+  redis.call('HSET', KEYS[4], field .. '\\0' .. string.match(doc, '^%d+'), lines(doc))
+end
 local freed = {}
 local function free()
   if held ~= 0 then
@@ -123,8 +129,7 @@ while ARGV[i] do
     local field = ARGV[i + 1]
     local old = redis.call('HGET', KEYS[3], field)
     if old then
-      gone[#gone + 1] = field
-      gone[#gone + 1] = lines(old)
+      forget(field, old)
     end
     version = math.max(version + 1, now)
     versions[#versions + 1] = version
@@ -134,8 +139,7 @@ while ARGV[i] do
   elseif op == 'd' then
     local old = redis.call('HGET', KEYS[3], ARGV[i + 1])
     if old then
-      gone[#gone + 1] = ARGV[i + 1]
-      gone[#gone + 1] = lines(old)
+      forget(ARGV[i + 1], old)
       redis.call('HDEL', KEYS[3], ARGV[i + 1])
     end
   elseif op == 'c' then
@@ -153,8 +157,7 @@ while ARGV[i] do
   else
     local docs = redis.call('HGETALL', KEYS[3])
     for d = 1, #docs, 2 do
-      gone[#gone + 1] = docs[d]
-      gone[#gone + 1] = lines(docs[d + 1])
+      forget(docs[d], docs[d + 1])
     end
     redis.call('UNLINK', KEYS[2], KEYS[3])
     first = head + 1

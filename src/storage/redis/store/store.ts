@@ -17,13 +17,14 @@ import { fromText, toText } from '../../text.ts'
 import type { Database } from '../database.ts'
 import { encodeAppend, encodeChange, entriesFor, leaseEntry, throwRefusal } from './change.ts'
 import { type Directory, GRACE_MS } from './directory.ts'
-import { entriesOf, expiringEntry, fieldOf, readDocument, readField, readLines, toUtf8 } from './entries.ts'
+import { type Entry, fieldOf, readDocument, toUtf8 } from './entries.ts'
 import { expiredLeases } from './leases.ts'
 import { listDocuments } from './list.ts'
 import type { Notifier } from './notifier.ts'
 import { expireLogs } from './retention.ts'
 import { APPEND, COMMIT } from './scripts-commit.ts'
 import { DOCUMENTS, INSPECT, READ, TRIM } from './scripts-store.ts'
+import { forgetGone, goneOf, settleCommits, unsettledEntry } from './settle.ts'
 import { sweepDocuments } from './sweep.ts'
 
 interface RedisStore extends Store {
@@ -81,13 +82,16 @@ export function createStore(
     puts += ops.length
     const tailOf = (place: number) => `.${writer}${(first + place).toString(36)}`
     const entries = entriesFor(keys, partition, ops, tailOf)
+    const unsettled = unsettledEntry(keys, partition, ops, tailOf)
+    if (unsettled) entries.unshift(unsettled)
     const entered = entries.length === 0 ? undefined : await directory.enter(entries, signal)
+    const memberOf = ({ member, tail }: Entry) => `${member}${entered}${tail}`
     const change = encodeChange(guards, ops, (place) => `${entered}${tailOf(place)}`)
     const changed = changeBy(ops)
     const until = entered === undefined ? '' : String(entered + GRACE_MS)
     const answer = (await run({
       script: COMMIT,
-      keys: [names.meta, names.log, names.docs],
+      keys: [names.meta, names.log, names.docs, names.gone],
       args: [names.channel, notifier.message(changed), until, ...change],
       mutates: true,
       signal,
@@ -95,7 +99,7 @@ export function createStore(
     if (answer[0] !== 1) {
       // Entries of leases stay, because others may have them by the same token.
       const untimed = entries.filter(({ tail }) => tail !== undefined)
-      directory.leave(untimed.map(({ set, member, tail }) => ({ set, member: `${member}${entered}${tail}` })))
+      directory.leave(untimed.map((entry) => ({ set: entry.set, member: memberOf(entry) })))
       if (answer[0] === 0) throwRefusal(partition, guards, ops, answer)
       throw new UnavailableError('The commit reached Redis too late.', { written: 'no' })
     }
@@ -106,23 +110,20 @@ export function createStore(
       Uint8Array[]?,
       number[]?,
     ]
-    directory.leave([
-      ...freed.map((token) => leaseEntry(keys, partition, token)),
-      ...gone.flatMap((field, i) => (i % 2 ? [] : entriesOfGone(partition, toUtf8(field), gone[i + 1]!))),
-    ])
+    const freedEntries = freed.map((token) => leaseEntry(keys, partition, token))
+    if (unsettled) {
+      const kept = gone.flatMap((field, i) => (i % 2 ? [] : [goneOf(toUtf8(field), gone[i + 1]!)]))
+      database.later(async () => {
+        await forgetGone(database, directory, partition, kept, freedEntries)
+        await directory.remove([{ set: unsettled.set, member: memberOf(unsettled) }])
+      })
+    } else directory.leave(freedEntries)
     if (isEmptied(ops)) {
       const due = { member: toText(partition), score: entered!, to: undefined }
       database.later(() => directory.settle(keys.logs, [due]))
     }
     if (ops.length > 0) notifier.notify(partition, changed)
     return { head, versions }
-  }
-
-  function entriesOfGone(partition: string, field: string, lines: Uint8Array) {
-    const [collection, id] = readField(field)
-    const { stamp, index, isExpiring } = readLines(lines)
-    const place = { collection, partition, id, stamp }
-    return [...entriesOf(keys, place, index), ...(isExpiring ? [expiringEntry(keys, place)] : [])]
   }
 
   return {
@@ -191,6 +192,7 @@ export function createStore(
     async sweep() {
       database.assertOpen()
       await sweepDocuments(database, directory)
+      await settleCommits(database, directory)
       await expireLogs(database, directory, retention)
     },
     setup: () => database.setup(),

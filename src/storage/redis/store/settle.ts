@@ -1,0 +1,111 @@
+import type { PreparedOp } from '../../store/commit.ts'
+import type { DocIndex } from '../../store/store.ts'
+import { fromText, toText } from '../../text.ts'
+import type { Database } from '../database.ts'
+import type { Keys } from '../keys.ts'
+import { type Directory, type Due, GRACE_MS } from './directory.ts'
+import {
+  type Entry,
+  entriesOf,
+  expiringEntry,
+  fieldOf,
+  readDocument,
+  readField,
+  readLines,
+  timeOf,
+  toUtf8,
+} from './entries.ts'
+import { DOCUMENTS } from './scripts-store.ts'
+
+/** A put as the entry of its commit has it: enough to find what the directory has of it. */
+type Put = readonly [collection: string, id: string, tail: string, index: DocIndex]
+
+const PAGE = 100
+
+/**
+ * The entry of a commit that puts or removes documents. It is entered before the commit, and removed when the directory has no more
+ * of what the commit made wrong. What a lost process left is therefore found, ten minutes later.
+ */
+export function unsettledEntry(
+  keys: Keys,
+  partition: string,
+  ops: readonly PreparedOp[],
+  tailOf: (place: number) => string,
+): Entry | undefined {
+  if (!ops.some(({ op }) => op === 'put' || op === 'delete' || op === 'clear')) return undefined
+  const puts = ops.flatMap((op, i): Put[] =>
+    op.op === 'put' ? [[op.collection, op.id, tailOf(i), op.index]] : [],
+  )
+  const member = [toText(partition), JSON.stringify(puts), ''].join('\0')
+  return { set: keys.unsettled, member, ttlMs: GRACE_MS, tail: tailOf(ops.length) }
+}
+
+/** A document that is gone, by its name in the hash `gone`. */
+interface Gone {
+  readonly name: string
+  readonly field: string
+  readonly lines: Uint8Array
+}
+
+export function goneOf(field: string, lines: Uint8Array): Gone {
+  return { name: `${field}\0${toUtf8(lines).split(' ', 1)[0]}`, field, lines }
+}
+
+/** Removes what the directory has of documents that are gone, and then the partition's note of them. */
+export async function forgetGone(
+  { keys, send }: Database,
+  directory: Directory,
+  partition: string,
+  gone: readonly Gone[],
+  others: readonly Entry[],
+): Promise<void> {
+  const entries = gone.flatMap(({ field, lines }) => {
+    const [collection, id] = readField(field)
+    const { stamp, index, isExpiring } = readLines(lines)
+    const place = { collection, partition, id, stamp }
+    return [...entriesOf(keys, place, index), ...(isExpiring ? [expiringEntry(keys, place)] : [])]
+  })
+  await directory.remove([...entries, ...others])
+  if (gone.length === 0) return
+  const key = keys.partition(partition).gone
+  await send(['HDEL', key, ...gone.map(({ name }) => name)], key)
+}
+
+/** Settles the commits of processes that were lost before or after them. */
+export async function settleCommits(database: Database, directory: Directory): Promise<void> {
+  for (;;) {
+    const { members } = await directory.due(database.keys.unsettled, 0, PAGE)
+    for (const due of members) await settle(database, directory, due)
+    if (members.length < PAGE) return
+  }
+}
+
+/** No commit is done later than its entry is due, so what the partition does not have now it will never have. */
+async function settle(database: Database, directory: Directory, { member }: Due): Promise<void> {
+  const { keys, run, send } = database
+  const [name, text, entered] = member.split('\0') as [string, string, string]
+  const partition = fromText(name)
+  const { docs, gone, log } = keys.partition(partition)
+  const puts: readonly Put[] = JSON.parse(text)
+  const args = puts.map(([collection, id]) => fieldOf(collection, id))
+  const [, ...kept] = (await run({ script: DOCUMENTS, keys: [docs], args })) as [number, ...Uint8Array[]]
+  const never = puts.flatMap(([collection, id, tail, index], i): Entry[] => {
+    const stamp = `${timeOf(entered)}${tail}`
+    if (kept[i] && readDocument(partition, id, kept[i]).stamp === stamp) return []
+    const place = { collection, partition, id, stamp }
+    return [...entriesOf(keys, place, index), expiringEntry(keys, place)]
+  })
+  const noted = (await send(['HGETALL', gone], gone)) as Uint8Array[]
+  const found = noted.flatMap((field, i) => {
+    if (i % 2) return []
+    const key = toUtf8(field)
+    return [{ name: key, field: key.slice(0, key.lastIndexOf('\0')), lines: noted[i + 1]! }]
+  })
+  await forgetGone(database, directory, partition, found, never)
+  const at = await send(['ZSCORE', keys.logs, name], keys.logs)
+  if (at !== null && Number(await send(['EXISTS', log], log)) === 0) {
+    const since = Number(at instanceof Uint8Array ? toUtf8(at) : at)
+    await directory.settle(keys.logs, [{ member: name, score: since, to: undefined }])
+  }
+  await directory.remove([{ set: keys.unsettled, member }])
+}
