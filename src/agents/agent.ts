@@ -52,6 +52,8 @@ export interface AgentTask {
   /** The checkpoint to start from instead of the newest: that of a fork, or the one that a rollback restored. It exists. */
   readonly checkpointId?: string | undefined
   readonly config: RunConfig
+  /** The highest `config.recursionLimit` for an agent that has no limit of its own. An agent's own is its highest. Default: none. */
+  readonly maxRecursionLimit?: number | undefined
   /** Who asked for the run. Null on a server without authentication. */
   readonly principal: Principal | null
   readonly checkpointer: Checkpointer

@@ -1,4 +1,4 @@
-import type { StoredConfig } from '../runs/index.ts'
+import type { Limits, StoredConfig } from '../runs/index.ts'
 
 /** A run's config as clients send it. */
 export interface RunConfigWire {
@@ -22,9 +22,11 @@ const freeKeys = (given: Readonly<Record<string, unknown>> | undefined): Record<
 export function runConfig(
   config: RunConfigWire | undefined,
   metadata: Readonly<Record<string, unknown>> | undefined,
+  { configurable: allowed }: Pick<Limits, 'configurable'>,
 ): StoredConfig {
+  const configurable = Object.entries(freeKeys(config?.configurable))
   return {
-    configurable: freeKeys(config?.configurable),
+    configurable: Object.fromEntries(configurable.filter(([key]) => allowed?.includes(key) ?? true)),
     recursionLimit: config?.recursion_limit,
     tags: config?.tags,
     metadata: { ...freeKeys(config?.metadata), ...freeKeys(metadata) },

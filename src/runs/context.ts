@@ -4,6 +4,7 @@ import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import type { Store } from '../storage/store/store.ts'
 import { RunError } from './errors.ts'
 import type { FailureTold, RunOrigin } from './failures.ts'
+import type { Limits, Places } from './limits.ts'
 import type { LogWatchers } from './log/watchers.ts'
 import type { ServerEvent } from './observe.ts'
 import type { CancelAction, RunRecord, ThreadRecord } from './records/records.ts'
@@ -24,6 +25,8 @@ export interface RunContext extends FailureTold {
   readonly retryForMs: number
   /** How long the engine waits for a cancelled agent to stop, in milliseconds. */
   readonly cancelGraceMs: number
+  readonly limits: Limits
+  readonly places: Places
   readonly watchers: LogWatchers
   /** How often expired records are deleted, in milliseconds. */
   readonly sweepMs: number
@@ -47,7 +50,7 @@ export interface RunContext extends FailureTold {
  */
 export type ErrorReporter = (error: unknown, info: RunOrigin & { readonly id: string }) => unknown
 
-/** A run that holds the thread's lease and is ready to execute. */
+/** A run that holds the thread's lease and a place of this process, and is ready to execute. */
 export interface LaunchedRun {
   readonly thread: ThreadRecord
   readonly run: RunRecord

@@ -14,6 +14,7 @@ import { cancelRun } from './execution/cancel.ts'
 import { startMaintenance } from './execution/maintenance.ts'
 import { waitForEnd } from './execution/recover.ts'
 import { startRun } from './execution/start.ts'
+import { createPlaces, type Limits, limitsOf, type RunLimits } from './limits.ts'
 import type { LogGap, ThreadEvent } from './log/decode.ts'
 import type { EventFilter } from './log/filter.ts'
 import { createLogWatchers } from './log/watchers.ts'
@@ -83,6 +84,8 @@ export interface AgentEngineOptions {
    * gets, because the message of an error may hold whatever the agent knows, such as a connection string.
    */
   readonly errorMessage?: ((error: unknown) => string) | undefined
+  /** Bounds of what runs may use. See docs/limits.md. */
+  readonly limits?: RunLimits | undefined
   /** Called with what happens to runs, threads and the store. See docs/operating.md. */
   readonly observe?: Observe | undefined
 }
@@ -209,6 +212,7 @@ export interface AgentEngine {
   readonly aliases: ReadonlyMap<string, string>
   /** The assistant of a thread that names none; undefined when there are several and none was chosen. */
   readonly defaultAgent: string | undefined
+  readonly limits: Limits
   /** Starts a run, creating the thread when there is none. Settles when it is recorded, not when it ends. */
   start(request: RunRequest): Promise<Started>
   /** Starts a run that continues with the answers. Throws `no_such_interrupt`. */
@@ -268,7 +272,7 @@ const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
 
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   const context = createContext(options)
-  const { agents, aliases, defaultAgent, store, observe } = context
+  const { agents, aliases, defaultAgent, limits, store, observe } = context
   const maintain = startMaintenance(context)
 
   /** Binds a function that needs the owner of a thread, for callers who name a principal. */
@@ -286,6 +290,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     agents,
     aliases,
     defaultAgent,
+    limits,
     start: ({ input = null, ...request }) =>
       startAs({ ...request, config: configOf(request), start: { kind: 'input', value: input } }),
     respond: ({ answers, update, goto, ...request }) => {
@@ -321,6 +326,7 @@ function createContext(options: AgentEngineOptions): RunContext {
   const aliases = aliasesOf(agents, options.aliases)
   const unobserved = options.store ?? memoryStore()
   const checkpointer = options.checkpointer ?? memoryCheckpointer()
+  const limits = limitsOf(options.limits)
   warnOfForgetfulStore(unobserved, { agents, checkpointer })
   const report = reporterOf(options.onError)
   const observe = createObserver(options.observe, (error) => report(error, {}))
@@ -343,6 +349,8 @@ function createContext(options: AgentEngineOptions): RunContext {
     retryForMs: shared ? leaseTtlMs : 0,
     cancelGraceMs: options.cancelGraceMs ?? 1_000,
     drainMs: options.drainMs ?? 0,
+    limits,
+    places: createPlaces(limits),
     watchers: createLogWatchers(store),
     sweepMs: options.sweepMs ?? 60_000,
     active: new Map(),

@@ -13,6 +13,8 @@ export type RunErrorCode =
   /** The process was lost in the middle of a command, and later changes hide whether it took effect. */
   | 'outcome_unknown'
   | 'not_supported'
+  /** A run has used more than the server allows, and has failed. */
+  | 'limit_exceeded'
   | 'closing'
 
 /** A request the run engine refuses. No state was changed. */

@@ -1,5 +1,6 @@
 import type { AgentEvent, SnapshotTask, StateSnapshot } from '../agents/agent.ts'
 import { AgentInputError, AgentRefusal } from '../agents/errors.ts'
+import { AgentwireError } from '../errors.ts'
 import { ConflictError, FencedError, UnavailableError } from '../storage/errors.ts'
 
 /** Where an error happened, as far as that is known. */
@@ -31,7 +32,8 @@ export function reportFailure(
   ofStorage: boolean,
 ): string {
   const id = context.report(error, origin)
-  const shown = ofStorage ? undefined : shownText(context, error)
+  const isOfLimit = error instanceof AgentwireError && error.code === 'limit_exceeded'
+  const shown = isOfLimit ? error.message : ofStorage ? undefined : shownText(context, error)
   return shown ?? `The run failed. Error id: ${id}.`
 }
 

@@ -16,6 +16,7 @@ export {
 } from './engine.ts'
 export { RunError, type RunErrorCode } from './errors.ts'
 export type { RunOrigin } from './failures.ts'
+export type { Limits, RunLimits } from './limits.ts'
 export type { LogGap, ThreadEvent } from './log/decode.ts'
 export type { EventFilter } from './log/filter.ts'
 export type {

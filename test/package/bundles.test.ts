@@ -20,7 +20,7 @@ const NODE_ENTRIES = [
 
 /** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
 const CEILINGS: Readonly<Record<string, number>> = {
-  agentwire: 56,
+  agentwire: 60,
   'agentwire/langgraph': 8,
   'agentwire/messages': 6,
   'agentwire/sqlite': 16,
@@ -44,7 +44,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
 
 /** The same for one name alone, after a bundler has dropped the rest of its entry. */
 const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[] = [
-  ['createAgentServer', 'agentwire', 39],
+  ['createAgentServer', 'agentwire', 42.5],
   ['defineAgent', 'agentwire', 20],
   ['memoryCheckpointer', 'agentwire', 5],
 ]

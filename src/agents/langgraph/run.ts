@@ -21,7 +21,11 @@ export async function* streamGraph(
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort)
   let failure: { readonly error: unknown } | undefined
-  const limit = task.config.recursionLimit ?? graph.config?.recursionLimit ?? DEFAULT_RECURSION_LIMIT
+  const own = graph.config?.recursionLimit
+  const { maxRecursionLimit = Number.POSITIVE_INFINITY } = task
+  const recursionLimit =
+    task.config.recursionLimit && Math.min(task.config.recursionLimit, own ?? maxRecursionLimit)
+  const limit = recursionLimit ?? own ?? DEFAULT_RECURSION_LIMIT
   const saver = captureWriteErrors(delayFailure(task.checkpointer, limit), (error) => {
     failure = { error }
     stop.abort(error)
@@ -31,7 +35,7 @@ export async function* streamGraph(
   try {
     const input = start.kind === 'input' ? (start.value ?? null) : await commandFor(start, graph)
     const checkpointId = await continuationOf(task)
-    const options = runOptions({ ...task, checkpointId }, stop.signal)
+    const options = runOptions({ ...task, checkpointId }, recursionLimit, stop.signal)
     const run = await outsideAnyRun(() => runnable.streamEvents(input, options))
     consume(run)
     const settled = Promise.resolve(run.output).catch(() => {})
@@ -53,8 +57,8 @@ export async function* streamGraph(
   }
 }
 
-function runOptions(task: AgentTask, signal: AbortSignal): RunOptions {
-  const { recursionLimit, tags, metadata, configurable, context } = task.config
+function runOptions(task: AgentTask, recursionLimit: number | undefined, signal: AbortSignal): RunOptions {
+  const { tags, metadata, configurable, context } = task.config
   const { threadId, runId, assistantId } = task
   // Tracers take these from the metadata, where clients may have written something else.
   const ids = { thread_id: threadId, run_id: runId, graph_id: assistantId, assistant_id: assistantId }

@@ -17,9 +17,6 @@ import {
 } from '../records/records.ts'
 import { commitTransitions, dropped, type Transition, transition } from '../records/transition.ts'
 
-/** The most runs that may wait on one thread. It only stops clients that start runs in a loop. */
-const MAX_QUEUED_RUNS = 1_000
-
 export interface Enqueue {
   readonly read: Versioned<ThreadRecord> | undefined
   readonly thread: ThreadRecord
@@ -44,8 +41,8 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
       'The thread has a run in progress. Wait for it, cancel it, or start with another multitaskStrategy.',
     )
   }
-  if (thread.queue.length >= MAX_QUEUED_RUNS)
-    throw new RunError('thread_busy', 'Too many runs wait on this thread.')
+  if (thread.queue.length >= context.limits.queuedRuns)
+    throw new RunError('thread_busy', `${thread.queue.length} runs wait on this thread, and no more may.`)
   const entry = { runId: run.runId, answers }
   const guards = [guardThread(threadId, read), ...request.guards]
   if (strategy === 'enqueue') {

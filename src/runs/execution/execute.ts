@@ -16,6 +16,7 @@ import {
   type StopReason,
 } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
+import { RunError } from '../errors.ts'
 import { reportFailure, withoutErrorText } from '../failures.ts'
 import { type Appender, createAppender } from '../log/appender.ts'
 import { readLog } from '../log/decode.ts'
@@ -48,7 +49,12 @@ export function execute(context: RunContext, launched: LaunchedRun): Promise<voi
 
 async function executeThread(context: RunContext, launched: LaunchedRun): Promise<void> {
   const { threadId } = launched.run
-  for (let next: LaunchedRun | undefined = launched; next; next = await launchNext(context, threadId)) {
+  const { owner } = launched.thread
+  for (
+    let next: LaunchedRun | undefined = launched;
+    next;
+    next = await launchAfter(context, threadId, owner)
+  ) {
     const stop = new AbortController()
     // It was claimed while the server closed.
     if (context.closing.signal.aborted) stop.abort(closeReason(context, next.run.assistantId))
@@ -63,6 +69,30 @@ async function executeThread(context: RunContext, launched: LaunchedRun): Promis
     context.active.set(threadId, active)
     await done
     if (context.active.get(threadId) === active) context.active.delete(threadId)
+    context.places.give(owner)
+  }
+}
+
+/** The run that executes next on a thread, unless other threads have waited longer for a place. */
+async function launchAfter(
+  context: RunContext,
+  threadId: string,
+  owner: string | null,
+): Promise<LaunchedRun | undefined> {
+  const { waiting } = context.places
+  if (waiting.size === 0) return launchNext(context, threadId)
+  waiting.set(threadId, owner)
+  await startWaiting(context)
+  return undefined
+}
+
+/** Starts runs of threads that wait for a place, as far as there are places. */
+export async function startWaiting(context: RunContext): Promise<void> {
+  const { waiting, hasRoom } = context.places
+  for (const [threadId, owner] of [...waiting]) {
+    if (!hasRoom(owner) || !waiting.delete(threadId)) continue
+    const launched = await launchNext(context, threadId)
+    if (launched) void execute(context, launched)
   }
 }
 
@@ -84,7 +114,9 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
   const { store, retryForMs } = context
   const { run, token, head } = launched
   const { threadId, runId } = run
-  const appender = createAppender({ store, threadId, runId, token, head, retryForMs })
+  const { runMs, eventLength } = context.limits
+  const appender = createAppender({ store, threadId, runId, token, head, retryForMs, eventLength })
+  const timer = runMs <= MAX_TIMER_MS && setTimeout(() => stop.abort(tookTooLong(runMs)), runMs)
   const stopSupervising = superviseRun(context, launched, (reason) => stop.abort(reason))
   try {
     const storage: StorageHealth = { failed: false }
@@ -106,6 +138,7 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
       finish(context, launched, appender, outcome, recorder.leftover()),
     )
   } finally {
+    if (timer) clearTimeout(timer)
     stopSupervising()
   }
 }
@@ -116,6 +149,12 @@ function readLost({ store, retryForMs }: RunContext, run: RunRecord): Promise<Lo
   const isMessage = (topic: Topic): boolean => topic.method === 'messages' && topic.runId === runId
   return retryUnavailable(retryForMs, () => lostMessages(readLog(store, threadId, isMessage, firstSeq ?? 0)))
 }
+
+/** A longer timer would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
+
+const tookTooLong = (ms: number): RunError =>
+  new RunError('limit_exceeded', `The run took longer than ${ms} ms and was stopped.`)
 
 /** How an agent ended, before clients are told of it. */
 type AgentOutcome =
@@ -163,9 +202,11 @@ async function iterateAgent(
     await appender.flush()
   }
   const stopped = async (): Promise<AgentOutcome> => {
-    const reason = signal.reason as StopReason
-    if (reason === 'interrupt' || reason === 'close') await recordLast(context, launched, steps, record)
-    return { end: 'stopped', reason }
+    const reason = signal.reason as StopReason | RunError
+    const overLimit = reason instanceof RunError
+    if (overLimit || reason === 'interrupt' || reason === 'close')
+      await recordLast(context, launched, steps, record)
+    return overLimit ? { end: 'failed', error: reason } : { end: 'stopped', reason }
   }
   if (signal.aborted) return stopped()
   try {
@@ -234,6 +275,7 @@ function openAgent(
     start: run.start,
     checkpointId: run.checkpointId ?? thread.restoredCheckpointId ?? undefined,
     config: run.config,
+    maxRecursionLimit: context.limits.recursionLimit,
     principal: (run.config.configurable.langgraph_auth_user as Principal | undefined) ?? null,
     checkpointer: watchedCheckpointer(ordered, storage),
     signal,

@@ -43,11 +43,21 @@ export interface ThreadClaim {
 /** How long a claim is retried. Short, because a caller waits for the answer. */
 const RETRY_FOR_MS = 1_000
 
+/** Claims the thread for a run for which a place was taken, and gives the place back where that fails. */
+export async function claimThread(context: RunContext, asked: ThreadClaim): Promise<LaunchedRun> {
+  try {
+    return await claim(context, asked)
+  } catch (error) {
+    context.places.give(asked.thread.owner)
+    throw error
+  }
+}
+
 /**
  * Claims the thread for a run: lease, records and its `running` event, in one commit. Throws `ConflictError` when another was
  * first.
  */
-export async function claimThread(
+async function claim(
   context: RunContext,
   { read, thread, run, state, guards = [], ops = [] }: ThreadClaim,
 ): Promise<LaunchedRun> {
@@ -142,7 +152,11 @@ export async function launchNext(context: RunContext, threadId: string): Promise
 }
 
 async function claimForNext(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {
-  const { store } = context
+  const { store, places } = context
+  if (!places.hasRoom(null)) {
+    places.waiting.set(threadId, null)
+    return undefined
+  }
   const state = await store.inspect(threadId)
   const read = await loadThread(store, threadId)
   const next = read?.record.queue[0]
@@ -151,6 +165,11 @@ async function claimForNext(context: RunContext, threadId: string): Promise<Laun
   const waits = run?.record.status === 'pending'
   const start = waits && startOf(read.record, run.record)
   if (start) {
+    const { owner } = read.record
+    if (!places.take(owner)) {
+      places.waiting.set(threadId, owner)
+      return undefined
+    }
     return claimThread(context, { read, thread: read.record, run: { ...run.record, start }, state })
   }
   // The run has nothing to answer any more. Or it does not wait, or its record is gone.

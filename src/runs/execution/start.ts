@@ -2,7 +2,7 @@ import type { Agent, RunInput } from '../../agents/agent.ts'
 import { toJson } from '../../agents/to-json.ts'
 import { uuid7 } from '../../ids.ts'
 import type { Principal } from '../../principal.ts'
-import { agentOf, assertOpen, checkpointerOf, idOf, type RunContext } from '../context.ts'
+import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import {
@@ -27,7 +27,7 @@ import { isOrphaned, orphanedThread } from '../savers.ts'
 import { requireCheckpoint } from '../threads/state.ts'
 import { savedThread } from '../threads/threads.ts'
 import { enqueue } from './enqueue.ts'
-import { execute } from './execute.ts'
+import { execute, startWaiting } from './execute.ts'
 import { claimThread } from './launch.ts'
 import { recoverThread, startNext } from './recover.ts'
 
@@ -112,8 +112,8 @@ async function admit(
     return admit(context, request, configFor)
   }
 
-  const waits = held || thread.queue.length > 0
-  const start = answerWithInput(thread, request, waits)
+  const busy = held || thread.queue.length > 0
+  const start = answerWithInput(thread, request, busy)
   if (start.kind === 'input' && start.value !== null) await agent.validateInput?.(start.value)
   const answers = requireOpen(thread, start)
   const config = await configFor(agent)
@@ -128,14 +128,18 @@ async function admit(
   }
   // The calls above may have outlasted the server.
   assertOpen(context)
-  if (waits) {
+  if (busy || !context.places.take(thread.owner)) {
     if (!read && (await isOrphaned(context, thread))) throw orphanedThread(threadId)
-    await enqueue(context, { read, thread: changed, run, answers, ...extra })
+    // On a free thread the run waits for nothing but a place, whatever its strategy is.
+    const waiting: RunRecord = busy ? run : { ...run, multitaskStrategy: 'enqueue' }
+    await enqueue(context, { read, thread: changed, run: waiting, answers, ...extra })
     // The process that held the thread may have released it before it could see this run.
     await startNext(context, threadId)
   } else {
-    const launched = await claimThread(context, { read, thread: changed, run, state, ...extra })
-    void execute(context, launched)
+    const claim = claimThread(context, { read, thread: changed, run, state, ...extra })
+    // Another run may wait for the place that a failed claim gives back.
+    claim.catch(() => void beforeClose(context, startWaiting(context)))
+    void execute(context, await claim)
   }
   return started
 }

@@ -104,6 +104,8 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
     }),
   )
   const { head } = await beforeClose(context, commit)
+  // A run that has begun does not wait again.
+  context.places.take(thread.owner, true)
   return { thread, run: { ...run, ...rest }, token, head: Math.max(head, state.head) }
 }
 

@@ -2,6 +2,7 @@ import type { AgentEvent } from '../../agents/agent.ts'
 import { ConflictError, UnavailableError } from '../../storage/errors.ts'
 import type { Change, Guard, Op, Store } from '../../storage/store/store.ts'
 import { nextTurn, sleep } from '../../time.ts'
+import { RunError } from '../errors.ts'
 import { encodeFrame, eventWriter, type PendingEvent, type RecordedEvent } from './frame.ts'
 
 /** Writes one run's events to the thread's log, in order, under the run's fencing token. */
@@ -27,6 +28,8 @@ interface AppenderOptions {
   readonly head: number
   /** How long to try again while the store is away, in milliseconds. */
   readonly retryForMs: number
+  /** The length of an event, in characters of JSON, that is not taken any more. */
+  readonly eventLength: number
 }
 
 /** How many events an agent may be ahead of the store, beside those that are being written. One commit has no more. */
@@ -37,7 +40,7 @@ const MAX_QUEUED_LENGTH = 1024 * 1024
 const URGENT = new Set(['lifecycle', 'input.requested', 'checkpoints'])
 
 export function createAppender(options: AppenderOptions): Appender {
-  const { store, threadId, runId, token, retryForMs } = options
+  const { store, threadId, runId, token, retryForMs, eventLength } = options
   const { coalesceMs } = store.capabilities
   const toPending = eventWriter(runId)
   let head = options.head
@@ -128,6 +131,7 @@ export function createAppender(options: AppenderOptions): Appender {
     push(event) {
       if (failure) throw failure.error
       const item = toPending(event)
+      if (item.params.length > eventLength) throw tooLong(item, eventLength)
       queue.push(item)
       queuedLength += item.params.length
       if (isUrgent(item)) endPause?.()
@@ -156,6 +160,12 @@ export function createAppender(options: AppenderOptions): Appender {
     },
   }
 }
+
+const tooLong = ({ method, params }: PendingEvent, eventLength: number): RunError =>
+  new RunError(
+    'limit_exceeded',
+    `An event of the agent (${method}) has ${params.length} characters of JSON, and may have ${eventLength}.`,
+  )
 
 const isUrgent = ({ method }: PendingEvent): boolean => URGENT.has(method)
 

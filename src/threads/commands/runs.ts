@@ -14,7 +14,7 @@ export async function runStart(command: Command): Promise<CommandResult> {
     input,
     checkpointId: forkPoint(config),
     multitaskStrategy: strategyOf(multitask_strategy),
-    config: runConfig(config, metadata),
+    config: runConfig(config, metadata, command.engine.limits),
     title: titleOf(input),
     metadata: threadMetadata(command.engine, metadata),
   })
@@ -28,7 +28,7 @@ export async function stateFork(command: Command): Promise<CommandResult> {
     input,
     checkpointId: checkpoint_id,
     mustExist: true,
-    config: runConfig(config, undefined),
+    config: runConfig(config, undefined, command.engine.limits),
   })
   return resultOf(started, { thread_id: command.threadId })
 }
@@ -77,7 +77,7 @@ export async function inputInject(command: Command): Promise<CommandResult> {
     )
   }
   if (done ? 'runId' in done : thread.status === 'busy') {
-    const started = await start(command, { input: { messages }, config: runConfig(undefined, undefined) })
+    const started = await start(command, { input: { messages } })
     return resultOf(started)
   }
   const { appliedThroughSeq } = await engine.writeState({
@@ -109,7 +109,7 @@ async function common(
     principal,
     request,
     traceparent,
-    config: runConfig(config, metadata),
+    config: runConfig(config, metadata, command.engine.limits),
     command: await command.key(),
     permit: (assistantId: string) => command.permit('runs:create', assistantId),
   }

@@ -1,0 +1,79 @@
+import { AgentwireError } from '../errors.ts'
+
+/** Bounds of what runs may use. Numbers are above 0; `Infinity` lifts a bound. See docs/limits.md. */
+export interface RunLimits {
+  /** How long a run may take, in milliseconds. It is stopped then, and ends as failed. Counted anew after a take-over. Default: 3,600,000. */
+  readonly runMs?: number | undefined
+  /** How many runs this process executes at once. Further ones wait in the order in which they came. Default: 1,000. */
+  readonly runs?: number | undefined
+  /** The same for the runs of one owner. Has no effect without authentication. Default: 100. */
+  readonly runsPerOwner?: number | undefined
+  /** How many runs may wait on one thread. Further ones are refused with `thread_busy`. Default: 1,000. */
+  readonly queuedRuns?: number | undefined
+  /** The highest `recursion_limit` that a run may ask of a graph without one of its own, which is its highest otherwise. Default: 100. */
+  readonly recursionLimit?: number | undefined
+  /** The length of an agent's event, in characters of JSON. A longer one fails the run. Default: 16,777,216. */
+  readonly eventLength?: number | undefined
+  /** The keys of `config.configurable` that clients may set. Others are dropped. Default: all but those of the server. */
+  readonly configurable?: readonly string[] | undefined
+}
+
+export type Limits = { readonly [Name in keyof Omit<RunLimits, 'configurable'>]-?: number } & Pick<
+  RunLimits,
+  'configurable'
+>
+
+const DEFAULTS: Limits = {
+  runMs: 3_600_000,
+  runs: 1_000,
+  runsPerOwner: 100,
+  queuedRuns: 1_000,
+  recursionLimit: 100,
+  eventLength: 16 * 1024 * 1024,
+}
+
+export function limitsOf(given: RunLimits = {}): Limits {
+  const { configurable, ...numbers } = given
+  for (const [name, value] of Object.entries(numbers)) {
+    if (!(name in DEFAULTS))
+      throw new AgentwireError('invalid_argument', `limits.${name}: there is no such limit.`)
+    if (value !== undefined && !(typeof value === 'number' && value > 0))
+      throw new AgentwireError('invalid_argument', `limits.${name}: expected a number above 0.`)
+  }
+  const set = Object.entries(numbers).filter(([, value]) => value !== undefined)
+  return { ...DEFAULTS, ...Object.fromEntries(set), configurable }
+}
+
+/** The places of a process for runs, each of which is taken from the claim of a thread to the end of the run. */
+export interface Places {
+  hasRoom(owner: string | null): boolean
+  /** Takes a place if there is one, or in any case. */
+  take(owner: string | null, inAnyCase?: boolean): boolean
+  give(owner: string | null): void
+  /** The threads whose next run waits for a place, the oldest first, each with its owner. */
+  readonly waiting: Map<string, string | null>
+}
+
+export function createPlaces({ runs, runsPerOwner }: Pick<Limits, 'runs' | 'runsPerOwner'>): Places {
+  const taken = new Map<string, number>()
+  let total = 0
+  const hasRoom = (owner: string | null): boolean =>
+    total < runs && (owner === null || (taken.get(owner) ?? 0) < runsPerOwner)
+  function count(owner: string | null, change: 1 | -1): void {
+    total += change
+    if (owner === null) return
+    const now = (taken.get(owner) ?? 0) + change
+    if (now === 0) taken.delete(owner)
+    else taken.set(owner, now)
+  }
+  return {
+    hasRoom,
+    take(owner, inAnyCase = false) {
+      if (!inAnyCase && !hasRoom(owner)) return false
+      count(owner, 1)
+      return true
+    },
+    give: (owner) => count(owner, -1),
+    waiting: new Map(),
+  }
+}
