@@ -11,6 +11,7 @@ import {
   type WireMessage,
   type WireMessageEvent,
 } from '../../messages/index.ts'
+import { createMessageNormalizer, type MessageData } from '../message-order.ts'
 import { partialMessage } from '../partial-message.ts'
 import { handled } from './event-queue.ts'
 import type { CompletedCall } from './journal/call-log.ts'
@@ -61,7 +62,12 @@ export function openDraft(
   if (replayed) return replayedDraft(scope, replayed)
   const slot = freeSlot(scope)
   const node = slot === 0 ? NODE : `${NODE}:${slot + 1}`
-  const send = (data: WireMessageEvent) => attempt.queue.put(state.event('messages', data, node))
+  const put = (data: object) => attempt.queue.put(state.event('messages', data, node))
+  // The chunks of a provider may go back and forth between blocks.
+  const normalize = kind === 'model' ? createMessageNormalizer().normalize : undefined
+  const send = (data: WireMessageEvent) => {
+    for (const one of normalize?.('', data as unknown as MessageData) ?? [data]) put(one)
+  }
   const encoder = createMessageEncoder(send, id)
   let ended: Message | undefined
 

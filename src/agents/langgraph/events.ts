@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../agent.ts'
+import { createMessageNormalizer, type WrittenMessage } from '../message-order.ts'
 import { toJson } from '../to-json.ts'
 import type { EngineEvent, GraphInterrupt } from './graph.ts'
-import { createMessageNormalizer, type WrittenMessage } from './messages.ts'
 
 export interface Translator {
   /** The protocol events for one event of LangGraph's engine, in order. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../../messages/record.ts'
+import { isRecord } from '../messages/record.ts'
 
 /** The `data` of an event of the `messages` channel. */
 export type MessageData = Readonly<Record<string, unknown>>

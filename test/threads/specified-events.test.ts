@@ -1,0 +1,150 @@
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+import type { Agent } from '../../src/agents/agent.ts'
+import { defineAgent } from '../../src/agents/function/define-agent.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { openaiChat } from '../../src/formats/index.ts'
+import { calculator, fanOut, nestedApproval, threeSteps } from '../fixtures/graphs.ts'
+import { engineOf, start, transcript } from '../kit/engine.ts'
+import type { WireEvent } from '../kit/events.ts'
+
+const chunk = (delta: object, finish_reason: string | null = null) => ({
+  id: 'chatcmpl',
+  object: 'chat.completion.chunk',
+  model: 'gpt',
+  choices: [{ index: 0, delta, finish_reason }],
+})
+
+/** Two calls whose arguments come in turns, with text between them. */
+async function* interleaved() {
+  yield chunk({ role: 'assistant', content: 'Both ' })
+  const calls = [0, 1].map((index) => ({
+    index,
+    id: `call_${index}`,
+    function: { name: 'add', arguments: '{"a":' },
+  }))
+  for (const call of calls) yield chunk({ tool_calls: [call] })
+  yield chunk({ content: 'sums.' })
+  for (const index of [0, 1]) yield chunk({ tool_calls: [{ index, function: { arguments: `${index}}` } }] })
+  yield chunk({}, 'tool_calls')
+}
+
+const everything = defineAgent({
+  async run({ message, model, tool, subagent, custom, setState }) {
+    const writer = message()
+    await writer.reasoning('Hm.')
+    await writer.text('Well.')
+    await writer.end()
+    await model(interleaved(), openaiChat)
+    await tool('look', { at: 'x' }, async ({ output }) => {
+      await output('…')
+      return { seen: true }
+    })
+    await tool('fail', {}, () => Promise.reject(new Error('no'))).catch(() => {})
+    await subagent('helper', 'Help', async ({ message: say }) => void (await say('Helping.')))
+    await custom('progress', 1)
+    await custom({ plain: true })
+    await setState({ note: 'noted' })
+  },
+})
+const asking = defineAgent({
+  async run({ interrupt }) {
+    await interrupt({ question: 'Sure?' })
+  },
+})
+
+const human = { messages: [{ type: 'human', content: 'What is 2 + 3?' }] }
+const agents: readonly (readonly [name: string, agent: Agent, input: unknown])[] = [
+  ['a function', everything, human],
+  ['a function that asks', asking, human],
+  ['a graph with tools', langgraph(calculator()), human],
+  ['a graph of nodes', langgraph(threeSteps()), { notes: ['in'] }],
+  ['a graph with parallel tasks', langgraph(fanOut(['x', 'y'])), { notes: ['in'] }],
+  ['a graph that asks in a subgraph', langgraph(nestedApproval()), { notes: ['in'] }],
+]
+
+async function eventsOf(agent: Agent, input: unknown): Promise<readonly WireEvent[]> {
+  const engine = engineOf({ a: agent }, { onError: () => {} })
+  await start(engine, 't', input)
+  const events = await transcript(engine, 't')
+  await engine.close()
+  return events
+}
+
+const transcripts = await Promise.all(
+  agents.map(async ([name, agent, input]) => [name, await eventsOf(agent, input)] as const),
+)
+
+/** Where the events of the specification's own types are not met, in the words of the compiler. */
+function complaintsAbout(events: readonly unknown[]): readonly string[] {
+  const name = fileURLToPath(new URL('events.ts', import.meta.url))
+  const lines = events.map((event, at) => `const _${at}: Event = ${JSON.stringify(event)}`)
+  const text = ["import type { Event } from '@langchain/protocol'", ...lines].join('\n')
+  const options: ts.CompilerOptions = {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    types: [],
+    target: ts.ScriptTarget.ES2022,
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+  }
+  const host = ts.createCompilerHost(options)
+  const { getSourceFile, fileExists, readFile } = host
+  host.fileExists = (path) => path === name || fileExists(path)
+  host.readFile = (path) => (path === name ? text : readFile(path))
+  host.getSourceFile = (path, ...rest) =>
+    path === name ? ts.createSourceFile(path, text, ts.ScriptTarget.ES2022) : getSourceFile(path, ...rest)
+  const program = ts.createProgram([name], options, host)
+  const source = program.getSourceFile(name)!
+  return [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)].map(
+    ({ messageText, start: at = 0 }) =>
+      `${text.slice(0, at).split('\n').length - 2}: ${ts.flattenDiagnosticMessageText(messageText, ' ').slice(0, 1_000)} ${JSON.stringify(events[text.slice(0, at).split('\n').length - 2]).slice(0, 400)}`,
+  )
+}
+
+/**
+ * The event without what docs/protocol.md §5.3, §5.4 and §5.8 have beyond the specification: the run's id in `lifecycle`, the node of
+ * `updates`, and `usage` while a message is written, which LangGraph's own servers send too.
+ */
+function specifiedPart(event: WireEvent): readonly object[] {
+  const { method, params } = event
+  const { run_id, ...data } = params.data as Record<string, unknown>
+  if (method === 'lifecycle') return [{ ...event, params: { ...params, data } }]
+  if (method === 'updates') {
+    const { namespace, timestamp } = params
+    return [{ ...event, params: { namespace, timestamp, data: params.data } }]
+  }
+  return method === 'messages' && data.event === 'usage' ? [] : [event]
+}
+
+test.each(transcripts)('every event of %s is one of the specification', (_, events) => {
+  expect(events.length).toBeGreaterThan(3)
+  expect(complaintsAbout(events.flatMap(specifiedPart))).toEqual([])
+})
+
+test('an event that is none of the specification is found', () => {
+  const [, [event]] = transcripts[0]!
+  expect(complaintsAbout([{ ...event, seq: 'one' }])).toHaveLength(1)
+  expect(
+    complaintsAbout([{ ...event, method: 'lifecycle', params: { namespace: [], timestamp: 1, data: {} } }]),
+  ).toHaveLength(1)
+})
+
+test.each(transcripts)('the blocks of a message of %s do not interleave', (_, events) => {
+  const open = new Map<string, number>()
+  for (const { method, params } of events) {
+    if (method !== 'messages') continue
+    const { event, index } = params.data as { event: string; index?: number }
+    const key = JSON.stringify([params.namespace, params.node])
+    if (event === 'content-block-start') {
+      expect(open.has(key)).toBe(false)
+      open.set(key, index!)
+    } else if (event === 'content-block-delta') expect(index).toBe(open.get(key))
+    else if (event === 'content-block-finish') {
+      expect(index).toBe(open.get(key))
+      open.delete(key)
+    } else expect(open.has(key)).toBe(event === 'usage' && open.has(key))
+  }
+})
