@@ -101,7 +101,6 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
 
 /** The files that may load a package at run time. Types of any package may be imported by all. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
-  zod: /^src\/(threads|a2a|control-plane)\/wire(\.ts$|\/)/,
   'eventsource-parser': /^src\/(tracing\/observe\/observe-response\.ts$|a2a\/|audit\/)/,
   langsmith: /^src\/tracing\/sinks\/langsmith\.ts$/,
   '@opentelemetry/api': /^src\/(tracing\/sinks\/opentelemetry\.ts$|opentelemetry\/)/,

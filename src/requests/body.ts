@@ -1,20 +1,20 @@
-import type { z } from 'zod'
 import { type Call, HttpError } from '../http/index.ts'
+import { InvalidValue, type Schema } from './schema.ts'
 
 /** A request's checked body. Throws 400 and names the invalid field. */
-export async function bodyOf<Schema extends z.ZodType>(
-  schema: Schema,
-  call: Pick<Call, 'json'>,
-): Promise<z.output<Schema>> {
-  const parsed = schema.safeParse((await call.json()) ?? {})
-  if (parsed.success) return parsed.data
-  throw new HttpError(400, 'invalid_argument', explain(parsed.error))
+export async function bodyOf<T>(schema: Schema<T>, call: Pick<Call, 'json'>): Promise<T> {
+  return readBy(
+    schema,
+    (await call.json()) ?? {},
+    (message) => new HttpError(400, 'invalid_argument', message),
+  )
 }
 
-/** What is wrong with a value, in one sentence that names the field. */
-export function explain(error: z.ZodError): string {
-  const [issue] = error.issues
-  if (!issue) return 'Invalid value.'
-  const path = issue.path.map(String).join('.')
-  return path === '' ? issue.message : `${path}: ${issue.message}`
+/** A checked value. Throws the error that `refused` makes of a sentence that names the invalid field. */
+export function readBy<T>(schema: Schema<T>, value: unknown, refused: (message: string) => Error): T {
+  try {
+    return schema(value)
+  } catch (error) {
+    throw error instanceof InvalidValue ? refused(error.message) : error
+  }
 }

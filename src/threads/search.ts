@@ -1,17 +1,17 @@
-import type * as z from 'zod'
 import type { StateSnapshot } from '../agents/agent.ts'
 import { json, jsonList } from '../http/index.ts'
 import { bodyOf } from '../requests/body.ts'
 import { containing } from '../requests/contains.ts'
 import { mapSome } from '../requests/lists.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
+import type { Read } from '../requests/schema.ts'
 import type { ThreadRecord } from '../runs/index.ts'
 import { reporterOf, type ThreadsContext } from './context.ts'
 import { newestState } from './newest-state.ts'
 import { metadataOf, presentThread } from './present.ts'
 import { threadSearchSchema } from './wire.ts'
 
-type Query = z.output<typeof threadSearchSchema>
+type Query = Read<typeof threadSearchSchema>
 
 /** How many threads and states one request reads at once. */
 const READS_AT_ONCE = 8

@@ -1,5 +1,18 @@
-// The name `z`, because esbuild without code splitting forgets to start zod for a namespace import beside LangGraph's.
-import { z } from 'zod'
+import {
+  boolean,
+  either,
+  list as listOf,
+  map,
+  nonEmpty,
+  object,
+  oneOf,
+  optional,
+  record,
+  type Schema,
+  string,
+  unknown,
+  whole,
+} from '../requests/schema.ts'
 
 /**
  * The wire of the Agent Streaming Protocol: the one place of this group that spells snake_case. Clients send snake_case; the
@@ -7,8 +20,9 @@ import { z } from 'zod'
  */
 
 /** An object schema that also takes its keys in camelCase. If both are given, snake_case wins. */
-function params<Shape extends z.ZodRawShape>(shape: Shape) {
-  return z.preprocess(toSnake, z.object(shape))
+function params<Shape extends Parameters<typeof object>[0]>(shape: Shape) {
+  const read = object(shape)
+  return (value: unknown, path?: string) => read(toSnake(value), path)
 }
 
 function toSnake(value: unknown): unknown {
@@ -24,117 +38,110 @@ function toSnake(value: unknown): unknown {
 /** The most items of a list whose items are checked or compared one by one. */
 const MAX_ITEMS = 1_000
 
-/** The length is checked before the items, each of which costs more than its bytes. */
-const list = <Item extends z.ZodType>(item: Item, min = 0) =>
-  z.array(z.unknown()).min(min).max(MAX_ITEMS).pipe(z.array(item))
-
-const record = z.record(z.string(), z.unknown())
-const namespace = list(z.string())
-/** Many clients send null for what they leave out. */
-const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  schema.nullish().transform((value) => value ?? undefined)
+const list = <T>(item: Schema<T>, min?: number) => listOf(item, min, MAX_ITEMS)
+const namespace = list(string)
 
 const config = params({
   configurable: optional(record),
-  recursion_limit: optional(z.int().positive()),
-  tags: optional(list(z.string())),
+  recursion_limit: optional(whole(1)),
+  tags: optional(list(string)),
   metadata: optional(record),
 })
 
-export const commandSchema = z.object({
-  id: z.union([z.int().nonnegative(), z.string()]),
-  method: z.string(),
-  params: z.unknown().optional(),
+export const commandSchema = object({
+  id: either<number | string>('a whole number or a string', whole(0), string),
+  method: string,
+  params: unknown,
 })
 
 export const runStartSchema = params({
-  assistant_id: optional(z.string().min(1)),
-  input: z.unknown().optional(),
+  assistant_id: optional(nonEmpty),
+  input: unknown,
   config: optional(config),
   metadata: optional(record),
-  multitask_strategy: z.unknown().optional(),
+  multitask_strategy: unknown,
 })
 
 const answer = params({
   namespace: optional(namespace),
-  interrupt_id: z.string(),
-  response: z.unknown().optional(),
+  interrupt_id: string,
+  response: unknown,
 })
 
 export const inputRespondSchema = params({
-  interrupt_id: optional(z.string()),
-  response: z.unknown().optional(),
+  interrupt_id: optional(string),
+  response: unknown,
   responses: optional(list(answer, 1)),
-  update: z.unknown().optional(),
-  goto: z.unknown().optional(),
+  update: unknown,
+  goto: unknown,
   config: optional(config),
   metadata: optional(record),
 })
 
 export const inputInjectSchema = params({
   namespace: optional(namespace),
-  message: z.object({
-    role: z.enum(['user', 'system']),
-    content: z.union([z.string(), z.array(z.unknown())]),
-    name: optional(z.string()),
+  message: object({
+    role: oneOf('user', 'system'),
+    content: either<string | unknown[]>('a string or an array', string, listOf(unknown)),
+    name: optional(string),
   }),
 })
 
-export const stateGetSchema = params({ namespace: optional(namespace), keys: optional(list(z.string())) })
+export const stateGetSchema = params({ namespace: optional(namespace), keys: optional(list(string)) })
 
 export const listCheckpointsSchema = params({
   namespace: optional(namespace),
-  limit: optional(z.int().min(1).max(1_000)),
-  before: optional(z.string()),
+  limit: optional(whole(1, 1_000)),
+  before: optional(string),
 })
 
 export const stateForkSchema = params({
-  checkpoint_id: z.string(),
-  input: z.unknown().optional(),
+  checkpoint_id: string,
+  input: unknown,
   config: optional(config),
 })
 
-export const getTreeSchema = params({ run_id: optional(z.string()) })
+export const getTreeSchema = params({ run_id: optional(string) })
 
 export const streamSchema = params({
-  channels: list(z.string(), 1),
+  channels: list(string, 1),
   namespaces: optional(list(namespace)),
-  depth: optional(z.int().nonnegative()),
-  since: optional(z.int().nonnegative()),
-  since_event_id: optional(z.string()),
+  depth: optional(whole(0)),
+  since: optional(whole(0)),
+  since_event_id: optional(string),
 })
 
-const checkpoint = params({ checkpoint_id: optional(z.string()), checkpoint_ns: optional(z.string()) })
+const checkpoint = params({ checkpoint_id: optional(string), checkpoint_ns: optional(string) })
 
 export const stateWriteSchema = params({
-  values: z.unknown().optional(),
+  values: unknown,
   checkpoint: optional(checkpoint),
-  checkpoint_id: optional(z.string()),
-  as_node: optional(z.string()),
+  checkpoint_id: optional(string),
+  as_node: optional(string),
 })
 
-export const checkpointStateSchema = params({ checkpoint, subgraphs: optional(z.boolean()) })
+export const checkpointStateSchema = params({ checkpoint, subgraphs: optional(boolean) })
 
 /** `before`: a checkpoint id, a `RunnableConfig`, or a bare checkpoint. */
-const before = z.union([
-  z.string(),
-  z
-    .object({ configurable: z.object({ checkpoint_id: z.string() }) })
-    .transform((it) => it.configurable.checkpoint_id),
-  z.object({ checkpoint_id: z.string() }).transform((it) => it.checkpoint_id),
-])
+const address = object({ checkpoint_id: string })
+const before = either(
+  'a checkpoint id, or an object that has one',
+  string,
+  map(object({ configurable: address }), ({ configurable }) => configurable.checkpoint_id),
+  map(address, ({ checkpoint_id }) => checkpoint_id),
+)
 
 export const historySchema = params({
-  limit: optional(z.int().min(1).max(1_000)),
+  limit: optional(whole(1, 1_000)),
   before: optional(before),
   metadata: optional(record),
   checkpoint: optional(checkpoint),
 })
 
 export const threadCreateSchema = params({
-  thread_id: optional(z.string()),
+  thread_id: optional(string),
   metadata: optional(record),
-  if_exists: optional(z.enum(['raise', 'do_nothing'])),
+  if_exists: optional(oneOf('raise', 'do_nothing')),
 })
 
 export const threadPatchSchema = params({ metadata: optional(record) })
@@ -142,11 +149,11 @@ export const threadPatchSchema = params({ metadata: optional(record) })
 export const threadSearchSchema = params({
   metadata: optional(record),
   values: optional(record),
-  ids: optional(list(z.string())),
-  select: optional(list(z.string())),
-  status: optional(z.enum(['idle', 'busy', 'interrupted', 'error'])),
-  limit: optional(z.int().min(1).max(1_000)),
-  offset: optional(z.int().nonnegative()),
-  sort_by: optional(z.enum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'])),
-  sort_order: optional(z.enum(['asc', 'desc'])),
+  ids: optional(list(string)),
+  select: optional(list(string)),
+  status: optional(oneOf('idle', 'busy', 'interrupted', 'error')),
+  limit: optional(whole(1, 1_000)),
+  offset: optional(whole(0)),
+  sort_by: optional(oneOf('thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at')),
+  sort_order: optional(oneOf('asc', 'desc')),
 })

@@ -3,6 +3,7 @@ import { burst } from './burst.ts'
 import { firstToken } from './first-token.ts'
 import { formats } from './formats.ts'
 import { graph } from './graph.ts'
+import { importing } from './import.ts'
 import { lists } from './lists.ts'
 import { memory } from './memory.ts'
 import { replay } from './replay.ts'
@@ -17,6 +18,7 @@ import { tracing } from './tracing.ts'
 /** Runs every benchmark, one after the other. See docs/benchmarks.md. */
 const rows: Row[] = []
 for (const bench of [
+  importing,
   burst,
   graph,
   replay,

@@ -1,7 +1,7 @@
-import type { z } from 'zod'
 import type { Principal } from '../../http/index.ts'
 import type { ThreadAction } from '../../requests/access.ts'
-import { explain } from '../../requests/body.ts'
+import { readBy } from '../../requests/body.ts'
+import type { Schema } from '../../requests/schema.ts'
 import type { AgentEngine, CommandKey, ThreadRecord } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
 
@@ -29,11 +29,8 @@ export interface CommandResult {
 export type CommandFunction = (command: Command) => Promise<CommandResult>
 
 /** Checks a command's params. Throws `invalid_argument` and names the invalid field. */
-export function parse<Schema extends z.ZodType>(schema: Schema, params: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(params)
-  if (parsed.success) return parsed.data
-  throw new ProtocolError('invalid_argument', explain(parsed.error))
-}
+export const parse = <T>(schema: Schema<T>, params: unknown): T =>
+  readBy(schema, params, (message) => new ProtocolError('invalid_argument', message))
 
 /** The caller's thread. Throws `no_such_run`, as the protocol has no code for an unknown thread. */
 export async function requireThread(command: Command): Promise<ThreadRecord> {

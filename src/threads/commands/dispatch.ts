@@ -1,7 +1,7 @@
-import { HttpError, json, originOf } from '../../http/index.ts'
+import { json, originOf } from '../../http/index.ts'
 import { permit, type ThreadAction } from '../../requests/access.ts'
 import { namedAssistant } from '../../requests/assistants.ts'
-import { explain } from '../../requests/body.ts'
+import { bodyOf } from '../../requests/body.ts'
 import { commandKey } from '../../requests/idempotency-key.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { ThreadsContext } from '../context.ts'
@@ -37,15 +37,9 @@ const SUBSCRIPTIONS: ReadonlySet<string> = new Set([
 export async function postCommand(context: ThreadsContext, call: FaceCall): Promise<Response> {
   let id: number | string | null = null
   try {
-    const command = commandSchema.safeParse(await call.json())
-    if (!command.success) throw new HttpError(400, 'invalid_argument', explain(command.error))
-    id = command.data.id
-    const { result, appliedThroughSeq } = await dispatch(
-      context,
-      call,
-      command.data.method,
-      command.data.params,
-    )
+    const { id: given, method, params } = await bodyOf(commandSchema, call)
+    id = given
+    const { result, appliedThroughSeq } = await dispatch(context, call, method, params)
     const thread_id = call.threadId
     const meta =
       appliedThroughSeq === undefined ? { thread_id } : { thread_id, applied_through_seq: appliedThroughSeq }
