@@ -40,6 +40,17 @@ describe.each(backends)('$name', async (backend) => {
     let lostMessages = 0
     let givenUp = 0
 
+    /** Settles as soon as another answer of the run is saved, whose last events must be in the log by then. */
+    const answerSaved = async (threadId: string) => {
+      const at = { configurable: { thread_id: threadId, checkpoint_ns: '' } }
+      const saved = async () => {
+        const { pendingWrites = [], checkpoint } = (await scene.storage.checkpointer.getTuple(at))!
+        return `${checkpoint.id} ${pendingWrites.some(([, channel]) => channel === 'messages')}`
+      }
+      const before = await saved()
+      await eventually(async () => (await saved()) !== before, { everyMs: 1, timeoutMs: 20_000 })
+    }
+
     const page = async (threadId: string) => {
       const client = new Client({ apiUrl: survivor.origin, apiKey: null, callerOptions: { maxRetries: 0 } })
       const controller = new StreamController<Json, Json>({ assistantId: 'story', client, threadId })
@@ -51,7 +62,7 @@ describe.each(backends)('$name', async (backend) => {
     // One after the other: a victim of another round would take runs over, and be lost with them.
     await rounds(
       ROUNDS,
-      async () => {
+      async (round) => {
         const victim = await scene.start()
         const threadId = scene.thread()
         const follower = scene.follow(threadId, survivor)
@@ -59,7 +70,7 @@ describe.each(backends)('$name', async (backend) => {
         const live = await page(threadId)
         const answers = () => live.rootStore.getSnapshot().messages.length >= 2
         await eventually(answers, { timeoutMs: 20_000, what: 'The first answer' })
-        await sleep(randomMs(600))
+        await (round % 2 === 0 ? answerSaved(threadId) : sleep(randomMs(600)))
         await victim.kill()
         const lostAt = (await readLog(scene.storage, threadId)).length
         await follower.until(hasEnded(run))

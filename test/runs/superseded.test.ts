@@ -98,7 +98,6 @@ test.each(Object.entries(SHARED))(
     for (const gone of ['half', 'inner', 'unsaved', 'superseded', 'remove']) expect(text).not.toContain(gone)
     expect(replayed.filter(({ method }) => method === 'values').map(idsOf)).toEqual([
       ['ai kept'],
-      ['ai kept'],
       ['ai asked'],
       ['ai kept', 'ai again'],
     ])

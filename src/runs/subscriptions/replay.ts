@@ -121,7 +121,9 @@ function currentOnly(thread: ThreadRecord): Matcher {
     if (method === 'lifecycle' && namespace.length === 0) return runId === lastRunId
     // The state has the complete messages.
     if (method === 'messages') return !unfinished.has(runId) && !lost.has(token) && detail !== SUPERSEDED
-    if (method === 'values' || method === 'checkpoints') return detail !== SUPERSEDED
+    // A lost attempt may have told a state that was not saved any more. The next one begins with the state that was.
+    if (method === 'values' || method === 'checkpoints')
+      return detail !== SUPERSEDED && !(namespace.length === 0 && lost.has(token))
     if (method === 'input.requested' && detail !== undefined) return open.get(detail) === runId
     return true
   }
