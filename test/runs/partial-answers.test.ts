@@ -9,6 +9,8 @@ import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { textOf } from '../../src/messages/index.ts'
 import type { AgentEngine } from '../../src/runs/index.ts'
+import { openStorage } from '../../src/storage/open.ts'
+import { BACKENDS } from '../kit/backends.ts'
 import { engineOf, start, transcript } from '../kit/engine.ts'
 import { isTerminal } from '../kit/events.ts'
 
@@ -301,4 +303,61 @@ test('a cancel while a tool runs keeps the finished messages of a function as th
     ['ai', 'tool_calls'],
   ])
   await engine.close()
+})
+
+describe.each(BACKENDS.filter((backend) => backend.installed()))('over $name', (backend) => {
+  test.each([
+    ['a function', slowFunction, 'answer"'],
+    ['a graph', slowGraph, '"f"'],
+  ])('the partial answer of %s is there for another instance', async (_, agentOf, cutAt) => {
+    const database = await backend.create()
+    const [one, two] = [await openStorage(database.url), await openStorage(database.url)]
+    await one.setup()
+    const agent = agentOf()
+    const engines = [engineOf({ a: agent }, one), engineOf({ a: agent }, two)] as const
+    await cancelAt(engines[0], ask('one'), word(cutAt))
+    expect((await spoken(engines[1]))[1]).toMatch(/^ai: Half.*: cancelled$/)
+    const { runId } = await start(engines[1], threadId, null)
+    expect(await engines[1].wait({ threadId, runId })).toMatchObject({ status: 'success' })
+    const lines = await spoken(engines[0])
+    expect(lines).toHaveLength(2)
+    expect(lines[1]).not.toContain('cancelled')
+    for (const engine of engines) await engine.close()
+    await Promise.all([one.close(), two.close()])
+    await database.remove()
+  })
+
+  test('a function that another instance runs again after an answer replays its completed calls', async () => {
+    const database = await backend.create()
+    const [one, two] = [await openStorage(database.url), await openStorage(database.url)]
+    await one.setup()
+    const made: string[] = []
+    const agent = defineAgent({
+      async run({ tool, interrupt, message, state }) {
+        const found = await tool('find', { n: 1.5, é: [null] }, () => {
+          made.push('find')
+          return { z: 1, a: [undefined, 'ü'] }
+        })
+        const answer = await interrupt<{ b: number; a: string }>({ question: 'Sure?', b: 1, a: 2 })
+        const done = await tool('do', { found, ...answer }, () => {
+          made.push('do')
+          return 'done'
+        })
+        const again = await interrupt<string>({ next: done })
+        await message(`${done} ${again} ${JSON.stringify(found)} ${Object.keys(state)}`)
+      },
+    })
+    const engines = [engineOf({ a: agent }, one), engineOf({ a: agent }, two)] as const
+    const first = await start(engines[0], threadId, ask('one'))
+    const [question] = (await engines[0].wait({ threadId, runId: first.runId })).interrupts
+    const second = await engines[1].respond({ threadId, answers: { [question!.id]: { b: 2, a: 'x' } } })
+    const [next] = (await engines[1].wait({ threadId, runId: second.runId })).interrupts
+    const third = await engines[0].respond({ threadId, answers: { [next!.id]: 'yes' } })
+    expect(await engines[0].wait({ threadId, runId: third.runId })).toMatchObject({ status: 'success' })
+    expect(made).toEqual(['find', 'do'])
+    expect((await spoken(engines[1])).at(-1)).toMatch(/^ai: done yes \{.*"ü"/)
+    for (const engine of engines) await engine.close()
+    await Promise.all([one.close(), two.close()])
+    await database.remove()
+  })
 })

@@ -59,6 +59,7 @@ export async function keepPartial(
 }
 
 function versionAfter(checkpointer: Checkpointer, versions: readonly (number | string)[]): number | string {
+  // biome-ignore lint/complexity/useMathMinMax: the versions of some savers are text
   const newest = versions.reduce((one, other) => (other > one ? other : one), versions[0] ?? 0)
   const saver = withVersions(checkpointer) as Checkpointer & {
     getNextVersion(version: number | string): number | string
