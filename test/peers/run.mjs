@@ -59,6 +59,8 @@ const TESTS = [
   'test/agents/langgraph-state.test.ts',
   'test/storage/langgraph.test.ts',
   'test/storage/langchain-objects.test.ts',
+  'test/threads/breakpoints.test.ts',
+  'test/threads/context.test.ts',
   'test/conformance/sdk-threads.test.ts',
   'test/conformance/sdk-functions.test.ts',
   'test/demo/graphs.test.ts',
