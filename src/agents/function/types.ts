@@ -129,11 +129,13 @@ export interface MessageOptions {
 
 /** The chunks of a model's answer, as a provider or its SDK streams them, or a function that opens the stream. */
 export type ModelStream =
-  | OpenedStream
-  | PromiseLike<OpenedStream>
-  | (() => OpenedStream | PromiseLike<OpenedStream>)
-
-type OpenedStream = AsyncIterable<unknown> | ReadableStream<unknown>
+  | AsyncIterable<unknown>
+  | ReadableStream<unknown>
+  | PromiseLike<AsyncIterable<unknown> | ReadableStream<unknown>>
+  | (() =>
+      | AsyncIterable<unknown>
+      | ReadableStream<unknown>
+      | PromiseLike<AsyncIterable<unknown> | ReadableStream<unknown>>)
 
 export interface ModelOptions extends MessageOptions {
   /** Traces the call: the run gets its `new_token` event and its end. See `startLlmRun`. */
