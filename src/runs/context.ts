@@ -7,7 +7,7 @@ import type { FailureTold, RunOrigin } from './failures.ts'
 import type { Limits, Places } from './limits.ts'
 import type { LogWatchers } from './log/watchers.ts'
 import type { ServerEvent } from './observe.ts'
-import type { CancelAction, RunRecord, ThreadRecord } from './records/records.ts'
+import type { RunRecord, StopReason, ThreadRecord } from './records/records.ts'
 
 /** What every part of the engine shares. One per engine. */
 export interface RunContext extends FailureTold {
@@ -69,12 +69,6 @@ export interface ActiveRun {
   /** Settles after the terminal event. Never rejects. */
   readonly done: Promise<void>
 }
-
-/**
- * Beside the cancel actions: `close` ends the run with the server, `hand over` lets another process continue it, and `fenced`
- * means that another process already holds the thread.
- */
-export type StopReason = CancelAction | 'close' | 'hand over' | 'fenced'
 
 /** The id that a name stands for, which may be an alias. */
 export const idOf = ({ aliases }: Pick<RunContext, 'aliases'>, name: string): string =>

@@ -34,11 +34,11 @@ import {
   type StoredConfig,
   type ThreadRecord,
 } from './records/records.ts'
-import { warnOfForgetfulStore } from './savers.ts'
 import { readEvents } from './subscriptions/events.ts'
 import { type Subscription, subscribe } from './subscriptions/subscribe.ts'
 import { deleteThread } from './threads/delete-thread.ts'
 import { countThreads, listThreads, type ThreadListQuery } from './threads/lists.ts'
+import { warnOfForgetfulStore } from './threads/savers.ts'
 import { readHistory, readState, type StateQuery } from './threads/state.ts'
 import {
   createThread,

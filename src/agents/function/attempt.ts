@@ -1,5 +1,6 @@
 import type { AgentEvent, AgentTask, StateAddress } from '../agent.ts'
 import { textOfThrown } from '../errors.ts'
+import { inputRequested } from '../input-requested.ts'
 import { toJson } from '../to-json.ts'
 import { createRun, planAttempt, type Run } from './begin.ts'
 import { createCheckpointChain, loadCheckpoint } from './checkpoints.ts'
@@ -123,9 +124,7 @@ function suspend(run: Run): void {
   commitRest(run, { bare: true, force: withdrawn })
   void attempt.queue.step(async () => {
     await saveInterrupts(root.chain, raised)
-    const requested = raised.map(({ id, value, namespace }): AgentEvent => {
-      return { method: 'input.requested', namespace, data: { interrupt_id: id, payload: value, value } }
-    })
+    const requested = raised.map((interrupt) => inputRequested(interrupt.namespace, interrupt))
     const waiting = raised.map(({ id, value }) => ({ id, value }))
     return [
       ...requested,

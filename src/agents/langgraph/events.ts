@@ -1,4 +1,5 @@
 import type { AgentEvent } from '../agent.ts'
+import { inputRequested } from '../input-requested.ts'
 import { createMessageNormalizer, type WrittenMessage } from '../message-order.ts'
 import { toJson } from '../to-json.ts'
 import type { EngineEvent, GraphInterrupt } from './graph.ts'
@@ -36,11 +37,7 @@ export function createTranslator(): Translator {
     return (interrupts as readonly GraphInterrupt[])
       .map(({ id = '', value }) => ({ id, value: toJson(value) }))
       .filter(({ id }) => !requested.has(id) && requested.add(id))
-      .map(({ id, value }) => ({
-        method: 'input.requested',
-        namespace,
-        data: { interrupt_id: id, payload: value, value },
-      }))
+      .map((interrupt) => inputRequested(namespace, interrupt))
   }
 
   /** The engine reports a namespace that waits at an interrupt as completed. Clients get it as interrupted. */

@@ -2,6 +2,7 @@ import type { RunContext } from '../context.ts'
 import { noSuchRun } from '../errors.ts'
 import {
   type CancelAction,
+  guardRun,
   guardThread,
   isEnded,
   loadRun,
@@ -30,7 +31,7 @@ export async function cancelRun(
     const [thread, run] = await Promise.all([loadThread(store, threadId), loadRun(store, threadId, runId)])
     if (!thread || !run) throw noSuchRun(runId)
     if (isEnded(run.record)) return
-    const unchanged = { guard: 'version', collection: 'runs', id: runId, version: run.version } as const
+    const unchanged = guardRun(run)
     if (run.record.status === 'pending') {
       const cancelled = dropped(thread.record, run.record, 'cancelled')
       await commitTransitions(context.observe, [cancelled], (ops) =>

@@ -4,6 +4,7 @@ import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
 import type { RunEndReason } from '../observe.ts'
 import {
+  guardRun,
   guardThread,
   isEnded,
   loadRun,
@@ -56,15 +57,9 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   const active = thread.activeRunId === null ? undefined : await loadRun(store, threadId, thread.activeRunId)
   const superseded = await dropWaiting(context, thread, 'superseded')
   const queued = transition(thread, run, { type: 'run.queued', position: 1 })
-  const unchanged = active && {
-    guard: 'version' as const,
-    collection: 'runs',
-    id: active.record.runId,
-    version: active.version,
-  }
   await commitTransitions(context.observe, [...superseded, queued], (ops) =>
     commitRun(context, run, {
-      guards: unchanged ? [...guards, unchanged] : guards,
+      guards: active ? [...guards, guardRun(active)] : guards,
       ops: [
         ...(active ? [requestCancel(active.record, strongerCancel(active.record.cancel, strategy))] : []),
         ...ops,

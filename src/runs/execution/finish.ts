@@ -1,13 +1,15 @@
 import type { AgentEvent } from '../../agents/agent.ts'
+import { inputRequested } from '../../agents/input-requested.ts'
 import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { FencedError } from '../../storage/errors.ts'
-import { checkpointerOf, type LaunchedRun, type RunContext, readerOf, type StopReason } from '../context.ts'
+import { checkpointerOf, type LaunchedRun, type RunContext, readerOf } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
 import { reportFailure } from '../failures.ts'
 import type { Appender } from '../log/appender.ts'
-import type { RunEndReason, RunUsage } from '../observe.ts'
+import type { RunEndReason } from '../observe.ts'
 import { assertLease, releaseLease } from '../records/leases.ts'
 import {
+  guardRun,
   guardThread,
   loadRun,
   loadThread,
@@ -15,27 +17,12 @@ import {
   openInterrupts,
   putThread,
   type RunRecord,
+  type StopReason,
   type ThreadRecord,
 } from '../records/records.ts'
 import { commitTransitions, rootLifecycle, type Transition, transition } from '../records/transition.ts'
 import { retryConflicts } from '../records/update.ts'
-
-/** How an attempt ended. */
-export type Outcome =
-  | { readonly end: 'done' }
-  /** `message` is what clients are told. */
-  | { readonly end: 'failed'; readonly error: unknown; readonly message: string }
-  | { readonly end: 'lost' }
-  | { readonly end: 'stopped'; readonly reason: StopReason }
-
-/** What an attempt has recorded beside its outcome. */
-export interface Leftover {
-  /** The interrupts it has raised. */
-  readonly raised: readonly OpenInterrupt[]
-  /** It has stopped where it can be continued without an answer. */
-  readonly atBreakpoint: boolean
-  readonly usage: RunUsage | null
-}
+import type { Leftover, Outcome } from './outcome.ts'
 
 /** The end of a run: its last events, its last transition and the thread's next record. */
 export interface Ending {
@@ -67,10 +54,7 @@ export async function finish(
     ])
     if (!thread || !current) return releaseLease(store, threadId, token)
     const ending = await resolveEnding(context, thread.record, current.record, token, outcome, leftover)
-    const guards = [
-      guardThread(threadId, thread),
-      { guard: 'version', collection: 'runs', id: runId, version: current.version },
-    ] as const
+    const guards = [guardThread(threadId, thread), guardRun(current)]
     await commitTransitions(context.observe, [ending.transition], (runOps) =>
       appender.commit(ending.events, guards, [...runOps, putThread(ending.thread), { op: 'release', token }]),
     )
@@ -101,7 +85,10 @@ export async function resolveEnding(
   const reopened = interrupts.filter((interrupt) => !isListed(thread, interrupt))
   const { status, message } = end
   return {
-    events: [...reopened.map(requestOf), rootLifecycle(run, end.event, message ?? undefined)],
+    events: [
+      ...reopened.map((open) => inputRequested(open.namespace, open)),
+      rootLifecycle(run, end.event, message ?? undefined),
+    ],
     transition: transition(
       thread,
       run,
@@ -136,12 +123,6 @@ export async function resolveEnding(
 /** Whether clients list an interrupt as open, because of the event of this run or of an earlier one. */
 const isListed = ({ interrupts }: ThreadRecord, { id, runId }: OpenInterrupt): boolean =>
   runId !== '' && interrupts.some((listed) => listed.id === id && listed.runId === runId)
-
-const requestOf = ({ id, namespace, value }: OpenInterrupt): AgentEvent => ({
-  method: 'input.requested',
-  namespace,
-  data: { interrupt_id: id, payload: value, value },
-})
 
 /** What a rollback makes of a thread, or why it failed. */
 interface Undone {

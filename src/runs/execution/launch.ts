@@ -14,6 +14,7 @@ import {
 import { deadlineOf, saverInTime } from '../deadlines.ts'
 import { persist } from '../log/appender.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
+import { claimLease } from '../records/leases.ts'
 import {
   guardThread,
   isHeld,
@@ -28,7 +29,7 @@ import {
   withoutQueued,
 } from '../records/records.ts'
 import { commitTransitions, dropped, rootLifecycle, transition } from '../records/transition.ts'
-import { orphanedThread } from '../savers.ts'
+import { orphanedThread } from '../threads/savers.ts'
 
 export interface ThreadClaim {
   readonly read: Versioned<ThreadRecord> | undefined
@@ -96,7 +97,7 @@ async function claim(
           ...guards,
         ],
         ops: [
-          { op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs },
+          claimLease(context, token),
           ...runOps,
           putThread(busy),
           { op: 'append', token, events: [frame] },

@@ -1,7 +1,7 @@
 import { FencedError } from '../../storage/errors.ts'
-import type { LaunchedRun, RunContext, StopReason } from '../context.ts'
-import { expireLease } from '../records/leases.ts'
-import { loadRun } from '../records/records.ts'
+import type { LaunchedRun, RunContext } from '../context.ts'
+import { expireLease, renewLease } from '../records/leases.ts'
+import { loadRun, type StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 
 /**
@@ -41,21 +41,18 @@ export function superviseRun(
   }
 }
 
-/** Keeps a lease alive where other processes share the store, until the function it returns is called. */
+/**
+ * Keeps a lease alive where other processes share the store, until the function it returns is called. A failed renewal is
+ * ignored unless `onRenewal` looks at it, because what the holder commits without its lease fails.
+ */
 export function keepRenewing(
   { store, leaseTtlMs }: RunContext,
   threadId: string,
   token: number,
-  onRenewal: (renewal: Promise<void>) => void,
+  onRenewal: (renewal: Promise<void>) => void = (renewal) => void renewal.catch(() => {}),
 ): () => void {
   if (!store.capabilities.shared) return () => {}
-  const renew = async (): Promise<void> => {
-    await store.commit(threadId, {
-      guards: [{ guard: 'fence', token }],
-      ops: [{ op: 'renew', token, ttlMs: leaseTtlMs }],
-    })
-  }
-  const timer = setInterval(() => onRenewal(renew()), leaseTtlMs / 3)
+  const timer = setInterval(() => onRenewal(renewLease(store, threadId, token, leaseTtlMs)), leaseTtlMs / 3)
   return () => clearInterval(timer)
 }
 

@@ -23,7 +23,7 @@ import {
   unanswered,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
-import { isOrphaned, orphanedThread } from '../savers.ts'
+import { isOrphaned, orphanedThread } from '../threads/savers.ts'
 import { requireCheckpoint } from '../threads/state.ts'
 import { savedThread } from '../threads/threads.ts'
 import { enqueue } from './enqueue.ts'

@@ -1,7 +1,7 @@
 import type { RunInput } from '../../agents/agent.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { ConflictError, FencedError } from '../../storage/errors.ts'
-import type { Op, PartitionState, Store } from '../../storage/store/store.ts'
+import type { PartitionState } from '../../storage/store/store.ts'
 import {
   assertOpen,
   beforeClose,
@@ -13,8 +13,9 @@ import {
 } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
-import { expireLease } from '../records/leases.ts'
+import { claimLease, expireLease } from '../records/leases.ts'
 import {
+  guardRun,
   guardThread,
   isHeld,
   loadRun,
@@ -49,7 +50,10 @@ export async function takeOverRun(context: RunContext, threadId: string): Promis
   if (isHeld(state)) return undefined
   if (!thread || thread.record.activeRunId === null) {
     // Its holder was lost while it wrote a state or deleted the thread.
-    if (state.lease) await releaseOrphanedLease(store, threadId, state.lease.token)
+    if (state.lease) {
+      const { token } = state.lease
+      await store.commit(threadId, { ops: [{ op: 'release', token }] })
+    }
     return undefined
   }
   const run = await loadRun(store, threadId, thread.record.activeRunId)
@@ -62,10 +66,6 @@ export async function takeOverRun(context: RunContext, threadId: string): Promis
     if (!(error instanceof ConflictError || error instanceof FencedError)) throw error
   }
   return undefined
-}
-
-async function releaseOrphanedLease(store: Store, threadId: string, token: number): Promise<void> {
-  await store.commit(threadId, { ops: [{ op: 'release', token }] })
 }
 
 interface OrphanedRun {
@@ -83,7 +83,7 @@ const isResumable = (context: RunContext, run: RunRecord): boolean =>
 const guards = ({ thread, run, state }: OrphanedRun) =>
   [
     guardThread(thread.record.threadId, thread),
-    { guard: 'version', collection: 'runs', id: run.record.runId, version: run.version },
+    guardRun(run),
     { guard: 'free' },
     { guard: 'head', seq: state.head },
   ] as const
@@ -100,7 +100,7 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
   const commit = commitTransitions(context.observe, [takenOver], (runOps) =>
     context.store.commit(run.threadId, {
       guards: guards(orphan),
-      ops: [claim(context, token), ...runOps, putThread(thread)],
+      ops: [claimLease(context, token), ...runOps, putThread(thread)],
     }),
   )
   const { head } = await beforeClose(context, commit)
@@ -160,9 +160,8 @@ async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise
   const { state, token, thread } = orphan
   const run = orphan.run.record
   const { threadId } = run
-  await store.commit(threadId, { guards: guards(orphan), ops: [claim(context, token)] })
-  // A failed renewal is ignored, because the commit below fails without the lease.
-  const stopRenewing = keepRenewing(context, threadId, token, (renewal) => renewal.catch(() => {}))
+  await store.commit(threadId, { guards: guards(orphan), ops: [claimLease(context, token)] })
+  const stopRenewing = keepRenewing(context, threadId, token)
   try {
     const leftover = { raised: [], atBreakpoint: false, usage: null }
     const ending = await resolveEnding(context, thread.record, run, token, { end: 'lost' }, leftover)
@@ -189,10 +188,3 @@ async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise
     stopRenewing()
   }
 }
-
-const claim = ({ instance, leaseTtlMs }: RunContext, token: number): Op => ({
-  op: 'claim',
-  owner: instance,
-  token,
-  ttlMs: leaseTtlMs,
-})

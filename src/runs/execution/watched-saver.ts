@@ -1,5 +1,5 @@
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
-import { overlay } from '../../storage/checkpointer/fenced.ts'
+import { overlay, wrapCalls } from '../../storage/checkpointer/overlay.ts'
 import { withoutErrorWrites } from '../failures.ts'
 
 /** Whether the storage has failed in an attempt. */
@@ -7,8 +7,8 @@ export interface StorageHealth {
   failed: boolean
 }
 
-/** The methods that read or write. Those of later LangGraph versions are only on some savers. */
-const METHODS = ['get', 'getTuple', 'list', 'put', 'putWrites', 'deleteThread', 'getDeltaChannelHistory']
+/** The methods that read or write. */
+const METHODS = ['get', 'getTuple', 'list', 'put', 'deleteThread', 'getDeltaChannelHistory']
 
 /**
  * A view of an attempt's saver that notes its failures in `health`. An agent may throw them on under another message, so that
@@ -31,18 +31,13 @@ export function watchedCheckpointer(inner: Checkpointer, health: StorageHealth):
       return noteFailure(error)
     }
   }
-  return overlay(inner, (saver) => {
-    const members = saver as unknown as Readonly<Record<string, unknown>>
-    const watched: Record<string, unknown> = {}
-    for (const name of METHODS) {
-      const method = members[name]
-      if (typeof method !== 'function') continue
-      watched[name] = (...args: unknown[]) => watch(() => method.apply(saver, args))
-    }
-    watched.putWrites = (...[config, writes, taskId]: Parameters<Checkpointer['putWrites']>) =>
-      watch(() => saver.putWrites(config, health.failed ? withoutErrorWrites(writes) : writes, taskId))
-    return watched as Partial<Checkpointer>
-  })
+  return overlay(inner, (saver) => ({
+    ...wrapCalls(saver, METHODS, watch),
+    putWrites: (config, writes, taskId) =>
+      watch(() =>
+        saver.putWrites(config, health.failed ? withoutErrorWrites(writes) : writes, taskId),
+      ) as Promise<void>,
+  }))
 }
 
 const isIterable = (value: unknown): value is AsyncIterable<unknown> =>

@@ -110,6 +110,12 @@ export interface StoredConfig {
 export type MultitaskStrategy = 'reject' | 'rollback' | 'interrupt' | 'enqueue'
 export type CancelAction = 'interrupt' | 'rollback'
 
+/**
+ * Beside the cancel actions: `close` ends the run with the server, `hand over` lets another process continue it, and `fenced`
+ * means that another process already holds the thread.
+ */
+export type StopReason = CancelAction | 'close' | 'hand over' | 'fenced'
+
 /** A record with the version its next write is guarded by. */
 export interface Versioned<Record> {
   readonly record: Record
@@ -246,6 +252,10 @@ export const guardThread = (threadId: string, read: Versioned<ThreadRecord> | un
   read
     ? ({ guard: 'version', collection: 'threads', id: threadId, version: read.version } as const)
     : ({ guard: 'absent', collection: 'threads', id: threadId } as const)
+
+/** Guards a run's next write by the version that was read of it. */
+export const guardRun = ({ record, version }: Versioned<RunRecord>) =>
+  ({ guard: 'version', collection: 'runs', id: record.runId, version }) as const
 
 /** Whether a process holds the thread's lease. */
 export const isHeld = ({ lease, now }: PartitionState): boolean =>

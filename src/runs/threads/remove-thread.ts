@@ -4,7 +4,7 @@ import { RunError } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
 import { dropWaiting } from '../execution/enqueue.ts'
 import { keepRenewing } from '../execution/lease.ts'
-import { releaseLease } from '../records/leases.ts'
+import { claimLease, releaseLease } from '../records/leases.ts'
 import {
   guardThread,
   isHeld,
@@ -14,7 +14,7 @@ import {
   type ThreadRecord,
 } from '../records/records.ts'
 import { commitTransitions } from '../records/transition.ts'
-import { saversOf } from '../savers.ts'
+import { saversOf } from './savers.ts'
 import { type OwnedThread, savedThread } from './threads.ts'
 
 /**
@@ -56,7 +56,7 @@ export async function removeMarked(context: RunContext, threadId: string): Promi
   try {
     await store.commit(threadId, {
       guards: [guardThread(threadId, read), { guard: 'free' }],
-      ops: [{ op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs }],
+      ops: [claimLease(context, token)],
     })
     await removeThread(context, read.record, token)
     return true
@@ -70,8 +70,7 @@ export async function removeMarked(context: RunContext, threadId: string): Promi
 async function removeThread(context: RunContext, thread: ThreadRecord, token: number): Promise<void> {
   const { store } = context
   const { threadId, owner } = thread
-  // A failed renewal is ignored, because the commit below fails without the lease.
-  const stopRenewing = keepRenewing(context, threadId, token, (renewal) => renewal.catch(() => {}))
+  const stopRenewing = keepRenewing(context, threadId, token)
   try {
     const { assistantId } = thread
     // It is not known where an agent that is not there any more kept its state.

@@ -12,7 +12,7 @@ import {
   type ThreadRecord,
 } from '../records/records.ts'
 import { updateThread } from '../records/update.ts'
-import { isOrphaned } from '../savers.ts'
+import { isOrphaned } from './savers.ts'
 
 /** A thread, and whose it has to be. */
 export interface OwnedThread {

@@ -20,7 +20,7 @@ import {
   putReceipt,
   type Written,
 } from '../records/idempotency.ts'
-import { releaseLease } from '../records/leases.ts'
+import { claimLease, releaseLease } from '../records/leases.ts'
 import {
   guardThread,
   isHeld,
@@ -32,7 +32,7 @@ import {
   type ThreadRecord,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
-import { isOrphaned, orphanedThread } from '../savers.ts'
+import { isOrphaned, orphanedThread } from './savers.ts'
 import { addressOf, requireCheckpoint } from './state.ts'
 
 export interface StateWrite extends StateUpdate {
@@ -56,8 +56,7 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
   const held = await retryConflicts(() => holdThread(context, write))
   if ('checkpointId' in held) return held
   let { written } = held
-  // A failed renewal is ignored, because the writes below fail without the lease.
-  const stopRenewing = keepRenewing(context, threadId, held.token, (renewal) => renewal.catch(() => {}))
+  const stopRenewing = keepRenewing(context, threadId, held.token)
   try {
     written ??= await putCheckpoint(context, write, held)
     const waits = await waitsAfter(context, write, held.thread, written)
@@ -131,7 +130,7 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
   await store.commit(threadId, {
     guards: [guardThread(threadId, read), { guard: 'free' }, ...guards],
     ops: [
-      { op: 'claim', owner: context.instance, token, ttlMs: context.leaseTtlMs },
+      claimLease(context, token),
       ...putInFlight(command, { token, base: written === undefined ? base : unsettled!.base }),
     ],
   })

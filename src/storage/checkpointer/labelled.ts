@@ -1,5 +1,5 @@
 import type { Checkpointer, CheckpointMetadata } from './checkpointer.ts'
-import { overlay } from './fenced.ts'
+import { overlay } from './overlay.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -1,6 +1,7 @@
+import { sleep } from '../../time.ts'
 import { UnavailableError } from '../errors.ts'
 import type { Checkpointer, CheckpointTuple } from './checkpointer.ts'
-import { overlay } from './fenced.ts'
+import { overlay, wrapCalls } from './overlay.ts'
 
 /** Retries `work`, which may safely be done twice, while the backend is away, for up to `patienceMs` milliseconds. */
 export async function retryUnavailable<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
@@ -12,27 +13,20 @@ export async function retryUnavailable<T>(patienceMs: number, work: () => Promis
       if (!(error instanceof UnavailableError)) throw error
       deadline ??= Date.now() + patienceMs
       if (Date.now() >= deadline) throw error
-      await new Promise((resolve) => setTimeout(resolve, delay))
+      await sleep(delay)
     }
   }
 }
 
-/** The methods whose calls give one promise. Those of later LangGraph versions are only on some savers. */
+/** The methods whose calls give one promise. */
 const METHODS = ['get', 'getTuple', 'put', 'putWrites', 'getDeltaChannelHistory']
 
 /** A view of a run's saver that waits for a backend that is away. Its calls may be retried because putting a checkpoint twice has the effect of putting it once. */
 export function retryingCheckpointer(inner: Checkpointer, patienceMs: number): Checkpointer {
-  return overlay(inner, (saver) => {
-    const members = saver as unknown as Readonly<Record<string, unknown>>
-    const retried: Record<string, unknown> = {}
-    for (const name of METHODS) {
-      const method = members[name]
-      if (typeof method !== 'function') continue
-      retried[name] = (...args: unknown[]) =>
-        retryUnavailable(patienceMs, async () => method.apply(saver, args))
-    }
+  return overlay(inner, (saver) => ({
+    ...wrapCalls(saver, METHODS, (call) => retryUnavailable(patienceMs, async () => call())),
     /** Waits for the first tuple only, because what was yielded cannot be taken back. */
-    retried.list = async function* (...args: Parameters<Checkpointer['list']>) {
+    async *list(...args) {
       let tuples: AsyncGenerator<CheckpointTuple> | undefined
       const first = await retryUnavailable(patienceMs, () => (tuples = saver.list(...args)).next())
       if (first.done) return
@@ -42,9 +36,8 @@ export function retryingCheckpointer(inner: Checkpointer, patienceMs: number): C
       } finally {
         await tuples!.return(undefined)
       }
-    }
-    return retried as Partial<Checkpointer>
-  })
+    },
+  }))
 }
 
 const FIRST_DELAY_MS = 20

@@ -1,0 +1,11 @@
+import type { AgentEvent, PendingInterrupt } from './agent.ts'
+
+/** The event that asks for the answer to an interrupt. The protocol calls the value `payload`, LangGraph's clients read `value`. */
+export const inputRequested = (
+  namespace: readonly string[],
+  { id, value }: PendingInterrupt,
+): AgentEvent => ({
+  method: 'input.requested',
+  namespace,
+  data: { interrupt_id: id, payload: value, value },
+})

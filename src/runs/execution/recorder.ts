@@ -1,0 +1,100 @@
+import type { AgentEvent } from '../../agents/agent.ts'
+import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
+import { FencedError } from '../../storage/errors.ts'
+import type { LaunchedRun, RunContext } from '../context.ts'
+import { withoutErrorText } from '../failures.ts'
+import type { Appender } from '../log/appender.ts'
+import { interruptIdOf, type RecordedEvent } from '../log/frame.ts'
+import type { RunUsage } from '../observe.ts'
+import { guardThread, loadThread, type OpenInterrupt, putThread } from '../records/records.ts'
+import { retryConflicts, updateThread } from '../records/update.ts'
+import type { Leftover } from './outcome.ts'
+import type { StorageHealth } from './watched-saver.ts'
+
+/** Passes an attempt's events on to the log, and records the interrupts they announce and the tokens they report. */
+export function createRecorder(
+  context: RunContext,
+  { run, token, thread }: LaunchedRun,
+  appender: Appender,
+  storage: StorageHealth,
+  retract: ((event: AgentEvent) => readonly RecordedEvent[]) | undefined,
+) {
+  const announced = new Map(thread.interrupts.map((interrupt) => [interrupt.id, interrupt]))
+  const raised = new Map<string, OpenInterrupt>()
+  let hasRestoredHead = thread.restoredCheckpointId !== null
+  let usage: RunUsage | null = null
+  let atBreakpoint = false
+
+  function record(event: AgentEvent): Promise<void> | undefined {
+    const { method, namespace } = event
+    if (namespace.length === 0 && method === 'lifecycle') {
+      atBreakpoint ||= (event.data as { readonly event?: unknown }).event === 'interrupted'
+      return undefined
+    }
+    if (retract) for (const taken of retract(event)) void appender.push(taken)
+    if (hasRestoredHead && method === 'checkpoints') {
+      hasRestoredHead = false
+      return forgetRestoredHead(event)
+    }
+    if (method === 'messages') usage = withUsage(usage, event.data)
+    const id = method === 'input.requested' ? interruptIdOf(event) : undefined
+    if (id === undefined) return appender.push(withoutErrorText(context, event, storage.failed))
+    const before = announced.get(id)
+    const interrupt = before ?? { id, runId: run.runId, namespace, value: payloadOf(event) }
+    announced.set(id, interrupt)
+    raised.set(id, interrupt)
+    // A client that has seen the interrupt would list it twice.
+    return before ? undefined : announce(event, interrupt)
+  }
+
+  /** Enters an interrupt into the thread's record with its event, because clients answer it as soon as they see it. */
+  async function announce(event: AgentEvent, interrupt: OpenInterrupt): Promise<void> {
+    const { threadId } = run
+    try {
+      await appender.flush()
+      await retryConflicts(async () => {
+        const now = await retryUnavailable(context.retryForMs, () => loadThread(context.store, threadId))
+        if (!now) throw new FencedError('The thread was deleted.')
+        const others = now.record.interrupts.filter(({ id }) => id !== interrupt.id)
+        const record = putThread({ ...now.record, interrupts: [...others, interrupt] })
+        await appender.commit([event], [guardThread(threadId, now)], [record])
+      })
+    } catch (error) {
+      storage.failed = true
+      throw error
+    }
+  }
+
+  /** The run has written a checkpoint: from here on the newest one is the head again. */
+  async function forgetRestoredHead(event: AgentEvent): Promise<void> {
+    try {
+      await retryUnavailable(context.retryForMs, () =>
+        updateThread(context.store, run.threadId, (now) => ({ ...now, restoredCheckpointId: null }), {
+          guards: [{ guard: 'fence', token }],
+        }),
+      )
+    } catch (error) {
+      storage.failed = true
+      throw error
+    }
+    await appender.push(event)
+  }
+
+  return { record, leftover: (): Leftover => ({ raised: [...raised.values()], atBreakpoint, usage }) }
+}
+
+const payloadOf = (event: AgentEvent): unknown => (event.data as { readonly payload?: unknown }).payload
+
+/** Adds the token counts that the end of a message reports. */
+function withUsage(before: RunUsage | null, data: unknown): RunUsage | null {
+  const { event, usage } = data as {
+    readonly event?: unknown
+    readonly usage?: { readonly input_tokens?: unknown; readonly output_tokens?: unknown } | null
+  }
+  if (event !== 'message-finish' || !usage) return before
+  const { input_tokens: input, output_tokens: output } = usage
+  return {
+    inputTokens: (before?.inputTokens ?? 0) + (typeof input === 'number' ? input : 0),
+    outputTokens: (before?.outputTokens ?? 0) + (typeof output === 'number' ? output : 0),
+  }
+}

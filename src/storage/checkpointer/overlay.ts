@@ -1,0 +1,55 @@
+import type { Checkpointer } from './checkpointer.ts'
+import type { Serde } from './serde.ts'
+
+/**
+ * `inner`, and its views with another serde, with some methods replaced. Everything else runs on `inner` itself, so that savers with private fields, getters and
+ * methods of later LangGraph versions keep working. The proxy's target is a blank object: a frozen saver forbids replacing.
+ */
+export function overlay(
+  inner: Checkpointer,
+  methodsOf: (inner: Checkpointer) => Partial<Checkpointer>,
+): Checkpointer {
+  const bound = new Map<PropertyKey, unknown>(Object.entries(methodsOf(inner)))
+  if (inner.withSerde) bound.set('withSerde', (serde: Serde) => overlay(inner.withSerde!(serde), methodsOf))
+  return new Proxy(Object.create(Object.getPrototypeOf(inner)) as Checkpointer, {
+    get(_, key) {
+      if (bound.has(key)) return bound.get(key)
+      const member: unknown = Reflect.get(inner, key)
+      if (typeof member !== 'function' || key === 'constructor') return member
+      const method = member.bind(inner)
+      bound.set(key, method)
+      return method
+    },
+    has: (_, key) => Reflect.has(inner, key),
+    set: (_, key, value) => Reflect.set(inner, key, value),
+  })
+}
+
+/** A view of a saver whose writes wait for `check`, and fail where it fails. */
+export const beforeWrites = (inner: Checkpointer, check: () => Promise<void>): Checkpointer =>
+  overlay(inner, (saver) => ({
+    async put(...args) {
+      await check()
+      return saver.put(...args)
+    },
+    async putWrites(...args) {
+      await check()
+      await saver.putWrites(...args)
+    },
+  }))
+
+/** The methods of these names that a saver has, with each call wrapped. Those of later LangGraph versions are only on some savers. */
+export function wrapCalls(
+  saver: Checkpointer,
+  names: readonly string[],
+  wrap: (call: () => unknown) => unknown,
+): Partial<Checkpointer> {
+  const members = saver as unknown as Readonly<Record<string, unknown>>
+  const wrapped: Record<string, unknown> = {}
+  for (const name of names) {
+    const method = members[name]
+    if (typeof method === 'function')
+      wrapped[name] = (...args: unknown[]) => wrap(() => method.apply(saver, args))
+  }
+  return wrapped
+}
