@@ -2,11 +2,21 @@ import { toHex } from './bytes.ts'
 
 /** A UUID version 7 (RFC 9562 §5.7): 48 bits of milliseconds since 1970, the rest random. Sorts by time. */
 export function uuid7(now: number = Date.now()): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  const bytes = randomBytes()
   for (let i = 0; i < 6; i++) bytes[i] = Math.floor(now / 2 ** (8 * (5 - i))) & 0xff
   bytes[6] = (bytes[6]! & 0x0f) | 0x70
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   return formatUuid(toHex(bytes))
+}
+
+let drawn = new Uint8Array(0)
+
+/** 16 random bytes, drawn 64 times at once because each draw is a call of the system. */
+function randomBytes(): Uint8Array {
+  if (drawn.length === 0) drawn = crypto.getRandomValues(new Uint8Array(1024))
+  const bytes = drawn.subarray(0, 16)
+  drawn = drawn.subarray(16)
+  return bytes
 }
 
 /** A UUID version 8 (RFC 9562 §5.8): the same for the same value, of JSON. */
