@@ -155,6 +155,7 @@ async function upload(request: Request, _context: HandlerContext, source: Source
 
 /** Reads the body first: a request whose body is read closes early, and that is no disconnect. */
 async function watched(request: Request, context: HandlerContext, source: Source): Promise<Response> {
+  source.request = request
   await request.text()
   const signal = context.signal ?? request.signal
   if (signal.aborted) source.state.aborted++

@@ -27,6 +27,8 @@ export interface StreamPlan {
 export interface Source {
   readonly state: SourceState
   readonly gate: Promise<void>
+  /** Kept from the garbage collector: it would take the request's signal too, which then never fires. */
+  request?: Request
   release(): SourceState
   stream(plan: StreamPlan): ReadableStream<Uint8Array>
 }
