@@ -39,7 +39,8 @@ function census() {
 
 function pair(shared: Shared, agent: Agent, options: object = {}): readonly [AgentEngine, AgentEngine] {
   const make = () => {
-    const engine = engineOf({ a: agent }, { ...shared(), leaseTtlMs: 1_000, ...options })
+    // Longer than any stall of the machine: no lease is to be lost here.
+    const engine = engineOf({ a: agent }, { ...shared(), leaseTtlMs: 30_000, ...options })
     onTestFinished(() => engine.close())
     return engine
   }
