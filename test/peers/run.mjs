@@ -25,7 +25,8 @@ const RANGES = {
   // The tag `latest` is 2.0.0, which has no `threads.stream`.
   '@langchain/langgraph-sdk': '^1.9.25',
   '@langchain/protocol': '~0.0.16',
-  '@langchain/react': '^1.0.1',
+  // The pages of older ones do not survive a lost connection.
+  '@langchain/react': '^1.1.0',
   deepagents: '^1.10.7',
   langchain: '^1.5.0',
   // Next builds only what is no link.
@@ -65,7 +66,8 @@ const TESTS = [
   'test/conformance/sdk-functions.test.ts',
   'test/demo/graphs.test.ts',
   'test/demo/conversation.test.ts',
-  // The bindings for React, in a browser.
+  // The bindings for React, with the SDK inside of them, and in a browser.
+  'test/conformance/sdk-of-react.test.ts',
   'test/adapters/cors-browser.test.ts',
   // The AI SDK, openai, @anthropic-ai/sdk.
   'test/formats/sdks.test.ts',
