@@ -213,13 +213,18 @@ describe.each(durableBackends())('what is deleted from $name', ({ create }) => {
       }
     }
     const full = await rows(url, schema)
+    // A sweep moves counts from one table into another.
+    await store.sweep()
+    const swept = await rows(url, schema)
     for (const [table, count] of Object.entries(empty)) {
-      if (table !== 'schema_version') expect([table, count, full[table]! > 1]).toEqual([table, 0, true])
+      if (table === 'schema_version') continue
+      expect([table, count, Math.max(full[table]!, swept[table]!) > 1]).toEqual([table, 0, true])
     }
     for (const thread of ['t', 'other']) {
       await checkpointer.deleteThread(thread)
       await store.commit(thread, { ops: [{ op: 'clear' }] })
     }
+    await store.sweep()
     expect(await rows(url, schema)).toEqual({ ...empty, partitions: 2 })
   })
 })
