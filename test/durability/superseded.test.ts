@@ -44,8 +44,8 @@ describe.each(backends)('$name', async (backend) => {
     const answerSaved = async (threadId: string) => {
       const at = { configurable: { thread_id: threadId, checkpoint_ns: '' } }
       const saved = async () => {
-        const { pendingWrites = [], checkpoint } = (await scene.storage.checkpointer.getTuple(at))!
-        return `${checkpoint.id} ${pendingWrites.some(([, channel]) => channel === 'messages')}`
+        const tuple = await scene.storage.checkpointer.getTuple(at)
+        return `${tuple?.checkpoint.id} ${tuple?.pendingWrites?.some(([, channel]) => channel === 'messages')}`
       }
       const before = await saved()
       await eventually(async () => (await saved()) !== before, { everyMs: 1, timeoutMs: 20_000 })
