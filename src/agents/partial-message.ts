@@ -1,10 +1,11 @@
-import { encodeMessage, type WireMessage } from '../messages/index.ts'
+import type { WireMessage } from '../messages/index.ts'
 
 const CANCELLED = 'cancelled'
 
 /**
- * What stays of an assistant message that no node or function has kept yet when its run is cancelled: its text. Calls of tools have no results, and thoughts no signature,
- * so that a provider would refuse them in the next request. Undefined where there is no text yet.
+ * What stays of an assistant message that no node or function has kept yet when its run is cancelled: its text. Calls of tools
+ * have no results, and thoughts no signature, so that a provider would refuse them in the next request. Undefined where there is
+ * no text yet.
  */
 export function partialMessage(
   id: string,
@@ -13,13 +14,17 @@ export function partialMessage(
   isFinished = false,
 ): WireMessage | undefined {
   if (text === '') return undefined
-  return encodeMessage({
-    role: 'assistant',
+  // A message in the flat form is written out here: the encoder of all messages is much larger.
+  return {
+    type: 'ai',
     id,
     ...(name !== undefined && { name }),
-    content: [{ type: 'text', text }],
-    ...(!isFinished && { metadata: { finish_reason: CANCELLED } }),
-  })
+    content: text,
+    additional_kwargs: {},
+    response_metadata: isFinished ? {} : { finish_reason: CANCELLED },
+    tool_calls: [],
+    invalid_tool_calls: [],
+  }
 }
 
 export const isPartial = ({ response_metadata: metadata }: WireMessage): boolean =>

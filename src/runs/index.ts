@@ -2,17 +2,10 @@ export type { ErrorReporter } from './context.ts'
 export {
   type AgentEngine,
   type AgentEngineOptions,
-  type Answers,
   createAgentEngine,
   type EngineMeasures,
-  type NewThreadRequest,
-  type RunRequest,
   type RunResult,
-  type StateWriteRequest,
-  type ThreadAddress,
-  type ThreadEvents,
   type ThreadList,
-  type ThreadSubscription,
 } from './engine.ts'
 export { RunError, type RunErrorCode } from './errors.ts'
 export type { RunOrigin } from './failures.ts'
@@ -39,6 +32,15 @@ export {
   type ThreadRecord,
   unanswered,
 } from './records/records.ts'
+export type {
+  Answers,
+  NewThreadRequest,
+  RunRequest,
+  StateWriteRequest,
+  ThreadAddress,
+  ThreadEvents,
+  ThreadSubscription,
+} from './requests.ts'
 export type { Subscription } from './subscriptions/subscribe.ts'
 export type { ThreadListQuery } from './threads/lists.ts'
 export type { StateQuery } from './threads/state.ts'

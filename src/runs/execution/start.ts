@@ -1,21 +1,13 @@
 import type { Agent, RunInput } from '../../agents/agent.ts'
 import { toJson } from '../../agents/to-json.ts'
 import { uuid7 } from '../../ids.ts'
-import type { Principal } from '../../principal.ts'
 import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
-import {
-  type CommandKey,
-  concurrentDuplicate,
-  loadReceipt,
-  putReceipt,
-  type Started,
-} from '../records/idempotency.ts'
+import { concurrentDuplicate, loadReceipt, putReceipt, type Started } from '../records/idempotency.ts'
 import {
   isHeld,
   loadThread,
-  type MultitaskStrategy,
   newThread,
   type RunRecord,
   type StoredConfig,
@@ -23,6 +15,7 @@ import {
   unanswered,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
+import type { Owned, RunRequest } from '../requests.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
 import { requireCheckpoint } from '../threads/state.ts'
 import { savedThread } from '../threads/threads.ts'
@@ -31,33 +24,9 @@ import { execute, startWaiting } from './execute.ts'
 import { claimThread } from './launch.ts'
 import { recoverThread, startNext } from './recover.ts'
 
-export interface StartRequest {
-  readonly threadId: string
-  readonly owner: string | null
-  /** Default: the thread's, else the server's default. */
-  readonly assistantId?: string | undefined
-  readonly start: RunInput
-  /** Fail instead of creating the thread. A resume never creates one. */
-  readonly mustExist?: boolean | undefined
-  /** Default: enqueue. */
-  readonly multitaskStrategy?: MultitaskStrategy | undefined
-  /** Fork from here. */
-  readonly checkpointId?: string | undefined
-  readonly config?: StoredConfig | undefined
-  readonly principal?: Principal | null | undefined
-  /** The HTTP request. */
-  readonly request?: Request | undefined
-  /** The thread's title, if it has none yet. */
-  readonly title?: string | undefined
-  /** The metadata of the thread, if the run creates it. */
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  /** The idempotency key: a repeated request starts no second run. */
-  readonly command?: CommandKey | undefined
-  /** The W3C `traceparent` of the request. */
-  readonly traceparent?: string | null | undefined
-  /** Throws for an assistant that the caller may not run. Called when the request names none. */
-  readonly permit?: ((assistantId: string) => Promise<void>) | undefined
-}
+/** A run to start, whose `start` is its input or its answers. */
+export type StartRequest = Owned<Omit<RunRequest, 'input'>> &
+  Pick<RunRequest, 'principal'> & { readonly start: RunInput }
 
 /**
  * Accepts a run: starts it at once when the thread is free, else does what the strategy says. Returns when the run is

@@ -1,23 +1,11 @@
 import type { RunContext } from '../context.ts'
 import { waitForEnd } from '../execution/recover.ts'
 import { decodeBatch, decodeFrames, type LogGap, readLog, type ThreadEvent } from '../log/decode.ts'
-import { createMatcher, type EventFilter, type Matcher } from '../log/filter.ts'
+import { createMatcher, type Matcher } from '../log/filter.ts'
 import type { Topic } from '../log/frame.ts'
+import type { Owned, ThreadEvents } from '../requests.ts'
 import { requireRun } from '../threads/threads.ts'
 import { type Rendering, subscribeAs } from './subscribe.ts'
-
-export interface EventsRequest {
-  readonly threadId: string
-  readonly owner: string | null
-  /** Only this run's events, until its end. Default: the events of all runs, without an end. */
-  readonly runId?: string | undefined
-  /** Only events with a higher sequence number. Default 0: everything the log still has. */
-  readonly after?: number | undefined
-  /** Default: everything. */
-  readonly filter?: EventFilter | undefined
-  /** Ends the iteration, with an error. */
-  readonly signal?: AbortSignal | undefined
-}
 
 /**
  * The events of a thread, past and future, on any instance. They are pulled: nothing is read ahead, and leaving the loop ends
@@ -25,7 +13,7 @@ export interface EventsRequest {
  */
 export async function* readEvents(
   context: RunContext,
-  request: EventsRequest,
+  request: Owned<ThreadEvents>,
 ): AsyncGenerator<ThreadEvent | LogGap, void, undefined> {
   const { threadId, owner, runId, after = 0, signal } = request
   signal?.throwIfAborted()

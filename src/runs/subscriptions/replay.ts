@@ -1,24 +1,14 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import type { RunContext } from '../context.ts'
-import type { EventFilter, Matcher } from '../log/filter.ts'
+import type { Matcher } from '../log/filter.ts'
 import { parseEventId, SUPERSEDED, type Topic } from '../log/frame.ts'
 import { loadThread, type ThreadRecord, unanswered } from '../records/records.ts'
+import type { Owned, ThreadSubscription } from '../requests.ts'
 import { readState } from '../threads/state.ts'
 import { ownThread, savedThread } from '../threads/threads.ts'
 
 /** The thread to read, its owner, and the position to start from. */
-export interface LogCursor {
-  readonly threadId: string
-  readonly owner: string | null
-  /** Only events with a higher sequence number. */
-  readonly since?: number | undefined
-  /** Only events after this one, when the log still has it; else everything. Takes precedence over `since`. */
-  readonly lastEventId?: string | undefined
-}
-
-export interface SubscribeRequest extends LogCursor {
-  readonly filter: EventFilter
-}
+export type LogCursor = Omit<Owned<ThreadSubscription>, 'filter'>
 
 /** Where a subscriber begins, and which events it is sent from there. */
 export interface ReplayStart {

@@ -7,15 +7,9 @@ import { createMatcher, type Matcher } from '../log/filter.ts'
 import { selectBytes } from '../log/select.ts'
 import type { SubscriberEnd } from '../log/watchers.ts'
 import { loadThread } from '../records/records.ts'
+import type { Owned, ThreadSubscription } from '../requests.ts'
 import { findThread } from '../threads/threads.ts'
-import {
-  baselineFrames,
-  gapFrame,
-  type LogCursor,
-  locateStart,
-  type ReplayStart,
-  type SubscribeRequest,
-} from './replay.ts'
+import { baselineFrames, gapFrame, type LogCursor, locateStart, type ReplayStart } from './replay.ts'
 
 /**
  * A subscriber's position in a thread's log. It is pulled, so that a subscriber that stops reading costs no more than its
@@ -47,7 +41,7 @@ export interface Rendering<Chunk> {
 /** The stored bytes as they are, shared by all subscribers. */
 const AS_BYTES: Rendering<Uint8Array> = { frames: concatBytes, batch: selectBytes }
 
-export const subscribe = (context: RunContext, request: SubscribeRequest): Subscription =>
+export const subscribe = (context: RunContext, request: Owned<ThreadSubscription>): Subscription =>
   subscribeAs(context, request, createMatcher(request.filter), AS_BYTES)
 
 export function subscribeAs<Chunk>(

@@ -1,4 +1,3 @@
-import type { StateUpdate } from '../../agents/agent.ts'
 import { AgentInputError } from '../../agents/errors.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
@@ -11,7 +10,6 @@ import { keepRenewing } from '../execution/lease.ts'
 import { recoverThread } from '../execution/recover.ts'
 import { withoutRefusalText } from '../failures.ts'
 import {
-  type CommandKey,
   concurrentDuplicate,
   deleteReceipt,
   type InFlight,
@@ -32,19 +30,11 @@ import {
   type ThreadRecord,
 } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
+import type { Owned, StateWriteRequest } from '../requests.ts'
 import { isOrphaned, orphanedThread } from './savers.ts'
 import { addressOf, requireCheckpoint } from './state.ts'
 
-export interface StateWrite extends StateUpdate {
-  readonly threadId: string
-  readonly owner: string | null
-  /** Write on top of this checkpoint: a fork. Default: the thread's head. */
-  readonly checkpointId?: string | undefined
-  readonly checkpointNs?: string | undefined
-  readonly title?: string | undefined
-  /** The idempotency key: a repeated request writes no second checkpoint. */
-  readonly command?: CommandKey | undefined
-}
+export type StateWrite = Owned<StateWriteRequest>
 
 /**
  * Writes a checkpoint from outside a run, creating the thread when there is none. It holds the thread's lease meanwhile, so

@@ -1,0 +1,96 @@
+import type { StateUpdate } from '../agents/agent.ts'
+import type { Principal } from '../principal.ts'
+import type { EventFilter } from './log/filter.ts'
+import type { CommandKey } from './records/idempotency.ts'
+import type { MultitaskStrategy, StoredConfig } from './records/records.ts'
+
+/** A thread, and the principal that accesses it. */
+export interface ThreadAddress {
+  readonly threadId: string
+  /** The caller, which can only access what it owns. Default null, as on a server without authentication. */
+  readonly principal?: Principal | null | undefined
+}
+
+/** A run to start. */
+export interface RunRequest extends ThreadAddress {
+  /** Default: the thread's, else the engine's default. */
+  readonly assistantId?: string | undefined
+  /**
+   * The agent's input. Null or absent continues from the checkpoint. Where one interrupt waits for an answer, and the last run has
+   * not failed, the input is that answer.
+   */
+  readonly input?: unknown
+  /** Fork from this checkpoint. */
+  readonly checkpointId?: string | undefined
+  /** Fail instead of creating the thread. Default false. */
+  readonly mustExist?: boolean | undefined
+  /** What to do while another run holds the thread. Default: `enqueue`. */
+  readonly multitaskStrategy?: MultitaskStrategy | undefined
+  readonly config?: StoredConfig | undefined
+  /** The thread's title, where it has none yet. */
+  readonly title?: string | undefined
+  /** The metadata of the thread, where the run creates it. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** The idempotency key: a repeated request starts no second run. */
+  readonly command?: CommandKey | undefined
+  /** The HTTP request that asked for the run, for the `context` of its agent. */
+  readonly request?: Request | undefined
+  /** The W3C `traceparent` of what asked for the run. */
+  readonly traceparent?: string | null | undefined
+  /** Throws for an assistant that the caller may not run. Called when the request names none. */
+  readonly permit?: ((assistantId: string) => Promise<void>) | undefined
+}
+
+/** Answers to interrupts of a thread. */
+export interface Answers
+  extends Omit<
+    RunRequest,
+    'input' | 'checkpointId' | 'mustExist' | 'multitaskStrategy' | 'assistantId' | 'title' | 'metadata'
+  > {
+  /** By interrupt id. Interrupts without an answer stay open. */
+  readonly answers: Readonly<Record<string, unknown>>
+  /** A state update to write with them. */
+  readonly update?: unknown
+  /** LangGraph: a node name, `{ node, input }`, or an array of both. */
+  readonly goto?: unknown
+}
+
+export interface ThreadEvents extends ThreadAddress {
+  /** Only this run's events, until its end. Default: the events of all runs, without an end. */
+  readonly runId?: string | undefined
+  /** Only events with a higher sequence number. Default 0: everything the log still has. */
+  readonly after?: number | undefined
+  /** Default: everything. */
+  readonly filter?: EventFilter | undefined
+  /** Ends the iteration, with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+}
+
+export interface ThreadSubscription extends ThreadAddress {
+  readonly filter: EventFilter
+  /** Only events with a higher sequence number. */
+  readonly since?: number | undefined
+  /** Only events after this one, when the log still has it; else everything. Takes precedence over `since`. */
+  readonly lastEventId?: string | undefined
+}
+
+export interface NewThreadRequest extends ThreadAddress {
+  readonly assistantId?: string | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** The idempotency key: a repeated request returns the thread that the first one created. */
+  readonly command?: CommandKey | undefined
+}
+
+export interface StateWriteRequest extends ThreadAddress, StateUpdate {
+  /** Write on top of this checkpoint: a fork. Default: the thread's head. */
+  readonly checkpointId?: string | undefined
+  readonly checkpointNs?: string | undefined
+  readonly title?: string | undefined
+  /** The idempotency key: a repeated request writes no second checkpoint. */
+  readonly command?: CommandKey | undefined
+}
+
+/** A request inside of the engine, which knows the owner that the principal is. */
+export type Owned<Request extends ThreadAddress> = Omit<Request, 'principal'> & {
+  readonly owner: string | null
+}
