@@ -93,12 +93,16 @@ export function sseResponse(source: SseSource, options: SseOptions = {}): Respon
   }
 
   const abort = () => {
+    let reason = signal?.reason
     try {
       end()
-      controller.error(signal?.reason)
     } catch (error) {
-      controller.error(error)
+      reason = error
     }
+    const fail = () => controller.error(reason)
+    // Deno cancels the body right after the abort, and logs the error of a body that broke before. Queued bytes must not be read.
+    if (controller.desiredSize === 0) queueMicrotask(fail)
+    else fail()
   }
 
   // A negative size means that bytes wait for a stalled reader, which needs no heartbeat on top of them.
@@ -113,6 +117,7 @@ export function sseResponse(source: SseSource, options: SseOptions = {}): Respon
         else signal?.addEventListener('abort', abort)
       },
       async pull() {
+        if (ended) return
         stopHeartbeat ??= ticker.add(sendHeartbeat) // Not earlier: the ticker would keep a response in memory that is never read.
         try {
           const bytes = await source.next()

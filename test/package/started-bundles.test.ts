@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as esbuild from 'esbuild'
+import { build as vite } from 'vite'
 import { afterAll, expect, test } from 'vitest'
 import { entries, root } from './package.ts'
 
@@ -56,11 +57,41 @@ async function start(name: string, contents: string, options: esbuild.BuildOptio
     }),
     ...options,
   })
-  const { stdout, stderr, status } = spawnSync(process.execPath, [join(outdir, `stdin${extension}`)], {
+  return printed(join(outdir, `stdin${extension}`))
+}
+
+function printed(file: string): string {
+  const { stdout, stderr, status } = spawnSync(process.execPath, [file], {
     encoding: 'utf8',
     timeout: 30_000,
   })
   return status === 0 ? stdout.trim() : `exit ${status}: ${stderr.slice(0, 2_000)}`
+}
+
+/** Vite's bundler, which is Rollup's successor, with all packages in the bundle. */
+async function startRolled(contents: string): Promise<string> {
+  const name = 'rolled'
+  const input = join(root, 'main.js')
+  await vite({
+    configFile: false,
+    root,
+    logLevel: 'error',
+    ssr: { noExternal: true },
+    plugins: [
+      {
+        name: 'stdin',
+        resolveId: (id) => (id === name ? input : undefined),
+        load: (id) => (id === input ? contents : undefined),
+      },
+    ],
+    build: {
+      ssr: true,
+      target: 'node20',
+      outDir: join(folder, name),
+      rolldownOptions: { input: name, output: { entryFileNames: 'main.mjs' } },
+    },
+  })
+  return printed(join(folder, name, 'main.mjs'))
 }
 
 test.each([
@@ -83,4 +114,8 @@ test('every entry starts when all of them are one bundle', async () => {
   expect(await start('all', [...imports, count].join('\n'), { format: 'esm', packages: 'external' })).toBe(
     String(entries.length),
   )
+}, 60_000)
+
+test('a server with a graph starts and answers when Rollup bundles it', async () => {
+  expect(await startRolled(SERVER)).toBe('200 success success')
 }, 60_000)

@@ -58,6 +58,10 @@ describe.skipIf(runtimes.length === 0)('outside of Node (node test/runtimes/run.
       expect(events.filter(isTerminal).map(({ params }) => params.data.event)).toEqual(['completed'])
       expect(await lastText(base, thread.id)).toContain(end)
     })
+
+    test('logs no error of the streams that clients have left', () => {
+      expect(started.errors?.() ?? '').not.toContain('Error')
+    })
   })
 })
 

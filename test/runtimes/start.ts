@@ -9,6 +9,8 @@ import { ROOT } from '../kit/install.mjs'
 
 export interface Started {
   readonly origin: string
+  /** What the runtime has logged, where that can be read. */
+  errors?(): string
   close(): Promise<unknown>
 }
 
@@ -69,8 +71,11 @@ const inProcess =
     const [name, ...args] = command
     const child = spawn(join(folder, 'node_modules/.bin', name!), [...args, outfile], {
       cwd: folder,
-      // Deno writes a line for every stream that a client leaves.
-      stdio: ['ignore', 'pipe', 'ignore'],
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let logged = ''
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      logged += text
     })
     const close = async () => {
       const exit = once(child, 'exit')
@@ -78,7 +83,7 @@ const inProcess =
       await exit
     }
     for await (const line of createInterface({ input: child.stdout }))
-      if (line.startsWith('http')) return { origin: line, close }
+      if (line.startsWith('http')) return { origin: line, errors: () => logged, close }
     throw new Error(`${name} ended without an address.`)
   }
 
