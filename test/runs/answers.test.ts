@@ -410,3 +410,104 @@ test('when a run is taken over after it has asked again, its answer is not given
   const state = await last.engine.readState((await last.engine.findThread({ threadId: 't' }))!)
   expect(state!.values.notes).toEqual(expect.arrayContaining(['yes, no']))
 })
+
+/** A graph whose subgraph asks, and takes a step with the answer before it does `next`. */
+function nestedAsksThen(next: () => unknown) {
+  const inner = new StateGraph(Notes)
+    .addNode('ask', () => ({ notes: [`answer: ${String(interrupt('go?'))}`] }))
+    .addNode('next', async () => ({ notes: [`next: ${String(await next())}`] }))
+    .addEdge(START, 'ask')
+    .addEdge('ask', 'next')
+    .compile()
+  return new StateGraph(Notes).addNode('outer', inner).addEdge(START, 'outer').compile()
+}
+
+/** A thread whose subgraph has asked in the process before. */
+async function nestedAsked() {
+  const join = cluster()
+  const first = join(nestedAsksThen(() => {}))
+  const asked = await start(first.engine, 't')
+  await first.engine.wait({ threadId: 't', ...asked })
+  const [open] = (await first.engine.findThread({ threadId: 't' }))!.interrupts
+  const checkpointNs = open!.namespace.join('|')
+  await first.engine.close()
+  /** An instance whose subgraph hangs after the answer. `reached` settles when it does, and its checkpoint is written. */
+  const hanging = () => {
+    const { opened, open: reach } = gate()
+    const { engine, kill } = join(
+      nestedAsksThen(() => {
+        reach()
+        return forever()
+      }),
+    )
+    const reached = async () => {
+      await opened
+      const thread = (await engine.findThread({ threadId: 't' }))!
+      await eventually(async () => (await engine.readState(thread, { checkpointNs }))?.next[0] === 'next')
+    }
+    return { engine, kill, reached }
+  }
+  return { join, id: open!.id, hanging }
+}
+
+test('a question whose answer a subgraph has taken is not open after a cancel', async () => {
+  const { id, hanging } = await nestedAsked()
+  const { engine, reached } = hanging()
+  const { runId } = await answer(engine, { [id]: 'yes' })
+  await reached()
+  await engine.cancel({ threadId: 't', runId })
+  await engine.wait({ threadId: 't', runId })
+  expect(await openOf(engine)).toEqual([])
+  const events = await transcript(engine, 't', 2)
+  expect(dataOf(events, 'input.requested').map((data) => data.interrupt_id)).toEqual([id])
+  await expect(answer(engine, { [id]: 'no' })).rejects.toMatchObject({ code: 'no_such_interrupt' })
+})
+
+test('a question whose answer a subgraph has taken is not announced again when its run is given up', async () => {
+  const { join, id, hanging } = await nestedAsked()
+  for (const attempt of [1, 2, 3]) {
+    const victim = hanging()
+    if (attempt === 1) await answer(victim.engine, { [id]: 'yes' })
+    await victim.reached()
+    victim.kill()
+  }
+  const { engine } = join(nestedAsksThen(() => {}))
+  const events = await transcript(engine, 't', 2)
+  expect(rootStates(events)).toEqual(['running', 'interrupted', 'running', 'failed'])
+  expect(dataOf(events, 'input.requested').map((data) => data.interrupt_id)).toEqual([id])
+  expect(await engine.findThread({ threadId: 't' })).toMatchObject({ status: 'error', interrupts: [] })
+})
+
+test('a subgraph that has taken an answer goes on in the process that takes its run over', async () => {
+  const { join, id, hanging } = await nestedAsked()
+  const victim = hanging()
+  const answered = await answer(victim.engine, { [id]: 'yes' })
+  await victim.reached()
+  victim.kill()
+  const { engine } = join(nestedAsksThen(() => 'done'))
+  expect(await engine.wait({ threadId: 't', ...answered })).toMatchObject({ status: 'success' })
+  const state = await engine.readState((await engine.findThread({ threadId: 't' }))!)
+  expect(state!.values.notes).toEqual(['answer: yes', 'next: done'])
+})
+
+test('a question of a subgraph is open again when its run is cancelled before the subgraph took the answer', async () => {
+  const { opened: reached, open: reach } = gate()
+  const inner = new StateGraph(Notes)
+    .addNode('ask', async () => {
+      const answer = interrupt('go?')
+      reach()
+      return { notes: [String(answer), String(await forever())] }
+    })
+    .addEdge(START, 'ask')
+    .compile()
+  const { engine } = cluster()(
+    new StateGraph(Notes).addNode('outer', inner).addEdge(START, 'outer').compile(),
+  )
+  await engine.wait({ threadId: 't', ...(await start(engine, 't')) })
+  const [id] = await openOf(engine)
+  const { runId } = await answer(engine, { [id!]: 'yes' })
+  await reached
+  await engine.cancel({ threadId: 't', runId })
+  await engine.wait({ threadId: 't', runId })
+  expect(await openOf(engine)).toEqual([id])
+})

@@ -22,6 +22,7 @@ import {
 } from '../records/records.ts'
 import { commitTransitions, rootLifecycle, type Transition, transition } from '../records/transition.ts'
 import { retryConflicts } from '../records/update.ts'
+import { withoutTaken } from '../records/without-taken.ts'
 import type { Leftover, Outcome } from './outcome.ts'
 
 /** The end of a run: its last events, its last transition and the thread's next record. */
@@ -161,16 +162,22 @@ async function rollback(context: RunContext, run: RunRecord, token: number): Pro
 async function interruptsLeftOpen(
   context: RunContext,
   run: RunRecord,
-  { threadId, interrupts }: ThreadRecord,
+  thread: ThreadRecord,
 ): Promise<readonly OpenInterrupt[]> {
+  const { threadId, interrupts } = thread
   const before = run.rollbackPoint?.interrupts ?? []
   if (before.length === 0) return interrupts
   try {
-    const agent = readerOf(context, run.assistantId)
-    const at = { threadId, checkpointer: checkpointerOf(context, agent) }
-    const read = retryUnavailable(context.retryForMs, () => agent.getState(at))
-    const snapshot = await saverInTime(context, read)
-    return snapshot ? openInterrupts(snapshot, [...interrupts, ...before]) : interrupts
+    const read = async () => {
+      const agent = readerOf(context, run.assistantId)
+      const checkpointId = thread.restoredCheckpointId ?? undefined
+      const at = { threadId, checkpointId, checkpointer: checkpointerOf(context, agent) }
+      const snapshot = await agent.getState(at)
+      return snapshot
+        ? withoutTaken(agent, at, openInterrupts(snapshot, [...interrupts, ...before]))
+        : interrupts
+    }
+    return await saverInTime(context, retryUnavailable(context.retryForMs, read))
   } catch (error) {
     context.report(error, { threadId, runId: run.runId })
     return interrupts

@@ -28,7 +28,8 @@ import {
   type Versioned,
 } from '../records/records.ts'
 import { commitTransitions, transition } from '../records/transition.ts'
-import { readState } from '../threads/state.ts'
+import { withoutTaken } from '../records/without-taken.ts'
+import { addressOf, readState } from '../threads/state.ts'
 import { resolveEnding } from './finish.ts'
 import { keepRenewing } from './lease.ts'
 
@@ -118,7 +119,7 @@ async function remainingInput(
   const { start, checkpointId } = run
   if (await hasWritten(context, thread, run)) return { start: CONTINUE, checkpointId: null }
   return {
-    start: start.kind === 'resume' ? await remainingAnswers(context, thread, start) : start,
+    start: start.kind === 'resume' ? await remainingAnswers(context, thread, run, start) : start,
     checkpointId,
   }
 }
@@ -140,6 +141,7 @@ async function hasWritten(context: RunContext, thread: ThreadRecord, run: RunRec
 async function remainingAnswers(
   context: RunContext,
   thread: ThreadRecord,
+  run: RunRecord,
   start: Extract<RunInput, { kind: 'resume' }>,
 ): Promise<RunInput> {
   if (Object.keys(start.answers).length === 0) return start
@@ -147,9 +149,11 @@ async function remainingAnswers(
   if (!state) return start
   // The next question of a task may have the id of the one before. Then the run has announced it.
   const asked = new Set(thread.interrupts.map(({ id }) => id))
-  const open = openInterrupts(state, []).filter(
+  const answered = openInterrupts(state, run.rollbackPoint?.interrupts ?? []).filter(
     ({ id }) => !asked.has(id) && Object.hasOwn(start.answers, id),
   )
+  const agent = readerOf(context, run.assistantId)
+  const open = await saverInTime(context, withoutTaken(agent, addressOf(context, thread, {}), answered))
   const answers = Object.fromEntries(open.map(({ id }) => [id, start.answers[id]]))
   return open.length > 0 ? { ...start, answers } : CONTINUE
 }

@@ -1,0 +1,22 @@
+import type { Agent, StateAddress } from '../../agents/agent.ts'
+import { type OpenInterrupt, openInterrupts } from './records.ts'
+
+/**
+ * The interrupts of a state that have no answer yet. LangGraph lists those of a subgraph until the task around it has ended,
+ * although the subgraph may have taken their answers and gone on. Only the state of the namespace that asked shows it,
+ * and not where the thread's head was restored, because namespaces stay at what the run that was undone made of them.
+ */
+export async function withoutTaken(
+  agent: Agent,
+  { threadId, checkpointer, checkpointId }: StateAddress,
+  interrupts: readonly OpenInterrupt[],
+): Promise<readonly OpenInterrupt[]> {
+  const waits = await Promise.all(
+    interrupts.map(async ({ id, namespace }) => {
+      if (namespace.length === 0 || checkpointId !== undefined) return true
+      const state = await agent.getState({ threadId, checkpointer, checkpointNs: namespace.join('|') })
+      return !state || openInterrupts(state, []).some((open) => open.id === id)
+    }),
+  )
+  return interrupts.filter((_, i) => waits[i])
+}
