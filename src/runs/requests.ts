@@ -2,7 +2,7 @@ import type { StateUpdate } from '../agents/agent.ts'
 import type { Principal } from '../principal.ts'
 import type { EventFilter } from './log/filter.ts'
 import type { CommandKey } from './records/idempotency.ts'
-import type { MultitaskStrategy, StoredConfig } from './records/records.ts'
+import type { MultitaskStrategy, StoredConfig, ThreadRecord } from './records/records.ts'
 
 /** A thread, and the principal that accesses it. */
 export interface ThreadAddress {
@@ -39,6 +39,8 @@ export interface RunRequest extends ThreadAddress {
   readonly traceparent?: string | null | undefined
   /** Throws for an assistant that the caller may not run. Called when the request names none. */
   readonly permit?: ((assistantId: string) => Promise<void>) | undefined
+  /** Throws where the caller does not want to do this to the thread. Called with the record that the commit is guarded by. */
+  readonly accept?: ((thread: ThreadRecord) => void) | undefined
 }
 
 /** Answers to interrupts of a thread. */
@@ -88,6 +90,8 @@ export interface StateWriteRequest extends ThreadAddress, StateUpdate {
   readonly title?: string | undefined
   /** The idempotency key: a repeated request writes no second checkpoint. */
   readonly command?: CommandKey | undefined
+  /** Throws where the caller does not want to do this to the thread. Called with the record that the commit is guarded by. */
+  readonly accept?: ((thread: ThreadRecord) => void) | undefined
 }
 
 /** A request inside of the engine, which knows the owner that the principal is. */

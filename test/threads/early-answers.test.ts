@@ -9,8 +9,9 @@ import { Notes } from '../fixtures/graphs.ts'
 import { BACKENDS } from '../kit/backends.ts'
 import { dataOf, type Json, rootStates } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
+import { puppet } from '../kit/puppet.ts'
 import type { Place } from '../kit/shared.ts'
-import { gate } from '../kit/wait.ts'
+import { eventually, gate } from '../kit/wait.ts'
 
 /** How long the run that asks goes on after its question, in milliseconds. */
 const SLOW_MS = 60
@@ -117,4 +118,24 @@ test('while its run is in progress a question is shown until it has an answer, a
   release()
   expect((await thread.transcript(2)).at(-1)!.params.data).toMatchObject({ event: 'completed', run_id })
   expect((await thread.idle()).values.notes).toEqual(['answer: yes'])
+})
+
+test('input.inject is refused by a question that is announced while it is permitted', async () => {
+  const actor = puppet()
+  let asking = false
+  const host = await serveAgents({
+    agents: { a: actor.agent },
+    async authorize(_, action) {
+      if (!asking || action !== 'runs:create') return true
+      const data = { interrupt_id: 'i', payload: 'go?', value: 'go?' }
+      actor.emit({ method: 'input.requested', namespace: [], data })
+      await eventually(async () => Object.keys((await thread.get('')).body.interrupts).length > 0)
+      return true
+    },
+  })
+  const thread = host.thread()
+  await thread.start()
+  asking = true
+  const message = { role: 'user', content: 'Hello?' }
+  expect(await thread.refused('input.inject', { message })).toBe('not_supported')
 })

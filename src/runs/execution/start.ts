@@ -71,6 +71,7 @@ async function admit(
   const known = await loadReceipt(store, threadId, command)
   if (known.receipt && 'runId' in known.receipt) return known.receipt
   if (known.receipt || known.inFlight) throw concurrentDuplicate()
+  request.accept?.(thread)
   if (checkpointId !== undefined) {
     const checkpointer = checkpointerOf(context, agent)
     await saverInTime(context, requireCheckpoint({ threadId, checkpointId, checkpointer }))

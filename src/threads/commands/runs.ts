@@ -1,7 +1,13 @@
 import { namedAssistant, threadMetadata } from '../../requests/assistants.ts'
 import { forkPoint, type RunConfigWire, runConfig } from '../../requests/run-config.ts'
 import { titleOf } from '../../requests/title.ts'
-import { type MultitaskStrategy, type RunRequest, type Started, unanswered } from '../../runs/index.ts'
+import {
+  type MultitaskStrategy,
+  type RunRequest,
+  type Started,
+  type ThreadRecord,
+  unanswered,
+} from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
 import { inputInjectSchema, inputRespondSchema, runStartSchema, stateForkSchema } from '../wire.ts'
 import { type Command, type CommandResult, parse, requireThread } from './command.ts'
@@ -70,14 +76,8 @@ export async function inputInject(command: Command): Promise<CommandResult> {
     },
   ]
   // A repeated command does what it did the first time, whatever the thread's status is now.
-  if (!done && unanswered(thread).length > 0) {
-    throw new ProtocolError(
-      'not_supported',
-      'The thread has an open interrupt, which a message would drop. Answer with input.respond, and send the message as update.',
-    )
-  }
   if (done ? 'runId' in done : thread.status === 'busy') {
-    const started = await start(command, { input: { messages } })
+    const started = await start(command, { input: { messages }, accept: refuseQuestions })
     return resultOf(started)
   }
   const { appliedThroughSeq } = await engine.writeState({
@@ -85,8 +85,17 @@ export async function inputInject(command: Command): Promise<CommandResult> {
     principal,
     values: { messages },
     command: key,
+    accept: refuseQuestions,
   })
   return { result: {}, appliedThroughSeq }
+}
+
+function refuseQuestions(thread: ThreadRecord): void {
+  if (unanswered(thread).length === 0) return
+  throw new ProtocolError(
+    'not_supported',
+    'The thread has an open interrupt, which a message would drop. Answer with input.respond, and send the message as update.',
+  )
 }
 
 const resultOf = ({ runId, appliedThroughSeq }: Started, more: object = {}): CommandResult => ({
