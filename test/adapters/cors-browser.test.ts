@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import * as esbuild from 'esbuild'
@@ -87,9 +88,17 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a React 
   }
 })
 
+/** The page with the call of `useStream` that README.md shows. */
 async function bundle(name: string): Promise<string> {
+  const call = /useStream\(\{.*?\}\)/
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const source = readFileSync(new URL(name, import.meta.url), 'utf8')
   const result = await esbuild.build({
-    entryPoints: [fileURLToPath(new URL(name, import.meta.url))],
+    stdin: {
+      contents: source.replace(call, call.exec(readme)![0]),
+      loader: 'tsx',
+      resolveDir: fileURLToPath(new URL('.', import.meta.url)),
+    },
     bundle: true,
     write: false,
     format: 'iife',

@@ -31,7 +31,11 @@ const LACKING = [
 export async function buildNextApp(): Promise<void> {
   await build({
     stdin: {
-      contents: `export { toNext } from './adapters/next.ts'; export { adapterProbe } from './src/audit/index.ts'`,
+      contents: `
+        export { toNext } from './adapters/next.ts'
+        export { langgraph } from './src/agents/langgraph/langgraph.ts'
+        export { adapterProbe } from './src/audit/index.ts'
+        export { createAgentServer, defineAgent } from './src/index.ts'`,
       resolveDir: root,
     },
     bundle: true,
