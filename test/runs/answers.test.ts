@@ -511,3 +511,21 @@ test('a question of a subgraph is open again when its run is cancelled before th
   await engine.wait({ threadId: 't', runId })
   expect(await openOf(engine)).toEqual([id])
 })
+
+test('a question of a task that has failed before stands in the state', async () => {
+  let calls = 0
+  const graph = new StateGraph(Notes)
+    .addNode('ask', () => {
+      if (calls++ === 0) throw new Error('kaput')
+      return { notes: [String(interrupt('go?'))] }
+    })
+    .addEdge(START, 'ask')
+    .compile()
+  const { engine } = cluster()(graph)
+  await engine.wait({ threadId: 't', ...(await start(engine, 't')) })
+  await engine.wait({ threadId: 't', ...(await start(engine, 't', null)) })
+  const thread = (await engine.findThread({ threadId: 't' }))!
+  expect(thread.interrupts).toMatchObject([{ value: 'go?' }])
+  const state = await engine.readState(thread)
+  expect(state!.tasks.flatMap(({ interrupts }) => interrupts)).toMatchObject([{ value: 'go?' }])
+})

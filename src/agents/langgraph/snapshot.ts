@@ -50,9 +50,19 @@ type PendingWrites = NonNullable<CheckpointTuple['pendingWrites']>
 /** The channels that a task writes while it waits for an answer, and when it gets one. */
 const WAITING_CHANNELS = new Set(['__interrupt__', '__resume__', '__scheduled__'])
 
-/** The tasks that have written or failed after their answer. Their interrupts stay in the checkpoint, but are not pending. */
-export const answeredTasks = (pendingWrites: PendingWrites): ReadonlySet<string> =>
-  new Set(pendingWrites.filter(([, channel]) => !WAITING_CHANNELS.has(channel)).map(([taskId]) => taskId))
+/**
+ * The tasks that have written or failed after their answer. Their interrupts stay in the checkpoint, but are not pending. An error
+ * of a task without an answer is older than its question, because a task that is tried again keeps its error.
+ */
+export function answeredTasks(pendingWrites: PendingWrites): ReadonlySet<string> {
+  const resumed = new Set(
+    pendingWrites.filter(([, channel]) => channel === '__resume__').map(([taskId]) => taskId),
+  )
+  const done = pendingWrites.filter(
+    ([taskId, channel]) => !WAITING_CHANNELS.has(channel) && (channel !== '__error__' || resumed.has(taskId)),
+  )
+  return new Set(done.map(([taskId]) => taskId))
+}
 
 /** The snapshot with the pending interrupts only, where several tasks raised some and a part of them is answered. */
 export async function withoutAnswered(
