@@ -361,3 +361,14 @@ describe.each(BACKENDS.filter((backend) => backend.installed()))('over $name', (
     await database.remove()
   })
 })
+
+test('a run that takes too long keeps the text of its answer', async () => {
+  const engine = engineOf(
+    { a: slowFunction() },
+    { limits: { runMs: 150 }, cancelGraceMs: 50, onError: () => {} },
+  )
+  const { runId } = await start(engine, threadId, ask('go'))
+  expect(await engine.wait({ threadId, runId })).toMatchObject({ status: 'error' })
+  expect((await spoken(engine)).at(-1)).toMatch(/^ai: Half an answer/)
+  await engine.close()
+})

@@ -182,6 +182,25 @@ for (const [name, place] of Object.entries(ofAgent)) {
   })
 }
 
+for (const [name, reporters] of Object.entries({
+  observe: { observe: leak },
+  onError: { onError: leak },
+})) {
+  test(`no client sees what an ${name} throws, and the run goes on to its end`, async () => {
+    const server = createAgentServer({
+      agents: { a: defineAgent({ run: leak }) },
+      onError: () => {},
+      ...reporters,
+    })
+    const run = await server.engine.start({ threadId: 't', input: INPUT })
+    expect(await server.engine.wait({ threadId: 't', ...run })).toMatchObject({ status: 'error' })
+    const thread = await server.fetch(new Request('http://test/threads/t'))
+    expect(thread.status).toBe(200)
+    expect(await thread.text()).not.toContain('secret@')
+    await server.close()
+  })
+}
+
 test('the event of a tool that fails does not show why', async () => {
   const { events } = await failureOf({ agent: failsInTool })
   const [failed] = dataOf(events, 'tools').filter(({ event }) => event === 'tool-error')
@@ -239,6 +258,12 @@ const ofRequests: Readonly<Record<string, () => Place>> = {
   authorize: () => ({ agent: plain(), authorize: leak }),
   'the schema of the input': () => ({
     agent: defineAgent({ input: schemaOf(leak) as never, run: () => {} }),
+  }),
+  'the context of a graph': () => ({
+    agent: langgraph(
+      threeSteps(() => {}),
+      { context: leak },
+    ),
   }),
   'a reducer': () => ({ agent: withReducer() }),
   'a store that cannot be read': () => ({ agent: plain(), store: storeOf('get') }),
