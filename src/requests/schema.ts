@@ -1,4 +1,7 @@
-/** What a request may hold, as functions that read a value and throw an `InvalidValue`. */
+/**
+ * What a request may hold, as functions that read a value and throw an `InvalidValue`. Bundlers drop schemas that nobody uses only
+ * where what makes them is a function declaration that is marked so: they ignore the mark of an arrow function.
+ */
 
 /** Reads a value of a request. `path` is where it stands, such as `config.tags.0`. */
 export type Schema<T> = (value: unknown, path?: string) => T
@@ -28,19 +31,19 @@ export const string: Schema<string> = (value, path = '') =>
 export const nonEmpty: Schema<string> = (value, path = '') =>
   typeof value === 'string' && value !== '' ? value : refuse(path, 'a string that is not empty')
 
-export const whole =
-  /* @__NO_SIDE_EFFECTS__ */
-    (min: number, max = Number.MAX_SAFE_INTEGER): Schema<number> =>
-    (value, path = '') =>
-      Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
-        ? (value as number)
-        : refuse(path, `a whole number from ${min} to ${max}`)
+/* @__NO_SIDE_EFFECTS__ */
+export function whole(min: number, max = Number.MAX_SAFE_INTEGER): Schema<number> {
+  return (value, path = '') =>
+    Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
+      ? (value as number)
+      : refuse(path, `a whole number from ${min} to ${max}`)
+}
 
-export const oneOf =
-  /* @__NO_SIDE_EFFECTS__ */
-    <const T extends string>(...values: readonly T[]): Schema<T> =>
-    (value, path = '') =>
-      values.find((one) => one === value) ?? refuse(path, `one of ${values.join(', ')}`)
+/* @__NO_SIDE_EFFECTS__ */
+export function oneOf<const T extends string>(...values: readonly T[]): Schema<T> {
+  return (value, path = '') =>
+    values.find((one) => one === value) ?? refuse(path, `one of ${values.join(', ')}`)
+}
 
 /** An object of any keys. */
 export const record: Schema<Readonly<Record<string, unknown>>> = (value, path = '') => {
@@ -51,43 +54,41 @@ export const record: Schema<Readonly<Record<string, unknown>>> = (value, path = 
 }
 
 /** The length is checked before the items, each of which costs more than its bytes. */
-export const list =
-  /* @__NO_SIDE_EFFECTS__ */
-    <T>(item: Schema<T>, min = 0, max = Number.POSITIVE_INFINITY): Schema<T[]> =>
-    (value, path = '') => {
-      if (!Array.isArray(value)) return refuse(path, 'an array')
-      if (value.length < min) return refuse(path, `${min} or more items`)
-      if (value.length > max) return refuse(path, `at most ${max} items`)
-      return value.map((one, index) => item(one, at(path, index)))
-    }
+/* @__NO_SIDE_EFFECTS__ */
+export function list<T>(item: Schema<T>, min = 0, max = Number.POSITIVE_INFINITY): Schema<T[]> {
+  return (value, path = '') => {
+    if (!Array.isArray(value)) return refuse(path, 'an array')
+    if (value.length < min) return refuse(path, `${min} or more items`)
+    if (value.length > max) return refuse(path, `at most ${max} items`)
+    return value.map((one, index) => item(one, at(path, index)))
+  }
+}
 
 /** Many clients send null for what they leave out. */
-export const optional =
-  /* @__NO_SIDE_EFFECTS__ */
-    <T>(schema: Schema<T>): Schema<T | undefined> =>
-    (value, path) =>
-      value == null ? undefined : schema(value, path)
+/* @__NO_SIDE_EFFECTS__ */
+export function optional<T>(schema: Schema<T>): Schema<T | undefined> {
+  return (value, path) => (value == null ? undefined : schema(value, path))
+}
 
 /** The first schema that takes the value. */
-export const either =
-  /* @__NO_SIDE_EFFECTS__ */
-    <T>(expected: string, ...schemas: readonly Schema<T>[]): Schema<T> =>
-    (value, path = '') => {
-      for (const schema of schemas) {
-        try {
-          return schema(value, path)
-        } catch (error) {
-          if (!(error instanceof InvalidValue)) throw error
-        }
+/* @__NO_SIDE_EFFECTS__ */
+export function either<T>(expected: string, ...schemas: readonly Schema<T>[]): Schema<T> {
+  return (value, path = '') => {
+    for (const schema of schemas) {
+      try {
+        return schema(value, path)
+      } catch (error) {
+        if (!(error instanceof InvalidValue)) throw error
       }
-      return refuse(path, expected)
     }
+    return refuse(path, expected)
+  }
+}
 
-export const map =
-  /* @__NO_SIDE_EFFECTS__ */
-    <From, To>(schema: Schema<From>, change: (value: From) => To): Schema<To> =>
-    (value, path) =>
-      change(schema(value, path))
+/* @__NO_SIDE_EFFECTS__ */
+export function map<From, To>(schema: Schema<From>, change: (value: From) => To): Schema<To> {
+  return (value, path) => change(schema(value, path))
+}
 
 type Shape = Readonly<Record<string, Schema<unknown>>>
 type OptionalKeys<S extends Shape> = {
@@ -99,15 +100,15 @@ export type ObjectOf<S extends Shape> = {
 } & { readonly [Key in OptionalKeys<S>]?: Read<S[Key]> }
 
 /** An object with these keys. Others are ignored. */
-export const object =
-  /* @__NO_SIDE_EFFECTS__ */
-    <S extends Shape>(shape: S): Schema<ObjectOf<S>> =>
-    (value, path = '') => {
-      if (!isObject(value)) return refuse(path, 'an object')
-      const read: Record<string, unknown> = {}
-      for (const [key, schema] of Object.entries(shape)) {
-        const item = schema(Object.hasOwn(value, key) ? value[key] : undefined, at(path, key))
-        if (item !== undefined) read[key] = item
-      }
-      return read as ObjectOf<S>
+/* @__NO_SIDE_EFFECTS__ */
+export function object<S extends Shape>(shape: S): Schema<ObjectOf<S>> {
+  return (value, path = '') => {
+    if (!isObject(value)) return refuse(path, 'an object')
+    const read: Record<string, unknown> = {}
+    for (const [key, schema] of Object.entries(shape)) {
+      const item = schema(Object.hasOwn(value, key) ? value[key] : undefined, at(path, key))
+      if (item !== undefined) read[key] = item
     }
+    return read as ObjectOf<S>
+  }
+}

@@ -20,6 +20,7 @@ import {
  */
 
 /** An object schema that also takes its keys in camelCase. If both are given, snake_case wins. */
+/* @__NO_SIDE_EFFECTS__ */
 function params<Shape extends Parameters<typeof object>[0]>(shape: Shape) {
   const read = object(shape)
   return (value: unknown, path?: string) => read(toSnake(value), path)
@@ -38,7 +39,10 @@ function toSnake(value: unknown): unknown {
 /** The most items of a list whose items are checked or compared one by one. */
 const MAX_ITEMS = 1_000
 
-const list = <T>(item: Schema<T>, min?: number) => listOf(item, min, MAX_ITEMS)
+/* @__NO_SIDE_EFFECTS__ */
+function list<T>(item: Schema<T>, min?: number) {
+  return listOf(item, min, MAX_ITEMS)
+}
 const namespace = list(string)
 
 const config = params({

@@ -20,33 +20,33 @@ const NODE_ENTRIES = [
 
 /** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
 const CEILINGS: Readonly<Record<string, number>> = {
-  agentwire: 60,
-  'agentwire/langgraph': 8,
-  'agentwire/messages': 6,
+  agentwire: 61,
+  'agentwire/langgraph': 9,
+  'agentwire/messages': 5.5,
   'agentwire/sqlite': 16,
   'agentwire/postgres': 21,
   'agentwire/redis': 23,
-  'agentwire/storage': 47,
+  'agentwire/storage': 49,
   'agentwire/formats': 28,
   'agentwire/tracing': 38.5,
   'agentwire/tracing/sse': 33.5,
-  'agentwire/tracing/langsmith': 1,
+  'agentwire/tracing/langsmith': 0.5,
   'agentwire/tracing/opentelemetry': 31,
   'agentwire/opentelemetry': 3,
-  'agentwire/audit': 49,
+  'agentwire/audit': 50,
   'agentwire/node': 5,
-  'agentwire/express': 5,
-  'agentwire/fastify': 5,
-  'agentwire/hono': 1,
+  'agentwire/express': 4,
+  'agentwire/fastify': 4,
+  'agentwire/hono': 0.5,
   'agentwire/next': 1,
-  'agentwire/thread-metadata': 4,
+  'agentwire/thread-metadata': 1.5,
 }
 
 /** The same for one name alone, after a bundler has dropped the rest of its entry. */
 const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[] = [
-  ['createAgentServer', 'agentwire', 42.5],
-  ['defineAgent', 'agentwire', 20],
-  ['memoryCheckpointer', 'agentwire', 6],
+  ['createAgentServer', 'agentwire', 43],
+  ['defineAgent', 'agentwire', 20.5],
+  ['memoryCheckpointer', 'agentwire', 4.5],
 ]
 
 const allowed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)])
