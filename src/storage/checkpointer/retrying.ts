@@ -4,7 +4,7 @@ import type { Checkpointer, CheckpointTuple } from './checkpointer.ts'
 import { overlay, wrapCalls } from './overlay.ts'
 
 /** Retries `work`, which may safely be done twice, while the backend is away, for up to `patienceMs` milliseconds. */
-export async function retryUnavailable<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
+export async function retryUnavailable<T>(patienceMs: number, work: () => T | Promise<T>): Promise<T> {
   let deadline: number | undefined
   for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
     try {
@@ -24,7 +24,7 @@ const METHODS = ['get', 'getTuple', 'put', 'putWrites', 'getDeltaChannelHistory'
 /** A view of a run's saver that waits for a backend that is away. Its calls may be retried because putting a checkpoint twice has the effect of putting it once. */
 export function retryingCheckpointer(inner: Checkpointer, patienceMs: number): Checkpointer {
   return overlay(inner, (saver) => ({
-    ...wrapCalls(saver, METHODS, (call) => retryUnavailable(patienceMs, async () => call())),
+    ...wrapCalls(saver, METHODS, (call) => retryUnavailable(patienceMs, call)),
     /** Waits for the first tuple only, because what was yielded cannot be taken back. */
     async *list(...args) {
       let tuples: AsyncGenerator<CheckpointTuple> | undefined
