@@ -33,16 +33,19 @@ export async function serveCalls(server: Server, methods: Methods = {}): Promise
 }
 
 let highest = 0
-let sampling: ReturnType<typeof setInterval> | undefined
+let isSampling = false
 
 /**
  * Gives the most resident memory since the call before, in bytes. Seen from inside: it is looked at every few milliseconds, but
  * not before the first call, because looking costs up to a tenth of the CPU time that other benchmarks measure.
  */
 function peak(): number {
-  sampling ??= setInterval(() => {
-    highest = Math.max(highest, process.memoryUsage.rss())
-  }, 3).unref()
+  if (!isSampling) {
+    isSampling = true
+    setInterval(() => {
+      highest = Math.max(highest, process.memoryUsage.rss())
+    }, 3).unref()
+  }
   const seen = highest
   highest = process.memoryUsage.rss()
   return Math.max(seen, highest)
