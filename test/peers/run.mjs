@@ -135,6 +135,7 @@ try {
     'test',
     'examples',
     'docs',
+    'README.md',
     'tsconfig.json',
     'vitest.config.ts',
   ])
