@@ -1,0 +1,52 @@
+import type {
+  A2AMessage,
+  ListRequest,
+  PushConfig,
+  PushConfigRequest,
+  SendRequest,
+  StreamItem,
+  Task,
+  TaskList,
+  TaskPushConfig,
+  TaskRequest,
+} from '../model.ts'
+
+/** What a client may ask, whatever the dialect calls it. */
+export type Operation =
+  | 'send'
+  | 'stream'
+  | 'getTask'
+  | 'listTasks'
+  | 'cancelTask'
+  | 'subscribe'
+  | 'setPush'
+  | 'getPush'
+  | 'listPush'
+  | 'deletePush'
+  | 'extendedCard'
+
+/**
+ * One version of the protocol: its method names, how its params are read, and how results are written. Readers throw `A2AError`
+ * (`invalid_params`), whose message names the path of what is wrong, and ignore fields that they do not know.
+ */
+export interface Dialect {
+  readonly version: '0.3' | '1.0'
+  /** Method name to operation. No name is in both dialects. */
+  readonly methods: ReadonlyMap<string, Operation>
+
+  readSend(params: unknown): SendRequest
+  readTask(params: unknown): TaskRequest
+  /** Only v1.0 has the method. */
+  readList(params: unknown): ListRequest
+  readSetPush(params: unknown): { readonly taskId: string; readonly config: PushConfig }
+  readPush(params: unknown): PushConfigRequest
+
+  writeSent(result: { readonly task: Task } | { readonly message: A2AMessage }): unknown
+  writeTask(task: Task): unknown
+  writeList(list: TaskList): unknown
+  writeItem(item: StreamItem): unknown
+  writePush(push: TaskPushConfig): unknown
+  writePushList(pushes: readonly TaskPushConfig[]): unknown
+  /** What a webhook is sent, and its media type. */
+  writeNotification(item: StreamItem, task: Task): { readonly body: unknown; readonly contentType: string }
+}

@@ -1,0 +1,33 @@
+import { AgentwireError } from '../errors.ts'
+
+/** The JSON-RPC code of each refusal. Source: A2A v0.3.0 §8, v1.0 §5.4, JSON-RPC 2.0 §5.1. */
+export const A2A_ERROR_CODES = {
+  parse_error: -32700,
+  invalid_request: -32600,
+  method_not_found: -32601,
+  invalid_params: -32602,
+  internal_error: -32603,
+  task_not_found: -32001,
+  task_not_cancelable: -32002,
+  push_notification_not_supported: -32003,
+  unsupported_operation: -32004,
+  content_type_not_supported: -32005,
+  invalid_agent_response: -32006,
+  extended_card_not_configured: -32007,
+  extension_support_required: -32008,
+  version_not_supported: -32009,
+} as const
+
+export type A2AErrorCode = keyof typeof A2A_ERROR_CODES
+
+/** A request that this face refuses. No state was changed. */
+export class A2AError extends AgentwireError {
+  static override readonly brand = 'A2AError'
+  declare readonly code: A2AErrorCode
+  /** Details that v1.0 clients are given as ErrorInfo metadata, such as `{ taskId }`. */
+  readonly details: Readonly<Record<string, string>>
+  constructor(code: A2AErrorCode, message: string, details: Readonly<Record<string, string>> = {}) {
+    super(code, message)
+    this.details = details
+  }
+}
