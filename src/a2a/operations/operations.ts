@@ -1,0 +1,57 @@
+import type { FaceCall } from '../../requests/routes.ts'
+import type { A2AContext } from '../context.ts'
+import type { Dialect } from '../dialects/dialect.ts'
+import type {
+  A2AMessage,
+  ListRequest,
+  PushConfig,
+  PushConfigRequest,
+  SendRequest,
+  StreamItem,
+  Task,
+  TaskList,
+  TaskPushConfig,
+  TaskRequest,
+} from '../model.ts'
+
+/** A request as operations see it, read from either dialect. */
+export interface A2ACall {
+  readonly context: A2AContext
+  readonly call: FaceCall
+  /** As the path names it. */
+  readonly assistantId: string
+  readonly dialect: Dialect
+  /** The `metadata` of the JSON-RPC object itself, where clients of LangGraph put `thread_id`. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+  readonly lastEventId: string | undefined
+}
+
+export type Sent = { readonly task: Task } | { readonly message: A2AMessage }
+
+/** An item of a stream, and what a client sends as `Last-Event-ID` to go on after it. */
+export interface StreamEntry {
+  readonly id?: string | undefined
+  readonly item: StreamItem
+}
+
+/**
+ * What this face does, one function for each `Operation`. They throw `A2AError`, or what the engine throws. A stream refuses a
+ * request by throwing before its first entry; the client that leaves returns its iterator.
+ */
+export interface Operations {
+  send(call: A2ACall, request: SendRequest): Promise<Sent>
+  stream(call: A2ACall, request: SendRequest): AsyncIterable<StreamEntry>
+  getTask(call: A2ACall, request: TaskRequest): Promise<Task>
+  listTasks(call: A2ACall, request: ListRequest): Promise<TaskList>
+  cancelTask(call: A2ACall, request: TaskRequest): Promise<Task>
+  subscribe(call: A2ACall, request: TaskRequest): AsyncIterable<StreamEntry>
+  setPush(
+    call: A2ACall,
+    request: { readonly taskId: string; readonly config: PushConfig },
+  ): Promise<TaskPushConfig>
+  getPush(call: A2ACall, request: PushConfigRequest): Promise<TaskPushConfig>
+  listPush(call: A2ACall, request: PushConfigRequest): Promise<readonly TaskPushConfig[]>
+  deletePush(call: A2ACall, request: PushConfigRequest): Promise<void>
+  /** The card in the call's dialect. */
+  extendedCard(call: A2ACall): Promise<unknown>
+}
