@@ -33,6 +33,7 @@ export {
   type ToolContext,
   type Writer,
 } from './agents/function/define-agent.ts'
+export type { AgentProfile, AgentSkill } from './agents/profile.ts'
 export { AgentwireError } from './errors.ts'
 export {
   type Authenticate,

@@ -1,11 +1,12 @@
 import type { Principal } from '../principal.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
+import type { AgentProfile } from './profile.ts'
 
 /**
  * Anything that turns an input into a stream of protocol events. `langgraph(graph)` and `defineAgent({ … })` make agents. Only
  * the run engine calls `stream`.
  */
-export interface Agent {
+export interface Agent extends AgentProfile {
   readonly name?: string | undefined
   readonly description?: string | undefined
   /** Lets another process continue a run from its last checkpoint when the process of the run has died. */

@@ -1,5 +1,6 @@
 import { uuid7 } from '../../ids.ts'
 import type { Agent } from '../agent.ts'
+import { profileOf } from '../profile.ts'
 import { attempt } from './attempt.ts'
 import { changeOf, readInput, reduce } from './state.ts'
 import { threadState } from './thread-state.ts'
@@ -46,6 +47,7 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
     description,
     resumable,
     checkpointer,
+    ...profileOf(definition),
     stream: (task) => attempt(definition, task),
     async validateInput(value) {
       if (value === null || value === undefined) return

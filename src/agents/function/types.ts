@@ -5,9 +5,10 @@ import type { Principal } from '../../principal.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { Run } from '../../tracing/run.ts'
 import type { RunConfig } from '../agent.ts'
+import type { AgentProfile } from '../profile.ts'
 
-/** The options of `defineAgent`. */
-export interface AgentDefinition<Input> {
+/** The options of `defineAgent`, which throws `AgentwireError` (`invalid_agent`) where `skills` or modes are not valid. */
+export interface AgentDefinition<Input> extends AgentProfile {
   readonly name?: string
   readonly description?: string
   /** Any Standard Schema (zod, valibot, arktype). Without one, `input` is the object as it was sent. */

@@ -1,5 +1,6 @@
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { Agent, ContextRequest } from '../agent.ts'
+import { type AgentProfile, profileOf } from '../profile.ts'
 import { graphOf, type LangGraphAgent } from './graph.ts'
 import { streamGraph } from './run.ts'
 import { langchainSerde } from './serde.ts'
@@ -7,7 +8,7 @@ import { stateOf } from './state.ts'
 
 export type { CompiledGraphLike, LangGraphAgent } from './graph.ts'
 
-export interface LangGraphOptions {
+export interface LangGraphOptions extends AgentProfile {
   /** Default: the name with which the graph was compiled. */
   readonly name?: string
   /** Default: the description with which the graph was compiled. */
@@ -31,7 +32,8 @@ export interface LangGraphOptions {
  * A graph that was compiled with a checkpointer keeps it, one with `checkpointer: false` keeps no state, and any other graph gets
  * the server's. The graph itself never changes.
  *
- * Throws `AgentwireError` (`invalid_agent`) for anything but a compiled graph.
+ * Throws `AgentwireError` (`invalid_agent`) for anything but a compiled graph, and for `skills` or modes that
+ * are not valid.
  */
 export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {}): Agent {
   const graph = graphOf(agent)
@@ -40,6 +42,7 @@ export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {})
     name: options.name ?? givenName(graph.name),
     description: options.description ?? graph.description,
     resumable: true,
+    ...profileOf(options),
     ...(options.context && { context: options.context }),
     get checkpointer() {
       const own = graph.checkpointer
