@@ -30,8 +30,10 @@ import {
   loadRun,
   loadThread,
   type StoredConfig,
+  type TaskRecord,
   type ThreadRecord,
 } from './records/records.ts'
+import type { TaskQuery } from './records/tasks.ts'
 import type {
   Answers,
   NewThreadRequest,
@@ -47,6 +49,7 @@ import { deleteThread } from './threads/delete-thread.ts'
 import { countThreads, listThreads, type ThreadListQuery } from './threads/lists.ts'
 import { warnOfForgetfulStore } from './threads/savers.ts'
 import { readHistory, readState, type StateQuery } from './threads/state.ts'
+import { findTask, readTasks, type TaskPage } from './threads/tasks.ts'
 import {
   createThread,
   findThread,
@@ -111,6 +114,10 @@ export interface ThreadList extends Omit<ThreadListQuery, 'owner'> {
   readonly principal?: Principal | null | undefined
 }
 
+export interface TaskList extends Omit<TaskQuery, 'owner'> {
+  readonly principal?: Principal | null | undefined
+}
+
 /** The current load of an engine. */
 export interface EngineMeasures {
   /** Runs that execute in this process. */
@@ -134,6 +141,8 @@ export interface AgentEngine {
   /** The assistant of a thread that names none; undefined when there are several and none was chosen. */
   readonly defaultAgent: string | undefined
   readonly limits: Limits
+  /** For what a face must remember, beside the collections of the engine. */
+  readonly store: Store
   /** Starts a run, creating the thread when there is none. Settles when it is recorded, not when it ends. */
   start(request: RunRequest): Promise<Started>
   /** Starts a run that continues with the answers. Throws `no_such_interrupt`. */
@@ -173,6 +182,13 @@ export interface AgentEngine {
   writeState(write: StateWriteRequest): Promise<Written>
   /** The tree of a run's agents, built from its lifecycle events. Undefined when the log has none of them. */
   readTree(thread: ThreadRecord, runId: string): Promise<RunTree | undefined>
+  /**
+   * A task of one of the principal's threads, by its id or that of one of its runs. A run that was not started as a task is one of
+   * its own, for as long as its record is kept.
+   */
+  findTask(task: ThreadAddress & { readonly taskId: string }): Promise<TaskRecord | undefined>
+  /** A principal's tasks of an assistant, the last changed first. */
+  listTasks(query: TaskList): Promise<TaskPage>
   /** The recorded result of an earlier command. Does not check that the thread is the caller's. Throws `key_reused`. */
   loadReceipt(threadId: string, command: CommandKey | undefined): Promise<Receipt | null>
   measure(): Promise<EngineMeasures>
@@ -212,6 +228,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     aliases,
     defaultAgent,
     limits,
+    store,
     start: ({ input = null, ...request }) =>
       startAs({ ...request, config: configOf(request), start: { kind: 'input', value: input } }),
     respond: ({ answers, update, goto, ...request }) => {
@@ -233,6 +250,8 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     countThreads: (query = {}) => as(countThreads)(query),
     deleteThread: as(deleteThread),
     readTree: ({ threadId }, runId) => readTree(context, threadId, runId),
+    findTask: as(findTask),
+    listTasks: as(readTasks),
     loadReceipt: async (threadId, command) => (await loadReceipt(store, threadId, command)).receipt,
     measure: () => measure(context),
     working: (threadId) => context.executing.get(threadId),

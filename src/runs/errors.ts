@@ -6,6 +6,9 @@ export type RunErrorCode =
   | 'no_such_run'
   | 'no_such_checkpoint'
   | 'no_such_interrupt'
+  | 'no_such_task'
+  /** The task takes no more messages. */
+  | 'task_ended'
   /** The thread has a run in progress and the caller asked not to wait for it. */
   | 'thread_busy'
   /** Another command had this idempotency key before. */
@@ -28,6 +31,9 @@ export class RunError extends AgentwireError {
 
 export const noSuchThread = (threadId: string): RunError =>
   new RunError('no_such_thread', `Thread ${JSON.stringify(threadId)} not found.`)
+
+export const noSuchTask = (taskId: string): RunError =>
+  new RunError('no_such_task', `Task ${JSON.stringify(taskId)} not found.`)
 
 export const noSuchRun = (runId: string): RunError =>
   new RunError('no_such_run', `Run ${JSON.stringify(runId)} not found on this thread.`)

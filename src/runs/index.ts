@@ -5,6 +5,7 @@ export {
   createAgentEngine,
   type EngineMeasures,
   type RunResult,
+  type TaskList,
   type ThreadList,
 } from './engine.ts'
 export { RunError, type RunErrorCode } from './errors.ts'
@@ -24,14 +25,19 @@ export type {
 export type { CommandKey, Made, Receipt, Started, Written } from './records/idempotency.ts'
 export {
   type CancelAction,
+  isTaskEnded,
   type MultitaskStrategy,
   type OpenInterrupt,
   type QueuedRun,
   type StoredConfig,
+  type TaskLink,
+  type TaskRecord,
+  type TaskState,
   type ThreadOrder,
   type ThreadRecord,
   unanswered,
 } from './records/records.ts'
+export type { TaskQuery } from './records/tasks.ts'
 export type {
   Answers,
   NewThreadRequest,
@@ -44,4 +50,5 @@ export type {
 export type { Subscription } from './subscriptions/subscribe.ts'
 export type { ThreadListQuery } from './threads/lists.ts'
 export type { StateQuery } from './threads/state.ts'
+export type { TaskPage } from './threads/tasks.ts'
 export type { RunTree } from './threads/tree.ts'

@@ -1,5 +1,6 @@
 import type { StateUpdate } from '../agents/agent.ts'
 import type { Principal } from '../principal.ts'
+import type { Json } from '../storage/store/store.ts'
 import type { EventFilter } from './log/filter.ts'
 import type { CommandKey } from './records/idempotency.ts'
 import type { MultitaskStrategy, StoredConfig, ThreadRecord } from './records/records.ts'
@@ -33,6 +34,11 @@ export interface RunRequest extends ThreadAddress {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** The idempotency key: a repeated request starts no second run. */
   readonly command?: CommandKey | undefined
+  /**
+   * Makes the run one that a client follows as a task: the first of a new task with `details`, which the caller keeps with it, or one
+   * that goes on with a task. Default: the run that answers an interrupt goes on with the task that asked, any other is of none.
+   */
+  readonly task?: { readonly details: Json } | { readonly taskId: string } | undefined
   /** The HTTP request that asked for the run, for the `context` of its agent. */
   readonly request?: Request | undefined
   /** The W3C `traceparent` of what asked for the run. */

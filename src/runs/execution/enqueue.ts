@@ -44,7 +44,7 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   }
   if (thread.queue.length >= context.limits.queuedRuns)
     throw new RunError('thread_busy', `${thread.queue.length} runs wait on this thread, and no more may.`)
-  const entry = { runId: run.runId, answers }
+  const entry: QueuedRun = { runId: run.runId, answers, ...(run.task && { taskId: run.task.taskId }) }
   const guards = [guardThread(threadId, read), ...request.guards]
   if (strategy === 'enqueue') {
     const queue = inTurn(thread.queue, entry)
@@ -89,11 +89,12 @@ export async function dropWaiting(
   reason: RunEndReason,
 ): Promise<Transition[]> {
   const { threadId, queue } = thread
+  const emptied = { ...thread, queue: [] }
   const ends: Transition[] = []
   for (let at = 0; at < queue.length; at += LOADED) {
     const some = queue.slice(at, at + LOADED).map(({ runId }) => loadRun(store, threadId, runId))
     for (const run of await Promise.all(some)) {
-      if (run && !isEnded(run.record)) ends.push(dropped(thread, run.record, reason))
+      if (run && !isEnded(run.record)) ends.push(dropped(emptied, run.record, reason))
     }
   }
   return ends

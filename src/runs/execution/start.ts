@@ -18,6 +18,7 @@ import { retryConflicts } from '../records/update.ts'
 import type { Owned, RunRequest } from '../requests.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
 import { requireCheckpoint } from '../threads/state.ts'
+import { linkToTask } from '../threads/task-link.ts'
 import { savedThread } from '../threads/threads.ts'
 import { enqueue } from './enqueue.ts'
 import { execute, startWaiting } from './execute.ts'
@@ -87,7 +88,9 @@ async function admit(
   if (start.kind === 'input' && start.value !== null) await agent.validateInput?.(start.value)
   const answers = requireOpen(thread, start)
   const config = await configFor(agent)
-  const run = newRun({ ...request, assistantId, config }, start, state.now)
+  const runId = uuid7()
+  const task = await linkToTask(context, thread, start, { ...request, runId, now: state.now })
+  const run = newRun({ ...request, runId, assistantId, config, task }, start, state.now)
   const started: Started = { runId: run.runId, appliedThroughSeq: state.head }
   const extra = { guards: known.guards, ops: putReceipt(command, started) }
   const changed: ThreadRecord = {
@@ -115,11 +118,11 @@ async function admit(
 }
 
 const newRun = (
-  request: StartRequest & Pick<RunRecord, 'assistantId' | 'config'>,
+  request: Omit<StartRequest, 'task'> & Pick<RunRecord, 'runId' | 'assistantId' | 'config' | 'task'>,
   start: RunInput,
   now: number,
 ): RunRecord => ({
-  runId: uuid7(),
+  runId: request.runId,
   threadId: request.threadId,
   assistantId: request.assistantId,
   status: 'pending',
@@ -135,6 +138,7 @@ const newRun = (
   attempts: 0,
   rollbackPoint: null,
   error: null,
+  ...(request.task && { task: request.task }),
 })
 
 /** The existing thread, or undefined if a new one is to be created. Throws if the caller may not use it. */

@@ -52,6 +52,8 @@ export interface QueuedRun {
   readonly runId: string
   /** The interrupts it will answer. No other run may answer them meanwhile. */
   readonly answers: readonly string[]
+  /** The task that it goes on with. */
+  readonly taskId?: string | undefined
 }
 
 /** An interrupt that waits for an answer. */
@@ -88,6 +90,44 @@ export interface RunRecord {
   /** What a rollback restores. Null until the run starts. */
   readonly rollbackPoint: RollbackPoint | null
   readonly error: string | null
+  /** The task that it works on. Absent where nobody follows it as one. */
+  readonly task?: TaskLink | undefined
+}
+
+export type TaskState =
+  | 'submitted'
+  | 'working'
+  | 'input-required'
+  | 'completed'
+  | 'canceled'
+  | 'failed'
+  | 'rejected'
+
+/** What a run knows of the task that it works on. */
+export interface TaskLink {
+  /** The id of the task's first run. */
+  readonly taskId: string
+  /** Its runs up to this one, oldest first: those after the first answer interrupts, or bring further messages. */
+  readonly runIds: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  /** What the face that started it keeps with it, as plain JSON. */
+  readonly details: Json
+}
+
+/**
+ * A unit of work that a client follows by its id: a run, and the runs that go on with it. It is written in the commits that change
+ * the status of its runs, whatever face or instance makes them, and stays as long as its thread.
+ */
+export interface TaskRecord extends TaskLink {
+  readonly threadId: string
+  readonly assistantId: string
+  readonly owner: string | null
+  readonly state: TaskState
+  /** What clients are told of why it failed or was rejected. */
+  readonly error: string | null
+  /** When the state changed last, in milliseconds since 1970. */
+  readonly updatedAt: number
 }
 
 /** The thread before a run. */
@@ -188,6 +228,24 @@ export const putRun = (run: RunRecord): Op => ({
   ...(isEnded(run) && { ttlMs: ENDED_RUN_TTL_MS }),
 })
 
+/** The index field that orders an owner's tasks of an assistant, or those of one state, by their last change. */
+export const taskField = (
+  owner: string | null,
+  assistantId: string,
+  state: TaskState | 'all' = 'all',
+): string => `${state} of ${JSON.stringify([assistantId, owner])}`
+
+export const putTask = (task: TaskRecord): Op => ({
+  op: 'put',
+  collection: 'tasks',
+  id: task.taskId,
+  value: task as unknown as Json,
+  index: {
+    [taskField(task.owner, task.assistantId)]: task.updatedAt,
+    [taskField(task.owner, task.assistantId, task.state)]: task.updatedAt,
+  },
+})
+
 /** Asks a running run to stop. Its status changes when it has stopped. */
 export const requestCancel = (run: RunRecord, cancel: CancelAction): Op => putRun({ ...run, cancel })
 
@@ -223,6 +281,10 @@ export function withoutQueued(thread: ThreadRecord, runIds: readonly string[]): 
     interrupts: thread.interrupts.map((open) => (lost.has(open.id) ? { ...open, runId: '' } : open)),
   }
 }
+
+const ENDED: ReadonlySet<TaskState> = new Set(['completed', 'canceled', 'failed', 'rejected'])
+
+export const isTaskEnded = ({ state }: Pick<TaskRecord, 'state'>): boolean => ENDED.has(state)
 
 export const isEnded = (run: RunRecord): boolean => run.status !== 'pending' && run.status !== 'running'
 

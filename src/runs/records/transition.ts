@@ -1,7 +1,17 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import type { Op } from '../../storage/store/store.ts'
 import type { AboutRun, RunEndReason, RunEvent, ServerEvent } from '../observe.ts'
-import { putRun, type RollbackPoint, type RunRecord, type ThreadRecord } from './records.ts'
+import {
+  isTaskEnded,
+  putRun,
+  putTask,
+  type RollbackPoint,
+  type RunRecord,
+  type TaskLink,
+  type TaskRecord,
+  type TaskState,
+  type ThreadRecord,
+} from './records.ts'
 
 /** How the status of a run changes, with what observers are told of it. Nothing else changes it. */
 export type RunChange =
@@ -23,10 +33,10 @@ type Told<Type extends RunEvent['type'], Fields extends string = never> = { read
   Fields & keyof Extract<RunEvent, { readonly type: Type }>
 >
 
-/** One change of a run's status: the record it leaves, the op that writes it, and what observers are told of it. */
+/** One change of a run's status: the record it leaves, the ops that write it and its task, and what observers are told of it. */
 export interface Transition {
   readonly run: RunRecord
-  readonly op: Op
+  readonly ops: readonly Op[]
   readonly event: RunEvent
 }
 
@@ -49,7 +59,8 @@ export function transition(thread: ThreadRecord, before: RunRecord, change: RunC
   const { at } = about
   const made = (record: Partial<RunRecord>, event: RunEvent): Transition => {
     const run = { ...before, ...record }
-    return { run, op: putRun(run), event }
+    const task = run.task ? [putTask(taskAfter(thread, run, run.task, event))] : []
+    return { run, ops: [putRun(run), ...task], event }
   }
   switch (change.type) {
     case 'run.queued':
@@ -74,6 +85,46 @@ export function transition(thread: ThreadRecord, before: RunRecord, change: RunC
   }
 }
 
+/** The task of a run whose status changes. It goes on while another of its runs does, or waits with a message. */
+function taskAfter(thread: ThreadRecord, run: RunRecord, link: TaskLink, event: RunEvent): TaskRecord {
+  const { runId, threadId, assistantId, error } = run
+  const waiting = thread.queue.filter(({ taskId }) => taskId === link.taskId).map((queued) => queued.runId)
+  const runIds = [...new Set([...link.runIds, ...waiting])]
+  const after = stateAfter(event)
+  const goesOn = [...waiting, thread.activeRunId].some(
+    (other) => other !== null && other !== runId && runIds.includes(other),
+  )
+  return {
+    ...link,
+    runIds,
+    threadId,
+    assistantId,
+    owner: thread.owner,
+    state: goesOn ? 'working' : after,
+    error,
+    updatedAt: event.at,
+  }
+}
+
+function stateAfter(event: RunEvent): TaskState {
+  switch (event.type) {
+    case 'run.queued':
+      return 'submitted'
+    case 'run.interrupted':
+      return 'input-required'
+    case 'run.ended':
+      return endOf(event)
+    default:
+      return 'working'
+  }
+}
+
+function endOf({ status, reason }: Extract<RunEvent, { readonly type: 'run.ended' }>): TaskState {
+  if (status === 'success') return 'completed'
+  if (status === 'interrupted' && reason !== 'closed') return 'canceled'
+  return 'failed'
+}
+
 /**
  * Commits changes of runs together with the other writes of `commit`, and then tells observers. All changes of a run's status
  * go through here, so that observers are told of every recorded change and of nothing else.
@@ -83,7 +134,7 @@ export async function commitTransitions<T>(
   transitions: readonly Transition[],
   commit: (ops: readonly Op[]) => Promise<T>,
 ): Promise<T> {
-  const committed = await commit(transitions.map(({ op }) => op))
+  const committed = await commit(transitions.flatMap(({ ops }) => ops))
   for (const { event } of transitions) observe(event)
   return committed
 }

@@ -1,0 +1,51 @@
+import type { RunInput } from '../../agents/agent.ts'
+import type { RunContext } from '../context.ts'
+import { noSuchTask, RunError } from '../errors.ts'
+import { isTaskEnded, loadRun, type TaskLink, type ThreadRecord } from '../records/records.ts'
+import { loadTask } from '../records/tasks.ts'
+import type { RunRequest } from '../requests.ts'
+
+interface NewRun extends Pick<RunRequest, 'task'> {
+  readonly runId: string
+  readonly now: number
+}
+
+/**
+ * The task that a new run works on. An answer goes on with the task that asked, whoever gives it: a task that was started over one
+ * face may be answered over another. Throws `no_such_task`, and `task_ended` for a task that takes no more.
+ */
+export async function linkToTask(
+  context: RunContext,
+  thread: ThreadRecord,
+  start: RunInput,
+  { runId, now, task }: NewRun,
+): Promise<TaskLink | undefined> {
+  if (task && 'details' in task)
+    return { taskId: runId, runIds: [runId], createdAt: now, details: task.details }
+  const taskId = task ? task.taskId : await askedBy(context, thread, start)
+  if (taskId === undefined) return undefined
+  const { threadId } = thread
+  const known = await loadTask(context.store, threadId, taskId)
+  if (!known) {
+    if (!task) return undefined
+    throw noSuchTask(taskId)
+  }
+  if (isTaskEnded(known)) {
+    if (!task) return undefined
+    throw new RunError('task_ended', `The task has ended (${known.state}). Start a new one.`)
+  }
+  const { createdAt, details } = known
+  return { taskId, runIds: [...known.runIds, runId], createdAt, details }
+}
+
+/** The task of the run that asked what is answered. */
+async function askedBy(
+  { store }: RunContext,
+  { threadId, interrupts, lastRunId }: ThreadRecord,
+  start: RunInput,
+): Promise<string | undefined> {
+  if (start.kind !== 'resume') return undefined
+  const asked = interrupts.find(({ id, runId }) => runId !== '' && Object.hasOwn(start.answers, id))
+  const runId = asked?.runId ?? lastRunId
+  return runId === null ? undefined : (await loadRun(store, threadId, runId))?.record.task?.taskId
+}
