@@ -15,7 +15,7 @@ export type {
   StateSnapshot,
   StateUpdate,
 } from './agents/agent.ts'
-export { AgentInputError } from './agents/errors.ts'
+export { AgentInputError, AgentRejection } from './agents/errors.ts'
 export {
   type AgentContext,
   type AgentDefinition,

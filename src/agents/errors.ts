@@ -13,6 +13,31 @@ export class AgentRefusal extends AgentInputError {
   static override readonly brand = 'AgentRefusal'
 }
 
+/**
+ * The agent declines its task. The run ends as failed and clients are shown exactly this reason (its first 2,000 characters), but
+ * `onError` is not called, because nothing is broken. An agent function calls `reject`; a node of a graph throws it.
+ */
+export class AgentRejection extends AgentwireError {
+  static override readonly brand = 'AgentRejection'
+  constructor(reason: string, options?: { readonly cause?: unknown }) {
+    super('rejected', reason || 'The agent declines the task.', options)
+  }
+}
+
+/** The rejection that an error is, or that has caused it. */
+export const rejectionOf = (error: unknown): AgentRejection | undefined =>
+  causesOf(error).find((cause) => cause instanceof AgentRejection)
+
+/** The most causes of an error that are looked at. */
+const MAX_CAUSES = 10
+
+/** An error, what caused it, and so on. */
+export function causesOf(error: unknown): readonly Error[] {
+  const causes: Error[] = []
+  for (let at = error; at instanceof Error && causes.length < MAX_CAUSES; at = at.cause) causes.push(at)
+  return causes
+}
+
 /** The message of anything that was thrown. */
 export const textOfThrown = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown)

@@ -1,5 +1,5 @@
 import type { AgentEvent, SnapshotTask, StateSnapshot } from '../agents/agent.ts'
-import { AgentInputError, AgentRefusal } from '../agents/errors.ts'
+import { AgentInputError, AgentRefusal, AgentRejection, causesOf, rejectionOf } from '../agents/errors.ts'
 import { AgentwireError } from '../errors.ts'
 import { ConflictError, FencedError, UnavailableError } from '../storage/errors.ts'
 
@@ -19,18 +19,18 @@ export interface FailureTold {
 
 /** The most characters of an error's text that clients get. */
 const MAX_TEXT = 2_000
-/** The most causes of an error that are looked at. */
-const MAX_CAUSES = 10
 
 const HIDDEN = 'It failed. This server does not show why.'
 
-/** Reports the failure of a run to the operator, and gives what clients are told of it. */
+/** Reports the failure of a run to the operator, unless the agent has declined its task. Gives what clients are told of it. */
 export function reportFailure(
   context: FailureTold,
   origin: RunOrigin,
   error: unknown,
   ofStorage: boolean,
 ): string {
+  const rejection = rejectionOf(error)
+  if (rejection && !ofStorage) return rejection.message.slice(0, MAX_TEXT)
   const id = context.report(error, origin)
   const isOfLimit = error instanceof AgentwireError && error.code === 'limit_exceeded'
   const shown = isOfLimit ? error.message : ofStorage ? undefined : shownText(context, error)
@@ -80,7 +80,8 @@ export function withoutErrorTexts(context: FailureTold, snapshot: StateSnapshot)
 }
 
 function hide(context: FailureTold, error: unknown): string {
-  const { message } = Object(error) as { readonly message?: unknown }
+  const { name, message } = Object(error) as { readonly name?: unknown; readonly message?: unknown }
+  if (name === AgentRejection.brand) return String(message).slice(0, MAX_TEXT)
   return shownText(context, message ?? error) ?? HIDDEN
 }
 
@@ -97,14 +98,11 @@ function shownText({ errorMessage, report }: FailureTold, error: unknown): strin
 }
 
 /** Whether an error, or what caused it, comes from a store or a saver of this library. */
-function isOfStorage(error: unknown): boolean {
-  let at = error
-  for (let depth = 0; at instanceof Error && depth < MAX_CAUSES; depth++, at = at.cause) {
-    if (at instanceof UnavailableError || at instanceof ConflictError || at instanceof FencedError)
-      return true
-  }
-  return false
-}
+const isOfStorage = (error: unknown): boolean =>
+  causesOf(error).some(
+    (cause) =>
+      cause instanceof UnavailableError || cause instanceof ConflictError || cause instanceof FencedError,
+  )
 
 /** Replaces the error that a failed task writes into its checkpoint, where that may be the storage's own. */
 export const withoutErrorWrites = (writes: [channel: string, value: unknown][]): typeof writes =>

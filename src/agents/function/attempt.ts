@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentTask, StateAddress } from '../agent.ts'
-import { textOfThrown } from '../errors.ts'
+import { AgentRejection, rejectionOf, textOfThrown } from '../errors.ts'
 import { inputRequested } from '../input-requested.ts'
 import { toJson } from '../to-json.ts'
 import { createRun, planAttempt, type Run } from './begin.ts'
@@ -99,6 +99,9 @@ function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentCon
     assistant: { id: assistantId },
     principal,
     config,
+    reject(reason: string): never {
+      throw new AgentRejection(reason)
+    },
   })
 }
 
@@ -147,7 +150,10 @@ function fail(run: Run, error: unknown): void {
       [ERROR, message],
       [RETRIED, retried],
     ])
-    return [...childEvents(run, 'failed', message), taskEvent(taskId, { error: message })]
+    const rejection = rejectionOf(error)
+    // Its name lets clients see its text.
+    const shown = rejection ? { name: rejection.name, message: rejection.message } : message
+    return [...childEvents(run, 'failed', shown), taskEvent(taskId, { error: shown })]
   })
   attempt.queue.end({ error })
 }
@@ -163,7 +169,7 @@ function commitRest(run: Run, { bare = false, force = false }: { bare?: boolean;
 function childEvents(
   { attempt }: Run,
   event: 'failed' | 'interrupted',
-  error?: string,
+  error?: unknown,
 ): readonly AgentEvent[] {
   const data = { event, graph_name: 'tools', ...(error !== undefined && { error }) }
   return [...attempt.started].reverse().map((namespace) => ({ method: 'lifecycle', namespace, data }))

@@ -1,6 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import { decodeMessage, type Message, type WireMessage } from '../../messages/index.ts'
 import type { ModelCall } from '../agent.ts'
+import { causesOf } from '../errors.ts'
 import { type EventQueue, handled } from './event-queue.ts'
 import {
   anotherWay,
@@ -142,10 +143,8 @@ export class Suspended extends AgentwireError {
 }
 
 /** Whether an error is a `Suspended`, or was caused by one. */
-export function isSuspended(error: unknown): boolean {
-  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof Suspended) return true
-  return false
-}
+export const isSuspended = (error: unknown): boolean =>
+  causesOf(error).some((cause) => cause instanceof Suspended)
 
 /** A rejection where the scope is suspended, or has taken another way than before, and may not write. */
 export function rejectSuspended({ suspended, attempt }: Scope): Promise<never> | undefined {

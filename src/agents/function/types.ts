@@ -44,6 +44,11 @@ export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends
   /** Who asked for the run, as `authenticate` named them. Null on a server without authentication. */
   readonly principal: Principal | null
   readonly config: RunConfig
+  /**
+   * Declines the task, by an `AgentRejection`. The run ends as failed, and clients are shown exactly this reason. `onError` is not
+   * called.
+   */
+  reject(reason: string): never
 }
 
 /**

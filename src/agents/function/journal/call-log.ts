@@ -1,5 +1,5 @@
 import { AgentwireError } from '../../../errors.ts'
-import { textOfThrown } from '../../errors.ts'
+import { AgentRejection, textOfThrown } from '../../errors.ts'
 import type { Channels } from '../checkpoints.ts'
 import type { State } from '../state.ts'
 import { applyChange, type Change, changeBetween } from './change.ts'
@@ -156,7 +156,8 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []):
     },
     revive(call) {
       const { message, ...fields } = call.error!
-      const error = Object.assign(new Error(message), fields)
+      const isRejection = fields.name === AgentRejection.brand
+      const error = isRejection ? new AgentRejection(message) : Object.assign(new Error(message), fields)
       thrownBy.set(call, error)
       return error
     },
