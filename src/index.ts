@@ -3,6 +3,7 @@ export type {
   AgentEvent,
   AgentEventMethod,
   AgentTask,
+  AnswerKind,
   CheckpointRef,
   ContextRequest,
   HistoryOptions,

@@ -21,6 +21,11 @@ export interface Agent extends AgentProfile {
    */
   context?(request: ContextRequest): unknown
   /**
+   * Whether an A2A client gets a task, which it can follow and continue, or waits for a message alone. It is asked once, before a
+   * run is accepted. What it throws refuses the run. Default: `task`.
+   */
+  answersWith?: ((request: ContextRequest) => AnswerKind | Promise<AnswerKind>) | undefined
+  /**
    * One attempt of one run. Ends when the agent is done or waits at an interrupt, and throws when it has failed. The `lifecycle`
    * events of the root are made by the engine. An agent yields one only to say `interrupted`: it has stopped at a breakpoint, and
    * goes on with a `null` input. Every `data` is plain JSON (see `toJson`).
@@ -33,6 +38,9 @@ export interface Agent extends AgentProfile {
   /** Writes a checkpoint with the source `update` and gives its id. Throws `AgentInputError` for values the state refuses. */
   updateState(at: StateAddress, update: StateUpdate): Promise<{ readonly checkpointId: string }>
 }
+
+/** What an A2A client gets for a message that starts a run. */
+export type AnswerKind = 'task' | 'message'
 
 /** What is known when a run is asked for. */
 export interface ContextRequest {

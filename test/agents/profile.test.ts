@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-
+import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { AgentProfile } from '../../src/agents/profile.ts'
@@ -23,8 +23,9 @@ const profile: AgentProfile = {
 }
 
 const makers = {
-  defineAgent: (given: AgentProfile) => defineAgent({ ...given, run: () => undefined }),
-  langgraph: (given: AgentProfile) => langgraph(calculator(), given),
+  defineAgent: (given: AgentProfile & Pick<Agent, 'answersWith'>) =>
+    defineAgent({ ...given, run: () => undefined }),
+  langgraph: (given: AgentProfile & Pick<Agent, 'answersWith'>) => langgraph(calculator(), given),
 }
 
 describe.each(Object.entries(makers))('%s', (_name, make) => {
@@ -34,6 +35,12 @@ describe.each(Object.entries(makers))('%s', (_name, make) => {
 
   test('an agent that was made without them has none', () => {
     for (const key of ['skills', 'inputModes', 'outputModes']) expect(make({})).not.toHaveProperty(key)
+  })
+
+  test('an agent is asked how it answers by the function that it was made with', () => {
+    const answersWith = () => 'message' as const
+    expect(make({ answersWith }).answersWith).toBe(answersWith)
+    expect(make({}).answersWith).toBeUndefined()
   })
 
   test.each([

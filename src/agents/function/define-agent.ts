@@ -41,13 +41,14 @@ export interface FunctionAgent extends Agent {
 export function defineAgent<Input = Readonly<Record<string, unknown>>>(
   definition: AgentDefinition<Input>,
 ): FunctionAgent {
-  const { name, description, resumable = false, checkpointer, input } = definition
+  const { name, description, resumable = false, checkpointer, input, answersWith } = definition
   return {
     name,
     description,
     resumable,
     checkpointer,
     ...profileOf(definition),
+    answersWith,
     stream: (task) => attempt(definition, task),
     async validateInput(value) {
       if (value === null || value === undefined) return

@@ -4,11 +4,11 @@ import type { ContentBlock, FinishReason, Message, ToolCallBlock, Usage } from '
 import type { Principal } from '../../principal.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { Run } from '../../tracing/run.ts'
-import type { RunConfig } from '../agent.ts'
+import type { Agent, RunConfig } from '../agent.ts'
 import type { AgentProfile } from '../profile.ts'
 
 /** The options of `defineAgent`, which throws `AgentwireError` (`invalid_agent`) where `skills` or modes are not valid. */
-export interface AgentDefinition<Input> extends AgentProfile {
+export interface AgentDefinition<Input> extends AgentProfile, Pick<Agent, 'answersWith'> {
   readonly name?: string
   readonly description?: string
   /** Any Standard Schema (zod, valibot, arktype). Without one, `input` is the object as it was sent. */

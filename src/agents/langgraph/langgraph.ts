@@ -8,7 +8,7 @@ import { stateOf } from './state.ts'
 
 export type { CompiledGraphLike, LangGraphAgent } from './graph.ts'
 
-export interface LangGraphOptions extends AgentProfile {
+export interface LangGraphOptions extends AgentProfile, Pick<Agent, 'answersWith'> {
   /** Default: the name with which the graph was compiled. */
   readonly name?: string
   /** Default: the description with which the graph was compiled. */
@@ -43,6 +43,7 @@ export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {})
     description: options.description ?? graph.description,
     resumable: true,
     ...profileOf(options),
+    answersWith: options.answersWith,
     ...(options.context && { context: options.context }),
     get checkpointer() {
       const own = graph.checkpointer
