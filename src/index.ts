@@ -29,6 +29,7 @@ export {
   type ModelOptions,
   type ModelStream,
   type StateChange,
+  type StepContext,
   type SubagentResult,
   type ToolCallRequest,
   type ToolContext,

@@ -20,10 +20,10 @@ export function attempt<Input>(
   const { signal } = task
   const stop = new AbortController()
   const cancel = () => queue.close({ error: signal.reason })
-  const queue = createEventQueue((early) => {
+  const queue = createEventQueue((early, error) => {
     signal.removeEventListener('abort', cancel)
     // After a good end the function may go on with work of its own, so its signal stays quiet.
-    if (early) stop.abort(signal.aborted ? signal.reason : undefined)
+    if (early) stop.abort(signal.aborted ? signal.reason : error)
   })
   if (signal.aborted) cancel()
   else signal.addEventListener('abort', cancel)

@@ -263,6 +263,7 @@ export function createRun(options: RunOptions): Run {
     journal,
     interrupts: createInterrupts(seed, answers),
     seed,
+    runId,
     signal,
     onModelCall,
     running: new Set(),

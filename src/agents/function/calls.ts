@@ -94,7 +94,7 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
 }
 
 /** Gives what the call gave in an earlier attempt, in its turn. */
-async function replayCall<T>({ state }: Scope, call: CompletedCall): Promise<T> {
+export async function replayCall<T>({ state }: Scope, call: CompletedCall): Promise<T> {
   await state.log.turnOf(call.path)
   if (call.error) throw state.log.revive(call)
   return call.result as T

@@ -16,6 +16,7 @@ export type {
   ModelOptions,
   ModelStream,
   StateChange,
+  StepContext,
   SubagentResult,
   ToolCallRequest,
   ToolContext,

@@ -37,8 +37,11 @@ const MAX_WAITING = { count: 65_536, length: 64 * 1024 * 1024 }
 const DONE = { done: true, value: undefined } as const
 const READY = Promise.resolve()
 
-/** @param onClose Called once, when the queue is closed or its last entry is taken. `early` says that entries may be missing. */
-export function createEventQueue(onClose: (early: boolean) => void): EventQueue {
+/**
+ * @param onClose Called once, when the queue is closed or its last entry is taken. `early` says that entries may be missing, and
+ * `error` why, where the queue has failed.
+ */
+export function createEventQueue(onClose: (early: boolean, error: unknown) => void): EventQueue {
   let entries: (AgentEvent | Step)[] = []
   /** The text in each entry. */
   let lengths: number[] = []
@@ -112,7 +115,7 @@ export function createEventQueue(onClose: (early: boolean) => void): EventQueue 
       for (const reject of waiting) reject(error)
     }
     wake()
-    onClose(early)
+    onClose(early, failure?.error)
   }
 
   function race<T>(work: Promise<T>): Promise<T> {

@@ -19,6 +19,7 @@ export interface Attempt {
   readonly journal: OpenJournal
   readonly interrupts: Interrupts
   readonly seed: string
+  readonly runId: string
   /** The log of the run's own namespace. */
   readonly log: CallLog
   /** Set once the function took another way than before. Every call then rejects with it. */

@@ -109,6 +109,12 @@ export interface Writer {
     run: (context: Writer) => T | Promise<T>,
     options?: CallOptions,
   ): Promise<SubagentResult<T>>
+  /**
+   * Runs a part of the function once, and keeps its result, as JSON. It is the place for what depends on the time, on chance or on
+   * another service, and clients are not shown it. Where the function runs again, the call gives the result, or an error with the
+   * same name, message and `code`. A step that was cut off runs again as a whole: it sees in `state` what it had written.
+   */
+  step<T>(run: (context: StepContext) => T | Promise<T>): Promise<T>
   /** Sends an event of the `custom` channel. */
   custom(payload: unknown): Promise<void>
   /** Sends an event of the channel `custom:<name>`. */
@@ -177,6 +183,15 @@ export interface MessageEnd {
 export interface CallOptions {
   /** The id of a tool call in a message of the state. Without it, an assistant message with the call is added. */
   readonly toolCallId?: string
+}
+
+/** What a step writes with. Its messages and its state are those of the function around it. */
+export interface StepContext extends Writer {
+  /**
+   * An idempotency key for the services that the step calls: the same where the step is cut off and runs again because the process
+   * of its run was lost, and another one where another run makes it again.
+   */
+  readonly id: string
 }
 
 export interface ToolContext extends Pick<Writer, 'signal' | 'custom' | 'interrupt'> {

@@ -1,15 +1,17 @@
 import { encodeMessage, type Message } from '../../messages/index.ts'
 import { textOfThrown } from '../errors.ts'
 import { toJson } from '../to-json.ts'
-import { type Call, lastText, runCall, textOfResult } from './calls.ts'
+import { type Call, lastText, replayCall, runCall, textOfResult } from './calls.ts'
 import { handled } from './event-queue.ts'
-import { digestOf } from './journal/journal.ts'
+import { type CompletedCall, errorOf, insideStep } from './journal/call-log.ts'
+import { derivedId, digestOf } from './journal/journal.ts'
 import { openMessage } from './message.ts'
 import { streamModel } from './model.ts'
 import {
   createScope,
   idOf,
   idsAt,
+  isSuspended,
   nextPath,
   normalMessages,
   rejectSuspended,
@@ -22,6 +24,7 @@ import type {
   CallOptions,
   MessageOptions,
   MessageWriter,
+  StepContext,
   SubagentResult,
   ToolContext,
   Writer,
@@ -82,6 +85,7 @@ export function createWriter(scope: Scope): Writer {
         }),
       ) as Promise<SubagentResult<T>>
     },
+    step: <T>(run: (context: StepContext) => T | Promise<T>) => startCall(scope, () => runStep(scope, run)),
     custom: customOf(scope),
     interrupt: interruptOf(scope),
     setState(change) {
@@ -145,6 +149,34 @@ async function runSubagent<T>(
   } finally {
     state.flush()
   }
+}
+
+async function runStep<T>(scope: Scope, run: (context: StepContext) => T | Promise<T>): Promise<T> {
+  const { attempt, state, namespace, callIndex } = scope
+  const path = nextPath(scope)
+  const call = { path, kind: 'step' } as const
+  const replayed = replayedCall(scope, call)
+  state.log.begin()
+  if (replayed) return replayCall(scope, replayed)
+  const place = { path: insideStep(path), namespace, ...(callIndex !== undefined && { callIndex }) }
+  // Messages of one namespace that are written at once need different nodes, so the step shares the list of open ones.
+  const inner = { ...createScope(attempt, state, place), openMessages: scope.openMessages }
+
+  async function settle(outcome: Pick<CompletedCall, 'result' | 'error'>, thrown?: unknown): Promise<void> {
+    state.complete({ ...call, ...outcome }, () => {}, thrown)
+    await state.log.turnOfLast(state.commit())
+  }
+
+  let result: T
+  try {
+    result = await run(Object.assign(createWriter(inner), { id: derivedId(attempt.runId, path) }))
+  } catch (error) {
+    if (isSuspended(error)) state.log.abandon()
+    else await settle({ error: errorOf(error) }, error)
+    throw error
+  }
+  await settle(result === undefined ? {} : { result: frozenCopy(result) })
+  return result
 }
 
 function toolContext(scope: Scope, { id, path, namespace, index }: Call): ToolContext {

@@ -8,7 +8,7 @@ import { applyChange, type Change, changeBetween } from './change.ts'
 export interface CallIdentity {
   /** The position of the call: see `nextPath`. */
   readonly path: string
-  readonly kind: 'message' | 'model' | 'tool' | 'subagent' | 'setState' | 'interrupt'
+  readonly kind: 'message' | 'model' | 'tool' | 'subagent' | 'step' | 'setState' | 'interrupt'
   readonly name?: string
   /** A hash of what the call was made with. */
   readonly given?: string
@@ -189,7 +189,7 @@ const isSeenAtOnce = (entry: LogEntry | undefined): boolean => entry?.kind === '
 /** Whether a call around this position has completed, so that what is inside of it is not run again. */
 function isInside(path: string, places: ReadonlyMap<string, number>): boolean {
   for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1))
-    if (places.has(path.slice(0, end))) return true
+    if (places.has(path.slice(0, path[end - 1] === '!' ? end - 1 : end))) return true
   return false
 }
 
@@ -201,13 +201,24 @@ const CHANNEL = '__call__'
 export const channelsOf = (entries: readonly LogEntry[]): Channels =>
   Object.fromEntries(entries.map((entry, place) => [`${CHANNEL}${place}`, entry]))
 
-/** @param retried The positions of calls that are made again. What they have changed stays. */
+/** What the positions of the calls in a step begin with. */
+export const insideStep = (path: string): string => `${path}!`
+
+/** The outermost step around a position. Empty where there is none. */
+const stepAround = (path: string): string => path.slice(0, Math.max(path.indexOf('!/'), 0))
+
+/**
+ * @param retried The positions of calls that are made again. What they have changed stays, as does what steps have changed that
+ * did not complete: such a step runs again as a whole.
+ */
 export function entriesOf(channels: Channels, retried: ReadonlySet<string> = new Set()): readonly LogEntry[] {
   const entries: LogEntry[] = []
   while (Object.hasOwn(channels, `${CHANNEL}${entries.length}`))
     entries.push(channels[`${CHANNEL}${entries.length}`] as LogEntry)
+  const kept = new Set(entries.map(({ path }) => path).filter((path) => !retried.has(path)))
   return entries.flatMap((entry) => {
-    if (!retried.has(entry.path)) return [entry]
+    const step = stepAround(entry.path)
+    if (entry.kind === 'outside' || kept.has(step || entry.path)) return [entry]
     return entry.change ? [{ kind: 'outside', path: '', change: entry.change }] : []
   })
 }
