@@ -13,7 +13,7 @@ export const A2A_ERROR_CODES = {
   unsupported_operation: -32004,
   content_type_not_supported: -32005,
   invalid_agent_response: -32006,
-  extended_card_not_configured: -32007,
+  extended_agent_card_not_configured: -32007,
   extension_support_required: -32008,
   version_not_supported: -32009,
 } as const
@@ -24,7 +24,7 @@ export type A2AErrorCode = keyof typeof A2A_ERROR_CODES
 export class A2AError extends AgentwireError {
   static override readonly brand = 'A2AError'
   declare readonly code: A2AErrorCode
-  /** Details that v1.0 clients are given as ErrorInfo metadata, such as `{ taskId }`. */
+  /** Sent as the metadata of ErrorInfo, such as `{ taskId }`. Of `invalid_params`, `field` is where the wrong value stands. */
   readonly details: Readonly<Record<string, string>>
   constructor(code: A2AErrorCode, message: string, details: Readonly<Record<string, string>> = {}) {
     super(code, message)

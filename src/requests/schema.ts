@@ -8,10 +8,18 @@ export type Schema<T> = (value: unknown, path?: string) => T
 export type Read<S> = S extends Schema<infer T> ? T : never
 
 /** A value that is not what its schema expects. The message names the place and says what would be right. */
-export class InvalidValue extends Error {}
+export class InvalidValue extends Error {
+  readonly path: string
+  readonly expected: string
+  constructor(path: string, expected: string) {
+    super(`${path === '' ? '' : `${path}: `}expected ${expected}.`)
+    this.path = path
+    this.expected = expected
+  }
+}
 
-const refuse = (path: string, expected: string): never => {
-  throw new InvalidValue(`${path === '' ? '' : `${path}: `}expected ${expected}.`)
+export const refuse = (path: string, expected: string): never => {
+  throw new InvalidValue(path, expected)
 }
 
 const at = (path: string, key: string | number): string => (path === '' ? `${key}` : `${path}.${key}`)
@@ -90,7 +98,7 @@ export function map<From, To>(schema: Schema<From>, change: (value: From) => To)
   return (value, path) => change(schema(value, path))
 }
 
-type Shape = Readonly<Record<string, Schema<unknown>>>
+export type Shape = Readonly<Record<string, Schema<unknown>>>
 type OptionalKeys<S extends Shape> = {
   [Key in keyof S]: undefined extends Read<S[Key]> ? Key : never
 }[keyof S]

@@ -1,12 +1,10 @@
 import type {
   A2AMessage,
-  ListRequest,
   PushConfig,
   PushConfigRequest,
   SendRequest,
   StreamItem,
   Task,
-  TaskList,
   TaskPushConfig,
   TaskRequest,
 } from '../model.ts'
@@ -27,7 +25,8 @@ export type Operation =
 
 /**
  * One version of the protocol: its method names, how its params are read, and how results are written. Readers throw `A2AError`
- * (`invalid_params`), whose message names the path of what is wrong, and ignore fields that they do not know.
+ * (`invalid_params`, or `content_type_not_supported` for parts), whose message names the path of what is wrong, and ignore fields
+ * that they do not know. Lists of tasks are missing here, because only v1.0 has them.
  */
 export interface Dialect {
   readonly version: '0.3' | '1.0'
@@ -36,14 +35,11 @@ export interface Dialect {
 
   readSend(params: unknown): SendRequest
   readTask(params: unknown): TaskRequest
-  /** Only v1.0 has the method. */
-  readList(params: unknown): ListRequest
   readSetPush(params: unknown): { readonly taskId: string; readonly config: PushConfig }
-  readPush(params: unknown): PushConfigRequest
+  readPush(params: unknown, operation: 'getPush' | 'listPush' | 'deletePush'): PushConfigRequest
 
   writeSent(result: { readonly task: Task } | { readonly message: A2AMessage }): unknown
   writeTask(task: Task): unknown
-  writeList(list: TaskList): unknown
   writeItem(item: StreamItem): unknown
   writePush(push: TaskPushConfig): unknown
   writePushList(pushes: readonly TaskPushConfig[]): unknown

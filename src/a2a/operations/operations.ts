@@ -17,6 +17,7 @@ import type {
 /** A request as operations see it, read from either dialect. */
 export interface A2ACall {
   readonly context: A2AContext
+  /** The signal of a stream also aborts when its response was cancelled: reading ends, the task goes on. */
   readonly call: FaceCall
   /** As the path names it. */
   readonly assistantId: string

@@ -1,0 +1,25 @@
+import { A2AError } from '../errors.ts'
+import type { Dialect, Operation } from './dialect.ts'
+import { v1 } from './v1.ts'
+import { v03 } from './v03.ts'
+
+const DIALECTS: readonly Dialect[] = [v03, v1]
+
+/** The dialect of an `A2A-Version`, whose patch number is ignored; v0.3 where there is none. Throws `version_not_supported`. */
+export function dialectOfVersion(version: string | undefined): Dialect {
+  const [, offered] = /^(0\.3|1\.0)(?:\.\d+)?$/.exec(version ?? '0.3') ?? []
+  const dialect = DIALECTS.find((one) => one.version === offered)
+  if (dialect) return dialect
+  throw new A2AError('version_not_supported', 'This A2A-Version is not offered. Use 1.0 or 0.3.')
+}
+
+/** The method name alone chooses the dialect, because clients of LangGraph send no version with either. */
+export function methodOf(name: string, version: string | undefined): readonly [Dialect, Operation] {
+  const expected = dialectOfVersion(version)
+  for (const dialect of DIALECTS) {
+    const operation = dialect.methods.get(name)
+    if (operation) return [dialect, operation]
+  }
+  const known = [...expected.methods.keys()].join(', ')
+  throw new A2AError('method_not_found', `Unknown method. A2A ${expected.version} has ${known}.`)
+}

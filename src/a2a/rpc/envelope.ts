@@ -1,0 +1,47 @@
+import { A2AError } from '../errors.ts'
+
+/** JSON-RPC 2.0 §4: what a response repeats. */
+export type RpcId = string | number | null
+
+export interface RpcRequest {
+  readonly method: string
+  readonly params: unknown
+  /** Clients of LangGraph put `thread_id` here. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Every item of a stream repeats the id. */
+const MAX_ID_LENGTH = 1_024
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * The id of a request; undefined for a notification, which has none. One that could not be repeated exactly is no id: numbers with
+ * a fraction, and those too large for a double.
+ */
+export function idOf(body: unknown): RpcId | undefined {
+  return isObject(body) && isRpcId(body.id) ? body.id : null
+}
+
+const isRpcId = (id: unknown): id is RpcId | undefined =>
+  id === undefined ||
+  id === null ||
+  Number.isSafeInteger(id) ||
+  (typeof id === 'string' && id.length <= MAX_ID_LENGTH)
+
+/** Other members are ignored. Throws `parse_error` for an empty body, and `invalid_request`. */
+export function readEnvelope(body: unknown): RpcRequest {
+  if (body === undefined) throw new A2AError('parse_error', 'The body is empty. Send a JSON-RPC 2.0 request.')
+  if (Array.isArray(body)) throw invalid('Batches are not supported. Send each request on its own.')
+  if (!isObject(body)) throw invalid('Expected a JSON-RPC 2.0 request, which is an object.')
+  const { jsonrpc, id, method, params, metadata } = body
+  if (jsonrpc !== '2.0') throw invalid('jsonrpc: expected "2.0".')
+  if (!isRpcId(id))
+    throw invalid(`id: expected null, a whole number, or a string of at most ${MAX_ID_LENGTH} characters.`)
+  if (typeof method !== 'string' || method === '')
+    throw invalid('method: expected a string that is not empty.')
+  return { method, params, metadata: isObject(metadata) ? metadata : undefined }
+}
+
+const invalid = (message: string): A2AError => new A2AError('invalid_request', message)

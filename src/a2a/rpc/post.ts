@@ -1,0 +1,75 @@
+import { empty, json, originOf, reportError, SSE_HEADERS } from '../../http/index.ts'
+import type { FaceCall } from '../../requests/routes.ts'
+import type { A2AContext } from '../context.ts'
+import { methodOf } from '../dialects/choose.ts'
+import type { A2ACall, Operations } from '../operations/operations.ts'
+import { ANSWERS, isStreamed, STREAMS } from './dispatch.ts'
+import { idOf, type RpcId, readEnvelope } from './envelope.ts'
+import { failureOf, isHttpOnly } from './errors.ts'
+import { frameOf, streamResponse } from './stream.ts'
+
+/**
+ * `POST /a2a/:assistant_id`: one JSON-RPC request of either dialect. A refused request is HTTP 200 with an error, but 413 for a body
+ * that is too large, 503 for what a client should try again, and plain HTTP for 401, 403 and 404. A notification is 204 and does
+ * nothing: every method of A2A is a question, and JSON-RPC forbids to answer one that has no id.
+ */
+export const postRpc =
+  (operations: Operations) =>
+  async (context: A2AContext, call: FaceCall): Promise<Response> => {
+    const { request, params: path, url } = call
+    const version =
+      (request.headers.get('a2a-version') ?? url.searchParams.get('A2A-Version'))?.trim() || undefined
+    let id: RpcId = null
+    let toldByEvent = false
+
+    const report = (error: unknown) => reportError(error, context.onError, originOf(request, path))
+    const failed = (error: unknown) => failureOf(error, report)
+    const failureText = (error: unknown) => JSON.stringify({ jsonrpc: '2.0', id, error: failed(error).error })
+
+    try {
+      const body = await call.json()
+      const given = idOf(body)
+      id = given ?? null
+      const { method, params, metadata } = readEnvelope(body)
+      if (given === undefined) return empty()
+      const [dialect, operation] = methodOf(method, version)
+      const asked = (own: FaceCall): A2ACall => ({
+        context,
+        call: own,
+        assistantId: path.assistant_id ?? '',
+        dialect,
+        metadata,
+        lastEventId: request.headers.get('last-event-id') ?? undefined,
+      })
+      if (!isStreamed(operation)) {
+        const result = await ANSWERS[operation](operations, asked(call), params)
+        return json({ jsonrpc: '2.0', id, result })
+      }
+      toldByEvent = dialect.version === '0.3' && version === undefined && wantsEvents(request)
+      return await streamResponse({
+        call,
+        dialect,
+        id: JSON.stringify(id),
+        open: (own) => STREAMS[operation](operations, asked(own), params),
+        failed: failureText,
+      })
+    } catch (error) {
+      if (isHttpOnly(error)) throw error
+      const { status, headers, code, error: told } = failed(error)
+      context.engine.observe({
+        type: 'request.refused',
+        method: request.method,
+        route: call.route,
+        status,
+        code,
+        at: Date.now(),
+      })
+      const answer = { jsonrpc: '2.0', id, error: told }
+      if (!toldByEvent || status !== 200) return json(answer, { status, headers })
+      return new Response(frameOf(JSON.stringify(answer)) as BodyInit, { headers: SSE_HEADERS })
+    }
+  }
+
+/** Clients of v0.3, which know no version header, read the error of a stream only as its event. */
+const wantsEvents = ({ headers }: Request): boolean =>
+  headers.get('accept')?.includes('text/event-stream') ?? false
