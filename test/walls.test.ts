@@ -17,6 +17,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   'src/formats': ['src/messages'],
   'src/tracing': ['src/errors', 'src/ids', 'src/messages', 'src/formats'],
   'src/storage': ['src/errors', 'src/bytes', 'src/time', 'src/ids'],
+  'src/outbox': ['src/errors', 'src/bytes', 'src/time', 'src/ids', 'src/storage'],
   'src/agents': [
     'src/errors',
     'src/principal',
@@ -63,6 +64,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/http',
     'src/messages',
     'src/storage',
+    'src/outbox',
     'src/agents',
     'src/runs',
     'src/requests',
@@ -75,6 +77,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/errors',
     'src/http',
     'src/storage',
+    'src/outbox',
     'src/agents',
     'src/runs',
     'src/requests',
@@ -88,6 +91,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/http',
     'src/messages',
     'src/storage',
+    'src/outbox',
     'src/agents',
     'src/runs',
     'src/requests',
@@ -118,6 +122,8 @@ const NODE_FILES = [
   /^cli\//,
   /^src\/storage\/(sqlite|postgres|redis)\//,
   /^src\/control-plane\/deployers\//,
+  // Reaches Node's modules without importing them: docs/decisions/0010-pinned-requests.md.
+  /^src\/outbox\/delivery\/send-by-node\.ts$/,
 ]
 
 const NODE_GLOBALS = new Set([

@@ -1,0 +1,64 @@
+/** What an address leads to. `special` is all that is neither the public internet nor this machine's own loopback. */
+export type Reach = 'public' | 'loopback' | 'special'
+
+/**
+ * The IPv4 blocks that are not public, each with the length of its prefix. Source: IANA's special-purpose registry, multicast, and
+ * the address under which Azure answers its own machines.
+ */
+const SPECIAL_V4: readonly (readonly [block: string, prefix: number])[] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['168.63.129.16', 32],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+]
+
+/** What an IP address leads to. IPv4 in four decimal parts, as URLs write every other spelling too. Undefined for anything else. */
+export function reachOf(address: string): Reach | undefined {
+  if (/^(\d+\.){3}\d+$/.test(address))
+    return hostOf(address) === address ? reachOfV4(toNumber(address)) : undefined
+  const v6 = /^[\da-f:.]*:[\da-f:.]*$/i.test(address) ? hostOf(`[${address}]`) : undefined
+  return v6 === undefined ? undefined : reachOfV6(v6.slice(1, -1))
+}
+
+/** A host as URLs write it. Undefined where it is none. */
+const hostOf = (host: string): string | undefined =>
+  URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : undefined
+
+function reachOfV4(address: number): Reach {
+  const isWithin = (block: string, prefix: number) =>
+    Math.floor(address / 2 ** (32 - prefix)) === Math.floor(toNumber(block) / 2 ** (32 - prefix))
+  if (isWithin('127.0.0.0', 8)) return 'loopback'
+  return SPECIAL_V4.some(([block, prefix]) => isWithin(block, prefix)) ? 'special' : 'public'
+}
+
+const toNumber = (dotted: string): number =>
+  dotted.split('.').reduce((number, part) => number * 256 + Number(part), 0)
+
+/**
+ * Of the addresses that are dealt for the internet (2000::/3), those of protocols, tunnels that lead to an IPv4 address (Teredo,
+ * 6to4) and documentation are left out. Mapped, compatible and NAT64 addresses are outside of it.
+ */
+function reachOfV6(address: string): Reach {
+  if (address === '::1') return 'loopback'
+  const [first, second] = address.split(':').map((group) => Number.parseInt(group || '0', 16)) as [
+    number,
+    number,
+  ]
+  const isSpecial =
+    first < 0x2000 ||
+    first > 0x3fff ||
+    first === 0x2002 ||
+    (first === 0x2001 && (second < 0x200 || second === 0xdb8)) ||
+    (first === 0x3fff && second < 0x1000)
+  return isSpecial ? 'special' : 'public'
+}

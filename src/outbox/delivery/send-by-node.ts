@@ -1,0 +1,93 @@
+import { DeliveryError } from './errors.ts'
+import type { Answer, Outgoing, Sender } from './send.ts'
+
+/**
+ * Sends requests with Node's own modules, because `fetch` resolves the name once more, and so may go elsewhere than was checked. They are
+ * looked up and not imported, since bundles for every runtime have this file: see docs/decisions/0010-pinned-requests.md. Undefined where
+ * the runtime has none.
+ */
+export function nodeSender(): Sender | undefined {
+  const { process, navigator } = globalThis
+  // The modules of this runtime are made of its `fetch`, and call no addresses.
+  if (navigator?.userAgent === 'Cloudflare-Workers' || !process?.versions?.node) return undefined
+  return { lookup, send }
+}
+
+function builtin<Name extends 'node:http' | 'node:https' | 'node:dns/promises'>(name: Name) {
+  const loaded = globalThis.process.getBuiltinModule?.(name)
+  if (!loaded)
+    throw new DeliveryError('unreachable', `This runtime is too old to call checked addresses: no ${name}.`)
+  return loaded
+}
+
+/** Asks the name servers: the resolver of the system has few threads, which slow name servers would take from the whole process. */
+async function lookup(name: string, signal: AbortSignal): Promise<readonly string[]> {
+  if (/(^|\.)localhost$/.test(name)) return ['127.0.0.1', '::1']
+  const resolver = new (builtin('node:dns/promises').Resolver)()
+  const cancel = () => resolver.cancel()
+  signal.addEventListener('abort', cancel)
+  const [v4, v6] = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
+  signal.removeEventListener('abort', cancel)
+  if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason
+  return [v4, v6].flatMap((found) => (found.status === 'fulfilled' ? found.value : []))
+}
+
+async function send(outgoing: Outgoing): Promise<Answer> {
+  let failure: unknown
+  for (const address of outgoing.addresses) {
+    const sent = await sendTo(address, outgoing)
+    if ('answer' in sent) return sent.answer
+    failure = sent.failure
+    if (sent.connected || outgoing.signal.aborted) break
+  }
+  throw failure
+}
+
+type Sent = { readonly answer: Answer } | { readonly failure: unknown; readonly connected: boolean }
+
+function sendTo(address: string, outgoing: Outgoing): Promise<Sent> {
+  const { url, headers, body, signal, timeoutMs, maxResponseBytes, addresses } = outgoing
+  const { request: open } = url.protocol === 'https:' ? builtin('node:https') : builtin('node:http')
+  return new Promise((resolve) => {
+    let answer: Answer | undefined
+    let failure: unknown
+    let connected = false
+    const request = open({
+      host: address,
+      port: url.port,
+      path: url.pathname + url.search,
+      method: 'POST',
+      // TLS asks for the name that is the host here. An agent of its own shares no connection and knows no proxy.
+      headers: { ...headers, host: url.host, 'content-length': body.length },
+      agent: false,
+    })
+    const destroy = () => void request.destroy()
+    const connecting = setTimeout(destroy, timeoutMs / addresses.length)
+    signal.addEventListener('abort', destroy)
+    request.on('socket', (socket) => {
+      socket.once('connect', () => {
+        connected = true
+        clearTimeout(connecting)
+      })
+    })
+    request.on('response', (response) => {
+      answer = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] }
+      let size = 0
+      response.on('data', (chunk: Uint8Array) => {
+        size += chunk.length
+        if (size > maxResponseBytes) destroy()
+      })
+      // The status has decided: it does not matter that the rest is cut.
+      response.on('error', () => {})
+    })
+    request.on('error', (error) => {
+      failure = error
+    })
+    request.on('close', () => {
+      clearTimeout(connecting)
+      signal.removeEventListener('abort', destroy)
+      resolve(answer ? { answer } : { failure, connected })
+    })
+    request.end(body)
+  })
+}

@@ -1,0 +1,27 @@
+/** A request whose URL and addresses were checked. */
+export interface Outgoing {
+  readonly url: URL
+  /** The request goes to one of them. Empty where the runtime does not tell them. */
+  readonly addresses: readonly string[]
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array<ArrayBuffer>
+  /** Ends the request. */
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  readonly maxResponseBytes: number
+}
+
+/** What is read of an answer. */
+export interface Answer {
+  /** 0 where the runtime says that it is a redirect and no more. */
+  readonly status: number
+  readonly retryAfter: string | null | undefined
+}
+
+/** How a runtime sends requests. */
+export interface Sender {
+  /** The addresses of a name. Absent where the runtime does not tell them. */
+  readonly lookup?: ((name: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined
+  /** Posts without following redirects. Settles when the answer was read, up to its limit or to the abort. */
+  readonly send: (request: Outgoing) => Promise<Answer>
+}
