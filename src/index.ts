@@ -20,6 +20,8 @@ export { AgentInputError, AgentRejection } from './agents/errors.ts'
 export {
   type AgentContext,
   type AgentDefinition,
+  type ArtifactOptions,
+  type ArtifactWriter,
   type CallOptions,
   defineAgent,
   type FunctionAgent,

@@ -29,35 +29,31 @@ export interface AgentSkill {
 
 /** The profile in the options of an agent. Throws `AgentwireError` (`invalid_agent`) where no agent card could have it. */
 export function profileOf({ skills, inputModes, outputModes }: AgentProfile): AgentProfile {
-  if (skills !== undefined) {
-    checkList('skills', skills, isRecord, 'skills')
-    for (const [at, skill] of skills.entries()) checkSkill(`skills[${at}].`, skill)
-    const twice = skills.find(({ id }, at) => skills.findIndex((one) => one.id === id) < at)
-    if (twice) refuse('skills', `must not have the id ${JSON.stringify(twice.id)} twice`)
+  const ids = new Set<string>()
+  checkModes('', inputModes, outputModes)
+  checkList('skills', skills, isRecord, 'skills')
+  for (const [at, { id, name, description, tags, examples, ...modes }] of (skills ?? []).entries()) {
+    const place = `skills[${at}].`
+    for (const [key, text] of Object.entries({ id, name, description }))
+      if (!isText(text)) refuse(place + key, 'a text that is not empty')
+    if (ids.has(id)) refuse(`${place}id`, 'unique')
+    ids.add(id)
+    checkList(`${place}tags`, tags ?? [], isText, 'texts')
+    checkList(`${place}examples`, examples, isText, 'texts')
+    checkModes(place, modes.inputModes, modes.outputModes)
   }
-  checkModes('', { inputModes, outputModes })
   return defined({ skills, inputModes, outputModes })
 }
 
-function checkSkill(place: string, skill: AgentSkill): void {
-  for (const key of ['id', 'name', 'description'] as const)
-    if (!isText(skill[key])) refuse(place + key, 'must be a text that is not empty')
-  checkList(`${place}tags`, skill.tags, isText, 'texts that are not empty')
-  if (skill.examples !== undefined)
-    checkList(`${place}examples`, skill.examples, isText, 'texts that are not empty')
-  checkModes(place, skill)
-}
-
-function checkModes(place: string, modes: Pick<AgentProfile, 'inputModes' | 'outputModes'>): void {
-  for (const key of ['inputModes', 'outputModes'] as const)
-    if (modes[key] !== undefined)
-      checkList(place + key, modes[key], isMediaType, 'media types, such as "text/plain"')
+function checkModes(place: string, input: unknown, output: unknown): void {
+  checkList(`${place}inputModes`, input, isMediaType, 'media types')
+  checkList(`${place}outputModes`, output, isMediaType, 'media types')
 }
 
 /** An agent card has no empty lists. */
 function checkList(path: string, list: unknown, isItem: (item: unknown) => boolean, items: string): void {
-  if (!Array.isArray(list) || list.length === 0 || !list.every(isItem))
-    refuse(path, `must be a list of ${items}, with at least one`)
+  if (list !== undefined && !(Array.isArray(list) && list.length > 0 && list.every(isItem)))
+    refuse(path, `a list of ${items} that is not empty`)
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string' && value.trim() !== ''
@@ -66,6 +62,6 @@ const isText = (value: unknown): boolean => typeof value === 'string' && value.t
 const isMediaType = (value: unknown): boolean =>
   typeof value === 'string' && /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+(\s*;.+)?$/.test(value)
 
-function refuse(path: string, why: string): never {
-  throw new AgentwireError('invalid_agent', `${path} ${why}.`)
+function refuse(path: string, expected: string): never {
+  throw new AgentwireError('invalid_agent', `${path} must be ${expected}.`)
 }

@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent, type ToolContext, type Writer } from '../../src/agents/function/define-agent.ts'
+import { artifactsIn, artifactsOf } from './artifacts.ts'
 import { answers, collect, input, messagesIn, newThread, run, type Thread } from './run.ts'
 
 /** The steps of a function, as data. Their labels are unique. */
-type Act = 'say' | 'custom' | 'ask' | 'set'
+type Act = 'say' | 'custom' | 'ask' | 'set' | 'make' | 'draft'
 type Step =
   | { readonly [act in Act]: { readonly do: act; readonly label: string } }[Act]
   | { readonly do: 'branch'; readonly branches: readonly Branch[] }
@@ -25,7 +26,7 @@ const { program } = fc.letrec<{ program: readonly Step[]; branch: Branch }>((tie
   ),
   program: fc.array(
     fc.oneof(
-      { weight: 4, arbitrary: simple('say', 'custom', 'ask', 'set') },
+      { weight: 4, arbitrary: simple('say', 'custom', 'ask', 'set', 'make', 'draft') },
       {
         weight: 1,
         arbitrary: fc.record({
@@ -63,7 +64,15 @@ async function perform(
     if (step.do === 'say') await writer.message(`${step.label} ${heard.join(' ')}`)
     else if (step.do === 'custom') await writer.custom(step.label, heard.join(' '))
     else if (step.do === 'set') await writer.setState({ [`key ${step.label}`]: heard.join(' ') })
-    else if (step.do === 'ask') heard.push(await question(step.label, writer, ask))
+    else if (step.do === 'make')
+      await writer.artifact(`${step.label} ${heard.join(' ')}`, { name: step.label })
+    else if (step.do === 'draft') {
+      const artifact = writer.artifact({ name: step.label })
+      await artifact.text('It is ')
+      heard.push(await question(step.label, writer, ask))
+      await artifact.text(heard.join(' '))
+      await artifact.end()
+    } else if (step.do === 'ask') heard.push(await question(step.label, writer, ask))
     else heard.push(...(await Promise.all(step.branches.map((branch) => performBranch(branch, writer, ask)))))
   }
 }
@@ -109,7 +118,13 @@ async function outcome(agent: ReturnType<typeof defineAgent>, thread: Thread, ev
       return state?.values ?? {}
     }),
   )
-  const lines = states.map(({ messages: _, ...fields }, at) => {
+  const lines = states.map(({ messages: _, artifacts, ...rest }, at) => {
+    const made = artifactsIn(artifacts)
+    expect(artifactsOf(events, namespaces[at]!)).toEqual(made)
+    const fields = {
+      ...rest,
+      ...(made.length > 0 && { made: made.map(({ name, content }) => [name, content]) }),
+    }
     const said = messagesIn(states[at]).map(({ type, content, tool_calls: calls = [] }) => [
       type,
       typeof content === 'string' ? content : calls.map(({ name, args }) => [name, args]),
@@ -124,6 +139,10 @@ async function outcome(agent: ReturnType<typeof defineAgent>, thread: Thread, ev
 function onceOnly(events: readonly AgentEvent[]): readonly string[] {
   return events.flatMap((event) => {
     const data = dataOf(event)
+    if (data.name === 'artifact') {
+      const { event: kind, id } = data.payload as { event: string; id: string }
+      return kind === 'artifact-finish' ? [`artifact ${id}`] : []
+    }
     if (event.method === 'custom') return [`custom ${String(data.name)} ${String(data.payload)}`]
     if (data.event === 'message-start') return [`message ${String(data.id)}`]
     return data.event === 'tool-finished' ? [`tool ${String(data.tool_call_id)}`] : []

@@ -44,7 +44,7 @@ describe.each(Object.entries(makers))('%s', (_name, make) => {
   })
 
   test.each([
-    [{ skills: [] }, 'skills must be a list of skills, with at least one.'],
+    [{ skills: [] }, 'skills must be a list of skills that is not empty.'],
     [{ skills: 'weather' }, 'skills must be a list'],
     [{ skills: null }, 'skills must be a list'],
     [{ skills: [null] }, 'skills must be a list'],
@@ -58,7 +58,7 @@ describe.each(Object.entries(makers))('%s', (_name, make) => {
     [{ skills: [{ ...skill, examples: 'none' }] }, 'skills[0].examples'],
     [{ skills: [{ ...skill, inputModes: ['text'] }] }, 'skills[0].inputModes must be a list of media types'],
     [{ skills: [{ ...skill, outputModes: [] }] }, 'skills[0].outputModes'],
-    [{ skills: [skill, skill] }, 'skills must not have the id "weather" twice.'],
+    [{ skills: [skill, skill] }, 'skills[1].id must be unique.'],
     [{ inputModes: ['text/plain', 'a b/c'] }, 'inputModes must be a list of media types'],
     [{ outputModes: 'text/plain' }, 'outputModes must be a list of media types'],
   ])('%j is refused, with its place', (given, message) => {

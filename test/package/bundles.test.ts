@@ -20,8 +20,8 @@ const NODE_ENTRIES = [
 
 /** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
 const CEILINGS: Readonly<Record<string, number>> = {
-  agentwire: 61,
-  'agentwire/langgraph': 9,
+  agentwire: 64,
+  'agentwire/langgraph': 9.5,
   'agentwire/messages': 5.5,
   'agentwire/sqlite': 16,
   'agentwire/postgres': 21,
@@ -45,7 +45,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
 /** The same for one name alone, after a bundler has dropped the rest of its entry. */
 const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[] = [
   ['createAgentServer', 'agentwire', 43],
-  ['defineAgent', 'agentwire', 20.5],
+  ['defineAgent', 'agentwire', 22],
   ['memoryCheckpointer', 'agentwire', 4.5],
 ]
 

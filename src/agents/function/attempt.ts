@@ -10,7 +10,7 @@ import { ERROR, INPUT, journalOf, RETRIED, saveInterrupts } from './journal/jour
 import { NODE } from './namespace-state.ts'
 import { idsAt, isSuspended, type Scope } from './scope.ts'
 import type { AgentContext, AgentDefinition } from './types.ts'
-import { createWriter } from './writer.ts'
+import { createWriter } from './writing/writer.ts'
 
 /** One attempt of one run. It starts with the first `next`. */
 export function attempt<Input>(
@@ -106,7 +106,7 @@ function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentCon
 }
 
 function finish({ taskId, attempt, scope, root }: Run, change: unknown): void {
-  for (const open of scope.openMessages) open.end()
+  for (const open of scope.openWrites) open.end()
   root.update(change, idsAt(scope, 'end'))
   void root.commit({ final: true, between: [taskEvent(taskId, { result: toJson(change ?? {}) })] })
   attempt.queue.end()
@@ -114,14 +114,14 @@ function finish({ taskId, attempt, scope, root }: Run, change: unknown): void {
 
 /** Keeps what was written when the run was cancelled, with the messages that were being written. */
 function saveStopped({ scope, root }: Run): Promise<readonly AgentEvent[]> {
-  for (const open of scope.openMessages) open.cut()
+  for (const open of scope.openWrites) open.cut()
   return root.save()
 }
 
 /** Ends the attempt at its interrupts. The state so far is kept, and the interrupts with it. */
 function suspend(run: Run): void {
   const { taskId, attempt, scope, root } = run
-  for (const open of scope.openMessages) open.fail('The agent waits for an answer.')
+  for (const open of scope.openWrites) open.fail('The agent waits for an answer.')
   const raised = attempt.interrupts.raised()
   const withdrawn = run.pending.some((before) => !raised.some((interrupt) => interrupt.id === before.id))
   commitRest(run, { bare: true, force: withdrawn })
@@ -142,7 +142,7 @@ function suspend(run: Run): void {
 function fail(run: Run, error: unknown): void {
   const { taskId, attempt, scope, root } = run
   const message = textOfThrown(error)
-  for (const open of scope.openMessages) open.fail(message)
+  for (const open of scope.openWrites) open.fail(message)
   commitRest(run, {})
   void attempt.queue.step(async () => {
     const retried = [root, ...run.subagents].flatMap(({ log }) => log.failuresBehind(error))

@@ -9,6 +9,8 @@ import type { AgentDefinition } from './types.ts'
 export type {
   AgentContext,
   AgentDefinition,
+  ArtifactOptions,
+  ArtifactWriter,
   CallOptions,
   MessageEnd,
   MessageOptions,

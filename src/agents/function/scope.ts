@@ -46,7 +46,8 @@ export interface Scope {
   readonly callIndex?: number
   /** The calls of this turn of the event loop, which wait for the assistant message that they share. */
   batch: CallBatch | undefined
-  readonly openMessages: Set<OpenMessage>
+  /** The messages and artifacts that are being written. */
+  readonly openWrites: Set<OpenWrite>
   /** How many calls it has made. */
   calls: number
   /** Set once an interrupt of this scope waits for its answer. A suspended scope writes nothing. */
@@ -63,13 +64,14 @@ export interface CallBatch {
   readonly announced: Promise<void>
 }
 
-export interface OpenMessage {
-  readonly node: number
-  /** Ends the message and adds it to the state. */
+export interface OpenWrite {
+  /** The node of a message: see `freeSlot`. */
+  readonly node?: number
+  /** Ends it and adds it to the state. */
   end(): void
-  /** Reports to readers that the message will not be finished. */
+  /** It will not be finished. Readers of a message are told. */
   fail(reason: string): void
-  /** Adds what stays of the message to the state, because the run was cancelled. */
+  /** Adds what stays of it to the state, because the run was cancelled. */
   cut(): void
 }
 
@@ -84,7 +86,7 @@ export function createScope(
     namespace: state.namespace,
     ...place,
     batch: undefined,
-    openMessages: new Set(),
+    openWrites: new Set(),
     calls: 0,
     suspended: false,
   }

@@ -71,6 +71,14 @@ export interface Writer {
   message(options?: MessageOptions): MessageWriter
   /** Writes a whole assistant message. */
   message(text: string, options?: MessageOptions): Promise<Message>
+  /** Streams an artifact, which `end` adds to the state. An open artifact is ended when the function returns. */
+  artifact(options?: ArtifactOptions): ArtifactWriter
+  /**
+   * Writes a whole artifact: a result of the task beside its messages, such as a report or a file. It settles like a message.
+   *
+   * Clients get it as events of the channel `custom:artifact`, and in the state under `artifacts`. docs/functions.md has both.
+   */
+  artifact(content: string | ContentBlock | readonly ContentBlock[], options?: ArtifactOptions): Promise<void>
   /**
    * Streams the answer of a model: pipes a provider's stream through its format into an assistant message, and gives the
    * message. Its tool calls are blocks with ids, to be passed to `tool`. A tool call without an id from its provider gets one.
@@ -137,6 +145,28 @@ export interface MessageOptions {
   /** Default: an id derived from the run and the order of the calls. */
   readonly id?: string
   readonly name?: string
+}
+
+export interface ArtifactOptions {
+  /** An artifact replaces the one of the state that has its id. Default: an id derived from the run and the order of the calls. */
+  readonly id?: string
+  readonly name?: string
+  readonly description?: string
+  /** Plain JSON. */
+  readonly metadata?: Readonly<Record<string, unknown>>
+}
+
+/** Streams an artifact. Writing after its end throws a `TypeError`. One that ends without content has an empty text. */
+export interface ArtifactWriter {
+  readonly id: string
+  /** Pieces that follow each other are one text block in the end. */
+  text(text: string): Promise<void>
+  /** A whole block of any kind. */
+  block(block: ContentBlock): Promise<void>
+  /** A block of JSON. */
+  data(value: unknown): Promise<void>
+  /** Ends the artifact and adds it to the state. Ending twice does nothing. */
+  end(): Promise<void>
 }
 
 /** The chunks of a model's answer, as a provider or its SDK streams them, or a function that opens the stream. */

@@ -8,7 +8,7 @@ import { applyChange, type Change, changeBetween } from './change.ts'
 export interface CallIdentity {
   /** The position of the call: see `nextPath`. */
   readonly path: string
-  readonly kind: 'message' | 'model' | 'tool' | 'subagent' | 'step' | 'setState' | 'interrupt'
+  readonly kind: 'message' | 'artifact' | 'model' | 'tool' | 'subagent' | 'step' | 'setState' | 'interrupt'
   readonly name?: string
   /** A hash of what the call was made with. */
   readonly given?: string
@@ -20,7 +20,7 @@ export type LogEntry = CompletedCall | OutsideChange
 export interface CompletedCall extends CallIdentity {
   /** How it changed the state of its namespace. */
   readonly change?: Change | undefined
-  /** The id of a message, or the result of a tool or a subagent as JSON. */
+  /** The id of a message or an artifact, or the result of a tool or a subagent as JSON. */
   readonly result?: unknown
   readonly error?: { readonly name: string; readonly message: string; readonly code?: unknown }
 }

@@ -5,9 +5,19 @@ export interface Change {
   /** The keys that are new or have another value. */
   readonly set?: State
   readonly unset?: readonly string[]
-  /** Where in the list of messages some were replaced, how many, and by which. */
-  readonly messages?: { readonly at: number; readonly removed: number; readonly added: readonly unknown[] }
+  /** Lists that grow with every call are not repeated by each. */
+  readonly messages?: Splice
+  readonly artifacts?: Splice
 }
+
+/** Where in a list some items were replaced, how many, and by which. */
+interface Splice {
+  readonly at: number
+  readonly removed: number
+  readonly added: readonly unknown[]
+}
+
+const LISTS = ['messages', 'artifacts'] as const
 
 /** Undefined where the states are equal. */
 export function changeBetween(before: State, after: State): Change | undefined {
@@ -16,19 +26,22 @@ export function changeBetween(before: State, after: State): Change | undefined {
     ([key, value]) => !Object.hasOwn(before, key) || !sameJson(before[key], value),
   )
   if (unset.length === 0 && changed.length === 0) return undefined
-  const messages = Array.isArray(before.messages) && Array.isArray(after.messages)
-  const set = changed.filter(([key]) => !(messages && key === 'messages'))
+  const lists = LISTS.filter(
+    (list) =>
+      Array.isArray(before[list]) && changed.some(([key, value]) => key === list && Array.isArray(value)),
+  )
+  const set = changed.filter(([key]) => !lists.includes(key as never))
   return {
     ...(unset.length > 0 && { unset }),
     ...(set.length > 0 && { set: Object.fromEntries(set) }),
-    ...(set.length < changed.length && {
-      messages: spliceBetween(before.messages as unknown[], after.messages as unknown[]),
-    }),
+    ...Object.fromEntries(
+      lists.map((key) => [key, spliceBetween(before[key] as unknown[], after[key] as unknown[])]),
+    ),
   }
 }
 
 /** The shortest splice that makes one list of the other. */
-function spliceBetween(before: readonly unknown[], after: readonly unknown[]): Change['messages'] {
+function spliceBetween(before: readonly unknown[], after: readonly unknown[]): Splice {
   const shorter = Math.min(before.length, after.length)
   let at = 0
   while (at < shorter && sameJson(before[at], after[at])) at++
@@ -37,12 +50,14 @@ function spliceBetween(before: readonly unknown[], after: readonly unknown[]): C
   return { at, removed: before.length - rest - at, added: after.slice(at, after.length - rest) }
 }
 
-export function applyChange(state: State, { set, unset = [], messages }: Change): State {
+export function applyChange(state: State, { set, unset = [], ...lists }: Change): State {
   const next: Record<string, unknown> = { ...state, ...set }
   for (const key of unset) delete next[key]
-  if (messages) {
-    const list = state.messages as readonly unknown[]
-    next.messages = Object.freeze(list.toSpliced(messages.at, messages.removed, ...messages.added))
+  for (const key of LISTS) {
+    const splice = lists[key]
+    if (!splice) continue
+    const list = state[key] as readonly unknown[]
+    next[key] = Object.freeze(list.toSpliced(splice.at, splice.removed, ...splice.added))
   }
   return Object.freeze(next)
 }

@@ -1,12 +1,9 @@
-import { encodeMessage, type Message } from '../../messages/index.ts'
-import { textOfThrown } from '../errors.ts'
-import { toJson } from '../to-json.ts'
-import { type Call, lastText, replayCall, runCall, textOfResult } from './calls.ts'
-import { handled } from './event-queue.ts'
-import { type CompletedCall, errorOf, insideStep } from './journal/call-log.ts'
-import { derivedId, digestOf } from './journal/journal.ts'
-import { openMessage } from './message.ts'
-import { streamModel } from './model.ts'
+import { type ContentBlock, encodeMessage, type Message } from '../../../messages/index.ts'
+import { textOfThrown } from '../../errors.ts'
+import { toJson } from '../../to-json.ts'
+import { handled } from '../event-queue.ts'
+import { type CompletedCall, errorOf, insideStep } from '../journal/call-log.ts'
+import { derivedId, digestOf } from '../journal/journal.ts'
 import {
   createScope,
   idOf,
@@ -18,9 +15,11 @@ import {
   replayedCall,
   type Scope,
   Suspended,
-} from './scope.ts'
-import { frozenCopy, messagesOf } from './state.ts'
+} from '../scope.ts'
+import { frozenCopy, messagesOf } from '../state.ts'
 import type {
+  ArtifactOptions,
+  ArtifactWriter,
   CallOptions,
   MessageOptions,
   MessageWriter,
@@ -28,7 +27,11 @@ import type {
   SubagentResult,
   ToolContext,
   Writer,
-} from './types.ts'
+} from '../types.ts'
+import { openArtifact, writeArtifact } from './artifact.ts'
+import { type Call, lastText, replayCall, runCall, textOfResult } from './calls.ts'
+import { openMessage } from './message.ts'
+import { streamModel } from './model.ts'
 
 /** The writer of a scope, which is the run itself or a subagent. */
 export function createWriter(scope: Scope): Writer {
@@ -41,6 +44,20 @@ export function createWriter(scope: Scope): Writer {
     return rejectSuspended(scope) ?? handled(writeMessage(scope, first, options))
   }
 
+  function artifact(
+    content: string | ContentBlock | readonly ContentBlock[],
+    options?: ArtifactOptions,
+  ): Promise<void>
+  function artifact(options?: ArtifactOptions): ArtifactWriter
+  function artifact(
+    first: string | ContentBlock | readonly ContentBlock[] | ArtifactOptions = {},
+    options: ArtifactOptions = {},
+  ) {
+    if (typeof first !== 'string' && !Array.isArray(first) && !('type' in first))
+      return openArtifact(scope, first as ArtifactOptions)
+    return rejectSuspended(scope) ?? handled(writeArtifact(scope, first as ContentBlock, options))
+  }
+
   return {
     get state() {
       return state.seen()
@@ -50,6 +67,7 @@ export function createWriter(scope: Scope): Writer {
     },
     signal: attempt.signal,
     message,
+    artifact,
     model: (stream, format, options) => startCall(scope, () => streamModel(scope, stream, format, options)),
     tool<T>(
       name: string,
@@ -141,10 +159,10 @@ async function runSubagent<T>(
   }
   try {
     const result = await run(createWriter(inner))
-    for (const open of inner.openMessages) open.end()
+    for (const open of inner.openWrites) open.end()
     return result === undefined ? lastText(normalMessages(messagesOf(state.current()))) : result
   } catch (error) {
-    for (const open of inner.openMessages) open.fail(textOfThrown(error))
+    for (const open of inner.openWrites) open.fail(textOfThrown(error))
     throw error
   } finally {
     state.flush()
@@ -160,7 +178,7 @@ async function runStep<T>(scope: Scope, run: (context: StepContext) => T | Promi
   if (replayed) return replayCall(scope, replayed)
   const place = { path: insideStep(path), namespace, ...(callIndex !== undefined && { callIndex }) }
   // Messages of one namespace that are written at once need different nodes, so the step shares the list of open ones.
-  const inner = { ...createScope(attempt, state, place), openMessages: scope.openMessages }
+  const inner = { ...createScope(attempt, state, place), openWrites: scope.openWrites }
 
   async function settle(outcome: Pick<CompletedCall, 'result' | 'error'>, thrown?: unknown): Promise<void> {
     state.complete({ ...call, ...outcome }, () => {}, thrown)

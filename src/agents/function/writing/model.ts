@@ -1,5 +1,5 @@
-import { AgentwireError } from '../../errors.ts'
-import type { Format } from '../../formats/format.ts'
+import { AgentwireError } from '../../../errors.ts'
+import type { Format } from '../../../formats/format.ts'
 import {
   type ContentBlock,
   createAccumulator,
@@ -7,17 +7,17 @@ import {
   type MessageError,
   type MessageEvent,
   type Usage,
-} from '../../messages/index.ts'
-import { textOfError } from '../../tracing/errors.ts'
-import { isContent } from '../../tracing/observe/first-token.ts'
-import { iterate } from '../../tracing/observe/iterate.ts'
-import type { Run } from '../../tracing/run.ts'
-import type { ModelCall } from '../agent.ts'
-import { type CompletedCall, errorOf } from './journal/call-log.ts'
+} from '../../../messages/index.ts'
+import { textOfError } from '../../../tracing/errors.ts'
+import { isContent } from '../../../tracing/observe/first-token.ts'
+import { iterate } from '../../../tracing/observe/iterate.ts'
+import type { Run } from '../../../tracing/run.ts'
+import type { ModelCall } from '../../agent.ts'
+import { type CompletedCall, errorOf } from '../journal/call-log.ts'
+import { callIdOf, isSuspended, nextPath, rejectSuspended, replayedCall, type Scope } from '../scope.ts'
+import { frozenCopy } from '../state.ts'
+import type { ModelOptions, ModelStream } from '../types.ts'
 import { openDraft, replayedDraft } from './message.ts'
-import { callIdOf, isSuspended, nextPath, rejectSuspended, replayedCall, type Scope } from './scope.ts'
-import { frozenCopy } from './state.ts'
-import type { ModelOptions, ModelStream } from './types.ts'
 
 /** Pipes a provider's stream into an assistant message of a scope. */
 export async function streamModel(

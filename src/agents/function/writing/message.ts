@@ -10,23 +10,23 @@ import {
   type Usage,
   type WireMessage,
   type WireMessageEvent,
-} from '../../messages/index.ts'
-import { createMessageNormalizer, type MessageData } from '../message-order.ts'
-import { partialMessage } from '../partial-message.ts'
-import { handled } from './event-queue.ts'
-import type { CompletedCall } from './journal/call-log.ts'
-import { NODE } from './namespace-state.ts'
+} from '../../../messages/index.ts'
+import { createMessageNormalizer, type MessageData } from '../../message-order.ts'
+import { partialMessage } from '../../partial-message.ts'
+import { handled } from '../event-queue.ts'
+import type { CompletedCall } from '../journal/call-log.ts'
+import { NODE } from '../namespace-state.ts'
 import {
   callIdOf,
   idOf,
   nextPath,
-  type OpenMessage,
+  type OpenWrite,
   rejectSuspended,
   replayedCall,
   type Scope,
-} from './scope.ts'
-import { frozenCopy, messagesOf } from './state.ts'
-import type { MessageEnd, MessageOptions, MessageWriter, ToolCallRequest } from './types.ts'
+} from '../scope.ts'
+import { frozenCopy, messagesOf } from '../state.ts'
+import type { MessageEnd, MessageOptions, MessageWriter, ToolCallRequest } from '../types.ts'
 
 /** A message of a scope that is being written. */
 export interface MessageDraft {
@@ -71,15 +71,15 @@ export function openDraft(
   const encoder = createMessageEncoder(send, id)
   let ended: Message | undefined
 
-  const open: OpenMessage = { node: slot, end: () => void end(), fail, cut }
+  const open: OpenWrite = { node: slot, end: () => void end(), fail, cut }
   // Earlier messages are published in the state before this one begins.
   state.flush()
-  scope.openMessages.add(open)
+  scope.openWrites.add(open)
 
   function end(): Message {
     if (ended) return ended
     close()
-    scope.openMessages.delete(open)
+    scope.openWrites.delete(open)
     ended = encoder.message()
     const wire = encodeMessage(ended)
     state.complete({ ...call, result: id }, () => state.update({ messages: [wire] }, () => id))
@@ -87,7 +87,7 @@ export function openDraft(
   }
 
   function fail(reason: string): void {
-    scope.openMessages.delete(open)
+    scope.openWrites.delete(open)
     encoder.push({ type: 'error', message: reason })
   }
 
@@ -145,8 +145,8 @@ export function replayedDraft({ state }: Scope, { path, result, change }: Comple
 }
 
 /** Clients assemble messages by namespace and node, so two messages that are written at once need two nodes. */
-function freeSlot({ openMessages }: Scope): number {
-  const taken = new Set([...openMessages].map(({ node }) => node))
+function freeSlot({ openWrites }: Scope): number {
+  const taken = new Set([...openWrites].map(({ node }) => node))
   let slot = 0
   while (taken.has(slot)) slot++
   return slot

@@ -1,13 +1,13 @@
-import { encodeMessage, type Message, textOf } from '../../messages/index.ts'
-import { itemsOf } from '../../messages/record.ts'
-import { textOfThrown } from '../errors.ts'
-import { toJson } from '../to-json.ts'
-import { type CallIdentity, type CompletedCall, errorOf } from './journal/call-log.ts'
-import { answerWrites, digestOf } from './journal/journal.ts'
+import { encodeMessage, type Message, textOf } from '../../../messages/index.ts'
+import { itemsOf } from '../../../messages/record.ts'
+import { textOfThrown } from '../../errors.ts'
+import { toJson } from '../../to-json.ts'
+import { type CallIdentity, type CompletedCall, errorOf } from '../journal/call-log.ts'
+import { answerWrites, digestOf } from '../journal/journal.ts'
+import { type CallBatch, callIdOf, idOf, isSuspended, nextPath, replayedCall, type Scope } from '../scope.ts'
+import { frozenCopy, insertAnswer, messagesOf } from '../state.ts'
+import type { CallOptions } from '../types.ts'
 import { openDraft } from './message.ts'
-import { type CallBatch, callIdOf, idOf, isSuspended, nextPath, replayedCall, type Scope } from './scope.ts'
-import { frozenCopy, insertAnswer, messagesOf } from './state.ts'
-import type { CallOptions } from './types.ts'
 
 /** A tool call in progress. */
 export interface Call {
