@@ -14,6 +14,7 @@ export default defineConfig({
     'tracing-sse': 'src/tracing/observe/observe-response.ts',
     'tracing-langsmith': 'src/tracing/sinks/langsmith.ts',
     'tracing-opentelemetry': 'src/tracing/sinks/opentelemetry.ts',
+    'a2a-signature': 'src/a2a/card/signature.ts',
     opentelemetry: 'src/opentelemetry/opentelemetry.ts',
     audit: 'src/audit/index.ts',
     node: 'adapters/node.ts',

@@ -51,9 +51,13 @@ export {
   type HttpErrorOptions,
   type LangGraphCors,
   type Method,
+  type OAuthFlow,
+  type OAuthFlows,
   type OnError,
   type Principal,
   type Route,
+  type SecurityScheme,
+  type SecuritySchemes,
   type WebHandler,
 } from './http/index.ts'
 export { type ContentBlock, type Message, type MessageEvent, textOf, type Usage } from './messages/index.ts'

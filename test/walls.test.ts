@@ -106,6 +106,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
 /** The files that may load a package at run time. Types of any package may be imported by all. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   'eventsource-parser': /^src\/(tracing\/observe\/observe-response\.ts$|a2a\/|audit\/)/,
+  jose: /^src\/a2a\/card\/signature\.ts$/,
   langsmith: /^src\/tracing\/sinks\/langsmith\.ts$/,
   '@opentelemetry/api': /^src\/(tracing\/sinks\/opentelemetry\.ts$|opentelemetry\/)/,
   '@langchain/langgraph': /^src\/agents\/langgraph\//,

@@ -29,7 +29,8 @@ export interface LangGraphCors {
 }
 
 /** What clients of the protocol send, in browsers. */
-const HEADERS = 'authorization,content-type,idempotency-key,last-event-id,traceparent,tracestate,x-api-key'
+const HEADERS =
+  'a2a-extensions,a2a-version,authorization,content-type,idempotency-key,last-event-id,traceparent,tracestate,x-api-key'
 /** What pages may read of a response, beside its body. */
 const EXPOSED = 'content-location,x-pagination-total,retry-after'
 

@@ -3,15 +3,21 @@ import { readJson } from './body.ts'
 import { errorResponse, HttpError, type OnError, originOf, reportError } from './errors.ts'
 import { empty } from './respond.ts'
 import { createRouter, normalizeBase, stripBase } from './router.ts'
+import type { SecuritySchemes } from './security.ts'
 import type { Call, HandlerContext, Principal, Route, WebHandler } from './types.ts'
 
 /**
  * Identifies the caller of a request. `null` is answered with 401, a `Response` is sent as it is, and a thrown error is
  * answered with 500 without details unless it is an `HttpError`.
  */
-export type Authenticate = (
-  request: Request,
-) => Principal | Response | null | Promise<Principal | Response | null>
+export interface Authenticate {
+  (request: Request): Principal | Response | null | Promise<Principal | Response | null>
+  /**
+   * What it takes, for clients that ask before they call, such as readers of the A2A card. `Object.assign(authenticate, { schemes })`
+   * sets it. Default: a bearer token.
+   */
+  readonly schemes?: SecuritySchemes | undefined
+}
 
 /** An error in the shape of a protocol, or `undefined` for the default shape. `call` is absent before a route has matched. */
 export type EncodeError = (error: unknown, call: Call | undefined) => Response | undefined
@@ -77,7 +83,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
       if (match.kind === 'method') return refuseMethod(request.method, match.allow)
       route = match.pattern
       params = match.params
-      const principal = await identify(request, context, options.authenticate)
+      const principal = await identify(request, context, match.isPublic ? undefined : options.authenticate)
       if (isResponse(principal)) {
         if (principal.status >= 400) refuse(request.method, route, principal.status, 'unauthorized')
         return principal

@@ -21,6 +21,7 @@ export {
 } from './handler.ts'
 export { empty, json, jsonList, knownBody, type ResponseOptions } from './respond.ts'
 export { createRouter, type Match, type Router, stripBase } from './router.ts'
+export type { OAuthFlow, OAuthFlows, SecurityScheme, SecuritySchemes } from './security.ts'
 export {
   encodeSse,
   formatSse,

@@ -36,8 +36,11 @@ export interface Call {
 
 export type Endpoint = (call: Call) => Response | Promise<Response>
 
-/** One row of an endpoint group: method, pattern such as `/threads/:thread_id/state`, endpoint. */
-export type Route = readonly [method: Method, pattern: string, endpoint: Endpoint]
+/**
+ * One row of an endpoint group: method, pattern such as `/threads/:thread_id/state`, endpoint. A public one is called without
+ * `authenticate`; it knows the caller only where the host has.
+ */
+export type Route = readonly [method: Method, pattern: string, endpoint: Endpoint, isPublic?: boolean]
 
 /** The shape of everything mountable: an endpoint group, or several of them composed. */
 export interface WebHandler {

@@ -16,12 +16,13 @@ export interface FaceCall extends Call {
 
 /**
  * A row of a face's route table. The permission `action` is checked before anything is read; it is null when the endpoint
- * checks one itself, because the body decides which. `resourceOf` names the resource when the path does not.
+ * checks one itself, because the body decides which, and `public` where anybody may call it, also without credentials.
+ * `resourceOf` names the resource when the path does not.
  */
 export type FaceRoute<Context extends FaceContext> = readonly [
   method: Method,
   pattern: string,
-  action: ThreadAction | null,
+  action: ThreadAction | 'public' | null,
   endpoint: (context: Context, call: FaceCall) => Promise<Response>,
   resourceOf?: (context: Context, call: Call) => Promise<ThreadResource>,
 ]
@@ -29,7 +30,8 @@ export type FaceRoute<Context extends FaceContext> = readonly [
 export const guardRoutes = <Context extends FaceContext>(
   context: Context,
   routes: readonly FaceRoute<Context>[],
-): readonly Route[] => routes.map((route) => [route[0], route[1], guarded(context, route)])
+): readonly Route[] =>
+  routes.map((route) => [route[0], route[1], guarded(context, route), route[2] === 'public'])
 
 function guarded<Context extends FaceContext>(
   context: Context,
@@ -38,7 +40,7 @@ function guarded<Context extends FaceContext>(
   const isOfThread = pattern.includes('/:thread_id')
   return async (call) => {
     const threadId = isOfThread ? threadIdOf(call.params.thread_id) : ''
-    if (action !== null && context.authorize) {
+    if (action !== null && action !== 'public' && context.authorize) {
       const resource = resourceOf ? await resourceOf(context, call) : isOfThread ? { threadId } : {}
       await permit(context.authorize, call, action, resource)
     }

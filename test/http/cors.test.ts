@@ -142,7 +142,7 @@ describe('a preflight', () => {
       'allow-origin': APP,
       'allow-methods': 'GET,POST,HEAD,OPTIONS',
       'allow-headers':
-        'authorization,content-type,idempotency-key,last-event-id,traceparent,tracestate,x-api-key,x-team',
+        'a2a-extensions,a2a-version,authorization,content-type,idempotency-key,last-event-id,traceparent,tracestate,x-api-key,x-team',
       'max-age': '600',
     })
     expect(response.headers.get('vary')).toBe('origin')

@@ -199,6 +199,21 @@ describe('authentication', () => {
     expect(authenticate).not.toHaveBeenCalled()
   })
 
+  test('is not asked for at a public route, where only the host may know the caller', async () => {
+    const authenticate = vi.fn(() => null)
+    const principals: (Principal | null)[] = []
+    const endpoint: Endpoint = ({ principal }) => {
+      principals.push(principal)
+      return json(null)
+    }
+    const { fetch } = createHandler({ routes: [['GET', '/', endpoint, true]], authenticate })
+    expect((await fetch(request('/'))).status).toBe(200)
+    expect((await fetch(request('/', { method: 'HEAD' }))).status).toBe(200)
+    expect((await fetch(request('/'), { principal: alice })).status).toBe(200)
+    expect(principals).toEqual([null, null, alice])
+    expect(authenticate).not.toHaveBeenCalled()
+  })
+
   test.each([null, undefined])('that gives %s is answered 401', async (nobody) => {
     const { fetch, calls } = probe({ authenticate: () => nobody as null })
     const response = await fetch(request('/things/1'))

@@ -32,6 +32,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/tracing/sse': 33.5,
   'agentwire/tracing/langsmith': 0.5,
   'agentwire/tracing/opentelemetry': 31,
+  'agentwire/a2a/signature': 1,
   'agentwire/opentelemetry': 3,
   'agentwire/audit': 50,
   'agentwire/node': 5,

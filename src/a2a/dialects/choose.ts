@@ -1,9 +1,14 @@
+import type { Call } from '../../http/index.ts'
 import { A2AError } from '../errors.ts'
 import type { Dialect, Operation } from './dialect.ts'
 import { v1 } from './v1.ts'
 import { v03 } from './v03.ts'
 
 const DIALECTS: readonly Dialect[] = [v03, v1]
+
+/** The `A2A-Version` that a request names, in its header or its query. */
+export const versionOf = ({ request, url }: Pick<Call, 'request' | 'url'>): string | undefined =>
+  (request.headers.get('a2a-version') ?? url.searchParams.get('A2A-Version'))?.trim() || undefined
 
 /** The dialect of an `A2A-Version`, whose patch number is ignored; v0.3 where there is none. Throws `version_not_supported`. */
 export function dialectOfVersion(version: string | undefined): Dialect {

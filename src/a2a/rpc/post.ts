@@ -1,7 +1,7 @@
 import { empty, json, originOf, reportError, SSE_HEADERS } from '../../http/index.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { A2AContext } from '../context.ts'
-import { methodOf } from '../dialects/choose.ts'
+import { methodOf, versionOf } from '../dialects/choose.ts'
 import type { A2ACall, Operations } from '../operations/operations.ts'
 import { ANSWERS, isStreamed, STREAMS } from './dispatch.ts'
 import { idOf, type RpcId, readEnvelope } from './envelope.ts'
@@ -16,9 +16,8 @@ import { frameOf, streamResponse } from './stream.ts'
 export const postRpc =
   (operations: Operations) =>
   async (context: A2AContext, call: FaceCall): Promise<Response> => {
-    const { request, params: path, url } = call
-    const version =
-      (request.headers.get('a2a-version') ?? url.searchParams.get('A2A-Version'))?.trim() || undefined
+    const { request, params: path } = call
+    const version = versionOf(call)
     let id: RpcId = null
     let toldByEvent = false
 

@@ -1,0 +1,19 @@
+import type { Call } from '../../http/index.ts'
+
+/** The headers that `publicBase` reads, which a cache must tell apart. */
+export const BASE_HEADERS = 'X-Forwarded-Proto, Forwarded'
+
+/**
+ * Where the caller reaches the server: the origin of the request and the path before its route. Hosts write the request's URL from
+ * headers that the client may forge, so nothing is taken but what a parsed URL has: an origin, and the path that a route has
+ * matched. A proxy's word is taken for the scheme alone.
+ */
+export function publicBase({ request: { headers }, url, route }: Call): string {
+  const base = new URL(url.origin)
+  const scheme =
+    /^\s*(https?)\s*(?:,|$)/i.exec(headers.get('x-forwarded-proto') ?? '') ??
+    /^(?:[^,]*;)?\s*proto="?(https?)"?\s*(?:[;,]|$)/i.exec(headers.get('forwarded') ?? '')
+  if (scheme) base.protocol = scheme[1]!
+  const segments = url.pathname.replace(/\/$/, '').split('/')
+  return base.origin + segments.slice(0, segments.length - route.split('/').length + 1).join('/')
+}

@@ -1,0 +1,51 @@
+/** One way in which a client proves who it is, as OpenAPI writes it. Source: OpenAPI 3.1.1 §4.8.27. */
+export type SecurityScheme = { readonly description?: string | undefined } & (
+  | {
+      readonly type: 'http'
+      /** Such as `bearer` or `basic`. */
+      readonly scheme: string
+      /** Such as `JWT`. */
+      readonly bearerFormat?: string | undefined
+    }
+  | {
+      readonly type: 'apiKey'
+      readonly in: 'header' | 'query' | 'cookie'
+      /** Of the header, the query parameter or the cookie. */
+      readonly name: string
+    }
+  | {
+      readonly type: 'oauth2'
+      readonly flows: OAuthFlows
+      /** Of the authorization server's metadata (RFC 8414). */
+      readonly oauth2MetadataUrl?: string | undefined
+    }
+  | { readonly type: 'openIdConnect'; readonly openIdConnectUrl: string }
+  | { readonly type: 'mutualTLS' }
+)
+
+/** The schemes by their names. A client needs one of them. */
+export type SecuritySchemes = Readonly<Record<string, SecurityScheme>>
+
+/** Exactly one of them, because A2A 1.0 lets a scheme have one: give each flow a scheme of its own. */
+export interface OAuthFlows {
+  readonly authorizationCode?:
+    | (OAuthFlow & {
+        readonly authorizationUrl: string
+        readonly tokenUrl: string
+        readonly pkceRequired?: boolean | undefined
+      })
+    | undefined
+  readonly clientCredentials?: (OAuthFlow & { readonly tokenUrl: string }) | undefined
+  /** RFC 8628. A2A 0.3 does not know it. */
+  readonly deviceCode?:
+    | (OAuthFlow & { readonly deviceAuthorizationUrl: string; readonly tokenUrl: string })
+    | undefined
+  readonly implicit?: (OAuthFlow & { readonly authorizationUrl: string }) | undefined
+  readonly password?: (OAuthFlow & { readonly tokenUrl: string }) | undefined
+}
+
+export interface OAuthFlow {
+  readonly refreshUrl?: string | undefined
+  /** What each scope is for. */
+  readonly scopes: Readonly<Record<string, string>>
+}
