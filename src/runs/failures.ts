@@ -68,13 +68,21 @@ function errorKeyOf(
   return method === 'tools' && data?.event === 'tool-error' ? 'message' : undefined
 }
 
-/** A state as clients may see it. */
-export function withoutErrorTexts(context: FailureTold, snapshot: StateSnapshot): StateSnapshot {
+/**
+ * A state as clients may see it.
+ *
+ * @param shown The text that they are shown of the thread's last failure, such as the reason of an agent that has declined.
+ */
+export function withoutErrorTexts(
+  context: FailureTold,
+  snapshot: StateSnapshot,
+  shown: string | null,
+): StateSnapshot {
   if (!snapshot.tasks.some(({ error, state }) => error !== null || state)) return snapshot
   const taskOf = (task: SnapshotTask): SnapshotTask => ({
     ...task,
-    error: task.error === null ? null : hide(context, task.error),
-    state: task.state && withoutErrorTexts(context, task.state),
+    error: task.error === shown || task.error === null ? task.error : hide(context, task.error),
+    state: task.state && withoutErrorTexts(context, task.state, shown),
   })
   return { ...snapshot, tasks: snapshot.tasks.map(taskOf) }
 }

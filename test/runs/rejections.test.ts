@@ -77,7 +77,10 @@ for (const [who, agent] of Object.entries(agents)) {
     const failed = dataOf(events, 'tasks').filter(({ error }) => error)
     expect(failed.length).toBeGreaterThan(0)
     for (const { error } of failed) expect(error).toBe(REASON)
-    expect(JSON.stringify(events)).not.toContain('secret')
+    const state = await engine.readState((await engine.findThread({ threadId: 't' }))!)
+    const hidden = 'It failed. This server does not show why.'
+    expect(state!.tasks.map(({ error }) => error)).toContain(who.includes('cause') ? hidden : REASON)
+    expect(JSON.stringify([events, state])).not.toContain('secret')
     expect(reported).toEqual([])
     const [ending] = told.filter((event) => event.type === 'run.ended')
     expect(ending).toMatchObject({ status: 'error', reason: 'failed' })

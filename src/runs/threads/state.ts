@@ -21,7 +21,7 @@ export async function readState(
   const agent = readerOf(context, thread.assistantId)
   const at = addressOf(context, thread, query)
   const snapshot = await agent.getState(at, { subgraphs: query.subgraphs ?? false })
-  return snapshot && withoutErrorTexts(context, snapshot)
+  return snapshot && withoutErrorTexts(context, snapshot, thread.error)
 }
 
 /** Snapshots newest first. */
@@ -33,7 +33,7 @@ export async function* readHistory(
 ): AsyncGenerator<StateSnapshot, void, undefined> {
   const agent = readerOf(context, thread.assistantId)
   for await (const snapshot of agent.getHistory(addressOf(context, thread, query), options)) {
-    yield withoutErrorTexts(context, snapshot)
+    yield withoutErrorTexts(context, snapshot, thread.error)
   }
 }
 
