@@ -36,7 +36,7 @@ describe('the card', () => {
     expect(await nameAt(`/a2a/first${WELL_KNOWN}?assistant_id=second`)).toBe('First')
   })
 
-  test('is refused where nobody or no assistant is named, with the names that there are', async () => {
+  test('is refused where no assistant is named, or one that there is not, with the names that there are', async () => {
     const server = cardServer({ agents: { first: echo, second: echo } })
     const unnamed = await askCard(server)
     expect(unnamed.status).toBe(400)

@@ -32,7 +32,7 @@ const sorted = (content: unknown): string =>
   )
 
 const SERVERS: readonly (readonly [string, CardServerOptions])[] = [
-  ['without authentication', { card: { sign } }],
+  ['without authentication', { card: { sign, url: 'https://agents.test' } }],
   // Scopes and mutual TLS are empty messages, which the official verifier leaves out and the specification keeps.
   [
     'with empty messages',
@@ -40,7 +40,11 @@ const SERVERS: readonly (readonly [string, CardServerOptions])[] = [
       authenticate: Object.assign(() => null, {
         schemes: { token: { type: 'http', scheme: 'bearer' }, certificate: { type: 'mutualTLS' } } as const,
       }),
-      card: { sign, extensions: [{ uri: 'https://agents.test/ext', params: { empty: [], none: null } }] },
+      card: {
+        sign,
+        url: 'https://agents.test',
+        extensions: [{ uri: 'https://agents.test/ext', params: { empty: [], none: null } }],
+      },
     },
   ],
 ]

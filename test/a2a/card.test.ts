@@ -267,6 +267,8 @@ describe('security', () => {
     { url: 'https://user:secret@agents.test' },
     { url: 'https://agents.test/?a=1' },
     { url: 'http://' },
+    // A caller that forges the Host header would be given a signed card with it.
+    { sign: async () => [] },
     { securitySchemes: { two: { type: 'oauth2', flows: { authorizationCode: CODE, deviceCode: DEVICE } } } },
     { securitySchemes: { none: { type: 'oauth2', flows: {} } } },
   ] as A2ACardOptions[])('settings %j that no card could have are refused at once', (options) => {

@@ -74,7 +74,7 @@ export interface A2ACardOptions
   readonly extended?:
     | ((card: A2ACard, caller: A2ACardCaller) => A2ACard | undefined | Promise<A2ACard | undefined>)
     | undefined
-  /** Signs a card as it is sent: `signCards({ … })` of `agentwire/a2a/signature`. */
+  /** Signs a card as it is sent: `signCards({ … })` of `agentwire/a2a/signature`. Needs `url`. */
   readonly sign?: SignCard | undefined
 }
 
@@ -102,7 +102,9 @@ export function cardSettings(
     pushNotifications,
   }: { authenticate?: Authenticate | undefined; pushNotifications: boolean },
 ): CardSettings {
-  const { url } = options
+  const { url, sign } = options
+  // Else a caller that forges the Host header would be given a signed card of this agent with an address of its own.
+  if (sign && url === undefined) refuse('url', 'must be set where cards are signed')
   if (url !== undefined && !(/^https?:\/\/[^\s?#@]+$/.test(url) && URL.canParse(url)))
     refuse('url', 'must be an address such as "https://agents.example.com/api"')
   const securitySchemes = options.securitySchemes ?? (authenticate && (authenticate.schemes ?? BEARER))
