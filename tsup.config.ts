@@ -16,6 +16,7 @@ export default defineConfig({
     'tracing-opentelemetry': 'src/tracing/sinks/opentelemetry.ts',
     'a2a-signature': 'src/a2a/card/signature.ts',
     opentelemetry: 'src/opentelemetry/opentelemetry.ts',
+    a2a: 'src/a2a/index.ts',
     audit: 'src/audit/index.ts',
     node: 'adapters/node.ts',
     express: 'adapters/express.ts',

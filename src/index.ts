@@ -1,3 +1,4 @@
+export type { A2AOptions, StreamForm } from './a2a/options.ts'
 export type {
   Agent,
   AgentEvent,
@@ -62,6 +63,7 @@ export {
 } from './http/index.ts'
 export { type ContentBlock, type Message, type MessageEvent, textOf, type Usage } from './messages/index.ts'
 export type { Authorize, ThreadAction, ThreadResource } from './requests/access.ts'
+export type { EngineChoice, FaceOptions, HttpOptions, OwnEngine, SharedEngine } from './requests/face.ts'
 export {
   type AboutRun,
   type AgentEngine,
@@ -99,6 +101,12 @@ export {
   type StateWriteRequest,
   type StoredConfig,
   type Subscription,
+  type TaskLink,
+  type TaskList,
+  type TaskPage,
+  type TaskQuery,
+  type TaskRecord,
+  type TaskState,
   type ThreadAddress,
   type ThreadEvent,
   type ThreadEvents,
@@ -112,13 +120,11 @@ export {
 export {
   type AgentServer,
   createAgentServer,
-  createThreadsHandler,
-  type FaceOptions,
-  type HttpOptions,
   type OwnEngineOptions,
+  type ServerFaces,
+  type ServerHttpOptions,
   type ServerOptions,
   type SharedEngineOptions,
-  type ThreadsOptions,
 } from './server.ts'
 export {
   type Checkpointer,
@@ -134,4 +140,9 @@ export {
   type Store,
   UnavailableError,
 } from './storage/index.ts'
-export { ProtocolError, type ProtocolErrorCode } from './threads/index.ts'
+export {
+  createThreadsHandler,
+  ProtocolError,
+  type ProtocolErrorCode,
+  type ThreadsOptions,
+} from './threads/index.ts'

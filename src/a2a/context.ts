@@ -1,11 +1,13 @@
 import type { OnError } from '../http/index.ts'
 import type { FaceContext } from '../requests/routes.ts'
 import type { CardSettings } from './card/options.ts'
+import type { A2AOptions } from './options.ts'
 
 /** What every endpoint of this group needs. */
 export interface A2AContext extends FaceContext {
   /** Called with errors that are the server's fault, with the reference that the client gets. */
   readonly onError: OnError | undefined
+  readonly options: A2AOptions
   /** What the cards of its assistants are made of. */
   readonly card: CardSettings
 }

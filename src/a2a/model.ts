@@ -76,6 +76,12 @@ export type StreamItem =
   | StatusUpdate
   | ArtifactUpdate
 
+/** An item of a stream, and what a client sends as `Last-Event-ID` to go on after it. */
+export interface StreamEntry {
+  readonly id?: string | undefined
+  readonly item: StreamItem
+}
+
 export interface StatusUpdate {
   readonly type: 'status'
   readonly taskId: string

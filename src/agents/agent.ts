@@ -13,6 +13,8 @@ export interface Agent extends AgentProfile {
   readonly resumable: boolean
   /** The agent's own saver. Without one, the agent gets the server's. */
   readonly checkpointer?: Checkpointer | undefined
+  /** False where its state has no `messages`, so that nobody can send it text. Default true. */
+  readonly takesMessages?: boolean | undefined
   /** Throws `AgentInputError` for an input that every run would refuse. It is called before a run is accepted. */
   validateInput?(input: unknown): void | Promise<void>
   /**

@@ -9,8 +9,8 @@ import { sleep, within } from '../time.ts'
 import { observedStore } from './availability.ts'
 import { closeReason, type ErrorReporter, type RunContext } from './context.ts'
 import { deadlineOf } from './deadlines.ts'
-import { RunError } from './errors.ts'
-import { cancelRun } from './execution/cancel.ts'
+import { noSuchTask, RunError } from './errors.ts'
+import { cancelRun, cancelTask } from './execution/cancel.ts'
 import { startMaintenance } from './execution/maintenance.ts'
 import { waitForEnd } from './execution/recover.ts'
 import { startRun } from './execution/start.ts'
@@ -27,6 +27,7 @@ import {
 } from './records/idempotency.ts'
 import {
   type CancelAction,
+  isTaskEnded,
   loadRun,
   loadThread,
   type StoredConfig,
@@ -187,6 +188,11 @@ export interface AgentEngine {
    * its own, for as long as its record is kept.
    */
   findTask(task: ThreadAddress & { readonly taskId: string }): Promise<TaskRecord | undefined>
+  /**
+   * Cancels a task, its runs and the questions that it has asked, and gives it as it was before. Settles when that is recorded. One
+   * that has ended is left alone. Throws `no_such_task`.
+   */
+  cancelTask(task: ThreadAddress & { readonly taskId: string }): Promise<TaskRecord>
   /** A principal's tasks of an assistant, the last changed first. */
   listTasks(query: TaskList): Promise<TaskPage>
   /** The recorded result of an earlier command. Does not check that the thread is the caller's. Throws `key_reused`. */
@@ -251,6 +257,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     deleteThread: as(deleteThread),
     readTree: ({ threadId }, runId) => readTree(context, threadId, runId),
     findTask: as(findTask),
+    cancelTask: as(cancelOwnTask),
     listTasks: as(readTasks),
     loadReceipt: async (threadId, command) => (await loadReceipt(store, threadId, command)).receipt,
     measure: () => measure(context),
@@ -366,6 +373,18 @@ async function cancelOwnRun(
 ): Promise<void> {
   await requireRun(context, run)
   await cancelRun(context, run.threadId, run.runId, action)
+}
+
+async function cancelOwnTask(
+  context: RunContext,
+  asked: OwnedThread & { readonly taskId: string },
+): Promise<TaskRecord> {
+  const task = await findTask(context, asked)
+  if (!task) throw noSuchTask(asked.taskId)
+  const { threadId, taskId } = task
+  if (task.details !== null) return cancelTask(context, threadId, taskId)
+  if (!isTaskEnded(task)) await cancelRun(context, threadId, taskId, 'interrupt')
+  return task
 }
 
 async function waitForResult(

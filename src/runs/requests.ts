@@ -36,9 +36,9 @@ export interface RunRequest extends ThreadAddress {
   readonly command?: CommandKey | undefined
   /**
    * Makes the run one that a client follows as a task: the first of a new task with `details`, which the caller keeps with it, or one
-   * that goes on with a task. Default: the run that answers an interrupt goes on with the task that asked, any other is of none.
+   * that goes on with the task `taskId`. Default: the run that answers an interrupt goes on with the task that asked, any other is of none.
    */
-  readonly task?: { readonly details: Json } | { readonly taskId: string } | undefined
+  readonly task?: { readonly taskId?: string | undefined; readonly details: Json } | undefined
   /** The HTTP request that asked for the run, for the `context` of its agent. */
   readonly request?: Request | undefined
   /** The W3C `traceparent` of what asked for the run. */

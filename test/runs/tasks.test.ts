@@ -65,10 +65,12 @@ test('an answer goes on with the task that asked, whoever gives it', async () =>
     runIds: [asked.runId, answered.runId],
     state: 'completed',
   })
-  await expect(engine.start({ threadId: 't', input, task: { taskId: asked.runId } })).rejects.toMatchObject({
+  await expect(
+    engine.start({ threadId: 't', input, task: { taskId: asked.runId, details } }),
+  ).rejects.toMatchObject({
     code: 'task_ended',
   })
-  await expect(engine.start({ threadId: 't', input, task: { taskId: 'x' } })).rejects.toMatchObject({
+  await expect(engine.start({ threadId: 't', input, task: { taskId: 'x', details } })).rejects.toMatchObject({
     code: 'no_such_task',
   })
   await engine.close()
@@ -78,7 +80,7 @@ test('a task works until the last of its messages is done, and is cancelled with
   const engine = engineOf({ never })
   const first = await engine.start({ threadId: 't', assistantId: 'never', input, task: { details } })
   const taskId = first.runId
-  const second = await engine.start({ threadId: 't', input, task: { taskId } })
+  const second = await engine.start({ threadId: 't', input, task: { taskId, details } })
   const state = async () => (await engine.findTask({ threadId: 't', taskId }))?.state
   expect(await state()).toBe('working')
   expect((await engine.findTask({ threadId: 't', taskId }))?.runIds).toEqual([taskId, second.runId])
@@ -96,7 +98,7 @@ test('a task works until the last of its messages is done, and is cancelled with
 test('a message that waits is withdrawn without ending the task that works', async () => {
   const engine = engineOf({ never })
   const first = await engine.start({ threadId: 't', assistantId: 'never', input, task: { details } })
-  const second = await engine.start({ threadId: 't', input, task: { taskId: first.runId } })
+  const second = await engine.start({ threadId: 't', input, task: { taskId: first.runId, details } })
   await engine.cancel({ threadId: 't', runId: second.runId })
   expect((await engine.findTask({ threadId: 't', taskId: first.runId }))?.state).toBe('working')
   await engine.close()

@@ -7,7 +7,7 @@ import type {
   PushConfig,
   PushConfigRequest,
   SendRequest,
-  StreamItem,
+  StreamEntry,
   Task,
   TaskList,
   TaskPushConfig,
@@ -28,12 +28,6 @@ export interface A2ACall {
 }
 
 export type Sent = { readonly task: Task } | { readonly message: A2AMessage }
-
-/** An item of a stream, and what a client sends as `Last-Event-ID` to go on after it. */
-export interface StreamEntry {
-  readonly id?: string | undefined
-  readonly item: StreamItem
-}
 
 /**
  * What this face does, one function for each `Operation`. They throw `A2AError`, or what the engine throws. A stream refuses a

@@ -1,7 +1,8 @@
 import type { Operation } from '../dialects/dialect.ts'
 import { readList } from '../dialects/v1-read.ts'
 import { writeList } from '../dialects/v1-write.ts'
-import type { A2ACall, Operations, StreamEntry } from '../operations/operations.ts'
+import type { StreamEntry } from '../model.ts'
+import type { A2ACall, Operations } from '../operations/operations.ts'
 
 /** Reads the params, calls the operation, and returns the result as the dialect writes it. */
 type Answer = (operations: Operations, call: A2ACall, params: unknown) => Promise<unknown>

@@ -7,6 +7,8 @@ import { A2A_ERROR_CODES, A2AError, type A2AErrorCode } from '../errors.ts'
 const OF_RUNS: Readonly<Partial<Record<RunErrorCode, A2AErrorCode>>> = {
   no_such_thread: 'task_not_found',
   no_such_run: 'task_not_found',
+  no_such_task: 'task_not_found',
+  task_ended: 'unsupported_operation',
   thread_busy: 'unsupported_operation',
   not_supported: 'unsupported_operation',
 }

@@ -1,7 +1,8 @@
 import { encodeSse, sseResponse } from '../../http/index.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { Dialect } from '../dialects/dialect.ts'
-import type { StreamEntry } from '../operations/operations.ts'
+import type { StreamEntry } from '../model.ts'
+import type {} from '../operations/operations.ts'
 
 /** Line ends for some clients, though not for JSON or event streams. */
 const ODD_LINE_ENDS = /[\u0085\u2028\u2029]/g

@@ -9,6 +9,7 @@ import { withVersions } from './saver-views.ts'
 /** The parts of a compiled LangGraph graph (`Pregel`, `@langchain/langgraph` 1.4 and later) that this folder uses. */
 export interface Graph {
   readonly nodes: Readonly<Record<string, unknown>>
+  readonly channels?: Readonly<Record<string, unknown>> | undefined
   readonly name?: string | undefined
   readonly description?: string | undefined
   /** With `false` the graph never writes a checkpoint. */

@@ -1,17 +1,21 @@
 import type { RunContext } from '../context.ts'
-import { noSuchRun } from '../errors.ts'
+import { noSuchRun, noSuchTask } from '../errors.ts'
 import {
   type CancelAction,
   guardRun,
   guardThread,
   isEnded,
+  isTaskEnded,
   loadRun,
   loadThread,
+  putTask,
   putThread,
   requestCancel,
   strongerCancel,
+  type TaskRecord,
   withoutQueued,
 } from '../records/records.ts'
+import { loadTask } from '../records/tasks.ts'
 import { commitTransitions, dropped } from '../records/transition.ts'
 import { retryConflicts } from '../records/update.ts'
 import { dropWaiting } from './enqueue.ts'
@@ -60,5 +64,37 @@ export async function cancelRun(
     }
     const local = context.active.get(threadId)
     if (local?.runId === runId) local.stop(cancel)
+  })
+}
+
+/**
+ * Cancels a task: its runs, those that wait first, or the questions that it has asked. Returns when that is recorded. Gives the task
+ * as it was before, and changes nothing where it had ended. Throws `no_such_task`.
+ */
+export async function cancelTask(context: RunContext, threadId: string, taskId: string): Promise<TaskRecord> {
+  const { store } = context
+  return retryConflicts(async () => {
+    const [thread, task] = await Promise.all([loadThread(store, threadId), loadTask(store, threadId, taskId)])
+    if (!thread || !task) throw noSuchTask(taskId)
+    if (isTaskEnded(task)) return task
+    if (task.state !== 'input-required') {
+      const { queue, activeRunId } = thread.record
+      for (const runId of [...queue.map((waiting) => waiting.runId), activeRunId]) {
+        if (runId !== null && task.runIds.includes(runId))
+          await cancelRun(context, threadId, runId, 'interrupt')
+      }
+      return task
+    }
+    const updatedAt = Date.now()
+    const interrupts = thread.record.interrupts.filter(({ runId }) => !task.runIds.includes(runId))
+    const status = interrupts.length > 0 ? thread.record.status : 'idle'
+    await store.commit(threadId, {
+      guards: [guardThread(threadId, thread)],
+      ops: [
+        putThread({ ...thread.record, interrupts, status, updatedAt }),
+        putTask({ ...task, state: 'canceled', updatedAt }),
+      ],
+    })
+    return task
   })
 }

@@ -124,6 +124,8 @@ export interface TaskRecord extends TaskLink {
   readonly assistantId: string
   readonly owner: string | null
   readonly state: TaskState
+  /** The sequence number with which its last run began. Null while that waits. */
+  readonly firstSeq: number | null
   /** What clients are told of why it failed or was rejected. */
   readonly error: string | null
   /** When the state changed last, in milliseconds since 1970. */

@@ -16,6 +16,7 @@ export function taskOfRun({ owner, status: now, lastRunId }: ThreadRecord, run: 
     assistantId,
     owner,
     state,
+    firstSeq: run.firstSeq,
     error,
     updatedAt,
   }

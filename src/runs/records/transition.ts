@@ -1,8 +1,8 @@
 import type { AgentEvent } from '../../agents/agent.ts'
+import { rejectionOf } from '../../agents/errors.ts'
 import type { Op } from '../../storage/store/store.ts'
 import type { AboutRun, RunEndReason, RunEvent, ServerEvent } from '../observe.ts'
 import {
-  isTaskEnded,
   putRun,
   putTask,
   type RollbackPoint,
@@ -101,6 +101,7 @@ function taskAfter(thread: ThreadRecord, run: RunRecord, link: TaskLink, event: 
     assistantId,
     owner: thread.owner,
     state: goesOn ? 'working' : after,
+    firstSeq: run.firstSeq,
     error,
     updatedAt: event.at,
   }
@@ -119,10 +120,10 @@ function stateAfter(event: RunEvent): TaskState {
   }
 }
 
-function endOf({ status, reason }: Extract<RunEvent, { readonly type: 'run.ended' }>): TaskState {
+function endOf({ status, reason, error }: Extract<RunEvent, { readonly type: 'run.ended' }>): TaskState {
   if (status === 'success') return 'completed'
   if (status === 'interrupted' && reason !== 'closed') return 'canceled'
-  return 'failed'
+  return rejectionOf(error) ? 'rejected' : 'failed'
 }
 
 /**

@@ -20,22 +20,22 @@ export async function linkToTask(
   start: RunInput,
   { runId, now, task }: NewRun,
 ): Promise<TaskLink | undefined> {
-  if (task && 'details' in task)
-    return { taskId: runId, runIds: [runId], createdAt: now, details: task.details }
-  const taskId = task ? task.taskId : await askedBy(context, thread, start)
+  const first = { taskId: runId, runIds: [runId], createdAt: now }
+  if (task && task.taskId === undefined) return { ...first, details: task.details }
+  const taskId = task?.taskId ?? (await askedBy(context, thread, start))
   if (taskId === undefined) return undefined
   const { threadId } = thread
   const known = await loadTask(context.store, threadId, taskId)
-  if (!known) {
-    if (!task) return undefined
-    throw noSuchTask(taskId)
+  if (known && !isTaskEnded(known)) {
+    const { createdAt, details } = known
+    return { taskId, runIds: [...known.runIds, runId], createdAt, details }
   }
-  if (isTaskEnded(known)) {
-    if (!task) return undefined
-    throw new RunError('task_ended', `The task has ended (${known.state}). Start a new one.`)
-  }
-  const { createdAt, details } = known
-  return { taskId, runIds: [...known.runIds, runId], createdAt, details }
+  if (!task) return undefined
+  if (known) throw new RunError('task_ended', `The task has ended (${known.state}). Start a new one.`)
+  // A run that was started otherwise becomes a task with the first message that names it so.
+  const run = (await loadRun(context.store, threadId, taskId))?.record
+  if (!run) throw noSuchTask(taskId)
+  return { taskId, runIds: [taskId, runId], createdAt: run.createdAt, details: task.details }
 }
 
 /** The task of the run that asked what is answered. */

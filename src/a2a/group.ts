@@ -1,0 +1,62 @@
+import { createHandler, type HandlerOptions, HttpError, type WebHandler } from '../http/index.ts'
+import type { Authorize } from '../requests/access.ts'
+import { type FaceCall, type FaceRoute, guardRoutes } from '../requests/routes.ts'
+import type { AgentEngine } from '../runs/index.ts'
+import type { A2AContext } from './context.ts'
+import { A2AError } from './errors.ts'
+import type { Operations } from './operations/operations.ts'
+import { push } from './operations/push.ts'
+import { send, stream } from './operations/send.ts'
+import { cancelTask, getTask, listTasks, subscribe } from './operations/tasks.ts'
+import type { A2AOptions } from './options.ts'
+import { encodeA2AError } from './rpc/errors.ts'
+import { postRpc } from './rpc/post.ts'
+
+export interface A2AGroupOptions
+  extends Pick<HandlerOptions, 'basePath' | 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
+  readonly engine: AgentEngine
+  readonly authorize?: Authorize | undefined
+  readonly options?: A2AOptions | undefined
+}
+
+/** A2A over HTTP: a route table over the engine. */
+export function createA2AGroup(given: A2AGroupOptions): WebHandler {
+  const { engine, authorize, options = {}, ...handler } = given
+  const { onError } = handler
+  return createHandler({
+    ...handler,
+    basePath: handler.basePath ?? options.basePath,
+    routes: guardRoutes<A2AContext>({ engine, authorize, onError, options }, ROUTES),
+    encodeError: encodeA2AError,
+    onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
+  })
+}
+
+const operations: Operations = {
+  send,
+  stream,
+  getTask,
+  listTasks,
+  cancelTask,
+  subscribe,
+  ...push,
+  extendedCard: async () => {
+    throw new A2AError('unsupported_operation', 'This server has no extended card.')
+  },
+}
+
+const ask = postRpc(operations)
+
+const ROUTES: readonly FaceRoute<A2AContext>[] = [
+  // Each method has a permission of its own.
+  ['POST', '/a2a/:assistant_id', null, (context, call) => ask(context, withAssistant(context, call))],
+]
+
+/** The call of an assistant by its own id. Throws 404 for one that is not there. */
+function withAssistant({ engine: { agents, aliases } }: A2AContext, call: FaceCall): FaceCall {
+  const named = call.params.assistant_id ?? ''
+  const assistantId = aliases.get(named) ?? named
+  if (agents.has(assistantId)) return { ...call, params: { assistant_id: assistantId } }
+  const known = [...agents.keys()].map((id) => JSON.stringify(id)).join(', ')
+  throw new HttpError(404, 'not_found', `There is no assistant of this id. This server has: ${known}.`)
+}

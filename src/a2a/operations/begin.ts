@@ -1,0 +1,199 @@
+import type { Agent } from '../../agents/agent.ts'
+import { uuid7, uuidOf } from '../../ids.ts'
+import { permit } from '../../requests/access.ts'
+import { runConfig } from '../../requests/run-config.ts'
+import { titleOf } from '../../requests/title.ts'
+import { type CommandKey, isTaskEnded, RunError, type Started, unanswered } from '../../runs/index.ts'
+import { A2AError } from '../errors.ts'
+import type { A2AMessage, SendRequest } from '../model.ts'
+import { hasContent, inputOf } from '../parts/input.ts'
+import { messagesOf } from '../parts/output.ts'
+import { answersTo, resumeOf } from '../parts/resume.ts'
+import { apartFrom, type Conversation, conversationOf } from '../tasks/contexts.ts'
+import { taskIdOf } from '../tasks/ids.ts'
+import { type FoundTask, questionsOf, type TaskDetails } from '../tasks/present.ts'
+import { findRun, findTask } from './find.ts'
+import type { A2ACall } from './operations.ts'
+
+/** A run that a message has started, or had started before. */
+export interface Begun {
+  readonly found: FoundTask
+  readonly runId: string
+  /** The sequence number before its first event. */
+  readonly after: number
+}
+
+/**
+ * Starts the run of a message: the first of a task, or one that goes on with a task. A message that is sent again within its
+ * context starts nothing, and gets what it has started.
+ */
+export async function beginRun(call: A2ACall, request: SendRequest): Promise<Begun> {
+  const { taskId } = request.message
+  const begun = await (taskId ? goOn(call, request, taskId) : beginTask(call, request))
+  const work = call.context.engine.working(begun.found.thread.threadId)
+  if (work) call.call.waitUntil(work)
+  return begun
+}
+
+async function beginTask(call: A2ACall, request: SendRequest): Promise<Begun> {
+  const { engine } = call.context
+  const { principal } = call.call
+  const { message } = request
+  const given = message.contextId || traceOf(call, request)
+  const contextId = given ?? uuid7()
+  const address = { engine, principal, assistantId: call.assistantId, contextId }
+  const conversation: Conversation = given
+    ? await conversationOf(address)
+    : { contextId, threadId: contextId, thread: undefined }
+  const start = (of: Conversation) => startTask(call, request, of, given ? message : undefined)
+  try {
+    return await start(conversation)
+  } catch (error) {
+    if (conversation.thread || !(error instanceof RunError)) throw error
+    // The id is another caller's, or another assistant has taken it just now.
+    const other = error.code === 'no_such_thread' ? await apartFrom(address) : await conversationOf(address)
+    if (other.threadId === conversation.threadId) throw error
+    return start(other)
+  }
+}
+
+async function startTask(
+  call: A2ACall,
+  request: SendRequest,
+  { contextId, threadId, thread }: Conversation,
+  repeatable: A2AMessage | undefined,
+): Promise<Begun> {
+  const { context, assistantId } = call
+  const { engine, authorize } = context
+  const { message } = request
+  const agent = agentOf(call)
+  await permit(authorize, call.call, 'runs:create', { threadId, assistantId })
+  requireMessages(agent, message)
+  const command = repeatable && (await keyOf(repeatable))
+  const known = thread && command && (await startedBefore(call, threadId, command))
+  if (known) return begunBy(call, { contextId, threadId }, known)
+  if (resumeOf(message).length > 0) throw unnamedTask('An answer')
+  if (thread && unanswered(thread).length > 0) {
+    const asking = taskIdOf(contextId, thread.interrupts[0]!.runId || thread.lastRunId || '')
+    throw unnamedTask(`The conversation waits for an answer to task ${JSON.stringify(asking)}, and a message`)
+  }
+  const input = inputOf(message)
+  const after =
+    thread && !hasContent(message)
+      ? messagesOf((await engine.readState(thread))?.values ?? {}).at(-1)?.id
+      : undefined
+  const details: TaskDetails = {
+    contextId,
+    messageId: message.messageId,
+    ...(after !== undefined && { after }),
+  }
+  const started = await engine.start({
+    ...common(call, request, { contextId, threadId }),
+    assistantId,
+    input,
+    title: titleOf(input),
+    ...(contextId !== threadId && { metadata: { a2a_context_id: contextId } }),
+    task: { details: { ...details } },
+    command,
+  })
+  return begunBy(call, { contextId, threadId }, started)
+}
+
+/** A message for a task: the answer to what it has asked, or more for it to do. */
+async function goOn(call: A2ACall, request: SendRequest, taskId: string): Promise<Begun> {
+  const { context, assistantId } = call
+  const { engine, authorize } = context
+  const { message } = request
+  const found = await findTask(call, { id: taskId, contextId: message.contextId || undefined })
+  const { contextId, record } = found
+  const { threadId } = found.thread
+  await permit(authorize, call.call, 'runs:create', { threadId, assistantId })
+  requireMessages(agentOf(call), message)
+  const command = await keyOf(message)
+  const known = await startedBefore(call, threadId, command)
+  if (known) return { found, runId: known.runId, after: known.appliedThroughSeq }
+  if (isTaskEnded(record)) throw ended(taskId, record.state)
+  const details: TaskDetails = { contextId, messageId: message.messageId }
+  const run = {
+    ...common(call, request, { contextId, threadId }),
+    command,
+    task: { taskId: record.taskId, details: { ...details } },
+  }
+  const answers = answersTo(message, record.state, questionsOf(found))
+  const started = answers
+    ? await engine.respond({ ...run, answers })
+    : await engine.start({ ...run, assistantId, input: inputOf(message) })
+  return begunBy(call, { contextId, threadId }, started)
+}
+
+const ended = (taskId: string, state: string): A2AError =>
+  new A2AError(
+    'unsupported_operation',
+    `Task ${JSON.stringify(taskId)} has ended (${state}) and takes no more messages. Send the message with its contextId alone to go on with the conversation.`,
+    { taskId },
+  )
+
+const unnamedTask = (what: string): A2AError =>
+  new A2AError('invalid_params', `message.taskId: ${what} must name the task that asked.`)
+
+/** The agent of the call, which the endpoint has looked up. */
+export const agentOf = ({ context, assistantId }: A2ACall): Agent => context.engine.agents.get(assistantId)!
+
+function requireMessages({ takesMessages = true }: Agent, message: A2AMessage): void {
+  if (takesMessages || !hasContent(message)) return
+  throw new A2AError(
+    'invalid_params',
+    'message.parts: the agent keeps no `messages`, so that it takes data parts only.',
+  )
+}
+
+async function begunBy(
+  call: A2ACall,
+  { contextId, threadId }: Pick<Conversation, 'contextId' | 'threadId'>,
+  { runId, appliedThroughSeq }: Started,
+): Promise<Begun> {
+  return { found: await findRun(call, { contextId, threadId, runId }), runId, after: appliedThroughSeq }
+}
+
+/** What every run of this face is started with. */
+function common(
+  call: A2ACall,
+  request: SendRequest,
+  { contextId, threadId }: Pick<Conversation, 'contextId' | 'threadId'>,
+) {
+  const { engine } = call.context
+  const { principal, request: http } = call.call
+  const config = runConfig(undefined, request.metadata, engine.limits)
+  const trace = traceOf(call, request) ?? contextId
+  return {
+    threadId,
+    principal,
+    request: http,
+    traceparent: http.headers.get('traceparent'),
+    config: { ...config, metadata: { ...config.metadata, thread_id: trace } },
+  }
+}
+
+/** The thread that traces are grouped under, which clients name beside the message. */
+function traceOf({ metadata }: A2ACall, request: SendRequest): string | undefined {
+  const named = [metadata, request.metadata].map((fields) => fields?.thread_id)
+  return named.find((id): id is string => typeof id === 'string' && id !== '')
+}
+
+/** A message has one effect in its context. */
+async function keyOf({ messageId, parts, command }: A2AMessage): Promise<CommandKey> {
+  const isShort = /^[\x21-\x7e]{1,200}$/.test(messageId)
+  return {
+    key: `a2a:${isShort ? messageId : await uuidOf(messageId)}`,
+    fingerprint: await uuidOf([parts, command ?? null]),
+  }
+}
+
+async function startedBefore(
+  call: A2ACall,
+  threadId: string,
+  command: CommandKey,
+): Promise<Started | undefined> {
+  const receipt = await call.context.engine.loadReceipt(threadId, command)
+  return receipt && 'runId' in receipt ? receipt : undefined
+}

@@ -1,0 +1,109 @@
+import { isTaskEnded } from '../../runs/index.ts'
+import { A2AError } from '../errors.ts'
+import type { A2AMessage, SendRequest, StreamEntry, Task } from '../model.ts'
+import { inputOf } from '../parts/input.ts'
+import { messagesOf, turnOf } from '../parts/output.ts'
+import { followTask } from '../tasks/follow.ts'
+import { taskIdOf } from '../tasks/ids.ts'
+import { type FoundTask, presentTask, statusOf } from '../tasks/present.ts'
+import { agentOf, type Begun, beginRun } from './begin.ts'
+import { findRun } from './find.ts'
+import type { A2ACall, Sent } from './operations.ts'
+import { checkPush, savePush } from './push.ts'
+
+/** Sends a message, and waits for the task to end or to ask unless the client does not want to. */
+export async function send(call: A2ACall, request: SendRequest): Promise<Sent> {
+  const { engine } = call.context
+  const { blocking, historyLength } = request
+  const answer = await answerOf(call, request)
+  const begun = await begin(call, request)
+  if (!blocking) return { task: await presentTask(engine, begun.found, { historyLength }) }
+  const found = await settled(call, begun)
+  return answer === 'message' && found.record.state === 'completed'
+    ? { message: await messageOf(call, found) }
+    : { task: await presentTask(engine, found, { historyLength }) }
+}
+
+/** Sends a message, and gives the task, then what happens to it until it ends or asks. */
+export async function* stream(
+  call: A2ACall,
+  request: SendRequest,
+): AsyncGenerator<StreamEntry, void, undefined> {
+  const { engine, options } = call.context
+  const { message, historyLength } = request
+  const answer = await answerOf(call, request)
+  const begun = await begin(call, request)
+  if (answer === 'message') {
+    const found = await settled(call, begun)
+    yield found.record.state === 'completed'
+      ? { item: { type: 'message', message: await messageOf(call, found) } }
+      : { item: { type: 'task', task: await presentTask(engine, found, { historyLength }) } }
+    return
+  }
+  const { found, runId, after } = begun
+  const { contextId, record } = found
+  const taskId = taskIdOf(contextId, record.taskId)
+  const history = historyLength === 0 ? {} : { history: [{ ...message, contextId, taskId }] }
+  // The state before the run began: what the log has of it follows.
+  const status = statusOf({ ...found, record: { ...record, state: 'submitted', error: null } }, [])
+  yield { item: { type: 'task', task: { id: taskId, contextId, status, ...history } } }
+  yield* followTask(engine, found, {
+    form: options.stream ?? 'artifacts',
+    runId,
+    after,
+    signal: call.call.signal,
+    reload: () => reloaded(call, found, runId),
+  })
+}
+
+/** The task as it is now, with its artifacts. */
+export async function reloaded(
+  call: A2ACall,
+  { contextId, thread: { threadId } }: FoundTask,
+  runId: string,
+): Promise<{ readonly found: FoundTask; readonly task: Task }> {
+  const found = await findRun(call, { contextId, threadId, runId })
+  return { found, task: await presentTask(call.context.engine, found, { historyLength: 0 }) }
+}
+
+/** Starts the run, with the webhook that is to be told of it. */
+async function begin(call: A2ACall, request: SendRequest): Promise<Begun> {
+  const { push } = request
+  if (push) checkPush(call, push)
+  const begun = await beginRun(call, request)
+  if (push) await savePush(call, begun.found, push)
+  return begun
+}
+
+const answerOf = async (call: A2ACall, { message }: SendRequest): Promise<'task' | 'message'> => {
+  const { principal, request } = call.call
+  const threadId = message.contextId ?? ''
+  return (
+    (await agentOf(call).answersWith?.({ threadId, principal, request, input: inputOf(message) })) ?? 'task'
+  )
+}
+
+/** Waits until the task has ended or asks, whatever instance works on it. */
+async function settled(call: A2ACall, { found, runId }: Begun): Promise<FoundTask> {
+  const { engine } = call.context
+  const { principal, signal } = call.call
+  const { threadId } = found.thread
+  let now = found
+  for (let waitFor = runId; !isSettled(now); waitFor = now.record.runIds.at(-1)!) {
+    await engine.wait({ threadId, principal, runId: waitFor, ...(signal && { signal }) })
+    now = await findRun(call, { contextId: found.contextId, threadId, runId })
+  }
+  return now
+}
+
+const isSettled = ({ record }: FoundTask): boolean => isTaskEnded(record) || record.state === 'input-required'
+
+/** The last answer of a task, for a client that is given no task. */
+async function messageOf(call: A2ACall, found: FoundTask): Promise<A2AMessage> {
+  const { contextId, thread } = found
+  const state = await call.context.engine.readState(thread)
+  const answer = messagesOf(state?.values ?? {}).findLast(({ role }) => role === 'assistant')
+  const turn = answer && turnOf(answer, { contextId })
+  if (!turn) throw new A2AError('invalid_agent_response', 'The agent has given no answer.')
+  return turn
+}

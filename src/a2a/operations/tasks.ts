@@ -1,0 +1,149 @@
+import { permit } from '../../requests/access.ts'
+import { isTaskEnded, type TaskRecord, type TaskState } from '../../runs/index.ts'
+import { A2AError } from '../errors.ts'
+import type { ListRequest, StreamEntry, Task, TaskList, TaskRequest } from '../model.ts'
+import { conversationOf } from '../tasks/contexts.ts'
+import { followTask } from '../tasks/follow.ts'
+import { type FoundTask, presentTask } from '../tasks/present.ts'
+import { findRun, findTask, permittedTask } from './find.ts'
+import type { A2ACall } from './operations.ts'
+import { reloaded } from './send.ts'
+
+export async function getTask(call: A2ACall, request: TaskRequest): Promise<Task> {
+  const found = await permittedTask(call, 'threads:read', request)
+  return presentTask(call.context.engine, found, { historyLength: request.historyLength })
+}
+
+/** Cancels a task, and waits until it has stopped. One that was cancelled before is given again. */
+export async function cancelTask(call: A2ACall, request: TaskRequest): Promise<Task> {
+  const { engine } = call.context
+  const { principal } = call.call
+  const found = await permittedTask(call, 'runs:cancel', request)
+  const { threadId } = found.thread
+  const before = await engine.cancelTask({ threadId, principal, taskId: found.record.taskId })
+  if (isTaskEnded(before) && before.state !== 'canceled') {
+    throw new A2AError(
+      'task_not_cancelable',
+      `Task ${JSON.stringify(request.id)} has ended (${before.state}).`,
+      {
+        taskId: request.id,
+      },
+    )
+  }
+  if (!isTaskEnded(before) && before.state !== 'input-required')
+    for (const runId of before.runIds) await engine.wait({ threadId, principal, runId })
+  return presentTask(engine, await findTask(call, request), { historyLength: request.historyLength })
+}
+
+/** The current task, then what has happened to it since its run began, and what happens until it ends or asks. */
+export async function* subscribe(
+  call: A2ACall,
+  request: TaskRequest,
+): AsyncGenerator<StreamEntry, void, undefined> {
+  const { engine, options } = call.context
+  const { signal } = call.call
+  const found = await permittedTask(call, 'threads:stream', request)
+  const { record } = found
+  const seen = /^\d{1,15}$/.test(call.lastEventId ?? '') ? Number(call.lastEventId) : undefined
+  if (isTaskEnded(record) && seen === undefined) {
+    throw new A2AError(
+      'unsupported_operation',
+      `Task ${JSON.stringify(request.id)} has ended (${record.state}). Get it instead.`,
+      { taskId: request.id },
+    )
+  }
+  const { historyLength } = request
+  yield {
+    item: { type: 'task', task: await presentTask(engine, found, { historyLength, artifacts: false }) },
+  }
+  const runId = record.runIds.at(-1)!
+  const after = await startOf(call, found, runId)
+  yield* followTask(engine, found, {
+    form: options.stream ?? 'artifacts',
+    runId,
+    after,
+    signal,
+    seen,
+    reload: () => reloaded(call, found, runId),
+  })
+}
+
+/** The sequence number before a run's first event. A run that waits begins after the end of the log. */
+async function startOf(
+  call: A2ACall,
+  { record, contextId, thread }: FoundTask,
+  runId: string,
+): Promise<number> {
+  const { threadId } = thread
+  if (record.firstSeq !== null) return record.firstSeq - 1
+  const head = await call.context.engine.head({ threadId, principal: call.call.principal })
+  const { firstSeq } = (await findRun(call, { contextId, threadId, runId })).record
+  return firstSeq === null ? head : firstSeq - 1
+}
+
+const STATES: ReadonlySet<string> = new Set<TaskState>([
+  'submitted',
+  'working',
+  'input-required',
+  'completed',
+  'canceled',
+  'failed',
+  'rejected',
+])
+
+/** Tasks that are looked at in one call of the store. */
+const PAGE = 1_000
+
+/** The caller's tasks of the assistant, the last changed first. */
+export async function listTasks(call: A2ACall, request: ListRequest): Promise<TaskList> {
+  const { engine, authorize } = call.context
+  const { principal } = call.call
+  const { assistantId } = call
+  const {
+    contextId,
+    state,
+    pageSize,
+    pageToken,
+    historyLength = 0,
+    changedSince = 0,
+    includeArtifacts,
+  } = request
+  const conversation = contextId
+    ? await conversationOf({ engine, principal, assistantId, contextId })
+    : undefined
+  const threadId = conversation?.thread?.threadId
+  await permit(authorize, call.call, 'threads:list', { assistantId, threadId })
+  const nothing = { tasks: [], nextPageToken: '', pageSize, totalSize: 0 }
+  if ((conversation && !threadId) || (state !== undefined && !STATES.has(state))) return nothing
+  const query = { principal, assistantId, threadId, state: state as TaskState | undefined }
+  const page = await engine.listTasks({ ...query, limit: pageSize, cursor: pageToken || undefined })
+  const recent = page.tasks.filter(({ updatedAt }) => updatedAt >= changedSince)
+  const isEnd = page.cursor === undefined || recent.length < page.tasks.length
+  let totalSize = page.total
+  if (threadId !== undefined || changedSince > 0) {
+    totalSize = 0
+    let cursor: string | undefined
+    do {
+      const more = await engine.listTasks({ ...query, limit: PAGE, cursor })
+      const counted = more.tasks.filter(({ updatedAt }) => updatedAt >= changedSince).length
+      totalSize += counted
+      cursor = counted < more.tasks.length ? undefined : more.cursor
+    } while (cursor !== undefined)
+  }
+  const shown = { historyLength, artifacts: includeArtifacts }
+  const tasks = await Promise.all(
+    recent.map(async (record) => {
+      const found = await withThread(call, record)
+      return found ? [await presentTask(engine, found, shown)] : []
+    }),
+  )
+  return { tasks: tasks.flat(), nextPageToken: isEnd ? '' : page.cursor!, pageSize, totalSize }
+}
+
+/** Undefined where the thread was deleted meanwhile. */
+async function withThread(call: A2ACall, record: TaskRecord): Promise<FoundTask | undefined> {
+  const { threadId, details } = record
+  const thread = await call.context.engine.findThread({ threadId, principal: call.call.principal })
+  const { contextId } = details as { readonly contextId: string }
+  return thread && { contextId, thread, record }
+}

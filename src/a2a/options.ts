@@ -1,0 +1,12 @@
+/** `artifacts` sends the answer as chunks of an artifact, `messages` as LangGraph's server does: its text so far in each status. */
+export type StreamForm = 'artifacts' | 'messages'
+
+export interface A2AOptions {
+  /** Such as `/api`, for `/api/a2a/…` and `/api/.well-known/agent-card.json`. Default: none. */
+  readonly basePath?: string | undefined
+  /**
+   * How an answer is streamed. `artifacts`: as chunks of its artifact. `messages`: as LangGraph's server does, its text so far in the
+   * message of each status, and the artifact whole at the end. Default: `artifacts`.
+   */
+  readonly stream?: StreamForm | undefined
+}

@@ -1,0 +1,61 @@
+import { type ContentBlock, decodeMessage, type MediaBlock, type Message } from '../../messages/index.ts'
+import type { A2AMessage, Part } from '../model.ts'
+
+/** The parts of what an agent has written. Thoughts and calls of tools are not for other agents. */
+export const partsOf = (content: readonly ContentBlock[]): readonly Part[] => content.flatMap(partOf)
+
+export function partOf(block: ContentBlock): readonly Part[] {
+  switch (block.type) {
+    case 'text':
+      return block.text === '' ? [] : [{ kind: 'text', text: block.text }]
+    case 'image':
+    case 'audio':
+    case 'video':
+    case 'file':
+      return mediaPart(block)
+    case 'nonStandard':
+      return otherPart(block.value)
+    default:
+      return []
+  }
+}
+
+function mediaPart({ base64, url, mimeType, extras }: MediaBlock): readonly Part[] {
+  const { filename } = Object(extras?.metadata) as { readonly filename?: unknown }
+  const about = {
+    ...(typeof filename === 'string' && { name: filename }),
+    ...(mimeType !== undefined && { mediaType: mimeType }),
+  }
+  if (base64 !== undefined) return [{ kind: 'bytes', bytes: base64, ...about }]
+  return url === undefined ? [] : [{ kind: 'uri', uri: url, ...about }]
+}
+
+const DATA_URL = /^data:([^;,]+)?;base64,(.*)$/s
+
+/** Data that an agent gives as it is, and images as OpenAI's chat completions spell them. */
+function otherPart(value: unknown): readonly Part[] {
+  const { type, data, image_url } = Object(value) as Readonly<Record<string, unknown>>
+  if (type === 'data') return [{ kind: 'data', data: data ?? null }]
+  const url = typeof image_url === 'string' ? image_url : (Object(image_url) as { url?: unknown }).url
+  if (type !== 'image_url' || typeof url !== 'string') return []
+  const [, mediaType, bytes] = DATA_URL.exec(url) ?? []
+  if (bytes === undefined) return [{ kind: 'uri', uri: url }]
+  return [{ kind: 'bytes', bytes, ...(mediaType !== undefined && { mediaType }) }]
+}
+
+/** The messages of a state, in the normal form. */
+export function messagesOf(values: Readonly<Record<string, unknown>>): readonly Message[] {
+  const { messages } = values
+  return Array.isArray(messages) ? messages.flatMap((message) => decodeMessage(message) ?? []) : []
+}
+
+/** A turn of the conversation as other agents see it, or undefined for what is not theirs to see. */
+export function turnOf(
+  { id, role, content }: Message,
+  place: { readonly contextId: string; readonly taskId?: string },
+): A2AMessage | undefined {
+  if (role !== 'user' && role !== 'assistant') return undefined
+  const parts = partsOf(content)
+  if (parts.length === 0) return undefined
+  return { messageId: id ?? '', role: role === 'user' ? 'user' : 'agent', parts, ...place }
+}

@@ -1,0 +1,75 @@
+import type { OpenInterrupt, TaskState } from '../../runs/index.ts'
+import { A2AError } from '../errors.ts'
+import type { A2AMessage } from '../model.ts'
+import { inputOf, textOf } from './input.ts'
+
+type Answers = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What a message resumes with: LangGraph's `command`, and data parts that hold `resume`. */
+export function resumeOf({ command, parts }: A2AMessage): readonly unknown[] {
+  const ofData = parts.flatMap((part) =>
+    part.kind === 'data' && isObject(part.data) && Object.hasOwn(part.data, 'resume')
+      ? [part.data.resume]
+      : [],
+  )
+  return command && Object.hasOwn(command, 'resume') ? [command.resume, ...ofData] : ofData
+}
+
+/**
+ * The answers of a message by interrupt id, or undefined where the task has asked nothing. One question is answered by the value that
+ * the message resumes with, by its data, or by its text; several are answered by id. Throws `invalid_params`.
+ */
+export function answersTo(
+  message: A2AMessage,
+  state: TaskState,
+  questions: readonly OpenInterrupt[],
+): Answers | undefined {
+  const resumes = resumeOf(message)
+  if (resumes.length > 1)
+    throw refused('a message resumes once. Give several answers as a list of { id, value }')
+  if (questions.length === 0) {
+    if (resumes.length === 0) return undefined
+    if (state === 'input-required') return {}
+    throw refused('the task is not awaiting input')
+  }
+  const [answer] = resumes.length > 0 ? resumes : [plainAnswer(message)]
+  const ids = questions.map(({ id }) => id)
+  const byId = answersById(answer, ids)
+  if (byId) return byId
+  if (ids.length === 1) return { [ids[0]!]: answer ?? null }
+  throw refused(
+    `the task has asked ${ids.length} questions. Answer them in a data part { resume: [{ id, value }, …] } by their ids ${JSON.stringify(ids)}`,
+  )
+}
+
+/** The answers of a list of `{ id, value }`, or of an object whose keys are interrupt ids. */
+function answersById(answer: unknown, ids: readonly string[]): Answers | undefined {
+  const entries = Array.isArray(answer)
+    ? answer.map((one) =>
+        isObject(one) && typeof one.id === 'string' ? ([one.id, one.value ?? null] as const) : undefined,
+      )
+    : isObject(answer)
+      ? Object.entries(answer)
+      : []
+  if (entries.length === 0 || entries.some((entry) => entry === undefined)) return undefined
+  const given = entries as readonly (readonly [string, unknown])[]
+  if (!given.some(([id]) => ids.includes(id))) return undefined
+  const unknown = given.find(([id]) => !ids.includes(id))
+  if (unknown) throw refused(`interrupt ${JSON.stringify(unknown[0])} does not wait for an answer`)
+  return Object.fromEntries(given)
+}
+
+/** A plain message as the value of an answer: its text, its data, or its content where it has files. */
+function plainAnswer(message: A2AMessage): unknown {
+  const { parts } = message
+  if (parts.every(({ kind }) => kind === 'text')) return textOf(message)
+  const { messages, ...data } = inputOf(message)
+  if (!Array.isArray(messages)) return data
+  const { content } = messages.at(-1) as { readonly content: unknown }
+  return Object.keys(data).length === 0 ? content : { ...data, content }
+}
+
+const refused = (why: string): A2AError => new A2AError('invalid_params', `message: ${why}.`)

@@ -1,0 +1,58 @@
+import { uuidOf } from '../../ids.ts'
+import { ownerOf, type Principal } from '../../principal.ts'
+import type { AgentEngine, ThreadRecord } from '../../runs/index.ts'
+import { A2AError } from '../errors.ts'
+
+/** A conversation as A2A names it, and as the engine keeps it. */
+export interface Conversation {
+  readonly contextId: string
+  readonly threadId: string
+  /** Undefined where the thread does not exist yet. */
+  readonly thread: ThreadRecord | undefined
+}
+
+export interface ContextAddress {
+  readonly engine: AgentEngine
+  readonly principal: Principal | null
+  readonly assistantId: string
+  readonly contextId: string
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const MAX_CONTEXT_ID = 512
+
+/**
+ * The thread of a context: the caller's thread of this id with this assistant, whatever face made it, else the thread that stands
+ * for the context. That has the context's id if it is a UUID that is free, and else one that is made of it, the caller and the
+ * assistant. So two assistants that are given the same context have a state each, and callers cannot meet in one.
+ */
+export async function conversationOf(address: ContextAddress): Promise<Conversation> {
+  const { engine, principal, assistantId, contextId } = address
+  if (contextId.length > MAX_CONTEXT_ID) {
+    throw new A2AError('invalid_params', `contextId: expected at most ${MAX_CONTEXT_ID} characters.`)
+  }
+  const named = isThreadId(contextId)
+    ? await engine.findThread({ threadId: contextId, principal })
+    : undefined
+  if (named && isOf(engine, named, assistantId)) return { contextId, threadId: contextId, thread: named }
+  const apart = await apartFrom(address)
+  if (apart.thread || named || !UUID.test(contextId)) return apart
+  return { contextId, threadId: contextId, thread: undefined }
+}
+
+/** The context in a thread of its own, for an id that somebody else has. */
+export async function apartFrom({
+  engine,
+  principal,
+  assistantId,
+  contextId,
+}: ContextAddress): Promise<Conversation> {
+  const threadId = await uuidOf(['a2a', ownerOf(principal), assistantId, contextId])
+  return { contextId, threadId, thread: await engine.findThread({ threadId, principal }) }
+}
+
+const isOf = (engine: AgentEngine, thread: ThreadRecord, assistantId: string): boolean =>
+  (engine.aliases.get(thread.assistantId ?? assistantId) ?? thread.assistantId ?? assistantId) === assistantId
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no thread id has
+const isThreadId = (id: string): boolean => id !== '' && !/[\u0000-\u001f\u007f\p{Surrogate}]/u.test(id)

@@ -1,0 +1,165 @@
+import type { StateSnapshot } from '../../agents/agent.ts'
+import { decodeBlock, type Message } from '../../messages/index.ts'
+import {
+  type AgentEngine,
+  isTaskEnded,
+  type OpenInterrupt,
+  type TaskRecord,
+  type ThreadRecord,
+  unanswered,
+} from '../../runs/index.ts'
+import type { A2AMessage, Artifact, Part, Task, TaskStatus } from '../model.ts'
+import { messagesOf, partsOf, turnOf } from '../parts/output.ts'
+import { taskIdOf } from './ids.ts'
+
+/** What this face keeps with a task. */
+export interface TaskDetails {
+  readonly contextId: string
+  /** The message that began it. */
+  readonly messageId: string
+  /** The last message of the conversation before it, where it began without text or files. */
+  readonly after?: string | undefined
+}
+
+/** A task with the thread that it works on. */
+export interface FoundTask {
+  readonly contextId: string
+  readonly thread: ThreadRecord
+  readonly record: TaskRecord
+}
+
+export interface Shown {
+  /** The most messages of the history, the newest. 0 leaves it out. Default: all of the task. */
+  readonly historyLength?: number | undefined
+  /** Default true. */
+  readonly artifacts?: boolean | undefined
+}
+
+/** A task as clients see it: its history and its answer are the messages of the thread that came with it. */
+export async function presentTask(engine: AgentEngine, found: FoundTask, shown: Shown = {}): Promise<Task> {
+  const { contextId, record } = found
+  const { historyLength, artifacts = true } = shown
+  const isOver = isTaskEnded(record) || record.state === 'input-required'
+  const wants = historyLength !== 0 || (artifacts && isOver)
+  const state = wants ? await stateAfter(engine, found) : undefined
+  const messages = state ? messagesOfTask(messagesOf(state.values), record) : []
+  const questions = questionsOf(found)
+  const id = taskIdOf(contextId, record.taskId)
+  return {
+    id,
+    contextId,
+    status: statusOf(found, questions),
+    ...(historyLength !== 0 && { history: historyOf(messages, { contextId, taskId: id }, historyLength) }),
+    ...(artifacts && isOver && { artifacts: artifactsOf(record, messages, state, questions) }),
+  }
+}
+
+/** The state that the task has left, also where other runs have gone on from it. */
+async function stateAfter(
+  engine: AgentEngine,
+  { thread, record }: FoundTask,
+): Promise<StateSnapshot | undefined> {
+  const runId = record.runIds.at(-1)!
+  if (thread.lastRunId === runId) return engine.readState(thread)
+  for await (const snapshot of engine.readHistory(thread, {}, { limit: 1, filter: { run_id: runId } }))
+    return snapshot
+  return undefined
+}
+
+/** The messages that came with the task: from the one that began it. */
+function messagesOfTask(messages: readonly Message[], { details }: TaskRecord): readonly Message[] {
+  const { messageId, after } = Object(details) as Partial<TaskDetails>
+  const first = messages.findIndex(({ id }) => id !== undefined && id === messageId)
+  if (first >= 0) return messages.slice(first)
+  if (after !== undefined) return messages.slice(messages.findIndex(({ id }) => id === after) + 1)
+  return messages
+}
+
+function historyOf(
+  messages: readonly Message[],
+  place: { readonly contextId: string; readonly taskId: string },
+  length = Number.POSITIVE_INFINITY,
+): readonly A2AMessage[] {
+  const turns = messages.flatMap((message) => turnOf(message, place) ?? [])
+  return length < turns.length ? turns.slice(-length) : turns
+}
+
+/** The interrupts of the task that wait for an answer. */
+export const questionsOf = ({ thread, record }: FoundTask): readonly OpenInterrupt[] =>
+  record.state === 'input-required'
+    ? unanswered(thread).filter(({ runId }) => record.runIds.includes(runId))
+    : []
+
+export function statusOf({ contextId, record }: FoundTask, questions: readonly OpenInterrupt[]): TaskStatus {
+  const { state, error, updatedAt, runIds } = record
+  const parts = error !== null ? [textPart(error)] : questions.flatMap(({ value }) => promptOf(value))
+  const taskId = taskIdOf(contextId, record.taskId)
+  const message = { messageId: `${runIds.at(-1)}-status`, role: 'agent', parts, contextId, taskId } as const
+  return { state, ...(parts.length > 0 && { message }), timestamp: timestampOf(updatedAt) }
+}
+
+/** ISO 8601 in UTC with milliseconds. */
+export const timestampOf = (at: number): string => new Date(at).toISOString()
+
+const textPart = (text: string): Part => ({ kind: 'text', text })
+
+const PROMPTS = ['question', 'prompt', 'message', 'text', 'description']
+
+/** What an interrupt asks, in words where it has some. The whole value is in the artifact. */
+function promptOf(value: unknown): readonly Part[] {
+  if (typeof value === 'string') return value === '' ? [] : [textPart(value)]
+  const fields = Object(value) as Readonly<Record<string, unknown>>
+  const words = PROMPTS.map((key) => fields[key]).find((text) => typeof text === 'string' && text !== '')
+  return [textPart(typeof words === 'string' ? words : JSON.stringify(value ?? null))]
+}
+
+/** The id of the artifact that has the answer of a task. */
+export const answerIdOf = ({ taskId }: Pick<TaskRecord, 'taskId'>): string => `answer-${taskId}`
+
+export const ANSWER_NAME = 'Assistant Response'
+
+function artifactsOf(
+  record: TaskRecord,
+  messages: readonly Message[],
+  state: StateSnapshot | undefined,
+  questions: readonly OpenInterrupt[],
+): readonly Artifact[] {
+  const answer = messages.flatMap(({ role, content }) => (role === 'assistant' ? [partsOf(content)] : []))
+  const parts = answer.findLast((some) => some.length > 0)
+  return [
+    ...(parts ? [{ artifactId: answerIdOf(record), name: ANSWER_NAME, parts }] : []),
+    ...ownArtifacts(state, record),
+    ...questions.map(questionArtifact),
+  ]
+}
+
+export const questionArtifact = ({ id, value }: OpenInterrupt): Artifact => ({
+  artifactId: id,
+  name: 'Interrupt',
+  parts: [{ kind: 'data', data: { id, value: value ?? null } }],
+})
+
+/** The artifacts that a function has written in the runs of the task. */
+function ownArtifacts(state: StateSnapshot | undefined, { runIds }: TaskRecord): readonly Artifact[] {
+  const { artifacts } = state?.values ?? {}
+  return Array.isArray(artifacts) ? artifacts.flatMap((artifact) => ownArtifact(artifact, runIds) ?? []) : []
+}
+
+function ownArtifact(value: unknown, runIds: readonly string[]): Artifact | undefined {
+  const { id, run_id, name, description, metadata, content } = Object(value) as Readonly<
+    Record<string, unknown>
+  >
+  if (typeof id !== 'string' || !runIds.includes(run_id as string) || !Array.isArray(content))
+    return undefined
+  const parts = partsOf(content.flatMap((block) => decodeBlock(block) ?? []))
+  if (parts.length === 0) return undefined
+  return { artifactId: id, ...aboutArtifact({ name, description, metadata }), parts }
+}
+
+/** The optional fields of an artifact, where they are of the right type. */
+export const aboutArtifact = ({ name, description, metadata }: Readonly<Record<string, unknown>>) => ({
+  ...(typeof name === 'string' && { name }),
+  ...(typeof description === 'string' && { description }),
+  ...(typeof metadata === 'object' &&
+    metadata !== null && { metadata: metadata as Readonly<Record<string, unknown>> }),
+})

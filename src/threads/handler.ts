@@ -1,0 +1,20 @@
+import { type WebHandler, withCors } from '../http/index.ts'
+import { type EngineChoice, engineOf, type FaceOptions, groupOptions } from '../requests/face.ts'
+import { createThreadsGroup } from './group.ts'
+
+export interface ThreadsOptions {
+  /** Such as `/api`, for `/api/threads/…`. Default: none. */
+  readonly basePath?: string | undefined
+}
+
+/** The Agent Streaming Protocol alone, over an engine or the options for one. */
+export function createThreadsHandler(
+  options: FaceOptions & EngineChoice & { readonly threads?: ThreadsOptions | undefined },
+): WebHandler {
+  const { engine, close: onClose } = engineOf(options)
+  const { basePath } = options.threads ?? {}
+  return withCors(
+    createThreadsGroup({ ...groupOptions(options), engine, basePath, onClose }),
+    options.http?.cors,
+  )
+}
