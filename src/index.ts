@@ -1,3 +1,12 @@
+export type {
+  A2ACapabilities,
+  A2ACard,
+  A2ACardCaller,
+  A2ACardOptions,
+  A2ACardSignature,
+  A2AExtension,
+  SignCard,
+} from './a2a/card/options.ts'
 export type { A2AOptions, StreamForm } from './a2a/options.ts'
 export type {
   Agent,

@@ -2,9 +2,9 @@ import { createHandler, type HandlerOptions, HttpError, type WebHandler } from '
 import type { Authorize } from '../requests/access.ts'
 import { type FaceCall, type FaceRoute, guardRoutes } from '../requests/routes.ts'
 import type { AgentEngine } from '../runs/index.ts'
+import { extendedCard, getCard } from './card/get-card.ts'
+import { cardSettings } from './card/options.ts'
 import type { A2AContext } from './context.ts'
-import { A2AError } from './errors.ts'
-import type { Operations } from './operations/operations.ts'
 import { push } from './operations/push.ts'
 import { send, stream } from './operations/send.ts'
 import { cancelTask, getTask, listTasks, subscribe } from './operations/tasks.ts'
@@ -13,7 +13,7 @@ import { encodeA2AError } from './rpc/errors.ts'
 import { postRpc } from './rpc/post.ts'
 
 export interface A2AGroupOptions
-  extends Pick<HandlerOptions, 'basePath' | 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
+  extends Pick<HandlerOptions, 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
   readonly engine: AgentEngine
   readonly authorize?: Authorize | undefined
   readonly options?: A2AOptions | undefined
@@ -22,34 +22,24 @@ export interface A2AGroupOptions
 /** A2A over HTTP: a route table over the engine. */
 export function createA2AGroup(given: A2AGroupOptions): WebHandler {
   const { engine, authorize, options = {}, ...handler } = given
-  const { onError } = handler
+  const { authenticate, onError } = handler
+  const card = cardSettings(options.card, { authenticate, pushNotifications: false })
   return createHandler({
     ...handler,
-    basePath: handler.basePath ?? options.basePath,
-    routes: guardRoutes<A2AContext>({ engine, authorize, onError, options }, ROUTES),
+    basePath: options.basePath,
+    routes: guardRoutes<A2AContext>({ engine, authorize, onError, options, card }, ROUTES),
     encodeError: encodeA2AError,
     onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
   })
 }
 
-const operations: Operations = {
-  send,
-  stream,
-  getTask,
-  listTasks,
-  cancelTask,
-  subscribe,
-  ...push,
-  extendedCard: async () => {
-    throw new A2AError('unsupported_operation', 'This server has no extended card.')
-  },
-}
-
-const ask = postRpc(operations)
+const ask = postRpc({ send, stream, getTask, listTasks, cancelTask, subscribe, ...push, extendedCard })
 
 const ROUTES: readonly FaceRoute<A2AContext>[] = [
   // Each method has a permission of its own.
   ['POST', '/a2a/:assistant_id', null, (context, call) => ask(context, withAssistant(context, call))],
+  ['GET', '/a2a/:assistant_id/.well-known/agent-card.json', 'public', getCard],
+  ['GET', '/.well-known/agent-card.json', 'public', getCard],
 ]
 
 /** The call of an assistant by its own id. Throws 404 for one that is not there. */
