@@ -25,6 +25,7 @@ export function cardServer(options: CardServerOptions = {}): WebHandler & { read
     engine,
     authorize: () => false,
     onError: undefined,
+    options: {},
     card: cardSettings(card, { authenticate: handler.authenticate, pushNotifications }),
   }
   const routes = guardRoutes<A2AContext>(context, [
