@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { A2AError } from '../../src/a2a/errors.ts'
-import type { StreamEntry } from '../../src/a2a/operations/operations.ts'
+import type { StreamEntry } from '../../src/a2a/model.ts'
 import { SSE_HEADERS } from '../../src/http/index.ts'
 import { eventually, gate } from '../kit/wait.ts'
 import {
