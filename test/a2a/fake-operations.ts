@@ -92,12 +92,18 @@ export interface Init {
   readonly headers?: Readonly<Record<string, string>>
   readonly query?: string
   readonly signal?: AbortSignal
+  /** Default helper. */
+  readonly assistant?: string
 }
 
 /** Sends a body as it is, if it is text or bytes, and else its JSON. */
-export async function post(server: WebHandler, body: unknown, { headers, query = '', signal }: Init = {}) {
+export async function post(
+  server: WebHandler,
+  body: unknown,
+  { headers, query = '', signal, assistant = 'helper' }: Init = {},
+) {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array
-  const request = new Request(`${URL_OF_AGENT}${query}`, {
+  const request = new Request(`http://127.0.0.1/a2a/${assistant}${query}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: isRaw ? (body as BodyInit) : JSON.stringify(body),

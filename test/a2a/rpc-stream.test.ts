@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { A2AError } from '../../src/a2a/errors.ts'
 import type { StreamEntry } from '../../src/a2a/model.ts'
+import type { A2ACall } from '../../src/a2a/operations/operations.ts'
 import { SSE_HEADERS } from '../../src/http/index.ts'
-import { eventually, gate } from '../kit/wait.ts'
+import { eventually, gate, turns } from '../kit/wait.ts'
 import {
   entry,
   eventsOf,
@@ -196,13 +197,14 @@ test('a client that leaves while nothing happens is seen by the operation, by ei
   for (const leave of ['cancel', 'abort'] as const) {
     const [waiting, left] = [gate(), gate()]
     const client = new AbortController()
-    const { server, reported } = serve({
+    const { server, reported, refused } = serve({
       async *stream(call) {
         yield entry('1', 'a')
         const { signal } = call.call
         waiting.open()
         await new Promise((resolve) => signal!.addEventListener('abort', resolve))
         left.open()
+        signal!.throwIfAborted()
       },
     })
     const response = await server.fetch(streamed(SEND, client.signal))
@@ -214,22 +216,30 @@ test('a client that leaves while nothing happens is seen by the operation, by ei
     if (leave === 'cancel') await reader.cancel()
     else client.abort()
     await Promise.all([left.opened, pending])
-    expect(reported).toEqual([])
+    await turns(3)
+    expect([reported, refused]).toEqual([[], []])
   }
 })
 
-test('a client that leaves before the first entry is seen by the operation', async () => {
-  const begun = gate()
-  const client = new AbortController()
-  const { server } = serve({
-    async *stream(call) {
+test('a client that leaves before the first entry, or before an answer, is seen by the operation and is no failure', async () => {
+  for (const body of [SEND, request('SendMessage', { message: V1_MESSAGE })]) {
+    const begun = gate()
+    const client = new AbortController()
+    const untilLeft = async ({ call: { signal } }: A2ACall): Promise<never> => {
       begun.open()
-      const { signal } = call.call
       await new Promise((resolve) => signal!.addEventListener('abort', resolve))
-    },
-  })
-  const response = server.fetch(streamed(SEND, client.signal))
-  await begun.opened
-  client.abort()
-  expect((await response).status).toBe(200)
+      throw signal!.reason
+    }
+    const { server, reported, refused } = serve({
+      send: untilLeft,
+      // biome-ignore lint/correctness/useYield: it fails before its first entry
+      async *stream(call) {
+        await untilLeft(call)
+      },
+    })
+    const response = server.fetch(streamed(body, client.signal))
+    await begun.opened
+    client.abort()
+    expect([(await response).status, reported, refused]).toEqual([499, [], []])
+  }
 })

@@ -1,3 +1,4 @@
+import { AgentwireError } from '../../errors.ts'
 import { permit } from '../../requests/access.ts'
 import { isTaskEnded, type TaskRecord, type TaskState } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
@@ -116,7 +117,9 @@ export async function listTasks(call: A2ACall, request: ListRequest): Promise<Ta
   const nothing = { tasks: [], nextPageToken: '', pageSize, totalSize: 0 }
   if ((conversation && !threadId) || (state !== undefined && !STATES.has(state))) return nothing
   const query = { principal, assistantId, threadId, state: state as TaskState | undefined }
-  const page = await engine.listTasks({ ...query, limit: pageSize, cursor: pageToken || undefined })
+  const page = await engine.listTasks({ ...query, limit: pageSize, cursor: pageToken }).catch((error) => {
+    throw isNoCursor(error) ? noPage() : error
+  })
   const recent = page.tasks.filter(({ updatedAt }) => updatedAt >= changedSince)
   const isEnd = page.cursor === undefined || recent.length < page.tasks.length
   let totalSize = page.total
@@ -138,6 +141,15 @@ export async function listTasks(call: A2ACall, request: ListRequest): Promise<Ta
     }),
   )
   return { tasks: tasks.flat(), nextPageToken: isEnd ? '' : page.cursor!, pageSize, totalSize }
+}
+
+/** The store's word for a cursor that it has not given out. */
+const isNoCursor = (error: unknown): boolean =>
+  error instanceof AgentwireError && error.code === 'invalid_argument'
+
+function noPage(): A2AError {
+  const field = 'params.pageToken'
+  return new A2AError('invalid_params', `${field}: expected the nextPageToken of a list.`, { field })
 }
 
 /** Undefined where the thread was deleted meanwhile. */

@@ -8,6 +8,9 @@ import { idOf, type RpcId, readEnvelope } from './envelope.ts'
 import { failureOf, isHttpOnly } from './errors.ts'
 import { frameOf, streamResponse } from './stream.ts'
 
+/** The status that proxies log for it. */
+const CLIENT_LEFT = 499
+
 /**
  * `POST /a2a/:assistant_id`: one JSON-RPC request of either dialect. A refused request is HTTP 200 with an error, but 413 for a body
  * that is too large, 503 for what a client should try again, and plain HTTP for 401, 403 and 404. A notification is 204 and does
@@ -54,6 +57,8 @@ export const postRpc =
       })
     } catch (error) {
       if (isHttpOnly(error)) throw error
+      // The client has left, which is no failure, and nobody reads the answer.
+      if (call.signal?.aborted && error === call.signal.reason) return empty(CLIENT_LEFT)
       const { status, headers, code, error: told } = failed(error)
       context.engine.observe({
         type: 'request.refused',

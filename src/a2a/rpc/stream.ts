@@ -2,7 +2,6 @@ import { encodeSse, sseResponse } from '../../http/index.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { StreamEntry } from '../model.ts'
-import type {} from '../operations/operations.ts'
 
 /** Line ends for some clients, though not for JSON or event streams. */
 const ODD_LINE_ENDS = /[\u0085\u2028\u2029]/g
@@ -57,7 +56,7 @@ export async function streamResponse({ call, dialect, id, open, failed }: Stream
       return frameOf(`${head}${JSON.stringify(dialect.writeItem(entry.value.item))}}`, entry.value.id)
     } catch (error) {
       isOver = true
-      return frameOf(failed(error))
+      return error === gone.signal.reason ? undefined : frameOf(failed(error))
     }
   }
   const cancel = () => {

@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { idle, serve } from '../threads/local.ts'
+import { eventsOf, post, request, V1_MESSAGE } from './fake-operations.ts'
+import { broken, call } from './requests.ts'
+
+test('a whole server answers any request by JSON-RPC, and a refused one changes no state', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.oneof({ weight: 4, arbitrary: call }, { weight: 1, arbitrary: broken }), {
+        minLength: 1,
+        maxLength: 6,
+      }),
+      fc.constantFrom('chat', 'ask'),
+      async (requests, assistant) => {
+        const { server, errors, written } = serve()
+        // The graph that asks has no messages, and takes data only.
+        const message = { ...V1_MESSAGE, parts: assistant === 'ask' ? [{ data: {} }] : V1_MESSAGE.parts }
+        const begun = request('SendMessage', { message: { ...message, contextId: 'c' } })
+        const { task } = (await post(server, begun, { assistant })).body.result
+        for (const { body, headers } of requests) {
+          await idle(server)
+          const before = written()
+          const own = body
+            .replaceAll('"t1"', JSON.stringify(task.id))
+            .replaceAll('"t"', JSON.stringify(task.id))
+          const answer = await post(server, own, { headers, assistant })
+          expect([own, answer.status < 500]).toEqual([own, true])
+          if (answer.status === 204) continue
+          const [last] = (answer.body ? [answer.body] : eventsOf(answer.text).map(({ data }) => data)).slice(
+            -1,
+          )
+          expect('result' in last !== 'error' in last).toBe(true)
+          if ('result' in last) continue
+          expect([own, last.error.code === -32603]).toEqual([own, false])
+          expect(written()).toBe(before)
+        }
+        await idle(server)
+        expect(errors).toEqual([])
+        const fresh = { ...message, messageId: crypto.randomUUID() }
+        const again = await post(server, request('SendMessage', { message: fresh }), { assistant })
+        expect(again.body.result.task.status.state).toMatch(/^TASK_STATE_(COMPLETED|INPUT_REQUIRED)$/)
+        await server.close()
+      },
+    ),
+    { numRuns: 80 },
+  )
+}, 120_000)
