@@ -51,6 +51,7 @@ export async function* stream(
     form: options.stream ?? 'artifacts',
     runId,
     after,
+    principal: call.call.principal,
     signal: call.call.signal,
     reload: () => reloaded(call, found, runId),
   })

@@ -42,7 +42,7 @@ export async function* subscribe(
   request: TaskRequest,
 ): AsyncGenerator<StreamEntry, void, undefined> {
   const { engine, options } = call.context
-  const { signal } = call.call
+  const { principal, signal } = call.call
   const found = await permittedTask(call, 'threads:stream', request)
   const { record } = found
   const seen = /^\d{1,15}$/.test(call.lastEventId ?? '') ? Number(call.lastEventId) : undefined
@@ -63,6 +63,7 @@ export async function* subscribe(
     form: options.stream ?? 'artifacts',
     runId,
     after,
+    principal,
     signal,
     seen,
     reload: () => reloaded(call, found, runId),

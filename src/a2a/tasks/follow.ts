@@ -1,4 +1,5 @@
 import { decodeBlock } from '../../messages/index.ts'
+import type { Principal } from '../../principal.ts'
 import type { AgentEngine, EventFilter, LogGap, ThreadEvent } from '../../runs/index.ts'
 import type { Artifact, ArtifactUpdate, Part, StreamEntry, StreamItem, Task } from '../model.ts'
 import type { StreamForm } from '../options.ts'
@@ -218,18 +219,20 @@ export async function* followTask(
     readonly form: StreamForm
     readonly runId: string
     readonly after: number
+    readonly principal: Principal | null
     readonly signal: AbortSignal | undefined
     readonly seen?: number | undefined
     readonly reload: () => Promise<{ readonly found: FoundTask; readonly task: Task }>
   },
 ): AsyncGenerator<StreamEntry, void, undefined> {
-  const { form, runId, after, signal, seen = 0, reload } = options
+  const { form, runId, after, principal, signal, seen = 0, reload } = options
   const { threadId } = found.thread
   const translator = createTranslator(found, form)
   let { runIds } = found.record
   let seq = after
   for (let at = runIds.indexOf(runId); ; at++) {
-    const events = engine.events({ threadId, runId: runIds[at]!, after: seq, filter: TASK_EVENTS, signal })
+    const run = { threadId, principal, runId: runIds[at]! }
+    const events = engine.events({ ...run, after: seq, filter: TASK_EVENTS, signal })
     for await (const event of events) {
       if (isGap(event)) continue
       seq = event.seq
