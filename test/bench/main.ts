@@ -1,3 +1,4 @@
+import { a2a } from './a2a.ts'
 import { bigEvents } from './big-events.ts'
 import { burst } from './burst.ts'
 import { firstToken } from './first-token.ts'
@@ -27,6 +28,7 @@ for (const bench of [
   stalledReader,
   firstToken,
   shortRun,
+  a2a,
   subscribers,
   storage,
   storageInstances,

@@ -11,6 +11,7 @@ import {
   StateGraph,
 } from '@langchain/langgraph'
 import { type Agent, defineAgent } from '../../../src/index.ts'
+import { textOf } from '../../../src/messages/index.ts'
 import { customEvent, payload } from './events.ts'
 
 /** The input of the agents that send events. */
@@ -65,6 +66,19 @@ export const bulkFunction = defineAgent({
 export const answer = defineAgent({
   async run({ message }) {
     await message('It is done.')
+  },
+})
+
+/** What the echo agents say, in chunks: as many words as a number says, else what they are told. */
+export const answerTo = (text: string): readonly string[] =>
+  /^\d+$/.test(text) ? Array.from({ length: Number(text) }, () => 'word ') : [text]
+
+/** An agent function that says what it is told. */
+export const echo = defineAgent({
+  async run({ messages, message }) {
+    const answer = message()
+    for (const chunk of answerTo(textOf(messages.at(-1)!))) await answer.text(chunk)
+    await answer.end()
   },
 })
 

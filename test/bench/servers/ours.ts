@@ -5,7 +5,16 @@ import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { createAgentServer, memoryCheckpointer } from '../../../src/index.ts'
 import { openStorage } from '../../../src/storage/open.ts'
 import { ALL_CHANNELS } from '../../kit/channels.ts'
-import { answer, bareTokensGraph, bulk, bulkFunction, burst, tokensGraph, writerGraph } from './agents.ts'
+import {
+  answer,
+  bareTokensGraph,
+  bulk,
+  bulkFunction,
+  burst,
+  echo,
+  tokensGraph,
+  writerGraph,
+} from './agents.ts'
 import { serveCalls } from './process.ts'
 import { ticks, tickTimes } from './ticks.ts'
 
@@ -16,6 +25,7 @@ const handler = createAgentServer({
     burst,
     bulk,
     bulkFunction,
+    echo,
     ticks,
     writer: langgraph(writerGraph),
     tokens: langgraph(tokensGraph),

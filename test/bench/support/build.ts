@@ -18,7 +18,7 @@ async function bundle(): Promise<string> {
   mkdirSync(outdir, { recursive: true })
   process.on('exit', () => rmSync(outdir, { recursive: true, force: true }))
   await build({
-    entryPoints: ['ours', 'embed', 'bare', 'bare-storage'].map((name) =>
+    entryPoints: ['ours', 'embed', 'bare', 'bare-storage', 'a2a-sdk', 'a2a-bare'].map((name) =>
       join(ROOT, `test/bench/servers/${name}.ts`),
     ),
     outdir,
