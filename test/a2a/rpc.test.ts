@@ -105,6 +105,17 @@ describe('the envelope', () => {
     ])
   })
 
+  test('metadata that would change a prototype do not', async () => {
+    const { post, asked } = serve()
+    const body = JSON.stringify({ ...get(1), metadata: 0 }).replace(
+      '"metadata":0',
+      '"metadata":{"__proto__":{"a":1},"b":2}',
+    )
+    expect((await post(body)).status).toBe(200)
+    expect(asked[0]!.call.metadata).toEqual({ b: 2 })
+    expect(Object.hasOwn(asked[0]!.call.metadata!, '__proto__')).toBe(false)
+  })
+
   test('a body over the limit is a JSON-RPC error with HTTP 413', async () => {
     const { post, asked } = serve({}, { maxBodyBytes: 100 })
     const answer = await post(request('SendMessage', { message: V1_MESSAGE, padding: 'x'.repeat(200) }))

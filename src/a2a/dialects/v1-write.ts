@@ -15,11 +15,11 @@ import { wireRole, wireState } from './v1-words.ts'
 const filled = <T>(list: readonly T[] | undefined): readonly T[] | undefined =>
   list?.length ? list : undefined
 
+/** The field of a part's content. In the model it is named as the kind. */
+const CONTENT = { text: 'text', bytes: 'raw', uri: 'url', data: 'data' } as const
+
 const writePart = (part: Part) => ({
-  text: part.kind === 'text' ? part.text : undefined,
-  raw: part.kind === 'bytes' ? part.bytes : undefined,
-  url: part.kind === 'uri' ? part.uri : undefined,
-  data: part.kind === 'data' ? part.data : undefined,
+  [CONTENT[part.kind]]: (part as unknown as Readonly<Record<string, unknown>>)[part.kind],
   filename: part.name,
   mediaType: part.mediaType,
   metadata: part.metadata,

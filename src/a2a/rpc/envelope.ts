@@ -1,3 +1,4 @@
+import { record } from '../../requests/schema.ts'
 import { A2AError } from '../errors.ts'
 
 /** JSON-RPC 2.0 §4: what a response repeats. */
@@ -41,7 +42,7 @@ export function readEnvelope(body: unknown): RpcRequest {
     throw invalid(`id: expected null, a whole number, or a string of at most ${MAX_ID_LENGTH} characters.`)
   if (typeof method !== 'string' || method === '')
     throw invalid('method: expected a string that is not empty.')
-  return { method, params, metadata: isObject(metadata) ? metadata : undefined }
+  return { method, params, metadata: isObject(metadata) ? record(metadata) : undefined }
 }
 
 const invalid = (message: string): A2AError => new A2AError('invalid_request', message)
