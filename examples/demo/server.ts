@@ -4,6 +4,7 @@ import { echoAgent } from './echo.ts'
 import { approvalAgent, deepAgent } from './graphs.ts'
 import type { Models } from './models.ts'
 import { site } from './site.ts'
+import { tckAgent } from './tck.ts'
 
 const AGENTS = [
   {
@@ -34,6 +35,7 @@ export function createDemo(models: Models, { store, checkpointer }: Storage = {}
       agent: langgraph(deepAgent(models)),
       approval: langgraph(approvalAgent(models)),
       echo: echoAgent(),
+      tck: tckAgent(),
     },
     defaultAgent: 'agent',
     store,

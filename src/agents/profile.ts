@@ -5,7 +5,7 @@ import { defined, isRecord } from '../messages/record.ts'
 export interface AgentProfile {
   /** What it can do, at least one. Default: one skill with the agent's name and description. */
   readonly skills?: readonly AgentSkill[] | undefined
-  /** The media types that it reads, such as `text/plain`. Default: the face's own. */
+  /** The media types that it reads, such as `text/plain`. A2A messages with others are refused. Default: it is given everything. */
   readonly inputModes?: readonly string[] | undefined
   /** The media types that it writes. Default: the face's own. */
   readonly outputModes?: readonly string[] | undefined

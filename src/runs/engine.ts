@@ -50,7 +50,7 @@ import { deleteThread } from './threads/delete-thread.ts'
 import { countThreads, listThreads, type ThreadListQuery } from './threads/lists.ts'
 import { warnOfForgetfulStore } from './threads/savers.ts'
 import { readHistory, readState, type StateQuery } from './threads/state.ts'
-import { findTask, readTasks, type TaskPage } from './threads/tasks.ts'
+import { findTask, readTasks, type TaskPage, waitForAnswer } from './threads/tasks.ts'
 import {
   createThread,
   findThread,
@@ -193,6 +193,13 @@ export interface AgentEngine {
    * that has ended is left alone. Throws `no_such_task`.
    */
   cancelTask(task: ThreadAddress & { readonly taskId: string }): Promise<TaskRecord>
+  /**
+   * Settles once a task does not wait for input any more, on any instance, and gives it; undefined where it is gone. Throws
+   * `closing` when this engine closes first.
+   */
+  waitForAnswer(
+    task: ThreadAddress & { readonly taskId: string; readonly signal?: AbortSignal | undefined },
+  ): Promise<TaskRecord | undefined>
   /** A principal's tasks of an assistant, the last changed first. */
   listTasks(query: TaskList): Promise<TaskPage>
   /** The recorded result of an earlier command. Does not check that the thread is the caller's. Throws `key_reused`. */
@@ -258,6 +265,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     readTree: ({ threadId }, runId) => readTree(context, threadId, runId),
     findTask: as(findTask),
     cancelTask: as(cancelOwnTask),
+    waitForAnswer: as(waitForAnswer),
     listTasks: as(readTasks),
     loadReceipt: async (threadId, command) => (await loadReceipt(store, threadId, command)).receipt,
     measure: () => measure(context),

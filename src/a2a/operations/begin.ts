@@ -7,6 +7,7 @@ import { type CommandKey, isTaskEnded, RunError, type Started, unanswered } from
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, SendRequest } from '../model.ts'
 import { hasContent, inputOf } from '../parts/input.ts'
+import { checkModes } from '../parts/modes.ts'
 import { messagesOf } from '../parts/output.ts'
 import { answersTo, resumeOf } from '../parts/resume.ts'
 import { apartFrom, type Conversation, conversationOf } from '../tasks/contexts.ts'
@@ -68,7 +69,7 @@ async function startTask(
   const { message } = request
   const agent = agentOf(call)
   await permit(authorize, call.call, 'runs:create', { threadId, assistantId })
-  requireMessages(agent, message)
+  checkMessage(agent, message)
   const command = repeatable && (await keyOf(repeatable))
   const known = thread && command && (await startedBefore(call, threadId, command))
   if (known) return begunBy(call, { contextId, threadId }, known)
@@ -108,7 +109,7 @@ async function goOn(call: A2ACall, request: SendRequest, taskId: string): Promis
   const { contextId, record } = found
   const { threadId } = found.thread
   await permit(authorize, call.call, 'runs:create', { threadId, assistantId })
-  requireMessages(agentOf(call), message)
+  checkMessage(agentOf(call), message)
   const command = await keyOf(message)
   const known = await startedBefore(call, threadId, command)
   if (known) return { found, runId: known.runId, after: known.appliedThroughSeq }
@@ -139,7 +140,10 @@ const unnamedTask = (what: string): A2AError =>
 /** The agent of the call, which the endpoint has looked up. */
 export const agentOf = ({ context, assistantId }: A2ACall): Agent => context.engine.agents.get(assistantId)!
 
-function requireMessages({ takesMessages = true }: Agent, message: A2AMessage): void {
+/** Throws where the agent cannot read the message. */
+function checkMessage(agent: Agent, message: A2AMessage): void {
+  checkModes(agent, message)
+  const { takesMessages = true } = agent
   if (takesMessages || !hasContent(message)) return
   throw new A2AError(
     'invalid_params',

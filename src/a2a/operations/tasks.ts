@@ -5,6 +5,7 @@ import { A2AError } from '../errors.ts'
 import type { ListRequest, StreamEntry, Task, TaskList, TaskRequest } from '../model.ts'
 import { conversationOf } from '../tasks/contexts.ts'
 import { followTask } from '../tasks/follow.ts'
+import { taskNotFound } from '../tasks/ids.ts'
 import { type FoundTask, presentTask } from '../tasks/present.ts'
 import { findRun, findTask, permittedTask } from './find.ts'
 import type { A2ACall } from './operations.ts'
@@ -36,7 +37,10 @@ export async function cancelTask(call: A2ACall, request: TaskRequest): Promise<T
   return presentTask(engine, await findTask(call, request), { historyLength: request.historyLength })
 }
 
-/** The current task, then what has happened to it since its run began, and what happens until it ends or asks. */
+/**
+ * The current task, then what has happened to it since its run began, and what happens until it ends or asks. Where the task waits
+ * for input, a client of v1.0 gets what happens after the answer: its stream ends with the task, not because the task asks.
+ */
 export async function* subscribe(
   call: A2ACall,
   request: TaskRequest,
@@ -54,15 +58,26 @@ export async function* subscribe(
     )
   }
   const { historyLength } = request
+  const waits = record.state === 'input-required' && call.dialect.version === '1.0' && seen === undefined
   yield {
-    item: { type: 'task', task: await presentTask(engine, found, { historyLength, artifacts: false }) },
+    item: { type: 'task', task: await presentTask(engine, found, { historyLength, artifacts: waits }) },
   }
-  const runId = record.runIds.at(-1)!
-  const after = await startOf(call, found, runId)
-  yield* followTask(engine, found, {
+  const { threadId } = found.thread
+  const { taskId } = record
+  const now = waits ? await engine.waitForAnswer({ threadId, principal, taskId, signal }) : record
+  if (!now) throw taskNotFound(request.id)
+  const next = { ...found, record: now }
+  if (waits && now.runIds.length === record.runIds.length) {
+    const task = await presentTask(engine, next, { historyLength: 0, artifacts: false })
+    const { id, contextId, status } = task
+    yield { item: { type: 'status', taskId: id, contextId, status, final: true } }
+    return
+  }
+  const runId = now.runIds.at(-1)!
+  yield* followTask(engine, next, {
     form: options.stream ?? 'artifacts',
     runId,
-    after,
+    after: await startOf(call, next, runId),
     principal,
     signal,
     seen,

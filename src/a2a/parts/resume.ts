@@ -1,6 +1,6 @@
 import type { OpenInterrupt, TaskState } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
-import type { A2AMessage } from '../model.ts'
+import type { A2AMessage, Part } from '../model.ts'
 import { inputOf, textOf } from './input.ts'
 
 type Answers = Readonly<Record<string, unknown>>
@@ -8,13 +8,13 @@ type Answers = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Whether a part answers what a task has asked. */
+export const isResume = (part: Part): part is Part & { readonly data: { readonly resume: unknown } } =>
+  part.kind === 'data' && isObject(part.data) && Object.hasOwn(part.data, 'resume')
+
 /** What a message resumes with: LangGraph's `command`, and data parts that hold `resume`. */
 export function resumeOf({ command, parts }: A2AMessage): readonly unknown[] {
-  const ofData = parts.flatMap((part) =>
-    part.kind === 'data' && isObject(part.data) && Object.hasOwn(part.data, 'resume')
-      ? [part.data.resume]
-      : [],
-  )
+  const ofData = parts.filter(isResume).map(({ data }) => data.resume)
   return command && Object.hasOwn(command, 'resume') ? [command.resume, ...ofData] : ofData
 }
 

@@ -29,3 +29,31 @@ export async function readTasks({ store }: RunContext, query: TaskQuery): Promis
   const [page, total] = await Promise.all([listTasks(store, query), countTasks(store, query)])
   return { ...page, total }
 }
+
+/**
+ * Settles once a task does not wait for input any more, on any instance: it goes on, or has ended. Gives it, or undefined where it
+ * is gone. Throws what ends the subscribers of its thread, and the signal's reason when it aborts.
+ */
+export async function waitForAnswer(
+  context: RunContext,
+  { signal, ...asked }: OwnedThread & { readonly taskId: string; readonly signal?: AbortSignal | undefined },
+): Promise<TaskRecord | undefined> {
+  let ended: Error | undefined
+  const watcher = context.watchers.open(asked.threadId, ({ reason }) => {
+    ended = reason
+  })
+  signal?.addEventListener('abort', watcher.close)
+  try {
+    for (;;) {
+      signal?.throwIfAborted()
+      if (ended) throw ended
+      const seen = watcher.wakeUps()
+      const task = await findTask(context, asked)
+      if (task?.state !== 'input-required') return task
+      await watcher.wait(seen)
+    }
+  } finally {
+    signal?.removeEventListener('abort', watcher.close)
+    watcher.close()
+  }
+}
