@@ -10,3 +10,15 @@ export type {
 export { A2AError, type A2AErrorCode } from './errors.ts'
 export { createA2AHandler } from './handler.ts'
 export type { A2AOptions, StreamForm } from './options.ts'
+export {
+  type A2AAgent,
+  type A2AAgentOptions,
+  type A2AReply,
+  type A2ARequest,
+  a2aAgent,
+} from './remote/agent.ts'
+export type { CardSource } from './remote/card.ts'
+export type { ConnectionOptions } from './remote/connection.ts'
+export type { A2ALink } from './remote/exchange.ts'
+export { A2ARemoteError, type RemoteErrorCode } from './remote/remote-error.ts'
+export type { RemoteQuestion, Said } from './remote/reply.ts'

@@ -98,7 +98,7 @@ const BACKSLASH = 0x5c
 /**
  * Counts brackets outside of strings, so that deep JSON is refused before it is parsed. The result is only meaningful for JSON.
  */
-function isTextDeeper(text: string, maxDepth: number): boolean {
+export function isTextDeeper(text: string, maxDepth: number): boolean {
   let depth = 0
   let inString = false
   for (let at = 0; at < text.length; at++) {

@@ -1,4 +1,4 @@
-import { encodeBlock, type MediaType, type WireBlock } from '../../messages/index.ts'
+import { type ContentBlock, encodeBlock, type MediaType, type WireBlock } from '../../messages/index.ts'
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, Part } from '../model.ts'
 
@@ -12,7 +12,7 @@ export function inputOf({ messageId, role, parts }: A2AMessage): Fields {
   const input: Record<string, unknown> = {}
   const blocks: WireBlock[] = []
   parts.forEach((part, index) => {
-    if (part.kind !== 'data') blocks.push(blockOf(part))
+    if (part.kind !== 'data') blocks.push(encodeBlock(blockOf(part)))
     // Assigned by its name, this key would change the prototype of the input.
     else
       for (const [key, value] of Object.entries(objectOf(part, index)))
@@ -40,15 +40,17 @@ function objectOf({ data }: Extract<Part, { kind: 'data' }>, index: number): Fie
   )
 }
 
-function blockOf(part: Exclude<Part, { kind: 'data' }>): WireBlock {
+/** A part as agents have it in a message. */
+export function blockOf(part: Part): ContentBlock {
   if (part.kind === 'text') return { type: 'text', text: part.text }
+  if (part.kind === 'data') return { type: 'nonStandard', value: { type: 'data', data: part.data } }
   const { name, mediaType } = part
-  return encodeBlock({
+  return {
     type: mediaKind(mediaType),
     ...(part.kind === 'bytes' ? { base64: part.bytes } : { url: part.uri }),
     ...(mediaType !== undefined && { mimeType: mediaType }),
     ...(name !== undefined && { extras: { metadata: { filename: name } } }),
-  })
+  }
 }
 
 const MEDIA: readonly MediaType[] = ['image', 'audio', 'video']
