@@ -1,0 +1,198 @@
+import type { Doc, Store } from '../storage/store/store.ts'
+import { within } from '../time.ts'
+import { claimJob } from './claim.ts'
+import type { Deliver } from './delivery/delivery.ts'
+import { COLLECTION, dueField, type NewOutboxJob, putJobOp, removeJobOp } from './job.ts'
+import { createPlaces } from './places.ts'
+import { type OutboxHandler, type OutboxReporter, type OutboxTimes, startWork, type Work } from './work.ts'
+
+export interface OutboxOptions {
+  readonly store: Store
+  /** By kind of job. A job of another kind is left to an instance that has its handler. */
+  readonly handlers: Readonly<Record<string, OutboxHandler>>
+  readonly deliver: Deliver
+  readonly report: OutboxReporter
+  readonly times?: Partial<OutboxTimes> | undefined
+}
+
+/**
+ * Jobs that deliver something, kept in the store until they are done. Every instance of a shared store works on them: what a lost
+ * process held is continued by another one, from what was saved. Each is delivered once or more, and in its own order.
+ */
+export interface Outbox {
+  /** Stores a job and begins it. One of the same id is replaced. */
+  put(partition: string, job: NewOutboxJob): Promise<void>
+  /** Removes a job. No delivery of it begins any more. */
+  remove(partition: string, id: string): Promise<void>
+  /** Looks for jobs that are due: after a commit with `putJobOp`. */
+  wake(): void
+  /** Starts the periodic looks where timers were forbidden while the module was loaded. Every request may call it. */
+  start(): void
+  /** Begins no delivery any more, lets those under way end within `drainMs`, and gives all jobs back. */
+  close(): Promise<void>
+}
+
+/** How many requests of this process are under way at once, how many of them to one host, and how many may wait. */
+const DELIVERIES = 64
+const DELIVERIES_TO_HOST = 16
+const WAITING = 1_000
+/** How many jobs are read and claimed at once. */
+const PAGE = 50
+const CLAIMED_AT_ONCE = 8
+/** The least time between two looks, in milliseconds. */
+const LOOK_MS = 20
+
+const TIMES: OutboxTimes = {
+  claimMs: 15_000,
+  retryMs: 1_000,
+  maxRetryMs: 300_000,
+  giveUpMs: 86_400_000,
+  drainMs: 5_000,
+}
+
+export function createOutbox({ store, handlers, deliver, report, times: given }: OutboxOptions): Outbox {
+  const times = { ...TIMES, ...given }
+  const places = createPlaces(DELIVERIES, DELIVERIES_TO_HOST)
+  const working = new Map<string, Work>()
+  const timers = new Set<Timer>()
+  let polling: Timer | undefined
+  let looking: Promise<void> = Promise.resolve()
+  let isAwake = false
+  let lookedAt = 0
+  let isHeldBack = false
+  /** What the clock of the store is ahead of ours. */
+  let ahead = 0
+  let isClosing = false
+  let closed: Promise<void> | undefined
+
+  const now = () => Date.now() + ahead
+  const lookIn = (ms: number): void => void later(ms, wake)
+  const claims = { store, claimMs: times.claimMs, now }
+  const works = { handlers, deliver, places, times, report, now, isClosing: () => isClosing, lookIn }
+
+  /** Does not keep the process alive. */
+  function later(ms: number, then: () => void): Timer {
+    const timer: Timer = setTimeout(() => {
+      timers.delete(timer)
+      if (!isClosing) then()
+    }, ms)
+    // Outside Node a timer may be a number.
+    ;(timer as { unref?: () => void }).unref?.()
+    timers.add(timer)
+    return timer
+  }
+
+  /** The random part keeps instances that started together from looking together. */
+  function poll(): void {
+    clearTimeout(polling)
+    timers.delete(polling!)
+    polling = later((times.claimMs / 3) * (0.75 + Math.random() / 2), wake)
+  }
+
+  function wake(): void {
+    if (isAwake || isClosing) return
+    later(Math.max(0, lookedAt + LOOK_MS - Date.now()), () => {
+      looking = looking.then(look)
+    })
+    isAwake = true
+  }
+
+  async function look(): Promise<void> {
+    isAwake = false
+    isHeldBack = false
+    let found = true
+    try {
+      ahead = (await store.inspect(COLLECTION)).now - Date.now()
+      const kinds = await Promise.all(Object.keys(handlers).map(claimDue))
+      found = kinds.includes(true)
+    } catch (error) {
+      report(error)
+    }
+    lookedAt = Date.now()
+    // Without jobs there is nothing to wait for, unless other processes put some.
+    if (!isClosing && (found || store.capabilities.shared)) poll()
+  }
+
+  /** Claims and begins the jobs of a kind that are due. False where there are none at all. */
+  async function claimDue(kind: string): Promise<boolean> {
+    const field = dueField(kind)
+    const list = (cursor?: string) =>
+      store.list(COLLECTION, { orderBy: field, limit: PAGE, ...(cursor !== undefined && { cursor }) })
+    let page = await list()
+    const found = page.docs.length > 0
+    for (;;) {
+      const due = page.docs.filter(({ index }) => (index[field] as number) <= now())
+      // At random, so that instances that look together claim different ones.
+      const todo = due.sort(() => Math.random() - 0.5).values()
+      await Promise.all(Array.from({ length: CLAIMED_AT_ONCE }, () => beginAll(todo)))
+      const isEnd = due.length < page.docs.length || page.cursor === undefined
+      if (isEnd || isHeldBack || isClosing) return found
+      page = await list(page.cursor)
+    }
+  }
+
+  async function beginAll(jobs: Iterable<Doc>): Promise<void> {
+    for (const doc of jobs) {
+      // The rest stays for others, or until there is room again.
+      isHeldBack ||= places.waiting >= WAITING
+      if (isHeldBack || isClosing) return
+      await begin(doc)
+    }
+  }
+
+  async function begin(doc: Doc): Promise<void> {
+    const key = keyOf(doc.partition, doc.id)
+    const known = working.get(key)
+    // It was replaced, and begins anew when its handler has stopped.
+    if (known && doc.version > known.claim.version) known.claim.lose()
+    const claim = known ? undefined : await claimJob(claims, doc)
+    if (!claim) return
+    const work = startWork(works, claim)
+    working.set(key, work)
+    if (isClosing) void work.stopWhenIdle()
+    void work.done.then(() => {
+      working.delete(key)
+      if (claim.isLost || (isHeldBack && places.waiting < WAITING / 2)) wake()
+    })
+  }
+
+  async function drain(): Promise<void> {
+    for (const timer of timers) clearTimeout(timer)
+    for (const work of working.values()) void work.stopWhenIdle()
+    const allDone = async () => {
+      await looking
+      await Promise.all([...working.values()].map(({ done }) => done))
+    }
+    await within(times.drainMs, allDone())
+    await Promise.all([...working.values()].map(({ giveBack }) => giveBack()))
+  }
+
+  const outbox: Outbox = {
+    async put(partition, job) {
+      await store.commit(partition, { ops: [putJobOp(job)] })
+      working.get(keyOf(partition, job.id))?.claim.lose()
+      wake()
+    },
+    async remove(partition, id) {
+      await store.commit(partition, { ops: [removeJobOp(id)] })
+      working.get(keyOf(partition, id))?.claim.lose()
+    },
+    wake,
+    start() {
+      if (!polling && !isClosing) poll()
+    },
+    close() {
+      isClosing = true
+      closed ??= drain()
+      return closed
+    },
+  }
+  try {
+    outbox.start()
+  } catch {} // Workers allow no timers before the first request.
+  return outbox
+}
+
+type Timer = ReturnType<typeof setTimeout>
+
+const keyOf = (partition: string, id: string): string => JSON.stringify([partition, id])
