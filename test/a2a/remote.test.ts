@@ -202,6 +202,48 @@ describe.each(VERSIONS)('a remote agent of A2A %s', (version) => {
     expect(remote.requests[1].params.message.parts).toMatchObject([{ text: 'Bergen' }])
   })
 
+  test('a message of the user to a task that has ended meanwhile begins another one', async () => {
+    const remote = await start(function* ({ text, task, status }) {
+      yield task()
+      yield text === 'weather' ? status('input-required', 'Which city?') : status('completed', `So: ${text}`)
+    })
+    const agent = a2aAgent({ url: remote.url })
+    const thread = newThread()
+    await run(agent, thread, say('weather'))
+    const { taskId, contextId } = (await stateOf(agent, thread)).values.a2a as Record<string, string>
+    await a2aAgent({ url: remote.url }).ask({
+      answers: ['done'],
+      link: { taskId, contextId, state: 'input-required' },
+    })
+    await run(agent, thread, say('another thing'))
+    const { values } = await stateOf(agent, thread)
+    expect(messagesIn(values).at(-1)!.content).toBe('So: another thing')
+    expect(values.a2a).toMatchObject({ contextId, state: 'completed' })
+    expect(remote.requests.slice(-2).map(({ params }) => params.message.taskId)).toEqual([taskId, undefined])
+  })
+
+  test('a task that asks again at once is asked about again', async () => {
+    let answered = 0
+    const remote = await start(function* ({ isAnswer, task, status }) {
+      if (!isAnswer) {
+        yield task()
+        return yield status('input-required', 'Which city?')
+      }
+      if (answered++ > 0) {
+        yield task('working')
+        return yield status('completed', 'Thanks.')
+      }
+      yield task('input-required')
+    })
+    const agent = a2aAgent({ url: remote.url })
+    const thread = newThread()
+    const first = await run(agent, thread, say('weather'))
+    const second = await run(agent, thread, answers({ [asked(first)[0]!.interrupt_id]: 'Nowhere' }))
+    expect(asked(second)).toHaveLength(1)
+    await run(agent, thread, answers({ [asked(second)[0]!.interrupt_id]: 'Oslo' }))
+    expect(messagesIn((await stateOf(agent, thread)).values).at(-1)!.content).toBe('Thanks.')
+  })
+
   test('an Interrupt artifact is an interrupt with its value, and the answer goes back as resume', async () => {
     const value = { question: 'Send it?', draft: 'Hi' }
     const remote = await start(function* ({ message, isAnswer, task, status, artifact }) {

@@ -16,7 +16,7 @@ export interface A2ALink {
   readonly messageId?: string | undefined
   /** The id of the newest message of the thread in it. */
   readonly sent?: string | undefined
-  /** How much of the artifacts of a task that waits is known: characters of text, and other parts, by the artifact's id. */
+  /** How much of the artifacts of a task that waits is known: by the id of each. */
   readonly said?: Said | undefined
 }
 

@@ -1,10 +1,11 @@
+import { digestOf } from '../../agents/function/journal/journal.ts'
 import type { ContentBlock } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import type { A2AMessage, Artifact, Part, StreamItem, TaskState, TaskStatus } from '../model.ts'
 import { blockOf } from '../parts/input.ts'
 
-/** How much of each artifact is known by now: characters of text, and other parts. By the artifact's id. */
-export type Said = Readonly<Record<string, readonly [characters: number, blocks: number]>>
+/** How much of each artifact is known by now: characters of text, and other parts, with a hash of both. By the artifact's id. */
+export type Said = Readonly<Record<string, readonly [characters: number, blocks: number, hash: string]>>
 
 /** Something that the remote wants to know. */
 export interface RemoteQuestion {
@@ -78,16 +79,14 @@ export function createReply(writer: ReplyWriter, before: Said = {}): Reply {
 
   async function sayText(voice: Voice): Promise<void> {
     const { text, isArtifact } = voice
-    if (voice.said === '') {
-      const said = voices.filter((other) => other.isArtifact !== isArtifact && other.said !== '')
-      if (said.some((other) => other.said.startsWith(text))) return
-      // The artifact goes on where the statuses have ended, or the reverse.
-      if (last && said.includes(last) && text.startsWith(last.said)) {
-        voice.said = last.said
-        last = voice
-      }
-    }
     if (voice.said.startsWith(text)) return
+    const others = voices.filter((other) => other.isArtifact !== isArtifact && other.said !== '')
+    if (others.some((other) => other.said.startsWith(text))) return
+    // The artifact goes on where the statuses have ended, or the reverse.
+    if (last && others.includes(last) && text.startsWith(last.said) && last.said.startsWith(voice.said)) {
+      voice.said = last.said
+      last = voice
+    }
     const rest = text.startsWith(voice.said) ? text.slice(voice.said.length) : text
     const isNext = last === voice && rest.length < text.length
     const gap = last && !isNext ? '\n\n' : ''
@@ -121,7 +120,7 @@ export function createReply(writer: ReplyWriter, before: Said = {}): Reply {
     if (name === INTERRUPT || interrupts.has(artifactId)) {
       const known = append ? (interrupts.get(artifactId)?.parts ?? []) : []
       const all = [...known, ...parts]
-      interrupts.set(artifactId, { parts: all, isNew: isNew || before[artifactId]?.[0] !== lengthOf(all) })
+      interrupts.set(artifactId, { parts: all, isNew: isNew || before[artifactId]?.[2] !== digestOf(all) })
       return
     }
     const added = textOf(parts)
@@ -130,9 +129,13 @@ export function createReply(writer: ReplyWriter, before: Said = {}): Reply {
     if (!voice) {
       voice = addVoice(true)
       artifacts.set(artifactId, voice)
-      const [characters, count] = (!append && before[artifactId]) || [0, 0]
-      if (added.length >= characters) voice.said = added.slice(0, characters)
-      voice.saidBlocks = count
+      const [characters, count, hash] = before[artifactId] ?? [0, 0]
+      const known = added.slice(0, characters)
+      // Another text may stand under the same id.
+      if (!append && hash === digestOf([known, blocks.slice(0, count)])) {
+        voice.said = known
+        voice.saidBlocks = count
+      }
     }
     const isFluent = append && last === voice && voice.said.length === voice.text.length
     voice.text = append ? voice.text + added : added
@@ -214,15 +217,16 @@ export function createReply(writer: ReplyWriter, before: Said = {}): Reply {
         questions: questions(),
         said: Object.fromEntries([
           ...Object.entries(before),
-          ...[...artifacts].map(([id, { text, blocks }]) => [id, [text.length, blocks.length]] as const),
-          ...[...interrupts].map(([id, { parts }]) => [id, [lengthOf(parts), 0]] as const),
+          ...[...artifacts].map(([id, { text, blocks }]) => [
+            id,
+            [text.length, blocks.length, digestOf([text, blocks])],
+          ]),
+          ...[...interrupts].map(([id, { parts }]) => [id, [0, 0, digestOf(parts)]]),
         ]),
       }
     },
   }
 }
-
-const lengthOf = (parts: readonly Part[]): number => JSON.stringify(parts).length
 
 const textOf = (parts: readonly Part[]): string =>
   parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
