@@ -1,0 +1,81 @@
+import type { A2AMessage, Artifact, Part, StreamItem, Task, TaskStatus } from '../model.ts'
+import { wireRole, wireState } from './v1-words.ts'
+
+/**
+ * How a dialect writes what the server answers. In v0.3 objects tell themselves apart by `kind`, in v1.0 by the field that they stand
+ * in, and what is empty or false is left out, as in ProtoJSON. Undefined fields are left out where the JSON is written.
+ */
+/* @__NO_SIDE_EFFECTS__ */
+export function writerOf(version: '0.3' | '1.0', writePart: (part: Part) => unknown) {
+  const isOld = version === '0.3'
+  const kind = (name: string) => (isOld ? name : undefined)
+  const within = (field: string, value: unknown) => (isOld ? value : { [field]: value })
+
+  const filled = <T>(list: readonly T[] | undefined) => (isOld || list?.length ? list : undefined)
+  const flag = (value: boolean) => (isOld || value ? value : undefined)
+
+  const writeMessage = (message: A2AMessage) => ({
+    kind: kind('message'),
+    messageId: message.messageId,
+    contextId: message.contextId,
+    taskId: message.taskId,
+    role: isOld ? message.role : wireRole(message.role),
+    parts: message.parts.map(writePart),
+    metadata: message.metadata,
+    extensions: filled(message.extensions),
+    referenceTaskIds: filled(message.referenceTaskIds),
+  })
+
+  const writeStatus = ({ state, message, timestamp }: TaskStatus) => ({
+    state: isOld ? state : wireState(state),
+    message: message && writeMessage(message),
+    timestamp,
+  })
+
+  const writeArtifact = (artifact: Artifact) => ({
+    artifactId: artifact.artifactId,
+    name: artifact.name,
+    description: artifact.description,
+    parts: artifact.parts.map(writePart),
+    metadata: artifact.metadata,
+    extensions: filled(artifact.extensions),
+  })
+
+  const writeTask = (task: Task) => ({
+    kind: kind('task'),
+    id: task.id,
+    contextId: task.contextId,
+    status: writeStatus(task.status),
+    artifacts: filled(task.artifacts)?.map(writeArtifact),
+    history: filled(task.history)?.map(writeMessage),
+    metadata: task.metadata,
+  })
+
+  const writeSent = (sent: { readonly task: Task } | { readonly message: A2AMessage }) =>
+    'task' in sent ? within('task', writeTask(sent.task)) : within('message', writeMessage(sent.message))
+
+  const writeItem = (item: StreamItem): unknown => {
+    if (item.type === 'task' || item.type === 'message') return writeSent(item)
+    const { taskId, contextId, metadata } = item
+    return item.type === 'status'
+      ? within('statusUpdate', {
+          kind: kind('status-update'),
+          taskId,
+          contextId,
+          status: writeStatus(item.status),
+          final: isOld ? item.final : undefined,
+          metadata,
+        })
+      : within('artifactUpdate', {
+          kind: kind('artifact-update'),
+          taskId,
+          contextId,
+          artifact: writeArtifact(item.artifact),
+          append: flag(item.append),
+          lastChunk: flag(item.lastChunk),
+          metadata,
+        })
+  }
+
+  return { writeMessage, writeTask, writeSent, writeItem }
+}
