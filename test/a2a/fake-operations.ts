@@ -97,19 +97,24 @@ export interface Init {
 }
 
 /** Sends a body as it is, if it is text or bytes, and else its JSON. */
-export async function post(
+export function ask(
   server: WebHandler,
   body: unknown,
   { headers, query = '', signal, assistant = 'helper' }: Init = {},
-) {
+): Promise<Response> {
   const isRaw = typeof body === 'string' || body instanceof Uint8Array
-  const request = new Request(`http://127.0.0.1/a2a/${assistant}${query}`, {
+  const sent = new Request(`http://127.0.0.1/a2a/${assistant}${query}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: isRaw ? (body as BodyInit) : JSON.stringify(body),
     ...(signal && { signal }),
   })
-  const response = await server.fetch(request)
+  return server.fetch(sent)
+}
+
+/** The whole answer. */
+export async function post(server: WebHandler, body: unknown, init?: Init) {
+  const response = await ask(server, body, init)
   const text = await response.text()
   const isJson = response.headers.get('content-type') === 'application/json'
   return { response, status: response.status, text, body: isJson ? JSON.parse(text) : undefined }

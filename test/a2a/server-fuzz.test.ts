@@ -1,8 +1,22 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { idle, serve } from '../threads/local.ts'
-import { eventsOf, post, request, V1_MESSAGE } from './fake-operations.ts'
+import { ask, eventsOf, post, request, V1_MESSAGE } from './fake-operations.ts'
 import { broken, call } from './requests.ts'
+
+/** The answer, or the first event of a stream, which the client then leaves: that of a task that waits for input stays open. */
+async function firstOf(answer: Response) {
+  if (answer.headers.get('content-type') === 'application/json') return answer.json()
+  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  while (eventsOf(text).length === 0) {
+    const { done, value } = await reader.read()
+    if (done) throw new Error(`The stream ended with ${JSON.stringify(text)}.`)
+    text += value
+  }
+  await reader.cancel()
+  return eventsOf(text)[0]!.data
+}
 
 test('a whole server answers any request by JSON-RPC, and a refused one changes no state', async () => {
   await fc.assert(
@@ -24,12 +38,10 @@ test('a whole server answers any request by JSON-RPC, and a refused one changes 
           const own = body
             .replaceAll('"t1"', JSON.stringify(task.id))
             .replaceAll('"t"', JSON.stringify(task.id))
-          const answer = await post(server, own, { headers, assistant })
+          const answer = await ask(server, own, { headers, assistant })
           expect([own, answer.status < 500]).toEqual([own, true])
           if (answer.status === 204) continue
-          const [last] = (answer.body ? [answer.body] : eventsOf(answer.text).map(({ data }) => data)).slice(
-            -1,
-          )
+          const last = await firstOf(answer)
           expect('result' in last !== 'error' in last).toBe(true)
           if ('result' in last) continue
           expect([own, last.error.code === -32603]).toEqual([own, false])
