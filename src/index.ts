@@ -8,6 +8,7 @@ export type {
   SignCard,
 } from './a2a/card/options.ts'
 export type { A2AOptions, StreamForm } from './a2a/options.ts'
+export type { A2APushOptions } from './a2a/push/pushes.ts'
 export type {
   Agent,
   AgentEvent,

@@ -26,6 +26,8 @@ const start = {
   method: 'run.start',
   params: { assistant_id: 'agent', input: { messages: [{ role: 'user', content: 'What is 6 * 7?' }] } },
 }
+const message = { role: 'user', messageId: 'm1', parts: [{ kind: 'text', text: 'What is 6 * 7?' }] }
+const send = { jsonrpc: '2.0', id: 1, method: 'message/stream', params: { message } }
 console.log(`
 The demo runs with ${models.label}. OPENAI_API_KEY or ANTHROPIC_API_KEY choose a provider's model.
 ${kept(storageUrl)}
@@ -33,12 +35,14 @@ ${kept(storageUrl)}
   The chat page    ${origin}/
   Is it up?        ${origin}/ok
   All threads      ${origin}/threads
+  Its agent card   ${origin}/.well-known/agent-card.json?assistant_id=agent
 
-Try it from another terminal: start a run, watch its events (Ctrl-C ends that), read the state.
+Try it from another terminal: start a run, watch its events (Ctrl-C ends that), read the state, call the agent over A2A.
 
 ${post('/threads/hello/commands', start)}
 ${post('/threads/hello/stream', { channels: ['lifecycle', 'tools', 'messages'] })}
 curl -s ${origin}/threads/hello/state
+${post('/a2a/agent', send)}
 
 Ctrl-C stops the demo.
 `)

@@ -2,12 +2,15 @@ import type { OnError } from '../http/index.ts'
 import type { FaceContext } from '../requests/routes.ts'
 import type { CardSettings } from './card/options.ts'
 import type { A2AOptions } from './options.ts'
+import type { Pushes } from './push/pushes.ts'
 
 /** What every endpoint of this group needs. */
 export interface A2AContext extends FaceContext {
   /** Called with errors that are the server's fault, with the reference that the client gets. */
   readonly onError: OnError | undefined
   readonly options: A2AOptions
+  /** Undefined where the server sends no push notifications. */
+  readonly pushes: Pushes | undefined
   /** What the cards of its assistants are made of. */
   readonly card: CardSettings
 }

@@ -9,6 +9,7 @@ import { push } from './operations/push.ts'
 import { send, stream } from './operations/send.ts'
 import { cancelTask, getTask, listTasks, subscribe } from './operations/tasks.ts'
 import type { A2AOptions } from './options.ts'
+import { createPushes } from './push/pushes.ts'
 import { encodeA2AError } from './rpc/errors.ts'
 import { postRpc } from './rpc/post.ts'
 
@@ -22,13 +23,18 @@ export interface A2AGroupOptions
 /** A2A over HTTP: a route table over the engine. */
 export function createA2AGroup(given: A2AGroupOptions): WebHandler {
   const { engine, authorize, options = {}, ...handler } = given
-  const { authenticate, onError } = handler
-  const card = cardSettings(options.card, { authenticate, pushNotifications: false })
+  const { authenticate, onError, onClose } = handler
+  const pushes = options.push === false ? undefined : createPushes(engine, options.push ?? {}, onError)
+  const card = cardSettings(options.card, { authenticate, pushNotifications: pushes !== undefined })
   return createHandler({
     ...handler,
     basePath: options.basePath,
-    routes: guardRoutes<A2AContext>({ engine, authorize, onError, options, card }, ROUTES),
+    routes: guardRoutes<A2AContext>({ engine, authorize, onError, options, card, pushes }, ROUTES),
     encodeError: encodeA2AError,
+    async onClose() {
+      await pushes?.outbox.close()
+      await onClose?.()
+    },
     onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
   })
 }
@@ -37,7 +43,15 @@ const ask = postRpc({ send, stream, getTask, listTasks, cancelTask, subscribe, .
 
 const ROUTES: readonly FaceRoute<A2AContext>[] = [
   // Each method has a permission of its own.
-  ['POST', '/a2a/:assistant_id', null, (context, call) => ask(context, withAssistant(context, call))],
+  [
+    'POST',
+    '/a2a/:assistant_id',
+    null,
+    (context, call) => {
+      context.pushes?.outbox.start()
+      return ask(context, withAssistant(context, call))
+    },
+  ],
   ['GET', '/a2a/:assistant_id/.well-known/agent-card.json', 'public', getCard],
   ['GET', '/.well-known/agent-card.json', 'public', getCard],
 ]

@@ -10,6 +10,7 @@ export type {
 export { A2AError, type A2AErrorCode } from './errors.ts'
 export { createA2AHandler } from './handler.ts'
 export type { A2AOptions, StreamForm } from './options.ts'
+export type { A2APushOptions } from './push/pushes.ts'
 export {
   type A2AAgent,
   type A2AAgentOptions,

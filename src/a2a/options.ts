@@ -1,9 +1,12 @@
 import type { A2ACardOptions } from './card/options.ts'
+import type { A2APushOptions } from './push/pushes.ts'
 
 /** `artifacts` sends the answer as chunks of an artifact, `messages` as LangGraph's server does: its text so far in each status. */
 export type StreamForm = 'artifacts' | 'messages'
 
 export interface A2AOptions {
+  /** How push notifications are delivered. False: the server sends none. Default: to public addresses. */
+  readonly push?: A2APushOptions | false | undefined
   /** What the cards say beside what the agents tell of themselves. */
   readonly card?: A2ACardOptions | undefined
   /** Such as `/api`, for `/api/a2a/…` and `/api/.well-known/agent-card.json`. Default: none. */

@@ -5,6 +5,7 @@ import type { AgentCard as AgentCard03 } from 'a2a-sdk-03'
 import { DefaultAgentCardResolver as Resolver03 } from 'a2a-sdk-03/client'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { HISTORY_SCOPE } from '../../src/a2a/card/card.ts'
 import { extendedCard } from '../../src/a2a/card/get-card.ts'
 import { type A2ACardOptions, cardSettings } from '../../src/a2a/card/options.ts'
 import type { A2ACall } from '../../src/a2a/operations/operations.ts'
@@ -95,21 +96,35 @@ describe('the card of an agent that tells nothing', () => {
   test('has all that v1.0 requires, and nothing of v0.3', async () => {
     expect(await readCard(cardServer(), { version: '1.0' })).toEqual({
       ...PLAIN,
-      capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false },
+      capabilities: {
+        streaming: true,
+        pushNotifications: false,
+        extendedAgentCard: false,
+        extensions: [HISTORY_SCOPE.extension],
+      },
       supportedInterfaces: INTERFACES,
     })
   })
 
   test('has all that v0.3 requires, and nothing of v1.0', async () => {
     const card: AgentCard03 = await readCard(cardServer(), { version: '0.3' })
-    expect(card).toEqual({ ...PLAIN, ...IN_03, capabilities: { streaming: true, pushNotifications: false } })
+    expect(card).toEqual({
+      ...PLAIN,
+      ...IN_03,
+      capabilities: { streaming: true, pushNotifications: false, extensions: [HISTORY_SCOPE.extension] },
+    })
   })
 
   test('has the fields of both for a client that names no version', async () => {
     expect(await readCard(cardServer())).toEqual({
       ...PLAIN,
       ...IN_03,
-      capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false },
+      capabilities: {
+        streaming: true,
+        pushNotifications: false,
+        extendedAgentCard: false,
+        extensions: [HISTORY_SCOPE.extension],
+      },
       supportedInterfaces: INTERFACES,
     })
     const pure = cardServer({ card: { headerless: '1.0' } })
@@ -134,7 +149,7 @@ describe('the card of an agent that tells all', () => {
         streaming: true,
         pushNotifications: true,
         extendedAgentCard: true,
-        extensions: FULL.card!.extensions,
+        extensions: [HISTORY_SCOPE.extension, ...FULL.card!.extensions!],
       },
       securityRequirements: [
         { schemes: { code: { list: ['read'] }, certificate: {} } },
@@ -167,7 +182,7 @@ describe('the card of an agent that tells all', () => {
     expect(card.capabilities).toEqual({
       streaming: true,
       pushNotifications: true,
-      extensions: FULL.card!.extensions,
+      extensions: [HISTORY_SCOPE.extension, ...FULL.card!.extensions!],
     })
     expect(card.security).toEqual([{ code: ['read'], certificate: [] }, { key: [] }])
     expect(card.securitySchemes).toEqual({

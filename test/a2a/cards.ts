@@ -26,6 +26,7 @@ export function cardServer(options: CardServerOptions = {}): WebHandler & { read
     authorize: () => false,
     onError: undefined,
     options: {},
+    pushes: undefined,
     card: cardSettings(card, { authenticate: handler.authenticate, pushNotifications }),
   }
   const routes = guardRoutes<A2AContext>(context, [

@@ -77,7 +77,7 @@ export function serve(own: Partial<Operations> = {}, options: Partial<HandlerOpt
   ) as unknown as Operations
   const engine = { observe: (event: unknown) => refused.push(event), working: () => undefined }
   const onError = (error: unknown) => reported.push(error)
-  const context = { engine, authorize: undefined, onError } as unknown as A2AContext
+  const context = { engine, authorize: undefined, onError, card: {} } as unknown as A2AContext
   const server = createHandler({
     routes: guardRoutes(context, [['POST', '/a2a/:assistant_id', null, postRpc(operations)]]),
     encodeError: encodeA2AError,

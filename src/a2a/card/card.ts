@@ -5,6 +5,15 @@ import type { A2ACard } from './options.ts'
 
 const MODES = ['text/plain', 'application/json']
 
+/** LangGraph's server has it, with the other default. */
+export const HISTORY_SCOPE = {
+  header: 'langgraph-a2a-history-scope',
+  extension: {
+    uri: 'https://langchain.com/a2a/extensions/history-scope/v1',
+    description: 'LangGraph-A2A-History-Scope chooses the history of a task: `task` (default) or `context`.',
+  },
+} as const
+
 /** The card of an assistant of this server, as the caller can reach it. */
 export function cardOf({ engine, card: settings }: A2AContext, call: Call, assistantId: string): A2ACard {
   const agent = engine.agents.get(assistantId)!
@@ -23,7 +32,7 @@ export function cardOf({ engine, card: settings }: A2AContext, call: Call, assis
       streaming: true,
       pushNotifications: settings.pushNotifications,
       extendedAgentCard: settings.extended !== undefined,
-      extensions,
+      extensions: [HISTORY_SCOPE.extension, ...(extensions ?? [])],
     },
     securitySchemes,
     securityRequirements: settings.securityRequirements ?? anyOf(securitySchemes),

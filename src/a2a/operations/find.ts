@@ -1,9 +1,9 @@
 import { permit, type ThreadAction } from '../../requests/access.ts'
 import { A2AError } from '../errors.ts'
-import type { TaskRequest } from '../model.ts'
+import type { Task, TaskRequest } from '../model.ts'
 import { type Conversation, conversationOf } from '../tasks/contexts.ts'
 import { readTaskId, taskNotFound } from '../tasks/ids.ts'
-import type { FoundTask } from '../tasks/present.ts'
+import { type FoundTask, presentTask, type Shown } from '../tasks/present.ts'
 import type { A2ACall } from './operations.ts'
 
 /** The caller's task. Another caller's, and another assistant's, is unknown. */
@@ -57,3 +57,7 @@ export async function findRun(
   if (!thread || !record) throw taskNotFound(runId)
   return { contextId, thread, record }
 }
+
+/** A task as this client wants to see it. */
+export const present = (call: A2ACall, found: FoundTask, shown: Shown = {}): Promise<Task> =>
+  presentTask(call.context.engine, found, { historyScope: call.historyScope, ...shown })

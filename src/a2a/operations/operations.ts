@@ -25,6 +25,7 @@ export interface A2ACall {
   /** The `metadata` of the JSON-RPC object itself, where clients of LangGraph put `thread_id`. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly lastEventId: string | undefined
+  readonly historyScope: 'task' | 'context'
 }
 
 export type Sent = { readonly task: Task } | { readonly message: A2AMessage }

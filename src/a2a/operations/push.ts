@@ -1,19 +1,76 @@
+import { uuidOf } from '../../ids.ts'
+import type { ThreadAction } from '../../requests/access.ts'
 import { A2AError } from '../errors.ts'
-import type { PushConfig } from '../model.ts'
+import type { PushConfig, PushConfigRequest } from '../model.ts'
+import { type KnownPush, loadPush, loadPushes, putPush, removePush } from '../push/configs.ts'
+import { MAX_PUSHES, type Pushes } from '../push/pushes.ts'
+import { taskIdOf } from '../tasks/ids.ts'
 import type { FoundTask } from '../tasks/present.ts'
+import { permittedTask } from './find.ts'
 import type { A2ACall, Operations } from './operations.ts'
 
-const notSupported = (): never => {
+/** Throws `push_notification_not_supported`. */
+export function pushesOf({ context }: A2ACall): Pushes {
+  if (context.pushes) return context.pushes
   throw new A2AError('push_notification_not_supported', 'This server sends no push notifications.')
 }
 
-export const checkPush = (_call: A2ACall, _config: PushConfig): void => notSupported()
-export const savePush = async (_call: A2ACall, _found: FoundTask, _config: PushConfig): Promise<void> =>
-  notSupported()
+/** Keeps where the changes of a task are to be told, and begins with it. One of the same id is replaced. */
+export async function savePush(call: A2ACall, found: FoundTask, config: PushConfig): Promise<KnownPush> {
+  const { outbox, check } = pushesOf(call)
+  check(config)
+  const { engine } = call.context
+  const { contextId, thread, record } = found
+  const { threadId, owner } = thread
+  const { version } = call.dialect
+  const runId = record.taskId
+  const taskId = taskIdOf(contextId, runId)
+  // v0.3 says that a config without an id has that of its task. In v1.0 the server makes one, the same where the request is repeated.
+  const known = {
+    ...config,
+    id: config.id || (version === '0.3' ? taskId : await uuidOf([runId, config.url])),
+  }
+  const others = await loadPushes(engine.store, threadId, runId)
+  if (others.length >= MAX_PUSHES && !others.some(({ id }) => id === known.id))
+    throw new A2AError('unsupported_operation', `A task has at most ${MAX_PUSHES} push notification configs.`)
+  const follower = { runId, configId: known.id, contextId, owner, version, told: null }
+  await engine.store.commit(threadId, { ops: putPush(known, follower) })
+  outbox.wake()
+  return known
+}
 
 export const push: Pick<Operations, 'setPush' | 'getPush' | 'listPush' | 'deletePush'> = {
-  setPush: async () => notSupported(),
-  getPush: async () => notSupported(),
-  listPush: async () => notSupported(),
-  deletePush: async () => notSupported(),
+  async setPush(call, { taskId, config }) {
+    pushesOf(call).check(config)
+    const found = await permittedTask(call, 'threads:update', { id: taskId })
+    return { taskId, config: await savePush(call, found, config) }
+  },
+  async getPush(call, request) {
+    const { config } = await findPush(call, 'threads:read', request)
+    if (config) return { taskId: request.taskId, config }
+    throw new A2AError('task_not_found', 'The task has no such push notification config.')
+  },
+  async listPush(call, { taskId }) {
+    pushesOf(call)
+    const { thread, record } = await permittedTask(call, 'threads:read', { id: taskId })
+    const configs = await loadPushes(call.context.engine.store, thread.threadId, record.taskId)
+    return configs.map((config) => ({ taskId, config }))
+  },
+  async deletePush(call, request) {
+    const { threadId, runId, config } = await findPush(call, 'threads:update', request)
+    if (config) await call.context.engine.store.commit(threadId, { ops: removePush(runId, config.id) })
+  },
+}
+
+/** The config that is named, or the one of a v0.3 client that names none. */
+async function findPush(call: A2ACall, action: ThreadAction, { taskId, configId }: PushConfigRequest) {
+  pushesOf(call)
+  const { store } = call.context.engine
+  const { thread, record } = await permittedTask(call, action, { id: taskId })
+  const { threadId } = thread
+  const runId = record.taskId
+  const config = configId
+    ? await loadPush(store, threadId, { runId, configId })
+    : (await loadPushes(store, threadId, runId))[0]
+  return { threadId, runId, config }
 }

@@ -5,23 +5,22 @@ import { inputOf } from '../parts/input.ts'
 import { messagesOf, turnOf } from '../parts/output.ts'
 import { followTask } from '../tasks/follow.ts'
 import { taskIdOf } from '../tasks/ids.ts'
-import { type FoundTask, presentTask, statusOf } from '../tasks/present.ts'
+import { type FoundTask, statusOf } from '../tasks/present.ts'
 import { agentOf, type Begun, beginRun } from './begin.ts'
-import { findRun } from './find.ts'
+import { findRun, present } from './find.ts'
 import type { A2ACall, Sent } from './operations.ts'
-import { checkPush, savePush } from './push.ts'
+import { pushesOf, savePush } from './push.ts'
 
 /** Sends a message, and waits for the task to end or to ask unless the client does not want to. */
 export async function send(call: A2ACall, request: SendRequest): Promise<Sent> {
-  const { engine } = call.context
   const { blocking, historyLength } = request
   const answer = await answerOf(call, request)
   const begun = await begin(call, request)
-  if (!blocking) return { task: await presentTask(engine, begun.found, { historyLength }) }
+  if (!blocking) return { task: await present(call, begun.found, { historyLength }) }
   const found = await settled(call, begun)
   return answer === 'message' && found.record.state === 'completed'
     ? { message: await messageOf(call, found) }
-    : { task: await presentTask(engine, found, { historyLength }) }
+    : { task: await present(call, found, { historyLength }) }
 }
 
 /** Sends a message, and gives the task, then what happens to it until it ends or asks. */
@@ -37,7 +36,7 @@ export async function* stream(
     const found = await settled(call, begun)
     yield found.record.state === 'completed'
       ? { item: { type: 'message', message: await messageOf(call, found) } }
-      : { item: { type: 'task', task: await presentTask(engine, found, { historyLength }) } }
+      : { item: { type: 'task', task: await present(call, found, { historyLength }) } }
     return
   }
   const { found, runId, after } = begun
@@ -64,13 +63,13 @@ export async function reloaded(
   runId: string,
 ): Promise<{ readonly found: FoundTask; readonly task: Task }> {
   const found = await findRun(call, { contextId, threadId, runId })
-  return { found, task: await presentTask(call.context.engine, found, { historyLength: 0 }) }
+  return { found, task: await present(call, found, { historyLength: 0 }) }
 }
 
 /** Starts the run, with the webhook that is to be told of it. */
 async function begin(call: A2ACall, request: SendRequest): Promise<Begun> {
   const { push } = request
-  if (push) checkPush(call, push)
+  if (push) pushesOf(call).check(push)
   const begun = await beginRun(call, request)
   if (push) await savePush(call, begun.found, push)
   return begun

@@ -6,14 +6,14 @@ import type { ListRequest, StreamEntry, Task, TaskList, TaskRequest } from '../m
 import { conversationOf } from '../tasks/contexts.ts'
 import { followTask } from '../tasks/follow.ts'
 import { taskNotFound } from '../tasks/ids.ts'
-import { type FoundTask, presentTask } from '../tasks/present.ts'
-import { findRun, findTask, permittedTask } from './find.ts'
+import type { FoundTask } from '../tasks/present.ts'
+import { findRun, findTask, permittedTask, present } from './find.ts'
 import type { A2ACall } from './operations.ts'
 import { reloaded } from './send.ts'
 
 export async function getTask(call: A2ACall, request: TaskRequest): Promise<Task> {
   const found = await permittedTask(call, 'threads:read', request)
-  return presentTask(call.context.engine, found, { historyLength: request.historyLength })
+  return present(call, found, { historyLength: request.historyLength })
 }
 
 /** Cancels a task, and waits until it has stopped. One that was cancelled before is given again. */
@@ -34,7 +34,7 @@ export async function cancelTask(call: A2ACall, request: TaskRequest): Promise<T
   }
   if (!isTaskEnded(before) && before.state !== 'input-required')
     for (const runId of before.runIds) await engine.wait({ threadId, principal, runId })
-  return presentTask(engine, await findTask(call, request), { historyLength: request.historyLength })
+  return present(call, await findTask(call, request), { historyLength: request.historyLength })
 }
 
 /**
@@ -60,7 +60,7 @@ export async function* subscribe(
   const { historyLength } = request
   const waits = record.state === 'input-required' && call.dialect.version === '1.0' && seen === undefined
   yield {
-    item: { type: 'task', task: await presentTask(engine, found, { historyLength, artifacts: waits }) },
+    item: { type: 'task', task: await present(call, found, { historyLength, artifacts: waits }) },
   }
   const { threadId } = found.thread
   const { taskId } = record
@@ -68,7 +68,7 @@ export async function* subscribe(
   if (!now) throw taskNotFound(request.id)
   const next = { ...found, record: now }
   if (waits && now.runIds.length === record.runIds.length) {
-    const task = await presentTask(engine, next, { historyLength: 0, artifacts: false })
+    const task = await present(call, next, { historyLength: 0, artifacts: false })
     const { id, contextId, status } = task
     yield { item: { type: 'status', taskId: id, contextId, status, final: true } }
     return
@@ -153,7 +153,7 @@ export async function listTasks(call: A2ACall, request: ListRequest): Promise<Ta
   const tasks = await Promise.all(
     recent.map(async (record) => {
       const found = await withThread(call, record)
-      return found ? [await presentTask(engine, found, shown)] : []
+      return found ? [await present(call, found, shown)] : []
     }),
   )
   return { tasks: tasks.flat(), nextPageToken: isEnd ? '' : page.cursor!, pageSize, totalSize }

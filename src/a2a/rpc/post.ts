@@ -6,6 +6,7 @@ import type { A2ACall, Operations } from '../operations/operations.ts'
 import { ANSWERS, isStreamed, STREAMS } from './dispatch.ts'
 import { idOf, type RpcId, readEnvelope } from './envelope.ts'
 import { failureOf, isHttpOnly } from './errors.ts'
+import { historyScopeOf, requireExtensions } from './extensions.ts'
 import { frameOf, streamResponse } from './stream.ts'
 
 /** The status that proxies log for it. */
@@ -35,12 +36,14 @@ export const postRpc =
       const { method, params, metadata } = readEnvelope(body)
       if (given === undefined) return empty()
       const [dialect, operation] = methodOf(method, version)
+      requireExtensions(context, call)
       const asked = (own: FaceCall): A2ACall => ({
         context,
         call: own,
         assistantId: path.assistant_id ?? '',
         dialect,
         metadata,
+        historyScope: historyScopeOf(call),
         lastEventId: request.headers.get('last-event-id') ?? undefined,
       })
       if (!isStreamed(operation)) {

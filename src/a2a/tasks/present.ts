@@ -31,6 +31,8 @@ export interface FoundTask {
 export interface Shown {
   /** The most messages of the history, the newest. 0 leaves it out. Default: all of the task. */
   readonly historyLength?: number | undefined
+  /** Whose messages the history has. Default: those of the task. */
+  readonly historyScope?: 'task' | 'context' | undefined
   /** Default true. */
   readonly artifacts?: boolean | undefined
 }
@@ -38,18 +40,24 @@ export interface Shown {
 /** A task as clients see it: its history and its answer are the messages of the thread that came with it. */
 export async function presentTask(engine: AgentEngine, found: FoundTask, shown: Shown = {}): Promise<Task> {
   const { contextId, record } = found
-  const { historyLength, artifacts = true } = shown
+  const { historyLength, historyScope = 'task', artifacts = true } = shown
   const isOver = isTaskEnded(record) || record.state === 'input-required'
   const wants = historyLength !== 0 || (artifacts && isOver)
   const state = wants ? await stateAfter(engine, found) : undefined
-  const messages = state ? messagesOfTask(messagesOf(state.values), record) : []
+  const all = state ? messagesOf(state.values) : []
+  const messages = messagesOfTask(all, record)
   const questions = questionsOf(found)
   const id = taskIdOf(contextId, record.taskId)
   return {
     id,
     contextId,
     status: statusOf(found, questions),
-    ...(historyLength !== 0 && { history: historyOf(messages, { contextId, taskId: id }, historyLength) }),
+    ...(historyLength !== 0 && {
+      history: newest(
+        historyScope === 'task' ? turnsOf(messages, { contextId, taskId: id }) : turnsOf(all, { contextId }),
+        historyLength,
+      ),
+    }),
     ...(artifacts && isOver && { artifacts: artifactsOf(record, messages, state, questions) }),
   }
 }
@@ -75,14 +83,14 @@ function messagesOfTask(messages: readonly Message[], { details }: TaskRecord): 
   return messages
 }
 
-function historyOf(
+/** The messages as clients see them. Those of a whole context are of several tasks. */
+const turnsOf = (
   messages: readonly Message[],
-  place: { readonly contextId: string; readonly taskId: string },
-  length = Number.POSITIVE_INFINITY,
-): readonly A2AMessage[] {
-  const turns = messages.flatMap((message) => turnOf(message, place) ?? [])
-  return length < turns.length ? turns.slice(-length) : turns
-}
+  place: { readonly contextId: string; readonly taskId?: string },
+): readonly A2AMessage[] => messages.flatMap((message) => turnOf(message, place) ?? [])
+
+const newest = <T>(items: readonly T[], length = items.length): readonly T[] =>
+  items.slice(Math.max(0, items.length - length))
 
 /** The interrupts of the task that wait for an answer. */
 export const questionsOf = ({ thread, record }: FoundTask): readonly OpenInterrupt[] =>

@@ -1,0 +1,108 @@
+import { DeliveryError } from '../../outbox/delivery/errors.ts'
+import type { OutboxHandler, OutboxTools } from '../../outbox/work.ts'
+import { type AgentEngine, isTaskEnded, type TaskRecord } from '../../runs/index.ts'
+import type { Json } from '../../storage/store/store.ts'
+import { dialectOfVersion } from '../dialects/choose.ts'
+import type { StreamItem, Task } from '../model.ts'
+import { type FoundTask, presentTask } from '../tasks/present.ts'
+import { type Follower, type KnownPush, loadPush } from './configs.ts'
+
+/**
+ * Follows a task to its end and tells each change of its state, in their order, once or more. What a lost process began is continued
+ * from the last one that was told. A change that is over before it can be told is left out, but never the last one.
+ */
+export const followForPush =
+  (engine: AgentEngine): OutboxHandler =>
+  async ({ partition: threadId, data }, { deliver, save, signal }) => {
+    let follower = data as unknown as Follower
+    for (;;) {
+      const found = await taskOf(engine, threadId, follower)
+      const config = found && (await loadPush(engine.store, threadId, follower))
+      if (!config) return
+      const { state, updatedAt } = found.record
+      const told = `${state} ${updatedAt}`
+      if (told !== follower.told) {
+        await tell(deliver, config, follower, await presentTask(engine, found))
+        follower = { ...follower, told }
+        await save(follower as unknown as Json)
+      }
+      if (isTaskEnded(found.record)) return
+      await nextChange(engine, found.record, signal)
+    }
+  }
+
+async function taskOf(
+  engine: AgentEngine,
+  threadId: string,
+  { runId, contextId, owner }: Follower,
+): Promise<FoundTask | undefined> {
+  const principal = owner === null ? null : { id: owner }
+  const [thread, record] = await Promise.all([
+    engine.findThread({ threadId, principal }),
+    engine.findTask({ threadId, principal, taskId: runId }),
+  ])
+  return thread && record && { contextId, thread, record }
+}
+
+/** Delivers the task as it is now. A receiver that refuses it for good is not asked again, and is told the next change. */
+async function tell(
+  deliver: OutboxTools['deliver'],
+  config: KnownPush,
+  { version }: Follower,
+  task: Task,
+): Promise<void> {
+  const { id: taskId, contextId, status } = task
+  const isWorking = status.state === 'submitted' || status.state === 'working'
+  const item: StreamItem = isWorking
+    ? { type: 'status', taskId, contextId, status, final: false }
+    : { type: 'task', task }
+  const { body, contentType } = dialectOfVersion(version).writeNotification(item, task)
+  const headers = { 'content-type': contentType, 'a2a-version': version, ...credentialsOf(config) }
+  try {
+    await deliver({ url: config.url, headers, body: JSON.stringify(body) })
+  } catch (error) {
+    if (!(error instanceof DeliveryError) || error.retryable) throw error
+  }
+}
+
+/** What tells the receiver that it may trust a notification. */
+export function credentialsOf({
+  token,
+  authentication,
+}: Pick<KnownPush, 'token' | 'authentication'>): Record<string, string> {
+  const { schemes: [scheme] = [], credentials } = authentication ?? {}
+  return {
+    ...(token && { 'x-a2a-notification-token': token }),
+    ...(scheme && credentials && { authorization: `${scheme} ${credentials}` }),
+  }
+}
+
+/** How often a task that waits for its client is looked at, beside what the store tells. */
+const LOOK_MS = 10_000
+
+/** Settles when the task may have changed. */
+async function nextChange(
+  { store, wait }: AgentEngine,
+  { threadId, owner, state, runIds }: TaskRecord,
+  signal: AbortSignal,
+): Promise<void> {
+  if (state !== 'input-required') {
+    const principal = owner === null ? null : { id: owner }
+    await wait({ threadId, principal, runId: runIds.at(-1)!, signal })
+    return
+  }
+  await new Promise<void>((resolve) => {
+    const stop = store.watch(threadId, ({ docs }) => docs && settle())
+    const timer = setTimeout(() => settle(), LOOK_MS)
+    ;(timer as { unref?: () => void }).unref?.()
+    const settle = () => {
+      stop()
+      clearTimeout(timer)
+      signal.removeEventListener('abort', settle)
+      resolve()
+    }
+    signal.addEventListener('abort', settle)
+    if (signal.aborted) settle()
+  })
+  signal.throwIfAborted()
+}
