@@ -1,5 +1,6 @@
 import { DeliveryError } from '../../outbox/delivery/errors.ts'
 import type { OutboxHandler, OutboxTools } from '../../outbox/work.ts'
+import type { Principal } from '../../principal.ts'
 import { type AgentEngine, isTaskEnded, type TaskRecord } from '../../runs/index.ts'
 import type { Json } from '../../storage/store/store.ts'
 import { dialectOfVersion } from '../dialects/choose.ts'
@@ -36,7 +37,7 @@ async function taskOf(
   threadId: string,
   { runId, contextId, owner }: Follower,
 ): Promise<FoundTask | undefined> {
-  const principal = owner === null ? null : { id: owner }
+  const principal = principalOf(owner)
   const [thread, record] = await Promise.all([
     engine.findThread({ threadId, principal }),
     engine.findTask({ threadId, principal, taskId: runId }),
@@ -77,32 +78,17 @@ export function credentialsOf({
   }
 }
 
-/** How often a task that waits for its client is looked at, beside what the store tells. */
-const LOOK_MS = 10_000
-
 /** Settles when the task may have changed. */
 async function nextChange(
-  { store, wait }: AgentEngine,
-  { threadId, owner, state, runIds }: TaskRecord,
+  engine: AgentEngine,
+  { threadId, owner, taskId, state, runIds }: TaskRecord,
   signal: AbortSignal,
-): Promise<void> {
-  if (state !== 'input-required') {
-    const principal = owner === null ? null : { id: owner }
-    await wait({ threadId, principal, runId: runIds.at(-1)!, signal })
-    return
-  }
-  await new Promise<void>((resolve) => {
-    const stop = store.watch(threadId, ({ docs }) => docs && settle())
-    const timer = setTimeout(() => settle(), LOOK_MS)
-    ;(timer as { unref?: () => void }).unref?.()
-    const settle = () => {
-      stop()
-      clearTimeout(timer)
-      signal.removeEventListener('abort', settle)
-      resolve()
-    }
-    signal.addEventListener('abort', settle)
-    if (signal.aborted) settle()
-  })
-  signal.throwIfAborted()
+): Promise<unknown> {
+  const task = { threadId, principal: principalOf(owner), signal }
+  return state === 'input-required'
+    ? engine.waitForAnswer({ ...task, taskId })
+    : engine.wait({ ...task, runId: runIds.at(-1)! })
 }
+
+/** Somebody whose threads are those of the owner. */
+const principalOf = (owner: string | null): Principal | null => (owner === null ? null : { id: owner })
