@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { expect, onTestFinished, test } from 'vitest'
 import { type A2AAgentOptions, a2aAgent } from '../../src/a2a/remote/agent.ts'
 import { A2ARemoteError, type RemoteErrorCode } from '../../src/a2a/remote/remote-error.ts'
+import { sleep } from '../../src/time.ts'
+import { ask, newThread, taskOf } from '../agents/run.ts'
 import type { Json } from '../kit/events.ts'
 import { listen } from '../kit/listen.ts'
 import { cardOf } from './remote-server.ts'
@@ -258,6 +260,27 @@ test('a remote whose connections all break is given up, and the task is not sent
   const methods = bodies.map(({ method }) => method)
   expect(methods.filter((method) => method === 'SendStreamingMessage')).toHaveLength(1)
   expect(methods.slice(1)).toEqual(Array(8).fill('GetTask'))
+})
+
+test('a reader that takes its time is not taken for a remote that is silent', async () => {
+  const piece = 'x'.repeat(10_000)
+  const { origin, bodies } = await hostile(({ id }, response) => {
+    sse(response).write(event(id, task()))
+    for (let at = 0; at < 300; at++) response.write(event(id, chunk(piece)))
+    response.end(
+      event(id, { statusUpdate: { taskId: 't', contextId: 'c', status: { state: 'TASK_STATE_COMPLETED' } } }),
+    )
+  })
+  const agent = a2aAgent({ url: origin, timeoutMs: 1_000 })
+  let length = 0
+  for await (const { method, data } of agent.stream(taskOf(newThread(), ask))) {
+    const { delta } = data as { delta?: { text?: string } }
+    if (method !== 'messages' || !delta?.text) continue
+    if (length === 0) await sleep(1_500)
+    length += delta.text.length
+  }
+  expect(length).toBe(300 * piece.length)
+  expect(bodies).toHaveLength(1)
 })
 
 test('flat events and words of v0.3 are understood behind methods of v1.0, as LangGraph has them', async () => {

@@ -3,7 +3,7 @@ import { a2aAgent } from '../../src/a2a/remote/agent.ts'
 import { A2ARemoteError } from '../../src/a2a/remote/remote-error.ts'
 import type { AgentEvent } from '../../src/agents/agent.ts'
 import { AgentRejection } from '../../src/agents/errors.ts'
-import { answers, input, messagesIn, newThread, run, stateOf } from '../agents/run.ts'
+import { answers, input, messagesIn, newThread, run, stateOf, taskOf } from '../agents/run.ts'
 import { gate } from '../kit/wait.ts'
 import { type RemoteOptions, type Script, startRemote, type Version } from './remote-server.ts'
 
@@ -293,6 +293,23 @@ describe.each(VERSIONS)('a remote agent of A2A %s', (version) => {
     await run(agent, thread, answers({ [asked(second)[0]!.interrupt_id]: 1 }))
     const { values } = await stateOf(agent, thread)
     expect(messagesIn(values).at(-1)!.content).toBe('{"resume":[{"id":"a","value":1},{"id":"b","value":2}]}')
+  })
+
+  test('a run that is lost when its question is known, and before it is asked, asks it without sending again', async () => {
+    const remote = await start(function* ({ task, status }) {
+      yield task()
+      yield status('input-required', 'Which city?')
+    })
+    const agent = a2aAgent({ url: remote.url })
+    const thread = newThread()
+    const task = taskOf(thread, say('weather'))
+    for await (const { method, data } of agent.stream(task)) {
+      const { a2a } = data as { a2a?: { state?: string } }
+      if (method === 'values' && a2a?.state === 'input-required') break
+    }
+    const events = await run(agent, thread, input(null), { runId: task.runId })
+    expect(asked(events).map(({ payload }) => payload)).toEqual(['Which city?'])
+    expect(remote.methods().filter((method) => /send|stream/i.test(method))).toHaveLength(1)
   })
 
   test('a remote that needs authorization says so in an interrupt, and goes on after it', async () => {

@@ -68,12 +68,13 @@ export function createConnection(options: ConnectionOptions): Connection {
     const leave = () => stop.abort(signal!.reason)
     signal?.addEventListener('abort', leave)
     let timer: ReturnType<typeof setTimeout> | undefined
-    const touch = () => {
-      clearTimeout(timer)
+    const rest = () => clearTimeout(timer)
+    const wait = () => {
+      rest()
       timer = setTimeout(() => stop.abort(unreachable(`It was silent for ${timeoutMs} ms.`)), timeoutMs)
     }
     const release = () => {
-      clearTimeout(timer)
+      rest()
       signal?.removeEventListener('abort', leave)
     }
     const failure = (cause: unknown): unknown => {
@@ -84,14 +85,14 @@ export function createConnection(options: ConnectionOptions): Connection {
     try {
       let url = start
       for (let hop = 0; ; hop++) {
-        touch()
+        wait()
         const headers = new Headers(
           await (typeof options.headers === 'function' ? options.headers() : options.headers),
         )
         for (const [name, value] of Object.entries(init.headers ?? {})) headers.set(name, value)
         const response = await fetch(url, { ...init, headers, redirect: 'manual', signal: stop.signal })
         if (response.status < 300 || response.status === 304 || response.status >= 400) {
-          return { response, touch, release, failure }
+          return { response, wait, rest, release, failure }
         }
         await response.body?.cancel()
         url = redirected(url, response, hop, init.method)
@@ -133,8 +134,10 @@ export function createConnection(options: ConnectionOptions): Connection {
 /** A response whose body is being read. */
 interface Pipe {
   readonly response: Response
-  /** Starts the wait for the next byte. */
-  touch(): void
+  /** Starts to wait for the next byte. */
+  wait(): void
+  /** Stops to wait: it is the reader who takes its time. */
+  rest(): void
   release(): void
   /** The error that a failed read stands for. */
   failure(cause: unknown): unknown
@@ -170,11 +173,12 @@ async function* readBytes(pipe: Pipe, budget: Budget): AsyncGenerator<Uint8Array
   const reader = pipe.response.body?.getReader()
   try {
     for (;;) {
+      pipe.wait()
       const { done, value } = (await reader?.read()) ?? { done: true }
       if (done || !value) return
+      pipe.rest()
       budget.bytes -= value.byteLength
       if (!(budget.bytes >= 0)) throw tooLarge()
-      pipe.touch()
       yield value
     }
   } catch (error) {

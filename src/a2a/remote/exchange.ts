@@ -1,4 +1,4 @@
-import { AgentRejection } from '../../agents/errors.ts'
+import { AgentInputError, AgentRejection } from '../../agents/errors.ts'
 import type { Part, StreamItem, TaskState } from '../model.ts'
 import { type Conversation, isWaiting, type Question } from './conversation.ts'
 import { A2ARemoteError, shortened } from './remote-error.ts'
@@ -40,7 +40,7 @@ export interface Exchanged {
 
 /**
  * Sends a message and follows the task until it ends or waits. Where the link says that the message was sent, its task is followed
- * instead. Rejects with an `A2ARemoteError`.
+ * instead. Rejects with an `A2ARemoteError`, or an `AgentInputError` where there is nothing to send.
  */
 export async function exchange(conversation: Conversation, request: ExchangeRequest): Promise<Exchanged> {
   const { messageId, parts, isAnswer, signal, save } = request
@@ -64,6 +64,10 @@ export async function exchange(conversation: Conversation, request: ExchangeRequ
   const goesOn = taskId !== undefined && state !== undefined && isWaiting(state)
   const message = { messageId, role: 'user', parts, contextId } as const
   if (taskId !== undefined && link.messageId === messageId) await ask({ taskId })
+  else if (parts.length === 0)
+    throw new AgentInputError(
+      'There is nothing to send to the remote agent: give a message of the user with a text or a file.',
+    )
   else if (isAnswer && state === 'auth-required' && !(await stillWaits())) await ask({ taskId: taskId! })
   else if (!goesOn) await ask({ message })
   else {

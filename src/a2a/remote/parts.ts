@@ -1,4 +1,3 @@
-import { AgentInputError } from '../../agents/errors.ts'
 import type { Message } from '../../messages/index.ts'
 import { filterFields, isRecord } from '../../messages/record.ts'
 import type { Part } from '../model.ts'
@@ -15,10 +14,7 @@ export function turnParts(messages: readonly Message[], input: unknown, sent?: s
   const parts = newest.filter(({ role }) => role === 'user').flatMap(({ content }) => partsOf(content))
   const data = isRecord(input) ? filterFields(input, (key) => key !== 'messages') : {}
   if (Object.keys(data).length > 0) parts.push({ kind: 'data', data })
-  if (parts.length > 0) return parts
-  throw new AgentInputError(
-    'There is nothing to send to the remote agent: give a message of the user with a text or a file.',
-  )
+  return parts
 }
 
 /**
