@@ -32,9 +32,11 @@ const giveInChunks: Behaviour = async ({ artifact }) => {
   await end()
 }
 
-const ask: Behaviour = async ({ interrupt, message }) => {
-  await message(`You said ${await interrupt<string>({ question: 'What shall I do?' })}.`)
-}
+const ask =
+  (payload: object): Behaviour =>
+  async ({ interrupt, message }) => {
+    await message(`You said ${await interrupt<string>(payload)}.`)
+  }
 
 const askAgainAndAgain: Behaviour = async ({ interrupt, message }) => {
   for (;;) {
@@ -68,7 +70,8 @@ const BEHAVIOURS: readonly (readonly [prefix: string, behaviour: Behaviour])[] =
   ['tck-stream-002', sayOnly],
   ['tck-stream-', give('Streamed content')],
   ['tck-message-response', sayOnly],
-  ['tck-input-required', ask],
+  ['tck-input-required', ask({ question: 'What shall I do?' })],
+  ['tck-auth-required', ask({ type: 'auth-required', question: 'Sign in at https://example.com first.' })],
   ['tck-reject-task', ({ reject }) => reject('rejected')],
   ['tck-task-failure', () => Promise.reject(new Error('This task fails.'))],
   ['tck-delayed-complete', work(1)],

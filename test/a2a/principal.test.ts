@@ -46,8 +46,8 @@ test('a caller subscribes to its own task, and not to that of another', async ()
     readonly result: { readonly task: { readonly id: string } }
   }
   const { id } = sent.result.task
-  const own = await ask('ann', 'SubscribeToTask', { id })
-  expect(own).toContain('TASK_STATE_INPUT_REQUIRED')
+  const own = await ask('ann', 'tasks/resubscribe', { id })
+  expect(own).toContain('"final":true')
   expect(own).not.toContain('"error"')
   expect(JSON.parse(await ask('bob', 'SubscribeToTask', { id }))).toMatchObject({ error: { code: -32001 } })
   await server.close()

@@ -72,6 +72,11 @@ describe('the agent card', () => {
     expect(body.error.code).toBe(-32001)
   })
 
+  test('has no other fields for a client that names version 1.0', async () => {
+    const response = await fetch(cardUrl, { headers: { 'a2a-version': '1.0' } })
+    shapes.card.strict().parse(await response.json())
+  })
+
   test('prefers JSON-RPC of version 1.0', async () => {
     const { supportedInterfaces } = await (await fetch(cardUrl)).json()
     expect(supportedInterfaces[0]).toMatchObject({ protocolBinding: 'JSONRPC', protocolVersion: '1.0' })
@@ -119,6 +124,16 @@ describe('SendMessage', () => {
 
   test('waits until the task needs input', async () => {
     expect(stateOf(await newTask('input-required'))).toBe('TASK_STATE_INPUT_REQUIRED')
+  })
+
+  test('waits until the task needs the client to authorize something, which a task tracks', async () => {
+    const { id, status } = await newTask('auth-required')
+    expect(status.state).toBe('TASK_STATE_AUTH_REQUIRED')
+    expect(status.message.parts).toEqual([{ text: 'Sign in at https://example.com first.' }])
+    expect(stateOf(await result('GetTask', { id }))).toBe('TASK_STATE_AUTH_REQUIRED')
+    const { tasks } = await result('ListTasks', { status: 'TASK_STATE_AUTH_REQUIRED' })
+    expect(tasks.map((task: Json) => task.id)).toEqual([id])
+    expect(stateOf(await newTask('complete-task', { taskId: id }))).toBe('TASK_STATE_COMPLETED')
   })
 
   test('answers at once where returnImmediately is true, and the task goes on', async () => {

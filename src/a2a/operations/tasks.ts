@@ -1,6 +1,6 @@
 import { AgentwireError } from '../../errors.ts'
 import { permit } from '../../requests/access.ts'
-import { isTaskEnded, type TaskRecord, type TaskState } from '../../runs/index.ts'
+import { isTaskEnded, type TaskRecord } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
 import type { ListRequest, StreamEntry, Task, TaskList, TaskRequest } from '../model.ts'
 import { conversationOf } from '../tasks/contexts.ts'
@@ -98,16 +98,6 @@ async function startOf(
   return firstSeq === null ? head : firstSeq - 1
 }
 
-const STATES: ReadonlySet<string> = new Set<TaskState>([
-  'submitted',
-  'working',
-  'input-required',
-  'completed',
-  'canceled',
-  'failed',
-  'rejected',
-])
-
 /** Tasks that are looked at in one call of the store. */
 const PAGE = 1_000
 
@@ -131,8 +121,10 @@ export async function listTasks(call: A2ACall, request: ListRequest): Promise<Ta
   const threadId = conversation?.thread?.threadId
   await permit(authorize, call.call, 'threads:list', { assistantId, threadId })
   const nothing = { tasks: [], nextPageToken: '', pageSize, totalSize: 0 }
-  if ((conversation && !threadId) || (state !== undefined && !STATES.has(state))) return nothing
-  const query = { principal, assistantId, threadId, state: state as TaskState | undefined }
+  if (conversation && !threadId) return nothing
+  // What a task asks for is not in its record.
+  const recorded = state === 'auth-required' ? 'input-required' : state
+  const query = { principal, assistantId, threadId, state: recorded }
   const page = await engine.listTasks({ ...query, limit: pageSize, cursor: pageToken }).catch((error) => {
     throw isNoCursor(error) ? noPage() : error
   })
@@ -153,7 +145,8 @@ export async function listTasks(call: A2ACall, request: ListRequest): Promise<Ta
   const tasks = await Promise.all(
     recent.map(async (record) => {
       const found = await withThread(call, record)
-      return found ? [await present(call, found, shown)] : []
+      const task = found && (await present(call, found, shown))
+      return task && (recorded !== 'input-required' || task.status.state === state) ? [task] : []
     }),
   )
   return { tasks: tasks.flat(), nextPageToken: isEnd ? '' : page.cursor!, pageSize, totalSize }

@@ -98,8 +98,13 @@ export const questionsOf = ({ thread, record }: FoundTask): readonly OpenInterru
     ? unanswered(thread).filter(({ runId }) => record.runIds.includes(runId))
     : []
 
+/** A question whose value has `type: 'auth-required'` asks the client to authorize something. */
+const asksForAuth = ({ value }: OpenInterrupt): boolean =>
+  (Object(value) as { readonly type?: unknown }).type === 'auth-required'
+
 export function statusOf({ contextId, record }: FoundTask, questions: readonly OpenInterrupt[]): TaskStatus {
-  const { state, error, updatedAt, runIds } = record
+  const { error, updatedAt, runIds } = record
+  const state = questions.some(asksForAuth) ? 'auth-required' : record.state
   const parts = error !== null ? [textPart(error)] : questions.flatMap(({ value }) => promptOf(value))
   const taskId = taskIdOf(contextId, record.taskId)
   const message = { messageId: `${runIds.at(-1)}-status`, role: 'agent', parts, contextId, taskId } as const

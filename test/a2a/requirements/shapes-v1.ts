@@ -119,8 +119,32 @@ export const card = z.looseObject({
       }),
     )
     .min(1),
-  capabilities: z.looseObject({}),
+  provider: z.strictObject({ organization: id, url: z.url() }).optional(),
+  documentationUrl: z.url().optional(),
+  iconUrl: z.url().optional(),
+  capabilities: z.strictObject({
+    streaming: z.boolean().optional(),
+    pushNotifications: z.boolean().optional(),
+    extendedAgentCard: z.boolean().optional(),
+    extensions: z.array(z.looseObject({ uri: id })).optional(),
+  }),
+  securitySchemes: struct.optional(),
+  securityRequirements: z.array(struct).optional(),
   defaultInputModes: z.array(id).min(1),
   defaultOutputModes: z.array(id).min(1),
-  skills: z.array(z.looseObject({ id, name: id, description: id, tags: z.array(id).min(1) })).min(1),
+  skills: z
+    .array(
+      z.strictObject({
+        id,
+        name: id,
+        description: id,
+        tags: z.array(id).min(1),
+        examples: z.array(id).optional(),
+        inputModes: z.array(id).optional(),
+        outputModes: z.array(id).optional(),
+        securityRequirements: z.array(struct).optional(),
+      }),
+    )
+    .min(1),
+  signatures: z.array(struct).optional(),
 })
