@@ -67,7 +67,7 @@ export interface ActiveRun {
   /** Asks the agent to stop. Idempotent. */
   stop(reason: StopReason): void
   /** Settles after the terminal event. Never rejects. */
-  readonly done: Promise<void>
+  readonly done: Promise<unknown>
 }
 
 /** The id that a name stands for, which may be an alias. */

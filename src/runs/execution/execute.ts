@@ -35,11 +35,8 @@ export function execute(context: RunContext, launched: LaunchedRun): Promise<voi
 async function executeThread(context: RunContext, launched: LaunchedRun): Promise<void> {
   const { threadId } = launched.run
   const { owner } = launched.thread
-  for (
-    let next: LaunchedRun | undefined = launched;
-    next;
-    next = await launchAfter(context, threadId, owner)
-  ) {
+  let next: LaunchedRun | undefined = launched
+  while (next) {
     const stop = new AbortController()
     // It was claimed while the server closed.
     if (context.closing.signal.aborted) stop.abort(closeReason(context, next.run.assistantId))
@@ -52,21 +49,23 @@ async function executeThread(context: RunContext, launched: LaunchedRun): Promis
       done,
     }
     context.active.set(threadId, active)
-    await done
+    const mayWait = await done
     if (context.active.get(threadId) === active) context.active.delete(threadId)
     context.places.give(owner)
+    next = await launchAfter(context, threadId, owner, mayWait)
   }
 }
 
-/** The run that executes next on a thread, unless other threads have waited longer for a place. */
+/** The run that executes next on a thread where one may wait, unless other threads have waited longer for a place. */
 async function launchAfter(
   context: RunContext,
   threadId: string,
   owner: string | null,
+  mayWait: boolean,
 ): Promise<LaunchedRun | undefined> {
   const { waiting } = context.places
-  if (waiting.size === 0) return launchNext(context, threadId)
-  waiting.set(threadId, owner)
+  if (waiting.size === 0) return mayWait ? launchNext(context, threadId) : undefined
+  if (mayWait) waiting.set(threadId, owner)
   await startWaiting(context)
   return undefined
 }
@@ -81,21 +80,25 @@ export async function startWaiting(context: RunContext): Promise<void> {
   }
 }
 
-async function attempt(context: RunContext, launched: LaunchedRun, stop: AbortController): Promise<void> {
+/** Gives whether other runs may wait for the thread: who starts one after the end of this one sees that the thread is free. */
+async function attempt(context: RunContext, launched: LaunchedRun, stop: AbortController): Promise<boolean> {
   const { thread, run, token } = launched
   try {
-    await runToEnd(context, launched, stop)
+    return await runToEnd(context, launched, stop)
   } catch (error) {
     // A fenced writer has lost the thread to another one, which tells the subscribers.
-    if (error instanceof FencedError) return context.observe({ ...aboutRun(thread, run), type: 'run.fenced' })
-    const { threadId, runId } = run
-    context.report(error, { threadId, runId })
-    // The run has no end yet: whoever finds the expired lease gives it one. A store that is still away lets it expire by itself.
-    await expireLease(context.store, threadId, token).catch(() => {})
+    if (error instanceof FencedError) context.observe({ ...aboutRun(thread, run), type: 'run.fenced' })
+    else {
+      const { threadId, runId } = run
+      context.report(error, { threadId, runId })
+      // The run has no end yet: whoever finds the expired lease gives it one. A store that is still away lets it expire by itself.
+      await expireLease(context.store, threadId, token).catch(() => {})
+    }
+    return true
   }
 }
 
-async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortController): Promise<void> {
+async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortController): Promise<boolean> {
   const { store, retryForMs } = context
   const { run, token, head } = launched
   const { threadId, runId } = run
@@ -118,8 +121,11 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
         ? { ...ended, message: reportFailure(context, { threadId, runId }, ended.error, storage.failed) }
         : ended
     if (outcome.end === 'stopped' && outcome.reason === 'fenced') throw new FencedError('The lease was lost.')
-    if (outcome.end === 'stopped' && outcome.reason === 'hand over') return await handOver(context, launched)
-    await retryUnavailable(retryForMs, () =>
+    if (outcome.end === 'stopped' && outcome.reason === 'hand over') {
+      await handOver(context, launched)
+      return true
+    }
+    return await retryUnavailable(retryForMs, () =>
       finish(context, launched, appender, outcome, recorder.leftover()),
     )
   } finally {

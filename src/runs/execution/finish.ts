@@ -38,27 +38,31 @@ const MAX_UNFINISHED = 100
 
 const OWNER_LOST = 'The server that ran this was lost. Send your message again.'
 
-/** Ends a run: terminal event, records and the release of the lease, in one commit. */
+/** Ends a run: terminal event, records and the release of the lease, in one commit. Gives whether other runs wait for the thread. */
 export async function finish(
   context: RunContext,
   { run, token }: LaunchedRun,
   appender: Appender,
   outcome: Outcome,
   leftover: Leftover,
-): Promise<void> {
+): Promise<boolean> {
   const { store } = context
   const { threadId, runId } = run
-  await retryConflicts(async () => {
+  return retryConflicts(async () => {
     const [thread, current] = await Promise.all([
       loadThread(store, threadId),
       loadRun(store, threadId, runId),
     ])
-    if (!thread || !current) return releaseLease(store, threadId, token)
+    if (!thread || !current) {
+      await releaseLease(store, threadId, token)
+      return true
+    }
     const ending = await resolveEnding(context, thread.record, current.record, token, outcome, leftover)
     const guards = [guardThread(threadId, thread), guardRun(current)]
     await commitTransitions(context.observe, [ending.transition], (runOps) =>
       appender.commit(ending.events, guards, [...runOps, putThread(ending.thread), { op: 'release', token }]),
     )
+    return ending.thread.queue.length > 0
   })
 }
 

@@ -21,8 +21,12 @@ export async function retryUnavailable<T>(patienceMs: number, work: () => T | Pr
 /** The methods whose calls give one promise. */
 const METHODS = ['get', 'getTuple', 'put', 'putWrites', 'getDeltaChannelHistory']
 
-/** A view of a run's saver that waits for a backend that is away. Its calls may be retried because putting a checkpoint twice has the effect of putting it once. */
+/**
+ * A view of a run's saver that waits for a backend that is away. Its calls may be retried because putting a checkpoint twice has the
+ * effect of putting it once. Without patience it is the saver itself.
+ */
 export function retryingCheckpointer(inner: Checkpointer, patienceMs: number): Checkpointer {
+  if (patienceMs === 0) return inner
   return overlay(inner, (saver) => ({
     ...wrapCalls(saver, METHODS, (call) => retryUnavailable(patienceMs, call)),
     /** Waits for the first tuple only, because what was yielded cannot be taken back. */

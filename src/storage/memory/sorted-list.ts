@@ -22,19 +22,26 @@ export function createSortedList<T>(compare: (a: T, b: T) => number): SortedList
     return [chunk, chunk < chunks.length ? partitionPoint(chunks[chunk]!, isBefore) : 0]
   }
 
+  function insert(item: T): void {
+    let [at, place] = find((other) => compare(other, item) < 0)
+    if (at === chunks.length) {
+      if (at === 0) chunks.push([])
+      else at -= 1
+      place = chunks[at]!.length
+    }
+    const chunk = chunks[at]!
+    chunk.splice(place, 0, item)
+    if (chunk.length > MAX_CHUNK) chunks.splice(at + 1, 0, chunk.splice(MAX_CHUNK / 2))
+  }
+
   return {
     size: () => size,
     add(item) {
-      let [at, place] = find((other) => compare(other, item) < 0)
-      if (at === chunks.length) {
-        if (at === 0) chunks.push([])
-        else at -= 1
-        place = chunks[at]!.length
-      }
-      const chunk = chunks[at]!
-      chunk.splice(place, 0, item)
+      const last = chunks.at(-1)
+      // Most lists are in the order of a time, and what is added has the newest.
+      if (last && last.length < MAX_CHUNK && compare(last[last.length - 1]!, item) < 0) last.push(item)
+      else insert(item)
       size += 1
-      if (chunk.length > MAX_CHUNK) chunks.splice(at + 1, 0, chunk.splice(MAX_CHUNK / 2))
     },
     remove(item) {
       const [at, place] = find((other) => compare(other, item) < 0)
