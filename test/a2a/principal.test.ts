@@ -47,7 +47,7 @@ test('a caller subscribes to its own task, and not to that of another', async ()
   }
   const { id } = sent.result.task
   const own = await ask('ann', 'tasks/resubscribe', { id })
-  expect(own).toContain('"final":true')
+  expect(own).toContain('"input-required"')
   expect(own).not.toContain('"error"')
   expect(JSON.parse(await ask('bob', 'SubscribeToTask', { id }))).toMatchObject({ error: { code: -32001 } })
   await server.close()

@@ -112,7 +112,7 @@ async function goOn(call: A2ACall, request: SendRequest, taskId: string): Promis
   checkMessage(agentOf(call), message)
   const command = await keyOf(message)
   const known = await startedBefore(call, threadId, command)
-  if (known) return { found, runId: known.runId, after: known.appliedThroughSeq }
+  if (known) return begunBy(call, { contextId, threadId }, known)
   if (isTaskEnded(record)) throw ended(taskId, record.state)
   const details: TaskDetails = { contextId, messageId: message.messageId }
   const run = {

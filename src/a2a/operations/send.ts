@@ -1,9 +1,9 @@
 import { isTaskEnded } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
-import type { A2AMessage, SendRequest, StreamEntry, Task } from '../model.ts'
+import type { A2AMessage, SendRequest, StreamEntry } from '../model.ts'
 import { inputOf } from '../parts/input.ts'
 import { messagesOf, turnOf } from '../parts/output.ts'
-import { followTask } from '../tasks/follow.ts'
+import { type FollowOptions, followTask } from '../tasks/follow.ts'
 import { taskIdOf } from '../tasks/ids.ts'
 import { type FoundTask, statusOf } from '../tasks/present.ts'
 import { agentOf, type Begun, beginRun } from './begin.ts'
@@ -28,7 +28,7 @@ export async function* stream(
   call: A2ACall,
   request: SendRequest,
 ): AsyncGenerator<StreamEntry, void, undefined> {
-  const { engine, options } = call.context
+  const { engine } = call.context
   const { message, historyLength } = request
   const answer = await answerOf(call, request)
   const begun = await begin(call, request)
@@ -46,24 +46,29 @@ export async function* stream(
   // The state before the run began: what the log has of it follows.
   const status = statusOf({ ...found, record: { ...record, state: 'submitted', error: null } }, [])
   yield { item: { type: 'task', task: { id: taskId, contextId, status, ...history } } }
-  yield* followTask(engine, found, {
-    form: options.stream ?? 'artifacts',
-    runId,
-    after,
-    principal: call.call.principal,
-    signal: call.call.signal,
-    reload: () => reloaded(call, found, runId),
-  })
+  yield* follow(call, found, { runId, after })
 }
 
-/** The task as it is now, with its artifacts. */
-export async function reloaded(
+/** What happens to a task from one of its runs on. */
+export function follow(
   call: A2ACall,
-  { contextId, thread: { threadId } }: FoundTask,
-  runId: string,
-): Promise<{ readonly found: FoundTask; readonly task: Task }> {
-  const found = await findRun(call, { contextId, threadId, runId })
-  return { found, task: await present(call, found, { historyLength: 0 }) }
+  found: FoundTask,
+  from: Pick<FollowOptions, 'runId' | 'after' | 'seen'>,
+): AsyncGenerator<StreamEntry, void, undefined> {
+  const { engine, options } = call.context
+  const { principal, signal } = call.call
+  const { contextId, thread } = found
+  const address = { contextId, threadId: thread.threadId, runId: from.runId }
+  return followTask(engine, found, {
+    ...from,
+    principal,
+    signal,
+    form: options.stream ?? 'artifacts',
+    async reload() {
+      const now = await findRun(call, address)
+      return { found: now, task: await present(call, now, { historyLength: 0 }) }
+    },
+  })
 }
 
 /** Starts the run, with the webhook that is to be told of it. */

@@ -4,12 +4,11 @@ import { isTaskEnded, type TaskRecord } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
 import type { ListRequest, StreamEntry, Task, TaskList, TaskRequest } from '../model.ts'
 import { conversationOf } from '../tasks/contexts.ts'
-import { followTask } from '../tasks/follow.ts'
 import { taskNotFound } from '../tasks/ids.ts'
 import type { FoundTask } from '../tasks/present.ts'
 import { findRun, findTask, permittedTask, present } from './find.ts'
 import type { A2ACall } from './operations.ts'
-import { reloaded } from './send.ts'
+import { follow } from './send.ts'
 
 export async function getTask(call: A2ACall, request: TaskRequest): Promise<Task> {
   const found = await permittedTask(call, 'threads:read', request)
@@ -45,11 +44,15 @@ export async function* subscribe(
   call: A2ACall,
   request: TaskRequest,
 ): AsyncGenerator<StreamEntry, void, undefined> {
-  const { engine, options } = call.context
+  const { engine } = call.context
   const { principal, signal } = call.call
   const found = await permittedTask(call, 'threads:stream', request)
   const { record } = found
-  const seen = /^\d{1,15}$/.test(call.lastEventId ?? '') ? Number(call.lastEventId) : undefined
+  const { threadId } = found.thread
+  const head = await engine.head({ threadId, principal })
+  const last = /^\d{1,15}$/.test(call.lastEventId ?? '') ? Number(call.lastEventId) : undefined
+  // A number beyond the log is of another one.
+  const seen = last !== undefined && last <= head ? last : undefined
   if (isTaskEnded(record) && seen === undefined) {
     throw new A2AError(
       'unsupported_operation',
@@ -62,7 +65,6 @@ export async function* subscribe(
   yield {
     item: { type: 'task', task: await present(call, found, { historyLength, artifacts: waits }) },
   }
-  const { threadId } = found.thread
   const { taskId } = record
   const now = waits ? await engine.waitForAnswer({ threadId, principal, taskId, signal }) : record
   if (!now) throw taskNotFound(request.id)
@@ -73,27 +75,23 @@ export async function* subscribe(
     yield { item: { type: 'status', taskId: id, contextId, status, final: true } }
     return
   }
-  const runId = now.runIds.at(-1)!
-  yield* followTask(engine, next, {
-    form: options.stream ?? 'artifacts',
-    runId,
-    after: await startOf(call, next, runId),
-    principal,
-    signal,
-    seen,
-    reload: () => reloaded(call, found, runId),
-  })
+  const runId = waits ? now.runIds[record.runIds.length]! : currentRun(found)
+  yield* follow(call, next, { runId, after: await startOf(call, next, { runId, head }), seen })
 }
 
-/** The sequence number before a run's first event. A run that waits begins after the end of the log. */
+/** The run that works on a task, else the one that waits to, else its last. */
+function currentRun({ thread, record: { runIds } }: FoundTask): string {
+  const unended = [thread.activeRunId, ...thread.queue.map(({ runId }) => runId)]
+  return runIds.find((runId) => unended.includes(runId)) ?? runIds.at(-1)!
+}
+
+/** The sequence number before a run's first event. A run that waits begins after the `head` that was read before it did. */
 async function startOf(
   call: A2ACall,
-  { record, contextId, thread }: FoundTask,
-  runId: string,
+  { record, contextId, thread: { threadId } }: FoundTask,
+  { runId, head }: { readonly runId: string; readonly head: number },
 ): Promise<number> {
-  const { threadId } = thread
   if (record.firstSeq !== null) return record.firstSeq - 1
-  const head = await call.context.engine.head({ threadId, principal: call.call.principal })
   const { firstSeq } = (await findRun(call, { contextId, threadId, runId })).record
   return firstSeq === null ? head : firstSeq - 1
 }

@@ -1,6 +1,6 @@
 import { decodeBlock } from '../../messages/index.ts'
 import type { Principal } from '../../principal.ts'
-import type { AgentEngine, EventFilter, LogGap, ThreadEvent } from '../../runs/index.ts'
+import { type AgentEngine, type EventFilter, RunError, type ThreadEvent } from '../../runs/index.ts'
 import type { Artifact, ArtifactUpdate, Part, StreamEntry, StreamItem, Task } from '../model.ts'
 import type { StreamForm } from '../options.ts'
 import { partOf } from '../parts/output.ts'
@@ -11,9 +11,14 @@ type Data = Readonly<Record<string, unknown>>
 
 /** What a task's stream is made of, one entry of the log after the other. */
 export interface Translator {
-  /** The items that an event of the log becomes. */
-  translate(event: ThreadEvent): readonly StreamItem[]
-  /** The items that are missing when the task ends or asks: what the stream has not sent of its artifacts, and its status. */
+  /** The item that an event of the log becomes. It is one at most, so that no reader can be cut off in the middle of an event. */
+  translate(event: ThreadEvent): StreamItem | undefined
+  /** To be called where the log has dropped events: what goes on after them is left to `close`. */
+  skip(): void
+  /**
+   * The items that are missing when the task ends or asks: the artifacts that the stream has sent otherwise than they are recorded,
+   * or not at all, and the status. An artifact that is not recorded is taken back.
+   */
   close(task: Task): readonly StreamItem[]
 }
 
@@ -32,149 +37,182 @@ interface OpenArtifact {
   isFinished: boolean
 }
 
-const opened = (about: OpenArtifact['about']): OpenArtifact => ({
+const opened = (about: OpenArtifact['about'], sent: Part[] = []): OpenArtifact => ({
   about,
-  sent: [],
+  sent,
   held: undefined,
-  isStale: false,
+  isStale: true,
   isFinished: false,
 })
+
+const NO_TEXT: readonly Part[] = [{ kind: 'text', text: '' }]
+
+/** A message that is being written, which its place in the graph and its model call tell from others. */
+interface Writer {
+  readonly place: string | undefined
+  readonly node: string | undefined
+  readonly callId: unknown
+  readonly messageId: string
+  /** What was shown of it, and how long the text of each of its blocks is. */
+  readonly parts: Part[]
+  readonly lengths: Map<unknown, number>
+}
 
 export function createTranslator({ contextId, record }: FoundTask, form: StreamForm): Translator {
   const taskId = taskIdOf(contextId, record.taskId)
   const answer = opened({ artifactId: answerIdOf(record), name: ANSWER_NAME })
   const artifacts = new Map<string, OpenArtifact>([[answer.about.artifactId, answer]])
-  /** Where the answer is written at the moment, and how much of its open block was sent. */
-  let writer: string | undefined
-  let inBlock = 0
-  let messageId = ''
+  /** The message that the answer is taken from: the one that began last. */
+  let writer: Writer | undefined
 
-  const chunk = (artifact: OpenArtifact, part: Part, lastChunk = false): ArtifactUpdate => {
+  const update = (
+    about: OpenArtifact['about'],
+    parts: readonly Part[],
+    append: boolean,
+    lastChunk: boolean,
+  ): ArtifactUpdate => ({
+    type: 'artifact',
+    taskId,
+    contextId,
+    artifact: { ...about, parts },
+    append,
+    lastChunk,
+  })
+
+  const chunk = (artifact: OpenArtifact, parts: readonly Part[], lastChunk = false): ArtifactUpdate => {
+    const append = !artifact.isStale
     if (artifact.isStale) artifact.sent = []
     artifact.isStale = false
-    const append = artifact.sent.length > 0
-    addPart(artifact.sent, part)
-    return {
-      type: 'artifact',
-      taskId,
-      contextId,
-      artifact: { ...artifact.about, parts: [part] },
-      append,
-      lastChunk,
-    }
+    for (const part of parts) addPart(artifact.sent, part)
+    return update(artifact.about, parts, append, lastChunk)
   }
 
-  const ended = (artifact: OpenArtifact): readonly StreamItem[] => {
+  const ended = (artifact: OpenArtifact): StreamItem | undefined => {
     const { held } = artifact
     artifact.isFinished = true
     artifact.held = undefined
-    if (held) return [chunk(artifact, held, true)]
-    return artifact.sent.length > 0 && !artifact.isStale
-      ? [chunk(artifact, { kind: 'text', text: '' }, true)]
-      : []
+    if (held) return chunk(artifact, [held], true)
+    return artifact.isStale ? undefined : chunk(artifact, NO_TEXT, true)
   }
 
   /** Text is sent at once, anything else with the next event: its end can then be told with it. */
-  const added = (artifact: OpenArtifact, part: Part): readonly StreamItem[] => {
+  const added = (artifact: OpenArtifact, part: Part): StreamItem | undefined => {
     const { held } = artifact
     const isText = part.kind === 'text'
     artifact.held = isText ? undefined : part
-    return [...(held ? [chunk(artifact, held)] : []), ...(isText ? [chunk(artifact, part)] : [])]
+    if (isText) return chunk(artifact, held ? [held, part] : [part])
+    return held && chunk(artifact, [held])
   }
 
-  const shown = (part: Part, timestamp: number): readonly StreamItem[] => {
+  const working = (timestamp: number): StreamItem => ({
+    type: 'status',
+    taskId,
+    contextId,
+    status: { state: 'working', timestamp: timestampOf(timestamp) },
+    final: false,
+  })
+
+  const shown = ({ messageId, parts }: Writer, part: Part, timestamp: number): StreamItem | undefined => {
     if (form === 'artifacts') return added(answer, part)
-    if (answer.isStale) answer.sent = []
-    answer.isStale = false
-    addPart(answer.sent, part)
-    const message = { messageId, role: 'agent', parts: [...answer.sent], contextId, taskId } as const
+    addPart(parts, part)
+    const message = { messageId, role: 'agent', parts: [...parts], contextId, taskId } as const
     const status = { state: 'working', message, timestamp: timestampOf(timestamp) } as const
-    return [{ type: 'status', taskId, contextId, status, final: false }]
+    return { type: 'status', taskId, contextId, status, final: false }
   }
 
-  const onMessage = ({ namespace, data, timestamp }: ThreadEvent): readonly StreamItem[] => {
-    const { event, id, role, delta, content } = data as Data
-    const place = namespace[0] ?? ''
+  /** `text` goes on with a block of the message, or is the block's whole text until now. */
+  const onText = (
+    from: Writer,
+    index: unknown,
+    text: string,
+    isWhole: boolean,
+    timestamp: number,
+  ): StreamItem | undefined => {
+    const length = from.lengths.get(index) ?? 0
+    const more = isWhole ? text.slice(length) : text
+    if (more === '') return undefined
+    from.lengths.set(index, length + more.length)
+    return shown(from, { kind: 'text', text: more }, timestamp)
+  }
+
+  const onMessage = ({ namespace, node, data, timestamp }: ThreadEvent): StreamItem | undefined => {
+    const { event, id, run_id: callId, role, index, delta, content } = data as Data
+    const place = namespace[0]
     if (event === 'message-start') {
-      if (role !== undefined && role !== 'ai') return []
-      writer = place
-      messageId = String(id ?? '')
-      inBlock = 0
+      if (role !== undefined && role !== 'ai') return undefined
+      writer = { place, node, callId, messageId: String(id ?? ''), parts: [], lengths: new Map() }
       answer.held = undefined
       answer.isStale = true
-      return []
+      answer.isFinished = false
+      return undefined
     }
-    if (place !== writer) return []
+    const from = writer
+    if (!from || from.place !== place || from.node !== node || from.callId !== callId) return undefined
     switch (event) {
       case 'content-block-start':
-        inBlock = 0
-        return textOf(content) === '' ? [] : onText(textOf(content), timestamp)
+        return onText(from, index, textOf(content), true, timestamp)
       case 'content-block-delta':
-        return onText(textOf(delta), timestamp)
+        return onText(from, index, textOf(delta), false, timestamp)
       case 'content-block-finish': {
         const [part] = partOf(decodeBlock(content) ?? { type: 'reasoning', text: '' })
-        if (part?.kind === 'text') return onText(part.text.slice(inBlock), timestamp)
-        return part ? shown(part, timestamp) : []
+        if (part?.kind === 'text') return onText(from, index, part.text, true, timestamp)
+        return part && shown(from, part, timestamp)
       }
       case 'message-finish':
         writer = undefined
-        return form === 'artifacts' ? ended(answer) : []
+        return form === 'artifacts' ? ended(answer) : undefined
       case 'error':
         writer = undefined
-        return []
+        return undefined
       default:
-        return []
+        return undefined
     }
   }
 
-  const onText = (text: string, timestamp: number): readonly StreamItem[] => {
-    if (text === '') return []
-    inBlock += text.length
-    return shown({ kind: 'text', text }, timestamp)
-  }
-
-  const onArtifact = (payload: Data): readonly StreamItem[] => {
+  const onArtifact = (payload: Data): StreamItem | undefined => {
     const { event, id, block } = payload
-    if (typeof id !== 'string') return []
-    if (event === 'artifact-start') {
-      artifacts.set(id, opened({ artifactId: id, ...aboutArtifact(payload) }))
-      return []
-    }
+    if (typeof id !== 'string' || id === answer.about.artifactId) return undefined
     const artifact = artifacts.get(id)
-    if (!artifact || artifact === answer) return []
+    if (event === 'artifact-start') {
+      artifacts.set(id, opened({ artifactId: id, ...aboutArtifact(payload) }, artifact?.sent))
+      return undefined
+    }
+    if (!artifact || artifact.isFinished) return undefined
     if (event === 'artifact-finish') return ended(artifact)
     const [part] = partOf(decodeBlock(block) ?? { type: 'reasoning', text: '' })
-    return part ? added(artifact, part) : []
+    return part && added(artifact, part)
   }
 
   return {
     translate(event) {
-      if (event.method === 'messages') {
+      const { method, namespace } = event
+      if (method === 'messages') {
         // Messages of subagents and of tools are no answer to the client.
-        const { namespace } = event
-        return namespace.length > 1 || namespace[0]?.startsWith('tools:') ? [] : onMessage(event)
+        return namespace.length > 1 || namespace[0]?.startsWith('tools:') ? undefined : onMessage(event)
       }
-      if (event.method === 'custom') return onArtifact(payloadOf(event.data))
-      if ((event.data as Data).event !== 'running') return []
-      const status = { state: 'working', timestamp: timestampOf(event.timestamp) } as const
-      return [{ type: 'status', taskId, contextId, status, final: false }]
+      if (namespace.length > 0) return undefined
+      if (method === 'custom') return onArtifact(payloadOf(event.data))
+      return (event.data as Data).event === 'running' ? working(event.timestamp) : undefined
+    },
+    skip() {
+      writer = undefined
+      for (const artifact of artifacts.values()) {
+        artifact.isFinished = true
+        artifact.held = undefined
+      }
     },
     close({ artifacts: whole = [], status }) {
-      const missing = whole.filter((artifact) => {
-        const known = artifacts.get(artifact.artifactId)
-        return form === 'messages' || !known?.isFinished || !isEqual(known.sent, artifact.parts)
+      const missing = whole.filter(({ artifactId, parts }) => {
+        const known = artifacts.get(artifactId)
+        return !known?.isFinished || !isEqual(known.sent, parts)
       })
+      const recorded = new Set(whole.map(({ artifactId }) => artifactId))
+      const lost = [...artifacts.values()].filter(
+        ({ about, sent }) => sent.length > 0 && !recorded.has(about.artifactId),
+      )
       return [
-        ...missing.map(
-          (artifact): StreamItem => ({
-            type: 'artifact',
-            taskId,
-            contextId,
-            artifact,
-            append: false,
-            lastChunk: true,
-          }),
-        ),
+        ...missing.map(({ parts, ...about }) => update(about, parts, false, true)),
+        ...lost.map(({ about }) => update(about, NO_TEXT, false, true)),
         { type: 'status', taskId, contextId, status, final: true },
       ]
     },
@@ -207,53 +245,53 @@ function joined(parts: readonly Part[]): readonly Part[] {
   return whole
 }
 
-/**
- * The items of a task from the beginning of one of its runs, past and live, until it ends or asks. `after` is the sequence number
- * before the run, and `reload` gives the task as it is recorded now, with its artifacts. Entries up to the sequence number `seen`
- * are left out: their reader has them.
- */
+export interface FollowOptions {
+  readonly principal: Principal | null
+  readonly form: StreamForm
+  /** The run to begin with. */
+  readonly runId: string
+  /** The sequence number before it. */
+  readonly after: number
+  readonly signal: AbortSignal | undefined
+  /** Entries up to this sequence number are left out: their reader has them. Default 0. */
+  readonly seen?: number | undefined
+  /** The task as it is recorded now, with its artifacts. */
+  readonly reload: () => Promise<{ readonly found: FoundTask; readonly task: Task }>
+}
+
+/** The items of a task from the beginning of one of its runs, past and live, until it ends or asks. */
 export async function* followTask(
   engine: AgentEngine,
   found: FoundTask,
-  options: {
-    readonly form: StreamForm
-    readonly runId: string
-    readonly after: number
-    readonly principal: Principal | null
-    readonly signal: AbortSignal | undefined
-    readonly seen?: number | undefined
-    readonly reload: () => Promise<{ readonly found: FoundTask; readonly task: Task }>
-  },
+  { principal, form, runId, after, signal, seen = 0, reload }: FollowOptions,
 ): AsyncGenerator<StreamEntry, void, undefined> {
-  const { form, runId, after, principal, signal, seen = 0, reload } = options
   const { threadId } = found.thread
   const translator = createTranslator(found, form)
   let { runIds } = found.record
   let seq = after
   for (let at = runIds.indexOf(runId); ; at++) {
     const run = { threadId, principal, runId: runIds[at]! }
-    const events = engine.events({ ...run, after: seq, filter: TASK_EVENTS, signal })
-    for await (const event of events) {
-      if (isGap(event)) continue
-      seq = event.seq
-      const items = translator.translate(event)
-      if (seq > seen) yield* entriesOf(items, seq)
+    try {
+      for await (const event of engine.events({ ...run, after: seq, filter: TASK_EVENTS, signal })) {
+        if (event.type === 'gap') translator.skip()
+        else {
+          seq = event.seq
+          const item = translator.translate(event)
+          if (item && seq > seen) yield { id: String(seq), item }
+        }
+      }
+    } catch (error) {
+      // The record of a run that has ended is dropped after a day, that of its task is not.
+      if (!(error instanceof RunError && error.code === 'no_such_run')) throw error
     }
     if (at < runIds.length - 1) continue
     const now = await reload()
     runIds = now.found.record.runIds
     if (at < runIds.length - 1) continue
-    yield* entriesOf(translator.close(now.task), seq)
+    // Whoever has seen more than there is has not seen this.
+    const last = (seen > seq ? createTranslator(found, form) : translator).close(now.task)
+    // Only the last item has the number: a reader that was cut off before it gets all of them again, and they replace what it has.
+    for (const item of last) yield item === last.at(-1) ? { id: String(seq), item } : { item }
     return
-  }
-}
-
-const isGap = (event: ThreadEvent | LogGap): event is LogGap => event.type === 'gap'
-
-/** Only the last item of an event has its number: a reader that was cut off before it gets all of them again. */
-function* entriesOf(items: readonly StreamItem[], seq: number): Generator<StreamEntry> {
-  for (let i = 0; i < items.length; i++) {
-    const item = items[i]!
-    yield i === items.length - 1 ? { id: String(seq), item } : { item }
   }
 }

@@ -62,13 +62,20 @@ export async function presentTask(engine: AgentEngine, found: FoundTask, shown: 
   }
 }
 
-/** The state that the task has left, also where other runs have gone on from it. */
+/**
+ * The state that the task has left, also where other runs have gone on from it. Undefined where it has written none, or none that was
+ * kept: the thread then has the state of the tasks before.
+ */
 async function stateAfter(
   engine: AgentEngine,
   { thread, record }: FoundTask,
 ): Promise<StateSnapshot | undefined> {
   const runId = record.runIds.at(-1)!
-  if (thread.lastRunId === runId) return engine.readState(thread)
+  if (thread.lastRunId === runId) {
+    const state = await engine.readState(thread)
+    const by = state?.metadata.run_id
+    return by === undefined || record.runIds.includes(String(by)) ? state : undefined
+  }
   for await (const snapshot of engine.readHistory(thread, {}, { limit: 1, filter: { run_id: runId } }))
     return snapshot
   return undefined

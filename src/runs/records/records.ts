@@ -111,6 +111,8 @@ export interface TaskLink {
   readonly runIds: readonly string[]
   /** Milliseconds since 1970. */
   readonly createdAt: number
+  /** The sequence number with which its last run began that has begun. Null while none has. */
+  readonly firstSeq: number | null
   /** What the face that started it keeps with it, as plain JSON. */
   readonly details: Json
 }
@@ -124,8 +126,6 @@ export interface TaskRecord extends TaskLink {
   readonly assistantId: string
   readonly owner: string | null
   readonly state: TaskState
-  /** The sequence number with which its last run began. Null while that waits. */
-  readonly firstSeq: number | null
   /** What clients are told of why it failed or was rejected. */
   readonly error: string | null
   /** When the state changed last, in milliseconds since 1970. */

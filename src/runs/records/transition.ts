@@ -101,7 +101,7 @@ function taskAfter(thread: ThreadRecord, run: RunRecord, link: TaskLink, event: 
     assistantId,
     owner: thread.owner,
     state: goesOn ? 'working' : after,
-    firstSeq: run.firstSeq,
+    firstSeq: run.firstSeq ?? link.firstSeq,
     error,
     updatedAt: event.at,
   }

@@ -20,22 +20,23 @@ export async function linkToTask(
   start: RunInput,
   { runId, now, task }: NewRun,
 ): Promise<TaskLink | undefined> {
-  const first = { taskId: runId, runIds: [runId], createdAt: now }
+  const first = { taskId: runId, runIds: [runId], createdAt: now, firstSeq: null }
   if (task && task.taskId === undefined) return { ...first, details: task.details }
   const taskId = task?.taskId ?? (await askedBy(context, thread, start))
   if (taskId === undefined) return undefined
   const { threadId } = thread
   const known = await loadTask(context.store, threadId, taskId)
   if (known && !isTaskEnded(known)) {
-    const { createdAt, details } = known
-    return { taskId, runIds: [...known.runIds, runId], createdAt, details }
+    const { createdAt, firstSeq, details } = known
+    return { taskId, runIds: [...known.runIds, runId], createdAt, firstSeq, details }
   }
   if (!task) return undefined
   if (known) throw new RunError('task_ended', `The task has ended (${known.state}). Start a new one.`)
   // A run that was started otherwise becomes a task with the first message that names it so.
   const run = (await loadRun(context.store, threadId, taskId))?.record
   if (!run) throw noSuchTask(taskId)
-  return { taskId, runIds: [taskId, runId], createdAt: run.createdAt, details: task.details }
+  const { createdAt, firstSeq } = run
+  return { taskId, runIds: [taskId, runId], createdAt, firstSeq, details: task.details }
 }
 
 /** The task of the run that asked what is answered. */
