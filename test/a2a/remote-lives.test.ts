@@ -16,6 +16,7 @@ import type { A2ALink } from '../../src/a2a/remote/exchange.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { AgentEngine } from '../../src/runs/index.ts'
+import { sleep } from '../../src/time.ts'
 import { messagesIn } from '../agents/run.ts'
 import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
 import { dataOf, isRoot, type WireEvent } from '../kit/events.ts'
@@ -126,6 +127,26 @@ describe.each(VERSIONS)('a run of a remote agent of A2A %s', (version) => {
     const events = await transcript(engine, 't')
     expect(textIn(events)).toBe('One and two and three')
     expect(remote.methods().filter((method) => method !== get)).toEqual([stream, subscribe])
+  })
+
+  test('a connection that is cut again and again loses and doubles nothing', async () => {
+    const words = Array.from({ length: 60 }, (_, at) => `w${at} `)
+    const { remote, engine } = await started(async function* ({ task, status, artifact }) {
+      yield task()
+      for (const [at, word] of words.entries()) {
+        await sleep(25)
+        yield artifact('a', word, { append: at > 0, lastChunk: at === words.length - 1 })
+      }
+      yield status('completed')
+    })
+    for (let cuts = 0; cuts < 4; cuts++) {
+      await sleep(100 + Math.random() * 300)
+      remote.cut()
+    }
+    const events = await transcript(engine, 't')
+    expect(textIn(events)).toBe(words.join(''))
+    expect(messagesIn(await stateIn(engine)).at(-1)!.content).toBe(words.join(''))
+    expect([count(remote, stream), count(remote, cancel)]).toEqual([1, 0])
   })
 
   test('the run of a process that is gone goes on in another one with the same task, over SQLite', async () => {
