@@ -9,6 +9,7 @@ export type {
 } from './card/options.ts'
 export { A2AError, type A2AErrorCode } from './errors.ts'
 export { createA2AHandler } from './handler.ts'
+export type { TaskState } from './model.ts'
 export type { A2AOptions, StreamForm } from './options.ts'
 export type { A2APushOptions } from './push/pushes.ts'
 export {
