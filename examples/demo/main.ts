@@ -1,22 +1,24 @@
 import { ListenError, serve } from '../../adapters/node.ts'
-import { AgentwireError } from '../../src/index.ts'
+import { AgentwireError, type ServerOptions } from '../../src/index.ts'
 import { openStorage, withoutPassword } from '../../src/storage/open.ts'
 import { chooseModels } from './models.ts'
 import { createDemo } from './server.ts'
 
-const { PORT = '3000', HOST = '127.0.0.1' } = process.env
+const { PORT = '3000', HOST = '127.0.0.1', TCK } = process.env
 const storageUrl = process.env.STORAGE_URL || 'memory:'
 const port = Number(PORT)
 if (!/^\d+$/.test(PORT) || port > 65_535) stop(`PORT must be a number from 0 to 65535, not “${PORT}”.`)
 
 const models = await chooseModels(process.env)
 const storage = await openReady(storageUrl)
-const served = await serve(createDemo(models, storage), { port, hostname: HOST, silent: true }).catch(
-  (error) => {
-    if (error instanceof ListenError) stop(`${error.message} Such as: PORT=${port + 1} npm run demo`)
-    throw error
-  },
-)
+const served = await serve(createDemo(models, { ...storage, a2a: a2aFor(TCK) }), {
+  port,
+  hostname: HOST,
+  silent: true,
+}).catch((error) => {
+  if (error instanceof ListenError) stop(`${error.message} Such as: PORT=${port + 1} npm run demo`)
+  throw error
+})
 
 const { origin } = served
 const post = (path: string, body: object) =>
@@ -65,6 +67,12 @@ async function openReady(url: string) {
     if (error instanceof AgentwireError) stop(`STORAGE_URL: ${error.message}`)
     throw error
   }
+}
+
+/** For a run of an A2A compatibility kit: its receiver of webhooks is on this machine, and that for 1.0 reads no cards but of 1.0. */
+function a2aFor(kit: string | undefined): ServerOptions['a2a'] {
+  if (!kit) return undefined
+  return { push: { allowLoopback: true }, card: kit === '1.0' ? { headerless: '1.0' } : undefined }
 }
 
 function kept(url: string): string {

@@ -1,5 +1,10 @@
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { createAgentServer, type OwnEngineOptions, type WebHandler } from '../../src/index.ts'
+import {
+  createAgentServer,
+  type OwnEngineOptions,
+  type ServerOptions,
+  type WebHandler,
+} from '../../src/index.ts'
 import { echoAgent } from './echo.ts'
 import { approvalAgent, deepAgent } from './graphs.ts'
 import type { Models } from './models.ts'
@@ -25,11 +30,11 @@ const AGENTS = [
   },
 ]
 
-/** What the demo keeps its threads in. Default: memory. */
-type Storage = Pick<OwnEngineOptions, 'store' | 'checkpointer'>
+/** What the demo keeps its threads in, and how it speaks A2A. Default: memory. */
+type Settings = Pick<OwnEngineOptions, 'store' | 'checkpointer'> & Pick<ServerOptions, 'a2a'>
 
 /** The demo as one handler: the agents first, and the page where no route of theirs matches. */
-export function createDemo(models: Models, { store, checkpointer }: Storage = {}): WebHandler {
+export function createDemo(models: Models, { store, checkpointer, a2a }: Settings = {}): WebHandler {
   const server = createAgentServer({
     agents: {
       agent: langgraph(deepAgent(models)),
@@ -40,6 +45,7 @@ export function createDemo(models: Models, { store, checkpointer }: Storage = {}
     defaultAgent: 'agent',
     store,
     checkpointer,
+    a2a,
   })
   const page = site({ model: models.label, agents: AGENTS })
   const handle: WebHandler['handle'] = async (request, context) =>

@@ -79,6 +79,16 @@ export const scenarios: Readonly<Record<string, (client: A2AClient) => Promise<v
     await expect(client.send('More', { taskId: id, contextId })).rejects.toThrow()
     await expect(all(client.resubscribe(randomUUID()))).rejects.toThrow()
   },
+
+  async 'keeps the places where notifications of a task go'(client) {
+    const { id: taskId } = await client.send('Ask me')
+    const push = { id: 'mine', url: 'https://example.com/hook', token: 'secret' }
+    expect(await client.setPush(taskId, push)).toMatchObject({ id: push.id, url: push.url })
+    expect(await client.getPush(taskId, push.id)).toMatchObject({ id: push.id, url: push.url })
+    expect((await client.listPush(taskId)).map(({ id }) => id)).toEqual([push.id])
+    await client.deletePush(taskId, push.id)
+    expect(await client.listPush(taskId)).toEqual([])
+  },
 }
 
 async function all(events: AsyncIterable<Told>): Promise<Told[]> {

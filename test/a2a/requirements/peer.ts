@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { type Served, serve } from '../../../adapters/node.ts'
 import { tckAgent } from '../../../examples/demo/tck.ts'
-import { createAgentServer } from '../../../src/index.ts'
+import { createAgentServer, type ServerOptions } from '../../../src/index.ts'
 import { errorMessage, unexpectedErrors } from '../../kit/errors.ts'
 import type { Json } from '../../kit/events.ts'
 import { readFrames } from '../../kit/frames.ts'
@@ -30,9 +30,12 @@ export interface PeerStream extends AsyncIterable<Json> {
 }
 
 /** The agent of the demo whose behaviour the id of a message chooses, behind a real server. `close` fails where an error was reported. */
-export async function serveAgent(pauseMs: number): Promise<Pick<Served, 'origin' | 'close'>> {
+export async function serveAgent(
+  pauseMs: number,
+  a2a?: ServerOptions['a2a'],
+): Promise<Pick<Served, 'origin' | 'close'>> {
   const { errors, reporters } = unexpectedErrors()
-  const server = createAgentServer({ agents: { tck: tckAgent(pauseMs) }, errorMessage, ...reporters })
+  const server = createAgentServer({ agents: { tck: tckAgent(pauseMs) }, a2a, errorMessage, ...reporters })
   const { origin, close } = await serve(server, { port: 0, silent: true })
   return {
     origin,
