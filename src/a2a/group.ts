@@ -39,7 +39,16 @@ export function createA2AGroup(given: A2AGroupOptions): WebHandler {
   })
 }
 
-const ask = /* @__PURE__ */ postRpc({ send, stream, getTask, listTasks, cancelTask, subscribe, ...push, extendedCard })
+const ask = /* @__PURE__ */ postRpc({
+  send,
+  stream,
+  getTask,
+  listTasks,
+  cancelTask,
+  subscribe,
+  ...push,
+  extendedCard,
+})
 
 const ROUTES: readonly FaceRoute<A2AContext>[] = [
   // Each method has a permission of its own.

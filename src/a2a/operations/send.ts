@@ -28,7 +28,6 @@ export async function* stream(
   call: A2ACall,
   request: SendRequest,
 ): AsyncGenerator<StreamEntry, void, undefined> {
-  const { engine } = call.context
   const { message, historyLength } = request
   const answer = await answerOf(call, request)
   const begun = await begin(call, request)
