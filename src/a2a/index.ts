@@ -7,7 +7,7 @@ export type {
   A2AExtension,
   SignCard,
 } from './card/options.ts'
-export { A2AError, type A2AErrorCode } from './errors.ts'
+export { A2A_ERROR_CODES, A2AError, type A2AErrorCode } from './errors.ts'
 export { createA2AHandler } from './handler.ts'
 export type { TaskState } from './model.ts'
 export type { A2AOptions, StreamForm } from './options.ts'
