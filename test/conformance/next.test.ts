@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adapterAudits } from '../../src/audit/index.ts'
+import { driveClients } from '../a2a/clients/drive.ts'
 import { threadClient } from '../kit/client.ts'
 import { buildNextApp, type NextServer, nextTarget, startNextApp } from './targets/next.ts'
 
@@ -34,6 +35,9 @@ describe.runIf(slow)('next build && next start (runs with SLOW=1 or CI=1)', () =
     await asked.transcript(2)
     expect((await asked.get('/state')).body.values.messages.at(-1).content).toBe('yes')
   })
+
+  describe('published clients of A2A', () =>
+    driveClients(() => ({ origin: server.origin, mount: '/others' })))
 
   test('the process of Next has run without stray rejections or exits', () => {
     expect(server.errors()).not.toMatch(/unhandled|MaxListeners/i)

@@ -35,7 +35,8 @@ export async function buildNextApp(): Promise<void> {
         export { toNext } from './adapters/next.ts'
         export { langgraph } from './src/agents/langgraph/langgraph.ts'
         export { adapterProbe } from './src/audit/index.ts'
-        export { createAgentServer, defineAgent } from './src/index.ts'`,
+        export { createAgentServer, defineAgent } from './src/index.ts'
+        export { agents } from './test/a2a/clients/agents.ts'`,
       resolveDir: root,
     },
     bundle: true,
