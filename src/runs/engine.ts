@@ -44,7 +44,7 @@ import type {
   ThreadEvents,
   ThreadSubscription,
 } from './requests.ts'
-import { readEvents } from './subscriptions/events.ts'
+import { readEventBatches, readEvents } from './subscriptions/events.ts'
 import { type Subscription, subscribe } from './subscriptions/subscribe.ts'
 import { deleteThread } from './threads/delete-thread.ts'
 import { countThreads, listThreads, type ThreadListQuery } from './threads/lists.ts'
@@ -157,6 +157,8 @@ export interface AgentEngine {
    * the subscription.
    */
   events(request: ThreadEvents): AsyncGenerator<ThreadEvent | LogGap, void, undefined>
+  /** The same, as many at a time as there are, for a face that sends those together. A batch may be empty. */
+  eventBatches(request: ThreadEvents): AsyncGenerator<readonly (ThreadEvent | LogGap)[], void, undefined>
   /** The last sequence number of a thread's log, from which a reader can continue. 0 where the principal has no such thread. */
   head(thread: ThreadAddress): Promise<number>
   /** The events as SSE frames, whose bytes all subscribers share. Past events that a new client must not see are left out. */
@@ -251,6 +253,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     wait: as(waitForResult),
     cancel: as(cancelOwnRun),
     events: as(readEvents),
+    eventBatches: as(readEventBatches),
     head: as(headOf),
     subscribe: as(subscribe),
     readState: (thread, query) => readState(context, thread, query),

@@ -36,8 +36,19 @@ export interface Asked {
   readonly request: unknown
 }
 
+/** Operations whose streams may give one entry at a time. */
+type Given = Omit<Operations, 'stream' | 'subscribe'> & {
+  readonly [Name in 'stream' | 'subscribe']: (
+    ...asked: Parameters<Operations[Name]>
+  ) => AsyncIterable<StreamEntry | readonly StreamEntry[]>
+}
+
+async function* batches(given: AsyncIterable<StreamEntry | readonly StreamEntry[]>) {
+  for await (const some of given) yield [some].flat()
+}
+
 /** The endpoint over operations that remember what they were asked and answer with what a test gives, or with a task. */
-export function serve(own: Partial<Operations> = {}, options: Partial<HandlerOptions> = {}) {
+export function serve(own: Partial<Given> = {}, options: Partial<HandlerOptions> = {}) {
   const asked: Asked[] = []
   const reported: unknown[] = []
   const refused: unknown[] = []
@@ -45,7 +56,7 @@ export function serve(own: Partial<Operations> = {}, options: Partial<HandlerOpt
     taskId: 't1',
     config: { id: 'p1', url: 'https://example.com/hook', token: 'k' },
   }
-  const whole: Operations = {
+  const whole: Given = {
     send: async () => ({ task: TASK }),
     async *stream() {
       yield { id: '1', item: { type: 'task', task: TASK } }
@@ -71,7 +82,10 @@ export function serve(own: Partial<Operations> = {}, options: Partial<HandlerOpt
       operation,
       (call: A2ACall, request: unknown) => {
         asked.push({ operation: operation as keyof Operations, call, request })
-        return (run as (call: A2ACall, request: unknown) => unknown)(call, request)
+        const result = (run as (call: A2ACall, request: unknown) => unknown)(call, request)
+        return operation === 'stream' || operation === 'subscribe'
+          ? batches(result as AsyncIterable<StreamEntry>)
+          : result
       },
     ]),
   ) as unknown as Operations

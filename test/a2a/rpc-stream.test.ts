@@ -105,6 +105,35 @@ test('an event id that would break its frame is a failure of the server, told as
   expect(reported).toHaveLength(1)
 })
 
+test('entries that come together are sent together, and long ones in several chunks', async () => {
+  const long = 'x'.repeat(40_000)
+  const { server } = serve({
+    async *stream() {
+      yield [entry('1', 'a'), entry('2', 'b')]
+      yield []
+      yield ['3', '4', '5'].map((id) => entry(id, long, id === '5'))
+    },
+  })
+  const { body } = await server.fetch(streamed(SEND))
+  const chunks: (string | undefined)[][] = []
+  for await (const bytes of body as unknown as AsyncIterable<Uint8Array>)
+    chunks.push(eventsOf(new TextDecoder().decode(bytes)).map(({ id }) => id))
+  expect(chunks.filter((ids) => ids.length > 0)).toEqual([['1', '2'], ['3', '4'], ['5']])
+})
+
+test('what came before a failure in the middle of a batch is sent', async () => {
+  const { post } = serve({
+    async *stream() {
+      yield [entry('1', 'a'), entry('2\n', 'b'), entry('3', 'c')]
+    },
+  })
+  const { text } = await post(SEND)
+  expect(eventsOf(text).map(({ id, data }) => [id, data.error?.code])).toEqual([
+    ['1', undefined],
+    [undefined, -32603],
+  ])
+})
+
 const notFound = () => new A2AError('task_not_found', 'Task not found.', { taskId: 't1' })
 
 const refusing = {

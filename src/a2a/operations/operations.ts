@@ -32,15 +32,15 @@ export type Sent = { readonly task: Task } | { readonly message: A2AMessage }
 
 /**
  * What this face does, one function for each `Operation`. They throw `A2AError`, or what the engine throws. A stream refuses a
- * request by throwing before its first entry; the client that leaves returns its iterator.
+ * request by throwing before its first entries, which come as many at a time as there are; the client that leaves returns its iterator.
  */
 export interface Operations {
   send(call: A2ACall, request: SendRequest): Promise<Sent>
-  stream(call: A2ACall, request: SendRequest): AsyncIterable<StreamEntry>
+  stream(call: A2ACall, request: SendRequest): AsyncIterable<readonly StreamEntry[]>
   getTask(call: A2ACall, request: TaskRequest): Promise<Task>
   listTasks(call: A2ACall, request: ListRequest): Promise<TaskList>
   cancelTask(call: A2ACall, request: TaskRequest): Promise<Task>
-  subscribe(call: A2ACall, request: TaskRequest): AsyncIterable<StreamEntry>
+  subscribe(call: A2ACall, request: TaskRequest): AsyncIterable<readonly StreamEntry[]>
   setPush(
     call: A2ACall,
     request: { readonly taskId: string; readonly config: PushConfig },

@@ -1,6 +1,6 @@
 import { isTaskEnded } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
-import type { A2AMessage, SendRequest, StreamEntry } from '../model.ts'
+import type { A2AMessage, SendRequest, StreamEntry, StreamItem } from '../model.ts'
 import { inputOf } from '../parts/input.ts'
 import { messagesOf, turnOf } from '../parts/output.ts'
 import { type FollowOptions, followTask } from '../tasks/follow.ts'
@@ -27,15 +27,17 @@ export async function send(call: A2ACall, request: SendRequest): Promise<Sent> {
 export async function* stream(
   call: A2ACall,
   request: SendRequest,
-): AsyncGenerator<StreamEntry, void, undefined> {
+): AsyncGenerator<readonly StreamEntry[], void, undefined> {
   const { message, historyLength } = request
   const answer = await answerOf(call, request)
   const begun = await begin(call, request)
   if (answer === 'message') {
     const found = await settled(call, begun)
-    yield found.record.state === 'completed'
-      ? { item: { type: 'message', message: await messageOf(call, found) } }
-      : { item: { type: 'task', task: await present(call, found, { historyLength }) } }
+    const item: StreamItem =
+      found.record.state === 'completed'
+        ? { type: 'message', message: await messageOf(call, found) }
+        : { type: 'task', task: await present(call, found, { historyLength }) }
+    yield [{ item }]
     return
   }
   const { found, runId, after } = begun
@@ -44,7 +46,7 @@ export async function* stream(
   const history = historyLength === 0 ? {} : { history: [{ ...message, contextId, taskId }] }
   // The state before the run began: what the log has of it follows.
   const status = statusOf({ ...found, record: { ...record, state: 'submitted', error: null } }, [])
-  yield { item: { type: 'task', task: { id: taskId, contextId, status, ...history } } }
+  yield [{ item: { type: 'task', task: { id: taskId, contextId, status, ...history } } }]
   yield* follow(call, found, { runId, after })
 }
 
@@ -53,7 +55,7 @@ export function follow(
   call: A2ACall,
   found: FoundTask,
   from: Pick<FollowOptions, 'runId' | 'after' | 'seen'>,
-): AsyncGenerator<StreamEntry, void, undefined> {
+): AsyncGenerator<readonly StreamEntry[], void, undefined> {
   const { engine, options } = call.context
   const { principal, signal } = call.call
   const { contextId, thread } = found

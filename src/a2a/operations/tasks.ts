@@ -43,7 +43,7 @@ export async function cancelTask(call: A2ACall, request: TaskRequest): Promise<T
 export async function* subscribe(
   call: A2ACall,
   request: TaskRequest,
-): AsyncGenerator<StreamEntry, void, undefined> {
+): AsyncGenerator<readonly StreamEntry[], void, undefined> {
   const { engine } = call.context
   const { principal, signal } = call.call
   const found = await permittedTask(call, 'threads:stream', request)
@@ -62,17 +62,15 @@ export async function* subscribe(
   }
   const { historyLength } = request
   const waits = record.state === 'input-required' && call.dialect.version === '1.0' && seen === undefined
-  yield {
-    item: { type: 'task', task: await present(call, found, { historyLength, artifacts: waits }) },
-  }
+  const task = await present(call, found, { historyLength, artifacts: waits })
+  yield [{ item: { type: 'task', task } }]
   const { taskId } = record
   const now = waits ? await engine.waitForAnswer({ threadId, principal, taskId, signal }) : record
   if (!now) throw taskNotFound(request.id)
   const next = { ...found, record: now }
   if (waits && now.runIds.length === record.runIds.length) {
-    const task = await present(call, next, { historyLength: 0, artifacts: false })
-    const { id, contextId, status } = task
-    yield { item: { type: 'status', taskId: id, contextId, status, final: true } }
+    const { id, contextId, status } = await present(call, next, { historyLength: 0, artifacts: false })
+    yield [{ item: { type: 'status', taskId: id, contextId, status, final: true } }]
     return
   }
   const runId = waits ? now.runIds[record.runIds.length]! : currentRun(found)

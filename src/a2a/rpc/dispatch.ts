@@ -6,7 +6,7 @@ import type { A2ACall, Operations } from '../operations/operations.ts'
 
 /** Reads the params, calls the operation, and returns the result as the dialect writes it. */
 type Answer = (operations: Operations, call: A2ACall, params: unknown) => Promise<unknown>
-type Open = (operations: Operations, call: A2ACall, params: unknown) => AsyncIterable<StreamEntry>
+type Open = (operations: Operations, call: A2ACall, params: unknown) => AsyncIterable<readonly StreamEntry[]>
 
 type Streamed = 'stream' | 'subscribe'
 

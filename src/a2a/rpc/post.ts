@@ -73,7 +73,7 @@ export const postRpc =
       })
       const answer = { jsonrpc: '2.0', id, error: told }
       if (!toldByEvent || status !== 200) return json(answer, { status, headers })
-      return new Response(frameOf(JSON.stringify(answer)) as BodyInit, { headers: SSE_HEADERS })
+      return new Response(frameOf(JSON.stringify(answer)), { headers: SSE_HEADERS })
     }
   }
 

@@ -1,4 +1,4 @@
-import { encodeSse, sseResponse } from '../../http/index.ts'
+import { formatSse, sseResponse } from '../../http/index.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { StreamEntry } from '../model.ts'
@@ -6,9 +6,14 @@ import type { StreamEntry } from '../model.ts'
 /** Line ends for some clients, though not for JSON or event streams. */
 const ODD_LINE_ENDS = /[\u0085\u2028\u2029]/g
 
+/** Frames that are sent together are at most so long, in characters, but for the last one. */
+const CHUNK_LENGTH = 65_536
+
+const encoder = new TextEncoder()
+
 /** The frame of one JSON-RPC response, given as JSON. */
-export const frameOf = (text: string, id?: string): Uint8Array =>
-  encodeSse({
+export const frameOf = (text: string, id?: string): string =>
+  formatSse({
     id,
     data: text.replace(ODD_LINE_ENDS, (end) => `\\u${end.charCodeAt(0).toString(16).padStart(4, '0')}`),
   })
@@ -19,7 +24,7 @@ export interface StreamAnswer {
   /** The JSON of the request's id. */
   readonly id: string
   /** Given the call whose signal aborts when the client is gone, also where only the response is cancelled. */
-  readonly open: (call: FaceCall) => AsyncIterable<StreamEntry>
+  readonly open: (call: FaceCall) => AsyncIterable<readonly StreamEntry[]>
   /** The JSON-RPC response for an error in the middle, as JSON. */
   readonly failed: (error: unknown) => string
 }
@@ -36,34 +41,41 @@ export async function streamResponse({ call, dialect, id, open, failed }: Stream
   const release = () => call.signal?.removeEventListener('abort', leave)
 
   const head = `{"jsonrpc":"2.0","id":${id},"result":`
-  let entries: AsyncIterator<StreamEntry>
-  let unsent: IteratorResult<StreamEntry> | undefined
+  let batches: AsyncIterator<readonly StreamEntry[]>
+  let batch: IteratorResult<readonly StreamEntry[], unknown>
   try {
-    entries = open({ ...call, signal: gone.signal })[Symbol.asyncIterator]()
-    unsent = await entries.next()
+    batches = open({ ...call, signal: gone.signal })[Symbol.asyncIterator]()
+    batch = await batches.next()
   } catch (error) {
     release()
     throw error
   }
 
+  let sent = 0
   let isOver = false
   const next = async (): Promise<Uint8Array | undefined> => {
     if (isOver) return undefined
+    let frames = ''
     try {
-      const entry = unsent ?? (await entries.next())
-      unsent = undefined
-      if (entry.done) return undefined
-      return frameOf(`${head}${JSON.stringify(dialect.writeItem(entry.value.item))}}`, entry.value.id)
+      while (!batch.done && sent === batch.value.length) {
+        batch = await batches.next()
+        sent = 0
+      }
+      while (!batch.done && sent < batch.value.length && frames.length < CHUNK_LENGTH) {
+        const { id: eventId, item } = batch.value[sent++]!
+        frames += frameOf(`${head}${JSON.stringify(dialect.writeItem(item))}}`, eventId)
+      }
     } catch (error) {
       isOver = true
-      return error === gone.signal.reason ? undefined : frameOf(failed(error))
+      if (error !== gone.signal.reason) frames += frameOf(failed(error))
     }
+    return frames === '' ? undefined : encoder.encode(frames)
   }
   const cancel = () => {
     release()
     leave()
     // Nobody is left to be told that the end of reading failed.
-    entries.return?.().catch(() => {})
+    batches.return?.().catch(() => {})
   }
   return sseResponse({ next, cancel }, { signal: call.signal })
 }

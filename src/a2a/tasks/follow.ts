@@ -259,12 +259,12 @@ export interface FollowOptions {
   readonly reload: () => Promise<{ readonly found: FoundTask; readonly task: Task }>
 }
 
-/** The items of a task from the beginning of one of its runs, past and live, until it ends or asks. */
+/** The items of a task from the beginning of one of its runs, past and live, as many at a time as there are, until it ends or asks. */
 export async function* followTask(
   engine: AgentEngine,
   found: FoundTask,
   { principal, form, runId, after, signal, seen = 0, reload }: FollowOptions,
-): AsyncGenerator<StreamEntry, void, undefined> {
+): AsyncGenerator<readonly StreamEntry[], void, undefined> {
   const { threadId } = found.thread
   const translator = createTranslator(found, form)
   let { runIds } = found.record
@@ -272,13 +272,17 @@ export async function* followTask(
   for (let at = runIds.indexOf(runId); ; at++) {
     const run = { threadId, principal, runId: runIds[at]! }
     try {
-      for await (const event of engine.events({ ...run, after: seq, filter: TASK_EVENTS, signal })) {
-        if (event.type === 'gap') translator.skip()
-        else {
-          seq = event.seq
-          const item = translator.translate(event)
-          if (item && seq > seen) yield { id: String(seq), item }
+      for await (const events of engine.eventBatches({ ...run, after: seq, filter: TASK_EVENTS, signal })) {
+        const entries: StreamEntry[] = []
+        for (const event of events) {
+          if (event.type === 'gap') translator.skip()
+          else {
+            seq = event.seq
+            const item = translator.translate(event)
+            if (item && seq > seen) entries.push({ id: String(seq), item })
+          }
         }
+        yield entries
       }
     } catch (error) {
       // The record of a run that has ended is dropped after a day, that of its task is not.
@@ -291,7 +295,7 @@ export async function* followTask(
     // Whoever has seen more than there is has not seen this.
     const last = (seen > seq ? createTranslator(found, form) : translator).close(now.task)
     // Only the last item has the number: a reader that was cut off before it gets all of them again, and they replace what it has.
-    for (const item of last) yield item === last.at(-1) ? { id: String(seq), item } : { item }
+    yield last.map((item) => (item === last.at(-1) ? { id: String(seq), item } : { item }))
     return
   }
 }

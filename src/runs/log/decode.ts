@@ -93,10 +93,21 @@ export async function* readLog(
   wanted: Matcher,
   after = 0,
 ): AsyncGenerator<ThreadEvent> {
+  for await (const events of readLogBatches(store, threadId, wanted, after))
+    for (const event of events) yield event
+}
+
+/** The same, as many at a time as one read gives. */
+export async function* readLogBatches(
+  store: Store,
+  threadId: string,
+  wanted: Matcher,
+  after: number,
+): AsyncGenerator<readonly ThreadEvent[]> {
   for (;;) {
     const batch = await store.read(threadId, { after })
     if (batch.count === 0) return
-    yield* decodeBatch(batch, wanted)
+    yield decodeBatch(batch, wanted)
     after = batch.first + batch.count - 1
   }
 }

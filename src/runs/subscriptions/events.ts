@@ -1,6 +1,6 @@
 import type { RunContext } from '../context.ts'
 import { waitForEnd } from '../execution/recover.ts'
-import { decodeBatch, decodeFrames, type LogGap, readLog, type ThreadEvent } from '../log/decode.ts'
+import { decodeBatch, decodeFrames, type LogGap, readLogBatches, type ThreadEvent } from '../log/decode.ts'
 import { createMatcher, type Matcher } from '../log/filter.ts'
 import type { Topic } from '../log/frame.ts'
 import type { Owned, ThreadEvents } from '../requests.ts'
@@ -15,10 +15,19 @@ export async function* readEvents(
   context: RunContext,
   request: Owned<ThreadEvents>,
 ): AsyncGenerator<ThreadEvent | LogGap, void, undefined> {
+  for await (const events of readEventBatches(context, request)) for (const event of events) yield event
+}
+
+/** The same, as many at a time as there are. */
+export async function* readEventBatches(
+  context: RunContext,
+  request: Owned<ThreadEvents>,
+): AsyncGenerator<readonly (ThreadEvent | LogGap)[], void, undefined> {
   const { threadId, owner, runId, after = 0, signal } = request
   signal?.throwIfAborted()
   const filter = request.filter ? createMatcher(request.filter) : () => true
   const wanted = runId === undefined ? filter : ofRun(runId, filter)
+  const isShown = isShownOf(runId, filter)
   if (runId !== undefined) await requireRun(context, { threadId, owner, runId })
   const subscription = subscribeAs(context, { threadId, owner, since: after }, wanted, AS_EVENTS)
   signal?.addEventListener('abort', subscription.cancel)
@@ -37,14 +46,14 @@ export async function* readEvents(
   let seen = after
   try {
     for (let chunk = await subscription.next(); chunk; chunk = await subscription.next()) {
-      for (const event of chunk) {
-        if (event.type === 'event') seen = event.seq
-        if (isShown(event, runId, filter)) yield event
-        if (runId !== undefined && isEndOf(event, runId)) return
-      }
+      yield chunk.filter(isShown)
+      const last = chunk.at(-1)
+      if (last?.type === 'event') seen = last.seq
+      if (runId !== undefined && chunk.some((event) => isEndOf(event, runId))) return
     }
     signal?.throwIfAborted()
-    if (isOver) yield* readLog(context.store, threadId, ofRun(runId!, filter), seen)
+    if (!isOver) return
+    for await (const rest of readLogBatches(context.store, threadId, wanted, seen)) yield rest.filter(isShown)
   } finally {
     stopWaiting.abort()
     signal?.removeEventListener('abort', subscription.cancel)
@@ -70,11 +79,13 @@ const isRootLifecycle = ({ method, namespace }: Pick<Topic, 'method' | 'namespac
   method === 'lifecycle' && namespace.length === 0
 
 /** False for the run's root lifecycle events if they were only read to notice its end. */
-const isShown = (event: ThreadEvent | LogGap, runId: string | undefined, filter: Matcher): boolean =>
-  runId === undefined ||
-  event.type === 'gap' ||
-  !isRootLifecycle(event) ||
-  filter({ method: event.method, namespace: [], runId, detail: undefined, token: 0 })
+const isShownOf =
+  (runId: string | undefined, filter: Matcher) =>
+  (event: ThreadEvent | LogGap): boolean =>
+    runId === undefined ||
+    event.type === 'gap' ||
+    !isRootLifecycle(event) ||
+    filter({ method: event.method, namespace: [], runId, detail: undefined, token: 0 })
 
 const TERMINAL_EVENTS: readonly unknown[] = ['completed', 'failed', 'interrupted']
 
