@@ -6,15 +6,16 @@ const RESERVED = new Set(['__proto__', 'constructor', 'prototype'])
 
 /** Any text may be a thread id, within what every storage can keep. Throws 400. */
 export function threadIdOf(id: string | undefined): string {
-  if (id === undefined || id === '' || id.length > MAX_THREAD_ID || RESERVED.has(id) || !isText(id)) {
-    throw new HttpError(
-      400,
-      'invalid_argument',
-      `A thread id is 1 to ${MAX_THREAD_ID} characters of well-formed text without control characters, and no reserved name. A UUID will do.`,
-    )
-  }
-  return id
+  if (id !== undefined && isThreadId(id)) return id
+  throw new HttpError(
+    400,
+    'invalid_argument',
+    `A thread id is 1 to ${MAX_THREAD_ID} characters of well-formed text without control characters, and no reserved name. A UUID will do.`,
+  )
 }
+
+export const isThreadId = (id: string): boolean =>
+  id !== '' && id.length <= MAX_THREAD_ID && !RESERVED.has(id) && isText(id)
 
 /** Has no control characters and no half of a surrogate pair. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for

@@ -9,7 +9,7 @@ import { sleep, within } from '../time.ts'
 import { observedStore } from './availability.ts'
 import { closeReason, type ErrorReporter, type RunContext } from './context.ts'
 import { deadlineOf } from './deadlines.ts'
-import { noSuchTask, RunError } from './errors.ts'
+import { RunError } from './errors.ts'
 import { cancelRun, cancelTask } from './execution/cancel.ts'
 import { startMaintenance } from './execution/maintenance.ts'
 import { waitForEnd } from './execution/recover.ts'
@@ -27,7 +27,6 @@ import {
 } from './records/idempotency.ts'
 import {
   type CancelAction,
-  isTaskEnded,
   loadRun,
   loadThread,
   type StoredConfig,
@@ -386,17 +385,10 @@ async function cancelOwnRun(
   await cancelRun(context, run.threadId, run.runId, action)
 }
 
-async function cancelOwnTask(
+const cancelOwnTask = (
   context: RunContext,
   asked: OwnedThread & { readonly taskId: string },
-): Promise<TaskRecord> {
-  const task = await findTask(context, asked)
-  if (!task) throw noSuchTask(asked.taskId)
-  const { threadId, taskId } = task
-  if (task.details !== null) return cancelTask(context, threadId, taskId)
-  if (!isTaskEnded(task)) await cancelRun(context, threadId, taskId, 'interrupt')
-  return task
-}
+): Promise<TaskRecord> => cancelTask(context, asked, () => findTask(context, asked))
 
 async function waitForResult(
   context: RunContext,

@@ -3,7 +3,14 @@ import { uuid7, uuidOf } from '../../ids.ts'
 import { permit } from '../../requests/access.ts'
 import { runConfig } from '../../requests/run-config.ts'
 import { titleOf } from '../../requests/title.ts'
-import { type CommandKey, isTaskEnded, RunError, type Started, unanswered } from '../../runs/index.ts'
+import {
+  type CommandKey,
+  isTaskEnded,
+  RunError,
+  type Started,
+  type ThreadRecord,
+  unanswered,
+} from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, SendRequest } from '../model.ts'
 import { hasContent, inputOf } from '../parts/input.ts'
@@ -11,8 +18,8 @@ import { checkModes } from '../parts/modes.ts'
 import { messagesOf } from '../parts/output.ts'
 import { answersTo, resumeOf } from '../parts/resume.ts'
 import { apartFrom, type Conversation, conversationOf } from '../tasks/contexts.ts'
-import { taskIdOf } from '../tasks/ids.ts'
-import { type FoundTask, questionsOf, type TaskDetails } from '../tasks/present.ts'
+import { MAX_ID, taskIdOf } from '../tasks/ids.ts'
+import { type FoundTask, openQuestions, type TaskDetails } from '../tasks/present.ts'
 import { findRun, findTask } from './find.ts'
 import type { A2ACall } from './operations.ts'
 
@@ -29,8 +36,17 @@ export interface Begun {
  * context starts nothing, and gets what it has started.
  */
 export async function beginRun(call: A2ACall, request: SendRequest): Promise<Begun> {
-  const { taskId } = request.message
-  const begun = await (taskId ? goOn(call, request, taskId) : beginTask(call, request))
+  const { taskId, messageId } = request.message
+  if (messageId.length > MAX_ID) throw wrongMessageId(`expected at most ${MAX_ID} characters`)
+  const begin = taskId ? goOn(call, request, taskId) : beginTask(call, request)
+  const begun = await begin.catch((error) => {
+    const isReused = error instanceof RunError && error.code === 'key_reused'
+    throw isReused
+      ? wrongMessageId(
+          'another message of this context has this id. Send that message again, or use a new id',
+        )
+      : error
+  })
   const work = call.context.engine.working(begun.found.thread.threadId)
   if (work) call.call.waitUntil(work)
   return begun
@@ -50,7 +66,7 @@ async function beginTask(call: A2ACall, request: SendRequest): Promise<Begun> {
   try {
     return await start(conversation)
   } catch (error) {
-    if (conversation.thread || !(error instanceof RunError)) throw error
+    if (conversation.thread?.assistantId || !(error instanceof RunError)) throw error
     // The id is another caller's, or another assistant has taken it just now.
     const other = error.code === 'no_such_thread' ? await apartFrom(address) : await conversationOf(address)
     if (other.threadId === conversation.threadId) throw error
@@ -74,10 +90,7 @@ async function startTask(
   const known = thread && command && (await startedBefore(call, threadId, command))
   if (known) return begunBy(call, { contextId, threadId }, known)
   if (resumeOf(message).length > 0) throw unnamedTask('An answer')
-  if (thread && unanswered(thread).length > 0) {
-    const asking = taskIdOf(contextId, thread.interrupts[0]!.runId || thread.lastRunId || '')
-    throw unnamedTask(`The conversation waits for an answer to task ${JSON.stringify(asking)}, and a message`)
-  }
+  if (thread) await requireNoQuestion(call, contextId, thread)
   const input = inputOf(message)
   const after =
     thread && !hasContent(message)
@@ -100,6 +113,19 @@ async function startTask(
   return begunBy(call, { contextId, threadId }, started)
 }
 
+/** Throws where a task of the thread waits for an answer: a message that names no task is none. */
+async function requireNoQuestion(call: A2ACall, contextId: string, thread: ThreadRecord): Promise<void> {
+  const [open] = unanswered(thread)
+  if (!open) return
+  const { threadId, lastRunId } = thread
+  const asked = { threadId, principal: call.call.principal, taskId: open.runId || (lastRunId ?? '') }
+  const task = await call.context.engine.findTask(asked)
+  // What a task has asked that was cancelled or has failed since, nobody can answer.
+  if (!task || isTaskEnded(task)) return
+  const id = JSON.stringify(taskIdOf(contextId, task.taskId))
+  throw unnamedTask(`The conversation waits for an answer to task ${id}, and a message`)
+}
+
 /** A message for a task: the answer to what it has asked, or more for it to do. */
 async function goOn(call: A2ACall, request: SendRequest, taskId: string): Promise<Begun> {
   const { context, assistantId } = call
@@ -120,7 +146,7 @@ async function goOn(call: A2ACall, request: SendRequest, taskId: string): Promis
     command,
     task: { taskId: record.taskId, details: { ...details } },
   }
-  const answers = answersTo(message, record.state, questionsOf(found))
+  const answers = answersTo(message, record.state, openQuestions(found))
   const started = answers
     ? await engine.respond({ ...run, answers })
     : await engine.start({ ...run, assistantId, input: inputOf(message) })
@@ -133,6 +159,11 @@ const ended = (taskId: string, state: string): A2AError =>
     `Task ${JSON.stringify(taskId)} has ended (${state}) and takes no more messages. Send the message with its contextId alone to go on with the conversation.`,
     { taskId },
   )
+
+function wrongMessageId(why: string): A2AError {
+  const field = 'params.message.messageId'
+  return new A2AError('invalid_params', `${field}: ${why}.`, { field })
+}
 
 const unnamedTask = (what: string): A2AError =>
   new A2AError('invalid_params', `message.taskId: ${what} must name the task that asked.`)
@@ -178,10 +209,10 @@ function common(
   }
 }
 
-/** The thread that traces are grouped under, which clients name beside the message. */
+/** The thread that traces are grouped under, which clients name beside the message. What is no id is ignored. */
 function traceOf({ metadata }: A2ACall, request: SendRequest): string | undefined {
   const named = [metadata, request.metadata].map((fields) => fields?.thread_id)
-  return named.find((id): id is string => typeof id === 'string' && id !== '')
+  return named.find((id): id is string => typeof id === 'string' && id !== '' && id.length <= MAX_ID)
 }
 
 /** A message has one effect in its context. */

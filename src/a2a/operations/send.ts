@@ -1,22 +1,23 @@
-import { isTaskEnded } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, SendRequest, StreamEntry, StreamItem } from '../model.ts'
 import { inputOf } from '../parts/input.ts'
-import { messagesOf, turnOf } from '../parts/output.ts'
-import { type FollowOptions, followTask } from '../tasks/follow.ts'
+import { type FollowOptions, followTask, isSettled, nextEnd } from '../tasks/follow.ts'
 import { taskIdOf } from '../tasks/ids.ts'
-import { type FoundTask, statusOf } from '../tasks/present.ts'
+import { answerIdOf, type FoundTask, statusOf } from '../tasks/present.ts'
 import { agentOf, type Begun, beginRun } from './begin.ts'
 import { findRun, present } from './find.ts'
 import type { A2ACall, Sent } from './operations.ts'
 import { pushesOf, savePush } from './push.ts'
 
-/** Sends a message, and waits for the task to end or to ask unless the client does not want to. */
+/**
+ * Sends a message, and waits for the task to end or to ask unless the client does not want to. One that is answered with a message
+ * has no task that could be asked for later, so that its sender always waits.
+ */
 export async function send(call: A2ACall, request: SendRequest): Promise<Sent> {
   const { blocking, historyLength } = request
   const answer = await answerOf(call, request)
   const begun = await begin(call, request)
-  if (!blocking) return { task: await present(call, begun.found, { historyLength }) }
+  if (!blocking && answer === 'task') return { task: await present(call, begun.found, { historyLength }) }
   const found = await settled(call, begun)
   return answer === 'message' && found.record.state === 'completed'
     ? { message: await messageOf(call, found) }
@@ -90,26 +91,25 @@ const answerOf = async (call: A2ACall, { message }: SendRequest): Promise<'task'
 }
 
 /** Waits until the task has ended or asks, whatever instance works on it. */
-async function settled(call: A2ACall, { found, runId }: Begun): Promise<FoundTask> {
+export async function settled(
+  call: A2ACall,
+  { found, runId }: Pick<Begun, 'found' | 'runId'>,
+): Promise<FoundTask> {
   const { engine } = call.context
   const { principal, signal } = call.call
   const { threadId } = found.thread
   let now = found
-  for (let waitFor = runId; !isSettled(now); waitFor = now.record.runIds.at(-1)!) {
-    await engine.wait({ threadId, principal, runId: waitFor, ...(signal && { signal }) })
+  while (!isSettled(now)) {
+    await engine.wait({ threadId, principal, runId: nextEnd(now), ...(signal && { signal }) })
     now = await findRun(call, { contextId: found.contextId, threadId, runId })
   }
   return now
 }
 
-const isSettled = ({ record }: FoundTask): boolean => isTaskEnded(record) || record.state === 'input-required'
-
-/** The last answer of a task, for a client that is given no task. */
+/** The answer of a task, for a client that is given no task. */
 async function messageOf(call: A2ACall, found: FoundTask): Promise<A2AMessage> {
-  const { contextId, thread } = found
-  const state = await call.context.engine.readState(thread)
-  const answer = messagesOf(state?.values ?? {}).findLast(({ role }) => role === 'assistant')
-  const turn = answer && turnOf(answer, { contextId })
-  if (!turn) throw new A2AError('invalid_agent_response', 'The agent has given no answer.')
-  return turn
+  const { contextId, artifacts = [] } = await present(call, found, { historyLength: 0 })
+  const parts = artifacts.flatMap((artifact) => artifact.parts)
+  if (parts.length === 0) throw new A2AError('invalid_agent_response', 'The agent has given no answer.')
+  return { messageId: answerIdOf(found.record), role: 'agent', parts, contextId }
 }

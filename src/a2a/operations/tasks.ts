@@ -8,7 +8,7 @@ import { taskNotFound } from '../tasks/ids.ts'
 import type { FoundTask } from '../tasks/present.ts'
 import { findRun, findTask, permittedTask, present } from './find.ts'
 import type { A2ACall } from './operations.ts'
-import { follow } from './send.ts'
+import { follow, settled } from './send.ts'
 
 export async function getTask(call: A2ACall, request: TaskRequest): Promise<Task> {
   const found = await permittedTask(call, 'threads:read', request)
@@ -23,17 +23,12 @@ export async function cancelTask(call: A2ACall, request: TaskRequest): Promise<T
   const { threadId } = found.thread
   const before = await engine.cancelTask({ threadId, principal, taskId: found.record.taskId })
   if (isTaskEnded(before) && before.state !== 'canceled') {
-    throw new A2AError(
-      'task_not_cancelable',
-      `Task ${JSON.stringify(request.id)} has ended (${before.state}).`,
-      {
-        taskId: request.id,
-      },
-    )
+    const { id: taskId } = request
+    const message = `Task ${JSON.stringify(taskId)} has ended (${before.state}).`
+    throw new A2AError('task_not_cancelable', message, { taskId })
   }
-  if (!isTaskEnded(before) && before.state !== 'input-required')
-    for (const runId of before.runIds) await engine.wait({ threadId, principal, runId })
-  return present(call, await findTask(call, request), { historyLength: request.historyLength })
+  const cancelled = { found: await findTask(call, request), runId: before.taskId }
+  return present(call, await settled(call, cancelled), { historyLength: request.historyLength })
 }
 
 /**

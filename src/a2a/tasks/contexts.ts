@@ -1,7 +1,9 @@
 import { uuidOf } from '../../ids.ts'
 import { ownerOf, type Principal } from '../../principal.ts'
+import { isThreadId } from '../../requests/ids.ts'
 import type { AgentEngine, ThreadRecord } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
+import { MAX_ID } from './ids.ts'
 
 /** A conversation as A2A names it, and as the engine keeps it. */
 export interface Conversation {
@@ -19,7 +21,6 @@ export interface ContextAddress {
 }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-const MAX_CONTEXT_ID = 512
 
 /**
  * The thread of a context: the caller's thread of this id with this assistant, whatever face made it, else the thread that stands
@@ -28,9 +29,8 @@ const MAX_CONTEXT_ID = 512
  */
 export async function conversationOf(address: ContextAddress): Promise<Conversation> {
   const { engine, principal, assistantId, contextId } = address
-  if (contextId.length > MAX_CONTEXT_ID) {
-    throw new A2AError('invalid_params', `contextId: expected at most ${MAX_CONTEXT_ID} characters.`)
-  }
+  if (contextId.length > MAX_ID)
+    throw new A2AError('invalid_params', `contextId: expected at most ${MAX_ID} characters.`)
   const named = isThreadId(contextId)
     ? await engine.findThread({ threadId: contextId, principal })
     : undefined
@@ -53,6 +53,3 @@ export async function apartFrom({
 
 const isOf = (engine: AgentEngine, thread: ThreadRecord, assistantId: string): boolean =>
   (engine.aliases.get(thread.assistantId ?? assistantId) ?? thread.assistantId ?? assistantId) === assistantId
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no thread id has
-const isThreadId = (id: string): boolean => id !== '' && !/[\u0000-\u001f\u007f\p{Surrogate}]/u.test(id)

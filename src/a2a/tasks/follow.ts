@@ -1,6 +1,12 @@
 import { decodeBlock } from '../../messages/index.ts'
 import type { Principal } from '../../principal.ts'
-import { type AgentEngine, type EventFilter, RunError, type ThreadEvent } from '../../runs/index.ts'
+import {
+  type AgentEngine,
+  type EventFilter,
+  isTaskEnded,
+  RunError,
+  type ThreadEvent,
+} from '../../runs/index.ts'
 import type { Artifact, ArtifactUpdate, Part, StreamEntry, StreamItem, Task } from '../model.ts'
 import type { StreamForm } from '../options.ts'
 import { partOf } from '../parts/output.ts'
@@ -269,8 +275,8 @@ export async function* followTask(
   const translator = createTranslator(found, form)
   let { runIds } = found.record
   let seq = after
-  for (let at = runIds.indexOf(runId); ; at++) {
-    const run = { threadId, principal, runId: runIds[at]! }
+  for (let next = runId; ; ) {
+    const run = { threadId, principal, runId: next }
     try {
       for await (const events of engine.eventBatches({ ...run, after: seq, filter: TASK_EVENTS, signal })) {
         const entries: StreamEntry[] = []
@@ -288,14 +294,36 @@ export async function* followTask(
       // The record of a run that has ended is dropped after a day, that of its task is not.
       if (!(error instanceof RunError && error.code === 'no_such_run')) throw error
     }
-    if (at < runIds.length - 1) continue
-    const now = await reload()
-    runIds = now.found.record.runIds
-    if (at < runIds.length - 1) continue
-    // Whoever has seen more than there is has not seen this.
-    const last = (seen > seq ? createTranslator(found, form) : translator).close(now.task)
-    // Only the last item has the number: a reader that was cut off before it gets all of them again, and they replace what it has.
-    yield last.map((item) => (item === last.at(-1) ? { id: String(seq), item } : { item }))
-    return
+    let later = runAfter(runIds, next)
+    if (later === undefined) {
+      const now = await reload()
+      runIds = now.found.record.runIds
+      // A run that waited may have been withdrawn, and the task goes on without it.
+      later = runAfter(runIds, next) ?? (isSettled(now.found) ? undefined : nextEnd(now.found))
+      if (later === undefined) {
+        // Whoever has seen more than there is has not seen this.
+        const last = (seen > seq ? createTranslator(found, form) : translator).close(now.task)
+        // Only the last item has the number: a reader that was cut off before it gets all of them again, and they replace what it has.
+        yield last.map((item) => (item === last.at(-1) ? { id: String(seq), item } : { item }))
+        return
+      }
+    }
+    next = later
   }
+}
+
+function runAfter(runIds: readonly string[], runId: string): string | undefined {
+  const at = runIds.indexOf(runId)
+  return at < 0 ? undefined : runIds[at + 1]
+}
+
+/** Whether a task has ended or asks. */
+export const isSettled = ({ record }: FoundTask): boolean =>
+  isTaskEnded(record) || record.state === 'input-required'
+
+/** The run of a task at work that ends next. */
+export function nextEnd({ thread, record: { runIds } }: FoundTask): string {
+  const { activeRunId, queue } = thread
+  const atWork = [activeRunId, ...queue.map(({ runId }) => runId)]
+  return atWork.find((runId) => runId !== null && runIds.includes(runId)) ?? runIds.at(-1)!
 }

@@ -1,5 +1,8 @@
 import { A2AError } from '../errors.ts'
 
+/** The most characters of an id that a client makes. */
+export const MAX_ID = 512
+
 /** What names a task to clients: its context and its first run, as on LangGraph's server. */
 export const taskIdOf = (contextId: string, runId: string): string => `${contextId}:${runId}`
 
@@ -14,12 +17,21 @@ export interface TaskAddress {
  */
 export function readTaskId(id: string, contextId: string | undefined): TaskAddress {
   const end = id.lastIndexOf(':')
-  const own = end > 0 ? id.slice(0, end) : contextId
-  if (own === undefined || id === '') throw taskNotFound(id)
+  const own = end < 0 ? contextId : id.slice(0, end)
+  const runId = id.slice(end + 1)
+  if (!own || runId === '' || runId.length > MAX_ID) throw taskNotFound(id)
   if (contextId !== undefined && contextId !== own)
-    throw new A2AError('invalid_params', `contextId: task ${JSON.stringify(id)} is of another context.`)
-  return { contextId: own, runId: id.slice(end + 1) }
+    throw new A2AError(
+      'invalid_params',
+      `contextId: task ${JSON.stringify(shown(id))} is of another context.`,
+    )
+  return { contextId: own, runId }
 }
 
-export const taskNotFound = (taskId: string): A2AError =>
-  new A2AError('task_not_found', `Task ${JSON.stringify(taskId.slice(0, 600))} not found.`, { taskId })
+/** An id of a client, as far as a task could have it. */
+const shown = (id: string): string => id.slice(0, MAX_ID + 40)
+
+export function taskNotFound(id: string): A2AError {
+  const taskId = shown(id)
+  return new A2AError('task_not_found', `Task ${JSON.stringify(taskId)} not found.`, { taskId })
+}

@@ -70,14 +70,15 @@ async function stateAfter(
   engine: AgentEngine,
   { thread, record }: FoundTask,
 ): Promise<StateSnapshot | undefined> {
-  const runId = record.runIds.at(-1)!
-  if (thread.lastRunId === runId) {
+  const { runIds } = record
+  if (thread.lastRunId !== null && runIds.includes(thread.lastRunId)) {
     const state = await engine.readState(thread)
     const by = state?.metadata.run_id
-    return by === undefined || record.runIds.includes(String(by)) ? state : undefined
+    // A run that has failed at once, and a client that writes the state, leave one that is not the task's.
+    if (by === undefined || runIds.includes(String(by))) return state
   }
-  for await (const snapshot of engine.readHistory(thread, {}, { limit: 1, filter: { run_id: runId } }))
-    return snapshot
+  for (const run_id of runIds.toReversed())
+    for await (const state of engine.readHistory(thread, {}, { limit: 1, filter: { run_id } })) return state
   return undefined
 }
 
@@ -99,11 +100,13 @@ const turnsOf = (
 const newest = <T>(items: readonly T[], length = items.length): readonly T[] =>
   items.slice(Math.max(0, items.length - length))
 
-/** The interrupts of the task that wait for an answer. */
-export const questionsOf = ({ thread, record }: FoundTask): readonly OpenInterrupt[] =>
-  record.state === 'input-required'
-    ? unanswered(thread).filter(({ runId }) => record.runIds.includes(runId))
-    : []
+/** What the task has asked and nobody has answered. A task at work may have asked already. */
+export const openQuestions = ({ thread, record }: FoundTask): readonly OpenInterrupt[] =>
+  unanswered(thread).filter(({ runId }) => record.runIds.includes(runId))
+
+/** The interrupts that the task waits for. */
+export const questionsOf = (found: FoundTask): readonly OpenInterrupt[] =>
+  found.record.state === 'input-required' ? openQuestions(found) : []
 
 /** A question whose value has `type: 'auth-required'` asks the client to authorize something. */
 const asksForAuth = ({ value }: OpenInterrupt): boolean =>

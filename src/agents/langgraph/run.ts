@@ -60,8 +60,8 @@ export async function* streamGraph(
 function runOptions(task: AgentTask, recursionLimit: number | undefined, signal: AbortSignal): RunOptions {
   const { tags, metadata, configurable, context } = task.config
   const { threadId, runId, assistantId } = task
-  // Tracers take these from the metadata, where clients may have written something else.
-  const ids = { thread_id: threadId, run_id: runId, graph_id: assistantId, assistant_id: assistantId }
+  // Tracers take these from the metadata, where clients may have written something else. A face may group a run under another thread.
+  const ids = { run_id: runId, graph_id: assistantId, assistant_id: assistantId }
   return {
     version: 'v3',
     signal,
@@ -74,7 +74,7 @@ function runOptions(task: AgentTask, recursionLimit: number | undefined, signal:
     },
     ...(recursionLimit !== undefined && { recursionLimit }),
     ...(tags !== undefined && { tags: [...tags] }),
-    metadata: { ...metadata, ...ids },
+    metadata: { thread_id: threadId, ...metadata, ...ids },
     ...(context !== undefined && { context }),
   }
 }

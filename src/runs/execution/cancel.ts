@@ -15,7 +15,6 @@ import {
   type TaskRecord,
   withoutQueued,
 } from '../records/records.ts'
-import { loadTask } from '../records/tasks.ts'
 import { commitTransitions, dropped } from '../records/transition.ts'
 import { retryConflicts } from '../records/update.ts'
 import { dropWaiting } from './enqueue.ts'
@@ -71,10 +70,16 @@ export async function cancelRun(
  * Cancels a task: its runs, those that wait first, or the questions that it has asked. Returns when that is recorded. Gives the task
  * as it was before, and changes nothing where it had ended. Throws `no_such_task`.
  */
-export async function cancelTask(context: RunContext, threadId: string, taskId: string): Promise<TaskRecord> {
+export async function cancelTask(
+  context: RunContext,
+  { threadId, taskId }: { readonly threadId: string; readonly taskId: string },
+  findTask: () => Promise<TaskRecord | undefined>,
+): Promise<TaskRecord> {
   const { store } = context
   return retryConflicts(async () => {
-    const [thread, task] = await Promise.all([loadThread(store, threadId), loadTask(store, threadId, taskId)])
+    // The thread is read first: its version guards what is read of the task afterwards.
+    const thread = await loadThread(store, threadId)
+    const task = await findTask()
     if (!thread || !task) throw noSuchTask(taskId)
     if (isTaskEnded(task)) return task
     if (task.state !== 'input-required') {
@@ -92,7 +97,8 @@ export async function cancelTask(context: RunContext, threadId: string, taskId: 
       guards: [guardThread(threadId, thread)],
       ops: [
         putThread({ ...thread.record, interrupts, status, updatedAt }),
-        putTask({ ...task, state: 'canceled', updatedAt }),
+        // A run that nobody started as a task has no record of one.
+        ...(task.details === null ? [] : [putTask({ ...task, state: 'canceled', updatedAt })]),
       ],
     })
     return task

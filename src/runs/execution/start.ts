@@ -176,8 +176,9 @@ function assistantOf(context: RunContext, thread: ThreadRecord, request: StartRe
  * After a failed run it is a new input: its sender may not expect that the interrupt is still open.
  */
 function answerWithInput(thread: ThreadRecord, request: StartRequest, waits: boolean): RunInput {
-  const { start, checkpointId, multitaskStrategy = 'enqueue' } = request
-  if (start.kind !== 'input' || start.value === null || checkpointId !== undefined) return start
+  const { start, checkpointId, multitaskStrategy = 'enqueue', task } = request
+  // Who sends a message for a task tells its answers apart.
+  if (start.kind !== 'input' || start.value === null || checkpointId !== undefined || task) return start
   if (thread.error !== null || (waits && multitaskStrategy !== 'enqueue')) return start
   const [first, ...others] = unanswered(thread).filter(({ runId }) => runId !== '')
   if (!first) return start
