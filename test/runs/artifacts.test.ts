@@ -1,14 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import type { AgentEngine } from '../../src/runs/index.ts'
-import { openStorage } from '../../src/storage/open.ts'
 import { artifactsIn, artifactsOf, payloads } from '../agents/artifacts.ts'
-import { BACKENDS } from '../kit/backends.ts'
 import { threadClient } from '../kit/client.ts'
+import { DATABASES } from '../kit/databases.ts'
 import { engineOf, start, transcript } from '../kit/engine.ts'
 import { isTerminal, type WireEvent } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
-import { killable, type Place, type Shared, sharedMemory } from '../kit/shared.ts'
+import { killable, type Place } from '../kit/shared.ts'
 import { gate } from '../kit/wait.ts'
 
 const sent = (events: readonly WireEvent[]) =>
@@ -16,26 +15,6 @@ const sent = (events: readonly WireEvent[]) =>
 
 const stateOf = async (engine: AgentEngine) =>
   (await engine.readState((await engine.findThread({ threadId: 't' }))!))!.values
-
-/** An empty database, opened once for each instance of the test. */
-const DATABASES: Readonly<Record<string, () => Promise<Shared | (() => Promise<Place>)>>> = {
-  memory: async () => sharedMemory(),
-  ...Object.fromEntries(
-    BACKENDS.filter((backend) => backend.installed()).map((backend) => [
-      backend.name,
-      async () => {
-        const database = await backend.create()
-        onTestFinished(() => database.remove())
-        return async () => {
-          const storage = await openStorage(database.url)
-          await storage.setup()
-          onTestFinished(() => storage.close())
-          return storage
-        }
-      },
-    ]),
-  ),
-}
 
 describe.each(Object.entries(DATABASES))('over %s', (_, create) => {
   function instance(agent: ReturnType<typeof defineAgent>, place: Place): AgentEngine {
