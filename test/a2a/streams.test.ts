@@ -374,6 +374,32 @@ describe('a task of several runs', () => {
     }
   })
 
+  test('goes on with the run at work for who has sent more to it, where that is dropped', async () => {
+    const [begun, go] = [gate(), gate()]
+    const { client, engine } = serve(async ({ message }) => {
+      const writer = message()
+      await writer.text('half ')
+      begun.open()
+      await go.opened
+      await writer.text('whole')
+    })
+    const { id: taskId, contextId } = await client.send(said('one'), { blocking: false })
+    await begun.opened
+    const stream = await client.stream(said('two', { taskId, contextId }))
+    await stream.next()
+    const waiting = client.send(said('three', { taskId, contextId }))
+    const queued = async () => (await engine.findThread({ threadId: contextId }))!.queue
+    await eventually(async () => (await queued()).length === 2)
+    const rest = all(Promise.resolve(stream))
+    for (const { runId } of await queued()) await engine.cancel({ threadId: contextId, runId })
+    go.open()
+    const told = toldBy(await rest)
+    const task = await waiting
+    expect([task.status.state, answerOf(task)]).toEqual(['completed', 'half whole'])
+    expect([told.states, told.finals]).toEqual([['completed'], 1])
+    expect(shownBy(told)).toEqual(shown(task.artifacts))
+  })
+
   test('gives a message that is sent again under another task the run that it has started', async () => {
     const { client } = serve(asking)
     const message = said('one', { contextId: 'c' })

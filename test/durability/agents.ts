@@ -72,6 +72,22 @@ const talk = defineAgent<TokensInput>({
   },
 })
 
+/** A function that can be continued: a message, then one beside an artifact, both of which have its numbers. */
+const letter = defineAgent<TokensInput>({
+  resumable: true,
+  async run({ input, message, artifact }) {
+    await message('Let me write.')
+    const [words, table] = [message(), artifact({ id: 'table', name: 'Table' })]
+    for (let n = 0; n < input.count; n++) {
+      await words.text(`${n} `)
+      await (n % 10 === 5 ? table.data({ n }) : table.text(`${n},`))
+      await sleep(input.everyMs)
+    }
+    await table.end()
+    await words.end()
+  },
+})
+
 const Steps = Annotation.Root({
   count: Annotation<number>,
   stepMs: Annotation<number>,
@@ -160,6 +176,7 @@ const asking = new StateGraph(Asking)
 export const agents: Readonly<Record<string, Agent>> = {
   tokens,
   talk,
+  letter,
   steps: langgraph(steps),
   story: langgraph(story),
   asking: langgraph(asking),

@@ -42,6 +42,7 @@ const server = createAgentServer({
   checkpointer: storage.checkpointer,
   leaseTtlMs,
   drainMs,
+  a2a: { push: { allowLoopback: true } },
   onError: report,
 })
 const served = await serve(server, { port, silent: true, onError: report })

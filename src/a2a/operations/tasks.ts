@@ -6,6 +6,7 @@ import type { ListRequest, StreamEntry, Task, TaskList, TaskRequest } from '../m
 import { conversationOf } from '../tasks/contexts.ts'
 import { taskNotFound } from '../tasks/ids.ts'
 import type { FoundTask } from '../tasks/present.ts'
+import { nextEnd } from '../tasks/progress.ts'
 import { findRun, findTask, permittedTask, present } from './find.ts'
 import type { A2ACall } from './operations.ts'
 import { follow, settled } from './send.ts'
@@ -68,14 +69,8 @@ export async function* subscribe(
     yield [{ item: { type: 'status', taskId: id, contextId, status, final: true } }]
     return
   }
-  const runId = waits ? now.runIds[record.runIds.length]! : currentRun(found)
+  const runId = waits ? now.runIds[record.runIds.length]! : nextEnd(found)
   yield* follow(call, next, { runId, after: await startOf(call, next, { runId, head }), seen })
-}
-
-/** The run that works on a task, else the one that waits to, else its last. */
-function currentRun({ thread, record: { runIds } }: FoundTask): string {
-  const unended = [thread.activeRunId, ...thread.queue.map(({ runId }) => runId)]
-  return runIds.find((runId) => unended.includes(runId)) ?? runIds.at(-1)!
 }
 
 /** The sequence number before a run's first event. A run that waits begins after the `head` that was read before it did. */

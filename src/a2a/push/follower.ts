@@ -1,11 +1,12 @@
 import { DeliveryError } from '../../outbox/delivery/errors.ts'
 import type { OutboxHandler, OutboxTools } from '../../outbox/work.ts'
 import type { Principal } from '../../principal.ts'
-import { type AgentEngine, isTaskEnded, type TaskRecord } from '../../runs/index.ts'
+import { type AgentEngine, isTaskEnded } from '../../runs/index.ts'
 import type { Json } from '../../storage/store/store.ts'
 import { dialectOfVersion } from '../dialects/choose.ts'
 import type { StreamItem, Task } from '../model.ts'
 import { type FoundTask, presentTask } from '../tasks/present.ts'
+import { nextEnd } from '../tasks/progress.ts'
 import { type Follower, type KnownPush, loadPush } from './configs.ts'
 
 /**
@@ -28,7 +29,7 @@ export const followForPush =
         await save(follower as unknown as Json)
       }
       if (isTaskEnded(found.record)) return
-      await nextChange(engine, found.record, signal)
+      await nextChange(engine, found, signal)
     }
   }
 
@@ -79,15 +80,12 @@ export function credentialsOf({
 }
 
 /** Settles when the task may have changed. */
-async function nextChange(
-  engine: AgentEngine,
-  { threadId, owner, taskId, state, runIds }: TaskRecord,
-  signal: AbortSignal,
-): Promise<unknown> {
+async function nextChange(engine: AgentEngine, found: FoundTask, signal: AbortSignal): Promise<unknown> {
+  const { threadId, owner, taskId, state } = found.record
   const task = { threadId, principal: principalOf(owner), signal }
   return state === 'input-required'
     ? engine.waitForAnswer({ ...task, taskId })
-    : engine.wait({ ...task, runId: runIds.at(-1)! })
+    : engine.wait({ ...task, runId: nextEnd(found) })
 }
 
 /** Somebody whose threads are those of the owner. */

@@ -1,17 +1,12 @@
 import { decodeBlock } from '../../messages/index.ts'
 import type { Principal } from '../../principal.ts'
-import {
-  type AgentEngine,
-  type EventFilter,
-  isTaskEnded,
-  RunError,
-  type ThreadEvent,
-} from '../../runs/index.ts'
+import { type AgentEngine, type EventFilter, RunError, type ThreadEvent } from '../../runs/index.ts'
 import type { Artifact, ArtifactUpdate, Part, StreamEntry, StreamItem, Task } from '../model.ts'
 import type { StreamForm } from '../options.ts'
 import { partOf } from '../parts/output.ts'
 import { taskIdOf } from './ids.ts'
 import { ANSWER_NAME, aboutArtifact, answerIdOf, type FoundTask, timestampOf } from './present.ts'
+import { isSettled, nextEnd } from './progress.ts'
 
 type Data = Readonly<Record<string, unknown>>
 
@@ -315,15 +310,4 @@ export async function* followTask(
 function runAfter(runIds: readonly string[], runId: string): string | undefined {
   const at = runIds.indexOf(runId)
   return at < 0 ? undefined : runIds[at + 1]
-}
-
-/** Whether a task has ended or asks. */
-export const isSettled = ({ record }: FoundTask): boolean =>
-  isTaskEnded(record) || record.state === 'input-required'
-
-/** The run of a task at work that ends next. */
-export function nextEnd({ thread, record: { runIds } }: FoundTask): string {
-  const { activeRunId, queue } = thread
-  const atWork = [activeRunId, ...queue.map(({ runId }) => runId)]
-  return atWork.find((runId) => runId !== null && runIds.includes(runId)) ?? runIds.at(-1)!
 }

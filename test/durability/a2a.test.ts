@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, describe, expect, test } from 'vitest'
+import {
+  type A2AClient,
+  clientOf,
+  type Json,
+  nothingTold,
+  type StreamEvent,
+  said,
+  shown,
+  shownBy,
+  type Told,
+  tell,
+} from '../a2a/streams.ts'
+import { STREAM_CLIENTS, type StreamClient } from './a2a-clients.ts'
+import { backends, countOf, LONG_LEASE_MS, randomMs, report, rounds, setScene } from './scene.ts'
+
+/** The cuts are of the network and of what a stream is made of, which is the same over every database. */
+const FOR_CUTS = 'postgres'
+/** For each agent. */
+const ROUNDS = countOf('ROUNDS', 1)
+const CUTS = countOf('CUTS', 100)
+
+const input = (count: number, everyMs: number) =>
+  said('', { contextId: crypto.randomUUID(), parts: [{ kind: 'data', data: { count, everyMs } }] })
+const words = (count: number, everyMs: number) =>
+  said(`${count} ${everyMs}`, { contextId: crypto.randomUUID() })
+
+const textIn = ({ artifacts }: Told): string =>
+  [...artifacts.values()]
+    .filter(({ name }) => name === 'Assistant Response')
+    .flatMap(({ parts }) => parts.map(({ text }: Json) => text))
+    .join('')
+
+const numbers = (count: number): string => Array.from({ length: count }, (_, n) => `${n} `).join('')
+
+/** What a client may show of an answer of so many numbers: the begin of one of its messages. */
+const isBegin = (text: string, count: number): boolean =>
+  numbers(count).startsWith(text) || 'Let me write.'.startsWith(text)
+
+/** Fetches streams whose connection breaks after a number of bytes, wherever that is in an event. */
+function cutting(): { fetch: typeof fetch; after: number; cut: boolean } {
+  const state = {
+    after: Number.POSITIVE_INFINITY,
+    cut: false,
+    async fetch(request: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+      const stop = new AbortController()
+      const response = await fetch(request, { ...init, signal: stop.signal })
+      if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return response
+      const reader = response.body!.getReader()
+      let left = state.after
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          const { value, done } = left > 0 ? await reader.read() : { value: undefined, done: false }
+          if (done) return controller.close()
+          if (value) controller.enqueue(value.subarray(0, left))
+          left -= value?.length ?? 0
+          if (value) return
+          state.cut = true
+          stop.abort()
+          controller.error(new Error('The connection was cut.'))
+        },
+      })
+      return new Response(body, { headers: response.headers })
+    },
+  }
+  return state as ReturnType<typeof cutting>
+}
+
+describe.each(backends)('$name', async (backend) => {
+  const scene = await setScene(backend)
+  afterAll(scene.close)
+  const survivor = await scene.start()
+
+  test.runIf(backend.name === FOR_CUTS).each(Object.entries(STREAM_CLIENTS))(
+    'a stream that is cut in the middle of an artifact and goes on at another instance has the answer once: %s',
+    async (name, open) => {
+      const [a, b] = [survivor, await scene.start({ leaseTtlMs: LONG_LEASE_MS })]
+      const count = 40
+      let cuts = 0
+      let early = 0
+      let late = 0
+
+      const follow = async (agent: string, message: Json): Promise<void> => {
+        const told = nothingTold()
+        let id: string | undefined
+        for (let at = 0; told.finals === 0; at++) {
+          const link = cutting()
+          // The last one stays, so that the task is seen to its end.
+          if (at < 4) link.after = 1 + randomMs(12_000)
+          const client: StreamClient = await open(`${[a, b][at % 2]!.origin}/a2a/${agent}`, link.fetch)
+          const events = id === undefined ? client.stream(message) : client.resubscribe(id, told.lastId)
+          try {
+            for await (const event of events) {
+              id ??= event.result.id
+              tell(told, event)
+              expect(isBegin(textIn(told), count), textIn(told)).toBe(true)
+            }
+          } catch (error) {
+            // Without a number to go on from, a task that has ended is asked for instead.
+            if (/Get it instead/.test(String(error))) {
+              late += 1
+              return
+            }
+            if (!link.cut) throw error
+            cuts += 1
+            if (told.artifacts.size === 0) early += 1
+          }
+        }
+        const task = await clientOf(`${b.origin}/a2a/${agent}`).get(id!)
+        expect(task.status.state).toBe('completed')
+        expect(shownBy(told)).toEqual(shown(task.artifacts))
+        expect([textIn(told), told.finals]).toEqual([numbers(count), 1])
+      }
+
+      const lane = async () => {
+        while (cuts < CUTS / 4) {
+          await follow('letter', input(count, 8))
+          await follow('story', words(count, 4))
+        }
+      }
+      await Promise.all([lane(), lane()])
+      expect(late === 0 || name !== 'Last-Event-ID').toBe(true)
+      expect(a.errors.concat(b.errors)).toEqual([])
+      await b.kill()
+      report(
+        backend,
+        `A2A streams cut, ${name}`,
+        `cuts ${cuts}, of these before the first chunk ${early}, ended meanwhile ${late}, gaps 0, doubles 0`,
+      )
+    },
+    120_000,
+  )
+
+  test('kill -9 of the instance at work in the middle of an artifact ends the task or lets it go on, with each text once', async () => {
+    const ends: Record<string, number> = {}
+    const count = 60
+
+    const round = async (agent: string, message: Json) => {
+      const victim = await scene.start()
+      const [from, to] = [victim, survivor].map(({ origin }) => clientOf(`${origin}/a2a/${agent}`)) as [
+        A2AClient,
+        A2AClient,
+      ]
+      const cut = nothingTold()
+      const watching = nothingTold()
+      let id = ''
+      let watcher: Promise<void> | undefined
+      const watch = async (events: AsyncIterable<StreamEvent>, told: Told) => {
+        for await (const event of events) {
+          tell(told, event)
+          expect(isBegin(textIn(told), count), textIn(told)).toBe(true)
+        }
+      }
+      try {
+        for await (const event of await from.stream(message)) {
+          id ||= event.result.id
+          tell(cut, event)
+          watcher ??= watch(await to.resubscribe(id), watching)
+          if (textIn(cut).length > 10) void sleep(randomMs(300)).then(victim.kill)
+        }
+        expect.unreachable('The instance was killed while it worked.')
+      } catch (error) {
+        expect(error).toMatchObject({ message: 'terminated' })
+      }
+      expect(cut.finals).toBe(0)
+      await watch(await to.resubscribe(id, cut.lastId), cut)
+      await watcher
+      const task = await to.get(id)
+      const { state } = task.status
+      ends[`${agent} ${state}`] = (ends[`${agent} ${state}`] ?? 0) + 1
+      // A busy machine may lose a run more often than by the kill, and it is given up after three attempts.
+      expect(agent === 'talk' ? ['failed'] : ['completed', 'failed']).toContain(state)
+      for (const told of [cut, watching]) {
+        expect(shownBy(told)).toEqual(shown(task.artifacts))
+        expect([told.finals, told.states.at(-1)]).toEqual([1, state])
+        if (state === 'completed') expect(textIn(told)).toBe(numbers(count))
+      }
+    }
+
+    await rounds(
+      ROUNDS * 3,
+      (at) =>
+        at % 3 === 0
+          ? round('talk', input(count, 20))
+          : at % 3 === 1
+            ? round('letter', input(count, 20))
+            : round('story', words(count, 10)),
+      3,
+    )
+    expect(survivor.errors).toEqual([])
+    report(backend, `A2A streams, kill -9 ${ROUNDS * 3} times`, `${JSON.stringify(ends)}, gaps 0, doubles 0`)
+  }, 600_000)
+})
