@@ -248,7 +248,19 @@ export function artifactsOf(items: readonly Json[]): Json[] {
     const before = append ? made.get(artifact.artifactId).parts : []
     made.set(artifact.artifactId, { ...artifact, parts: [...before, ...artifact.parts] })
   }
-  return [...made.values()]
+  return [...made.values()].map((artifact) => ({ ...artifact, parts: joined(artifact.parts) }))
+}
+
+/** Parts whose neighbouring texts are one. */
+function joined(parts: readonly Json[]): Json[] {
+  const whole: Json[] = []
+  for (const part of parts) {
+    const last = whole.at(-1)
+    if (part.kind === 'text' && last?.kind === 'text')
+      whole[whole.length - 1] = { ...last, text: last.text + part.text }
+    else if (part.kind !== 'text' || part.text !== '') whole.push(part)
+  }
+  return whole
 }
 
 /** What the other face shows. */

@@ -147,8 +147,10 @@ function artifactsOf(
   state: StateSnapshot | undefined,
   questions: readonly OpenInterrupt[],
 ): readonly Artifact[] {
-  const answer = messages.flatMap(({ role, content }) => (role === 'assistant' ? [partsOf(content)] : []))
-  const parts = answer.findLast((some) => some.length > 0)
+  const { messageId } = Object(record.details) as Partial<TaskDetails>
+  // A message of the client may be in the name of the agent.
+  const answers = messages.filter(({ role, id }) => role === 'assistant' && id !== messageId)
+  const parts = answers.map(({ content }) => partsOf(content)).findLast((some) => some.length > 0)
   return [
     ...(parts ? [{ artifactId: answerIdOf(record), name: ANSWER_NAME, parts }] : []),
     ...ownArtifacts(state, record),
