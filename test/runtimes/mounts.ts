@@ -2,17 +2,30 @@ import { Hono } from 'hono'
 import { toHono } from '../../adapters/hono.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { createAgentServer, type HandlerContext } from '../../src/index.ts'
+import { agents as greeters } from '../a2a/clients/agents.ts'
 import { functions } from '../conformance/audited/agents.ts'
 import { graphs } from '../conformance/audited/graphs.ts'
 
 const quiet = { authenticate: () => ({ id: 'everybody' }), onError() {} }
+const { graph, plain } = greeters
+
+/** The options that put both faces of a server below a path. */
+export const below = (basePath: string) => ({
+  threads: { basePath },
+  a2a: { basePath, push: { allowLoopback: true } },
+})
 
 /** What every runtime serves: functions below `/functions` and, through Hono, `/hono`; graphs below `/graphs`. */
 export function mounts() {
-  const own = createAgentServer({ agents: functions, threads: { basePath: '/functions' }, ...quiet })
+  const ofFunctions = { agents: { ...functions, greeter: plain! }, ...quiet }
+  const own = createAgentServer({ ...ofFunctions, ...below('/functions') })
   const agents = Object.fromEntries(Object.entries(graphs()).map(([id, graph]) => [id, langgraph(graph)]))
-  const ofGraphs = createAgentServer({ agents, threads: { basePath: '/graphs' }, ...quiet })
-  const app = new Hono().route('/hono', toHono(createAgentServer({ agents: functions, ...quiet })))
+  const ofGraphs = createAgentServer({
+    agents: { ...agents, greeter: graph! },
+    ...quiet,
+    ...below('/graphs'),
+  })
+  const app = new Hono().route('/hono', toHono(createAgentServer({ ...ofFunctions, ...below('') })))
   return async (request: Request, context?: HandlerContext): Promise<Response> =>
     (await own.handle(request, context)) ?? (await ofGraphs.handle(request, context)) ?? app.fetch(request)
 }

@@ -1,9 +1,17 @@
+import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runServerAudits } from '../../src/audit/index.ts'
+import type { OpenClient } from '../a2a/clients/client.ts'
+import { scenarios } from '../a2a/clients/scenarios.ts'
+import { openLegacy, openV1 } from '../a2a/clients/v1.ts'
+import { openV03 } from '../a2a/clients/v03.ts'
 import { audited } from '../conformance/audited/agents.ts'
 import { threadClient } from '../kit/client.ts'
 import { isTerminal } from '../kit/events.ts'
+import { openServer } from '../kit/listen.ts'
+import { eventually } from '../kit/wait.ts'
 import { RUNTIMES, type Started } from './start.ts'
 
 /** `node test/runtimes/run.mjs` installs the runtimes, and names those that start on this machine. */
@@ -12,6 +20,17 @@ const runtimes = names.split(',').filter((name) => name !== '')
 
 let threads = 0
 const open = (base: string) => threadClient(base, `thread-${++threads}`, {})
+
+/** The published clients of A2A, of which each reads the card and speaks its version. */
+const A2A_CLIENTS: Readonly<Record<string, OpenClient>> = {
+  '0.3.14': openV03,
+  '1.3.0': openV1,
+  '1.3.0 that speaks v0.3': openLegacy,
+}
+const openA2A = (base: string, assistantId: string, openClient: OpenClient) => {
+  const { origin, pathname } = new URL(base)
+  return openClient(origin, `${pathname}/.well-known/agent-card.json?assistant_id=${assistantId}`, fetch)
+}
 
 /** Everything that the last message of the thread says. */
 async function lastText(base: string, threadId: string): Promise<string> {
@@ -63,6 +82,35 @@ describe.skipIf(runtimes.length === 0)('outside of Node (node test/runtimes/run.
         expect(started.errors?.().slice(logged) ?? '').not.toContain('Error')
       },
     )
+
+    describe.each(['/functions', '/hono', '/graphs'])('A2A at %s', (mount) => {
+      test.each(Object.entries(A2A_CLIENTS))(
+        'serves every scenario of the client %s',
+        async (_, openClient) => {
+          const client = await openA2A(started.origin + mount, 'greeter', openClient)
+          await Promise.all(Object.values(scenarios).map((scenario) => scenario(client)))
+        },
+      )
+
+      test('tells a webhook how a task goes on', async ({ onTestFinished }) => {
+        const told: string[] = []
+        const receiver = createServer(async (request, response) => {
+          const task = JSON.parse(await text(request))
+          told.push(`${request.headers['x-a2a-notification-token']} ${task.status.state}`)
+          response.end()
+        })
+        const { origin, close } = await openServer(receiver)
+        onTestFinished(close)
+        const client = await openA2A(started.origin + mount, 'greeter', openV03)
+        const { id } = await client.send('Ask me')
+        const { hostname, port } = new URL(origin)
+        for (const host of [hostname, 'localhost'])
+          await client.setPush(id, { id: host, url: `http://${host}:${port}/`, token: host })
+        await client.send('yes', { taskId: id })
+        const isTold = (host: string) => told.includes(`${host} completed`)
+        await eventually(() => isTold(hostname) && isTold('localhost'), { what: 'The end of the task' })
+      })
+    })
   })
 })
 
@@ -82,6 +130,14 @@ describe.runIf(runtimes.includes('workerd'))('Workers (node test/runtimes/run.mj
       .poll(async () => (await thread.get('')).body.status, { timeout: 15_000, interval: 200 })
       .toBe('idle')
     expect(await lastText(base, thread.id)).toContain('19')
+  })
+
+  test('a server that a module makes answers over A2A', async ({ onTestFinished }) => {
+    const { origin, close } = await inFolder(program)
+    onTestFinished(async () => void (await close()))
+    const client = await openA2A(`${origin}/in-module`, 'slow', openV1)
+    const { id } = await client.send('Count.')
+    expect((await client.get(id)).text).toContain('19')
   })
 
   test('the example with a Durable Object streams, asks, is answered, cancels, and shows it all after a reload', async ({

@@ -21,6 +21,7 @@ export type Start = (folder: string, program: string) => Promise<Started>
 const ENTRIES: Readonly<Record<string, string>> = {
   [join(ROOT, 'src/index.ts')]: 'agentwire',
   [join(ROOT, 'src/agents/langgraph/langgraph.ts')]: 'agentwire/langgraph',
+  [join(ROOT, 'src/messages/index.ts')]: 'agentwire/messages',
   [join(ROOT, 'adapters/hono.ts')]: 'agentwire/hono',
 }
 

@@ -2,14 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons'
 import { createAgentServer, type HandlerContext } from '../../src/index.ts'
 import { functions } from '../conformance/audited/agents.ts'
-import { mounts } from './mounts.ts'
+import { below, mounts } from './mounts.ts'
 
 AsyncLocalStorageProviderSingleton.initializeGlobalInstance(new AsyncLocalStorage())
 
 /** Made while the module is loaded, and used without a Durable Object. */
 const inModule = createAgentServer({
   agents: functions,
-  threads: { basePath: '/in-module' },
+  ...below('/in-module'),
   authenticate: () => ({ id: 'everybody' }),
 })
 
