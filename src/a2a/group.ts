@@ -5,7 +5,7 @@ import type { AgentEngine } from '../runs/index.ts'
 import { extendedCard, getCard } from './card/get-card.ts'
 import { cardSettings } from './card/options.ts'
 import type { A2AContext } from './context.ts'
-import { push } from './operations/push.ts'
+import { deletePush, getPush, listPush, setPush } from './operations/push.ts'
 import { send, stream } from './operations/send.ts'
 import { cancelTask, getTask, listTasks, subscribe } from './operations/tasks.ts'
 import type { A2AOptions } from './options.ts'
@@ -39,6 +39,7 @@ export function createA2AGroup(given: A2AGroupOptions): WebHandler {
   })
 }
 
+// Bundlers keep an unused call whose arguments have a spread.
 const ask = /* @__PURE__ */ postRpc({
   send,
   stream,
@@ -46,7 +47,10 @@ const ask = /* @__PURE__ */ postRpc({
   listTasks,
   cancelTask,
   subscribe,
-  ...push,
+  setPush,
+  getPush,
+  listPush,
+  deletePush,
   extendedCard,
 })
 

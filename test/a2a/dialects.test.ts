@@ -18,9 +18,8 @@ import type {
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { v1 } from '../../src/a2a/dialects/v1.ts'
-import { writeList, writeMessage } from '../../src/a2a/dialects/v1-write.ts'
+import { writeList } from '../../src/a2a/dialects/v1-write.ts'
 import { v03 } from '../../src/a2a/dialects/v03.ts'
-import { writeMessage as writeMessage03 } from '../../src/a2a/dialects/v03-write.ts'
 import type { Artifact, Task as ModelTask, SendRequest, StreamItem } from '../../src/a2a/model.ts'
 import * as arbitrary from './arbitraries.ts'
 
@@ -119,9 +118,9 @@ describe('v1.0', () => {
   test('a message is the same after it was written and read', () => {
     fc.assert(
       fc.property(arbitrary.message, (message) => {
-        const ours = wire({ message: writeMessage(message) })
+        const ours = wire({ message: v1.writeMessage(message) })
         expect(v1.readSend(ours).message).toEqual(message)
-        expect(wire({ message: writeMessage(v1.readSend(ours).message) })).toEqual(ours)
+        expect(wire({ message: v1.writeMessage(v1.readSend(ours).message) })).toEqual(ours)
       }),
     )
   })
@@ -167,7 +166,7 @@ describe('v1.0', () => {
 
 function asV1({ message, blocking, historyLength, acceptedOutputModes, push, metadata }: SendRequest) {
   return {
-    message: writeMessage(message),
+    message: v1.writeMessage(message),
     configuration: {
       acceptedOutputModes,
       historyLength,
@@ -336,9 +335,9 @@ describe('v0.3', () => {
   test('a message is the same after it was written and read', () => {
     fc.assert(
       fc.property(arbitrary.message, (message) => {
-        const ours = wire({ message: writeMessage03(message) })
+        const ours = wire({ message: v03.writeMessage(message) })
         expect(v03.readSend(ours).message).toEqual(message)
-        expect(wire({ message: writeMessage03(v03.readSend(ours).message) })).toEqual(ours)
+        expect(wire({ message: v03.writeMessage(v03.readSend(ours).message) })).toEqual(ours)
       }),
     )
   })
@@ -347,7 +346,7 @@ describe('v0.3', () => {
     fc.assert(
       fc.property(arbitrary.sendRequest, ({ message, blocking, push, metadata, ...limits }) => {
         const configuration = { ...limits, blocking, pushNotificationConfig: push }
-        const params = wire({ message: writeMessage03(message), configuration, metadata })
+        const params = wire({ message: v03.writeMessage(message), configuration, metadata })
         expect(v03.readSend(params)).toEqual({ message, blocking, push, metadata, ...limits })
       }),
     )

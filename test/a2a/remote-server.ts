@@ -11,8 +11,8 @@ import { DefaultRequestHandler as HandlerV03, InMemoryTaskStore as StoreV03 } fr
 import { jsonRpcHandler as rpcV03, UserBuilder as UsersV03 } from 'a2a-sdk-03/server/express'
 import express from 'express'
 import { onTestFinished } from 'vitest'
-import { writeItem as writeV1 } from '../../src/a2a/dialects/v1-write.ts'
-import { writeItem as writeV03 } from '../../src/a2a/dialects/v03-write.ts'
+import { v1 } from '../../src/a2a/dialects/v1.ts'
+import { v03 } from '../../src/a2a/dialects/v03.ts'
 import type { A2AMessage, Part, StreamItem, TaskState } from '../../src/a2a/model.ts'
 import type { Json } from '../kit/events.ts'
 import { listen } from '../kit/listen.ts'
@@ -183,7 +183,7 @@ async function play(turn: Turn, script: Script, publish: (item: StreamItem) => v
 
 function serveV1(card: Json, script: Script): unknown {
   const publish = (bus: BusV1) => (item: StreamItem) => {
-    const { payload } = StreamResponse.fromJSON(JSON.parse(JSON.stringify(writeV1(item))))
+    const { payload } = StreamResponse.fromJSON(JSON.parse(JSON.stringify(v1.writeItem(item))))
     bus.publish({ kind: payload!.$case, data: payload!.value } as never)
   }
   const executor = {
@@ -215,7 +215,7 @@ function serveV1(card: Json, script: Script): unknown {
 
 function serveV03(card: Json, script: Script): unknown {
   const publish = (bus: BusV03) => (item: StreamItem) =>
-    bus.publish(JSON.parse(JSON.stringify(writeV03(item))) as EventV03)
+    bus.publish(JSON.parse(JSON.stringify(v03.writeItem(item))) as EventV03)
   const executor = {
     async execute({ userMessage, taskId, contextId, task }: Json, bus: BusV03) {
       const stop = new AbortController()

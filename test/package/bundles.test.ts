@@ -84,6 +84,16 @@ test.each(ALONE)('%s of %s alone stays under its ceiling', async (name, specifie
   expect(await kibOf(`export { ${name} } from './${files.esm.default}'`)).toBeLessThanOrEqual(kib)
 })
 
+test.each([
+  ['createAgentEngine', 'agentwire'],
+  ['createThreadsHandler', 'agentwire'],
+  ['defineAgent', 'agentwire'],
+])('%s of %s alone has nothing of A2A', async (name, specifier) => {
+  const { files } = entries.find((entry) => entry.specifier === specifier)!
+  const { bytes } = await bundle(`export { ${name} } from './${files.esm.default}'`)
+  expect(Buffer.from(bytes).toString()).not.toMatch(/SendMessage|message\/send|TASK_STATE_|agent-card/)
+})
+
 async function kibOf(code: string): Promise<number> {
   return gzipSync((await bundle(code)).bytes).length / 1024
 }

@@ -38,6 +38,7 @@ export interface Dialect {
   readSetPush(params: unknown): { readonly taskId: string; readonly config: PushConfig }
   readPush(params: unknown, operation: 'getPush' | 'listPush' | 'deletePush'): PushConfigRequest
 
+  writeMessage(message: A2AMessage): unknown
   writeSent(result: { readonly task: Task } | { readonly message: A2AMessage }): unknown
   writeTask(task: Task): unknown
   writeItem(item: StreamItem): unknown

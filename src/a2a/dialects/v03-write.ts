@@ -13,7 +13,7 @@ function writePart(part: Part): unknown {
 const asObject = (data: unknown): unknown =>
   typeof data === 'object' && data !== null && !Array.isArray(data) ? data : { value: data }
 
-export const { writeMessage, writeTask, writeSent, writeItem } = writerOf('0.3', writePart)
+export const writeV03 = writerOf('0.3', writePart)
 
 export const writePush = ({ taskId, config }: TaskPushConfig) => {
   const { id, url, token, authentication } = config

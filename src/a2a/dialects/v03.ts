@@ -1,6 +1,6 @@
 import type { Dialect, Operation } from './dialect.ts'
 import { readPush, readSend, readSetPush, readTask } from './v03-read.ts'
-import { writeItem, writePush, writeSent, writeTask } from './v03-write.ts'
+import { writePush, writeV03 } from './v03-write.ts'
 
 const METHODS: ReadonlyMap<string, Operation> = new Map([
   ['message/send', 'send'],
@@ -15,19 +15,19 @@ const METHODS: ReadonlyMap<string, Operation> = new Map([
   ['agent/getAuthenticatedExtendedCard', 'extendedCard'],
 ])
 
-/** A2A v0.3.0 over JSON-RPC. Source: its specification, §6 and §7. */
-export const v03: Dialect = {
+const own: Omit<Dialect, keyof typeof writeV03> = {
   version: '0.3',
   methods: METHODS,
   readSend,
   readTask,
   readSetPush,
   readPush,
-  writeSent,
-  writeTask,
-  writeItem,
   writePush,
   writePushList: (pushes) => pushes.map(writePush),
   // The specification fixes no body; its example and the official SDK send the task.
-  writeNotification: (_item, task) => ({ body: writeTask(task), contentType: 'application/json' }),
+  writeNotification: (_item, task) => ({ body: writeV03.writeTask(task), contentType: 'application/json' }),
 }
+
+/** A2A v0.3.0 over JSON-RPC. Source: its specification, §6 and §7. */
+// Bundlers drop an unused assignment, but keep an unused spread.
+export const v03: Dialect = /* @__PURE__ */ Object.assign(own, writeV03)

@@ -11,9 +11,9 @@ const writePart = (part: Part) => ({
   metadata: part.metadata,
 })
 
-export const { writeMessage, writeTask, writeSent, writeItem } = writerOf('1.0', writePart)
+export const writeV1 = writerOf('1.0', writePart)
 
-export const writeList = (list: TaskList) => ({ ...list, tasks: list.tasks.map(writeTask) })
+export const writeList = (list: TaskList) => ({ ...list, tasks: list.tasks.map(writeV1.writeTask) })
 
 export const writePush = ({ taskId, config: { id, url, token, authentication } }: TaskPushConfig) => ({
   id,

@@ -1,6 +1,6 @@
 import type { Dialect, Operation } from './dialect.ts'
 import { readPush, readSend, readSetPush, readTask } from './v1-read.ts'
-import { writeItem, writePush, writeSent, writeTask } from './v1-write.ts'
+import { writePush, writeV1 } from './v1-write.ts'
 
 const METHODS: ReadonlyMap<string, Operation> = new Map([
   ['SendMessage', 'send'],
@@ -16,18 +16,18 @@ const METHODS: ReadonlyMap<string, Operation> = new Map([
   ['GetExtendedAgentCard', 'extendedCard'],
 ])
 
-/** A2A v1.0 over JSON-RPC. Source: its specification, §4 and §9, and `a2a.proto` read as ProtoJSON. */
-export const v1: Dialect = {
+const own: Omit<Dialect, keyof typeof writeV1> = {
   version: '1.0',
   methods: METHODS,
   readSend,
   readTask,
   readSetPush,
   readPush,
-  writeSent,
-  writeTask,
-  writeItem,
   writePush,
   writePushList: (pushes) => ({ configs: pushes.map(writePush) }),
-  writeNotification: (item) => ({ body: writeItem(item), contentType: 'application/a2a+json' }),
+  writeNotification: (item) => ({ body: writeV1.writeItem(item), contentType: 'application/a2a+json' }),
 }
+
+/** A2A v1.0 over JSON-RPC. Source: its specification, §4 and §9, and `a2a.proto` read as ProtoJSON. */
+// Bundlers drop an unused assignment, but keep an unused spread.
+export const v1: Dialect = /* @__PURE__ */ Object.assign(own, writeV1)

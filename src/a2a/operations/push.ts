@@ -39,27 +39,28 @@ export async function savePush(call: A2ACall, found: FoundTask, config: PushConf
   return known
 }
 
-export const push: Pick<Operations, 'setPush' | 'getPush' | 'listPush' | 'deletePush'> = {
-  async setPush(call, { taskId, config }) {
-    pushesOf(call).check(config)
-    const found = await permittedTask(call, 'threads:update', { id: taskId })
-    return { taskId, config: await savePush(call, found, config) }
-  },
-  async getPush(call, request) {
-    const { config } = await findPush(call, 'threads:read', request)
-    if (config) return { taskId: request.taskId, config }
-    throw new A2AError('task_not_found', 'The task has no such push notification config.')
-  },
-  async listPush(call, { taskId }) {
-    pushesOf(call)
-    const { thread, record } = await permittedTask(call, 'threads:read', { id: taskId })
-    const configs = await loadPushes(call.context.engine.store, thread.threadId, record.taskId)
-    return configs.map((config) => ({ taskId, config }))
-  },
-  async deletePush(call, request) {
-    const { threadId, runId, config } = await findPush(call, 'threads:update', request)
-    if (config) await call.context.engine.store.commit(threadId, { ops: removePush(runId, config.id) })
-  },
+export const setPush: Operations['setPush'] = async (call, { taskId, config }) => {
+  pushesOf(call).check(config)
+  const found = await permittedTask(call, 'threads:update', { id: taskId })
+  return { taskId, config: await savePush(call, found, config) }
+}
+
+export const getPush: Operations['getPush'] = async (call, request) => {
+  const { config } = await findPush(call, 'threads:read', request)
+  if (config) return { taskId: request.taskId, config }
+  throw new A2AError('task_not_found', 'The task has no such push notification config.')
+}
+
+export const listPush: Operations['listPush'] = async (call, { taskId }) => {
+  pushesOf(call)
+  const { thread, record } = await permittedTask(call, 'threads:read', { id: taskId })
+  const configs = await loadPushes(call.context.engine.store, thread.threadId, record.taskId)
+  return configs.map((config) => ({ taskId, config }))
+}
+
+export const deletePush: Operations['deletePush'] = async (call, request) => {
+  const { threadId, runId, config } = await findPush(call, 'threads:update', request)
+  if (config) await call.context.engine.store.commit(threadId, { ops: removePush(runId, config.id) })
 }
 
 /** The config that is named, or the one of a v0.3 client that names none. */

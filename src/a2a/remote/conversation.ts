@@ -1,9 +1,7 @@
 import { ConflictError, FencedError, UnavailableError } from '../../storage/errors.ts'
 import type { Dialect, Operation } from '../dialects/dialect.ts'
 import { v1 } from '../dialects/v1.ts'
-import { writeMessage as writeV1 } from '../dialects/v1-write.ts'
 import { v03 } from '../dialects/v03.ts'
-import { writeMessage as writeV03 } from '../dialects/v03-write.ts'
 import type { A2AMessage, StreamItem, Task, TaskState } from '../model.ts'
 import type { RemoteInterface } from './card.ts'
 import { type Connection, newBudget } from './connection.ts'
@@ -136,7 +134,7 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
 
 function sendParams(dialect: Dialect, message: A2AMessage, streams: boolean): object {
   const isOld = dialect.version === '0.3'
-  const written = isOld ? writeV03(message) : writeV1(message)
+  const written = dialect.writeMessage(message)
   // The id of a new task is wanted at once. For one that is known, the answer should be what came of the message.
   const isPolled = !streams && message.taskId === undefined
   if (!isPolled) return { message: written }
