@@ -1,5 +1,6 @@
+import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import {
   type A2AClient,
   clientOf,
@@ -12,11 +13,14 @@ import {
   type Told,
   tell,
 } from '../a2a/streams.ts'
+import { openServer } from '../kit/listen.ts'
+import { eventually } from '../kit/wait.ts'
 import { STREAM_CLIENTS, type StreamClient } from './a2a-clients.ts'
+import { spread } from './checks.ts'
 import { backends, countOf, LONG_LEASE_MS, randomMs, report, rounds, setScene } from './scene.ts'
 
-/** The cuts are of the network and of what a stream is made of, which is the same over every database. */
-const FOR_CUTS = 'postgres'
+/** Where the cuts and the pushes are tested: what they are of is the same over every database. */
+const ONE = 'postgres'
 /** For each agent. */
 const ROUNDS = countOf('ROUNDS', 1)
 const CUTS = countOf('CUTS', 100)
@@ -67,12 +71,33 @@ function cutting(): { fetch: typeof fetch; after: number; cut: boolean } {
   return state as ReturnType<typeof cutting>
 }
 
+/** A webhook that remembers what each of its paths was told, in order, and takes its time to answer. */
+async function webhook() {
+  const told = new Map<string, Json[]>()
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const piece of request) body += piece
+    const path = request.url!
+    told.set(path, [...(told.get(path) ?? []), JSON.parse(body)])
+    await sleep(randomMs(100))
+    response.writeHead(200).end()
+  })
+  const { origin, close } = await openServer(server)
+  onTestFinished(close)
+  return { urlOf: (path: string) => `${origin}${path}`, told: (path: string) => told.get(path) ?? [] }
+}
+
+const stateIn = (body: Json): string =>
+  String((body.statusUpdate ?? body.task ?? body).status.state)
+    .replace('TASK_STATE_', '')
+    .toLowerCase()
+
 describe.each(backends)('$name', async (backend) => {
   const scene = await setScene(backend)
   afterAll(scene.close)
   const survivor = await scene.start()
 
-  test.runIf(backend.name === FOR_CUTS).each(Object.entries(STREAM_CLIENTS))(
+  test.runIf(backend.name === ONE).each(Object.entries(STREAM_CLIENTS))(
     'a stream that is cut in the middle of an artifact and goes on at another instance has the answer once: %s',
     async (name, open) => {
       const [a, b] = [survivor, await scene.start({ leaseTtlMs: LONG_LEASE_MS })]
@@ -191,4 +216,66 @@ describe.each(backends)('$name', async (backend) => {
     expect(survivor.errors).toEqual([])
     report(backend, `A2A streams, kill -9 ${ROUNDS * 3} times`, `${JSON.stringify(ends)}, gaps 0, doubles 0`)
   }, 600_000)
+
+  test.runIf(backend.name === ONE)(
+    'a webhook is told the end of its task once or more, and nothing after it, when the instance that tells it is killed',
+    async () => {
+      const hook = await webhook()
+      const count = 60
+      const states: Record<string, number> = {}
+      const delays: number[] = []
+
+      const begin = async (at: number) => {
+        const victim = await scene.start()
+        const agent = ['talk', 'letter', 'story'][at % 3]!
+        const isNew = at % 2 === 1
+        const path = `/${at}`
+        const url = hook.urlOf(path)
+        const { messageId, contextId, parts }: Json = agent === 'story' ? words(count, 10) : input(count, 20)
+        const client = clientOf(`${victim.origin}/a2a/${agent}`)
+        const message = {
+          messageId,
+          contextId,
+          role: 'ROLE_USER',
+          parts: parts.map(({ kind: _, ...part }: Json) => part),
+        }
+        await (isNew
+          ? client.ask('SendMessage', {
+              message,
+              configuration: { returnImmediately: true, taskPushNotificationConfig: { url } },
+            })
+          : client.send(
+              { ...message, kind: 'message', role: 'user', parts },
+              { blocking: false, pushNotificationConfig: { url } },
+            ))
+        await sleep(randomMs(1_500))
+        await victim.kill()
+        return { agent, path, killed: Date.now() }
+      }
+
+      const expectTold = async ({ agent, path, killed }: Awaited<ReturnType<typeof begin>>) => {
+        const told = () => hook.told(path).map(stateIn)
+        const hasEnd = () => told().some((state) => state === 'completed' || state === 'failed')
+        await eventually(hasEnd, { timeoutMs: 120_000, everyMs: 50, what: `The end of ${agent}` })
+        delays.push(Date.now() - killed)
+        await sleep(500)
+        expect(told().join(' ')).toMatch(
+          /^(submitted )?(working )*(completed( completed)*|failed( failed)*)$/,
+        )
+        const last = told().at(-1)!
+        states[`${agent} ${last}`] = (states[`${agent} ${last}`] ?? 0) + 1
+        if (last === 'completed') expect(JSON.stringify(hook.told(path).at(-1))).toContain(numbers(count))
+      }
+
+      const waiting: Promise<void>[] = []
+      for (let at = 0; at < ROUNDS * 6; at++) waiting.push(expectTold(await begin(at)))
+      await Promise.all(waiting)
+      report(
+        backend,
+        `A2A webhooks, kill -9 ${ROUNDS * 6} times`,
+        `${JSON.stringify(states)}, ${spread(delays)}, never 0`,
+      )
+    },
+    600_000,
+  )
 })
