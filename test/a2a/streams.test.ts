@@ -504,27 +504,35 @@ describe('a subscriber', () => {
     expect(told.finals).toBe(1)
   })
 
-  test('gets heartbeats while a model thinks', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const go = gate()
-    const { client } = serve(async ({ message }) => {
-      await go.opened
-      await message('done')
-    })
-    const response = await client.post('message/stream', { message: said('go') })
-    const decoder = new TextDecoder()
-    let text = ''
-    const reading = (async () => {
-      for await (const bytes of response.body!) text += decoder.decode(bytes, { stream: true })
-    })()
-    await eventually(() => text.includes('"working"'))
-    for (const beats of [1, 2, 3]) {
-      vi.advanceTimersByTime(5_000)
-      await eventually(() => text.split(': heartbeat\n\n').length === beats + 1)
-    }
-    go.open()
-    await reading
-    expect(text).toContain('"final":true')
-  })
+  test.each(['task', 'message'] as const)(
+    'gets heartbeats while a model thinks, where the answer is a %s',
+    async (answer) => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+      onTestFinished(() => void vi.useRealTimers())
+      const go = gate()
+      const { client } = serve(
+        defineAgent({
+          answersWith: () => answer,
+          async run({ message }) {
+            await go.opened
+            await message('done')
+          },
+        }),
+      )
+      const response = await client.post('message/stream', { message: said('go') })
+      const decoder = new TextDecoder()
+      let text = ''
+      const reading = (async () => {
+        for await (const bytes of response.body!) text += decoder.decode(bytes, { stream: true })
+      })()
+      await eventually(() => text.includes(answer === 'task' ? '"working"' : ': ok'))
+      for (const beats of [1, 2, 3]) {
+        vi.advanceTimersByTime(5_000)
+        await eventually(() => text.split(': heartbeat\n\n').length === beats + 1)
+      }
+      go.open()
+      await reading
+      expect(text).toContain(answer === 'task' ? '"final":true' : '"kind":"message"')
+    },
+  )
 })

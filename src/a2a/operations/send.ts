@@ -34,6 +34,8 @@ export async function* stream(
   const answer = await answerOf(call, request)
   const begun = await begin(call, request)
   if (answer === 'message') {
+    // Opens the response, which has heartbeats while the agent works.
+    yield []
     const found = await settled(call, begun)
     const item: StreamItem =
       found.record.state === 'completed'
