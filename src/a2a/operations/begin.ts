@@ -15,7 +15,7 @@ import { A2AError } from '../errors.ts'
 import type { A2AMessage, SendRequest } from '../model.ts'
 import { hasContent, inputOf } from '../parts/input.ts'
 import { checkModes } from '../parts/modes.ts'
-import { messagesOf } from '../parts/output.ts'
+import { decoded, messagesIn } from '../parts/output.ts'
 import { answersTo, resumeOf } from '../parts/resume.ts'
 import { apartFrom, type Conversation, conversationOf } from '../tasks/contexts.ts'
 import { MAX_ID, taskIdOf } from '../tasks/ids.ts'
@@ -94,7 +94,7 @@ async function startTask(
   const input = inputOf(message)
   const after =
     thread && !hasContent(message)
-      ? messagesOf((await engine.readState(thread))?.values ?? {}).at(-1)?.id
+      ? decoded(messagesIn((await engine.readState(thread))?.values ?? {})).at(-1)?.id
       : undefined
   const details: TaskDetails = {
     contextId,

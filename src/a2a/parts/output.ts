@@ -43,11 +43,13 @@ function otherPart(value: unknown): readonly Part[] {
   return [{ kind: 'bytes', bytes, ...(mediaType !== undefined && { mediaType }) }]
 }
 
-/** The messages of a state, in the normal form. */
-export function messagesOf(values: Readonly<Record<string, unknown>>): readonly Message[] {
-  const { messages } = values
-  return Array.isArray(messages) ? messages.flatMap((message) => decodeMessage(message) ?? []) : []
-}
+/** The messages of a state as it keeps them. */
+export const messagesIn = ({ messages }: Readonly<Record<string, unknown>>): readonly unknown[] =>
+  Array.isArray(messages) ? messages : []
+
+/** Messages in the normal form. */
+export const decoded = (messages: readonly unknown[]): readonly Message[] =>
+  messages.flatMap((message) => decodeMessage(message) ?? [])
 
 /** A turn of the conversation as other agents see it, or undefined for what is not theirs to see. */
 export function turnOf(

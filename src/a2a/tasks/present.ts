@@ -9,7 +9,7 @@ import {
   unanswered,
 } from '../../runs/index.ts'
 import type { A2AMessage, Artifact, Part, Task, TaskStatus } from '../model.ts'
-import { messagesOf, partsOf, turnOf } from '../parts/output.ts'
+import { decoded, messagesIn, partsOf, turnOf } from '../parts/output.ts'
 import { taskIdOf } from './ids.ts'
 
 /** What this face keeps with a task. */
@@ -44,8 +44,8 @@ export async function presentTask(engine: AgentEngine, found: FoundTask, shown: 
   const isOver = isTaskEnded(record) || record.state === 'input-required'
   const wants = historyLength !== 0 || (artifacts && isOver)
   const state = wants ? await stateAfter(engine, found) : undefined
-  const all = state ? messagesOf(state.values) : []
-  const messages = messagesOfTask(all, record)
+  const all = messagesIn(state?.values ?? {})
+  const messages = decoded(messagesOfTask(all, record))
   const questions = questionsOf(found)
   const id = taskIdOf(contextId, record.taskId)
   return {
@@ -54,7 +54,9 @@ export async function presentTask(engine: AgentEngine, found: FoundTask, shown: 
     status: statusOf(found, questions),
     ...(historyLength !== 0 && {
       history: newest(
-        historyScope === 'task' ? turnsOf(messages, { contextId, taskId: id }) : turnsOf(all, { contextId }),
+        historyScope === 'task'
+          ? turnsOf(messages, { contextId, taskId: id })
+          : turnsOf(decoded(all), { contextId }),
         historyLength,
       ),
     }),
@@ -82,13 +84,14 @@ async function stateAfter(
   return undefined
 }
 
-/** The messages that came with the task: from the one that began it. */
-function messagesOfTask(messages: readonly Message[], { details }: TaskRecord): readonly Message[] {
+/** The messages that came with the task: from the one that began it. Those before it, which may be many, need not be decoded. */
+function messagesOfTask(messages: readonly unknown[], { details }: TaskRecord): readonly unknown[] {
   const { messageId, after } = Object(details) as Partial<TaskDetails>
-  const first = messages.findIndex(({ id }) => id !== undefined && id === messageId)
+  const placeOf = (id: string | undefined) =>
+    id === undefined ? -1 : messages.findIndex((message) => (Object(message) as { id?: unknown }).id === id)
+  const first = placeOf(messageId)
   if (first >= 0) return messages.slice(first)
-  if (after !== undefined) return messages.slice(messages.findIndex(({ id }) => id === after) + 1)
-  return messages
+  return after === undefined ? messages : messages.slice(placeOf(after) + 1)
 }
 
 /** The messages as clients see them. Those of a whole context are of several tasks. */

@@ -8,7 +8,7 @@ import type {
   StateSnapshot,
   StateUpdate,
 } from '../agent.ts'
-import { listTuples, refOf } from '../checkpoint-config.ts'
+import { configOf, listTuples, refOf } from '../checkpoint-config.ts'
 import { AgentInputError } from '../errors.ts'
 import { toJson } from '../to-json.ts'
 import { type Channels, createCheckpointChain, type LoadedCheckpoint, loadCheckpoint } from './checkpoints.ts'
@@ -35,11 +35,11 @@ const START = '__start__'
 /** Reads and writes the state of a thread between runs. */
 export const threadState: Pick<Agent, 'getState' | 'getHistory' | 'updateState'> = {
   async getState(at, { subgraphs = false } = {}) {
-    const loaded = await loadCheckpoint(at)
-    if (!loaded) return undefined
-    const snapshot = toSnapshot(loaded.tuple)
+    const tuple = await at.checkpointer.getTuple(configOf(at))
+    if (!tuple) return undefined
+    const snapshot = toSnapshot(tuple)
     if (!subgraphs) return snapshot
-    const tasks = await Promise.all(snapshot.tasks.map((task) => withState(at, loaded, task)))
+    const tasks = await Promise.all(snapshot.tasks.map((task) => withState(at, tuple, task)))
     return { ...snapshot, tasks }
   },
 
@@ -88,13 +88,14 @@ function unfinishedChannels(base: LoadedCheckpoint | undefined): Readonly<Record
 /** A task with the state of the subagent it waits for. */
 async function withState(
   at: StateAddress,
-  { channels, id }: LoadedCheckpoint,
+  { checkpoint }: CheckpointTuple,
   task: SnapshotTask,
 ): Promise<SnapshotTask> {
   const { checkpointNs = '' } = task.checkpoint ?? {}
-  const checkpointId = journalOf(channels, id).children[checkpointNs]
-  const loaded = checkpointId && (await loadCheckpoint({ ...at, checkpointNs, checkpointId }))
-  return loaded ? { ...task, state: toSnapshot(loaded.tuple) } : task
+  const checkpointId = journalOf(checkpoint.channel_values, checkpoint.id).children[checkpointNs]
+  const tuple =
+    checkpointId && (await at.checkpointer.getTuple(configOf({ ...at, checkpointNs, checkpointId })))
+  return tuple ? { ...task, state: toSnapshot(tuple) } : task
 }
 
 /** A checkpoint as LangGraph would show it for a graph with one node. */
