@@ -2,7 +2,7 @@ import { AIMessage } from '@langchain/core/messages'
 import { type LangGraphRunnableConfig, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { type Agent, defineAgent } from '../../src/index.ts'
+import { type Agent, defineAgent, memoryStore, type Store } from '../../src/index.ts'
 import type { Json } from '../kit/events.ts'
 import { answerOf, byToken, clientOf, serve, stateOf, threads, turnsOf, VERSIONS } from './served.ts'
 import { echo, graph } from './served-agents.ts'
@@ -162,6 +162,31 @@ describe.each(VERSIONS)('version %s', (version) => {
       expect(list.result.tasks.map(({ id }: Json) => id)).toEqual([more.id, his.id])
     }
     expect(errors).toEqual([])
+  })
+
+  test("another caller's task costs as much as one that is not there", async () => {
+    const inner = memoryStore()
+    const reads: string[] = []
+    const store: Store = {
+      ...inner,
+      get: (partition, collection, id) => {
+        reads.push(collection)
+        return inner.get(partition, collection, id)
+      },
+    }
+    const { server } = serve({ echo: echo() }, { authenticate: byToken, store })
+    const bob = clientOf(server, { assistant: 'echo', version, token: 'bob' })
+    for (const contextId of [A_UUID, 'session-42']) {
+      const ann = clientOf(server, { assistant: 'echo', version, token: 'ann' })
+      const { result: hers } = await ann.send({ text: 'x', contextId })
+      const readsOf = async (id: string) => {
+        reads.length = 0
+        expect((await bob.get(id)).error.code).toBe(-32001)
+        return [...reads]
+      }
+      const unknown = await readsOf(`${contextId.replace('4', '5')}:${A_UUID}`)
+      expect(await readsOf(hers.id)).toEqual(unknown)
+    }
   })
 
   test('metadata.thread_id groups traces, and is the context where the message has none', async () => {

@@ -1,7 +1,9 @@
+import { interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { defineAgent } from '../../src/index.ts'
 import type { Json } from '../kit/events.ts'
-import { eventually } from '../kit/wait.ts'
+import { eventually, type Gate, gate } from '../kit/wait.ts'
 import {
   answerOf,
   artifactsOf,
@@ -241,6 +243,24 @@ describe.each(VERSIONS)('version %s', (version) => {
     expect(answerOf(first!.result)).toBe('It is "red".')
     for (const { error } of others) expect([-32602, -32004]).toContain(error.code)
   })
+
+  test('a task that has asked and still works is answered by its id, and by nothing else', async () => {
+    const slow = gate()
+    const { server, engine } = serve({ busy: asksBesides(slow) })
+    const client = clientOf(server, { assistant: 'busy', version })
+    const { result: task } = await client.send({ text: 'hello', contextId: 'c', blocking: false })
+    await eventually(async () => {
+      const { error } = await client.send({ text: 'new', contextId: 'c', blocking: false })
+      return error?.code === -32602
+    })
+    const tasks = (await clientOf(server, { assistant: 'busy' }).list({ contextId: 'c' })).result.tasks
+    const answering = client.send({ text: 'blue', taskId: task.id })
+    await eventually(async () => (await engine.measure()).queued === tasks.length)
+    slow.open()
+    const { result: done } = await answering
+    expect([done.id, stateOf(done)]).toEqual([task.id, 'completed'])
+    expect(turnsOf(done)).toContain('agent: It is "blue".')
+  })
 })
 
 /** Asks, and fails with the first answer. */
@@ -260,3 +280,19 @@ const hangs = () =>
       await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     },
   })
+
+/** Asks in one node, while another one still works. */
+const asksBesides = ({ opened }: Gate) =>
+  langgraph(
+    new StateGraph(MessagesAnnotation)
+      .addNode('ask', () => ({
+        messages: [{ role: 'ai', content: `It is ${JSON.stringify(interrupt('Which?'))}.` }],
+      }))
+      .addNode('slow', async () => {
+        await opened
+        return {}
+      })
+      .addEdge(START, 'ask')
+      .addEdge(START, 'slow')
+      .compile(),
+  )
