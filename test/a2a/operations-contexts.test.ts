@@ -164,6 +164,19 @@ describe.each(VERSIONS)('version %s', (version) => {
     expect(errors).toEqual([])
   })
 
+  test('a context keeps its conversation when a thread gets its id', async () => {
+    const { server, engine } = serve({ echo: echo() })
+    const client = clientOf(server, { assistant: 'echo', version })
+    const { result: task } = await client.send({ text: 'one', contextId: 'session-42' })
+    const input = { messages: [{ type: 'human', content: 'other', id: 'h' }] }
+    const { runId } = await engine.start({ threadId: 'session-42', input })
+    await engine.wait({ threadId: 'session-42', runId })
+    expect((await client.get(task.id)).result).toEqual(task)
+    const { result: again } = await client.send({ text: 'two', contextId: 'session-42' })
+    const { result: list } = await clientOf(server, { assistant: 'echo' }).list({ contextId: 'session-42' })
+    expect(list.tasks.map(({ id }: Json) => id)).toEqual([again.id, task.id])
+  })
+
   test("another caller's task costs as much as one that is not there", async () => {
     const inner = memoryStore()
     const reads: string[] = []

@@ -23,20 +23,22 @@ export interface ContextAddress {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /**
- * The thread of a context: the caller's thread of this id with this assistant, whatever face made it, else the thread that stands
- * for the context. That has the context's id if it is a UUID that is free, and else one that is made of it, the caller and the
- * assistant. So two assistants that are given the same context have a state each, and callers cannot meet in one.
+ * The thread of a context: the caller's thread of this id with this assistant, whatever face made it, or the thread that stands for
+ * the context. That has the context's id if it is a UUID that is free, and else one that is made of it, the caller and the assistant. So two assistants that are given the same context have a state each, and callers cannot meet in one.
  */
 export async function conversationOf(address: ContextAddress): Promise<Conversation> {
   const { engine, principal, assistantId, contextId } = address
   if (contextId.length > MAX_ID)
     throw new A2AError('invalid_params', `contextId: expected at most ${MAX_ID} characters.`)
+  // A context that is no UUID keeps the thread of its first message, whatever thread gets its id later.
+  const own = UUID.test(contextId) ? undefined : await apartFrom(address)
+  if (own?.thread) return own
   const named = isThreadId(contextId)
     ? await engine.findThread({ threadId: contextId, principal })
     : undefined
   if (named && isOf(engine, named, assistantId)) return { contextId, threadId: contextId, thread: named }
-  const apart = await apartFrom(address)
-  if (apart.thread || named || !UUID.test(contextId)) return apart
+  const apart = own ?? (await apartFrom(address))
+  if (apart.thread || named || own) return apart
   return { contextId, threadId: contextId, thread: undefined }
 }
 
