@@ -19,7 +19,7 @@ import { STREAM_CLIENTS, type StreamClient } from './a2a-clients.ts'
 import { spread } from './checks.ts'
 import { backends, countOf, LONG_LEASE_MS, randomMs, report, rounds, setScene } from './scene.ts'
 
-/** Where the cuts and the pushes are tested: what they are of is the same over every database. */
+/** Where all is tested; over the others only the loss of a process: the rest is the same over every database. */
 const ONE = 'postgres'
 /** For each agent. */
 const ROUNDS = countOf('ROUNDS', 1)
@@ -218,6 +218,72 @@ describe.each(backends)('$name', async (backend) => {
   }, 600_000)
 
   test.runIf(backend.name === ONE)(
+    'an instance that stops ends its streams with an error, and each task goes on elsewhere',
+    async () => {
+      const count = 60
+      const stopping = await scene.start()
+      const begun = new Set<string>()
+      await Promise.all(
+        [['letter', input(count, 20)] as const, ['story', words(count, 10)] as const].map(
+          async ([agent, message]) => {
+            const [from, to] = [stopping, survivor].map(({ origin }) =>
+              clientOf(`${origin}/a2a/${agent}`),
+            ) as [A2AClient, A2AClient]
+            const told = nothingTold()
+            let id = ''
+            const reading = async () => {
+              for await (const event of await from.stream(message)) {
+                id ||= event.result?.id
+                tell(told, event)
+                if (textIn(told).length > 10 && begun.add(agent).size === 2) void stopping.terminate()
+              }
+            }
+            // The error is an event, where the process still has the time to send it.
+            await expect(reading()).rejects.toThrow(/shutting down|terminated/)
+            expect(told.finals).toBe(0)
+            for await (const event of await to.resubscribe(id, told.lastId)) {
+              tell(told, event)
+              expect(isBegin(textIn(told), count), textIn(told)).toBe(true)
+            }
+            expect([textIn(told), told.finals]).toEqual([numbers(count), 1])
+            expect(shownBy(told)).toEqual(shown((await to.get(id)).artifacts))
+          },
+        ),
+      )
+    },
+    60_000,
+  )
+
+  test.runIf(backend.name === ONE)(
+    'a question that is lost with its instance is asked once, and its answer ends the task',
+    async () => {
+      const victim = await scene.start()
+      const [from, to] = [victim, survivor].map(({ origin }) => clientOf(`${origin}/a2a/asking`)) as [
+        A2AClient,
+        A2AClient,
+      ]
+      const part = (data: object) => ({ parts: [{ kind: 'data', data }] })
+      const { id, contextId } = await from.send(said('', part({ slowMs: 1_000 })), { blocking: false })
+      const told = nothingTold()
+      const following = (async () => {
+        for await (const event of await to.resubscribe(id)) tell(told, event)
+      })()
+      await sleep(300)
+      await victim.kill()
+      await following
+      const waiting = await to.get(id)
+      expect(waiting.artifacts.map(({ name }: Json) => name)).toEqual(['Interrupt'])
+      expect(shownBy(told)).toEqual(shown(waiting.artifacts))
+      expect([told.finals, told.states.at(-1)]).toEqual([1, 'input-required'])
+      const answer = said('', { ...part({ resume: 'yes' }), taskId: id, contextId })
+      const rest = nothingTold()
+      for await (const event of await to.stream(answer)) tell(rest, event)
+      expect([rest.finals, rest.states.at(-1)]).toEqual([1, 'completed'])
+    },
+    60_000,
+  )
+
+  test.runIf(backend.name === ONE)(
     'a webhook is told the end of its task once or more, and nothing after it, when the instance that tells it is killed',
     async () => {
       const hook = await webhook()
@@ -268,11 +334,11 @@ describe.each(backends)('$name', async (backend) => {
       }
 
       const waiting: Promise<void>[] = []
-      for (let at = 0; at < ROUNDS * 6; at++) waiting.push(expectTold(await begin(at)))
+      for (let at = 0; at < ROUNDS * 3; at++) waiting.push(expectTold(await begin(at)))
       await Promise.all(waiting)
       report(
         backend,
-        `A2A webhooks, kill -9 ${ROUNDS * 6} times`,
+        `A2A webhooks, kill -9 ${ROUNDS * 3} times`,
         `${JSON.stringify(states)}, ${spread(delays)}, never 0`,
       )
     },
