@@ -157,6 +157,7 @@ export const a2a: Bench = () =>
       rows.push(
         row(`A2A ${version}, ${dialect.send}, vs the SDK's server`, sent.ours, sent.sdk, 1 / 5),
         row('the same, vs a bare fetch handler', sent.ours, sent.bare, 1.7),
+        row("a bare fetch handler, vs the SDK's server", sent.bare, sent.sdk),
         row(`A2A ${version}, ${dialect.get}, vs the SDK's server`, got.ours, got.sdk, 1 / 5),
         row(
           `A2A ${version}, ${dialect.stream} of ${CHUNKS} chunks, vs the SDK's server`,
