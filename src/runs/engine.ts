@@ -10,7 +10,7 @@ import { observedStore } from './availability.ts'
 import { closeReason, type ErrorReporter, type RunContext } from './context.ts'
 import { deadlineOf } from './deadlines.ts'
 import { RunError } from './errors.ts'
-import { cancelRun, cancelTask } from './execution/cancel.ts'
+import { cancelRun } from './execution/cancel.ts'
 import { startMaintenance } from './execution/maintenance.ts'
 import { waitForEnd } from './execution/recover.ts'
 import { startRun } from './execution/start.ts'
@@ -33,7 +33,7 @@ import {
   type TaskRecord,
   type ThreadRecord,
 } from './records/records.ts'
-import type { TaskQuery } from './records/tasks.ts'
+import type { TaskPage, TaskQuery } from './records/tasks.ts'
 import type {
   Answers,
   NewThreadRequest,
@@ -45,11 +45,12 @@ import type {
 } from './requests.ts'
 import { readEventBatches, readEvents } from './subscriptions/events.ts'
 import { type Subscription, subscribe } from './subscriptions/subscribe.ts'
+import { cancelTask } from './threads/cancel-task.ts'
 import { deleteThread } from './threads/delete-thread.ts'
 import { countThreads, listThreads, type ThreadListQuery } from './threads/lists.ts'
 import { warnOfForgetfulStore } from './threads/savers.ts'
 import { readHistory, readState, type StateQuery } from './threads/state.ts'
-import { findTask, readTasks, type TaskPage, waitForAnswer } from './threads/tasks.ts'
+import { findTask, readTasks, waitForAnswer } from './threads/tasks.ts'
 import {
   createThread,
   findThread,
@@ -266,7 +267,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     deleteThread: as(deleteThread),
     readTree: ({ threadId }, runId) => readTree(context, threadId, runId),
     findTask: as(findTask),
-    cancelTask: as(cancelOwnTask),
+    cancelTask: as(cancelTask),
     waitForAnswer: as(waitForAnswer),
     listTasks: as(readTasks),
     loadReceipt: async (threadId, command) => (await loadReceipt(store, threadId, command)).receipt,
@@ -384,11 +385,6 @@ async function cancelOwnRun(
   await requireRun(context, run)
   await cancelRun(context, run.threadId, run.runId, action)
 }
-
-const cancelOwnTask = (
-  context: RunContext,
-  asked: OwnedThread & { readonly taskId: string },
-): Promise<TaskRecord> => cancelTask(context, asked, () => findTask(context, asked))
 
 async function waitForResult(
   context: RunContext,

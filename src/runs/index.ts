@@ -37,7 +37,7 @@ export {
   type ThreadRecord,
   unanswered,
 } from './records/records.ts'
-export type { TaskQuery } from './records/tasks.ts'
+export type { TaskPage, TaskQuery } from './records/tasks.ts'
 export type {
   Answers,
   NewThreadRequest,
@@ -50,5 +50,4 @@ export type {
 export type { Subscription } from './subscriptions/subscribe.ts'
 export type { ThreadListQuery } from './threads/lists.ts'
 export type { StateQuery } from './threads/state.ts'
-export type { TaskPage } from './threads/tasks.ts'
 export type { RunTree } from './threads/tree.ts'

@@ -84,23 +84,12 @@ async function startOf(
   return firstSeq === null ? head : firstSeq - 1
 }
 
-/** Tasks that are looked at in one call of the store. */
-const PAGE = 1_000
-
 /** The caller's tasks of the assistant, the last changed first. */
 export async function listTasks(call: A2ACall, request: ListRequest): Promise<TaskList> {
   const { engine, authorize } = call.context
   const { principal } = call.call
   const { assistantId } = call
-  const {
-    contextId,
-    state,
-    pageSize,
-    pageToken,
-    historyLength = 0,
-    changedSince = 0,
-    includeArtifacts,
-  } = request
+  const { contextId, state, pageSize, pageToken, historyLength = 0, changedSince, includeArtifacts } = request
   const conversation = contextId
     ? await conversationOf({ engine, principal, assistantId, contextId })
     : undefined
@@ -110,32 +99,19 @@ export async function listTasks(call: A2ACall, request: ListRequest): Promise<Ta
   if (conversation && !threadId) return nothing
   // What a task asks for is not in its record.
   const recorded = state === 'auth-required' ? 'input-required' : state
-  const query = { principal, assistantId, threadId, state: recorded }
+  const query = { principal, assistantId, threadId, state: recorded, since: changedSince }
   const page = await engine.listTasks({ ...query, limit: pageSize, cursor: pageToken }).catch((error) => {
     throw isNoCursor(error) ? noPage() : error
   })
-  const recent = page.tasks.filter(({ updatedAt }) => updatedAt >= changedSince)
-  const isEnd = page.cursor === undefined || recent.length < page.tasks.length
-  let totalSize = page.total
-  if (threadId !== undefined || changedSince > 0) {
-    totalSize = 0
-    let cursor: string | undefined
-    do {
-      const more = await engine.listTasks({ ...query, limit: PAGE, cursor })
-      const counted = more.tasks.filter(({ updatedAt }) => updatedAt >= changedSince).length
-      totalSize += counted
-      cursor = counted < more.tasks.length ? undefined : more.cursor
-    } while (cursor !== undefined)
-  }
   const shown = { historyLength, artifacts: includeArtifacts }
   const tasks = await Promise.all(
-    recent.map(async (record) => {
+    page.tasks.map(async (record) => {
       const found = await withThread(call, record)
       const task = found && (await present(call, found, shown))
       return task && (recorded !== 'input-required' || task.status.state === state) ? [task] : []
     }),
   )
-  return { tasks: tasks.flat(), nextPageToken: isEnd ? '' : page.cursor!, pageSize, totalSize }
+  return { tasks: tasks.flat(), nextPageToken: page.cursor ?? '', pageSize, totalSize: page.total }
 }
 
 /** The store's word for a cursor that it has not given out. */

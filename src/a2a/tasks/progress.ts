@@ -6,8 +6,5 @@ export const isSettled = ({ record }: FoundTask): boolean =>
   isTaskEnded(record) || record.state === 'input-required'
 
 /** The run of a task at work that ends next. */
-export function nextEnd({ thread, record: { runIds } }: FoundTask): string {
-  const { activeRunId, queue } = thread
-  const atWork = [activeRunId, ...queue.map(({ runId }) => runId)]
-  return atWork.find((runId) => runId !== null && runIds.includes(runId)) ?? runIds.at(-1)!
-}
+export const nextEnd = ({ record: { runIds, openRunIds } }: FoundTask): string =>
+  openRunIds[0] ?? runIds.at(-1)!

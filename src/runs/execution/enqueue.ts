@@ -44,12 +44,12 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   }
   if (thread.queue.length >= context.limits.queuedRuns)
     throw new RunError('thread_busy', `${thread.queue.length} runs wait on this thread, and no more may.`)
-  const entry: QueuedRun = { runId: run.runId, answers, ...(run.task && { taskId: run.task.taskId }) }
+  const entry: QueuedRun = { runId: run.runId, answers }
   const guards = [guardThread(threadId, read), ...request.guards]
   if (strategy === 'enqueue') {
     const queue = inTurn(thread.queue, entry)
     const queued = transition(thread, run, { type: 'run.queued', position: queue.indexOf(entry) + 1 })
-    await commitTransitions(context.observe, [queued], (ops) =>
+    await commitTransitions(context, [queued], (ops) =>
       commitRun(context, run, { guards, ops: [...ops, putThread({ ...thread, queue }), ...request.ops] }),
     )
     return
@@ -57,7 +57,7 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   const active = thread.activeRunId === null ? undefined : await loadRun(store, threadId, thread.activeRunId)
   const superseded = await dropWaiting(context, thread, 'superseded')
   const queued = transition(thread, run, { type: 'run.queued', position: 1 })
-  await commitTransitions(context.observe, [...superseded, queued], (ops) =>
+  await commitTransitions(context, [...superseded, queued], (ops) =>
     commitRun(context, run, {
       guards: active ? [...guards, guardRun(active)] : guards,
       ops: [
@@ -89,12 +89,11 @@ export async function dropWaiting(
   reason: RunEndReason,
 ): Promise<Transition[]> {
   const { threadId, queue } = thread
-  const emptied = { ...thread, queue: [] }
   const ends: Transition[] = []
   for (let at = 0; at < queue.length; at += LOADED) {
     const some = queue.slice(at, at + LOADED).map(({ runId }) => loadRun(store, threadId, runId))
     for (const run of await Promise.all(some)) {
-      if (run && !isEnded(run.record)) ends.push(dropped(emptied, run.record, reason))
+      if (run && !isEnded(run.record)) ends.push(dropped(thread, run.record, reason))
     }
   }
   return ends

@@ -59,7 +59,7 @@ export async function finish(
     }
     const ending = await resolveEnding(context, thread.record, current.record, token, outcome, leftover)
     const guards = [guardThread(threadId, thread), guardRun(current)]
-    await commitTransitions(context.observe, [ending.transition], (runOps) =>
+    await commitTransitions(context, [ending.transition], (runOps) =>
       appender.commit(ending.events, guards, [...runOps, putThread(ending.thread), { op: 'release', token }]),
     )
     return ending.thread.queue.length > 0

@@ -28,6 +28,7 @@ import {
   type Versioned,
   withoutQueued,
 } from '../records/records.ts'
+import { giveUpTask } from '../records/tasks.ts'
 import { commitTransitions, dropped, rootLifecycle, transition } from '../records/transition.ts'
 import { orphanedThread } from '../threads/savers.ts'
 
@@ -75,13 +76,15 @@ async function claim(
     updatedAt: state.now,
     activeRunId: run.runId,
     lastRunId: run.runId,
+    lastTaskId: run.task?.taskId,
     queue: thread.queue.filter(({ runId }) => runId !== run.runId),
     interrupts: interruptsKept(thread, run),
     supersededThroughSeq: run.checkpointId === null ? thread.supersededThroughSeq : state.head,
   }
   const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, head)
+  const givenUp = await giveUpTask(context.store, thread, run.task)
   assertOpen(context)
-  const commit = commitTransitions(context.observe, [started], (runOps) =>
+  const commit = commitTransitions(context, [started], (runOps) =>
     persist({
       store: context.store,
       threadId,
@@ -99,6 +102,7 @@ async function claim(
         ops: [
           claimLease(context, token),
           ...runOps,
+          ...givenUp,
           putThread(busy),
           { op: 'append', token, events: [frame] },
           ...ops,
@@ -175,7 +179,7 @@ async function claimForNext(context: RunContext, threadId: string): Promise<Laun
   }
   // The run has nothing to answer any more. Or it does not wait, or its record is gone.
   const withdrawn = waits ? [dropped(read.record, run.record, 'withdrawn')] : []
-  await commitTransitions(context.observe, withdrawn, (ops) =>
+  await commitTransitions(context, withdrawn, (ops) =>
     store.commit(threadId, {
       guards: [guardThread(threadId, read)],
       ops: [...ops, putThread(withoutQueued(read.record, [next.runId]))],

@@ -18,7 +18,7 @@ import { retryConflicts } from '../records/update.ts'
 import type { Owned, RunRequest } from '../requests.ts'
 import { isOrphaned, orphanedThread } from '../threads/savers.ts'
 import { requireCheckpoint } from '../threads/state.ts'
-import { linkToTask } from '../threads/task-link.ts'
+import { adoptRun, linkToTask } from '../threads/task-link.ts'
 import { savedThread } from '../threads/threads.ts'
 import { enqueue } from './enqueue.ts'
 import { execute, startWaiting } from './execute.ts'
@@ -40,7 +40,7 @@ export async function startRun(context: RunContext, request: StartRequest): Prom
   const configFor = (agent: Agent) => (config ??= configOf(agent, request))
   return commandInTime(
     context,
-    retryConflicts(() => admit(context, request, configFor)),
+    adoptRun(context, request).then(() => retryConflicts(() => admit(context, request, configFor))),
   )
 }
 

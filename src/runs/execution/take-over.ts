@@ -98,7 +98,7 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
   const { run } = takenOver
   const rest = await remainingInput(context, thread, run)
   assertOpen(context)
-  const commit = commitTransitions(context.observe, [takenOver], (runOps) =>
+  const commit = commitTransitions(context, [takenOver], (runOps) =>
     context.store.commit(run.threadId, {
       guards: guards(orphan),
       ops: [claimLease(context, token), ...runOps, putThread(thread)],
@@ -173,7 +173,7 @@ async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise
       encodeFrame(pendingEvent(event, run.runId), token, state.head + 1 + i),
     )
     const [thisThread, thisRun, , head] = guards(orphan)
-    await commitTransitions(context.observe, [ending.transition], (runOps) =>
+    await commitTransitions(context, [ending.transition], (runOps) =>
       store.commit(threadId, {
         guards: [thisThread, thisRun, { guard: 'fence', token }, head],
         ops: [

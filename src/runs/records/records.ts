@@ -18,6 +18,8 @@ export interface ThreadRecord {
   readonly activeRunId: string | null
   /** The newest run that has started. Its root events are replayed to late subscribers, those of earlier runs are not. */
   readonly lastRunId: string | null
+  /** The task of that run. Where the thread is interrupted, the one that waits for an answer. */
+  readonly lastTaskId?: string | undefined
   /** Runs waiting for their turn, next one first. */
   readonly queue: readonly QueuedRun[]
   /**
@@ -52,8 +54,6 @@ export interface QueuedRun {
   readonly runId: string
   /** The interrupts it will answer. No other run may answer them meanwhile. */
   readonly answers: readonly string[]
-  /** The task that it goes on with. */
-  readonly taskId?: string | undefined
 }
 
 /** An interrupt that waits for an answer. */
@@ -107,12 +107,8 @@ export type TaskState =
 export interface TaskLink {
   /** The id of the task's first run. */
   readonly taskId: string
-  /** Its runs up to this one, oldest first: those after the first answer interrupts, or bring further messages. */
-  readonly runIds: readonly string[]
   /** Milliseconds since 1970. */
   readonly createdAt: number
-  /** The sequence number with which its last run began that has begun. Null while none has. */
-  readonly firstSeq: number | null
   /** What the face that started it keeps with it, as plain JSON. */
   readonly details: Json
 }
@@ -126,7 +122,16 @@ export interface TaskRecord extends TaskLink {
   readonly assistantId: string
   readonly owner: string | null
   readonly state: TaskState
-  /** What clients are told of why it failed or was rejected. */
+  /**
+   * Its runs: those that have begun in that order, then those that wait. Those after the first answer interrupts, or bring further
+   * messages. One that was dropped before it began is none of them, unless it is the only one.
+   */
+  readonly runIds: readonly string[]
+  /** Those of them that have not ended. */
+  readonly openRunIds: readonly string[]
+  /** The sequence number with which its last run began that has begun. Null while none has. */
+  readonly firstSeq: number | null
+  /** What clients are told of why it failed, was rejected, or was given up. */
   readonly error: string | null
   /** When the state changed last, in milliseconds since 1970. */
   readonly updatedAt: number
@@ -180,6 +185,13 @@ export const loadRun = async (
   runId: string,
 ): Promise<Versioned<RunRecord> | undefined> => versioned(await store.get(threadId, 'runs', runId))
 
+export const loadTask = async (
+  store: Store,
+  threadId: string,
+  taskId: string,
+): Promise<TaskRecord | undefined> =>
+  versioned<TaskRecord>(await store.get(threadId, 'tasks', taskId))?.record
+
 // Records are plain JSON by construction: they come from JSON requests and from this file's own types.
 const versioned = <Record>(doc: Doc | undefined): Versioned<Record> | undefined =>
   doc && { record: doc.value as unknown as Record, version: doc.version }
@@ -220,7 +232,7 @@ function indexOf({ owner, status, createdAt, updatedAt, queue, deleting }: Threa
   }
 }
 
-/** Called only by `transition`, when the status changes, and by `requestCancel`. */
+/** Called only by `transition`, when the status changes, and by `requestCancel` and `putInTask`, which leave it as it is. */
 export const putRun = (run: RunRecord): Op => ({
   op: 'put',
   collection: 'runs',
@@ -230,26 +242,33 @@ export const putRun = (run: RunRecord): Op => ({
   ...(isEnded(run) && { ttlMs: ENDED_RUN_TTL_MS }),
 })
 
-/** The index field that orders an owner's tasks of an assistant, or those of one state, by their last change. */
+/** The index field that orders tasks by their last change: an owner's tasks of an assistant, those of one thread or state. */
 export const taskField = (
-  owner: string | null,
-  assistantId: string,
+  {
+    owner,
+    assistantId,
+    threadId,
+  }: Pick<TaskRecord, 'owner' | 'assistantId'> & { threadId?: string | undefined },
   state: TaskState | 'all' = 'all',
-): string => `${state} of ${JSON.stringify([assistantId, owner])}`
+): string => `${state} of ${JSON.stringify([assistantId, owner, threadId])}`
 
 export const putTask = (task: TaskRecord): Op => ({
   op: 'put',
   collection: 'tasks',
   id: task.taskId,
   value: task as unknown as Json,
-  index: {
-    [taskField(task.owner, task.assistantId)]: task.updatedAt,
-    [taskField(task.owner, task.assistantId, task.state)]: task.updatedAt,
-  },
+  index: Object.fromEntries(
+    [task, { ...task, threadId: undefined }]
+      .flatMap((list) => [taskField(list), taskField(list, task.state)])
+      .map((field) => [field, task.updatedAt]),
+  ),
 })
 
 /** Asks a running run to stop. Its status changes when it has stopped. */
 export const requestCancel = (run: RunRecord, cancel: CancelAction): Op => putRun({ ...run, cancel })
+
+/** Makes a run that nobody started as a task one of a task. */
+export const putInTask = (run: RunRecord, task: TaskLink): Op => putRun({ ...run, task })
 
 /** A rollback is not weakened by an interrupt, whichever came first. */
 export const strongerCancel = (before: CancelAction | null, now: CancelAction): CancelAction =>
@@ -309,6 +328,26 @@ export const newThread = (threadId: string, owner: string | null, now: number): 
   lostTokens: [],
   error: null,
   deleting: false,
+})
+
+/** A task before its first run. */
+export const newTask = (
+  owner: string | null,
+  { threadId, assistantId }: RunRecord,
+  { taskId, createdAt, details }: TaskLink,
+): TaskRecord => ({
+  taskId,
+  createdAt,
+  details,
+  threadId,
+  assistantId,
+  owner,
+  state: 'submitted',
+  runIds: [],
+  openRunIds: [],
+  firstSeq: null,
+  error: null,
+  updatedAt: createdAt,
 })
 
 /** Guards a thread's next write by what was read of it: its version, or its absence. */

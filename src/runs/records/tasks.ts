@@ -1,24 +1,44 @@
-import type { Doc, Store } from '../../storage/store/store.ts'
-import { type RunRecord, type TaskRecord, type TaskState, type ThreadRecord, taskField } from './records.ts'
+import type { Doc, Op, Store } from '../../storage/store/store.ts'
+import {
+  isEnded,
+  loadTask,
+  newTask,
+  putTask,
+  type RunRecord,
+  type TaskLink,
+  type TaskRecord,
+  type TaskState,
+  type ThreadRecord,
+  taskField,
+} from './records.ts'
+
+const GIVEN_UP = 'The conversation went on without an answer.'
+
+/** Ends the task that waits for an answer on a thread, where what comes next is no answer. */
+export async function giveUpTask(
+  store: Store,
+  { threadId, lastTaskId, status }: ThreadRecord,
+  next?: TaskLink,
+): Promise<readonly Op[]> {
+  if (status !== 'interrupted' || lastTaskId === undefined || lastTaskId === next?.taskId) return []
+  const task = await loadTask(store, threadId, lastTaskId)
+  if (task?.state !== 'input-required') return []
+  return [putTask({ ...task, state: 'canceled', error: GIVEN_UP, updatedAt: Date.now() })]
+}
 
 /** The task of a run that nobody started as one: it is a task of one run, which nobody can list. */
-export function taskOfRun({ owner, status: now, lastRunId }: ThreadRecord, run: RunRecord): TaskRecord {
-  const { runId, threadId, assistantId, status, error, createdAt, startedAt } = run
-  const waits = status === 'interrupted' && now === 'interrupted' && lastRunId === runId
-  const state = waits ? 'input-required' : STATES[status]
-  const updatedAt = startedAt ?? createdAt
+export function taskOfRun(thread: ThreadRecord, run: RunRecord): TaskRecord {
+  const { runId, status, error, createdAt, startedAt, firstSeq } = run
+  const asks = thread.lastRunId === runId || thread.interrupts.some((open) => open.runId === runId)
+  const waits = status === 'interrupted' && thread.status === 'interrupted' && asks
   return {
-    taskId: runId,
+    ...newTask(thread.owner, run, { taskId: runId, createdAt, details: null }),
+    state: waits ? 'input-required' : STATES[status],
     runIds: [runId],
-    createdAt,
-    details: null,
-    threadId,
-    assistantId,
-    owner,
-    state,
-    firstSeq: run.firstSeq,
+    openRunIds: isEnded(run) ? [] : [runId],
+    firstSeq,
     error,
-    updatedAt,
+    updatedAt: startedAt ?? createdAt,
   }
 }
 
@@ -30,15 +50,6 @@ const STATES: Readonly<Record<RunRecord['status'], TaskState>> = {
   interrupted: 'canceled',
 }
 
-export async function loadTask(
-  store: Store,
-  threadId: string,
-  taskId: string,
-): Promise<TaskRecord | undefined> {
-  const doc = await store.get(threadId, 'tasks', taskId)
-  return doc && taskOf(doc)
-}
-
 // Records are plain JSON by construction.
 const taskOf = ({ value }: Doc): TaskRecord => value as unknown as TaskRecord
 
@@ -47,27 +58,41 @@ export interface TaskQuery {
   readonly assistantId: string
   readonly threadId?: string | undefined
   readonly state?: TaskState | undefined
+  /** Only those whose state has changed since, in milliseconds since 1970. */
+  readonly since?: number | undefined
   /** At most 1,000. */
   readonly limit: number
   readonly cursor?: string | undefined
 }
 
+export interface TaskPage {
+  readonly tasks: readonly TaskRecord[]
+  /** Absent at the end. */
+  readonly cursor?: string
+  /** How many tasks there are, on all pages. */
+  readonly total: number
+}
+
 /** A page of tasks, the last changed first. */
 export async function listTasks(
   store: Store,
-  { owner, assistantId, threadId, state, limit, cursor }: TaskQuery,
-): Promise<{ readonly tasks: readonly TaskRecord[]; readonly cursor?: string }> {
-  const { docs, cursor: next } = await store.list('tasks', {
-    ...(threadId !== undefined && { partition: threadId }),
-    orderBy: taskField(owner, assistantId, state),
-    descending: true,
-    limit,
-    ...(cursor !== undefined && { cursor }),
-  })
-  return { tasks: docs.map(taskOf), ...(next !== undefined && { cursor: next }) }
+  { limit, cursor: from, since = 0, state, ...list }: TaskQuery,
+): Promise<TaskPage> {
+  const order = { orderBy: taskField(list, state), descending: true }
+  const [{ docs, cursor }, all] = await Promise.all([
+    store.list('tasks', { ...order, limit, ...(from !== undefined && { cursor: from }) }),
+    store.count('tasks', order.orderBy),
+  ])
+  const page = docs.map(taskOf)
+  const tasks = page.filter(({ updatedAt }) => updatedAt >= since)
+  const isEnd = cursor === undefined || tasks.length < page.length
+  // They are in the order of their changes, so that a few looks find the first that is too old.
+  let [total, end] = since > 0 ? [0, all] : [all, all]
+  while (total < end) {
+    const offset = Math.floor((total + end) / 2)
+    const [doc] = (await store.list('tasks', { ...order, offset, limit: 1 })).docs
+    if (doc && taskOf(doc).updatedAt >= since) total = offset + 1
+    else end = offset
+  }
+  return { tasks, total, ...(!isEnd && { cursor }) }
 }
-
-export const countTasks = (
-  store: Store,
-  { owner, assistantId, state }: Pick<TaskQuery, 'owner' | 'assistantId' | 'state'>,
-): Promise<number> => store.count('tasks', taskField(owner, assistantId, state))

@@ -1,13 +1,14 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import { rejectionOf } from '../../agents/errors.ts'
-import type { Op } from '../../storage/store/store.ts'
+import type { Op, Store } from '../../storage/store/store.ts'
 import type { AboutRun, RunEndReason, RunEvent, ServerEvent } from '../observe.ts'
 import {
+  loadTask,
+  newTask,
   putRun,
   putTask,
   type RollbackPoint,
   type RunRecord,
-  type TaskLink,
   type TaskRecord,
   type TaskState,
   type ThreadRecord,
@@ -33,11 +34,12 @@ type Told<Type extends RunEvent['type'], Fields extends string = never> = { read
   Fields & keyof Extract<RunEvent, { readonly type: Type }>
 >
 
-/** One change of a run's status: the record it leaves, the ops that write it and its task, and what observers are told of it. */
+/** One change of a run's status: the record it leaves, and what observers are told of it. */
 export interface Transition {
   readonly run: RunRecord
-  readonly ops: readonly Op[]
   readonly event: RunEvent
+  /** The store knows nothing of the run before. */
+  readonly isNew: boolean
 }
 
 /** What the record of an ended run has in place of what it ran with: nobody runs it again, and an input may be megabytes. */
@@ -57,18 +59,19 @@ export function transition(thread: ThreadRecord, before: RunRecord, change: RunC
   const { createdAt, startedAt } = before
   const about = aboutRun(thread, before)
   const { at } = about
-  const made = (record: Partial<RunRecord>, event: RunEvent): Transition => {
-    const run = { ...before, ...record }
-    const task = run.task ? [putTask(taskAfter(thread, run, run.task, event))] : []
-    return { run, ops: [putRun(run), ...task], event }
-  }
+  const made = (record: Partial<RunRecord>, event: RunEvent, isNew = false): Transition => ({
+    run: { ...before, ...record },
+    event,
+    isNew,
+  })
   switch (change.type) {
     case 'run.queued':
-      return made({}, { ...about, ...change })
+      return made({}, { ...about, ...change }, true)
     case 'run.started': {
       const { type, rollbackPoint } = change
       const record = { status: 'running', attempts: 1, startedAt: at, rollbackPoint } as const
-      return made(record, { ...about, type, waitedMs: Math.max(0, at - createdAt) })
+      const waited = thread.queue.some(({ runId }) => runId === before.runId)
+      return made(record, { ...about, type, waitedMs: Math.max(0, at - createdAt) }, !waited)
     }
     case 'run.taken_over': {
       const attempt = before.attempts + 1
@@ -85,59 +88,69 @@ export function transition(thread: ThreadRecord, before: RunRecord, change: RunC
   }
 }
 
-/** The task of a run whose status changes. It goes on while another of its runs does, or waits with a message. */
-function taskAfter(thread: ThreadRecord, run: RunRecord, link: TaskLink, event: RunEvent): TaskRecord {
-  const { runId, threadId, assistantId, error } = run
-  const waiting = thread.queue.filter(({ taskId }) => taskId === link.taskId).map((queued) => queued.runId)
-  const runIds = [...new Set([...link.runIds, ...waiting])]
-  const after = stateAfter(event)
-  const goesOn = [...waiting, thread.activeRunId].some(
-    (other) => other !== null && other !== runId && runIds.includes(other),
-  )
-  return {
-    ...link,
-    runIds,
-    threadId,
-    assistantId,
-    owner: thread.owner,
-    state: goesOn ? 'working' : after,
-    firstSeq: run.firstSeq ?? link.firstSeq,
-    error,
-    updatedAt: event.at,
-  }
-}
-
-function stateAfter(event: RunEvent): TaskState {
-  switch (event.type) {
-    case 'run.queued':
-      return 'submitted'
-    case 'run.interrupted':
-      return 'input-required'
-    case 'run.ended':
-      return endOf(event)
-    default:
-      return 'working'
-  }
-}
-
-function endOf({ status, reason, error }: Extract<RunEvent, { readonly type: 'run.ended' }>): TaskState {
-  if (status === 'success') return 'completed'
-  if (status === 'interrupted' && reason !== 'closed') return 'canceled'
-  return rejectionOf(error) ? 'rejected' : 'failed'
-}
-
 /**
- * Commits changes of runs together with the other writes of `commit`, and then tells observers. All changes of a run's status
- * go through here, so that observers are told of every recorded change and of nothing else.
+ * Commits changes of runs and of their tasks together with the other writes of `commit`, and then tells observers. All changes of a
+ * run's status go through here, so that observers are told of every recorded change and of nothing else. `commit` must be guarded
+ * by the thread, which was read before: whoever writes a task writes its thread too, so that the task is as it is read here.
  */
 export async function commitTransitions<T>(
-  observe: (event: ServerEvent) => void,
+  { store, observe }: { readonly store: Store; readonly observe: (event: ServerEvent) => void },
   transitions: readonly Transition[],
   commit: (ops: readonly Op[]) => Promise<T>,
 ): Promise<T> {
-  const committed = await commit(transitions.flatMap(({ ops }) => ops))
+  const ops = transitions.map(({ run }) => putRun(run))
+  const committed = await commit([...ops, ...(await taskOps(store, transitions))])
   for (const { event } of transitions) observe(event)
   return committed
+}
+
+async function taskOps(store: Store, transitions: readonly Transition[]): Promise<readonly Op[]> {
+  const tasks = new Map<string, TaskRecord>()
+  for (const { run, event, isNew } of transitions) {
+    const { threadId, runId, task } = run
+    if (!task) continue
+    const { taskId } = task
+    const isFirst = isNew && taskId === runId
+    const known = tasks.get(taskId) ?? (isFirst ? undefined : await loadTask(store, threadId, taskId))
+    tasks.set(taskId, taskAfter(known ?? newTask(event.owner, run, task), run, event))
+  }
+  return [...tasks.values()].map(putTask)
+}
+
+/** A task after the status of one of its runs has changed. It has ended when none of its runs goes on or waits. */
+export function taskAfter(
+  before: TaskRecord,
+  { runId, firstSeq, startedAt, error }: RunRecord,
+  event: RunEvent,
+): TaskRecord {
+  const { runIds } = before
+  const updatedAt = event.at
+  const open = before.openRunIds.filter((id) => id !== runId)
+  if (event.type === 'run.queued') {
+    const state: TaskState = before.state === 'working' ? 'working' : 'submitted'
+    const changed = state !== before.state && { state, updatedAt }
+    return { ...before, ...changed, runIds: [...runIds, runId], openRunIds: [...open, runId] }
+  }
+  if (event.type === 'run.started') {
+    const begun = runIds.filter((id) => id !== runId && !open.includes(id))
+    const ids = { runIds: [...begun, runId, ...open], openRunIds: [runId, ...open] }
+    return { ...before, ...ids, state: 'working', firstSeq, updatedAt }
+  }
+  if (event.type !== 'run.interrupted' && event.type !== 'run.ended') return before
+  const others = runIds.filter((id) => id !== runId)
+  const kept = startedAt === null && others.length > 0 ? others : runIds
+  if (open.length > 0) return { ...before, runIds: kept, openRunIds: open }
+  return { ...before, runIds: kept, openRunIds: [], state: stateAfter(event), error, updatedAt }
+}
+
+type Stop = Extract<RunEvent, { readonly type: 'run.interrupted' | 'run.ended' }>
+
+function stateAfter(event: Stop): TaskState {
+  if (event.type === 'run.interrupted') return 'input-required'
+  const { status, reason, error } = event
+  if (status === 'success') return 'completed'
+  if (status === 'interrupted' && reason !== 'closed') return 'canceled'
+  return rejectionOf(error) ? 'rejected' : 'failed'
 }
 
 /** The end of a run that never started. */

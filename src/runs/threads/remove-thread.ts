@@ -28,7 +28,7 @@ export async function markDeleting(context: RunContext, { threadId, owner }: Own
   if (!thread || thread.owner !== owner) return false
   if (thread.deleting) return true
   const ended = await dropWaiting(context, thread, 'deleted')
-  await commitTransitions(context.observe, ended, (ops) =>
+  await commitTransitions(context, ended, (ops) =>
     store.commit(threadId, {
       guards: [guardThread(threadId, read)],
       ops: [...ops, putThread({ ...thread, deleting: true, queue: [] })],

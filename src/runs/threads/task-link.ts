@@ -1,11 +1,25 @@
 import type { RunInput } from '../../agents/agent.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchTask, RunError } from '../errors.ts'
-import { isTaskEnded, loadRun, type TaskLink, type ThreadRecord } from '../records/records.ts'
-import { loadTask } from '../records/tasks.ts'
-import type { RunRequest } from '../requests.ts'
+import {
+  guardRun,
+  guardThread,
+  isTaskEnded,
+  loadRun,
+  loadTask,
+  loadThread,
+  putInTask,
+  putTask,
+  putThread,
+  type TaskLink,
+  type TaskRecord,
+  type ThreadRecord,
+} from '../records/records.ts'
+import { taskOfRun } from '../records/tasks.ts'
+import { retryConflicts } from '../records/update.ts'
+import type { Owned, RunRequest } from '../requests.ts'
 
-interface NewRun extends Pick<RunRequest, 'task'> {
+interface NewRun extends Pick<RunRequest, 'task' | 'checkpointId'> {
   readonly runId: string
   readonly now: number
 }
@@ -15,38 +29,48 @@ interface NewRun extends Pick<RunRequest, 'task'> {
  * face may be answered over another. Throws `no_such_task`, and `task_ended` for a task that takes no more.
  */
 export async function linkToTask(
-  context: RunContext,
+  { store }: RunContext,
   thread: ThreadRecord,
   start: RunInput,
-  { runId, now, task }: NewRun,
+  { runId, now, task, checkpointId }: NewRun,
 ): Promise<TaskLink | undefined> {
-  const first = { taskId: runId, runIds: [runId], createdAt: now, firstSeq: null }
-  if (task && task.taskId === undefined) return { ...first, details: task.details }
-  const taskId = task?.taskId ?? (await askedBy(context, thread, start))
+  if (task && task.taskId === undefined) return { taskId: runId, createdAt: now, details: task.details }
+  const continues = start.kind === 'input' && start.value === null && checkpointId === undefined
+  const goesOn = start.kind === 'resume' || (continues && thread.status === 'interrupted')
+  const taskId = task?.taskId ?? (goesOn ? thread.lastTaskId : undefined)
   if (taskId === undefined) return undefined
-  const { threadId } = thread
-  const known = await loadTask(context.store, threadId, taskId)
-  if (known && !isTaskEnded(known)) {
-    const { createdAt, firstSeq, details } = known
-    return { taskId, runIds: [...known.runIds, runId], createdAt, firstSeq, details }
-  }
+  const known = await loadTask(store, thread.threadId, taskId)
+  if (known && !isTaskEnded(known)) return { taskId, createdAt: known.createdAt, details: known.details }
   if (!task) return undefined
-  if (known) throw new RunError('task_ended', `The task has ended (${known.state}). Start a new one.`)
-  // A run that was started otherwise becomes a task with the first message that names it so.
-  const run = (await loadRun(context.store, threadId, taskId))?.record
-  if (!run) throw noSuchTask(taskId)
-  const { createdAt, firstSeq } = run
-  return { taskId, runIds: [taskId, runId], createdAt, firstSeq, details: task.details }
+  throw known ? taskEnded(known) : noSuchTask(taskId)
 }
 
-/** The task of the run that asked what is answered. */
-async function askedBy(
+const taskEnded = ({ state }: TaskRecord): RunError =>
+  new RunError('task_ended', `The task has ended (${state}). Start a new one.`)
+
+/** Makes a run that was started as none a task, when the first message names it as one. Throws `no_such_task` and `task_ended`. */
+export async function adoptRun(
   { store }: RunContext,
-  { threadId, interrupts, lastRunId }: ThreadRecord,
-  start: RunInput,
-): Promise<string | undefined> {
-  if (start.kind !== 'resume') return undefined
-  const asked = interrupts.find(({ id, runId }) => runId !== '' && Object.hasOwn(start.answers, id))
-  const runId = asked?.runId ?? lastRunId
-  return runId === null ? undefined : (await loadRun(store, threadId, runId))?.record.task?.taskId
+  { threadId, owner, task: asked }: Owned<Pick<RunRequest, 'threadId' | 'principal' | 'task'>>,
+): Promise<void> {
+  const taskId = asked?.taskId
+  if (taskId === undefined) return
+  await retryConflicts(async () => {
+    const thread = await loadThread(store, threadId)
+    if (!thread || thread.record.owner !== owner || (await loadTask(store, threadId, taskId))) return
+    const run = await loadRun(store, threadId, taskId)
+    if (!run || run.record.task) throw noSuchTask(taskId)
+    const task = { ...taskOfRun(thread.record, run.record), details: asked!.details }
+    if (isTaskEnded(task)) throw taskEnded(task)
+    const { createdAt, details } = task
+    const isLast = thread.record.lastRunId === taskId || task.state === 'input-required'
+    await store.commit(threadId, {
+      guards: [guardThread(threadId, thread), guardRun(run)],
+      ops: [
+        putTask(task),
+        putInTask(run.record, { taskId, createdAt, details }),
+        putThread({ ...thread.record, ...(isLast && { lastTaskId: taskId }) }),
+      ],
+    })
+  })
 }

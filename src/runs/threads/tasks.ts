@@ -1,6 +1,6 @@
 import type { RunContext } from '../context.ts'
-import { loadRun, type TaskRecord } from '../records/records.ts'
-import { countTasks, listTasks, loadTask, type TaskQuery, taskOfRun } from '../records/tasks.ts'
+import { loadRun, loadTask, type TaskRecord } from '../records/records.ts'
+import { listTasks, type TaskPage, type TaskQuery, taskOfRun } from '../records/tasks.ts'
 import { findThread, type OwnedThread } from './threads.ts'
 
 /** A task of an owner's thread, or undefined. A run that nobody started as a task is one under its own id. */
@@ -16,19 +16,9 @@ export async function findTask(
   return run && (run.task ? loadTask(store, threadId, run.task.taskId) : taskOfRun(thread, run))
 }
 
-export interface TaskPage {
-  readonly tasks: readonly TaskRecord[]
-  /** Absent at the end. */
-  readonly cursor?: string
-  /** How many there are of the assistant and the state, in all threads. */
-  readonly total: number
-}
-
 /** A page of an owner's tasks, the last changed first. */
-export async function readTasks({ store }: RunContext, query: TaskQuery): Promise<TaskPage> {
-  const [page, total] = await Promise.all([listTasks(store, query), countTasks(store, query)])
-  return { ...page, total }
-}
+export const readTasks = ({ store }: RunContext, query: TaskQuery): Promise<TaskPage> =>
+  listTasks(store, query)
 
 /**
  * Settles once a task does not wait for input any more, on any instance: it goes on, or has ended. Gives it, or undefined where it

@@ -29,6 +29,7 @@ import {
   putThread,
   type ThreadRecord,
 } from '../records/records.ts'
+import { giveUpTask } from '../records/tasks.ts'
 import { retryConflicts } from '../records/update.ts'
 import type { Owned, StateWriteRequest } from '../requests.ts'
 import { isOrphaned, orphanedThread } from './savers.ts'
@@ -202,8 +203,14 @@ async function recordWrite(
     supersededThroughSeq: write.checkpointId === undefined ? thread.supersededThroughSeq : held.head,
     updatedAt: Date.now(),
   }
+  const givenUp = status === 'interrupted' ? [] : await giveUpTask(store, thread)
   await store.commit(threadId, {
     guards: [guardThread(threadId, read), { guard: 'fence', token: held.token }],
-    ops: [putThread(changed), ...putReceipt(write.command, receipt), { op: 'release', token: held.token }],
+    ops: [
+      ...givenUp,
+      putThread(changed),
+      ...putReceipt(write.command, receipt),
+      { op: 'release', token: held.token },
+    ],
   })
 }

@@ -1,0 +1,39 @@
+import type { RunContext } from '../context.ts'
+import { noSuchTask } from '../errors.ts'
+import { cancelRun } from '../execution/cancel.ts'
+import { guardThread, loadTask, loadThread, putTask, putThread, type TaskRecord } from '../records/records.ts'
+import { retryConflicts } from '../records/update.ts'
+import { findTask } from './tasks.ts'
+import type { OwnedThread } from './threads.ts'
+
+/**
+ * Cancels a task: its runs, those that wait first, or the questions that it has asked. Returns when that is recorded. Gives the task
+ * as it was before, and changes nothing where it had ended. Throws `no_such_task`.
+ */
+export async function cancelTask(
+  context: RunContext,
+  asked: OwnedThread & { readonly taskId: string },
+): Promise<TaskRecord> {
+  const { store } = context
+  const { threadId } = asked
+  return retryConflicts(async () => {
+    // The version of the thread guards what is read after it.
+    const thread = await loadThread(store, threadId)
+    const task = await findTask(context, asked)
+    if (!thread || !task) throw noSuchTask(asked.taskId)
+    for (const runId of [...task.openRunIds].reverse()) await cancelRun(context, threadId, runId, 'interrupt')
+    if (task.state !== 'input-required') return task
+    const updatedAt = Date.now()
+    const interrupts = thread.record.interrupts.filter(({ runId }) => !task.runIds.includes(runId))
+    const status = interrupts.length > 0 ? thread.record.status : 'idle'
+    const isRecorded = (await loadTask(store, threadId, task.taskId)) !== undefined
+    await store.commit(threadId, {
+      guards: [guardThread(threadId, thread)],
+      ops: [
+        putThread({ ...thread.record, interrupts, status, updatedAt }),
+        ...(isRecorded ? [putTask({ ...task, state: 'canceled', updatedAt })] : []),
+      ],
+    })
+    return task
+  })
+}
