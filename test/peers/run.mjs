@@ -35,11 +35,17 @@ const RANGES = {
   ai: '^6.0.0 || ^7.0.0',
   openai: '^5.0.0 || ^6.0.0 || ^7.0.0',
   '@anthropic-ai/sdk': '>=0.60',
+  // The clients that other agents call ours with, of both versions of A2A.
+  '@a2a-js/sdk': '^1.0.1',
+  'a2a-sdk-03': '~0.3.6',
 }
 /** Both majors of Express are tested at once. */
 const EXPRESS = RANGES.express.split(' || ')
 RANGES.express = EXPRESS[1]
 RANGES.express4 = EXPRESS[0]
+
+/** Packages of which the tests have a second version, under a name of its own. */
+const ALIASES = { express4: 'express', 'a2a-sdk-03': '@a2a-js/sdk' }
 
 /** Packages that pass each other's objects around. Others may bring a copy of their own, as applications let them. */
 const SHARED = [
@@ -66,6 +72,13 @@ const TESTS = [
   'test/conformance/sdk-functions.test.ts',
   'test/demo/graphs.test.ts',
   'test/demo/conversation.test.ts',
+  // The clients of A2A, with graphs; jose.
+  'test/a2a/clients.test.ts',
+  'test/a2a/official-transports.test.ts',
+  'test/a2a/remote.test.ts',
+  'test/a2a/remote-own.test.ts',
+  'test/a2a/card.test.ts',
+  'test/a2a/card-signature.test.ts',
   // The bindings for React, with the SDK inside of them, and in a browser.
   'test/conformance/sdk-of-react.test.ts',
   'test/adapters/cors-browser.test.ts',
@@ -113,15 +126,14 @@ if (named.length === 0 && !given.includes('oldest') && !given.includes('newest')
 // For a range npm takes the newest release whose `engines` have this Node.
 const wanted = {
   ...Object.fromEntries(
-    Object.entries(RANGES).map(([name, range]) => {
-      const version = given.includes('oldest') ? lowest(range) : range
-      return [name, name === 'express4' ? `npm:express@${version}` : version]
-    }),
+    Object.entries(RANGES).map(([name, range]) => [name, given.includes('oldest') ? lowest(range) : range]),
   ),
   ...Object.fromEntries(
     named.map((one) => [one.slice(0, one.lastIndexOf('@')), one.slice(one.lastIndexOf('@') + 1)]),
   ),
 }
+
+for (const [name, other] of Object.entries(ALIASES)) wanted[name] = `npm:${other}@${wanted[name]}`
 
 const folder = mkdtempSync(join(tmpdir(), 'agentwire-peers-'))
 process.exitCode = 1
