@@ -24,7 +24,7 @@ export interface NextRoutes {
 /**
  * The exports of a route file of Next 15 and 16: `export const { GET, POST, PUT, PATCH, DELETE, OPTIONS } = toNext(handler)`.
  * Next answers HEAD through `GET`. `runtime`, `dynamic` and `maxDuration` must be literals in the route file itself.
- * There `request.url` names the machine and not the public host, so give the handler its public URL where it has to know it.
+ * There `request.url` names the machine, so the host of the card of an agent is that of the `Host` header.
  * Throws `AgentwireError` `not_supported` in the Edge runtime, which ends runs with their request.
  */
 export function toNext(handler: WebHandler, { basePath }: NextOptions = {}): NextRoutes {
@@ -35,7 +35,8 @@ export function toNext(handler: WebHandler, { basePath }: NextOptions = {}): Nex
     )
   }
   const route: NextRoute = async (request) => {
-    const response = await handler.fetch(request, { basePath, waitUntil: waitUntil() })
+    const host = request.headers.get('host') ?? undefined
+    const response = await handler.fetch(request, { basePath, host, waitUntil: waitUntil() })
     // For HEAD, and for a client that has disconnected, Next neither reads the body nor cancels it.
     return request.method === 'HEAD' || request.signal.aborted ? withoutBody(response) : response
   }

@@ -72,6 +72,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
     let route: string | undefined
     try {
       const url = new URL(request.url)
+      if (context.host) setHost(url, context.host)
       const pathname = stripBase(url.pathname, context.basePath || options.basePath || '')
       if (pathname === undefined) return undefined
       const match = router.match(request.method, pathname)
@@ -190,4 +191,9 @@ function createCall({ context, ...matched }: Matched, { maxBodyBytes, onError }:
 function withoutBody(response: Response): Response {
   response.body?.cancel().catch(() => {}) // No caller waits for the cancel.
   return new Response(null, response)
+}
+
+function setHost(url: URL, host: string): void {
+  url.port = '' // A host without one leaves it as it was.
+  url.host = host
 }

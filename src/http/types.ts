@@ -12,6 +12,8 @@ export interface HandlerContext {
   readonly principal?: Principal | undefined
   /** The mount prefix the host has matched, such as `/api`. Overrides the handler's own `basePath`. */
   readonly basePath?: string | undefined
+  /** The host that the client has called, with its port, where the URL of the request has another one. */
+  readonly host?: string | undefined
   /** Keeps a serverless instance alive until the promise settles. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
 }

@@ -3,6 +3,7 @@ import express from 'express'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { toExpress } from '../../adapters/express.ts'
+import { toNext } from '../../adapters/next.ts'
 import { toNode } from '../../adapters/node.ts'
 import type { WebHandler } from '../../src/http/index.ts'
 import { openServer } from '../kit/listen.ts'
@@ -161,6 +162,28 @@ describe('the address in the card', () => {
     expect(await urlOf({}, { headers: headers as Record<string, string> })).toBe(
       `${scheme}://agents.test/a2a/echo`,
     )
+  })
+
+  test.each([
+    ['agents.example.com', 'http://agents.example.com/agents/a2a/echo'],
+    ['127.0.0.1:8080', 'http://127.0.0.1:8080/agents/a2a/echo'],
+    ['not a host', 'http://localhost/agents/a2a/echo'],
+  ])('has in Next, whose requests name the machine, the host of the header %j', async (host, url) => {
+    const { GET } = toNext(cardServer(), { basePath: '/agents' })
+    const headers = { host, 'a2a-version': '0.3' }
+    const answer = await GET(new Request(`http://localhost:3000/agents${OF_ECHO}`, { headers }))
+    expect(await answer.json()).toMatchObject({ url })
+  })
+
+  test('is that of the option where the card of a mounted server is served at the root too', async () => {
+    const server = cardServer({ card: { url: 'https://agents.example/agents' } })
+    const app = express().use('/agents', toExpress(server)).get(WELL_KNOWN, toExpress(server))
+    const { origin, close } = await openServer(createServer(app))
+    onTestFinished(close)
+    for (const path of [WELL_KNOWN, `/agents${WELL_KNOWN}`]) {
+      const answer = await fetch(origin + path, { headers: { 'a2a-version': '0.3' } })
+      expect(await answer.json()).toMatchObject({ url: 'https://agents.example/agents/a2a/echo' })
+    }
   })
 
   test('is an origin and a path, whatever the headers and the host are', async () => {

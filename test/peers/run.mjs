@@ -74,7 +74,6 @@ const TESTS = [
   'test/demo/conversation.test.ts',
   // The clients of A2A, with graphs; jose.
   'test/a2a/clients.test.ts',
-  'test/a2a/official-transports.test.ts',
   'test/a2a/remote.test.ts',
   'test/a2a/remote-own.test.ts',
   'test/a2a/card.test.ts',

@@ -39,7 +39,7 @@ const MAX_LENGTH = 4_096
 
 function check(config: PushConfig, options: A2APushOptions): void {
   const { id = '', url } = config
-  if (url.length > MAX_LENGTH || id.length > 256) throw refused('the id or the url is too long')
+  if (url.length > MAX_LENGTH || id.length > 256) throw refused('the id or the url is too long.')
   try {
     checkUrl(url, options)
   } catch (error) {
@@ -47,7 +47,7 @@ function check(config: PushConfig, options: A2APushOptions): void {
   }
   for (const value of Object.values(credentialsOf(config)))
     if (value.length > MAX_LENGTH || !/^[\x20-\x7e]*$/.test(value))
-      throw refused(`a token or a credential is at most ${MAX_LENGTH} characters that a header may have`)
+      throw refused(`a token or a credential is at most ${MAX_LENGTH} characters that a header may have.`)
 }
 
-const refused = (why: string): A2AError => new A2AError('invalid_params', `pushNotificationConfig: ${why}.`)
+const refused = (why: string): A2AError => new A2AError('invalid_params', `pushNotificationConfig: ${why}`)
