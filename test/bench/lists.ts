@@ -1,22 +1,58 @@
 import { createAgentServer, defineAgent } from '../../src/index.ts'
+import { putTask } from '../../src/runs/records/records.ts'
 import { openStorage } from '../../src/storage/open.ts'
+import type { Store } from '../../src/storage/store/store.ts'
 import { BACKENDS } from '../kit/backends.ts'
 import { query } from '../kit/postgres-server.ts'
 import { type Bench, median, type Row, runAlone, takeTurns, times } from './support/report.ts'
 
-/** Measures what a page of threads costs by how many threads its owner has: in this process, without sockets. */
+/** Measures what a page of threads or tasks costs by how many its owner has: in this process, without sockets. */
 
 const THREADS = [100, 1_000, 20_000] as const
 const REQUESTS = 20
 const ROUNDS = 12
 const TARGET = 1.5
 const PAGES = {
-  'GET /threads': new Request('http://127.0.0.1/threads?limit=20'),
-  'POST /threads/search': new Request('http://127.0.0.1/threads/search', {
-    method: 'POST',
-    body: JSON.stringify({ limit: 20, status: 'idle', select: ['thread_id', 'status', 'updated_at'] }),
-  }),
+  'GET /threads': () => new Request('http://127.0.0.1/threads?limit=20'),
+  'POST /threads/search': () =>
+    new Request('http://127.0.0.1/threads/search', {
+      method: 'POST',
+      body: JSON.stringify({ limit: 20, status: 'idle', select: ['thread_id', 'status', 'updated_at'] }),
+    }),
+  ListTasks: () => listTasks({ status: 'TASK_STATE_COMPLETED' }),
+  // The 50 that have changed last.
+  'ListTasks since': (count: number) =>
+    listTasks({ statusTimestampAfter: new Date(count - 49).toISOString() }),
 } as const
+
+function listTasks(filter: object): Request {
+  const call = { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: { pageSize: 20, ...filter } }
+  return new Request('http://127.0.0.1/a2a/agent', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0' },
+    body: JSON.stringify(call),
+  })
+}
+
+/** A finished task in a thread. */
+async function putTaskOf(store: Store, owner: string, threadId: string, updatedAt: number): Promise<void> {
+  const runId = `run of ${threadId}`
+  const task = putTask({
+    taskId: runId,
+    threadId,
+    owner,
+    updatedAt,
+    assistantId: 'agent',
+    state: 'completed',
+    runIds: [runId],
+    openRunIds: [],
+    firstSeq: 1,
+    error: null,
+    createdAt: 1,
+    details: { contextId: threadId },
+  })
+  await store.commit(threadId, { ops: [task] })
+}
 
 async function pages(name: string, url: string): Promise<Row[]> {
   const { store, checkpointer, setup, close } = await openStorage(url)
@@ -35,15 +71,17 @@ async function pages(name: string, url: string): Promise<Row[]> {
     for (let made = 0; made < count; made += 100) {
       const some = Array.from({ length: 100 }, (_, i) => `${count}-${made + i}`)
       await Promise.all(some.map((threadId) => server.engine.createThread({ threadId, principal })))
+      await Promise.all(some.map((id, i) => putTaskOf(store, ownerOf(count), id, made + i + 1)))
     }
   }
   // Servers do so once a minute.
   await store.sweep()
   if (name === 'postgres') await query(url, 'VACUUM ANALYZE')
   const rows: Row[] = []
-  for (const [route, request] of Object.entries(PAGES)) {
+  for (const [route, requestOf] of Object.entries(PAGES)) {
     const measure = (count: number) => async () => {
       owner = ownerOf(count)
+      const request = requestOf(count)
       const began = performance.now()
       for (let i = 0; i < REQUESTS; i++) await (await server.fetch(request.clone())).text()
       return (performance.now() - began) / REQUESTS
@@ -55,7 +93,7 @@ async function pages(name: string, url: string): Promise<Row[]> {
     })
     const [few, some, many] = [median(took.few), median(took.some), median(took.many)]
     rows.push({
-      bench: `${name}: ${route}, a page of 20 of 20,000 threads, vs of 100 (of 1,000: ${some.toFixed(2)} ms)`,
+      bench: `${name}: ${route}, a page of 20 of 20,000, vs of 100 (of 1,000: ${some.toFixed(2)} ms)`,
       ours: `${many.toFixed(2)} ms`,
       peer: `${few.toFixed(2)} ms`,
       ratio: times(many / few),

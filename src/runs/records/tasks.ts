@@ -86,10 +86,11 @@ export async function listTasks(
   const page = docs.map(taskOf)
   const tasks = page.filter(({ updatedAt }) => updatedAt >= since)
   const isEnd = cursor === undefined || tasks.length < page.length
-  // They are in the order of their changes, so that a few looks find the first that is too old.
+  // They are in the order of their changes, so that a few looks find the first that is too old. The looks begin near the newest,
+  // because a store may have to walk to an offset.
   let [total, end] = since > 0 ? [0, all] : [all, all]
-  while (total < end) {
-    const offset = Math.floor((total + end) / 2)
+  for (let step = limit; total < end; step *= 2) {
+    const offset = Math.min(total + step, Math.floor((total + end) / 2))
     const [doc] = (await store.list('tasks', { ...order, offset, limit: 1 })).docs
     if (doc && taskOf(doc).updatedAt >= since) total = offset + 1
     else end = offset
