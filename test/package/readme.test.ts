@@ -22,16 +22,33 @@ const GIVEN: Readonly<Record<string, string>> = {
     declare function show(chunk: import('openai/resources').ChatCompletionChunk): void`,
   'createAgentEngine(': `declare const agents: Record<string, import('agentwire').Agent>
     declare const input: unknown`,
+  "organization: 'Example'": `import { createAgentServer } from 'agentwire'
+    import { langgraph } from 'agentwire/langgraph'
+    import { graph } from './graph.ts'`,
+  'createFromUrl(': '',
+  findPrincipal: `import type { SecuritySchemes } from 'agentwire'
+    declare function findPrincipal(request: Request): Promise<{ id: string }>`,
+  'agentwire/a2a/signature': 'declare const key: CryptoKey',
+  freshToken: `import { createAgentServer } from 'agentwire'
+    declare function freshToken(): Promise<string>`,
+  "subagent('weather'": `declare const weather: import('agentwire/a2a').A2AAgent
+    declare const subagent: import('agentwire').Writer['subagent']`,
+  'askWeather(': `import { Command, END, interrupt } from '@langchain/langgraph'
+    import { AIMessage } from '@langchain/core/messages'
+    import type { A2ALink } from 'agentwire/a2a'
+    declare const weather: import('agentwire/a2a').A2AAgent
+    interface State { readonly messages: readonly AIMessage[]; readonly link: A2ALink | undefined }
+    interface Config { readonly signal: AbortSignal }`,
   CompiledGraphLike: '',
   textOfRun: '',
   'clientOf(': '',
   'langgraph-sdk': '',
 }
 
-test('every example of the README and of the guide to the engine has the types it needs, from the built package', {
+test('every example of the README and of the guides to the engine and to A2A has the types it needs, from the built package', {
   timeout: 60_000,
 }, () => {
-  const pages = ['README.md', 'docs/engine.md']
+  const pages = ['README.md', 'docs/engine.md', 'docs/a2a.md']
     .map((page) => readFileSync(join(root, page), 'utf8'))
     .join('\n')
   const examples = [...pages.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!)
