@@ -84,6 +84,12 @@ const COMMANDS: Readonly<Record<string, (known: Known) => unknown>> = {
 }
 
 const COMMAND_ROUTE = 'POST /threads/:thread_id/commands'
+/** Their rules are in the tests of A2A. The cards are public. */
+const A2A_ROUTES = [
+  'POST /a2a/:assistant_id',
+  'GET /a2a/:assistant_id/.well-known/agent-card.json',
+  'GET /.well-known/agent-card.json',
+]
 const STREAMS = /\/stream/
 /** The routes that create a missing thread, so that an unknown thread and another owner's get different answers. */
 const MAKES_THREADS = new Set(['POST /threads/:thread_id/state', 'POST /threads'])
@@ -91,7 +97,7 @@ const MAKES_THREADS = new Set(['POST /threads/:thread_id/state', 'POST /threads'
 test('every route is in the tables', async () => {
   const host = await serve()
   const routes = host.server.routes.map(([method, pattern]) => `${method} ${pattern}`)
-  expect(routes.sort()).toEqual([...Object.keys(REQUESTS), COMMAND_ROUTE].sort())
+  expect(routes.sort()).toEqual([...Object.keys(REQUESTS), COMMAND_ROUTE, ...A2A_ROUTES].sort())
 })
 
 /** Sends the request of a route for a thread. Gives the answer without the thread's id. */
