@@ -34,8 +34,12 @@ async function main() {
   const { interrupts } = await server.engine.wait({ ...thread, ...asked })
   const answered = await server.engine.respond({ ...thread, answers: { [interrupts[0].id]: 'yes' } })
   const { status } = await server.engine.wait({ ...thread, ...answered })
+  const message = { kind: 'message', role: 'user', messageId: 'm', parts: [{ kind: 'text', text: 'hi' }] }
+  const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'message/send', params: { message } })
+  const told = await server.fetch(new Request('http://x/a2a/graph', { method: 'POST', body: call }))
+  const { result } = await told.json()
   await server.close()
-  console.log(answer.status, (await answer.json()).type, status)
+  console.log(answer.status, (await answer.json()).type, status, result.status.state)
 }
 main()
 `
@@ -102,7 +106,7 @@ test.each([
 ] as const)(
   'a server with a graph starts and answers when it is bundled as %s',
   async (name, options) => {
-    expect(await start(name.replaceAll(' ', '-'), SERVER, options)).toBe('200 success success')
+    expect(await start(name.replaceAll(' ', '-'), SERVER, options)).toBe('200 success success input-required')
   },
   60_000,
 )
@@ -117,5 +121,5 @@ test('every entry starts when all of them are one bundle', async () => {
 }, 60_000)
 
 test('a server with a graph starts and answers when Rollup bundles it', async () => {
-  expect(await startRolled(SERVER)).toBe('200 success success')
+  expect(await startRolled(SERVER)).toBe('200 success success input-required')
 }, 60_000)
