@@ -20,8 +20,9 @@ const NODE_ENTRIES = [
 
 /** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
 const CEILINGS: Readonly<Record<string, number>> = {
-  agentwire: 64,
+  agentwire: 86,
   'agentwire/langgraph': 9.5,
+  'agentwire/a2a': 86,
   'agentwire/messages': 5.5,
   'agentwire/sqlite': 16,
   'agentwire/postgres': 21,
@@ -45,9 +46,9 @@ const CEILINGS: Readonly<Record<string, number>> = {
 
 /** The same for one name alone, after a bundler has dropped the rest of its entry. */
 const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[] = [
-  ['createAgentServer', 'agentwire', 43],
-  ['defineAgent', 'agentwire', 22],
-  ['memoryCheckpointer', 'agentwire', 4.5],
+  ['createAgentServer', 'agentwire', 69.5],
+  ['defineAgent', 'agentwire', 23.5],
+  ['memoryCheckpointer', 'agentwire', 5.5],
 ]
 
 const allowed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)])
