@@ -104,7 +104,7 @@ test.each([
     expect(response.headers.get('content-type')).toBe('application/json')
     expect(await response.json()).toEqual({
       error: 'not_found',
-      message: `There is nothing at this path. agentwire serves ${basePath ?? ''}/threads here.`,
+      message: `There is nothing at this path. agentwire serves ${basePath ?? ''}/threads, /a2a, /.well-known here.`,
     })
     await server.close()
   },
