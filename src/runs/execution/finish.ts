@@ -177,9 +177,12 @@ async function interruptsLeftOpen(
       const checkpointId = thread.restoredCheckpointId ?? undefined
       const at = { threadId, checkpointId, checkpointer: checkpointerOf(context, agent) }
       const snapshot = await agent.getState(at)
-      return snapshot
-        ? withoutTaken(agent, at, openInterrupts(snapshot, [...interrupts, ...before]))
-        : interrupts
+      if (!snapshot) return interrupts
+      const open = await withoutTaken(agent, at, openInterrupts(snapshot, [...interrupts, ...before]))
+      const isMissing = ({ id, runId }: OpenInterrupt): boolean =>
+        runId === run.runId && !open.some((one) => one.id === id)
+      // A question of this run may not be in the state yet: an agent that is stopped does not wait for its last write.
+      return [...open, ...interrupts.filter(isMissing)]
     }
     return await saverInTime(context, retryUnavailable(context.retryForMs, read))
   } catch (error) {
