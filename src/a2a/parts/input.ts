@@ -1,4 +1,5 @@
 import { type ContentBlock, encodeBlock, type MediaType, type WireBlock } from '../../messages/index.ts'
+import { isRecord } from '../../messages/record.ts'
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, Part } from '../model.ts'
 
@@ -33,7 +34,7 @@ export const textOf = ({ parts }: A2AMessage): string =>
   parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])).join('\n')
 
 function objectOf({ data }: Extract<Part, { kind: 'data' }>, index: number): Fields {
-  if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data as Fields
+  if (isRecord(data)) return data
   throw new A2AError(
     'content_type_not_supported',
     `message.parts[${index}].data: expected an object, whose keys become the agent's input.`,

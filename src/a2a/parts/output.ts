@@ -1,4 +1,5 @@
 import { type ContentBlock, decodeMessage, type MediaBlock, type Message } from '../../messages/index.ts'
+import { itemsOf } from '../../messages/record.ts'
 import type { A2AMessage, Part } from '../model.ts'
 
 /** The parts of what an agent has written. Thoughts and calls of tools are not for other agents. */
@@ -45,7 +46,7 @@ function otherPart(value: unknown): readonly Part[] {
 
 /** The messages of a state as it keeps them. */
 export const messagesIn = ({ messages }: Readonly<Record<string, unknown>>): readonly unknown[] =>
-  Array.isArray(messages) ? messages : []
+  itemsOf(messages)
 
 /** Messages in the normal form. */
 export const decoded = (messages: readonly unknown[]): readonly Message[] =>

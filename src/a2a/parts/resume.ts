@@ -1,3 +1,4 @@
+import { isRecord } from '../../messages/record.ts'
 import type { OpenInterrupt, TaskState } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, Part } from '../model.ts'
@@ -5,12 +6,9 @@ import { inputOf, textOf } from './input.ts'
 
 type Answers = Readonly<Record<string, unknown>>
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Whether a part answers what a task has asked. */
 export const isResume = (part: Part): part is Part & { readonly data: { readonly resume: unknown } } =>
-  part.kind === 'data' && isObject(part.data) && Object.hasOwn(part.data, 'resume')
+  part.kind === 'data' && isRecord(part.data) && Object.hasOwn(part.data, 'resume')
 
 /** What a message resumes with: LangGraph's `command`, and data parts that hold `resume`. */
 export function resumeOf({ command, parts }: A2AMessage): readonly unknown[] {
@@ -49,9 +47,9 @@ export function answersTo(
 function answersById(answer: unknown, ids: readonly string[]): Answers | undefined {
   const entries = Array.isArray(answer)
     ? answer.map((one) =>
-        isObject(one) && typeof one.id === 'string' ? ([one.id, one.value ?? null] as const) : undefined,
+        isRecord(one) && typeof one.id === 'string' ? ([one.id, one.value ?? null] as const) : undefined,
       )
-    : isObject(answer)
+    : isRecord(answer)
       ? Object.entries(answer)
       : []
   if (entries.length === 0 || entries.some((entry) => entry === undefined)) return undefined

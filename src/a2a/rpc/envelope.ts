@@ -1,3 +1,4 @@
+import { isRecord } from '../../messages/record.ts'
 import { record } from '../../requests/schema.ts'
 import { A2AError } from '../errors.ts'
 
@@ -14,15 +15,12 @@ export interface RpcRequest {
 /** Every item of a stream repeats the id. */
 const MAX_ID_LENGTH = 1_024
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /**
  * The id of a request; undefined for a notification, which has none. One that could not be repeated exactly is no id: numbers with
  * a fraction, and those too large for a double.
  */
 export function idOf(body: unknown): RpcId | undefined {
-  return isObject(body) && isRpcId(body.id) ? body.id : null
+  return isRecord(body) && isRpcId(body.id) ? body.id : null
 }
 
 const isRpcId = (id: unknown): id is RpcId | undefined =>
@@ -35,14 +33,14 @@ const isRpcId = (id: unknown): id is RpcId | undefined =>
 export function readEnvelope(body: unknown): RpcRequest {
   if (body === undefined) throw new A2AError('parse_error', 'The body is empty. Send a JSON-RPC 2.0 request.')
   if (Array.isArray(body)) throw invalid('Batches are not supported. Send each request on its own.')
-  if (!isObject(body)) throw invalid('Expected a JSON-RPC 2.0 request, which is an object.')
+  if (!isRecord(body)) throw invalid('Expected a JSON-RPC 2.0 request, which is an object.')
   const { jsonrpc, id, method, params, metadata } = body
   if (jsonrpc !== '2.0') throw invalid('jsonrpc: expected "2.0".')
   if (!isRpcId(id))
     throw invalid(`id: expected null, a whole number, or a string of at most ${MAX_ID_LENGTH} characters.`)
   if (typeof method !== 'string' || method === '')
     throw invalid('method: expected a string that is not empty.')
-  return { method, params, metadata: isObject(metadata) ? record(metadata) : undefined }
+  return { method, params, metadata: isRecord(metadata) ? record(metadata) : undefined }
 }
 
 const invalid = (message: string): A2AError => new A2AError('invalid_request', message)

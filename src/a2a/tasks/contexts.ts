@@ -24,7 +24,8 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /**
  * The thread of a context: the caller's thread of this id with this assistant, whatever face made it, or the thread that stands for
- * the context. That has the context's id if it is a UUID that is free, and else one that is made of it, the caller and the assistant. So two assistants that are given the same context have a state each, and callers cannot meet in one.
+ * the context. That has the context's id if it is a UUID that is free, and else one that is made of it, the caller and the
+ * assistant. So two assistants that are given the same context have a state each, and callers cannot meet in one.
  */
 export async function conversationOf(address: ContextAddress): Promise<Conversation> {
   const { engine, principal, assistantId, contextId } = address
