@@ -163,5 +163,6 @@ try {
     folder,
   )
 } finally {
-  rmSync(folder, { recursive: true, force: true })
+  // A process that a test has just ended may still be writing.
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
 }

@@ -1,0 +1,26 @@
+import type { OnError } from '../http/index.ts'
+import type { Store } from '../storage/index.ts'
+import type { AuthService } from './auth/service.ts'
+import type { Deployer } from './deployers/deployer.ts'
+import type { GitIntegrations } from './integrations.ts'
+import type { Logs } from './logs/logs.ts'
+import type { Deployments } from './records/deployments.ts'
+import type { SecretBox } from './secrets/secret-box.ts'
+
+/** What every operation has at hand. */
+export interface ControlPlaneContext {
+  readonly store: Store
+  readonly deployer: Deployer
+  readonly deployments: Deployments
+  readonly secrets: SecretBox
+  /** How the values of secrets are answered. */
+  readonly showSecrets: 'masked' | 'plaintext' | 'none'
+  readonly logs: Logs
+  /** Has the workers look for work. */
+  readonly wake: () => void
+  readonly auth: AuthService | undefined
+  readonly integrations: GitIntegrations | undefined
+  readonly onError: OnError
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}

@@ -1,0 +1,29 @@
+import { AgentwireError } from '../errors.ts'
+import { HttpError, type HttpErrorOptions } from '../http/index.ts'
+import type { Problem } from './schema/problem.ts'
+
+/** A request that ends with `{ "detail": "…" }`. */
+export const refusal = (status: number, detail: string, options?: HttpErrorOptions): HttpError =>
+  new HttpError(status, CODES[status] ?? 'refused', detail, options)
+
+const CODES: Readonly<Record<number, string>> = {
+  400: 'invalid_argument',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not_found',
+  409: 'conflict',
+  412: 'precondition_failed',
+}
+
+/** A request that ends with 422 and `{ "detail": [ … ] }`. */
+export class InvalidRequest extends AgentwireError {
+  static override readonly brand = 'InvalidRequest'
+  readonly problems: readonly Problem[]
+  constructor(problems: readonly Problem[]) {
+    super('invalid_request', 'The request is not what this operation takes.')
+    this.problems = problems
+  }
+}
+
+/** Also for a revision of it, and for a deployment of somebody else, so that nobody learns which ids there are. */
+export const noDeployment = (id: string): HttpError => refusal(404, `Deployment ID ${id} not found.`)

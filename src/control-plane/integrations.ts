@@ -1,0 +1,23 @@
+/** The Git hosts that deployments take their code from: what the API answers about them. */
+export interface GitIntegrations {
+  list(owner: string | null): Promise<readonly GitIntegration[]>
+  /** Undefined where there is no integration of this id for the owner. */
+  repositories(owner: string | null, integrationId: string): Promise<readonly GitRepository[] | undefined>
+}
+
+export interface GitIntegration {
+  /** A UUID. */
+  readonly id: string
+  readonly installation_id: number
+  readonly name: string
+}
+
+export interface GitRepository {
+  /** A UUID. */
+  readonly host_integration_id: string
+  readonly id: number
+  readonly name: string
+  readonly owner: string
+  readonly url: string
+  readonly default_branch: string
+}

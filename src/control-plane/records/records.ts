@@ -1,0 +1,154 @@
+import type { Json } from '../../storage/index.ts'
+
+/** Where the code of a deployment comes from. It never changes. */
+export type Source =
+  | 'github'
+  | 'external_docker'
+  | 'internal_docker'
+  | 'internal_source'
+  | 'internal_template'
+
+export type DeploymentStatus =
+  /** Made, and not yet seen by a worker. */
+  | 'AWAITING_DATABASE'
+  | 'READY'
+  | 'UNUSED'
+  /** Its servers are being stopped. */
+  | 'AWAITING_DELETE'
+  /** Nothing of it runs any more, and what it left is being removed. */
+  | 'AWAITING_FINAL_DELETE'
+  | 'UNKNOWN'
+
+export type RevisionStatus =
+  /** Its source is being prepared. */
+  | 'CREATING'
+  /** Waits until the deployment works on no other revision. */
+  | 'QUEUED'
+  /** Waits for a place to build in. */
+  | 'AWAITING_BUILD'
+  | 'BUILDING'
+  | 'AWAITING_DEPLOY'
+  | 'DEPLOYING'
+  | 'DEPLOYED'
+  | 'CREATE_FAILED'
+  | 'BUILD_FAILED'
+  | 'DEPLOY_FAILED'
+  /** A newer revision overtook it. */
+  | 'SKIPPED'
+  /** Somebody stopped it. */
+  | 'INTERRUPTED'
+  /** It was deployed, and its server could not be reached after a restart. */
+  | 'UNKNOWN'
+
+/** A secret as it is stored: encrypted by the `SecretBox`. */
+export interface SealedSecret {
+  readonly name: string
+  readonly sealed: string
+}
+
+export interface SecretReference {
+  readonly name: string
+  readonly secret_name: string
+  readonly secret_key: string
+}
+
+/** The API's `source_config`, as far as it was given. Names of the wire: it is stored and answered as it came. */
+export interface SourceConfig {
+  readonly integration_id?: string | null | undefined
+  readonly repo_url?: string | null | undefined
+  readonly deployment_type?: string | null | undefined
+  readonly build_on_push?: boolean | null | undefined
+  readonly custom_url?: string | null | undefined
+  readonly resource_spec?: { readonly [key: string]: Json | undefined } | null | undefined
+  readonly listener_id?: string | null | undefined
+  readonly listener_config?: { readonly [key: string]: Json | undefined } | null | undefined
+  readonly install_command?: string | null | undefined
+  readonly build_command?: string | null | undefined
+  readonly template_id?: string | null | undefined
+}
+
+/** The API's `source_revision_config`. */
+export interface SourceRevisionConfig {
+  /** A branch, or `refs/tags/…`. */
+  readonly repo_ref?: string | null | undefined
+  readonly langgraph_config_path?: string | null | undefined
+  readonly image_uri?: string | null | undefined
+  /** What `upload-url` gave. */
+  readonly source_tarball_path?: string | null | undefined
+  /** Set by the deployer. */
+  readonly repo_commit_sha?: string | null | undefined
+  readonly tracked_packages?: readonly string[] | null | undefined
+}
+
+export interface DeploymentRecord {
+  readonly id: string
+  /** Whose it is: the tenant of the principal, else its id. Null without authentication. */
+  readonly owner: string | null
+  /** The API's `tenant_id`, a UUID. */
+  readonly tenantId: string
+  readonly name: string
+  readonly displayName: string | null
+  readonly agent: { readonly agent_id: string; readonly environment: string } | null
+  readonly source: Source
+  readonly sourceConfig: SourceConfig
+  /** Those of the newest revision. */
+  readonly sourceRevisionConfig: SourceRevisionConfig
+  readonly secrets: readonly SealedSecret[]
+  readonly secretReferences: readonly SecretReference[]
+  readonly status: DeploymentStatus
+  readonly latestRevisionId: string | null
+  readonly activeRevisionId: string | null
+  /** Revisions that are not final, oldest first. */
+  readonly pending: readonly string[]
+  /** Where the active revision is reached. */
+  readonly url: string | null
+  readonly imageVersion: string | null
+  readonly tagValueIds: readonly string[]
+  readonly tracerSessionId: string
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** Made by a request with an `Idempotency-Key`: the digest of its body. */
+  readonly fingerprint?: string | undefined
+}
+
+/** One change of a status. */
+export interface StatusChange {
+  readonly status: string
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** Why, for a person to read. */
+  readonly reason?: string | undefined
+}
+
+export interface RevisionRecord {
+  readonly id: string
+  readonly deploymentId: string
+  /** 1 for the first of its deployment. */
+  readonly number: number
+  readonly source: Source
+  /** As they were when it was made: a redeploy takes them again. */
+  readonly sourceConfig: SourceConfig
+  readonly sourceRevisionConfig: SourceRevisionConfig
+  readonly secrets: readonly SealedSecret[]
+  readonly secretReferences: readonly SecretReference[]
+  readonly status: RevisionStatus
+  /** All changes of its status, oldest first. */
+  readonly history: readonly StatusChange[]
+  /** Somebody asked to stop it. */
+  readonly isInterrupted?: boolean | undefined
+  /** What `prepare` gave. */
+  readonly prepared?: Json | undefined
+  /** What `build` gave. A redeploy takes it from its revision. */
+  readonly artifact?: Json | undefined
+  /** What `deploy` gave. */
+  readonly running?: { readonly url: string; readonly handle: Json } | undefined
+  /** How often its present phase was begun. */
+  readonly attempts: number
+  /** When its present phase has to have ended. Milliseconds since 1970. */
+  readonly deadline?: number | undefined
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly fingerprint?: string | undefined
+}
