@@ -1,11 +1,5 @@
 import type { DeploymentRecord, RevisionRecord, RevisionStatus, Source } from './records.ts'
 
-/** A deployment as it was read, with the version that a change of it is guarded by. */
-export interface Stored<T> {
-  readonly record: T
-  readonly version: number
-}
-
 /** What a new revision takes over from the deployment, and what it sets anew. */
 export interface NewRevision
   extends Pick<

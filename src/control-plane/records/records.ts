@@ -100,6 +100,10 @@ export interface DeploymentRecord {
   readonly activeRevisionId: string | null
   /** Revisions that are not final, oldest first. */
   readonly pending: readonly string[]
+  /** How many revisions were ever made of it. */
+  readonly revisionCount: number
+  /** Servers that a newer revision has replaced, and that are being stopped. */
+  readonly retiring: readonly RunningServer[]
   /** Where the active revision is reached. */
   readonly url: string | null
   readonly imageVersion: string | null
@@ -110,6 +114,14 @@ export interface DeploymentRecord {
   readonly updatedAt: number
   /** Made by a request with an `Idempotency-Key`: the digest of its body. */
   readonly fingerprint?: string | undefined
+}
+
+/** A started server of a revision. */
+export interface RunningServer {
+  readonly revisionId: string
+  readonly url: string
+  /** What the deployer needs to reach it. */
+  readonly handle: Json
 }
 
 /** One change of a status. */

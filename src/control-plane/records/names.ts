@@ -1,0 +1,90 @@
+import { ConflictError, type Store } from '../../storage/index.ts'
+import { refusal } from '../errors.ts'
+import type { DeploymentRecord } from './records.ts'
+import { loadDeployment, ownerKey } from './stored.ts'
+
+/**
+ * Names that only one deployment of an owner may have. Each is a partition of its own, so that two deployments cannot take it at once. A name
+ * is taken before its deployment is written, and given back after its deployment is gone.
+ */
+const NAMES = 'deployment-names'
+
+/** How long a name is kept for a deployment that is not written yet, in milliseconds. */
+const WRITTEN_WITHIN_MS = 60_000
+
+interface NameRecord {
+  readonly deploymentId: string
+  readonly at: number
+}
+
+interface Taken {
+  readonly partition: string
+  readonly conflict: string
+}
+
+function namesOf({ owner, name, agent }: DeploymentRecord): readonly Taken[] {
+  const place = (kind: string, ...parts: readonly string[]) =>
+    `deployment-name:${JSON.stringify([ownerKey(owner), kind, ...parts])}`
+  const conflict = `A deployment named '${name}' already exists. Choose another name, or update that one.`
+  const named = { partition: place('name', name), conflict }
+  if (agent === null) return [named]
+  const { agent_id, environment } = agent
+  return [
+    named,
+    {
+      partition: place('agent', agent_id, environment),
+      conflict: `A deployment of agent '${agent_id}' in environment '${environment}' already exists.`,
+    },
+  ]
+}
+
+/** Throws 409 where another deployment has one of the names. What was taken until then is given back. */
+export async function takeNames(store: Store, deployment: DeploymentRecord, now: number): Promise<void> {
+  const names = namesOf(deployment)
+  for (const { partition, conflict } of names) {
+    if (await take(store, partition, { deploymentId: deployment.id, at: now })) continue
+    await releaseNames(store, deployment)
+    throw refusal(409, conflict)
+  }
+}
+
+/** Does nothing for a name that another deployment has. */
+export async function releaseNames(store: Store, deployment: DeploymentRecord): Promise<void> {
+  for (const { partition } of namesOf(deployment)) {
+    const doc = await store.get(partition, NAMES, NAMES)
+    if ((doc?.value as NameRecord | undefined)?.deploymentId !== deployment.id) continue
+    const guard = { guard: 'version', collection: NAMES, id: NAMES, version: doc!.version } as const
+    try {
+      await store.commit(partition, { guards: [guard], ops: [{ op: 'clear' }] })
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error
+    }
+  }
+}
+
+async function take(store: Store, partition: string, record: NameRecord): Promise<boolean> {
+  const doc = await store.get(partition, NAMES, NAMES)
+  const known = doc?.value as NameRecord | undefined
+  if (known?.deploymentId === record.deploymentId) return true
+  if (known && (await isInUse(store, partition, known, record.at))) return false
+  const guard = doc
+    ? ({ guard: 'version', collection: NAMES, id: NAMES, version: doc.version } as const)
+    : ({ guard: 'absent', collection: NAMES, id: NAMES } as const)
+  const value = { deploymentId: record.deploymentId, at: record.at }
+  try {
+    await store.commit(partition, {
+      guards: [guard],
+      ops: [{ op: 'put', collection: NAMES, id: NAMES, value }],
+    })
+    return true
+  } catch (error) {
+    if (error instanceof ConflictError) return false
+    throw error
+  }
+}
+
+async function isInUse(store: Store, partition: string, { deploymentId, at }: NameRecord, now: number) {
+  if (now - at < WRITTEN_WITHIN_MS) return true
+  const holder = await loadDeployment(store, deploymentId)
+  return holder !== undefined && namesOf(holder.record).some((name) => name.partition === partition)
+}

@@ -1,0 +1,33 @@
+import type { LogEvent, Op } from '../../storage/index.ts'
+import type { DeploymentRecord, RevisionRecord } from './records.ts'
+
+/** A change of a status, as the log of the deployment's partition keeps it and as webhooks tell it. */
+export interface StatusEvent {
+  readonly deploymentId: string
+  /** Absent: the status is that of the deployment. */
+  readonly revisionId?: string | undefined
+  /** `DELETED` is the last one of a deployment. */
+  readonly status: DeploymentRecord['status'] | RevisionRecord['status'] | 'DELETED'
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly reason?: string | undefined
+}
+
+/** Further ops for the commit of a change, such as those of a webhook. */
+export type OpsOf = (event: StatusEvent) => readonly Op[]
+
+export const STATUS_TOPIC = 'status'
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** The events are not fenced by their token: the guards of their commit decide. */
+export const statusOp = (events: readonly StatusEvent[]): Op => ({
+  op: 'append',
+  token: 0,
+  events: events.map(
+    (event): LogEvent => ({ topic: STATUS_TOPIC, data: encoder.encode(JSON.stringify(event)) }),
+  ),
+})
+
+export const readStatusEvent = (data: Uint8Array): StatusEvent => JSON.parse(decoder.decode(data))
