@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process'
+import type { Socket } from 'node:net'
+import { MARK, type ProcessGroup } from './process-group.ts'
+
+/** Sees to it that a command ends when this process does, also when it is killed. */
+export interface Reaper {
+  /** The beginning of the marks that it knows its processes by. */
+  readonly family: string
+  readonly watch: (group: ProcessGroup) => void
+  /** For a group of which nothing runs any more. */
+  readonly forget: (group: ProcessGroup) => void
+}
+
+let reaper: Promise<Reaper> | undefined
+
+/** The one of this process. It is started with the first command. */
+export function theReaper(): Promise<Reaper> {
+  reaper ??= startReaper().catch((error) => {
+    reaper = undefined
+    throw error
+  })
+  return reaper
+}
+
+/** How long commands have to end by themselves, once this process is gone. */
+const GRACE_MS = 2000
+
+/**
+ * A process that reads the ids of process groups, and ends them all when its input ends. The operating system ends the input when we are gone,
+ * whatever the reason. The text is passed with `-e`, so that no bundler can lose a file.
+ */
+const SCRIPT = `
+const { readdirSync, readFileSync } = require('node:fs')
+const [mark, graceMs] = process.argv.slice(-2)
+const groups = new Set()
+const kill = (target, signal) => {
+  try { return process.kill(target, signal) } catch { return false }
+}
+const carriesMark = (pid) => {
+  try { return ('\\0' + readFileSync('/proc/' + pid + '/environ', 'latin1')).includes('\\0' + mark) } catch { return false }
+}
+const marked = () =>
+  process.platform === 'linux' ? readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name) && carriesMark(name)).map(Number) : []
+const endAll = () => {
+  const graceEnds = Date.now() + Number(graceMs)
+  for (const group of groups) kill(-group, 'SIGTERM')
+  const step = () => {
+    const signal = Date.now() < graceEnds ? 0 : 'SIGKILL'
+    const left = [...[...groups].map((group) => -group), ...marked()].filter((target) => kill(target, signal))
+    if (left.length === 0 || Date.now() > graceEnds + 1000) process.exit()
+    setTimeout(step, 100)
+  }
+  step()
+}
+let rest = ''
+process.stdin.setEncoding('utf8')
+process.stdin.on('data', (text) => {
+  const lines = (rest + text).split('\\n')
+  rest = lines.pop()
+  for (const line of lines) groups[line[0] === '+' ? 'add' : 'delete'](Number(line.slice(1)))
+})
+process.stdin.on('error', endAll)
+process.stdin.on('end', endAll)
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
+`
+
+async function startReaper(): Promise<Reaper> {
+  const family = crypto.randomUUID()
+  const watched = new Set<number>()
+  const onExit = () => {
+    // Where it cannot be started again, the next command tries it, and tells the error.
+    restart().catch(() => {
+      reaper = undefined
+    })
+  }
+  let tell = await startScript(family, onExit)
+  // Ended by somebody, it is replaced, or else the commands that run now would outlive us.
+  async function restart() {
+    if (watched.size === 0) {
+      reaper = undefined
+      return
+    }
+    tell = await startScript(family, onExit)
+    for (const pid of watched) tell(`+${pid}\n`)
+  }
+  return {
+    family,
+    watch: ({ pid }) => {
+      watched.add(pid)
+      tell(`+${pid}\n`)
+    },
+    forget: ({ pid }) => {
+      watched.delete(pid)
+      tell(`-${pid}\n`)
+    },
+  }
+}
+
+/** Gives what writes to it, once it has started. */
+async function startScript(family: string, onExit: () => void): Promise<(text: string) => void> {
+  const child = spawn(process.execPath, ['-e', SCRIPT, `${MARK}=${family}.`, String(GRACE_MS)], {
+    // A session of its own, so that Ctrl+C in a terminal does not end it before us.
+    detached: true,
+    env: {},
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
+  const { stdin } = child
+  // Its end is heard of by `exit`.
+  stdin.on('error', () => {})
+  child.once('exit', onExit)
+  child.unref()
+  ;(stdin as Socket).unref()
+  return (text) => stdin.write(text)
+}
