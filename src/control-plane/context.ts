@@ -2,10 +2,10 @@ import type { OnError } from '../http/index.ts'
 import type { Store } from '../storage/index.ts'
 import type { AuthService } from './auth/service.ts'
 import type { Deployer } from './deployers/deployer.ts'
-import type { GitIntegrations } from './integrations.ts'
 import type { Logs } from './logs/logs.ts'
 import type { Deployments } from './records/deployments.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
+import type { GitIntegrations } from './wire/integrations.ts'
 
 /** What every operation has at hand. */
 export interface ControlPlaneContext {

@@ -1,6 +1,5 @@
-import type { Call, SecuritySchemes } from '../../http/index.ts'
+import { type Call, publicBase, type SecuritySchemes } from '../../http/index.ts'
 import type { A2AContext } from '../context.ts'
-import { publicBase } from './base.ts'
 import type { A2ACard } from './options.ts'
 
 const MODES = ['text/plain', 'application/json']

@@ -1,10 +1,9 @@
-import { type Call, empty, HttpError, json } from '../../http/index.ts'
+import { BASE_HEADERS, type Call, empty, HttpError, json } from '../../http/index.ts'
 import { namedAssistant } from '../../requests/assistants.ts'
 import type { A2AContext } from '../context.ts'
 import { versionOf } from '../dialects/choose.ts'
 import { A2AError } from '../errors.ts'
 import type { A2ACall } from '../operations/operations.ts'
-import { BASE_HEADERS } from './base.ts'
 import { cardOf } from './card.ts'
 import { type CardShape, writeCard } from './write.ts'
 

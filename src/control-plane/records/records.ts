@@ -108,12 +108,20 @@ export interface DeploymentRecord {
   readonly url: string | null
   readonly imageVersion: string | null
   readonly tagValueIds: readonly string[]
+  /** What the API's tiers were set to. They are kept and answered; deployers do not read them. */
+  readonly tiers?: Tiers | undefined
   readonly tracerSessionId: string
   /** Milliseconds since 1970. */
   readonly createdAt: number
   readonly updatedAt: number
   /** Made by a request with an `Idempotency-Key`: the digest of its body. */
   readonly fingerprint?: string | undefined
+}
+
+export interface Tiers {
+  readonly compute?: string | undefined
+  readonly database?: string | undefined
+  readonly deployment?: string | undefined
 }
 
 /** A started server of a revision. */

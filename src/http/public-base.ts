@@ -1,4 +1,4 @@
-import type { Call } from '../../http/index.ts'
+import type { Call } from './types.ts'
 
 /** The headers that `publicBase` reads, which a cache must tell apart. */
 export const BASE_HEADERS = 'X-Forwarded-Proto, Forwarded'

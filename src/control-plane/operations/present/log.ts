@@ -1,0 +1,19 @@
+import type { LogLine } from '../../logs/logs.ts'
+import { isoTime } from './time.ts'
+
+export const presentLine = ({ id, at, level, message, revisionId, runId }: LogLine) => ({
+  id,
+  timestamp: isoTime(at),
+  level,
+  message,
+  revision_id: revisionId,
+  run_id: runId ?? null,
+})
+
+/** The old routes answer times as numbers, which the command-line tools write out in their own form. */
+export const presentLegacyLine = ({ id, at, level, message }: LogLine) => ({
+  id,
+  timestamp: at,
+  level,
+  message,
+})
