@@ -1,12 +1,22 @@
+import { concatBytes } from '../../bytes.ts'
+import { AgentwireError } from '../../errors.ts'
 import type { SealedSecret } from '../records/records.ts'
+import { fromBase64, toBase64Url } from './base64.ts'
+import { deriveKeys, type Keys, readKeys } from './keys.ts'
 
 /** Encrypts secrets at rest. `place` binds a sealed value to its deployment, so that it cannot be moved to another one. */
 export interface SecretBox {
   seal(place: string, secrets: readonly Secret[]): Promise<readonly SealedSecret[]>
-  /** Throws where no key opens a value. */
+  /** Throws `AgentwireError` `secret_unreadable` where no key opens a value, or it was changed, renamed or moved from another place. */
   open(place: string, sealed: readonly SealedSecret[]): Promise<readonly Secret[]>
-  /** A signature over the text, in base64url, for upload URLs and the state of OAuth flows. */
+  /** The same values, sealed with the first key where an older one had sealed them. Undefined where all have the first key already. */
+  reseal(place: string, sealed: readonly SealedSecret[]): Promise<readonly SealedSecret[] | undefined>
+  /**
+   * A signature over the text, in base64url, for upload URLs and the state of OAuth flows. The text begins with what it is for, so
+   * that a signature for one use is none for another.
+   */
   sign(text: string): Promise<string>
+  /** Whether one of the keys made the signature. It takes the same time wherever a wrong one differs. */
   verify(text: string, signature: string): Promise<boolean>
 }
 
@@ -14,3 +24,122 @@ export interface Secret {
   readonly name: string
   readonly value: string
 }
+
+export interface SecretBoxOptions {
+  /**
+   * 32 random bytes in base64 or base64url, the same on every instance. Of several the first one seals and signs, and all open and
+   * verify: put a new key in front, and take the old one away when nothing is sealed with it any more.
+   */
+  readonly key: string | readonly string[]
+}
+
+/** The form of what is sealed: `1.<id of the key>.<base64url of 12 bytes of nonce, then ciphertext and tag>`. */
+const VERSION = '1'
+const NONCE_BYTES = 12
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * A box over AES-256-GCM and HMAC-SHA-256 of the runtime's own WebCrypto. Throws `AgentwireError` `invalid_key` for a key of
+ * another length.
+ */
+export function createSecretBox({ key }: SecretBoxOptions): SecretBox {
+  const given = readKeys(key)
+  let derived: Promise<readonly Keys[]> | undefined
+  // Not earlier: Workers allow no random or asynchronous work while a module is loaded.
+  const keys = async (): Promise<readonly [Keys, ...Keys[]]> =>
+    (await (derived ??= Promise.all(given.map(deriveKeys)))) as unknown as [Keys, ...Keys[]]
+
+  const sealOne = async (place: string, { name, value }: Secret): Promise<SealedSecret> => {
+    const [{ id, sealing }] = await keys()
+    const nonce = crypto.getRandomValues(new Uint8Array(NONCE_BYTES))
+    const sealed = await crypto.subtle.encrypt(
+      { name: 'AES-GCM', iv: nonce, additionalData: boundTo(id, place, name) },
+      sealing,
+      toBytes(value),
+    )
+    return { name, sealed: `${VERSION}.${id}.${toBase64Url(concatBytes([nonce, new Uint8Array(sealed)]))}` }
+  }
+
+  const openOne = async (place: string, { name, sealed }: SealedSecret): Promise<Secret> => {
+    const { id, bytes } = parse(name, sealed)
+    const known = (await keys()).find((one) => one.id === id)
+    if (!known) throw unreadable(name, 'the key that it was sealed with is not in `secrets.key`')
+    try {
+      const opened = await crypto.subtle.decrypt(
+        {
+          name: 'AES-GCM',
+          iv: bytes.subarray(0, NONCE_BYTES),
+          additionalData: boundTo(id, place, name),
+        },
+        known.sealing,
+        bytes.subarray(NONCE_BYTES),
+      )
+      return { name, value: fromBytes(new Uint8Array(opened)) }
+    } catch (cause) {
+      throw unreadable(name, 'it was changed, or sealed for another place or name', cause)
+    }
+  }
+
+  return {
+    seal: (place, secrets) => Promise.all(secrets.map((secret) => sealOne(place, secret))),
+    open: (place, sealed) => Promise.all(sealed.map((secret) => openOne(place, secret))),
+    async reseal(place, sealed) {
+      const [first] = await keys()
+      const isCurrent = ({ sealed }: SealedSecret) => sealed.startsWith(`${VERSION}.${first.id}.`)
+      if (sealed.every(isCurrent)) return undefined
+      return Promise.all(
+        sealed.map(async (secret) =>
+          isCurrent(secret) ? secret : sealOne(place, await openOne(place, secret)),
+        ),
+      )
+    },
+    async sign(text) {
+      const [{ signing }] = await keys()
+      return toBase64Url(new Uint8Array(await crypto.subtle.sign('HMAC', signing, encoder.encode(text))))
+    },
+    async verify(text, signature) {
+      const bytes = fromBase64(signature)
+      // Other spellings of the same bytes are no signatures that this box made.
+      if (!bytes || toBase64Url(bytes) !== signature) return false
+      const signed = encoder.encode(text)
+      const verified = await Promise.all(
+        (await keys()).map(({ signing }) => crypto.subtle.verify('HMAC', signing, bytes, signed)),
+      )
+      return verified.includes(true)
+    },
+  }
+}
+
+/** What a sealed value holds for, beside its key. As JSON, so that no two lists have one text. */
+const boundTo = (id: string, place: string, name: string): Uint8Array<ArrayBuffer> =>
+  encoder.encode(JSON.stringify([VERSION, id, place, name]))
+
+/** UTF-8, or JSON behind a NUL for what UTF-8 cannot keep: text with lone surrogates, and text that begins with a NUL itself. */
+function toBytes(value: string): Uint8Array<ArrayBuffer> {
+  const bytes = encoder.encode(value)
+  const isKept = !value.startsWith('\0') && decoder.decode(bytes) === value
+  return isKept ? bytes : encoder.encode(`\0${JSON.stringify(value)}`)
+}
+
+function fromBytes(bytes: Uint8Array): string {
+  const text = decoder.decode(bytes)
+  return text.startsWith('\0') ? JSON.parse(text.slice(1)) : text
+}
+
+function parse(
+  name: string,
+  sealed: string,
+): { readonly id: string; readonly bytes: Uint8Array<ArrayBuffer> } {
+  const [version, id, text, ...more] = sealed.split('.')
+  const bytes = fromBase64(text ?? '')
+  if (version !== VERSION || !id || !bytes || more.length > 0)
+    throw unreadable(name, 'it has no form that this release knows')
+  return { id, bytes }
+}
+
+const unreadable = (name: string, why: string, cause?: unknown): AgentwireError =>
+  new AgentwireError('secret_unreadable', `The secret ${name} cannot be opened: ${why}.`, {
+    ...(cause !== undefined && { cause }),
+  })

@@ -1,0 +1,146 @@
+import type { Store } from '../../storage/store/store.ts'
+import { nextTurn } from '../../time.ts'
+import { refusal } from '../errors.ts'
+import { decodeLines, type NumberedLine } from './entry.ts'
+import { LOG_LEVELS, type LogLine, type LogPage, type LogPlace, type LogQuery, partitionOf } from './logs.ts'
+import { type Bounds, type LogRecord, loadState } from './segments.ts'
+
+/** Lines from one sequence number to another one. */
+interface Span {
+  readonly first: number
+  readonly last: number
+}
+
+/** How many lines are read at once where only some of them are wanted. */
+const WINDOW = 500
+
+/**
+ * A page of a log. The newest lines are read without those before them, and a page by time opens only segments that have lines of it.
+ * What a filter leaves out is scanned, up to the whole log.
+ */
+export async function readLogs(
+  store: Store,
+  place: LogPlace,
+  query: LogQuery,
+  { maxLines }: Bounds,
+): Promise<LogPage> {
+  const partition = partitionOf(place)
+  const offset = readOffset(query.offset)
+  const { record, head, firstRetained } = await loadState(store, partition)
+  if (!record) return { lines: [], nextOffset: String(query.order === 'asc' ? head : 0), isEnd: true }
+
+  const first = Math.max(firstRetained, record.segments[0]!.first, head + 1 - maxLines)
+  const isAscending = query.order === 'asc'
+  const asked: Span = isAscending
+    ? { first: Math.max(first, (offset ?? 0) + 1), last: head }
+    : { first, last: Math.min(head, (offset ?? Number.POSITIVE_INFINITY) - 1) }
+  const note = () => noteOf(store, partition, query, record, first)
+  const lines: LogLine[] = []
+
+  const beginsInGap = isAscending && (offset ?? record.base) + 1 < first
+  if (beginsInGap) lines.push(...(await note()))
+
+  let scanned = isAscending ? asked.first - 1 : asked.last + 1
+  for (const window of windowsOf(asked, record, query)) {
+    for (const line of await readWindow(store, partition, window, query)) {
+      if (lines.length === query.limit) return { lines, nextOffset: String(scanned), isEnd: false }
+      scanned = line.seq
+      if (fits(line, query)) lines.push(toLine(line))
+    }
+    scanned = isAscending ? window.last : window.first
+    if (lines.length === query.limit && scanned !== (isAscending ? asked.last : asked.first))
+      return { lines, nextOffset: String(scanned), isEnd: false }
+    await nextTurn()
+  }
+  if (isAscending) return { lines, nextOffset: String(Math.max(scanned, asked.last)), isEnd: true }
+
+  const rest = (offset ?? first) >= first ? await note() : []
+  if (lines.length + rest.length > query.limit) return { lines, nextOffset: String(first), isEnd: false }
+  return { lines: [...lines, ...rest], nextOffset: String(first - 1), isEnd: true }
+}
+
+function readOffset(offset: string | undefined): number | undefined {
+  if (offset === undefined || offset === '') return undefined
+  if (!/^\d{1,15}$/.test(offset))
+    throw refusal(400, 'offset: expected what an earlier page gave as its next one.')
+  return Number(offset)
+}
+
+/** The parts of the log to read one after the other, in the order of the query. */
+function* windowsOf({ first, last }: Span, record: LogRecord, query: LogQuery): Iterable<Span> {
+  const { order, limit, startTime = Number.NEGATIVE_INFINITY, endTime = Number.POSITIVE_INFINITY } = query
+  const size = isFiltered(query) ? WINDOW : Math.min(limit, WINDOW)
+  const spans = record.segments.map((segment, at) => ({
+    first: Math.max(first, segment.first),
+    last: Math.min(last, (record.segments[at + 1]?.first ?? Number.POSITIVE_INFINITY) - 1),
+    // Lines that were written since the record was read are in the last one.
+    isWanted: at === record.segments.length - 1 || (segment.newest >= startTime && segment.oldest <= endTime),
+  }))
+  const wanted = spans.filter((span) => span.isWanted && span.first <= span.last)
+  if (order === 'asc')
+    for (const span of wanted)
+      for (let at = span.first; at <= span.last; at += size)
+        yield { first: at, last: Math.min(at + size - 1, span.last) }
+  else
+    for (const span of wanted.reverse())
+      for (let at = span.last; at >= span.first; at -= size)
+        yield { first: Math.max(at - size + 1, span.first), last: at }
+}
+
+const isFiltered = ({ revisionId, startTime, endTime, query, level, runId }: LogQuery): boolean =>
+  [revisionId, startTime, endTime, query, level, runId].some((filter) => filter !== undefined)
+
+async function readWindow(
+  store: Store,
+  partition: string,
+  { first, last }: Span,
+  { order, revisionId }: Pick<LogQuery, 'order' | 'revisionId'>,
+): Promise<NumberedLine[]> {
+  const lines: NumberedLine[] = []
+  for (let after = first - 1; after < last; ) {
+    const batch = await store.read(partition, { after, limit: last - after })
+    if (batch.count === 0) break
+    lines.push(...decodeLines(batch, last, revisionId))
+    after = batch.first + batch.count - 1
+  }
+  return order === 'asc' ? lines : lines.reverse()
+}
+
+function fits(line: LogLine, { startTime, endTime, query, level, runId }: LogQuery): boolean {
+  return (
+    (startTime === undefined || line.at >= startTime) &&
+    (endTime === undefined || line.at <= endTime) &&
+    (level === undefined || LOG_LEVELS.indexOf(line.level) >= LOG_LEVELS.indexOf(level)) &&
+    (runId === undefined || line.runId === runId) &&
+    (query === undefined || line.message.toLowerCase().includes(query.toLowerCase()))
+  )
+}
+
+const toLine = ({ seq, ...line }: NumberedLine): LogLine => line
+
+/** The line that tells how many older ones are gone, where there are some and the query looks for no particular lines. */
+async function noteOf(
+  store: Store,
+  partition: string,
+  query: LogQuery,
+  { base, segments: [segment] }: LogRecord,
+  first: number,
+): Promise<readonly LogLine[]> {
+  // A line that told of lost ones may be gone as well.
+  const lost = first > segment!.first ? segment!.lost : 0
+  const dropped = first - 1 - base + lost
+  const { revisionId, level = 'DEBUG', ...rest } = query
+  const isSearch = isFiltered({ ...rest, level: undefined, revisionId: undefined })
+  if (dropped <= 0 || isSearch || LOG_LEVELS.indexOf(level) > LOG_LEVELS.indexOf('WARNING')) return []
+  const [oldest] = await readWindow(store, partition, { first, last: first }, { order: 'asc', revisionId })
+  if (!oldest) return []
+  return [
+    {
+      id: 'dropped',
+      at: oldest.at,
+      level: 'WARNING',
+      message: `${dropped} older lines were dropped: this log keeps its newest lines only.`,
+      revisionId: oldest.revisionId,
+    },
+  ]
+}

@@ -1,0 +1,85 @@
+import { toBase64 } from './base64.ts'
+
+/** What stands in a text where a secret was. */
+export const MASK = '***'
+
+/** Shorter values are not looked for: they are in the middle of too many words, and a log of nothing but masks tells nothing. */
+const MIN_LENGTH = 4
+/** The least part of an encoded value that is looked for. */
+const MIN_ENCODED_LENGTH = 8
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/**
+ * Replaces all occurrences of the values by `***`: as they are, line by line for those of several lines, and as JSON, base64, percent
+ * encoding and form encoding write them, also where a longer text was encoded that has the value in it. Values and lines of fewer than
+ * 4 characters are left.
+ */
+export function maskSecrets(values: Iterable<string>): (text: string) => string {
+  const forms = new Set([...values].flatMap(formsOf))
+  if (forms.size === 0) return (text) => text
+  const longestFirst = [...forms].sort((a, b) => b.length - a.length)
+  // A look-ahead, so that a value is also found where another one begins inside it or ends behind its start.
+  const pattern = new RegExp(`(?=(${longestFirst.map(escaped).join('|')}))`, 'g')
+
+  return (text) => {
+    let masked = ''
+    /** Where the text goes on that is not yet in `masked`. */
+    let at = 0
+    let end = -1
+    for (const { index, 1: found } of text.matchAll(pattern)) {
+      if (index > end) {
+        masked += text.slice(at, index) + MASK
+        end = index + found!.length
+      } else {
+        end = Math.max(end, index + found!.length)
+      }
+      at = end
+    }
+    return masked + text.slice(at)
+  }
+}
+
+/** All that is looked for where this value is a secret. */
+function formsOf(value: string): string[] {
+  const plain = [value, value.trim(), ...value.split(/\r\n|\r|\n/).map((line) => line.trim())]
+  const kept = plain.filter((text) => text.length >= MIN_LENGTH)
+  return kept.flatMap((text) => [
+    text,
+    JSON.stringify(text).slice(1, -1),
+    ...percentEncoded(text),
+    ...base64Parts(text),
+  ])
+}
+
+function percentEncoded(text: string): string[] {
+  // `encodeURIComponent` throws for lone surrogates, which no encoding can send.
+  const wellFormed = decoder.decode(encoder.encode(text))
+  const component = encodeURIComponent(wellFormed)
+  const form = new URLSearchParams({ '': wellFormed }).toString().slice(1)
+  return [component, form, form.replaceAll('+', '%20')].flatMap((encoded) => [
+    encoded,
+    encoded.replace(/%../g, (byte) => byte.toLowerCase()),
+  ])
+}
+
+/**
+ * The base64 of the value, and what is the same in the base64 of all texts that have it in them: three bytes make four characters, so
+ * that depends on how many bytes of the three are before it.
+ */
+function base64Parts(text: string): string[] {
+  const bytes = encoder.encode(text)
+  const whole = toBase64(bytes)
+  const parts = [0, 1, 2].map((before) => {
+    const shifted = new Uint8Array(before + bytes.length)
+    shifted.set(bytes, before)
+    const start = Math.ceil((before * 8) / 6)
+    return toBase64(shifted).slice(start, Math.floor((shifted.length * 8) / 6))
+  })
+  return [whole, whole.replace(/=+$/, ''), ...parts]
+    .filter(({ length }) => length >= MIN_ENCODED_LENGTH)
+    .flatMap((part) => [part, part.replaceAll('+', '-').replaceAll('/', '_')])
+}
+
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
