@@ -10,6 +10,8 @@ export interface ReadJsonOptions {
   readonly maxDepth?: number | undefined
   /** The body as an earlier body parser left it. Only its depth is checked, and the request is not read. */
   readonly parsedBody?: unknown
+  /** Reads the text of a body that is not empty. What it throws is passed on. Default: `JSON.parse`, and `invalid_json` where that throws. */
+  readonly parse?: ((text: string) => unknown) | undefined
   /** Default: the signal of the request. */
   readonly signal?: AbortSignal | undefined
 }
@@ -29,7 +31,7 @@ export async function readJson(request: Request, options: ReadJsonOptions = {}):
   const text = decode(await readBytes(request, maxBytes, options.signal ?? request.signal))
   if (text === '') return undefined
   if (isTextDeeper(text, maxDepth)) throw tooDeep(maxDepth)
-  return parse(text)
+  return (options.parse ?? parse)(text)
 }
 
 async function readBytes(request: Request, maxBytes: number, signal: AbortSignal): Promise<Uint8Array> {

@@ -40,6 +40,8 @@ export interface HandlerOptions {
   readonly authenticate?: Authenticate | undefined
   /** Default 4 MiB. */
   readonly maxBodyBytes?: number | undefined
+  /** Reads the text of a body, for a protocol with an error of its own for what is not JSON. Default: `JSON.parse`. */
+  readonly parseJson?: ((text: string) => unknown) | undefined
   /**
    * Encodes every error, including the handler's own (401, 404, 405 and 503 as `HttpError`, whose `headers` belong in the
    * response). Default: `errorResponse`.
@@ -139,9 +141,10 @@ function refuseMethod(method: string, allow: readonly string[]): Response {
   throw new HttpError(405, 'method_not_allowed', 'This path does not take this method.', { headers })
 }
 
-async function identify(
+/** The caller of a request, a response that refuses it, or null without authentication. Throws `HttpError` 401 for nobody. */
+export async function identify(
   request: Request,
-  context: HandlerContext,
+  context: Pick<HandlerContext, 'principal'>,
   authenticate: Authenticate | undefined,
 ): Promise<Principal | Response | null> {
   if (context.principal === undefined && authenticate === undefined) return null
@@ -157,8 +160,8 @@ async function identify(
   return principal
 }
 
-// Checked by its tag, because a host may use its own Response class.
-function isResponse(value: unknown): value is Response {
+/** Checked by its tag, because a host may use its own Response class. */
+export function isResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === '[object Response]'
 }
 
@@ -166,7 +169,10 @@ type Matched = Pick<Call, 'request' | 'url' | 'route' | 'params' | 'principal'> 
   readonly context: HandlerContext
 }
 
-function createCall({ context, ...matched }: Matched, { maxBodyBytes, onError }: HandlerOptions): Call {
+function createCall(
+  { context, ...matched }: Matched,
+  { maxBodyBytes, parseJson, onError }: HandlerOptions,
+): Call {
   const signal = context.signal ?? matched.request.signal
   let body: Promise<unknown> | undefined
   return {
@@ -175,6 +181,7 @@ function createCall({ context, ...matched }: Matched, { maxBodyBytes, onError }:
     json: () =>
       (body ??= readJson(matched.request, {
         maxBytes: maxBodyBytes,
+        parse: parseJson,
         parsedBody: context.parsedBody,
         signal,
       })),

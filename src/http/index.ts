@@ -17,6 +17,8 @@ export {
   createHandler,
   type EncodeError,
   type HandlerOptions,
+  identify,
+  isResponse,
   type Refusal,
 } from './handler.ts'
 export { BASE_HEADERS, publicBase } from './public-base.ts'

@@ -15,7 +15,7 @@ export interface OperationSpec {
   /** A query parameter that is a list may be given several times. */
   readonly query?: Members & { readonly required?: readonly string[] }
   readonly body?: JsonSchema
-  /** Whether the body may be left out. */
+  /** Whether the body may be left out, which is then read as `{}`. */
   readonly bodyOptional?: boolean
   /** What it answers, by status: a schema of JSON, null for an empty body, or another media type. */
   readonly responses: Readonly<Record<number, JsonSchema | null | { readonly mediaType: string }>>
@@ -31,11 +31,23 @@ interface Members {
 
 /** A request that was checked. */
 export interface Input<S extends OperationSpec> {
-  readonly params: Infer<S['params']> & Readonly<Record<string, string>>
+  readonly params: ParamsOf<S>
   readonly query: S extends { readonly query: infer Q } ? Infer<Q> : Readonly<Record<string, never>>
   readonly body: S extends { readonly body: infer B } ? Infer<B> : undefined
   readonly call: Call
 }
+
+type ParamsOf<S extends OperationSpec> = {
+  readonly [Name in NameIn<S['path']>]: S['params'] extends {
+    readonly properties: { readonly [N in Name]: infer P }
+  }
+    ? Infer<P>
+    : string
+}
+
+type NameIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | NameIn<Rest>
+  : never
 
 /** What an operation answers: a value of JSON (null for an empty body) with its status, or a whole response. */
 export type Reply =

@@ -9,7 +9,8 @@ export interface JsonSchema {
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'object' | 'array' | 'null'
   readonly enum?: readonly (string | number)[]
   readonly const?: string | number
-  readonly format?: 'uuid' | 'date-time' | 'uri'
+  /** The value of a `password` is never shown in an error. */
+  readonly format?: 'uuid' | 'date-time' | 'uri' | 'password'
   readonly pattern?: string
   readonly minLength?: number
   readonly maxLength?: number
@@ -20,8 +21,8 @@ export interface JsonSchema {
   readonly items?: JsonSchema
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
-  /** What further members of an object are. Absent: they are ignored. */
-  readonly additionalProperties?: JsonSchema | boolean
+  /** What further members of an object are. Absent: they are ignored, but for an object without `properties`, where they are anything. */
+  readonly additionalProperties?: JsonSchema | true
   /** One schema, or null. */
   readonly anyOf?: readonly [JsonSchema, { readonly type: 'null' }]
   /** The value of a member that is left out. */

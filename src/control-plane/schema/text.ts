@@ -1,0 +1,40 @@
+import type { JsonSchema } from './json-schema.ts'
+import { accept, type Outcome, plural, refuse } from './outcome.ts'
+
+/** Characters are counted, not UTF-16 units. */
+export function checkText(schema: JsonSchema, value: unknown): Outcome {
+  const message = 'Input should be a valid string'
+  if (typeof value !== 'string') return refuse('string_type', message)
+  if (/\p{Surrogate}/u.test(value))
+    return refuse('string_unicode', `${message}, unable to parse raw data as a unicode string`)
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = schema
+  // Most texts are refused or accepted without counting: a character is one or two units.
+  if (value.length > maxLength && countOf(value) > maxLength) {
+    return refuse('string_too_long', `String should have at most ${plural(maxLength, 'character')}`, {
+      max_length: maxLength,
+    })
+  }
+  if (value.length < minLength * 2 && countOf(value) < minLength) {
+    return refuse('string_too_short', `String should have at least ${plural(minLength, 'character')}`, {
+      min_length: minLength,
+    })
+  }
+  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
+    return refuse('string_pattern_mismatch', `String should match pattern '${pattern}'`, { pattern })
+  return accept(value)
+}
+
+function countOf(text: string): number {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}
+
+/** One of a few values, of which none is converted. */
+export function checkLiteral(allowed: readonly (string | number)[], value: unknown): Outcome {
+  if (allowed.some((one) => one === value)) return accept(value)
+  const names = allowed.map((one) => (typeof one === 'string' ? `'${one}'` : String(one)))
+  const last = names.pop()
+  const expected = names.length > 0 ? `${names.join(', ')} or ${last}` : last
+  return refuse('literal_error', `Input should be ${expected}`, { expected })
+}

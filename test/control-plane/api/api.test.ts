@@ -1,0 +1,273 @@
+import { expect, expectTypeOf, test } from 'vitest'
+import { createApi } from '../../../src/control-plane/api/create-api.ts'
+import { operation } from '../../../src/control-plane/api/operation.ts'
+import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
+import { refusal } from '../../../src/control-plane/errors.ts'
+import { nullable } from '../../../src/control-plane/schema/json-schema.ts'
+import { UnavailableError } from '../../../src/storage/index.ts'
+
+const ID = '0b0c7d0e-1c2f-4a5b-8c9d-0123456789ab'
+
+const thing = {
+  title: 'Thing',
+  type: 'object',
+  properties: {
+    name: { type: 'string', minLength: 1 },
+    size: { type: 'integer', default: 3 },
+    note: nullable({ type: 'string' }),
+    secrets: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { name: { type: 'string' }, value: { type: 'string', format: 'password' } },
+        required: ['name', 'value'],
+      },
+      default: [],
+    },
+  },
+  required: ['name'],
+} as const
+
+const putThing = operation(
+  {
+    method: 'PUT',
+    path: '/things/{thing_id}/{part}',
+    tag: 'Things',
+    summary: 'Put Thing',
+    params: { properties: { thing_id: { type: 'string', format: 'uuid' } } },
+    query: {
+      properties: {
+        limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+        text: nullable({ type: 'string' }),
+        ids: { type: 'array', items: { type: 'string', format: 'uuid' }, maxItems: 2 },
+      },
+      required: ['ids'],
+    },
+    body: thing,
+    responses: { 201: thing },
+  },
+  async (_, { params, query, body, call }) => {
+    expectTypeOf(params).toEqualTypeOf<{ readonly thing_id: string; readonly part: string }>()
+    expectTypeOf(query.limit).toEqualTypeOf<number>()
+    expectTypeOf(query.text).toEqualTypeOf<string | null | undefined>()
+    expectTypeOf(query.ids).toEqualTypeOf<readonly string[]>()
+    expectTypeOf(body.name).toEqualTypeOf<string>()
+    expectTypeOf(body.size).toEqualTypeOf<number>()
+    expectTypeOf(body.note).toEqualTypeOf<string | null | undefined>()
+    expectTypeOf(body.secrets).toEqualTypeOf<
+      readonly ({ readonly name: string; readonly value: string } & Record<never, never>)[]
+    >()
+    return { body: { params, query, body, caller: call.principal?.id } }
+  },
+)
+
+const failures: Readonly<Record<string, unknown>> = {
+  refusal: refusal(409, 'There is one already.', { headers: { 'x-a': 'b' } }),
+  unavailable: new UnavailableError('It is down: postgres://user:password@host', { written: 'no' }),
+  bug: new Error('password'),
+}
+
+const fail = operation(
+  { method: 'GET', path: '/fail/{how}', tag: 'T', summary: 'Fail', responses: { 200: {} } },
+  async (_, { params }) => {
+    throw failures[params.how]
+  },
+)
+
+const remove = operation(
+  { method: 'DELETE', path: '/things/{id}', tag: 'T', summary: 'Remove', responses: { 204: null } },
+  async () => ({}),
+)
+
+const search = operation(
+  {
+    method: 'POST',
+    path: '/search',
+    tag: 'T',
+    summary: 'Search',
+    body: { type: 'object', properties: { limit: { type: 'integer', default: 5 } } },
+    bodyOptional: true,
+    isPublic: true,
+    responses: { 200: {} },
+  },
+  async (_, { body, call }) => ({ body: { ...body, caller: call.principal } }),
+)
+
+const reported: { error: unknown; id: string }[] = []
+
+function api(maxBodyBytes?: number) {
+  return createApi({
+    operations: [putThing, fail, remove, search],
+    context: {
+      onError: (error: unknown, { id }: { id: string }) => reported.push({ error, id }),
+    } as unknown as ControlPlaneContext,
+    authenticate: (request) => (request.headers.has('x-api-key') ? { id: 'me' } : null),
+    maxBodyBytes,
+  })
+}
+
+async function send(path: string, init: RequestInit & { readonly key?: boolean } = {}, server = api()) {
+  const headers = new Headers(init.headers)
+  if (init.key !== false) headers.set('x-api-key', 'k')
+  const response = await server.fetch(new Request(`http://host${path}`, { ...init, headers }))
+  const text = await response.text()
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: text === '' ? undefined : JSON.parse(text),
+  }
+}
+
+const put = (body: string | Uint8Array<ArrayBuffer>, path = `/things/${ID}/a?ids=${ID}`, key = true) =>
+  send(path, { method: 'PUT', body, key })
+
+test('an operation gets what was sent, converted and with its defaults, and answers its first status', async () => {
+  const { status, body } = await put(
+    '{"name":"n","unknown":1}',
+    `/things/${ID.toUpperCase()}/x%2Fy?ids=${ID}&limit=1&limit=7&text=`,
+  )
+  expect(status).toBe(201)
+  expect(body).toEqual({
+    params: { thing_id: ID, part: 'x/y' },
+    query: { limit: 7, text: '', ids: [ID] },
+    body: { name: 'n', size: 3, secrets: [] },
+    caller: 'me',
+  })
+})
+
+test('all problems are answered in the order of path, query and body', async () => {
+  const sent = { name: '', size: 'x', note: 4 }
+  const { status, body } = await put(JSON.stringify(sent), '/things/nope/a?limit=0&text=')
+  expect(status).toBe(422)
+  expect(
+    body.detail.map((problem: { type: string; loc: unknown[] }) => [problem.type, ...problem.loc]),
+  ).toEqual([
+    ['uuid_parsing', 'path', 'thing_id'],
+    ['greater_than_equal', 'query', 'limit'],
+    ['missing', 'query', 'ids'],
+    ['string_too_short', 'body', 'name'],
+    ['int_parsing', 'body', 'size'],
+    ['string_type', 'body', 'note'],
+  ])
+  expect(body.detail[1]).toEqual({
+    type: 'greater_than_equal',
+    loc: ['query', 'limit'],
+    msg: 'Input should be greater than or equal to 1',
+    input: '0',
+    ctx: { ge: 1 },
+  })
+  expect(body.detail[2]).toEqual({
+    type: 'missing',
+    loc: ['query', 'ids'],
+    msg: 'Field required',
+    input: null,
+  })
+})
+
+test('a missing member shows the object that lacks it', async () => {
+  const { body } = await put('{"size":1}')
+  expect(body.detail).toEqual([
+    { type: 'missing', loc: ['body', 'name'], msg: 'Field required', input: { size: 1 } },
+  ])
+})
+
+test('a secret is masked in what is shown, also in the wrong place', async () => {
+  for (const secrets of [
+    'hunter2',
+    ['hunter2'],
+    { A: 'hunter2' },
+    [{ value: 'hunter2' }],
+    [{ name: 'A', value: ['hunter2'] }],
+  ]) {
+    const { status, body } = await put(JSON.stringify({ secrets, secret: 'hunter2' }))
+    expect(status).toBe(422)
+    expect(JSON.stringify(body)).not.toContain('hunter2')
+  }
+  const { body } = await put(JSON.stringify({ size: 1, secrets: [{ name: 'A', value: 'hunter2' }] }))
+  expect(body.detail[0].input).toEqual({ size: 1, secrets: [{ name: 'A', value: '**********' }] })
+})
+
+test('a query parameter that is a list counts every time it is given', async () => {
+  const { body } = await put('{"name":"n"}', `/things/${ID}/a?ids=${ID}&ids=x&ids=${ID}`)
+  expect(body.detail[0]).toMatchObject({ type: 'too_long', loc: ['query', 'ids'], ctx: { actual_length: 3 } })
+  const second = await put('{"name":"n"}', `/things/${ID}/a?ids=${ID}&ids=x`)
+  expect(second.body.detail[0]).toMatchObject({ type: 'uuid_parsing', loc: ['query', 'ids', 1] })
+})
+
+test('a body that is no JSON is refused before the caller is known, and every other fault after', async () => {
+  expect(await put('{"name": x}', undefined, false)).toMatchObject({
+    status: 422,
+    body: {
+      detail: [
+        {
+          type: 'json_invalid',
+          loc: ['body', 9],
+          msg: 'JSON decode error',
+          input: {},
+          ctx: { error: 'Expecting value' },
+        },
+      ],
+    },
+  })
+  expect(await put('{}', undefined, false)).toMatchObject({
+    status: 401,
+    body: { detail: 'This request needs valid credentials.' },
+  })
+})
+
+test.each([
+  ['', { type: 'missing', loc: ['body'], msg: 'Field required', input: null }],
+  ['null', { type: 'missing', loc: ['body'], msg: 'Field required', input: null }],
+  ['[]', { type: 'model_attributes_type', loc: ['body'], input: '**********' }],
+])('a body of %j is refused', async (sent, problem) => {
+  const { status, body } = await put(sent)
+  expect(status).toBe(422)
+  expect(body.detail).toEqual([expect.objectContaining(problem)])
+})
+
+test('a body that is not UTF-8, too long or too deep', async () => {
+  const sent = await put(new Uint8Array([0x22, 0xff, 0x22]))
+  expect(sent).toMatchObject({ status: 400, body: { detail: 'There was an error parsing the body' } })
+  expect(await put('['.repeat(200))).toMatchObject({
+    status: 400,
+    body: { detail: 'The body nests deeper than 100 levels.' },
+  })
+  expect(await send(`/things/${ID}/a`, { method: 'PUT', body: ' '.repeat(20) }, api(10))).toMatchObject({
+    status: 413,
+    body: { detail: 'The body is larger than 10 bytes.' },
+  })
+})
+
+test('an optional body may be left out', async () => {
+  expect((await send('/search', { method: 'POST', key: false })).body).toEqual({ limit: 5, caller: null })
+  expect((await send('/search', { method: 'POST', body: '{"limit":"2"}' })).body).toEqual({
+    limit: 2,
+    caller: null,
+  })
+})
+
+test('an empty answer has no body', async () => {
+  expect(await send('/things/1', { method: 'DELETE' })).toMatchObject({ status: 204, body: undefined })
+})
+
+test('every error is a detail, and tells nothing of its cause', async () => {
+  expect(await send('/fail/refusal')).toMatchObject({
+    status: 409,
+    body: { detail: 'There is one already.' },
+  })
+  expect((await send('/fail/refusal')).headers.get('x-a')).toBe('b')
+  expect(await send('/nowhere')).toMatchObject({ status: 404, body: { detail: 'Not Found' } })
+  const wrong = await send('/things/1', { method: 'PATCH' })
+  expect(wrong).toMatchObject({ status: 405, body: { detail: 'Method Not Allowed' } })
+  expect(wrong.headers.get('allow')).toBe('DELETE, OPTIONS')
+  const unavailable = await send('/fail/unavailable')
+  expect(unavailable.status).toBe(503)
+  expect(unavailable.headers.get('retry-after')).not.toBeNull()
+  const bug = await send('/fail/bug')
+  expect(bug).toMatchObject({
+    status: 500,
+    body: { detail: 'Internal Server Error', id: expect.any(String) },
+  })
+  expect(reported.find(({ id }) => id === bug.body.id)?.error).toMatchObject({ message: 'password' })
+  for (const { body } of [unavailable, bug]) expect(JSON.stringify(body)).not.toContain('password')
+})
