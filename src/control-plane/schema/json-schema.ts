@@ -1,3 +1,5 @@
+import type { Json } from '../../storage/index.ts'
+
 /**
  * What a value of the API may be: a schema of OpenAPI 3.1 (JSON Schema 2020-12), as data. The document that is served shows the very
  * schemas that requests are checked against. Only these keywords are understood.
@@ -46,9 +48,11 @@ export type Infer<S> = S extends { readonly anyOf: readonly [infer Some, unknown
               ? readonly Infer<Item>[]
               : S extends { readonly properties: infer P }
                 ? ObjectOf<P, S extends { readonly required: readonly (infer R)[] } ? R : never>
-                : S extends { readonly type: 'object'; readonly additionalProperties: infer Value }
-                  ? Readonly<Record<string, Infer<Value>>>
-                  : unknown
+                : S extends { readonly type: 'object'; readonly additionalProperties: true }
+                  ? Readonly<Record<string, Json | undefined>>
+                  : S extends { readonly type: 'object'; readonly additionalProperties: infer Value }
+                    ? Readonly<Record<string, Infer<Value>>>
+                    : unknown
 
 type Present<P, Required> = {
   [K in keyof P]: K extends Required ? K : P[K] extends { readonly default: unknown } ? K : never

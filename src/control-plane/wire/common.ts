@@ -10,8 +10,12 @@ export const NULLABLE_UUID = /* @__PURE__ */ nullable(UUID)
 export const LIMIT = { type: 'integer', minimum: 1, maximum: 100, default: 20 } as const
 export const OFFSET = { type: 'integer', minimum: 0, default: 0 } as const
 
-export const DEPLOYMENT_PATH = { properties: { deployment_id: UUID } } as const
-export const REVISION_PATH = { properties: { deployment_id: UUID, revision_id: UUID } } as const
+export const DEPLOYMENT_PATH = {
+  properties: { deployment_id: UUID },
+} as const
+export const REVISION_PATH = {
+  properties: { deployment_id: UUID, revision_id: UUID },
+} as const
 
 /** What all refusals but 422 are answered with. */
 export const ERROR = {

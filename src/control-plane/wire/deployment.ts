@@ -12,6 +12,8 @@ import {
   SOURCE_REVISION_CONFIG_RESPONSE,
 } from './source.ts'
 
+export const DEPLOYMENTS_TAG = 'Deployments (v2)'
+
 export const DEPLOYMENT_STATUS = {
   type: 'string',
   enum: ['AWAITING_DATABASE', 'READY', 'UNUSED', 'AWAITING_DELETE', 'AWAITING_FINAL_DELETE', 'UNKNOWN'],
@@ -150,10 +152,18 @@ export const DEPLOYMENT_TIER = {
   required: ['deployment_tier'],
 } as const
 
+const DELETE_TRACING_PROJECT = {
+  type: 'boolean',
+  default: false,
+  description: 'Accepted, and without effect: there is no tracing project beside a deployment here.',
+} as const
+
+export const DELETE_DEPLOYMENT = { properties: { delete_tracing_project: DELETE_TRACING_PROJECT } } as const
+
 export const BULK_DELETE = {
   properties: {
-    deployment_ids: { type: 'array', items: UUID, maxItems: 100 },
-    delete_tracing_project: { type: 'boolean', default: false },
+    deployment_ids: { type: 'array', items: UUID, minItems: 1, maxItems: 100 },
+    delete_tracing_project: DELETE_TRACING_PROJECT,
   },
   required: ['deployment_ids'],
 } as const
@@ -195,4 +205,14 @@ export const UPLOAD_URL = {
   type: 'object',
   properties: { upload_url: STRING, object_path: STRING },
   required: ['upload_url', 'object_path'],
+} as const
+
+export const UPLOAD_PATH = {
+  properties: { deployment_id: UUID, upload_id: UUID },
+  required: ['deployment_id', 'upload_id'],
+} as const
+
+export const UPLOAD = {
+  properties: { expires: { type: 'integer', minimum: 0 }, signature: STRING },
+  required: ['expires', 'signature'],
 } as const

@@ -24,7 +24,10 @@ export interface GitRepository {
   readonly default_branch: string
 }
 
-export const INTEGRATION_PATH = { properties: { integration_id: UUID } } as const
+export const INTEGRATION_PATH = {
+  properties: { integration_id: UUID },
+  required: ['integration_id'],
+} as const
 
 export const INTEGRATION_LIST = {
   type: 'array',

@@ -85,7 +85,7 @@ export const LIST_DEPLOYMENT_LOGS = {
 } as const
 
 /** What the command-line tools send. Times are text, or milliseconds since 1970. */
-export const LEGACY_LOGS = {
+export const PROJECT_LOGS = {
   title: 'ProjectLogsRequest',
   type: 'object',
   properties: {
@@ -94,12 +94,12 @@ export const LEGACY_LOGS = {
     offset: NULLABLE_STRING,
     level: /* @__PURE__ */ nullable(LEVEL),
     query: NULLABLE_STRING,
-    start_time: {},
-    end_time: {},
+    start_time: /* @__PURE__ */ nullable(TIME),
+    end_time: /* @__PURE__ */ nullable(TIME),
   },
 } as const
 
-const LEGACY_LOG_ENTRY = {
+const PROJECT_LOG_ENTRY = {
   title: 'ProjectLogEntry',
   type: 'object',
   properties: {
@@ -111,9 +111,9 @@ const LEGACY_LOG_ENTRY = {
   required: ['id', 'timestamp', 'level', 'message'],
 } as const
 
-export const LEGACY_LOG_PAGE = {
+export const PROJECT_LOG_PAGE = {
   title: 'ProjectLogsResponse',
   type: 'object',
-  properties: { logs: { type: 'array', items: LEGACY_LOG_ENTRY }, next_offset: NULLABLE_STRING },
+  properties: { logs: { type: 'array', items: PROJECT_LOG_ENTRY }, next_offset: NULLABLE_STRING },
   required: ['logs', 'next_offset'],
 } as const

@@ -90,7 +90,8 @@ export const SOURCE_REVISION_CONFIG_RESPONSE = {
 export const SECRET = {
   title: 'Secret',
   type: 'object',
-  properties: { name: STRING, value: STRING },
+  // The format keeps the value out of the problems of a 422.
+  properties: { name: STRING, value: { type: 'string', format: 'password' } },
   required: ['name', 'value'],
 } as const
 

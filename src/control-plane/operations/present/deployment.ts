@@ -1,6 +1,6 @@
 import type { ControlPlaneContext } from '../../context.ts'
 import type { DeploymentRecord, SourceConfig, SourceRevisionConfig } from '../../records/records.ts'
-import { MASK } from '../rules/secrets.ts'
+import { MASK } from '../../secrets/mask.ts'
 import { isoTime } from './time.ts'
 
 /** A deployment as the API answers it. */

@@ -11,7 +11,7 @@ export const presentLine = ({ id, at, level, message, revisionId, runId }: LogLi
 })
 
 /** The old routes answer times as numbers, which the command-line tools write out in their own form. */
-export const presentLegacyLine = ({ id, at, level, message }: LogLine) => ({
+export const presentProjectLine = ({ id, at, level, message }: LogLine) => ({
   id,
   timestamp: at,
   level,

@@ -1,8 +1,6 @@
 import { refusal } from '../../errors.ts'
+import { MASK } from '../../secrets/mask.ts'
 import type { Secret } from '../../secrets/secret-box.ts'
-
-/** What is answered instead of the value of a secret. */
-export const MASK = '********'
 
 /** Names that the server of a deployment has a meaning of its own for. The command-line tools leave the same ones out. */
 const RESERVED: ReadonlySet<string> = /* @__PURE__ */ new Set([
@@ -49,12 +47,12 @@ const RESERVED: ReadonlySet<string> = /* @__PURE__ */ new Set([
   'LSD_DEPLOYMENT_TYPE',
 ])
 
+interface Named {
+  readonly name: string
+}
+
 /** Throws 400 for secrets that no server can be given. No message repeats a value. */
-export function checkSecrets(
-  secrets: readonly Secret[],
-  references: readonly { readonly name: string }[],
-): void {
-  const names = new Set<string>()
+export function checkSecrets(secrets: readonly Secret[], references: readonly Named[]): void {
   for (const { name } of [...secrets, ...references]) {
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
       const shown = JSON.stringify(name.slice(0, 100))
@@ -64,8 +62,6 @@ export function checkSecrets(
       )
     }
     if (RESERVED.has(name)) throw refusal(400, `The secret name '${name}' is reserved. Choose another name.`)
-    if (names.has(name)) throw refusal(400, `The secret '${name}' is given twice.`)
-    names.add(name)
   }
   for (const { name, value } of secrets) {
     if (value.includes('\0')) throw refusal(400, `The value of the secret '${name}' has a NUL character.`)
@@ -73,5 +69,14 @@ export function checkSecrets(
       // A client that sends back what it was answered would replace the secret by its mask.
       throw refusal(400, `The value of the secret '${name}' is the mask of an answer. Send the value itself.`)
     }
+  }
+}
+
+/** Throws 400 where two secrets would be the same variable of the server. */
+export function checkNames(secrets: readonly Named[], references: readonly Named[]): void {
+  const names = new Set<string>()
+  for (const { name } of [...secrets, ...references]) {
+    if (names.has(name)) throw refusal(400, `The secret '${name}' is given twice.`)
+    names.add(name)
   }
 }

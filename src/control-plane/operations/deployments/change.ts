@@ -1,0 +1,66 @@
+import type { ControlPlaneContext } from '../../context.ts'
+import { refusal } from '../../errors.ts'
+import type {
+  DeploymentRecord,
+  SecretReference,
+  SourceConfig,
+  SourceRevisionConfig,
+} from '../../records/records.ts'
+import type { Secret } from '../../secrets/secret-box.ts'
+import { type Change, checkFixed, makesRevision, revisionOf, withChange } from '../rules/change.ts'
+import { checkNames, checkSecrets } from '../rules/secrets.ts'
+import { checkSource, isDeployable } from '../rules/sources.ts'
+import { isUploaded, NOT_UPLOADED } from './uploads.ts'
+
+/** The changes of a request, with the names of the wire. */
+export interface ChangeRequest {
+  readonly source_config?: SourceConfig | null | undefined
+  readonly source_revision_config?: SourceRevisionConfig | null | undefined
+  readonly secrets?: readonly Secret[] | null | undefined
+  readonly secret_references?: readonly SecretReference[] | null | undefined
+  readonly tracked_packages?: readonly string[] | null | undefined
+  readonly displayName?: string | null | undefined
+  /** It makes a revision, whatever it changes. */
+  readonly isRevision?: boolean
+}
+
+/** Changes a deployment, and makes a revision of it where the change is one of the revision. Throws 400. */
+export async function changeDeployment(
+  context: ControlPlaneContext,
+  { id }: DeploymentRecord,
+  request: ChangeRequest,
+): Promise<DeploymentRecord> {
+  const secrets = request.secrets ?? []
+  checkSecrets(secrets, request.secret_references ?? [])
+  checkNames(secrets, request.secret_references ?? [])
+  const path = request.source_revision_config?.source_tarball_path
+  if (path != null && !(await isUploaded(context, id, path))) throw refusal(400, NOT_UPLOADED)
+  const change: Change = {
+    sourceConfig: request.source_config,
+    sourceRevisionConfig: request.source_revision_config,
+    trackedPackages: request.tracked_packages,
+    secrets: await context.secrets.seal(id, secrets),
+    secretReferences: request.secret_references,
+    displayName: request.displayName,
+  }
+  const wantsRevision = request.isRevision === true || makesRevision(change)
+  return context.deployments.update(id, (deployment) => {
+    checkFixed(deployment, change.sourceConfig)
+    const changed = withChange(deployment, change, wantsRevision)
+    checkSource(changed, false)
+    checkNames(changed.secrets, changed.secretReferences)
+    if (!wantsRevision) return { deployment: changed }
+    if (!isDeployable(changed)) {
+      if (request.isRevision) throw refusal(400, NOTHING_TO_DEPLOY[changed.source]!)
+      return { deployment: changed }
+    }
+    const refused = context.deployer.refuses(changed)
+    if (refused !== undefined) throw refusal(400, refused)
+    return { deployment: changed, revision: revisionOf(changed) }
+  })
+}
+
+const NOTHING_TO_DEPLOY: Readonly<Record<string, string>> = {
+  internal_source: `There is nothing to deploy yet. ${NOT_UPLOADED}`,
+  internal_docker: "There is nothing to deploy yet: 'source_revision_config.image_uri' is required.",
+}

@@ -1,0 +1,80 @@
+import { uuid7, uuidOf } from '../../../ids.ts'
+import type { ControlPlaneContext } from '../../context.ts'
+import { refusal } from '../../errors.ts'
+import type { NewRevision } from '../../records/deployments.ts'
+import type { DeploymentRecord } from '../../records/records.ts'
+import type { CreateBody } from '../../wire/deployment.ts'
+import { checkListener } from '../listeners.ts'
+import { revisionOf, withoutNulls } from '../rules/change.ts'
+import { nameOf } from '../rules/names.ts'
+import { checkNames, checkSecrets } from '../rules/secrets.ts'
+import { checkSource, isDeployable } from '../rules/sources.ts'
+import { NOT_UPLOADED } from './uploads.ts'
+
+/** The record of a new deployment, and its first revision where there is something to deploy. Throws 400. */
+export async function newDeployment(
+  context: ControlPlaneContext,
+  body: CreateBody,
+  owner: string | null,
+  id = uuid7(context.now()),
+): Promise<{ readonly deployment: DeploymentRecord; readonly first: NewRevision | undefined }> {
+  const name = nameOf(body)
+  const secrets = body.secrets ?? []
+  const request = {
+    source: body.source,
+    sourceConfig: withoutNulls(body.source_config),
+    sourceRevisionConfig: withoutNulls(body.source_revision_config),
+    secretReferences: body.secret_references ?? [],
+  }
+  checkSource(request, context.integrations !== undefined)
+  if (request.sourceRevisionConfig.source_tarball_path !== undefined) {
+    throw refusal(400, NOT_UPLOADED)
+  }
+  checkSecrets(secrets, request.secretReferences)
+  checkNames(secrets, request.secretReferences)
+  const refused = context.deployer.refuses(request)
+  if (refused !== undefined) throw refusal(400, refused)
+  await checkIntegration(context, owner, request.sourceConfig.integration_id)
+  await checkListener(context, owner, request)
+
+  const at = context.now()
+  const deployment: DeploymentRecord = {
+    ...request,
+    id,
+    owner,
+    tenantId: await tenantIdOf(owner),
+    name,
+    displayName: null,
+    agent: body.agent ?? null,
+    secrets: await context.secrets.seal(id, secrets),
+    status: 'AWAITING_DATABASE',
+    latestRevisionId: null,
+    activeRevisionId: null,
+    pending: [],
+    revisionCount: 0,
+    retiring: [],
+    url: null,
+    imageVersion: null,
+    tagValueIds: [],
+    tracerSessionId: crypto.randomUUID(),
+    createdAt: at,
+    updatedAt: at,
+  }
+  return { deployment, first: isDeployable(deployment) ? revisionOf(deployment) : undefined }
+}
+
+async function checkIntegration(
+  { integrations }: ControlPlaneContext,
+  owner: string | null,
+  id: string | null | undefined,
+): Promise<void> {
+  if (!integrations || id == null) return
+  const known = await integrations.list(owner)
+  if (!known.some((integration) => integration.id === id))
+    throw refusal(400, `Integration ID ${id} not found.`)
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+const tenantIdOf = async (owner: string | null): Promise<string> =>
+  owner !== null && UUID.test(owner) ? owner.toLowerCase() : uuidOf(owner)

@@ -1,0 +1,115 @@
+import { ownerOf } from '../../../principal.ts'
+import { operation } from '../../api/operation.ts'
+import { refusal } from '../../errors.ts'
+import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
+import {
+  CREATE_DEPLOYMENT,
+  DEPLOYMENT,
+  DEPLOYMENT_PAGE,
+  DEPLOYMENTS_TAG,
+  FREE_COUNT,
+  LIST_DEPLOYMENTS,
+  PATCH_DEPLOYMENT,
+} from '../../wire/deployment.ts'
+import { findDeployment } from '../find.ts'
+import { listOf } from '../lists.ts'
+import { presentDeployment } from '../present/deployment.ts'
+import { changeDeployment } from './change.ts'
+import { newDeployment } from './create.ts'
+
+export const listDeployments = /* @__PURE__ */ operation(
+  {
+    method: 'GET',
+    path: '/v2/deployments',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'List Deployments',
+    description: 'Newest first. `offset` of the answer is that of the next page.',
+    query: LIST_DEPLOYMENTS,
+    responses: { 200: DEPLOYMENT_PAGE },
+  },
+  async (context, { query, call }) => {
+    const { limit, offset } = query
+    const filter = {
+      // The command-line tools send an empty text where they want all.
+      name: query.name || undefined,
+      nameContains: query.name_contains || undefined,
+      status: query.status || undefined,
+      imageVersion: query.image_version || undefined,
+      deploymentType: query.deployment_type,
+      ids: listOf(query.deployment_ids),
+      tagValueIds: listOf(query.tag_value_ids),
+      agentId: query.agent_id || undefined,
+      agentEnvironment: query.agent_environment || undefined,
+    }
+    const page = await context.deployments.list(ownerOf(call.principal), filter, { limit, offset })
+    const resources = await Promise.all(page.map((deployment) => presentDeployment(context, deployment)))
+    return { body: { resources, offset: offset + resources.length } }
+  },
+)
+
+export const createDeployment = /* @__PURE__ */ operation(
+  {
+    method: 'POST',
+    path: '/v2/deployments',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'Create Deployment',
+    body: CREATE_DEPLOYMENT,
+    responses: { 201: DEPLOYMENT, 400: ERROR, 409: ERROR },
+  },
+  async (context, { body, call }) => {
+    const { deployment, first } = await newDeployment(context, body, ownerOf(call.principal))
+    const created = await context.deployments.create(deployment, first)
+    return { body: await presentDeployment(context, created) }
+  },
+)
+
+export const getDeployment = /* @__PURE__ */ operation(
+  {
+    method: 'GET',
+    path: '/v2/deployments/{deployment_id}',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'Get Deployment',
+    params: DEPLOYMENT_PATH,
+    responses: { 200: DEPLOYMENT, 404: ERROR },
+  },
+  async (context, input) => ({
+    body: await presentDeployment(context, await findDeployment(context, input)),
+  }),
+)
+
+export const patchDeployment = /* @__PURE__ */ operation(
+  {
+    method: 'PATCH',
+    path: '/v2/deployments/{deployment_id}',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'Patch Deployment',
+    description:
+      'What is left out or null stays as it is. A change of the revision, of the resources, the commands or the secrets makes a new revision.',
+    params: DEPLOYMENT_PATH,
+    body: PATCH_DEPLOYMENT,
+    responses: { 200: DEPLOYMENT, 400: ERROR, 404: ERROR },
+  },
+  async (context, input) => {
+    const { body } = input
+    const deployment = await findDeployment(context, input)
+    const { revision_source } = body
+    if (revision_source != null && revision_source !== deployment.source) {
+      throw refusal(400, `'revision_source' must be '${deployment.source}', the source of the deployment.`)
+    }
+    const changed = await changeDeployment(context, deployment, { ...body, displayName: body.display_name })
+    return { body: await presentDeployment(context, changed) }
+  },
+)
+
+export const countFree = /* @__PURE__ */ operation(
+  {
+    method: 'GET',
+    path: '/v2/deployments/free-count',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'Count Free Deployments',
+    responses: { 200: FREE_COUNT },
+  },
+  async ({ deployments }, { call }) => ({
+    body: { count: await deployments.countOfType(ownerOf(call.principal), 'dev_free') },
+  }),
+)

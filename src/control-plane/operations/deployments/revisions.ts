@@ -1,0 +1,118 @@
+import { operation } from '../../api/operation.ts'
+import { refusal } from '../../errors.ts'
+import type { RevisionStatus } from '../../records/records.ts'
+import { DEPLOYMENT_PATH, ERROR, REVISION_PATH } from '../../wire/common.ts'
+import { DEPLOYMENT, DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
+import {
+  CREATE_REVISION,
+  LIST_REVISIONS,
+  REVISION,
+  REVISION_PAGE,
+  REVISION_STATUS,
+} from '../../wire/revision.ts'
+import { findDeployment, findRevision, revisionOfDeployment } from '../find.ts'
+import { listOf } from '../lists.ts'
+import { presentDeployment } from '../present/deployment.ts'
+import { presentRevision } from '../present/revision.ts'
+import { redeployed } from '../rules/redeploy.ts'
+import { changeDeployment } from './change.ts'
+
+export const listRevisions = /* @__PURE__ */ operation(
+  {
+    method: 'GET',
+    path: '/v2/deployments/{deployment_id}/revisions',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'List Revisions',
+    description: 'Newest first.',
+    params: DEPLOYMENT_PATH,
+    query: LIST_REVISIONS,
+    responses: { 200: REVISION_PAGE, 400: ERROR, 404: ERROR },
+  },
+  async (context, input) => {
+    const { limit, offset } = input.query
+    const statuses = listOf(input.query.status)?.map(statusOf)
+    const deployment = await findDeployment(context, input)
+    const page = await context.deployments.listRevisions(deployment, statuses, { limit, offset })
+    return { body: { resources: page.map(presentRevision), offset: offset + page.length } }
+  },
+)
+
+function statusOf(text: string): RevisionStatus {
+  const status = REVISION_STATUS.enum.find((known) => known === text)
+  if (status === undefined) throw refusal(400, `'status' must be some of ${REVISION_STATUS.enum.join(', ')}.`)
+  return status
+}
+
+export const createRevision = /* @__PURE__ */ operation(
+  {
+    method: 'POST',
+    path: '/v2/deployments/{deployment_id}/revisions',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'Create Revision',
+    description: 'Always makes a revision. What is left out is that of the deployment.',
+    params: DEPLOYMENT_PATH,
+    body: CREATE_REVISION,
+    bodyOptional: true,
+    responses: { 201: REVISION, 400: ERROR, 404: ERROR },
+  },
+  async (context, input) => {
+    const deployment = await findDeployment(context, input)
+    const changed = await changeDeployment(context, deployment, { ...input.body, isRevision: true })
+    const revision = await revisionOfDeployment(context, changed, changed.latestRevisionId!)
+    return { body: presentRevision(revision) }
+  },
+)
+
+export const getRevision = /* @__PURE__ */ operation(
+  {
+    method: 'GET',
+    path: '/v2/deployments/{deployment_id}/revisions/{revision_id}',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'Get Revision',
+    params: REVISION_PATH,
+    responses: { 200: REVISION, 404: ERROR },
+  },
+  async (context, input) => ({ body: presentRevision((await findRevision(context, input)).revision) }),
+)
+
+export const redeployRevision = /* @__PURE__ */ operation(
+  {
+    method: 'POST',
+    path: '/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'Redeploy Revision',
+    description: 'Makes a new revision out of this one. What was built for it is not built again.',
+    params: REVISION_PATH,
+    responses: { 200: DEPLOYMENT, 400: ERROR, 404: ERROR },
+  },
+  async (context, input) => {
+    const { deployment, revision } = await findRevision(context, input)
+    const refused = context.deployer.refuses(revision)
+    if (refused !== undefined) throw refusal(400, refused)
+    const changed = await context.deployments.update(deployment.id, (now) => redeployed(now, revision))
+    return { body: await presentDeployment(context, changed) }
+  },
+)
+
+/* @__NO_SIDE_EFFECTS__ */
+function interruptAt(verb: string) {
+  return operation(
+    {
+      method: 'POST',
+      path: `/v2/deployments/{deployment_id}/revisions/{revision_id}/${verb}`,
+      tag: DEPLOYMENTS_TAG,
+      summary: 'Interrupt Revision',
+      description: 'Stops a revision that is under way. What served before goes on serving.',
+      params: REVISION_PATH,
+      responses: { 200: REVISION, 400: ERROR, 404: ERROR },
+    },
+    async (context, input) => {
+      const { deployment, revision } = await findRevision(context, input)
+      return { body: presentRevision(await context.deployments.interrupt(deployment, revision.id)) }
+    },
+  )
+}
+
+export const interruptRevision = /* @__PURE__ */ interruptAt('interrupt')
+/** What some clients call instead. */
+export const interruptionOfRevision = /* @__PURE__ */ interruptAt('interruption')

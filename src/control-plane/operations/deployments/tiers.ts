@@ -1,0 +1,61 @@
+import { operation } from '../../api/operation.ts'
+import { InvalidRequest } from '../../errors.ts'
+import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
+import { DEPLOYMENT, DEPLOYMENT_TIER, DEPLOYMENTS_TAG, RESOURCE_TIERS } from '../../wire/deployment.ts'
+import { findDeployment } from '../find.ts'
+import { presentDeployment } from '../present/deployment.ts'
+
+export const setResourceTiers = /* @__PURE__ */ operation(
+  {
+    method: 'PATCH',
+    path: '/v2/deployments/{deployment_id}/resource-tiers',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'Set Resource Tiers',
+    description:
+      'At least one of the tiers. A database tier needs a dedicated compute tier. No revision is made.',
+    params: DEPLOYMENT_PATH,
+    body: RESOURCE_TIERS,
+    responses: { 200: DEPLOYMENT, 404: ERROR },
+  },
+  async (context, input) => {
+    const { compute_tier: compute, database_tier: database } = input.body
+    if (compute == null && database == null) {
+      throw invalid(input.body, "At least one of 'compute_tier' and 'database_tier' must be given")
+    }
+    const { id } = await findDeployment(context, input)
+    const changed = await context.deployments.update(id, (deployment) => {
+      const tiers = { ...deployment.tiers, compute: compute ?? deployment.tiers?.compute }
+      if (database != null && !tiers.compute?.startsWith('DEDICATED_')) {
+        throw invalid(input.body, "'database_tier' needs a dedicated 'compute_tier'")
+      }
+      return { deployment: { ...deployment, tiers: { ...tiers, database: database ?? tiers.database } } }
+    })
+    return { body: await presentDeployment(context, changed) }
+  },
+)
+
+const invalid = (body: unknown, error: string) =>
+  new InvalidRequest([
+    { type: 'value_error', loc: ['body'], msg: `Value error, ${error}`, input: body, ctx: { error: {} } },
+  ])
+
+export const setDeploymentTier = /* @__PURE__ */ operation(
+  {
+    method: 'PATCH',
+    path: '/v2/deployments/{deployment_id}/deployment-tier',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'Set Deployment Tier',
+    description: 'No revision is made.',
+    params: DEPLOYMENT_PATH,
+    body: DEPLOYMENT_TIER,
+    responses: { 200: DEPLOYMENT, 404: ERROR },
+  },
+  async (context, input) => {
+    const { id } = await findDeployment(context, input)
+    const tier = input.body.deployment_tier
+    const changed = await context.deployments.update(id, (deployment) => ({
+      deployment: { ...deployment, tiers: { ...deployment.tiers, deployment: tier } },
+    }))
+    return { body: await presentDeployment(context, changed) }
+  },
+)

@@ -1,0 +1,131 @@
+import { AgentwireError } from '../../../errors.ts'
+import { publicBase } from '../../../http/index.ts'
+import { uuid7 } from '../../../ids.ts'
+import { operation } from '../../api/operation.ts'
+import type { ControlPlaneContext } from '../../context.ts'
+import { DeployError } from '../../deployers/errors.ts'
+import { refusal } from '../../errors.ts'
+import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
+import { DEPLOYMENTS_TAG, PUSH_TOKEN, UPLOAD, UPLOAD_PATH, UPLOAD_URL } from '../../wire/deployment.ts'
+import { findDeployment } from '../find.ts'
+import { boundedUpload, sizesOf } from '../rules/upload-size.ts'
+
+/** How long an upload can be begun, in milliseconds. */
+const LIFETIME_MS = 15 * 60_000
+
+const objectPath = (deploymentId: string, uploadId: string): string =>
+  `uploads/${deploymentId}/${uploadId}.tar.gz`
+
+/** What is signed begins with what it is for, so that no other signature is one for an upload. */
+const signedText = (deploymentId: string, uploadId: string, expires: number): string =>
+  `upload ${deploymentId} ${uploadId} ${expires}`
+
+export const createUploadUrl = /* @__PURE__ */ operation(
+  {
+    method: 'POST',
+    path: '/v2/deployments/{deployment_id}/upload-url',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'Create Upload URL',
+    description: 'A URL that takes the source as one PUT of a tar.gz, without an API key, for 15 minutes.',
+    params: DEPLOYMENT_PATH,
+    responses: { 200: UPLOAD_URL, 400: ERROR, 404: ERROR },
+  },
+  async (context, input) => {
+    const { id, source } = await findDeployment(context, input)
+    if (source !== 'internal_source') {
+      throw refusal(400, "Upload URLs are only available for 'internal_source' source deployments.")
+    }
+    if (!context.deployer.uploads) throw refusal(400, NO_UPLOADS)
+    const uploadId = uuid7(context.now())
+    const expires = context.now() + LIFETIME_MS
+    const signature = await context.secrets.sign(signedText(id, uploadId, expires))
+    const path = `/v2/deployments/${id}/uploads/${uploadId}?expires=${expires}&signature=${signature}`
+    return { body: { upload_url: publicBase(input.call) + path, object_path: objectPath(id, uploadId) } }
+  },
+)
+
+const NO_UPLOADS = 'This server takes no uploads: its deployer keeps none.'
+
+/** Public: who has the signed URL may upload. */
+export const putUpload = /* @__PURE__ */ operation(
+  {
+    method: 'PUT',
+    path: '/v2/deployments/{deployment_id}/uploads/{upload_id}',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'Upload Source',
+    description:
+      'The URL is that of the answer of `upload-url`. `X-Goog-Content-Length-Range` narrows the size that is taken.',
+    params: UPLOAD_PATH,
+    query: UPLOAD,
+    responses: { 200: null, 400: ERROR, 403: ERROR, 413: ERROR },
+    isPublic: true,
+  },
+  async (context, { params, query, call: { request } }) => {
+    const { deployment_id: id, upload_id } = params
+    const { expires, signature } = query
+    if (!(await context.secrets.verify(signedText(id, upload_id, expires), signature)))
+      throw refusal(403, 'The signature of the upload URL is wrong.')
+    if (expires < context.now()) throw refusal(403, 'The upload URL has expired. Ask for a new one.')
+    const { uploads } = context.deployer
+    if (!uploads) throw refusal(400, NO_UPLOADS)
+    const sizes = sizesOf(request.headers)
+    const bounded = boundedUpload(request, sizes)
+    try {
+      await uploads.put(objectPath(id, upload_id), bounded.body, sizes.max)
+    } catch (error) {
+      if (bounded.refusal()) throw bounded.refusal()
+      if (error instanceof DeployError) throw refusal(400, error.message)
+      if (error instanceof AgentwireError || !bounded.isBroken()) throw error
+      throw refusal(400, 'The upload ended before it was complete.', { cause: error })
+    }
+    return { body: null }
+  },
+)
+
+export const NOT_UPLOADED =
+  "'source_revision_config.source_tarball_path' must be the 'object_path' of an upload to this deployment: ask for it with POST /v2/deployments/{deployment_id}/upload-url, and upload first."
+
+/** Whether the path is that of an upload to this deployment, and something was uploaded there. */
+export async function isUploaded(
+  { deployer: { uploads } }: ControlPlaneContext,
+  deploymentId: string,
+  path: string,
+): Promise<boolean> {
+  const uploadId = /^uploads\/[0-9a-f-]+\/([0-9a-f-]{36})\.tar\.gz$/.exec(path)?.[1]
+  if (uploadId === undefined || path !== objectPath(deploymentId, uploadId)) return false
+  return (await uploads?.has(path)) ?? false
+}
+
+export const createPushToken = /* @__PURE__ */ operation(
+  {
+    method: 'POST',
+    path: '/v2/deployments/{deployment_id}/push-token',
+    tag: DEPLOYMENTS_TAG,
+    summary: 'Create Push Token',
+    description:
+      'A token for pushing images to the registry of this server, as the user `oauth2accesstoken`.',
+    params: DEPLOYMENT_PATH,
+    responses: { 200: PUSH_TOKEN, 400: ERROR, 404: ERROR },
+  },
+  async (context, input) => {
+    const { id, name, owner, source, latestRevisionId } = await findDeployment(context, input)
+    if (source !== 'internal_docker') {
+      throw refusal(400, "Push tokens are only available for 'internal_docker' source deployments.")
+    }
+    if (!context.deployer.pushToken) {
+      throw refusal(400, 'This server gives no push tokens: its deployer has no registry.')
+    }
+    const { token, registryUrl } = await context.deployer.pushToken({
+      deploymentId: id,
+      name,
+      owner,
+      signal: input.call.signal ?? new AbortController().signal,
+      log: (message, level = 'INFO') =>
+        context.logs.append(
+          { type: 'deploy', deploymentId: id },
+          { at: context.now(), level, message, revisionId: latestRevisionId ?? '' },
+        ),
+    })
+    return { body: { token, registry_url: registryUrl } }
+  },
+)

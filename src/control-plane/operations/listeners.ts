@@ -1,0 +1,132 @@
+import { ownerOf } from '../../principal.ts'
+import { operation } from '../api/operation.ts'
+import type { ControlPlaneContext } from '../context.ts'
+import type { DeployRequest } from '../deployers/deployer.ts'
+import { refusal } from '../errors.ts'
+import * as records from '../records/listeners.ts'
+import { ERROR } from '../wire/common.ts'
+import {
+  CREATE_LISTENER,
+  LIST_LISTENERS,
+  LISTENER,
+  LISTENER_PAGE,
+  LISTENER_PATH,
+  PATCH_LISTENER,
+} from '../wire/listener.ts'
+import { presentListener } from './present/listener.ts'
+
+const TAG = 'Listeners (v2)'
+
+const noListener = (id: string) => refusal(404, `Listener ID ${id} not found.`)
+
+export const listListeners = /* @__PURE__ */ operation(
+  {
+    method: 'GET',
+    path: '/v2/listeners',
+    tag: TAG,
+    summary: 'List Listeners',
+    description: 'Newest first.',
+    query: LIST_LISTENERS,
+    responses: { 200: LISTENER_PAGE },
+  },
+  async ({ store }, { query: { limit, offset }, call }) => {
+    const page = await records.listListeners(store, ownerOf(call.principal), { limit, offset })
+    return { body: { resources: page.map(presentListener), offset: offset + page.length } }
+  },
+)
+
+export const createListener = /* @__PURE__ */ operation(
+  {
+    method: 'POST',
+    path: '/v2/listeners',
+    tag: TAG,
+    summary: 'Create Listener',
+    body: CREATE_LISTENER,
+    responses: { 201: LISTENER, 409: ERROR },
+  },
+  async ({ store, now }, { body, call }) => {
+    const { compute_id, compute_config } = body
+    const given = { compute_id, compute_config }
+    return {
+      body: presentListener(await records.createListener(store, ownerOf(call.principal), given, now())),
+    }
+  },
+)
+
+export const getListener = /* @__PURE__ */ operation(
+  {
+    method: 'GET',
+    path: '/v2/listeners/{listener_id}',
+    tag: TAG,
+    summary: 'Get Listener',
+    params: LISTENER_PATH,
+    responses: { 200: LISTENER, 404: ERROR },
+  },
+  async ({ store }, { params: { listener_id: id }, call }) => {
+    const listener = await records.findListener(store, ownerOf(call.principal), id)
+    if (!listener) throw noListener(id)
+    return { body: presentListener(listener) }
+  },
+)
+
+export const patchListener = /* @__PURE__ */ operation(
+  {
+    method: 'PATCH',
+    path: '/v2/listeners/{listener_id}',
+    tag: TAG,
+    summary: 'Patch Listener',
+    description: 'What is left out or null stays as it is.',
+    params: LISTENER_PATH,
+    body: PATCH_LISTENER,
+    responses: { 200: LISTENER, 404: ERROR },
+  },
+  async ({ store, now }, { params: { listener_id: id }, body, call }) => {
+    const listener = await records.updateListener(store, ownerOf(call.principal), id, (known) => ({
+      ...known,
+      version: body.version ?? known.version,
+      compute_config: body.compute_config ?? known.compute_config,
+      updatedAt: Math.max(now(), known.updatedAt),
+    }))
+    if (!listener) throw noListener(id)
+    return { body: presentListener(listener) }
+  },
+)
+
+export const deleteListener = /* @__PURE__ */ operation(
+  {
+    method: 'DELETE',
+    path: '/v2/listeners/{listener_id}',
+    tag: TAG,
+    summary: 'Delete Listener',
+    params: LISTENER_PATH,
+    responses: { 204: null, 404: ERROR },
+  },
+  async ({ store }, { params: { listener_id: id }, call }) => {
+    if (!(await records.deleteListener(store, ownerOf(call.principal), id))) throw noListener(id)
+    return {}
+  },
+)
+
+/** Throws 400 where a workspace has listeners, and a deployment that needs one of them names none that is there. */
+export async function checkListener(
+  { store }: ControlPlaneContext,
+  owner: string | null,
+  { source, sourceConfig }: Pick<DeployRequest, 'source' | 'sourceConfig'>,
+): Promise<void> {
+  if (source !== 'external_docker') return
+  const { listener_id: id, listener_config: config } = sourceConfig
+  if (id == null) {
+    const [first] = await records.listListeners(store, owner, { limit: 1, offset: 0 })
+    if (first) {
+      throw refusal(400, "'source_config.listener_id' is required, because the workspace has listeners.")
+    }
+    return
+  }
+  const listener = await records.findListener(store, owner, id)
+  if (!listener) throw refusal(400, noListener(id).message)
+  const allowed = listener.compute_config.k8s_namespaces
+  const namespace = config?.k8s_namespace
+  if (allowed != null && namespace != null && !allowed.includes(String(namespace))) {
+    throw refusal(400, `'source_config.listener_config.k8s_namespace' must be one of ${allowed.join(', ')}.`)
+  }
+}

@@ -1,0 +1,96 @@
+import { refusal } from '../../errors.ts'
+import type { NewRevision } from '../../records/deployments.ts'
+import type {
+  DeploymentRecord,
+  SealedSecret,
+  SecretReference,
+  SourceConfig,
+  SourceRevisionConfig,
+} from '../../records/records.ts'
+
+/** What a request changes. Null is what is left out: it never clears a field. */
+export interface Change {
+  readonly sourceConfig?: SourceConfig | null | undefined
+  readonly sourceRevisionConfig?: SourceRevisionConfig | null | undefined
+  readonly trackedPackages?: readonly string[] | null | undefined
+  /** An empty list changes nothing. */
+  readonly secrets?: readonly SealedSecret[] | undefined
+  /** An empty list takes them away. */
+  readonly secretReferences?: readonly SecretReference[] | null | undefined
+  readonly displayName?: string | null | undefined
+}
+
+/** What is fixed once a deployment is made, by the names that refusals use. */
+const FIXED: Readonly<Record<string, (config: SourceConfig) => unknown>> = {
+  integration_id: (config) => config.integration_id,
+  repo_url: (config) => config.repo_url,
+  deployment_type: (config) => config.deployment_type,
+  listener_id: (config) => config.listener_id,
+  'listener_config.k8s_namespace': (config) => config.listener_config?.k8s_namespace,
+  template_id: (config) => config.template_id,
+}
+
+/** What every revision is made with, besides its secrets. */
+const REVISION_INPUTS = ['resource_spec', 'install_command', 'build_command'] as const
+
+/** Throws 400 for a field that cannot change. Its value may be sent again. */
+export function checkFixed(
+  deployment: DeploymentRecord,
+  sourceConfig: SourceConfig | null | undefined,
+): void {
+  for (const [field, read] of Object.entries(FIXED)) {
+    const value = read(sourceConfig ?? {})
+    if (value == null || value === read(deployment.sourceConfig)) continue
+    throw refusal(400, `'source_config.${field}' cannot be changed once the deployment is created.`)
+  }
+}
+
+/** The deployment with the change. `makesRevision` has the revision's part of it changed, too. */
+export function withChange(
+  deployment: DeploymentRecord,
+  change: Change,
+  makesRevision: boolean,
+): DeploymentRecord {
+  const { listener_config: _, ...config } = withoutNulls(change.sourceConfig)
+  const changed: DeploymentRecord = {
+    ...deployment,
+    displayName: change.displayName ?? deployment.displayName,
+    sourceConfig: { ...deployment.sourceConfig, ...config },
+  }
+  if (!makesRevision) return changed
+  // The commit is that of the revision before.
+  const { repo_commit_sha: __, ...revisionConfig } = deployment.sourceRevisionConfig
+  return {
+    ...changed,
+    sourceRevisionConfig: { ...revisionConfig, ...revisionConfigOf(change) },
+    secrets: change.secrets?.length ? change.secrets : deployment.secrets,
+    secretReferences: change.secretReferences ?? deployment.secretReferences,
+  }
+}
+
+/** Whether a PATCH makes a revision: not for `build_on_push`, `custom_url` and `display_name`. */
+export function makesRevision(change: Change): boolean {
+  const config = withoutNulls(change.sourceConfig)
+  return (
+    Object.keys(revisionConfigOf(change)).length > 0 ||
+    REVISION_INPUTS.some((field) => config[field] !== undefined) ||
+    (change.secrets?.length ?? 0) > 0 ||
+    change.secretReferences != null
+  )
+}
+
+/** The revision that a deployment as it is now makes. */
+export const revisionOf = (deployment: DeploymentRecord): NewRevision => ({
+  sourceConfig: deployment.sourceConfig,
+  sourceRevisionConfig: deployment.sourceRevisionConfig,
+  secrets: deployment.secrets,
+  secretReferences: deployment.secretReferences,
+})
+
+const revisionConfigOf = ({ sourceRevisionConfig, trackedPackages }: Change): SourceRevisionConfig => ({
+  ...withoutNulls(sourceRevisionConfig),
+  ...(trackedPackages != null && { tracked_packages: trackedPackages }),
+})
+
+export const withoutNulls = <T extends object>(value: T | null | undefined): T =>
+  Object.fromEntries(Object.entries(value ?? {}).filter(([, member]) => member != null)) as T

@@ -1,0 +1,68 @@
+import type { DeployRequest } from '../../deployers/deployer.ts'
+import { refusal } from '../../errors.ts'
+import type { Source } from '../../records/records.ts'
+
+/** The fields that only some sources have, by the names that refusals use. */
+const ONLY_FOR: readonly (readonly [field: string, sources: readonly Source[]])[] = [
+  ['source_config.repo_url', ['github']],
+  ['source_config.integration_id', ['github']],
+  ['source_config.deployment_type', ['github', 'internal_docker', 'internal_source', 'internal_template']],
+  ['source_config.listener_id', ['external_docker']],
+  ['source_config.listener_config', ['external_docker']],
+  ['source_config.template_id', ['internal_template']],
+  ['source_revision_config.repo_ref', ['github']],
+  ['source_revision_config.image_uri', ['external_docker', 'internal_docker']],
+  ['source_revision_config.source_tarball_path', ['internal_source']],
+]
+
+const NEEDED: Readonly<Record<Source, readonly string[]>> = {
+  github: [
+    'source_config.repo_url',
+    'source_config.deployment_type',
+    'source_config.build_on_push',
+    'source_revision_config.repo_ref',
+    'source_revision_config.langgraph_config_path',
+  ],
+  external_docker: ['source_config.resource_spec', 'source_revision_config.image_uri'],
+  internal_template: ['source_config.template_id'],
+  internal_docker: [],
+  internal_source: [],
+}
+
+/** Throws 400 for a deployment that has not what its source needs, or has what it cannot use. */
+export function checkSource(request: DeployRequest, needsIntegration: boolean): void {
+  const { source, sourceConfig, sourceRevisionConfig, secretReferences } = request
+  const has = (field: string): boolean => {
+    const [part, name] = field.split('.') as [string, string]
+    const config: object = part === 'source_config' ? sourceConfig : sourceRevisionConfig
+    return (config as Readonly<Record<string, unknown>>)[name] != null
+  }
+  const needed = NEEDED[source]
+  const missing = [...(needsIntegration && source === 'github' ? [INTEGRATION] : []), ...needed].find(
+    (field) => !has(field),
+  )
+  if (missing) throw refusal(400, `'${missing}' is required for '${source}' source deployments.`)
+  for (const [field, sources] of ONLY_FOR) {
+    if (has(field) && !sources.includes(source)) throw notFor(field, source)
+  }
+  if (secretReferences.length > 0 && source !== 'external_docker') throw notFor('secret_references', source)
+  if (sourceConfig.build_on_push !== true) return
+  if (source !== 'github') throw notFor('source_config.build_on_push', source)
+  if (sourceRevisionConfig.repo_ref?.startsWith('refs/tags/')) {
+    throw refusal(
+      400,
+      "'source_config.build_on_push' needs a branch: 'source_revision_config.repo_ref' is a tag.",
+    )
+  }
+}
+
+const INTEGRATION = 'source_config.integration_id'
+
+const notFor = (field: string, source: Source) =>
+  refusal(400, `'${field}' is not allowed for '${source}' source deployments.`)
+
+/** Whether there is something to deploy yet: images and uploads come after the deployment was made. */
+export const isDeployable = ({ source, sourceRevisionConfig }: DeployRequest): boolean =>
+  source === 'internal_source'
+    ? sourceRevisionConfig.source_tarball_path != null
+    : source !== 'internal_docker' || sourceRevisionConfig.image_uri != null

@@ -1,0 +1,69 @@
+import type { HttpError } from '../../../http/index.ts'
+import { refusal } from '../../errors.ts'
+
+/** The largest upload, in bytes. */
+const MAX_BYTES = 209_715_200
+
+export interface Sizes {
+  readonly min: number
+  readonly max: number
+}
+
+/** The sizes that are taken: those of the server, narrowed by the header. Throws 400 for a header that is no range. */
+export function sizesOf(headers: Headers): Sizes {
+  const range = headers.get('x-goog-content-length-range')
+  if (range === null) return { min: 1, max: MAX_BYTES }
+  const [, min, max] = /^\s*(\d{1,15})\s*,\s*(\d{1,15})\s*$/.exec(range) ?? []
+  if (min === undefined || Number(min) > Number(max)) {
+    throw refusal(400, 'X-Goog-Content-Length-Range must be two numbers of bytes, such as 0,209715200.')
+  }
+  return { min: Math.max(1, Number(min)), max: Math.min(MAX_BYTES, Number(max)) }
+}
+
+export interface BoundedUpload {
+  readonly body: ReadableStream<Uint8Array>
+  /** Why the upload was broken off, if it was. */
+  refusal(): HttpError | undefined
+  /** Whether the client has broken it off. */
+  isBroken(): boolean
+}
+
+/** The body of a request, which breaks off where it has another size. Throws at once where its headers tell so. */
+export function boundedUpload({ headers, body }: Request, { min, max }: Sizes): BoundedUpload {
+  const tooLarge = () => refusal(413, `The upload is larger than ${max} bytes.`)
+  const tooSmall = () => refusal(400, `The upload has fewer than ${min} bytes.`)
+  const declared = headers.get('content-length')
+  if (declared !== null && Number(declared) > max) throw tooLarge()
+  if (body === null || (declared !== null && Number(declared) < min)) throw tooSmall()
+  let length = 0
+  let reason: HttpError | undefined
+  let broken = false
+  const reader = body.getReader()
+  const bounded = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const fail = (error: HttpError) => {
+          reason = error
+          controller.error(error)
+          reader.cancel(error).catch(() => {}) // The client is told by the answer.
+        }
+        try {
+          const { done, value } = await reader.read()
+          if (done) {
+            if (length < min) return fail(tooSmall())
+            return controller.close()
+          }
+          length += value.byteLength
+          if (length > max) return fail(tooLarge())
+          controller.enqueue(value)
+        } catch (error) {
+          broken = true
+          controller.error(error)
+        }
+      },
+      cancel: (cause) => reader.cancel(cause),
+    },
+    { highWaterMark: 0 },
+  )
+  return { body: bounded, refusal: () => reason, isBroken: () => broken }
+}
