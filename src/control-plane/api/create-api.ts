@@ -1,5 +1,6 @@
 import { type Authenticate, createHandler, type HandlerOptions, type WebHandler } from '../../http/index.ts'
 import type { ControlPlaneContext } from '../context.ts'
+import { documentRoutes } from './document/routes.ts'
 import { encodeErrors } from './encode-error.ts'
 import type { Operation } from './operation.ts'
 import { parseJson } from './parse-json.ts'
@@ -16,7 +17,7 @@ export interface ApiOptions
 export function createApi({ operations, context, authenticate, ...options }: ApiOptions): WebHandler {
   return createHandler({
     ...options,
-    routes: routesOf(operations, context, authenticate),
+    routes: [...routesOf(operations, context, authenticate), ...documentRoutes(operations)],
     parseJson,
     encodeError: encodeErrors(context.onError),
     onError: context.onError,

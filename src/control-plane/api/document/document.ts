@@ -1,0 +1,184 @@
+import { ERROR } from '../../wire/common.ts'
+import type { Operation, OperationSpec } from '../operation.ts'
+import { type Components, createComponents, type DocumentSchema } from './components.ts'
+
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0'
+  readonly info: { readonly title: string; readonly description: string; readonly version: string }
+  readonly servers?: readonly { readonly url: string }[]
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>
+  readonly components: {
+    readonly schemas: Readonly<Record<string, DocumentSchema>>
+    readonly securitySchemes: Readonly<Record<string, Readonly<Record<string, string>>>>
+  }
+}
+
+export interface DocumentOperation {
+  readonly tags: readonly string[]
+  readonly summary: string
+  readonly description?: string
+  readonly operationId: string
+  readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
+  readonly parameters?: readonly DocumentParameter[]
+  readonly requestBody?: { readonly required: boolean; readonly content: Content }
+  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>
+}
+
+export interface DocumentParameter {
+  readonly name: string
+  readonly in: 'path' | 'query'
+  readonly required: boolean
+  readonly description?: string
+  readonly schema: DocumentSchema
+}
+
+type Content = Readonly<Record<string, { readonly schema: DocumentSchema }>>
+
+const JSON_TYPE = 'application/json'
+
+/**
+ * The OpenAPI document of the operations that are not hidden, for where they are mounted. The same operations give the same document.
+ */
+export function documentOf(operations: readonly Operation[], basePath = ''): OpenApiDocument {
+  const components = createComponents(VALIDATION_ERRORS)
+  const paths: Record<string, Record<string, DocumentOperation>> = {}
+  for (const { spec } of operations) {
+    if (spec.isHidden) continue
+    const path = (paths[spec.path] ??= {})
+    path[spec.method.toLowerCase()] = describe(spec, components)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'agentwire control plane API',
+      description:
+        'Creates deployments of agents, builds and rolls out their revisions, and reads their logs.',
+      version: '0.1.0',
+    },
+    ...(basePath && { servers: [{ url: basePath }] }),
+    paths,
+    components: { schemas: components.schemas(), securitySchemes: SECURITY_SCHEMES },
+  }
+}
+
+function describe(spec: OperationSpec, { refer }: Components): DocumentOperation {
+  const parameters = parametersOf(spec, refer)
+  const body = spec.body && {
+    required: !spec.bodyOptional,
+    content: { [JSON_TYPE]: { schema: refer(spec.body) } },
+  }
+  const readsInput = parameters.length > 0 || body !== undefined
+  return {
+    tags: [spec.tag],
+    summary: spec.summary,
+    ...(spec.description && { description: spec.description }),
+    operationId: operationIdOf(spec),
+    ...(!spec.isPublic && { security: Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })) }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: body }),
+    responses: {
+      ...(readsInput && { 422: response(422, { $ref: '#/components/schemas/HTTPValidationError' }) }),
+      ...Object.fromEntries(
+        Object.entries(spec.responses).map(([status, given]) => [
+          status,
+          declared(Number(status), given, refer),
+        ]),
+      ),
+      default: response('default', refer(ERROR)),
+    },
+  }
+}
+
+/** As FastAPI makes it from the name of the function, the path and the method. */
+function operationIdOf({ summary, path, method }: OperationSpec): string {
+  const name = summary.toLowerCase().replaceAll(/\W+/g, '_')
+  return `${name}${path.replaceAll(/\W/g, '_')}_${method.toLowerCase()}`
+}
+
+function parametersOf(spec: OperationSpec, refer: Components['refer']): DocumentParameter[] {
+  const names = [...spec.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  const inPath = names.map((name) => ({
+    name,
+    in: 'path' as const,
+    required: true,
+    schema: refer(spec.params?.properties[name] ?? { type: 'string' }),
+  }))
+  const inQuery = Object.entries(spec.query?.properties ?? {}).map(([name, schema]) => ({
+    name,
+    in: 'query' as const,
+    required: spec.query?.required?.includes(name) ?? false,
+    schema: refer(schema),
+  }))
+  return [...inPath, ...inQuery].map((parameter) => {
+    const { description } = parameter.schema
+    return { ...parameter, ...(description && { description }) }
+  })
+}
+
+function declared(
+  status: number,
+  given: OperationSpec['responses'][number],
+  refer: Components['refer'],
+): DocumentOperation['responses'][string] {
+  if (given === null || given === undefined) return { description: descriptionOf(status) }
+  if (!('mediaType' in given)) return response(status, refer(given))
+  return {
+    description: descriptionOf(status),
+    content: { [given.mediaType]: { schema: { type: 'string' } } },
+  }
+}
+
+const response = (status: number | 'default', schema: DocumentSchema) => ({
+  description: descriptionOf(status),
+  content: { [JSON_TYPE]: { schema } },
+})
+
+const descriptionOf = (status: number | 'default'): string =>
+  DESCRIPTIONS[status] ?? (Number(status) < 300 ? 'Successful Response' : 'Error')
+
+const DESCRIPTIONS: Readonly<Record<number | string, string>> = {
+  207: 'Partly done',
+  302: 'Redirect',
+  303: 'Redirect',
+  304: 'Not Modified',
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  409: 'Conflict',
+  412: 'Precondition Failed',
+  413: 'Content Too Large',
+  422: 'Validation Error',
+  default: 'Any other error',
+}
+
+const SECURITY_SCHEMES = {
+  'API Key': { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+  'Tenant ID': { type: 'apiKey', in: 'header', name: 'X-Tenant-Id' },
+  'Bearer Auth': { type: 'http', scheme: 'bearer' },
+} as const
+
+const VALIDATION_ERRORS: Readonly<Record<string, DocumentSchema>> = {
+  HTTPValidationError: {
+    title: 'HTTPValidationError',
+    type: 'object',
+    properties: { detail: { type: 'array', items: { $ref: '#/components/schemas/ValidationError' } } },
+    required: ['detail'],
+  },
+  ValidationError: {
+    title: 'ValidationError',
+    type: 'object',
+    properties: {
+      type: { type: 'string', description: 'Such as `missing` or `int_parsing`.' },
+      loc: {
+        type: 'array',
+        items: { anyOf: [{ type: 'string' }, { type: 'integer' }] },
+        description: '`path`, `query` or `body`, then the names and indexes that lead to the value.',
+      },
+      msg: { type: 'string' },
+      input: { description: 'The value that was sent, cut where it is long, and without secrets.' },
+      ctx: { type: 'object' },
+    },
+    required: ['type', 'loc', 'msg'],
+  },
+}

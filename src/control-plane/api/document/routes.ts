@@ -1,0 +1,47 @@
+import { json, type Route } from '../../../http/index.ts'
+import type { Operation } from '../operation.ts'
+import { documentOf } from './document.ts'
+import { renderPage } from './page.ts'
+
+const DOCUMENT = '/openapi.json'
+const PAGE = '/docs'
+
+/** The document of operations and a page to read and try it, both public. */
+export function documentRoutes(operations: readonly Operation[]): readonly Route[] {
+  return [
+    [
+      'GET',
+      DOCUMENT,
+      ({ url }) => json(documentOf(operations, url.pathname.slice(0, url.pathname.lastIndexOf(DOCUMENT)))),
+      true,
+    ],
+    ['GET', PAGE, () => html(documentOf(operations)), true],
+  ]
+}
+
+function html(document: Parameters<typeof renderPage>[0]): Response {
+  const nonce = crypto.randomUUID()
+  return new Response(renderPage(document, nonce), {
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': policyOf(nonce),
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    },
+  })
+}
+
+/** Nothing is loaded, and only this server is called. */
+const policyOf = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    `script-src 'nonce-${nonce}'`,
+    `style-src 'nonce-${nonce}'`,
+    'img-src data:',
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+  ].join('; ')

@@ -1,0 +1,194 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { expect, test } from 'vitest'
+import { createApi } from '../../../src/control-plane/api/create-api.ts'
+import { documentOf, type OpenApiDocument } from '../../../src/control-plane/api/document/document.ts'
+import { operation } from '../../../src/control-plane/api/operation.ts'
+import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
+import { OPERATIONS } from '../../../src/control-plane/operations/all.ts'
+import { nullable } from '../../../src/control-plane/schema/json-schema.ts'
+import { validator } from '../support/validate.ts'
+
+const document = documentOf(OPERATIONS)
+const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+
+const thing = {
+  title: 'Thing',
+  type: 'object',
+  properties: { id: { type: 'integer' } },
+  required: ['id'],
+} as const
+
+const getThing = operation(
+  {
+    method: 'GET',
+    path: '/things/{thing_id}',
+    tag: 'Things',
+    summary: 'Get <Thing>',
+    description: 'With "<script>" & more.',
+    query: {
+      properties: { parts: nullable({ type: 'array', items: thing }), of: { type: 'string' } },
+      required: ['of'],
+    },
+    responses: { 200: thing, 204: null, 206: { mediaType: 'text/plain' } },
+  },
+  async (_, { params }) => ({ body: { id: params.thing_id === 'one' ? 1 : 'wrong' } }),
+)
+
+const hidden = operation(
+  {
+    method: 'GET',
+    path: '/hidden',
+    tag: 'Things',
+    summary: 'Hidden',
+    responses: { 200: thing },
+    isHidden: true,
+    isPublic: true,
+  },
+  async () => ({ body: { id: 1 } }),
+)
+
+const api = createApi({
+  operations: [getThing, hidden],
+  context: {} as ControlPlaneContext,
+  basePath: '/api',
+  authenticate: (request) => (request.headers.has('x-api-key') ? { id: 'me' } : null),
+})
+const get = (path: string) => api.fetch(new Request(`http://host${path}`, { headers: { 'x-api-key': 'k' } }))
+const getPublic = (path: string) => api.fetch(new Request(`http://host${path}`))
+
+test('the document is OpenAPI 3.1.0 of version 0.1.0, and always the same', () => {
+  expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '0.1.0' } })
+  expect(document.servers).toBeUndefined()
+  expect(JSON.stringify(documentOf(OPERATIONS))).toBe(JSON.stringify(document))
+})
+
+test('every reference leads to a schema, and every schema is referred to', () => {
+  const text = JSON.stringify(document)
+  const used = new Set(
+    [...text.matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name!),
+  )
+  expect([...used].sort()).toEqual(Object.keys(document.components.schemas))
+})
+
+test('every schema is one of JSON Schema 2020-12', () => {
+  const ajv = new Ajv2020({ strict: true, strictTypes: false, strictRequired: false })
+  addFormats.default(ajv)
+  ajv.addVocabulary(['openapi', 'info', 'paths', 'components'])
+  ajv.addSchema(document, 'document')
+  for (const name of Object.keys(document.components.schemas))
+    ajv.compile({ $ref: `document#/components/schemas/${name}` })
+})
+
+test('every operation has an id of its own, and names the three ways to authenticate, which are defined', () => {
+  const ids = operations.map(({ operationId }) => operationId)
+  expect(new Set(ids).size).toBe(ids.length)
+  expect(ids).toContain('get_deployment_v2_deployments__deployment_id__get')
+  expect(ids).toContain('list_deployments_v2_deployments_get')
+  const secured = operations.filter(({ security }) => security)
+  expect(secured.length).toBeGreaterThan(20)
+  for (const { security } of secured)
+    expect(security!.flatMap((one) => Object.keys(one))).toEqual(
+      Object.keys(document.components.securitySchemes),
+    )
+})
+
+test('every parameter of a path is described, and what reads something can be refused with 422', () => {
+  for (const [path, methods] of Object.entries(document.paths)) {
+    for (const { parameters = [], requestBody, responses } of Object.values(methods)) {
+      const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+      expect(parameters.filter((one) => one.in === 'path').map(({ name }) => name)).toEqual(named)
+      expect('422' in responses).toBe(parameters.length > 0 || requestBody !== undefined)
+    }
+  }
+})
+
+test('two different schemas of one title are refused', () => {
+  const other = { ...thing, properties: { id: { type: 'string' } } } as const
+  const twice = operation(
+    { method: 'GET', path: '/twice', tag: 'T', summary: 'Twice', responses: { 200: other, 201: thing } },
+    async () => ({}),
+  )
+  expect(() => documentOf([twice])).toThrow('Two schemas of the API are called Thing.')
+})
+
+test('the document is served where the API is mounted, without a key', async () => {
+  const response = await getPublic('/api/openapi.json')
+  const served: OpenApiDocument = await response.json()
+  expect(served.servers).toEqual([{ url: '/api' }])
+  expect(Object.keys(served.paths)).toEqual(['/things/{thing_id}'])
+  expect(served.paths['/things/{thing_id}']!.get).toEqual({
+    tags: ['Things'],
+    summary: 'Get <Thing>',
+    description: 'With "<script>" & more.',
+    operationId: 'get_thing__things__thing_id__get',
+    security: [{ 'API Key': [] }, { 'Tenant ID': [] }, { 'Bearer Auth': [] }],
+    parameters: [
+      { name: 'thing_id', in: 'path', required: true, schema: { type: 'string' } },
+      {
+        name: 'parts',
+        in: 'query',
+        required: false,
+        schema: {
+          anyOf: [{ type: 'array', items: { $ref: '#/components/schemas/Thing' } }, { type: 'null' }],
+        },
+      },
+      { name: 'of', in: 'query', required: true, schema: { type: 'string' } },
+    ],
+    responses: {
+      200: {
+        description: 'Successful Response',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/Thing' } } },
+      },
+      204: { description: 'Successful Response' },
+      206: { description: 'Successful Response', content: { 'text/plain': { schema: { type: 'string' } } } },
+      422: {
+        description: 'Validation Error',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/HTTPValidationError' } } },
+      },
+      default: {
+        description: 'Any other error',
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorResponse' } } },
+      },
+    },
+  })
+})
+
+test('a response is valid if the document has its status and its body', async () => {
+  const check = validator(await (await getPublic('/api/openapi.json')).json(), '/api')
+  const answers = async (method: string, path: string) => check(method, path, await get(path))
+  await answers('GET', '/api/things/one?of=x')
+  await answers('GET', '/api/things/one')
+  await check('GET', '/api/things/one', await getPublic('/api/things/one'))
+  await expect(answers('GET', '/api/things/two?of=x')).rejects.toThrow('data/id must be integer')
+  await expect(answers('GET', '/api/hidden')).rejects.toThrow('no such operation')
+  await expect(check('POST', '/api/things/one', new Response())).rejects.toThrow('no such operation')
+  await expect(check('GET', '/api/things/one', Response.json({ id: 1 }, { status: 201 }))).rejects.toThrow(
+    'no such status',
+  )
+  await expect(
+    check('GET', '/api/things/one', Response.json({ detail: 1 }, { status: 500 })),
+  ).rejects.toThrow('data/detail')
+  await expect(check('GET', '/api/things/one', new Response('{"id":1}'))).rejects.toThrow('text/plain')
+})
+
+test('the page loads nothing, runs only its own script and escapes every text', async () => {
+  const response = await getPublic('/api/docs')
+  const page = await response.text()
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  const policy = response.headers.get('content-security-policy')!
+  const [, nonce] = /script-src 'nonce-([\w-]+)'/.exec(policy)!
+  expect(policy).toContain("default-src 'none'")
+  expect(page.match(/<(?:script|style)[^>]*>/g)).toEqual([
+    `<style nonce="${nonce}">`,
+    `<script nonce="${nonce}">`,
+  ])
+  expect(page).not.toMatch(/https?:\/\//)
+  expect(page).not.toMatch(/ (?:style|on\w+)=/)
+  expect(page).toContain('Get &#60;Thing&#62;')
+  expect(page).toContain('With &#34;&#60;script&#62;&#34; &#38; more.')
+  expect(page).toContain('data-path="/things/{thing_id}"')
+  expect(page).toContain('id="schema-Thing"')
+  const again = await (await getPublic('/api/docs')).text()
+  expect(again).not.toContain(nonce)
+})
