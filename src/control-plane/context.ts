@@ -21,6 +21,8 @@ export interface ControlPlaneContext {
   readonly auth: AuthService | undefined
   readonly integrations: GitIntegrations | undefined
   readonly onError: OnError
+  /** Aborts when the handler closes: streams and waits end. */
+  readonly closing: AbortSignal
   /** Milliseconds since 1970. */
   readonly now: () => number
 }

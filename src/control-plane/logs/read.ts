@@ -26,11 +26,14 @@ export async function readLogs(
 ): Promise<LogPage> {
   const partition = partitionOf(place)
   const offset = readOffset(query.offset)
+  const isAscending = query.order === 'asc'
+  const nothing: LogPage = { lines: [], nextOffset: String(offset ?? 0), isEnd: true }
+  // A reader that follows has read all of it most of the time.
+  if (isAscending && offset !== undefined && (await store.inspect(partition)).head <= offset) return nothing
   const { record, head, firstRetained } = await loadState(store, partition)
-  if (!record) return { lines: [], nextOffset: String(query.order === 'asc' ? head : 0), isEnd: true }
+  if (!record) return nothing
 
   const first = Math.max(firstRetained, record.segments[0]!.first, head + 1 - maxLines)
-  const isAscending = query.order === 'asc'
   const asked: Span = isAscending
     ? { first: Math.max(first, (offset ?? 0) + 1), last: head }
     : { first, last: Math.min(head, (offset ?? Number.POSITIVE_INFINITY) - 1) }

@@ -17,6 +17,7 @@ import {
 } from './deployments/revisions.ts'
 import { setDeploymentTier, setResourceTiers } from './deployments/tiers.ts'
 import { createPushToken, createUploadUrl, putUpload } from './deployments/uploads.ts'
+import { streamEvents } from './events.ts'
 import {
   listForgeIntegrations,
   listForgeRepositories,
@@ -45,6 +46,7 @@ export const OPERATIONS: readonly Operation[] = [
   revisionLogs,
   deploymentLogs,
   listDeploymentLogs,
+  streamEvents,
   setResourceTiers,
   setDeploymentTier,
   createPushToken,

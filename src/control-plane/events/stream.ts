@@ -1,0 +1,133 @@
+import { concatBytes } from '../../bytes.ts'
+import { encodeSse, type SseSource } from '../../http/index.ts'
+import type { ControlPlaneContext } from '../context.ts'
+import { type LogPlace, partitionOf as logPartitionOf } from '../logs/logs.ts'
+import type { DeploymentRecord } from '../records/records.ts'
+import { partitionOf } from '../records/stored.ts'
+import { type Cursor, formatCursor } from './cursor.ts'
+import { type EventPage, type EventType, mergePages, readLinePage, readStatusPage } from './pages.ts'
+
+export interface EventStreamOptions {
+  readonly deploymentId: string
+  readonly owner: string | null
+  readonly types: ReadonlySet<EventType>
+  /** Only what is of this revision. */
+  readonly revisionId: string | undefined
+  /** Where the reader goes on. */
+  readonly after: Cursor | undefined
+}
+
+/** Notifications of a store that processes share may be lost, and no reader waits longer than this, in milliseconds. */
+const RECHECK_MS = 1_000
+
+/**
+ * What happens to a deployment: changes of statuses, and lines of the newest build and of the servers. It is pulled: a reader is a
+ * position in each log, and nothing is kept for one that does not read. It ends with `deleted`.
+ */
+export function deploymentEvents(
+  { store, logs, deployments }: Pick<ControlPlaneContext, 'store' | 'logs' | 'deployments'>,
+  { deploymentId, owner, types, revisionId, after }: EventStreamOptions,
+): SseSource {
+  let cursor: Cursor = { status: 0, build: 0, deploy: 0, revisionId: null, ...after }
+  if (revisionId !== undefined && cursor.revisionId !== revisionId)
+    cursor = { ...cursor, revisionId, build: 0 }
+  let isOver = false
+  let wakeUps = 0
+  let wake = () => {}
+  const watches = new Map<string, () => void>()
+
+  const changed = () => {
+    wakeUps++
+    wake()
+  }
+
+  function watch(partition: string): void {
+    if (!watches.has(partition)) watches.set(partition, store.watch(partition, changed))
+  }
+
+  function unwatch(partition: string): void {
+    watches.get(partition)?.()
+    watches.delete(partition)
+  }
+
+  const buildOf = (id: string): LogPlace => ({ type: 'build', deploymentId, revisionId: id })
+
+  /** The build log of an older revision is read to its end before that of the newest one begins. */
+  async function readBuild({ latestRevisionId }: DeploymentRecord): Promise<EventPage | undefined> {
+    const newest = revisionId ?? latestRevisionId
+    if (newest === null) return undefined
+    for (;;) {
+      const current: string = cursor.revisionId ?? newest
+      cursor = { ...cursor, revisionId: current }
+      const place = buildOf(current)
+      watch(logPartitionOf(place))
+      const page = await readLinePage(logs, place, cursor.build, undefined)
+      if (current === newest || page.events.length > 0 || !page.isEnd) return page
+      unwatch(logPartitionOf(place))
+      cursor = { ...cursor, revisionId: newest, build: 0 }
+    }
+  }
+
+  async function readPages(deployment: DeploymentRecord): Promise<readonly EventPage[]> {
+    const pages = await Promise.all([
+      types.has('status') ? readStatusPage(store, deploymentId, cursor.status, revisionId) : undefined,
+      types.has('build') ? readBuild(deployment) : undefined,
+      types.has('deploy')
+        ? readLinePage(logs, { type: 'deploy', deploymentId }, cursor.deploy, revisionId)
+        : undefined,
+    ])
+    return pages.filter((page) => page !== undefined)
+  }
+
+  /** The frames of what is new, at most a page of each log. */
+  function framesOf(pages: readonly EventPage[]): readonly Uint8Array[] {
+    const events = mergePages(pages)
+    const frames = events.map(({ type, position, data }) => {
+      cursor = { ...cursor, [type]: position }
+      return encodeSse({ id: formatCursor(cursor), event: type, data: JSON.stringify(data) })
+    })
+    // What a filter has left out is not read again.
+    for (const { type, events: all, position } of pages)
+      if (events.filter((event) => event.type === type).length === all.length)
+        cursor = { ...cursor, [type]: position }
+    return frames
+  }
+
+  function wait(seen: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (isOver || wakeUps !== seen) return resolve()
+      const timer = store.capabilities.shared ? setTimeout(() => wake(), RECHECK_MS) : undefined
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  watch(partitionOf(deploymentId))
+  if (types.has('deploy')) watch(logPartitionOf({ type: 'deploy', deploymentId }))
+
+  return {
+    async next() {
+      while (!isOver) {
+        const seen = wakeUps
+        const deployment = await deployments.find(owner, deploymentId)
+        if (!deployment) {
+          isOver = true
+          const data = JSON.stringify({ type: 'deployment', id: deploymentId })
+          return encodeSse({ id: formatCursor(cursor), event: 'deleted', data })
+        }
+        const pages = await readPages(deployment)
+        const frames = framesOf(pages)
+        if (frames.length > 0) return concatBytes(frames)
+        if (pages.every(({ isEnd }) => isEnd)) await wait(seen)
+      }
+      return undefined
+    },
+    cancel() {
+      isOver = true
+      for (const partition of [...watches.keys()]) unwatch(partition)
+      wake()
+    },
+  }
+}
