@@ -1,19 +1,44 @@
-import { STORAGE_USAGE, storageCommand } from './storage.ts'
 import { type ExitCode, type Terminal, UsageError } from './terminal.ts'
+import { version } from './version.ts'
+
+interface Command {
+  readonly usage: string
+  readonly run: (args: readonly string[], terminal: Terminal) => Promise<ExitCode>
+}
+
+/** Each command is loaded when it is called, because a server is much more to load than a report. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  storage: async () => {
+    const { STORAGE_USAGE, storageCommand } = await import('./storage.ts')
+    return { usage: STORAGE_USAGE, run: storageCommand }
+  },
+  serve: async () => {
+    const { SERVE_USAGE, serveCommand } = await import('./serve/serve.ts')
+    return { usage: SERVE_USAGE, run: serveCommand }
+  },
+}
+
+const USAGE = `agentwire storage check    says whether the database is reachable, migrated and durable, and what it holds
+agentwire storage migrate  creates its tables, or brings them to this version of agentwire
+agentwire storage stats    says what it holds
+agentwire serve            serves the graphs of a langgraph.json
+
+  --help     this text; behind a command, its options
+  --version  the version of agentwire`
 
 /** Runs one command line, without the program's name. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
-  const [command, ...rest] = args
+  const [name = '', ...rest] = args
+  const command = Object.hasOwn(COMMANDS, name) ? await COMMANDS[name]!() : undefined
   try {
-    if (command === 'storage') return await storageCommand(rest, terminal)
-    if (command !== '--help' && command !== '-h') {
-      throw new UsageError(command === undefined ? 'Say what to do.' : `There is no command “${command}”.`)
-    }
-    terminal.out(STORAGE_USAGE)
+    if (command) return await command.run(rest, terminal)
+    if (name === '--help' || name === '-h') terminal.out(USAGE)
+    else if (name === '--version') terminal.out(version())
+    else throw new UsageError(name === '' ? 'Say what to do.' : `There is no command “${name}”.`)
     return 0
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    terminal.problem(`${error.message}\n\n${STORAGE_USAGE}`)
+    terminal.problem(`${error.message}\n\n${command?.usage ?? USAGE}`)
     return 2
   }
 }

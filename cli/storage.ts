@@ -1,7 +1,7 @@
-import { parseArgs } from 'node:util'
 import { AgentwireError } from '../src/errors.ts'
 import type { StorageReport } from '../src/storage/durable.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../src/storage/open.ts'
+import { parseCommandLine } from './options.ts'
 import { contentLines, explain, findingsOf } from './report.ts'
 import { type ExitCode, type Terminal, UsageError } from './terminal.ts'
 
@@ -58,7 +58,12 @@ export async function storageCommand(args: readonly string[], terminal: Terminal
 
 /** Undefined if the command line asks for help. */
 function parse(args: readonly string[], env: Terminal['env']): Invocation | undefined {
-  const { values, positionals } = parsed(args)
+  const { values, positionals } = parseCommandLine(args, {
+    url: { type: 'string' },
+    prefix: { type: 'string' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  })
   if (values.help) return undefined
   const [action = '', ...more] = positionals
   if (!(action in ACTIONS) || more.length > 0) {
@@ -67,24 +72,6 @@ function parse(args: readonly string[], env: Terminal['env']): Invocation | unde
   const url = values.url ?? env.STORAGE_URL ?? ''
   if (url === '') throw new UsageError('Say which storage: --url URL, or STORAGE_URL in the environment.')
   return { action, url, prefix: values.prefix, json: values.json ?? false }
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        url: { type: 'string' },
-        prefix: { type: 'string' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    })
-  } catch (error) {
-    // Only the first sentence is about this command line; the rest explains options in general.
-    throw new UsageError((error as Error).message.replace(/\. .*$/s, '.'))
-  }
 }
 
 const ACTIONS: Readonly<Record<string, (storage: OpenedStorage) => Promise<ActionResult>>> = {

@@ -7,7 +7,7 @@ export interface Terminal {
   problem(text: string): void
 }
 
-/** 1 means a problem with the database, 2 an invalid command line. */
+/** 1 means that the command failed, 2 an invalid command line. */
 export type ExitCode = 0 | 1 | 2
 
 /** The command line is invalid; the message says why. */

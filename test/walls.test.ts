@@ -132,7 +132,8 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   oauth4webapi: /^src\/control-plane\/auth\/oauth-client\.ts$/,
   'modern-tar': /^src\/control-plane\/deployers\/process\//,
   '@kubernetes/client-node': /^src\/control-plane\/deployers\/kubernetes\//,
-  tsx: /^cli\//,
+  // The files of a project, and its own copy of tsx.
+  '(computed)': /^cli\/serve\/(modules|typescript)\.ts$/,
   langsmith: /^src\/tracing\/sinks\/langsmith\.ts$/,
   '@opentelemetry/api': /^src\/(tracing\/sinks\/opentelemetry\.ts$|opentelemetry\/)/,
   '@langchain/langgraph': /^src\/agents\/langgraph\//,
@@ -261,13 +262,14 @@ test("a folder's index.ts only re-exports", () => {
 
 test('the walls notice what they forbid', () => {
   const text =
-    "import { a } from '../adapters/x.ts'\nimport type { B } from 'zod'\nexport * from 'node:fs'\nvoid import('hono')\nBuffer.from(process.argv[0])"
+    "import { a } from '../adapters/x.ts'\nimport type { B } from 'zod'\nexport * from 'node:fs'\nvoid import('hono')\nvoid import(name)\nBuffer.from(process.argv[0])"
   const parsed = parse('src/runs/made-up.ts', text)
   expect(parsed.imports).toEqual([
     { specifier: '../adapters/x.ts', target: 'src/adapters/x.ts', typeOnly: false },
     { specifier: 'zod', target: undefined, typeOnly: true },
     { specifier: 'node:fs', target: undefined, typeOnly: false },
     { specifier: 'hono', target: undefined, typeOnly: false },
+    { specifier: '(computed)', target: undefined, typeOnly: false },
   ])
   expect(parsed.nodeGlobals).toEqual(['Buffer', 'process'])
   expect(
@@ -294,6 +296,11 @@ interface Source {
   readonly part: string
   readonly imports: readonly Import[]
   readonly nodeGlobals: readonly string[]
+}
+
+/** What is known only at run time has no name. */
+function specifierOf(node: ts.Expression): string {
+  return ts.isStringLiteralLike(node) ? node.text : '(computed)'
 }
 
 function sourceFiles(folder: string): string[] {
@@ -324,7 +331,7 @@ function parse(path: string, text: string): Source {
     else if (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined)
       add((node.moduleSpecifier as ts.StringLiteral).text, node.isTypeOnly)
     else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
-      add(node.arguments[0]!.getText().slice(1, -1), false)
+      add(specifierOf(node.arguments[0]!), false)
     else if (ts.isImportTypeNode(node)) add(node.argument.getText().slice(1, -1), true)
     else if (ts.isBindingElement(node) || ts.isParameter(node)) declared.add(node.name.getText())
     else if (ts.isIdentifier(node) && NODE_GLOBALS.has(node.text) && isFreeValue(node))

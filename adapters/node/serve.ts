@@ -32,7 +32,7 @@ export class ListenError extends AgentwireError {
 }
 
 /** The origins of this machine's own pages, for handlers without `http.cors`. */
-const LOOPBACK = { allow_origin_regex: String.raw`https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?` }
+export const LOOPBACK = { allow_origin_regex: String.raw`https?://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?` }
 
 /** Serves a handler over plain HTTP on Node, and prints its address. Rejects with `ListenError`. */
 export async function serve(handler: WebHandler, options: ServeOptions): Promise<Served> {

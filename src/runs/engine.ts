@@ -63,8 +63,11 @@ import { type RunTree, readTree } from './threads/tree.ts'
 import { writeState } from './threads/write-state.ts'
 
 export interface AgentEngineOptions {
-  /** The agents, by assistant id. */
-  readonly agents: Readonly<Record<string, Agent>>
+  /**
+   * The agents, by assistant id. A map may change while the engine runs: runs take what it has when they start, and those under way
+   * keep theirs.
+   */
+  readonly agents: Readonly<Record<string, Agent>> | ReadonlyMap<string, Agent>
   /** Old names of agents, each with the id that it stands for now: threads of the old name go on with that agent. */
   readonly aliases?: Readonly<Record<string, string>> | undefined
   /** The assistant of a thread that names none. Default: the only agent, if there is only one. */
@@ -224,7 +227,7 @@ const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
 
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   const context = createContext(options)
-  const { agents, aliases, defaultAgent, limits, store, observe } = context
+  const { agents, aliases, limits, store, observe } = context
   const maintain = startMaintenance(context)
 
   /** Binds a function that needs the owner of a thread, for callers who name a principal. */
@@ -241,7 +244,9 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   return {
     agents,
     aliases,
-    defaultAgent,
+    get defaultAgent() {
+      return context.defaultAgent
+    },
     limits,
     store,
     start: ({ input = null, ...request }) =>
@@ -280,7 +285,7 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
 
 function createContext(options: AgentEngineOptions): RunContext {
   const agents = agentsOf(options?.agents)
-  const defaultAgent = defaultAgentOf(agents, options.defaultAgent)
+  assertDefaultAgent(agents, options.defaultAgent)
   const aliases = aliasesOf(agents, options.aliases)
   const unobserved = options.store ?? memoryStore()
   const checkpointer = options.checkpointer ?? memoryCheckpointer()
@@ -299,7 +304,10 @@ function createContext(options: AgentEngineOptions): RunContext {
     checkpointer,
     agents,
     aliases,
-    defaultAgent,
+    get defaultAgent() {
+      const [first] = agents.keys()
+      return options.defaultAgent ?? (agents.size === 1 ? first : undefined)
+    },
     get instance() {
       return instance()
     },
@@ -340,9 +348,9 @@ function reporterOf(onError: ErrorReporter = logError): RunContext['report'] {
 
 const logError: ErrorReporter = (error, { id }) => console.error(`agentwire: error ${id}`, error)
 
-function agentsOf(given: AgentEngineOptions['agents'] | undefined): Map<string, Agent> {
+function agentsOf(given: AgentEngineOptions['agents'] | undefined): ReadonlyMap<string, Agent> {
   if (!globalThis.crypto) throw new RunError('not_supported', 'agentwire needs Node 20.20 or newer.')
-  const agents = new Map(Object.entries(given ?? {}))
+  const agents = given instanceof Map ? given : new Map<string, Agent>(Object.entries(given ?? {}))
   if (agents.size === 0) throw new RunError('invalid_argument', 'Give the server at least one agent.')
   for (const [name, agent] of agents) {
     if (typeof agent?.getHistory === 'function') continue
@@ -364,11 +372,9 @@ function aliasesOf(
   return new Map(Object.entries(given))
 }
 
-function defaultAgentOf(agents: ReadonlyMap<string, Agent>, named: string | undefined): string | undefined {
-  const [first] = agents.keys()
-  const chosen = named ?? (agents.size === 1 ? first : undefined)
-  if (chosen === undefined || agents.has(chosen)) return chosen
-  throw new RunError('invalid_argument', `defaultAgent ${JSON.stringify(chosen)} is not one of the agents.`)
+function assertDefaultAgent(agents: ReadonlyMap<string, Agent>, named: string | undefined): void {
+  if (named === undefined || agents.has(named)) return
+  throw new RunError('invalid_argument', `defaultAgent ${JSON.stringify(named)} is not one of the agents.`)
 }
 
 /** The config of a run with the principal that asks for it, under the names that LangGraph's own servers use. */

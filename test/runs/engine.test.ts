@@ -15,7 +15,7 @@ import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, start, transcript } from '../kit/engine.ts'
 import { custom, puppet } from '../kit/puppet.ts'
 import { sharedMemory } from '../kit/shared.ts'
-import { eventually } from '../kit/wait.ts'
+import { eventually, gate } from '../kit/wait.ts'
 
 const echo = defineAgent({
   async run({ messages, message }) {
@@ -291,3 +291,41 @@ async function take<T>(items: AsyncIterable<T>, count: number): Promise<T[]> {
   for await (const item of items) if (taken.push(item) === count) break
   return taken
 }
+
+test('agents in a map can change: new runs take what it has, one under way keeps its own, and a lone agent is the default', async () => {
+  const { opened, open } = gate()
+  const saying = (text: string, first = Promise.resolve()) =>
+    defineAgent({
+      async run({ message }) {
+        await first
+        await message(text)
+      },
+    })
+  const agents = new Map([['first', saying('old', opened)]])
+  const changing = engine({}, { agents })
+  expect(changing.defaultAgent).toBe('first')
+  const { runId } = await changing.start({ threadId: 'one', input: hello })
+
+  agents.set('first', saying('new')).set('second', saying('other'))
+  expect(changing.defaultAgent).toBeUndefined()
+  const later = await changing.start({ threadId: 'two', assistantId: 'first', input: hello })
+  const other = await changing.start({ threadId: 'three', assistantId: 'second', input: hello })
+  open()
+  await changing.wait({ threadId: 'one', runId })
+  await changing.wait({ threadId: 'two', runId: later.runId })
+  await changing.wait({ threadId: 'three', runId: other.runId })
+  const lastOf = async (threadId: string) => {
+    const thread = await changing.findThread({ threadId })
+    const state = await changing.readState(thread!)
+    return (state!.values.messages as { content: unknown }[]).at(-1)
+  }
+  expect(JSON.stringify(await lastOf('one'))).toContain('old')
+  expect(JSON.stringify(await lastOf('two'))).toContain('new')
+  expect(JSON.stringify(await lastOf('three'))).toContain('other')
+
+  agents.delete('first')
+  expect(changing.defaultAgent).toBe('second')
+  await expect(
+    changing.start({ threadId: 'four', assistantId: 'first', input: hello }),
+  ).rejects.toMatchObject({ code: 'invalid_argument' })
+})

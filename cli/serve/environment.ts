@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { parseEnv } from 'node:util'
+import { type Config, ConfigError } from './config.ts'
+
+/**
+ * The section `env` of a config, put into an environment. What the environment had before keeps its value. The result is for
+ * reading the section again after an edit: values that came from it change, and those that it has no more are unset.
+ */
+export function environment(target: NodeJS.ProcessEnv) {
+  const own = new Set(Object.keys(target))
+  let applied: readonly string[] = []
+  return {
+    apply(config: Config): void {
+      const variables = variablesOf(config, target)
+      for (const name of applied) if (!own.has(name)) delete target[name]
+      applied = Object.keys(variables)
+      for (const name of applied) if (!own.has(name)) target[name] = variables[name]
+    },
+  }
+}
+
+/** The absolute path of the file with the variables, if it is a file. */
+export const envFileOf = ({ env, folder }: Config): string | undefined =>
+  typeof env === 'string' ? resolve(folder, env) : undefined
+
+function variablesOf(config: Config, target: NodeJS.ProcessEnv): NodeJS.Dict<string> {
+  const { env, path } = config
+  if (isList(env)) {
+    const missing = env.filter((name) => target[name] === undefined)
+    if (missing.length === 0) return {}
+    throw new ConfigError(`${basename(path)}: env needs ${missing.join(', ')} in the environment.`)
+  }
+  const file = envFileOf(config)
+  if (file === undefined) return env as Readonly<Record<string, string>>
+  try {
+    return parseEnv(readFileSync(file, 'utf8'))
+  } catch (cause) {
+    const message = `${basename(path)}: env names ${file}, which cannot be read: ${(cause as Error).message}`
+    throw new ConfigError(message)
+  }
+}
+
+const isList = (env: Config['env']): env is readonly string[] => Array.isArray(env)

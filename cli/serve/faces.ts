@@ -1,0 +1,67 @@
+import { LOOPBACK } from '../../adapters/node/serve.ts'
+import { combine, type WebHandler, withCors } from '../../src/http/index.ts'
+import type { AgentEngine } from '../../src/runs/index.ts'
+import { createAgentServer } from '../../src/server.ts'
+import { appHandler } from './app.ts'
+import { guard } from './guard.ts'
+import { engineWithHeaders } from './headers.ts'
+import { metaHandler } from './meta.ts'
+import type { Project } from './project.ts'
+
+export interface FacesOptions {
+  /** Turns A2A off, whatever the config says. */
+  readonly withoutA2A: boolean
+}
+
+/** What a project serves over an engine, as the sections `http` and `auth` of its config say. */
+export function facesOf(
+  { config, auth, app }: Project,
+  engine: AgentEngine,
+  { withoutA2A }: FacesOptions,
+): WebHandler {
+  const { http, folder } = config
+  const { disabled, mountPrefix: prefix } = http
+  const guarded = auth && guard(engine, auth)
+  const agents = createAgentServer({
+    engine: engineWithHeaders(guarded?.engine ?? engine, http.configurableHeaders),
+    a2a: withoutA2A || disabled.has('a2a') ? false : {},
+    authenticate: auth?.authenticate,
+    authorize: guarded?.authorize,
+  })
+  const meta = metaHandler(engine.store, folder)
+  const authenticate = http.authenticatesApp ? auth?.authenticate : undefined
+  const handlers = [
+    ...(disabled.has('meta') ? [] : [below(prefix, meta)]),
+    below(prefix, without(disabled, agents)),
+    // Whoever started this process asks for /ok without knowing of a prefix.
+    ...(prefix === '' || disabled.has('meta') ? [] : [meta]),
+    ...(app ? [appHandler(app, { prefix, authenticate })] : []),
+  ]
+  return withCors(combine(handlers), http.cors ?? LOOPBACK)
+}
+
+/** The handler at a prefix. */
+function below(prefix: string, handler: WebHandler): WebHandler {
+  if (prefix === '') return handler
+  return {
+    ...handler,
+    handle: (request, context) => handler.handle(request, { ...context, basePath: prefix }),
+    fetch: (request, context) => handler.fetch(request, { ...context, basePath: prefix }),
+    places: () => handler.places?.(prefix) ?? [],
+  }
+}
+
+const RUNS = /\/threads\/[^/]+\/(commands|stream|runs)(\/|$)/
+const THREADS = /\/threads(\/|$)/
+
+/** Runs are what the protocol calls commands and streams; threads are everything else below `/threads`. */
+function without(disabled: Project['config']['http']['disabled'], handler: WebHandler): WebHandler {
+  const isDisabled = (path: string): boolean =>
+    RUNS.test(path) ? disabled.has('runs') : THREADS.test(path) && disabled.has('threads')
+  if (!disabled.has('runs') && !disabled.has('threads')) return handler
+  return {
+    ...handler,
+    handle: async (request, context) =>
+      isDisabled(new URL(request.url).pathname) ? undefined : handler.handle(request, context),
+  }
+}

@@ -1,0 +1,51 @@
+import type { AgentEngine, StoredConfig } from '../../src/runs/index.ts'
+import type { HttpSection } from './config.ts'
+
+/** What graphs find in `config.configurable` without the section, as LangGraph's own server gives it. */
+const DEFAULT_INCLUDES = ['x-*', 'user-agent']
+/** Credentials, which only their whole name includes. */
+const CREDENTIALS = ['authorization', 'cookie', 'x-api-key', 'x-tenant-id', 'x-service-key']
+
+/** The engine with the headers of requests in the `configurable` of their runs. A header takes the place of the client's own value. */
+export function engineWithHeaders(
+  engine: AgentEngine,
+  section: HttpSection['configurableHeaders'],
+): AgentEngine {
+  const pick = picker(section)
+  const more = <
+    T extends { readonly request?: Request | undefined; readonly config?: StoredConfig | undefined },
+  >(
+    asked: T,
+  ): T => {
+    const found = asked.request ? pick(asked.request.headers) : {}
+    if (Object.keys(found).length === 0) return asked
+    return {
+      ...asked,
+      config: { ...asked.config, configurable: { ...asked.config?.configurable, ...found } },
+    }
+  }
+  return Object.assign(Object.create(engine) as AgentEngine, {
+    start: (request: Parameters<AgentEngine['start']>[0]) => engine.start(more(request)),
+    respond: (request: Parameters<AgentEngine['respond']>[0]) => engine.respond(more(request)),
+  })
+}
+
+function picker({ includes = DEFAULT_INCLUDES, excludes }: HttpSection['configurableHeaders']) {
+  const wanted = includes.map(pattern)
+  const unwanted = excludes.map(pattern)
+  const named = new Set(includes.map((name) => name.toLowerCase()))
+  return (headers: Headers): Record<string, string> =>
+    Object.fromEntries(
+      [...headers].filter(
+        ([name]) =>
+          wanted.some((one) => one.test(name)) &&
+          !unwanted.some((one) => one.test(name)) &&
+          (named.has(name) || !CREDENTIALS.includes(name)),
+      ),
+    )
+}
+
+const pattern = (text: string): RegExp =>
+  new RegExp(`^${text.toLowerCase().split('*').map(escaped).join('.*')}$`)
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

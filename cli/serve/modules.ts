@@ -1,0 +1,87 @@
+import { existsSync } from 'node:fs'
+import { createRequire, register } from 'node:module'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { ConfigError, type ExportPath } from './config.ts'
+import { loadTypeScript } from './typescript.ts'
+
+/** Loads what the files of a project export. */
+export interface Modules {
+  /** The value of an export. Throws `ConfigError`. */
+  load(path: ExportPath): Promise<unknown>
+  /** Makes later loads read the files of the project anew, also those that the named ones import. Packages stay. */
+  renew(): void
+}
+
+export interface ModulesOptions {
+  /** The folder of the config. */
+  readonly folder: string
+  /** The name of the config, for messages. */
+  readonly config: string
+  /** Whether `renew` will be called. */
+  readonly renewable: boolean
+}
+
+/** Marks the modules of one reading of the project. */
+const MARK = 'agentwire-reload'
+
+/**
+ * Runs in Node's thread of module hooks: what a marked module imports of the project gets the same mark, and so is read anew with
+ * it. Modules are known by their whole URL.
+ */
+const HOOKS = `
+const mark = /[?&]${MARK}=\\d+/
+export async function resolve(specifier, context, next) {
+  const found = await next(specifier, context)
+  const [given] = mark.exec(context.parentURL ?? '') ?? []
+  const isOfProject = found.url.startsWith('file:') && !found.url.includes('/node_modules/')
+  if (given === undefined || !isOfProject || mark.test(found.url)) return found
+  return { ...found, url: found.url + (found.url.includes('?') ? '&' : '?') + given.slice(1) }
+}
+`
+
+export function projectModules({ folder, config, renewable }: ModulesOptions): Modules {
+  let version = 0
+  const require = createRequire(join(folder, 'package.json'))
+  let typescript: Promise<void> | undefined
+  let hooked = false
+  return {
+    async load({ key, file, symbol }) {
+      const path = resolve(folder, file)
+      const where = `${config}: ${key}`
+      if (!existsSync(path)) throw new ConfigError(`${where} names ${file}, and there is no file ${path}.`)
+      if (/\.[cm]?tsx?$/.test(file)) await (typescript ??= loadTypeScript(folder))
+      if (renewable && !hooked) {
+        // Behind that of tsx: hooks that are registered later are asked first, and this one asks the others.
+        register(`data:text/javascript,${encodeURIComponent(HOOKS)}`)
+        hooked = true
+      }
+      const url = pathToFileURL(path).href + (renewable ? `?${MARK}=${version}` : '')
+      const module = await importModule(url, `${where}: ${file} cannot be loaded`)
+      const value = exported(module, symbol)
+      if (value !== undefined) return value
+      const known = Object.keys(module).join(', ') || 'nothing'
+      throw new ConfigError(`${where}: ${file} has no export ${symbol}; it exports ${known}.`)
+    },
+    renew() {
+      version++
+      for (const path of Object.keys(require.cache))
+        if (!/[\\/]node_modules[\\/]/.test(path)) delete require.cache[path]
+    },
+  }
+}
+
+async function importModule(url: string, problem: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return await import(url)
+  } catch (cause) {
+    throw new ConfigError(problem, { cause })
+  }
+}
+
+/** An export by its name. Those of CommonJS are in the default export, too, where Node cannot see their names. */
+function exported(module: Readonly<Record<string, unknown>>, symbol: string): unknown {
+  const common = Object(module.default) as Readonly<Record<string, unknown>>
+  if (symbol !== 'default') return module[symbol] ?? common[symbol]
+  return common.__esModule ? common.default : module.default
+}

@@ -1,0 +1,61 @@
+import { basename } from 'node:path'
+import type { Agent } from '../../src/agents/agent.ts'
+import type { Checkpointer } from '../../src/storage/index.ts'
+import { agentOf } from './agents.ts'
+import { type AppLike, appOf } from './app.ts'
+import { authOf, type ProjectAuth } from './auth.ts'
+import { type Config, ConfigError, readConfig } from './config.ts'
+import { envFileOf, environment } from './environment.ts'
+import { type Modules, projectModules } from './modules.ts'
+
+/** A project as its files are at one time. */
+export interface Project {
+  readonly config: Config
+  /** The files beside its sources that it depends on. */
+  readonly files: readonly string[]
+  readonly agents: ReadonlyMap<string, Agent>
+  readonly auth: ProjectAuth | undefined
+  readonly app: AppLike | undefined
+  readonly checkpointer: Checkpointer | undefined
+}
+
+/**
+ * Gives the function that loads everything that a config names, and its environment into that of this process. The function can
+ * be called again after an edit where the modules are renewable. It throws `ConfigError`, whose message names the file and the place.
+ */
+export function projectLoader(
+  path: string,
+  { renewable }: { readonly renewable: boolean },
+): () => Promise<Project> {
+  const env = environment(process.env)
+  let modules: Modules | undefined
+  return async () => {
+    const config = readConfig(path)
+    env.apply(config)
+    modules?.renew()
+    modules ??= projectModules({ folder: config.folder, config: basename(config.path), renewable })
+    return loadProject(config, modules)
+  }
+}
+
+async function loadProject(config: Config, modules: Modules): Promise<Project> {
+  const name = basename(config.path)
+  const { auth, checkpointer, http } = config
+  const agents = new Map<string, Agent>()
+  for (const entry of config.graphs)
+    agents.set(entry.name, await agentOf(entry, await modules.load(entry), name))
+  return {
+    config,
+    files: [config.path, envFileOf(config)].filter((file) => file !== undefined),
+    agents,
+    auth: auth && authOf(await modules.load(auth), `${name}: ${auth.key}: ${auth.file}:${auth.symbol}`),
+    app: http.app && appOf(await modules.load(http.app), `${name}: ${http.app.key}: ${http.app.file}`),
+    checkpointer: checkpointer && (await checkpointerOf(await modules.load(checkpointer), name)),
+  }
+}
+
+async function checkpointerOf(value: unknown, config: string): Promise<Checkpointer> {
+  const saver = typeof value === 'function' ? await value() : await value
+  if (typeof (saver as Checkpointer | null)?.getTuple === 'function') return saver as Checkpointer
+  throw new ConfigError(`${config}: checkpointer.path names no saver: it has no getTuple.`)
+}

@@ -1,0 +1,123 @@
+import { basename } from 'node:path'
+import { AgentwireError } from '../../src/errors.ts'
+import { parseCommandLine, portOf } from '../options.ts'
+import { explain } from '../report.ts'
+import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
+import { untilStopped } from '../until-stopped.ts'
+import { type Serving, type ServingOptions, startServing } from './serving.ts'
+
+export const SERVE_USAGE = `agentwire serve  serves the graphs of a langgraph.json: threads, A2A, /ok and /info
+
+  --config FILE   default: langgraph.json
+  --port PORT     0 takes any free one; default: PORT of the environment, else 2024
+  --host HOST     the address to listen on, 0.0.0.0 for other machines; default: HOST of the environment, else 127.0.0.1
+  --storage URL   file:… or a path (SQLite), postgres://…, redis://…; default: STORAGE_URL of the environment, which is the
+                  better place for a password, else the memory of this process
+  --watch         loads the graphs anew when a file of the project changes; threads stay
+  --no-a2a        no A2A
+  --json          prints one line of JSON once it listens
+  --help          this text
+
+SIGINT and SIGTERM let runs finish for ten seconds; a second one ends the process at once.`
+
+export async function serveCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const options = parse(args, terminal)
+  if (options === undefined) {
+    terminal.out(SERVE_USAGE)
+    return 0
+  }
+  try {
+    const stopped = untilStopped()
+    const serving = await startServing(options)
+    terminal.out(options.json ? toJson(serving, options) : toText(serving, options))
+    await stopped
+    await serving.close()
+    return 0
+  } catch (error) {
+    if (!(error instanceof AgentwireError)) throw error
+    terminal.problem(problemOf(error))
+    return 1
+  }
+}
+
+/** Undefined if the command line asks for help. */
+function parse(
+  args: readonly string[],
+  { env, out, problem }: Terminal,
+): (ServingOptions & { readonly json: boolean }) | undefined {
+  const { values, positionals } = parseCommandLine(args, {
+    config: { type: 'string' },
+    port: { type: 'string' },
+    host: { type: 'string' },
+    storage: { type: 'string' },
+    watch: { type: 'boolean' },
+    'no-a2a': { type: 'boolean' },
+    json: { type: 'boolean' },
+    help: { type: 'boolean', short: 'h' },
+  })
+  if (values.help) return undefined
+  if (positionals.length > 0)
+    throw new UsageError(`agentwire serve takes options alone, and not “${positionals[0]}”.`)
+  const port = values.port ?? (env.PORT || '2024')
+  return {
+    config: values.config ?? 'langgraph.json',
+    port: portOf(port, values.port === undefined ? 'PORT' : '--port'),
+    hostname: values.host ?? (env.HOST || '127.0.0.1'),
+    storage: values.storage,
+    withoutA2A: values['no-a2a'] ?? false,
+    watch: values.watch ?? false,
+    json: values.json ?? false,
+    onReload(outcome) {
+      if ('error' in outcome) problem(`${problemOf(outcome.error)}\nThe graphs of before go on.`)
+      else out(`Loaded anew: ${[...outcome.project.agents.keys()].join(', ')}.`)
+    },
+  }
+}
+
+function toText({ origin, project, storage }: Serving, { withoutA2A, watch }: ServingOptions): string {
+  const { config, agents, auth } = project
+  const { http, unsupported, path } = config
+  const url = origin + http.mountPrefix
+  const hasA2A = !withoutA2A && !http.disabled.has('a2a')
+  return [
+    `agentwire serves ${basename(path)} on ${url}`,
+    `  agents   ${[...agents.keys()].join(', ')}`,
+    `  threads  ${http.disabled.has('runs') && http.disabled.has('threads') ? 'off' : `${url}/threads`}`,
+    `  A2A      ${hasA2A ? [...agents.keys()].map((name) => `${url}/a2a/${name}`).join(', ') : 'off'}`,
+    `  storage  ${storage === 'memory:' ? 'the memory of this process: a restart forgets all threads' : storage}`,
+    `  auth     ${auth?.authenticate ? config.auth?.file : 'none: every caller may read and change every thread'}`,
+    ...(watch ? [`  watches  ${config.folder}`] : []),
+    ...unsupported.map((text) => `Not supported: ${text}`),
+  ].join('\n')
+}
+
+function toJson(
+  { origin, port, project, storage }: Serving,
+  { hostname, withoutA2A }: ServingOptions,
+): string {
+  const { config, agents, auth } = project
+  return JSON.stringify({
+    url: origin + config.http.mountPrefix,
+    host: hostname,
+    port,
+    pid: process.pid,
+    config: config.path,
+    agents: [...agents.keys()],
+    a2a: !withoutA2A && !config.http.disabled.has('a2a'),
+    storage,
+    auth: auth?.authenticate !== undefined,
+    unsupported: config.unsupported,
+  })
+}
+
+/** The error and its causes, and where in the project it was thrown. */
+function problemOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  let last = error
+  while (last.cause instanceof Error) last = last.cause
+  const places = (last.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line) && isOfProject(line))
+  return [explain(error), ...(last === error ? [] : places.slice(0, 3))].join('\n')
+}
+
+const isOfProject = (line: string): boolean =>
+  !/node:|[\\/]node_modules[\\/]/.test(line) && /[\\/]/.test(line)

@@ -1,0 +1,127 @@
+import { serve } from '../../adapters/node/serve.ts'
+import type { WebHandler } from '../../src/http/index.ts'
+import { createAgentEngine } from '../../src/runs/index.ts'
+import { type OpenedStorage, openStorage, withoutPassword } from '../../src/storage/open.ts'
+import { type FacesOptions, facesOf } from './faces.ts'
+import { type Project, projectLoader } from './project.ts'
+import { watchSources } from './watch.ts'
+
+export interface ServingOptions extends FacesOptions {
+  /** The path of the `langgraph.json`. */
+  readonly config: string
+  readonly port: number
+  readonly hostname: string
+  /** The URL of a storage. Default: `STORAGE_URL` of the environment, else memory. */
+  readonly storage: string | undefined
+  /** Loads the project anew when its files change. */
+  readonly watch: boolean
+  /** Told of each attempt to do so. */
+  readonly onReload: (outcome: { readonly project: Project } | { readonly error: unknown }) => void
+}
+
+export interface Serving {
+  readonly origin: string
+  readonly port: number
+  /** The URL of the storage, without its password. */
+  readonly storage: string
+  /** As it was at the start. */
+  readonly project: Project
+  readonly close: () => Promise<void>
+}
+
+/** How long runs may continue when the process is asked to stop, in milliseconds. */
+const DRAIN_MS = 10_000
+
+/** Serves a project. Rejects with an `AgentwireError` for a mistake in it, and where the port or the storage cannot be had. */
+export async function startServing(options: ServingOptions): Promise<Serving> {
+  const { port, hostname, watch, onReload } = options
+  const load = projectLoader(options.config, { renewable: watch })
+  const project = await load()
+  const url = options.storage ?? process.env.STORAGE_URL ?? 'memory:'
+  const storage = await openStorage(url)
+  try {
+    await storage.setup()
+    const { handler, show } = serverOf(project, storage, options)
+    const closeTimeout = DRAIN_MS + 5_000
+    const served = await serve(handler, { port, hostname, silent: true, closeTimeout }).catch(
+      async (error) => {
+        await handler.close()
+        throw error
+      },
+    )
+    const stopWatching = watch ? reloading(project, { load, show, onReload }) : () => {}
+    const close = async () => {
+      stopWatching()
+      await served.close()
+      await storage.close()
+    }
+    return { origin: served.origin, port: served.port, storage: withoutPassword(url), project, close }
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+}
+
+/** One engine for the life of the process, and the newest faces over it: threads, streams and runs outlive a change of the project. */
+function serverOf(first: Project, { store, ...storage }: OpenedStorage, options: FacesOptions) {
+  const agents = new Map(first.agents)
+  const checkpointer = first.checkpointer ?? storage.checkpointer
+  const engine = createAgentEngine({ agents, store, checkpointer, drainMs: DRAIN_MS })
+  let faces = facesOf(first, engine, options)
+  const handler: WebHandler = {
+    routes: faces.routes,
+    cors: true,
+    handle: (request, context) => faces.handle(request, context),
+    fetch: (request, context) => faces.fetch(request, context),
+    async close() {
+      await faces.close()
+      await engine.close()
+    },
+  }
+  const show = (project: Project): void => {
+    const before = faces
+    faces = facesOf(project, engine, options)
+    for (const name of agents.keys()) if (!project.agents.has(name)) agents.delete(name)
+    for (const [name, agent] of project.agents) agents.set(name, agent)
+    before
+      .close()
+      .catch((error: unknown) => console.error('agentwire: replaced routes did not close.', error))
+  }
+  return { handler, show }
+}
+
+interface Reloading extends Pick<ServingOptions, 'onReload'> {
+  readonly load: () => Promise<Project>
+  readonly show: (project: Project) => void
+}
+
+/** Loads the project anew after each change, one load at a time. One that fails changes nothing. */
+function reloading(first: Project, { load, show, onReload }: Reloading): () => void {
+  let work = Promise.resolve()
+  let stop = (): void => {}
+  let stopped = false
+  const watchFiles = ({ config: { folder }, files }: Project): void => {
+    stop()
+    stop = watchSources({ folder, files, onChange, onError: (error) => onReload({ error }) })
+  }
+  const reload = async (): Promise<void> => {
+    if (stopped) return
+    try {
+      const project = await load()
+      if (stopped) return
+      show(project)
+      watchFiles(project)
+      onReload({ project })
+    } catch (error) {
+      onReload({ error })
+    }
+  }
+  const onChange = (): void => {
+    work = work.then(reload)
+  }
+  watchFiles(first)
+  return () => {
+    stopped = true
+    stop()
+  }
+}
