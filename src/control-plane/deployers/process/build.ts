@@ -1,0 +1,102 @@
+import { access, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { LogLevel } from '../deployer.ts'
+import { DeployError } from '../errors.ts'
+import { runCommand } from '../run-command.ts'
+import { splitCommand } from './command-line.ts'
+
+export interface BuildOptions {
+  /** The root of the source. */
+  readonly folder: string
+  /** The langgraph.json, from the folder. */
+  readonly configPath: string
+  /** Default: what the lock file asks for, where there is anything to install. */
+  readonly installCommand?: string | null | undefined
+  /** Default: nothing is built. */
+  readonly buildCommand?: string | null | undefined
+  /** The whole environment of both commands. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly signal: AbortSignal
+  readonly log: (line: string, level?: LogLevel) => void
+}
+
+/**
+ * Installs and builds a source where it lies: `installCommand` runs in the root, `buildCommand` in the folder of the langgraph.json. Rejects
+ * with a `DeployError` where a command cannot be run or fails. Without commands and dependencies it starts no process.
+ */
+export async function buildSource(options: BuildOptions): Promise<void> {
+  const { folder, configPath, installCommand, buildCommand } = options
+  const configFolder = dirname(join(folder, configPath))
+  if (installCommand) await run('install', splitCommand(installCommand), folder, options)
+  else
+    for (const place of new Set([folder, configFolder])) {
+      const command = await defaultInstall(place)
+      if (command !== undefined) await run('install', command, place, options)
+    }
+  if (buildCommand) await run('build', splitCommand(buildCommand), configFolder, options)
+}
+
+/** Keeps package managers from asking questions and from calling home. */
+const QUIET = {
+  CI: 'true',
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+  npm_config_update_notifier: 'false',
+}
+
+async function run(
+  step: 'install' | 'build',
+  command: readonly [string, ...string[]],
+  cwd: string,
+  { env, signal, log }: BuildOptions,
+): Promise<void> {
+  log(`> ${command.join(' ')}`)
+  const ended = await runCommand({
+    command,
+    cwd,
+    env: { ...QUIET, ...env },
+    signal,
+    onLine: (line) => log(line),
+  })
+  if (ended.code === 0) return
+  const how = ended.code === null ? `was ended by ${ended.signal}` : `failed with exit code ${ended.code}`
+  throw new DeployError(`${step} ${how}: see the build log`)
+}
+
+/** Lock files, and what installs exactly what they say. */
+const BY_LOCK_FILE: readonly (readonly [string, readonly [string, ...string[]]])[] = [
+  ['package-lock.json', ['npm', 'ci']],
+  ['npm-shrinkwrap.json', ['npm', 'ci']],
+  ['pnpm-lock.yaml', ['pnpm', 'install', '--frozen-lockfile']],
+  ['bun.lock', ['bun', 'install', '--frozen-lockfile']],
+  ['bun.lockb', ['bun', 'install', '--frozen-lockfile']],
+]
+
+/** Undefined where a folder has no package.json, no dependencies, or brings its node_modules. */
+async function defaultInstall(folder: string): Promise<readonly [string, ...string[]] | undefined> {
+  const has = (name: string) =>
+    access(join(folder, name)).then(
+      () => true,
+      () => false,
+    )
+  if (!(await has('package.json')) || (await has('node_modules'))) return undefined
+  if (!(await hasDependencies(join(folder, 'package.json')))) return undefined
+  for (const [lockFile, command] of BY_LOCK_FILE) if (await has(lockFile)) return command
+  if (await has('yarn.lock'))
+    // The settings file is that of Yarn 2 and later, which names the option differently.
+    return ['yarn', 'install', (await has('.yarnrc.yml')) ? '--immutable' : '--frozen-lockfile']
+  return ['npm', 'install']
+}
+
+async function hasDependencies(file: string): Promise<boolean> {
+  let manifest: unknown
+  try {
+    manifest = JSON.parse(await readFile(file, 'utf8'))
+  } catch (error) {
+    throw new DeployError('The package.json of the source is not JSON.', { cause: error })
+  }
+  const fields = (manifest ?? {}) as Record<string, object | undefined>
+  return ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies', 'workspaces'].some(
+    (name) => Object.keys(fields[name] ?? {}).length > 0,
+  )
+}

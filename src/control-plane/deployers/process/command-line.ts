@@ -1,0 +1,49 @@
+import { DeployError } from '../errors.ts'
+
+/**
+ * The program and the arguments of a command that the API gives as text. No shell reads it. White space separates; `'…'` and `"…"` hold white
+ * space together; a `\` takes the next character as it is, except in `'…'`, and in `"…"` only before `"` and `\`. What only a shell can do is
+ * refused with a `DeployError`, instead of being passed as an argument.
+ */
+export function splitCommand(text: string): readonly [program: string, ...args: string[]] {
+  const words: string[] = []
+  let word: string | undefined
+  for (let at = 0; at < text.length; at++) {
+    const sign = text[at]!
+    if (sign === "'" || sign === '"') {
+      const quoted = readQuoted(text, at)
+      word = (word ?? '') + quoted.text
+      at = quoted.end
+    } else if (sign === '\\' && at + 1 < text.length) word = (word ?? '') + text[++at]
+    else if (sign === '\n' || /[&|;<>`$()\0]/.test(sign)) throw needsShell(text, sign)
+    else if (/\s/.test(sign)) {
+      if (word !== undefined) words.push(word)
+      word = undefined
+    } else word = (word ?? '') + sign
+  }
+  if (word !== undefined) words.push(word)
+  const [program, ...args] = words
+  if (program === undefined || program === '') throw new DeployError('The command is empty.')
+  if (/^[A-Za-z_]\w*=/.test(program))
+    throw new DeployError(
+      `The command begins with ${JSON.stringify(program)}: it is not run by a shell. Set variables as secrets of the deployment.`,
+    )
+  return [program, ...args]
+}
+
+function readQuoted(text: string, from: number): { readonly text: string; readonly end: number } {
+  const quote = text[from]!
+  let read = ''
+  for (let at = from + 1; at < text.length; at++) {
+    if (text[at] === quote) return { text: read, end: at }
+    const isEscape = quote === '"' && text[at] === '\\' && /["\\]/.test(text[at + 1] ?? '')
+    if (isEscape) at++
+    read += text[at]
+  }
+  throw new DeployError(`The command has a ${quote} that is not closed.`)
+}
+
+const needsShell = (text: string, sign: string): DeployError =>
+  new DeployError(
+    `The command ${JSON.stringify(text)} is not run by a shell, so that ${JSON.stringify(sign)} has no meaning: quote it, or put the command into a script of package.json.`,
+  )

@@ -1,0 +1,60 @@
+import { chmod, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DeployError } from '../errors.ts'
+
+/**
+ * Where the process deployer keeps what. The name of each folder is an id that the control plane has made.
+ *
+ * ```text
+ * <dir>/uploads/<upload>                                 what clients have uploaded, for a day
+ * <dir>/deployments/<deployment>/upload/<upload>         the upload that its newest revision was made of
+ * <dir>/deployments/<deployment>/<revision>/source       the source of a revision, installed and built
+ * ```
+ */
+export interface Dirs {
+  readonly uploads: string
+  readonly deployment: (deploymentId: string) => string
+  /** The uploads that a deployment was made of. */
+  readonly kept: (deploymentId: string) => string
+  readonly revision: (deploymentId: string, revisionId: string) => string
+  readonly source: (deploymentId: string, revisionId: string) => string
+}
+
+export function dirsOf(dir: string): Dirs {
+  const deployment = (deploymentId: string) => join(dir, 'deployments', checkedId(deploymentId))
+  const revision = (deploymentId: string, revisionId: string) =>
+    join(deployment(deploymentId), checkedId(revisionId))
+  return {
+    uploads: join(dir, 'uploads'),
+    deployment,
+    kept: (deploymentId) => join(deployment(deploymentId), 'upload'),
+    revision,
+    source: (deploymentId, revisionId) => join(revision(deploymentId, revisionId), 'source'),
+  }
+}
+
+/** Whether it can be the name of a file, and nothing but one. */
+export const isId = (text: string): boolean => /^[A-Za-z0-9_-]{1,200}$/.test(text)
+
+function checkedId(id: string): string {
+  if (!isId(id)) throw new DeployError('An id may hold letters, digits, "_" and "-" only.')
+  return id
+}
+
+/** Removes a folder with all that is in it. A link in it is removed, not followed. Does nothing where there is none. */
+export async function removeFolder(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true, maxRetries: 3 })
+  } catch (error) {
+    if (!['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    // Some tools make their folders read-only: nothing can be removed from those.
+    await makeWritable(path)
+    await rm(path, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+async function makeWritable(folder: string): Promise<void> {
+  await chmod(folder, 0o700)
+  for (const entry of await readdir(folder, { withFileTypes: true }))
+    if (entry.isDirectory()) await makeWritable(join(folder, entry.name))
+}

@@ -1,0 +1,136 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { DeployError } from '../../errors.ts'
+import { runCommand, scrubbedEnv } from '../../run-command.ts'
+import type { Repository } from './repository.ts'
+
+/** How git is run. */
+export interface GitOptions {
+  /** Settings of git by name, such as credentials for private repositories. They are not shown in the list of processes. */
+  readonly config: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+  readonly onLine: (line: string) => void
+}
+
+/**
+ * Checks out one commit of a repository into a folder, without its history and without `.git`. `ref` is the name of a branch or a tag, a whole
+ * name (`refs/…`), or the whole id of a commit. Gives the id of the commit. Rejects with a `DeployError`.
+ *
+ * git is kept from everything but this repository: it reads no configuration of the machine, asks nobody for passwords, speaks no protocol but
+ * that of the URL, follows no redirect, runs no hook and fetches no submodule.
+ */
+export async function checkOut(
+  repository: Repository,
+  ref: string,
+  folder: string,
+  options: GitOptions,
+): Promise<string> {
+  const { url } = repository
+  const git = (args: readonly string[], onLine = options.onLine) =>
+    runCommand({
+      command: ['git', ...settings(url), ...args],
+      cwd: folder,
+      env: gitEnv(options.config),
+      signal: options.signal,
+      onLine,
+    })
+  const must = async (what: string, args: readonly string[], onLine?: (line: string) => void) => {
+    const { code } = await git(args, onLine)
+    if (code !== 0) throw new DeployError(`${what}: see the build log.`)
+  }
+
+  await must('git could not make a repository', ['init', '--quiet', '--template='])
+  await fetchRef()
+  let commit = ''
+  await must(
+    'git could not read what it has fetched',
+    ['rev-parse', '--verify', 'FETCH_HEAD^{commit}'],
+    (line) => {
+      commit = line
+    },
+  )
+  await must('git could not check out the commit', ['checkout', '--quiet', '--detach', commit, '--'])
+  await rm(join(folder, '.git'), { recursive: true, force: true })
+  return commit
+
+  async function fetchRef(): Promise<void> {
+    for (const candidate of candidates(ref)) {
+      const lines: string[] = []
+      const { code } = await git(
+        ['fetch', '--quiet', '--depth=1', '--no-tags', '--', url, candidate],
+        (line) => lines.push(line),
+      )
+      if (code === 0) return
+      if (lines.some((line) => /couldn't find remote ref|not our ref|no such remote ref/i.test(line)))
+        continue
+      for (const line of lines) options.onLine(line)
+      throw new DeployError(`git could not fetch ${JSON.stringify(ref)} of ${url}: see the build log.`)
+    }
+    throw new DeployError(`The repository ${url} has no branch, tag or commit ${JSON.stringify(ref)}.`)
+  }
+}
+
+/** What a name may stand for, in the order in which it is looked for. */
+function candidates(ref: string): readonly string[] {
+  if (ref.startsWith('refs/')) return [ref]
+  const named = [`refs/heads/${ref}`, `refs/tags/${ref}`]
+  return /^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(ref) ? [ref, ...named] : named
+}
+
+function settings(url: string): readonly string[] {
+  const scheme = url.slice(0, url.indexOf(':'))
+  const pairs = [
+    'protocol.allow=never',
+    `protocol.${scheme}.allow=always`,
+    'core.hooksPath=/dev/null',
+    'core.fsmonitor=false',
+    'core.symlinks=true',
+    'core.protectHFS=true',
+    'core.protectNTFS=true',
+    'core.autocrlf=false',
+    'core.askPass=',
+    'http.followRedirects=false',
+    'fetch.recurseSubmodules=false',
+    'submodule.recurse=false',
+    'gc.auto=0',
+    'maintenance.auto=false',
+    'advice.detachedHead=false',
+  ]
+  return pairs.flatMap((pair) => ['-c', pair])
+}
+
+/** Proxies and the agent of ssh are for git alone: what is deployed must not have them. */
+const FOR_GIT = [
+  'https_proxy',
+  'http_proxy',
+  'all_proxy',
+  'no_proxy',
+  'HTTPS_PROXY',
+  'ALL_PROXY',
+  'NO_PROXY',
+  'SSH_AUTH_SOCK',
+]
+
+function gitEnv(config: Readonly<Record<string, string>>): Record<string, string | undefined> {
+  const entries = Object.entries(config)
+  return {
+    ...scrubbedEnv(process.env),
+    ...Object.fromEntries(FOR_GIT.map((name) => [name, process.env[name]])),
+    // The lines that are looked for are those of its English.
+    LC_ALL: 'C',
+    HOME: '/dev/null',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_PROTOCOL_FROM_USER: '0',
+    GIT_SSH_COMMAND: config['core.sshCommand'] ?? 'ssh -oBatchMode=yes',
+    GIT_CONFIG_COUNT: String(entries.length),
+    ...Object.fromEntries(
+      entries.flatMap(([name, value], at) => [
+        [`GIT_CONFIG_KEY_${at}`, name],
+        [`GIT_CONFIG_VALUE_${at}`, value],
+      ]),
+    ),
+  }
+}

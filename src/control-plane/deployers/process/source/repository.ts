@@ -1,0 +1,113 @@
+/** A repository that a deployment names, and that is allowed. */
+export interface Repository {
+  readonly url: string
+  /** The path of a `file:` URL. */
+  readonly path: string | undefined
+}
+
+/** One of the prefixes that repositories are allowed by. */
+export interface AllowedRepositories {
+  readonly prefix: RepositoryUrl
+}
+
+interface RepositoryUrl {
+  /** Scheme, user, host and port. */
+  readonly origin: string
+  readonly scheme: string
+  readonly segments: readonly string[]
+  readonly url: string
+}
+
+const SCHEMES = ['https:', 'http:', 'ssh:', 'file:']
+
+/** Reads the prefixes of the embedder. Throws a TypeError for one that is no URL of a kind that git is used with. */
+export function readAllowed(prefixes: readonly string[]): readonly AllowedRepositories[] {
+  return prefixes.map((text) => {
+    const prefix = readUrl(text)
+    if (typeof prefix === 'string')
+      throw new TypeError(`allowRepositories: ${JSON.stringify(text)}: ${prefix}`)
+    return { prefix }
+  })
+}
+
+/** The repository, or why it is refused, in a sentence for the client. */
+export function readRepository(text: string, allowed: readonly AllowedRepositories[]): Repository | string {
+  const read = readUrl(text)
+  if (typeof read === 'string') return `The repo_url is refused: ${read}`
+  if (!allowed.some(({ prefix }) => isBelow(read, prefix)))
+    return 'The repo_url is refused: this server does not deploy from there.'
+  return {
+    url: read.url,
+    path: read.scheme === 'file:' ? `/${read.segments.join('/')}` : undefined,
+  }
+}
+
+const isBelow = (url: RepositoryUrl, prefix: RepositoryUrl): boolean =>
+  url.origin === prefix.origin && prefix.segments.every((segment, at) => url.segments[at] === segment)
+
+/** The parts of a URL, or what is wrong with it. Everything that git and we might read in different ways is refused. */
+function readUrl(text: string): RepositoryUrl | string {
+  if (text.length > 2000) return 'it is longer than 2000 characters.'
+  if (!/^[\x21-\x7e]+$/.test(text)) return 'it holds spaces, control characters or characters beyond ASCII.'
+  if (/[\\"'`<>|^{}$]/.test(text)) return 'it holds a character that does not belong into a URL.'
+  const scheme = /^[a-z][a-z0-9+.-]*:(?=\/\/)/i.exec(text)?.[0].toLowerCase()
+  if (scheme === undefined || !SCHEMES.includes(scheme))
+    return 'it has to begin with https://, ssh:// or file://.'
+  if (/[?#]/.test(text)) return 'it must not have a query or a fragment.'
+  const [authority = '', ...rest] = text.slice(scheme.length + 2).split('/')
+  const origin = readOrigin(scheme, authority)
+  if (typeof origin === 'string') return origin
+  const path = rest.at(-1) === '' ? rest.slice(0, -1) : rest
+  const segments: string[] = []
+  for (const segment of path) {
+    const decoded = decode(segment)
+    if (decoded === undefined || /[\p{Cc}/\\%]/u.test(decoded))
+      return 'it holds a percent-escape that is not needed.'
+    if (decoded === '' || decoded === '.' || decoded === '..')
+      return 'its path must not hold "//", "." or "..".'
+    // ssh hands the path to a shell on the other side, which takes it for an option otherwise.
+    if (decoded.startsWith('-')) return 'no part of its path may begin with "-".'
+    segments.push(decoded)
+  }
+  return {
+    origin: origin.text,
+    scheme,
+    segments,
+    url: `${origin.text}/${segments.map((segment) => encodeURI(segment)).join('/')}`,
+  }
+}
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'https:': '443', 'http:': '80', 'ssh:': '22' }
+
+function readOrigin(scheme: string, authority: string): { readonly text: string } | string {
+  if (scheme === 'file:')
+    return authority === '' ? { text: 'file://' } : 'a file:// URL must not name a host: write file:///path.'
+  const parts = /^(?:([A-Za-z0-9_][A-Za-z0-9_.-]*)@)?([A-Za-z0-9][A-Za-z0-9.-]*)(?::(\d{1,5}))?$/.exec(
+    authority,
+  )
+  if (authority.includes('@') && (scheme !== 'ssh:' || parts === null))
+    return 'it must not hold a user name or a password.'
+  if (parts === null) return 'its host is not a name or an address of a host.'
+  const [, user, host, port] = parts
+  const shownPort = port === undefined || port === DEFAULT_PORTS[scheme] ? '' : `:${port}`
+  return { text: `${scheme}//${user === undefined ? '' : `${user}@`}${host!.toLowerCase()}${shownPort}` }
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Why a name of a branch, a tag or a commit is refused, in a sentence for the client. The rules are those of `git check-ref-format`. */
+export function refuseRef(ref: string): string | undefined {
+  const isNamed =
+    ref.length <= 250 &&
+    !/[\p{Cc} ~^:?*[\\]|\.\.|@\{|\.$/u.test(ref) &&
+    ref.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock')) &&
+    ref !== '@'
+  if (isNamed && !/^[-+]/.test(ref)) return undefined
+  return 'The repo_ref is refused: it has to be the name of a branch, a tag as refs/tags/…, or the id of a commit.'
+}

@@ -1,0 +1,166 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { link, lstat, mkdir, rm } from 'node:fs/promises'
+import { dirname, join, posix } from 'node:path'
+import { Readable, Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import { createGunzip } from 'node:zlib'
+import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
+import { DeployError } from '../../errors.ts'
+import { type Link, limiter, makeLinks, type TreeLimits } from './tree.ts'
+
+/**
+ * Unpacks a tar.gz into a folder, which must not exist. Nothing is written outside it, whatever the archive says: names that are absolute or
+ * hold `..`, links that lead out, devices and pipes are refused. Hard links and symbolic links are made when all files are written. Owners,
+ * times and special modes of the archive are ignored. Rejects with a `DeployError` that says what is wrong with the archive; the folder has
+ * to be removed then.
+ */
+export async function unpackTarball(
+  file: string,
+  folder: string,
+  limits: TreeLimits,
+  signal: AbortSignal,
+): Promise<void> {
+  const { addEntry, addBytes } = limiter(limits)
+  const hardLinks: Link[] = []
+  const links: Link[] = []
+  let files = 0
+  await mkdir(folder, { recursive: true })
+  try {
+    for await (const { header, body } of entriesOf(file, addBytes, signal)) {
+      addEntry()
+      const path = entryPath(header.name)
+      const target = header.linkname ?? ''
+      if (header.type === 'directory') await makeFolder(folder, path)
+      else if (header.type === 'file') {
+        await writeEntry(folder, path, (header.mode ?? 0) & 0o100 ? 0o755 : 0o644, body, signal)
+        files++
+        continue
+      } else if (header.type === 'symlink') links.push({ path: named(path, header.name), target })
+      else if (header.type === 'link')
+        hardLinks.push({ path: named(path, header.name), target: entryPath(target) })
+      else
+        throw new DeployError(
+          `The archive holds ${JSON.stringify(header.name)}, which is no file, folder or link (${header.type}).`,
+        )
+      await body.cancel()
+    }
+    for (const hardLink of hardLinks) await makeHardLink(folder, hardLink)
+    for (const { path } of links) await makeFolder(folder, dirname(path))
+  } catch (error) {
+    signal.throwIfAborted()
+    throw asDeployError(error)
+  }
+  await makeLinks(folder, links)
+  if (files === 0) throw new DeployError('The archive holds no files.')
+}
+
+/** From here on a ratio of unpacked to packed bytes is looked at. */
+const RATIO_FROM_BYTES = 16 * 1024 * 1024
+/** Sources are packed to a tenth or so. What deflate packs to less than this is made to fill disks. */
+const MAX_RATIO = 200
+
+function entriesOf(
+  file: string,
+  addBytes: (count: number) => void,
+  signal: AbortSignal,
+): ReadableStream<ParsedTarEntry> {
+  const packed = createReadStream(file)
+  let unpackedBytes = 0
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      unpackedBytes += chunk.length
+      try {
+        addBytes(chunk.length)
+        if (unpackedBytes > RATIO_FROM_BYTES && unpackedBytes > packed.bytesRead * MAX_RATIO)
+          throw new DeployError(
+            `The archive is packed to less than 1/${MAX_RATIO} of its size, as no source is.`,
+          )
+        done(null, chunk)
+      } catch (error) {
+        done(error as Error)
+      }
+    },
+  })
+  const unpacked = Readable.toWeb(counted) as NodeReadableStream<Uint8Array> as ReadableStream<Uint8Array>
+  const entries = unpacked.pipeThrough(createTarDecoder({ strict: true }))
+  // Its errors are those of `counted`, which the reader of the entries is told.
+  pipeline(packed, createGunzip(), counted, { signal }).catch(() => {})
+  return entries
+}
+
+/** The path of an entry in the folder: `''` for the folder itself. */
+function entryPath(name: string): string {
+  const segments = name.split('/').filter((segment) => segment !== '' && segment !== '.')
+  if (name.startsWith('/') || /^[A-Za-z]:/.test(name) || name.includes('\\'))
+    throw new DeployError(
+      `The archive holds ${JSON.stringify(name)}: paths have to be relative, with "/" in them.`,
+    )
+  if (segments.includes('..'))
+    throw new DeployError(`The archive holds ${JSON.stringify(name)}: paths must not hold "..".`)
+  if (/\p{Cc}/u.test(name))
+    throw new DeployError(
+      `The archive holds ${JSON.stringify(name)}: names must not hold control characters.`,
+    )
+  return posix
+    .join(...segments, '.')
+    .replace(/^\.$/, '')
+    .replace(/\/$/, '')
+}
+
+function named(path: string, name: string): string {
+  if (path === '') throw new DeployError(`The archive holds ${JSON.stringify(name)}, which names no file.`)
+  return path
+}
+
+async function makeFolder(folder: string, path: string): Promise<void> {
+  await mkdir(join(folder, path), { recursive: true })
+}
+
+async function writeEntry(
+  folder: string,
+  path: string,
+  mode: number,
+  body: ReadableStream<Uint8Array>,
+  signal: AbortSignal,
+): Promise<void> {
+  const to = join(folder, named(path, path))
+  await makeFolder(folder, dirname(path))
+  // An archive may hold a file twice: the later one counts.
+  await rm(to, { force: true })
+  await pipeline(
+    Readable.fromWeb(body as NodeReadableStream<Uint8Array>),
+    createWriteStream(to, { flags: 'wx', mode }),
+    { signal },
+  )
+}
+
+async function makeHardLink(folder: string, { path, target }: Link): Promise<void> {
+  const found = await lstat(join(folder, target)).catch(() => undefined)
+  if (!found?.isFile())
+    throw new DeployError(
+      `The archive holds the hard link ${JSON.stringify(path)} to ${JSON.stringify(target)}, which is no file of it.`,
+    )
+  await makeFolder(folder, dirname(path))
+  await rm(join(folder, path), { force: true })
+  await link(join(folder, target), join(folder, path))
+}
+
+/** Says in our words what zlib, the decoder of tar or the file system have found. */
+function asDeployError(error: unknown): unknown {
+  if (error instanceof DeployError) return error
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'Z_BUF_ERROR')
+    return new DeployError('The archive is incomplete: upload it again.', { cause: error })
+  if (code?.startsWith('Z_'))
+    return new DeployError('The upload is no archive that gzip can unpack: it has to be a tar.gz.', {
+      cause: error,
+    })
+  if (['EEXIST', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR'].includes(code ?? ''))
+    return new DeployError('The archive holds a path both as a file and as a folder.', { cause: error })
+  if (code === 'ENAMETOOLONG')
+    return new DeployError('The archive holds a path that is too long.', { cause: error })
+  // What the decoder throws has no code.
+  if (code === undefined) return new DeployError(`The archive is broken: ${message}`, { cause: error })
+  return error
+}
