@@ -361,10 +361,12 @@ describe('an uploaded archive', () => {
     fileUploads(options.dirs.uploads).put(
       path,
       new Blob([
-        gzipSync(
-          await packTar([
-            { header: { name: 'langgraph.json', size: text.length, type: 'file' }, body: text },
-          ]),
+        new Uint8Array(
+          gzipSync(
+            await packTar([
+              { header: { name: 'langgraph.json', size: text.length, type: 'file' }, body: text },
+            ]),
+          ),
         ),
       ]).stream(),
       1e6,
@@ -457,9 +459,5 @@ test('a folder is removed with its read-only folders, and what its links lead to
   await removeFolder(folder)
   await removeFolder(folder)
   await expect(access(folder)).rejects.toThrow('ENOENT')
-  expect(
-    createHash('sha1')
-      .update(await readFile(join(outside, 'kept.txt')))
-      .digest('hex'),
-  ).toHaveLength(40)
+  expect(await readFile(join(outside, 'kept.txt'), 'utf8')).toBe('kept')
 })

@@ -65,14 +65,14 @@ function entriesOf(
   addBytes: (count: number) => void,
   signal: AbortSignal,
 ): ReadableStream<ParsedTarEntry> {
-  const packed = createReadStream(file)
+  const gunzip = createGunzip()
   let unpackedBytes = 0
   const counted = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       unpackedBytes += chunk.length
       try {
         addBytes(chunk.length)
-        if (unpackedBytes > RATIO_FROM_BYTES && unpackedBytes > packed.bytesRead * MAX_RATIO)
+        if (unpackedBytes > RATIO_FROM_BYTES && unpackedBytes > gunzip.bytesWritten * MAX_RATIO)
           throw new DeployError(
             `The archive is packed to less than 1/${MAX_RATIO} of its size, as no source is.`,
           )
@@ -85,7 +85,7 @@ function entriesOf(
   const unpacked = Readable.toWeb(counted) as NodeReadableStream<Uint8Array> as ReadableStream<Uint8Array>
   const entries = unpacked.pipeThrough(createTarDecoder({ strict: true }))
   // Its errors are those of `counted`, which the reader of the entries is told.
-  pipeline(packed, createGunzip(), counted, { signal }).catch(() => {})
+  pipeline(createReadStream(file), gunzip, counted, { signal }).catch(() => {})
   return entries
 }
 
