@@ -1,0 +1,42 @@
+import type { Op } from '../../storage/index.ts'
+import { releaseNames } from '../records/names.ts'
+import type { RevisionRecord } from '../records/records.ts'
+import { DEPLOYMENTS, ofDeployment, partitionOf, REVISIONS, recordOf } from '../records/stored.ts'
+import { deploymentContext, type WorkerContext } from './context.ts'
+import type { Tenure } from './tenure.ts'
+
+/** How many revisions are deleted in one commit. */
+const PAGE = 200
+
+/**
+ * Stops what serves a deployment, removes what it has left, and deletes its records. Each step may be done again after a crash; the
+ * deployment is found until the last one.
+ */
+export async function removeDeployment(context: WorkerContext, tenure: Tenure): Promise<void> {
+  const { deployer, store, logs, now, opsOf } = context
+  const { record: deployment } = (await tenure.load())!
+  const { id } = deployment
+  const told = deploymentContext(context, deployment, tenure.signal)
+  if (deployment.status === 'AWAITING_DELETE') {
+    const active = deployment.activeRevisionId
+    const serving = active === null ? undefined : (await tenure.loadRevision(active))?.running
+    for (const server of [...(serving ? [serving] : []), ...deployment.retiring])
+      await deployer.stop({ url: server.url, handle: server.handle }, told)
+    await tenure.change(undefined, (latest) => ({
+      deployment: { ...latest, status: 'AWAITING_FINAL_DELETE', retiring: [], url: null, updatedAt: now() },
+    }))
+  }
+  await deployer.destroy(told)
+  for (;;) {
+    const { docs } = await store.list(REVISIONS, { orderBy: ofDeployment(id), limit: PAGE })
+    if (docs.length === 0) break
+    for (const doc of docs)
+      await logs.remove({ type: 'build', deploymentId: id, revisionId: recordOf<RevisionRecord>(doc).id })
+    await tenure.commit(docs.map((doc): Op => ({ op: 'delete', collection: REVISIONS, id: doc.id })))
+  }
+  await logs.remove({ type: 'deploy', deploymentId: id })
+  await releaseNames(store, deployment)
+  const removed: Op = { op: 'delete', collection: DEPLOYMENTS, id }
+  await tenure.commit([removed, ...(opsOf?.({ deploymentId: id, status: 'DELETED', at: now() }) ?? [])])
+  await store.trim(partitionOf(id), { keepLast: 0 })
+}

@@ -1,0 +1,73 @@
+import { reportError } from '../../http/index.ts'
+import type { Running } from '../deployers/deployer.ts'
+import type { RunningServer, StatusChange } from '../records/records.ts'
+import { deploymentContext, phaseContext, type WorkerContext } from './context.ts'
+import { failure } from './phase.ts'
+import type { Tenure } from './tenure.ts'
+
+/** Starts the active revision again, after a restart. Undefined where that failed: its revision is `UNKNOWN` until it succeeds. */
+export async function recoverServer(context: WorkerContext, tenure: Tenure): Promise<Running | undefined> {
+  const { deployer, times, now, closing } = context
+  const deployment = (await tenure.load())!.record
+  const revision = await tenure.loadRevision(deployment.activeRevisionId!)
+  if (!revision?.running || !deployer.recover) return revision?.running
+  const { id } = revision
+  const signal = AbortSignal.any([tenure.signal, closing, AbortSignal.timeout(times.deployMs)])
+  try {
+    const phase = await phaseContext(context, deployment, revision, signal, 'deploy')
+    const deploy = { ...phase, artifact: revision.artifact ?? null, previous: revision.running }
+    const running = await deployer.recover(deploy, revision.running)
+    await tenure.change(id, (latest, read) => ({
+      deployment: latest.url === running.url ? latest : { ...latest, url: running.url, updatedAt: now() },
+      revision: {
+        ...read!,
+        running,
+        ...(read!.status === 'UNKNOWN' && moved(read!.history, 'DEPLOYED', now())),
+      },
+    }))
+    return running
+  } catch (error) {
+    if (tenure.signal.aborted || closing.aborted) throw error
+    const { reason } = failure(context, 'UNKNOWN', error)
+    await tenure.change(id, (latest, read) => ({
+      deployment: latest,
+      revision: {
+        ...read!,
+        ...(read!.status !== 'UNKNOWN' && moved(read!.history, 'UNKNOWN', now(), reason)),
+      },
+    }))
+    return undefined
+  }
+}
+
+const moved = (
+  history: readonly StatusChange[],
+  status: 'DEPLOYED' | 'UNKNOWN',
+  at: number,
+  reason?: string,
+) => ({
+  status,
+  updatedAt: at,
+  history: [...history, { status, at, ...(reason !== undefined && { reason }) }],
+})
+
+/** Stops a server that a newer revision has replaced. Where that fails, it is tried again later. */
+export async function retireServer(
+  context: WorkerContext,
+  tenure: Tenure,
+  { revisionId, url, handle }: RunningServer,
+): Promise<boolean> {
+  const { deployer, onError } = context
+  const deployment = (await tenure.load())?.record
+  if (!deployment) return true
+  try {
+    await deployer.stop({ url, handle }, deploymentContext(context, deployment, tenure.signal))
+    await tenure.change(undefined, (latest) => ({
+      deployment: { ...latest, retiring: latest.retiring.filter((one) => one.revisionId !== revisionId) },
+    }))
+    return true
+  } catch (error) {
+    if (!tenure.signal.aborted) reportError(error, onError)
+    return false
+  }
+}

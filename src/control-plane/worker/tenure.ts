@@ -1,0 +1,171 @@
+import { ConflictError, FencedError, type Op, type Store } from '../../storage/index.ts'
+import { statusOf, statusOfRevision } from '../records/create-deployments.ts'
+import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
+import { type OpsOf, statusOp } from '../records/status-event.ts'
+import {
+  guardDeployment,
+  guardRevision,
+  loadDeployment,
+  loadRevision,
+  partitionOf,
+  putDeployment,
+  putRevision,
+  type Stored,
+} from '../records/stored.ts'
+
+export interface TenureContext {
+  readonly store: Store
+  /** A name of this worker, for people who look into the store. */
+  readonly instance: string
+  readonly leaseMs: number
+  readonly isHosted: boolean
+  readonly opsOf: OpsOf | undefined
+}
+
+/** A deployment whose lease this process holds: only it changes what is under way. */
+export interface Tenure {
+  readonly id: string
+  /** Aborts when the lease is lost or given back. */
+  readonly signal: AbortSignal
+  /** Whether the lease was lost: another process may have it. */
+  readonly isLost: boolean
+  load(): Promise<Stored<DeploymentRecord> | undefined>
+  loadRevision(id: string): Promise<RevisionRecord | undefined>
+  /**
+   * Changes the deployment, and one revision of it, in a commit that fails once the lease is lost (`FencedError`). `change` is called again
+   * where a request has changed them meanwhile.
+   */
+  change(
+    revisionId: string | undefined,
+    change: (deployment: DeploymentRecord, revision: RevisionRecord | undefined) => Changed,
+  ): Promise<void>
+  /** Any other commit while the lease is held. */
+  commit(ops: readonly Op[], read?: Stored<DeploymentRecord>): Promise<void>
+  /** Gives the lease back. With a deployment as it was read, throws `ConflictError` where it has changed since. */
+  release(read?: Stored<DeploymentRecord>): Promise<void>
+}
+
+export interface Changed {
+  readonly deployment: DeploymentRecord
+  /** With further entries of its history for each status it has passed. */
+  readonly revision?: RevisionRecord | undefined
+}
+
+/** Takes the lease of a deployment. Undefined where another process holds it. */
+export async function claimTenure(context: TenureContext, id: string): Promise<Tenure | undefined> {
+  const { store, instance, leaseMs, isHosted, opsOf } = context
+  const partition = partitionOf(id)
+  const before = await store.inspect(partition)
+  if (before.lease && before.lease.expiresAt > before.now) return undefined
+  const token = Math.max(before.now, before.token + 1)
+  const ended = new AbortController()
+  let isLost = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let heldUntil = 0
+
+  const end = () => {
+    clearTimeout(timer)
+    ended.abort()
+  }
+  const lose = () => {
+    isLost ||= !ended.signal.aborted
+    end()
+  }
+
+  async function fenced(ops: readonly Op[], read?: Stored<DeploymentRecord>): Promise<void> {
+    if (ended.signal.aborted) throw new FencedError('The lease of the deployment is no longer held.')
+    try {
+      const guards = [{ guard: 'fence', token } as const, ...(read ? [guardDeployment(read)] : [])]
+      await store.commit(partition, { guards, ops })
+    } catch (error) {
+      if (error instanceof FencedError) lose()
+      throw error
+    }
+  }
+
+  function renewLater(): void {
+    timer = setTimeout(
+      () => {
+        const startedAt = Date.now()
+        fenced([{ op: 'renew', token, ttlMs: leaseMs }])
+          .then(() => {
+            heldUntil = startedAt + leaseMs
+          })
+          .catch(() => {
+            // While the store is away, another process may take it as soon as the lease has expired.
+            if (Date.now() >= heldUntil) lose()
+          })
+          .finally(() => ended.signal.aborted || renewLater())
+      },
+      (leaseMs / 3) * (0.75 + Math.random() / 2),
+    )
+    ;(timer as { unref?: () => void }).unref?.()
+  }
+
+  try {
+    heldUntil = Date.now() + leaseMs
+    await store.commit(partition, {
+      guards: [{ guard: 'free' }],
+      ops: [{ op: 'claim', owner: instance, token, ttlMs: leaseMs }],
+    })
+  } catch (error) {
+    if (error instanceof ConflictError) return undefined
+    throw error
+  }
+  renewLater()
+
+  return {
+    id,
+    signal: ended.signal,
+    get isLost() {
+      return isLost
+    },
+    load: () => loadDeployment(store, id),
+    loadRevision: async (revisionId) => (await loadRevision(store, id, revisionId))?.record,
+    async change(revisionId, change) {
+      for (;;) {
+        const read = await loadDeployment(store, id)
+        const revision = revisionId === undefined ? undefined : await loadRevision(store, id, revisionId)
+        if (!read) throw new FencedError('The deployment is gone.')
+        const changed = change(read.record, revision?.record)
+        try {
+          const ops = changeOps(read.record, revision?.record, changed)
+          const guards = [
+            { guard: 'fence', token } as const,
+            guardDeployment(read),
+            ...(revision ? [guardRevision(revision)] : []),
+          ]
+          if (ended.signal.aborted) throw new FencedError('The lease of the deployment is no longer held.')
+          await store.commit(partition, { guards, ops })
+          return
+        } catch (error) {
+          if (error instanceof FencedError) lose()
+          if (!(error instanceof ConflictError)) throw error
+        }
+      }
+    },
+    commit: fenced,
+    async release(read) {
+      await fenced([{ op: 'release', token }], read)
+      end()
+    },
+  }
+
+  function changeOps(
+    deployment: DeploymentRecord,
+    revision: RevisionRecord | undefined,
+    changed: Changed,
+  ): readonly Op[] {
+    const passed = changed.revision?.history.slice(revision?.history.length ?? 0) ?? []
+    const events = [
+      ...(deployment.status === changed.deployment.status ? [] : [statusOf(changed.deployment)]),
+      ...passed.map((entry) => statusOfRevision({ ...changed.revision!, history: [entry] })),
+    ]
+    return [
+      ...(changed.deployment === deployment ? [] : [putDeployment(changed.deployment, isHosted)]),
+      ...(changed.revision ? [putRevision(changed.revision)] : []),
+      ...(events.length > 0 ? [statusOp(events)] : []),
+      ...events.flatMap((event) => opsOf?.(event) ?? []),
+    ]
+  }
+}

@@ -1,0 +1,142 @@
+import { reportError } from '../../http/index.ts'
+import type { Running } from '../deployers/deployer.ts'
+import { DEPLOYMENTS, WORK } from '../records/stored.ts'
+import type { WorkerContext, WorkerTimes } from './context.ts'
+import { createSlots } from './slots.ts'
+import { type Tending, tend } from './tend.ts'
+import { claimTenure, type Tenure } from './tenure.ts'
+
+export interface WorkerOptions
+  extends Pick<WorkerContext, 'store' | 'deployer' | 'logs' | 'secrets' | 'opsOf' | 'onError' | 'now'> {
+  readonly times?: Partial<WorkerTimes> | undefined
+  /** How many revisions this process builds at once. Default 2. */
+  readonly builds?: number | undefined
+}
+
+/** Takes revisions through their statuses. Several workers may share a store: the lease of a deployment decides. */
+export interface Worker {
+  /** Looks for work soon. */
+  wake(): void
+  /** Starts the periodic looks. Every request may call it. */
+  start(): void
+  /** Does all that is due now, and settles when each deployment is at rest: for hosts without background work. */
+  reconcile(): Promise<{ readonly deployments: number }>
+  /** Stops phases under way, which others begin again, ends what runs in this process, and gives the leases back. */
+  close(): Promise<void>
+}
+
+const TIMES: WorkerTimes = {
+  leaseMs: 15_000,
+  prepareMs: 600_000,
+  buildMs: 1_800_000,
+  deployMs: 600_000,
+  graceMs: 15_000,
+  retryMs: 1_000,
+}
+const PAGE = 100
+
+export function createWorker({ times: given, builds = 2, ...options }: WorkerOptions): Worker {
+  const { store, deployer, onError } = options
+  const times = { ...TIMES, ...given }
+  const closed = new AbortController()
+  const context: WorkerContext = {
+    ...options,
+    times,
+    leaseMs: times.leaseMs,
+    instance: crypto.randomUUID(),
+    isHosted: deployer.recover !== undefined,
+    builds: createSlots(builds),
+    closing: closed.signal,
+  }
+  const held = new Map<string, { readonly tenure: Tenure; readonly tending: Tending }>()
+  /** Servers that run here, of deployments whose lease was lost. */
+  const orphaned = new Map<string, Running>()
+  let looking: Promise<void> = Promise.resolve()
+  let isAwake = false
+  let polling: ReturnType<typeof setTimeout> | undefined
+  let closing: Promise<void> | undefined
+
+  /** Claims all deployments that have work and that nobody holds. */
+  async function look(): Promise<void> {
+    isAwake = false
+    const orphans = new Map(orphaned)
+    for (let cursor: string | undefined; !closed.signal.aborted; ) {
+      const query = { orderBy: WORK, limit: PAGE, ...(cursor !== undefined && { cursor }) }
+      const page = await store.list(DEPLOYMENTS, query)
+      for (const { id } of page.docs) if (!held.has(id) && !closed.signal.aborted) await begin(id)
+      cursor = page.cursor
+      if (cursor === undefined) break
+    }
+    // Another process has taken the deployment, or has deleted it.
+    for (const [id, running] of orphans) if (orphaned.delete(id)) await stopOrphan(id, running)
+  }
+
+  async function stopOrphan(deploymentId: string, running: Running): Promise<void> {
+    const told = { deploymentId, name: '', owner: null, signal: closed.signal, log: () => {} }
+    await deployer.stop(running, told).catch((error: unknown) => void reportError(error, onError))
+  }
+
+  async function begin(id: string): Promise<void> {
+    const tenure = await claimTenure(context, id)
+    if (!tenure) return
+    orphaned.delete(id)
+    const tending = tend(context, tenure)
+    held.set(id, { tenure, tending })
+    void tending.done.then(() => {
+      if (closed.signal.aborted) return
+      held.delete(id)
+      if (tenure.isLost && tending.serving) orphaned.set(id, tending.serving)
+      // What was lost may be free again, and what has changed since it was given back is due.
+      wake()
+    })
+  }
+
+  function wake(): void {
+    if (isAwake || closed.signal.aborted) return
+    isAwake = true
+    looking = looking.then(look).catch((error) => void reportError(error, onError))
+  }
+
+  function poll(): void {
+    // The random part keeps instances that started together from looking together.
+    polling = setTimeout(
+      () => {
+        wake()
+        poll()
+      },
+      (times.leaseMs / 3) * (0.75 + Math.random() / 2),
+    )
+    ;(polling as { unref?: () => void }).unref?.()
+  }
+
+  async function close(): Promise<void> {
+    clearTimeout(polling)
+    closed.abort()
+    await looking
+    await Promise.all([...held.values()].map(({ tending }) => tending.done))
+    await deployer.close?.()
+    const released = [...held.values()].map(({ tenure }) =>
+      tenure.signal.aborted ? undefined : tenure.release(),
+    )
+    for (const { status, reason } of (await Promise.allSettled(released)) as PromiseRejectedResult[])
+      if (status === 'rejected') reportError(reason, onError)
+  }
+
+  return {
+    wake,
+    start() {
+      if (polling !== undefined || closed.signal.aborted) return
+      poll()
+      wake()
+    },
+    async reconcile() {
+      const before = new Set(held.keys())
+      looking = looking.then(look)
+      await looking
+      const mine = [...held].filter(([id]) => !before.has(id))
+      await Promise.all([...held.values()].map(({ tending }) => tending.rested))
+      return { deployments: mine.length }
+    },
+    close: () => (closing ??= close()),
+  }
+}

@@ -1,0 +1,17 @@
+import type { Store } from '../../../src/storage/index.ts'
+
+/** The store as a process sees it that can be lost: from then on it reaches nothing. */
+export function mortalStore(store: Store) {
+  let isDead = false
+  const seen = new Proxy(store, {
+    get(target, name: keyof Store) {
+      const value = target[name]
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        if (isDead && name !== 'watch') return Promise.reject(new Error('The process is lost.'))
+        return (value as (...given: unknown[]) => unknown).apply(target, args)
+      }
+    },
+  })
+  return { store: seen, die: () => (isDead = true), revive: () => (isDead = false) }
+}
