@@ -1,0 +1,57 @@
+import type { IncomingMessage } from 'node:http'
+
+/** What concerns one connection only (RFC 9110 §7.6.1). `Connection` may name more. */
+const HOP_BY_HOP = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+]
+
+/** What proxies tell of the client. Anybody can send it. */
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto']
+
+/** Names and values by turns, as they came, without those that concern one connection only. */
+export function endToEnd(
+  { rawHeaders, headers }: IncomingMessage,
+  without: readonly string[] = [],
+): string[] {
+  const named = (headers.connection ?? '').split(',').map((name) => name.trim().toLowerCase())
+  const dropped = new Set([...HOP_BY_HOP, ...named, ...without])
+  const kept: string[] = []
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (!dropped.has(rawHeaders[at]!.toLowerCase())) kept.push(rawHeaders[at]!, rawHeaders[at + 1]!)
+  return kept
+}
+
+/** The headers of a request as the server is sent them. What the request says of other proxies is believed only where one stands in front of us. */
+export function requestHeaders(req: IncomingMessage, isBehindProxy: boolean): string[] {
+  const { host, 'x-forwarded-for': before, ...told } = req.headers
+  const address = req.socket.remoteAddress ?? 'unknown'
+  // Node answers `Expect` by itself, and a server would answer it once more.
+  const sent = endToEnd(req, isBehindProxy ? ['expect', 'x-forwarded-for'] : ['expect', ...FORWARDED])
+  sent.push('X-Forwarded-For', isBehindProxy && before ? `${before}, ${address}` : address)
+  if (!isBehindProxy || !told['x-forwarded-proto']) sent.push('X-Forwarded-Proto', 'http')
+  // Clients of HTTP/1.0 may leave it out, and servers of HTTP/1.1 refuse what has none.
+  if (host === undefined) sent.push('Host', 'localhost')
+  else if (!isBehindProxy || !told['x-forwarded-host']) sent.push('X-Forwarded-Host', host)
+  return sent
+}
+
+/** Whether a request has a body, of whatever length. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+/** What tells the server where the body of a request ends. */
+export function framing({ headers, method }: IncomingMessage): readonly string[] {
+  if (headers['transfer-encoding'] !== undefined) return ['Transfer-Encoding', 'chunked']
+  // Node would announce a body for the methods that usually have one.
+  const isEmpty = headers['content-length'] === undefined && !BODILESS.has(method!)
+  return isEmpty ? ['Content-Length', '0'] : []
+}
+
+const BODILESS = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE'])
