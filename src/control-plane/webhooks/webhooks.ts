@@ -1,0 +1,175 @@
+import { AgentwireError } from '../../errors.ts'
+import { type OnError, reportError } from '../../http/index.ts'
+import { uuid7 } from '../../ids.ts'
+import { checkUrl } from '../../outbox/delivery/check-url.ts'
+import { createDelivery, type DeliveryOptions } from '../../outbox/delivery/delivery.ts'
+import { DeliveryError } from '../../outbox/delivery/errors.ts'
+import { putJobOp } from '../../outbox/job.ts'
+import { createOutbox } from '../../outbox/outbox.ts'
+import type { OutboxHandler, OutboxTimes } from '../../outbox/work.ts'
+import type { Json, Op, Store } from '../../storage/index.ts'
+import type { OpsOf, StatusEvent } from '../records/status-event.ts'
+import { partitionOf } from '../records/stored.ts'
+import { eventType, orderOf, payloadOf, WEBHOOK_EVENT_TYPES, type WebhookEventType } from './events.ts'
+import { readSecrets, signedHeaders } from './signature.ts'
+
+/** A receiver of all changes of statuses. */
+export interface WebhookOptions {
+  /** Where messages are posted. Each receiver has a URL of its own. */
+  readonly url: string
+  /**
+   * `whsec_` and 24 to 64 bytes in base64: what messages are signed with, as Standard Webhooks says. Of several each makes a signature, so that the
+   * receiver can be given a new one first.
+   */
+  readonly secret: string | readonly string[]
+  /** What it is told, such as `deployment.revision.deployed`. Default: everything. */
+  readonly events?: readonly WebhookEventType[] | undefined
+}
+
+export interface WebhooksOptions
+  extends Pick<DeliveryOptions, 'allowLoopback' | 'timeoutMs' | 'maxResponseBytes' | 'lookup'> {
+  readonly store: Store
+  readonly webhooks: readonly WebhookOptions[]
+  readonly onError?: OnError | undefined
+  readonly times?: Partial<OutboxTimes> | undefined
+}
+
+export interface Webhooks {
+  /** The ops that have a change told, for the commit of the change. */
+  readonly opsOf: OpsOf
+  /** Starts the periodic looks where timers were forbidden while the module was loaded. Every request may call it. */
+  start(): void
+  close(): Promise<void>
+}
+
+interface Receiver {
+  readonly url: string
+  readonly secrets: readonly Uint8Array<ArrayBuffer>[]
+  readonly isTold: (event: StatusEvent) => boolean
+}
+
+const COLLECTION = 'webhook_events'
+const JOB = 'control_plane_webhook'
+const PAGE = 50
+/** How long an event waits for a receiver at most, in milliseconds: a little longer than the outbox tries. */
+const LIFETIME_MS = 3 * 86_400_000
+/** How long a commit may take from the call of `opsOf`, in milliseconds. */
+const COMMIT_MS = 10_000
+
+/** The field that orders what a receiver has yet to be told of a deployment. */
+const fieldOf = (partition: string, url: string): string => `to:${partition}:${url}`
+
+/**
+ * Tells receivers of each change of a status, once or more, and in the order of the changes of each deployment. What is to be told stands
+ * in the store from the very commit of the change until it was told, and any instance goes on with it.
+ */
+export function createWebhooks({ store, webhooks, onError, times, ...delivery }: WebhooksOptions): Webhooks {
+  const receivers = webhooks.map((webhook, i) => readReceiver(webhook, `webhooks[${i}]`, delivery))
+  const urls = receivers.map(({ url }) => url)
+  const twice = urls.find((url, i) => urls.indexOf(url) !== i)
+  if (twice !== undefined) throw invalid(`webhooks[${urls.lastIndexOf(twice)}].url: it is given twice.`)
+
+  const report = (error: unknown) => void reportError(error, onError)
+  const outbox = createOutbox({
+    store,
+    handlers: { [JOB]: tell(store, receivers, report) },
+    deliver: createDelivery(delivery),
+    report,
+    times,
+  })
+  const watched = new Map<string, () => void>()
+
+  /** Begins to deliver as soon as the commit is done, which its writer does not tell. */
+  function wakeAfterCommit(partition: string): void {
+    watched.get(partition)?.()
+    const unwatch = store.watch(partition, outbox.wake)
+    const stop = () => {
+      clearTimeout(timer)
+      unwatch()
+      watched.delete(partition)
+    }
+    const timer = setTimeout(stop, COMMIT_MS)
+    ;(timer as { unref?: () => void }).unref?.()
+    watched.set(partition, stop)
+  }
+
+  return {
+    opsOf(event) {
+      const partition = partitionOf(event.deploymentId)
+      const told = receivers.filter(({ isTold }) => isTold(event))
+      if (told.length > 0) wakeAfterCommit(partition)
+      return told.flatMap(({ url }): Op[] => [
+        {
+          op: 'put',
+          collection: COLLECTION,
+          id: uuid7(event.at),
+          value: event as unknown as Json,
+          index: { [fieldOf(partition, url)]: orderOf(event) },
+          ttlMs: LIFETIME_MS,
+        },
+        putJobOp({ id: `webhook:${url}`, kind: JOB, data: { url } }),
+      ])
+    },
+    start: outbox.start,
+    async close() {
+      for (const stop of [...watched.values()]) stop()
+      await outbox.close()
+    },
+  }
+}
+
+function readReceiver(
+  { url, secret, events }: WebhookOptions,
+  name: string,
+  delivery: Pick<DeliveryOptions, 'allowLoopback'>,
+): Receiver {
+  try {
+    checkUrl(url, delivery)
+  } catch (error) {
+    throw invalid(`${name}.url: ${(error as Error).message}`)
+  }
+  const unknown = events?.find((type) => !WEBHOOK_EVENT_TYPES.includes(type))
+  if (unknown !== undefined)
+    throw invalid(`${name}.events: ${unknown} is none of ${WEBHOOK_EVENT_TYPES.join(', ')}.`)
+  return {
+    url,
+    secrets: readSecrets(`${name}.secret`, secret),
+    isTold: (event) => events?.includes(eventType(event)) ?? true,
+  }
+}
+
+const invalid = (message: string): AgentwireError => new AgentwireError('invalid_webhook', message)
+
+/** Posts what a receiver has yet to be told of a deployment, one after the other. What it refuses for good is left out, and reported. */
+const tell =
+  (store: Store, receivers: readonly Receiver[], report: (error: unknown) => void): OutboxHandler =>
+  async ({ partition, data }, { deliver, signal }) => {
+    const { url } = data as { readonly url: string }
+    const receiver = receivers.find((known) => known.url === url)
+    for (;;) {
+      const { docs } = await store.list(COLLECTION, { orderBy: fieldOf(partition, url), limit: PAGE })
+      if (docs.length === 0) return
+      for (const { id, value } of docs) {
+        signal.throwIfAborted()
+        // Without a receiver the webhook was taken away, and what it was to be told goes, too.
+        if (receiver) await post(deliver, receiver, id, payloadOf(value as unknown as StatusEvent), report)
+        await store.commit(partition, { ops: [{ op: 'delete', collection: COLLECTION, id }] })
+      }
+    }
+  }
+
+async function post(
+  deliver: Parameters<OutboxHandler>[1]['deliver'],
+  { url, secrets }: Receiver,
+  id: string,
+  body: string,
+  report: (error: unknown) => void,
+): Promise<void> {
+  const signed = await signedHeaders(secrets, { id, body, now: Date.now() })
+  try {
+    await deliver({ url, headers: { 'content-type': 'application/json', ...signed }, body })
+  } catch (error) {
+    if (!(error instanceof DeliveryError) || error.retryable) throw error
+    report(new AgentwireError('webhook_refused', 'A webhook refused a message for good.', { cause: error }))
+  }
+}
