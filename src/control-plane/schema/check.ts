@@ -103,10 +103,10 @@ function checkObject(schema: JsonSchema, value: unknown, loc: Loc, findings: Fin
     else if (required.includes(name)) findings.add(MISSING, [...loc, name], value, schema)
   }
   if (further) {
-    for (const [name, member] of Object.entries(given)) {
+    for (const name of Object.keys(given)) {
       if (findings.isFull) return
       if (properties && Object.hasOwn(properties, name)) continue
-      checked.push([name, check(further === true ? {} : further, member, [...loc, name], findings)])
+      checked.push([name, check(further === true ? {} : further, given[name], [...loc, name], findings)])
     }
   }
   // Not by assignment: `__proto__` is a name like any other.

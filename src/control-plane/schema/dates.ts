@@ -3,8 +3,10 @@ import { accept, type Outcome, refuse } from './outcome.ts'
 const MESSAGE = 'Input should be a valid datetime'
 /** Numbers beyond it are milliseconds, others seconds. */
 const WATERSHED = 20_000_000_000
-const YEAR_1600 = -11_676_096_000_000
-const YEAR_9999 = 253_402_300_799_999
+/** In milliseconds. */
+const YEAR_0 = -62_167_219_200_000
+const YEAR_1 = -62_135_596_800_000
+const YEAR_10000 = 253_402_300_800_000
 const DATE_TIME =
   /^(\d{4}-\d\d-\d\d)(?:[Tt _](\d\d:\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+\-\u2212])(\d\d):?(\d\d))?)?$/
 const NUMBER = /^[+-]?\d+(?:\.\d*)?$/
@@ -33,17 +35,16 @@ function timeOf(text: string): number | undefined {
   return sign === undefined ? local : sign === '+' ? local - offset : local + offset
 }
 
-function fromTimestamp(timestamp: number, type: string, message: string): Outcome {
-  const ms = Math.abs(timestamp) > WATERSHED ? timestamp : timestamp * 1_000
-  const isTooSmall = ms < YEAR_1600
-  if (!isTooSmall) return fromTime(Math.floor(ms), type, message)
-  const error = 'dates before 1600 are not supported as unix timestamps'
-  return refuse(type, `${message}, ${error}`, { error })
-}
+const fromTimestamp = (timestamp: number, type: string, message: string): Outcome =>
+  fromTime(Math.floor(Math.abs(timestamp) > WATERSHED ? timestamp : timestamp * 1_000), type, message)
 
-function fromTime(ms: number, type: string, message: string): Outcome {
-  if (ms <= YEAR_9999) return accept(new Date(ms).toISOString())
-  const error = 'dates after 9999 are not supported as unix timestamps'
+function fromTime(time: number, type: string, message: string): Outcome {
+  if (time >= YEAR_1 && time < YEAR_10000) return accept(new Date(time).toISOString())
+  if (time >= YEAR_0 && time < YEAR_1) {
+    const error = 'year 0 is out of range'
+    return refuse('datetime_parsing', `${MESSAGE}, ${error}`, { error })
+  }
+  const error = `dates ${time < 0 ? 'before 0000' : 'after 9999'} are not supported as unix timestamps`
   return refuse(type, `${message}, ${error}`, { error })
 }
 

@@ -35,7 +35,8 @@ function show(value: unknown, budget: Budget, secret: JsonSchema | undefined): u
     return secret && !secret.items ? MASK : showList(value, budget, secretIn(secret?.items))
   }
   if (typeof value === 'object') {
-    return secret && secret.type !== 'object' ? MASK : showObject(value, budget, secret)
+    if (secret && secret.type !== 'object') return MASK
+    return showObject(value as Readonly<Record<string, unknown>>, budget, secret)
   }
   if (secret) return MASK
   if (typeof value !== 'string') return value
@@ -53,9 +54,13 @@ function showList(list: readonly unknown[], budget: Budget, secret: JsonSchema |
   return shown
 }
 
-function showObject(value: object, budget: Budget, secret: JsonSchema | undefined): object {
+function showObject(
+  value: Readonly<Record<string, unknown>>,
+  budget: Budget,
+  secret: JsonSchema | undefined,
+): object {
   const shown: [string, unknown][] = []
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
     if (budget.left <= 0) {
       shown.push([CUT, CUT])
       break
@@ -63,7 +68,7 @@ function showObject(value: object, budget: Budget, secret: JsonSchema | undefine
     budget.left -= name.length
     const described = secret && memberOf(secret, name)
     const isUnknown = secret !== undefined && described === undefined
-    shown.push([shortName(name), isUnknown ? MASK : show(member, budget, secretIn(described))])
+    shown.push([shortName(name), isUnknown ? MASK : show(value[name], budget, secretIn(described))])
   }
   // An own member, also where the name is `__proto__`.
   return Object.fromEntries(shown)

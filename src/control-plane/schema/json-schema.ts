@@ -12,8 +12,7 @@ export interface JsonSchema {
   readonly enum?: readonly (string | number)[]
   readonly const?: string | number
   /** The value of a `password` is never shown in an error. */
-  readonly format?: 'uuid' | 'date-time' | 'uri' | 'password'
-  readonly pattern?: string
+  readonly format?: 'uuid' | 'date-time' | 'password'
   readonly minLength?: number
   readonly maxLength?: number
   readonly minimum?: number

@@ -46,11 +46,13 @@ const FALSE = ['0', 'f', 'n', 'no', 'off', 'false']
 
 /** Digits with an optional sign, single underscores between them, and a fraction of zeros. */
 function integerOf(schema: JsonSchema, text: string): Outcome {
-  if (text.length > MAX_DIGITS) return tooManyDigits()
-  const digits = /^([+-]?)(\d+(?:_\d+)*)(?:\.0*)?$/.exec(text.trim())
-  if (!digits) return refuse('int_parsing', `${INTEGER}, unable to parse string as an integer`)
-  const number = Number(digits[2]!.replaceAll('_', ''))
-  return exact(schema, digits[1] === '-' ? -number : number)
+  const [, sign, digits] = /^([+-]?)(\d+(?:_\d+)*)(?:\.0+)?$/.exec(text.trim()) ?? []
+  if (digits === undefined) {
+    return refuse('int_parsing', `${INTEGER}, unable to parse string as an integer`)
+  }
+  if (digits.length > MAX_DIGITS) return tooManyDigits()
+  const number = Number(digits.replaceAll('_', ''))
+  return exact(schema, sign === '-' ? -number : number)
 }
 
 /** An integer that a number of JavaScript cannot hold is not changed into another one without a word. */
@@ -59,13 +61,16 @@ function exact(schema: JsonSchema, value: number): Outcome {
   return checked.fault || Number.isSafeInteger(value) ? checked : tooManyDigits()
 }
 
-/** As Rust reads a float. */
+/** As Rust reads a float, or with single underscores anywhere inside. */
 function floatOf(text: string): number | undefined {
-  const trimmed = text.trim().toLowerCase()
-  const isPlain = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/.test(trimmed.replace(/(?<=[^_])_(?=[^_])/g, ''))
-  if (isPlain) return Number(trimmed.replaceAll('_', ''))
-  if (/^[+-]?(?:inf|infinity)$/.test(trimmed)) return Number.POSITIVE_INFINITY
-  return /^[+-]?nan$/.test(trimmed) ? Number.NaN : undefined
+  return (
+    plainFloatOf(text.trim()) ?? (/^_|__|_$/.test(text) ? undefined : plainFloatOf(text.replaceAll('_', '')))
+  )
+}
+
+function plainFloatOf(text: string): number | undefined {
+  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text)) return Number(text)
+  return /^[+-]?(?:inf|infinity|nan)$/i.test(text) ? Number.NaN : undefined
 }
 
 function within({ minimum, maximum }: JsonSchema, value: number): Outcome {

@@ -7,7 +7,7 @@ export function checkText(schema: JsonSchema, value: unknown): Outcome {
   if (typeof value !== 'string') return refuse('string_type', message)
   if (/\p{Surrogate}/u.test(value))
     return refuse('string_unicode', `${message}, unable to parse raw data as a unicode string`)
-  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern } = schema
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema
   // Most texts are refused or accepted without counting: a character is one or two units.
   if (value.length > maxLength && countOf(value) > maxLength) {
     return refuse('string_too_long', `String should have at most ${plural(maxLength, 'character')}`, {
@@ -19,8 +19,6 @@ export function checkText(schema: JsonSchema, value: unknown): Outcome {
       min_length: minLength,
     })
   }
-  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value))
-    return refuse('string_pattern_mismatch', `String should match pattern '${pattern}'`, { pattern })
   return accept(value)
 }
 

@@ -32,11 +32,12 @@ function faultOf(text: string): string {
   const { inner, offset } = unwrapped(text)
   const odd = /[^\da-f-]/iu.exec(inner)
   if (odd) return `invalid character: found \`${odd[0]}\` at ${odd.index + offset + 1}`
-  const hyphens = [...inner.matchAll(/-/g)].map(({ index }) => index)
-  if (hyphens.length === 0 && offset === 0) {
+  const count = inner.length - inner.replaceAll('-', '').length + 1
+  if (count === 1 && offset === 0) {
     return `invalid length: expected length 32 for simple format, found ${text.length}`
   }
-  if (hyphens.length !== 4) return `invalid group count: expected 5, found ${hyphens.length + 1}`
+  if (count !== 5) return `invalid group count: expected 5, found ${count}`
+  const hyphens = [...inner.matchAll(/-/g)].map(({ index }) => index)
   let start = 0
   for (const [group, expected] of GROUPS.entries()) {
     // The crate counts the last group up to the end of the input, with its closing brace.

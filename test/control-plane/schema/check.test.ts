@@ -17,16 +17,16 @@ const ACCEPTED: readonly (readonly [JsonSchema, given: unknown, read: unknown])[
   [text, ' a ', ' a '],
   [{ type: 'string', minLength: 1, maxLength: 1 }, '😀', '😀'],
   [{ type: 'string', minLength: 2 }, '😀😀', '😀😀'],
-  [{ type: 'string', pattern: '^a+$' }, 'aa', 'aa'],
   [integer, 5, 5],
   [integer, '5', 5],
   [integer, '5.0', 5],
-  [integer, '5.', 5],
   [integer, ' 5 ', 5],
   [integer, '+5', 5],
   [integer, '-5', -5],
   [integer, '-0', 0],
   [integer, '007', 7],
+  [integer, '-00042_000', -42_000],
+  [integer, '  04_2.0 ', 42],
   [integer, '1_000', 1_000],
   [integer, '1_000.00', 1_000],
   [integer, true, 1],
@@ -56,6 +56,8 @@ const ACCEPTED: readonly (readonly [JsonSchema, given: unknown, read: unknown])[
   [dateTime, '2026-01-02T03:04:05-0230', '2026-01-02T05:34:05.000Z'],
   [dateTime, '2026-01-02T03:04:05−02:30', '2026-01-02T05:34:05.000Z'],
   [dateTime, '2026-01-02', '2026-01-02T00:00:00.000Z'],
+  [dateTime, '0001-01-01', '0001-01-01T00:00:00.000Z'],
+  [dateTime, -20_000_000_000, '1336-03-23T12:26:40.000Z'],
   [dateTime, '2024-02-29', '2024-02-29T00:00:00.000Z'],
   [dateTime, 1_767_225_600, '2026-01-01T00:00:00.000Z'],
   [dateTime, 1_767_225_600_000, '2026-01-01T00:00:00.000Z'],
@@ -114,15 +116,8 @@ const REFUSED: readonly (readonly [JsonSchema, given: unknown, type: string, msg
     'String should have at most 1 character',
     { max_length: 1 },
   ],
-  [
-    { type: 'string', pattern: '^a$' },
-    'b',
-    'string_pattern_mismatch',
-    "String should match pattern '^a$'",
-    { pattern: '^a$' },
-  ],
   [integer, 'x', 'int_parsing', INTEGER + UNPARSED],
-  ...['', '1e3', '5.5', '1__0', '_1', '1_', '0x10', '+-5', '٥', '1 0'].map(
+  ...['', '5.', '00_', '42_.0', '--1', '1e3', '5.5', '1__0', '_1', '1_', '0x10', '+-5', '٥', '1 0'].map(
     (given) => [integer, given, 'int_parsing', INTEGER + UNPARSED] as const,
   ),
   [integer, 5.5, 'int_from_float', `${INTEGER}, got a number with a fractional part`],
@@ -158,7 +153,7 @@ const REFUSED: readonly (readonly [JsonSchema, given: unknown, type: string, msg
     { ge: 0.1 },
   ],
   [number, 'x', 'float_parsing', `${NUMBER}, unable to parse string as a number`],
-  ...['', '.', 'e5', '1__0', '0x1'].map(
+  ...['', '.', 'e5', '1__0', '0x1', '_1', '1._'].map(
     (given) => [number, given, 'float_parsing', `${NUMBER}, unable to parse string as a number`] as const,
   ),
   [number, null, 'float_type', NUMBER],
@@ -212,12 +207,20 @@ const REFUSED: readonly (readonly [JsonSchema, given: unknown, type: string, msg
       ['2026-01-02T03:04:05+24:00', 'unexpected extra characters at the end of the input'],
       ['2026-01-02X03:04:05', 'unexpected extra characters at the end of the input'],
       ['999999999999999', TOO_LARGE],
-      ['-99999999999999', 'dates before 1600 are not supported as unix timestamps'],
+      ['-99999999999999', 'dates before 0000 are not supported as unix timestamps'],
     ] as const
   ).map(
     ([given, error]) =>
       [dateTime, given, 'datetime_from_date_parsing', `${DATE} or date, ${error}`, { error }] as const,
   ),
+  [
+    dateTime,
+    '0000-12-31T23:59:59Z',
+    'datetime_parsing',
+    `${DATE}, year 0 is out of range`,
+    { error: 'year 0 is out of range' },
+  ],
+  [dateTime, JSON.parse('1e400'), 'datetime_parsing', `${DATE}, ${TOO_LARGE}`, { error: TOO_LARGE }],
   [{ const: 'k8s' }, 'x', 'literal_error', "Input should be 'k8s'", { expected: "'k8s'" }],
   [
     { enum: ['a', 'b', 'c'] },
