@@ -43,15 +43,20 @@ export type Infer<S> = S extends { readonly anyOf: readonly [infer Some, unknown
           ? number
           : S extends { readonly type: 'boolean' }
             ? boolean
-            : S extends { readonly type: 'array'; readonly items: infer Item }
-              ? readonly Infer<Item>[]
-              : S extends { readonly properties: infer P }
-                ? ObjectOf<P, S extends { readonly required: readonly (infer R)[] } ? R : never>
-                : S extends { readonly type: 'object'; readonly additionalProperties: true }
-                  ? Readonly<Record<string, Json | undefined>>
-                  : S extends { readonly type: 'object'; readonly additionalProperties: infer Value }
-                    ? Readonly<Record<string, Infer<Value>>>
+            : S extends { readonly type: 'null' }
+              ? null
+              : S extends { readonly type: 'array' }
+                ? readonly (S extends { readonly items: infer Item } ? Infer<Item> : Json)[]
+                : S extends { readonly properties: infer P }
+                  ? ObjectOf<P, S extends { readonly required: readonly (infer R)[] } ? R : never>
+                  : S extends { readonly type: 'object' }
+                    ? Readonly<Record<string, ValueOf<S>>>
                     : unknown
+
+/** What no schema describes is any JSON. */
+type ValueOf<S> = S extends { readonly additionalProperties: infer Value extends JsonSchema }
+  ? Infer<Value>
+  : Json | undefined
 
 type Present<P, Required> = {
   [K in keyof P]: K extends Required ? K : P[K] extends { readonly default: unknown } ? K : never
