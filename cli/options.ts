@@ -1,12 +1,33 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { parseArgs } from 'node:util'
 import { UsageError } from './terminal.ts'
 
-type Options = NonNullable<ParseArgsConfig['options']>
+type Options = Readonly<
+  Record<
+    string,
+    { readonly type: 'string' | 'boolean'; readonly short?: string; readonly multiple?: boolean }
+  >
+>
 
-/** The options and words of a command line. Throws `UsageError`. */
-export function parseCommandLine<const T extends Options>(args: readonly string[], options: T) {
+/** What a command line has given. */
+export interface CommandLine<T extends Options> {
+  readonly values: {
+    readonly [Name in keyof T]?: T[Name] extends { readonly type: 'boolean' }
+      ? boolean
+      : T[Name] extends { readonly multiple: true }
+        ? readonly string[]
+        : string
+  }
+  /** The words that belong to no option. */
+  readonly positionals: readonly string[]
+}
+
+/** Throws `UsageError`. */
+export function parseCommandLine<const T extends Options>(
+  args: readonly string[],
+  options: T,
+): CommandLine<T> {
   try {
-    return parseArgs({ args: [...args], allowPositionals: true, options })
+    return parseArgs({ args: [...args], allowPositionals: true, options }) as CommandLine<T>
   } catch (error) {
     // Only the first sentence is about this command line; the rest explains options in general.
     throw new UsageError((error as Error).message.replace(/\. .*$/s, '.'))

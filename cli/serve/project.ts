@@ -7,6 +7,7 @@ import { authOf, type ProjectAuth } from './auth.ts'
 import { type Config, ConfigError, readConfig } from './config.ts'
 import { envFileOf, environment } from './environment.ts'
 import { type Modules, projectModules } from './modules.ts'
+import { shareLangGraph } from './share-langgraph.ts'
 
 /** A project as its files are at one time. */
 export interface Project {
@@ -32,8 +33,11 @@ export function projectLoader(
   return async () => {
     const config = readConfig(path)
     env.apply(config)
-    modules?.renew()
-    modules ??= projectModules({ folder: config.folder, config: basename(config.path), renewable })
+    if (modules) modules.renew()
+    else {
+      shareLangGraph(config.folder)
+      modules = projectModules({ folder: config.folder, config: basename(config.path), renewable })
+    }
     return loadProject(config, modules)
   }
 }

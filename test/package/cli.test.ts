@@ -1,0 +1,113 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chat, GRAPH, write } from '../cli/projects.ts'
+import { programs } from '../kit/program.ts'
+import { manifest, root } from './package.ts'
+
+const start = programs()
+const folder = mkdtempSync(join(tmpdir(), 'agentwire-packed-'))
+
+beforeAll(() => {
+  const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  const [{ filename }] = JSON.parse(packed)
+  execFileSync('tar', ['xzf', join(folder, filename), '-C', folder])
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** A folder whose packages are these of this project. */
+function folderWith(name: string, packages: readonly string[]): string {
+  const path = join(folder, name)
+  for (const one of packages) {
+    const place = join(path, 'node_modules', one)
+    mkdirSync(dirname(place), { recursive: true })
+    symlinkSync(join(root, 'node_modules', one), place)
+  }
+  write(path, { 'package.json': { type: 'module' } })
+  return path
+}
+
+/** The packed package, installed in a folder. */
+function install(path: string): string {
+  const place = join(path, 'node_modules', 'agentwire')
+  mkdirSync(dirname(place), { recursive: true })
+  execFileSync('cp', ['-r', join(folder, 'package'), place])
+  return join(place, 'dist', 'cli.js')
+}
+
+async function serve(cli: string, project: string): Promise<string> {
+  const config = join(project, 'langgraph.json')
+  const storage = join(project, 'agents.db')
+  const served = start(process.execPath, [
+    cli,
+    'serve',
+    '--config',
+    config,
+    '--port',
+    '0',
+    '--json',
+    '--storage',
+    storage,
+  ])
+  const [line] = /^\{.*\}$/m.exec(await served.output(/^\{.*\}$/m))!
+  return JSON.parse(line).url
+}
+
+const dependencies = Object.keys(manifest.dependencies)
+const ours = [...dependencies, 'libsql']
+const langchain = ['@langchain', 'langchain']
+const config = { graphs: { agent: './graph.ts:graph' } }
+
+test('a project that has installed the package serves its graph of TypeScript, and an agent of defineAgent', async () => {
+  const project = folderWith('installed', [...ours, ...langchain, 'tsx'])
+  const cli = install(project)
+  write(project, {
+    'langgraph.json': { graphs: { ...config.graphs, echo: './echo.ts' } },
+    'graph.ts': GRAPH,
+    'echo.ts': `
+import { defineAgent } from 'agentwire'
+export default defineAgent({ run: async ({ message }) => void (await message('heard hello')) })`,
+  })
+  const url = await serve(cli, project)
+  for (const name of ['agent', 'echo'])
+    expect((await chat(url, name)).texts).toEqual(['hello', 'heard hello'])
+  expect((await (await fetch(`${url}/info`)).json()).version).toMatch(/^\d+\.\d+\.\d+/)
+})
+
+test('a package that lies elsewhere, without LangGraph, reads states with the LangGraph of the project', async () => {
+  const cli = install(folderWith('elsewhere', [...ours, 'tsx']))
+  const project = folderWith('without', langchain)
+  const graph = `
+import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
+import { AIMessage, BaseMessage } from '@langchain/core/messages'
+const answer = async ({ messages }) => ({ messages: [new AIMessage(messages.map((one) => one instanceof BaseMessage).join())] })
+export const graph = new StateGraph(MessagesAnnotation).addNode('answer', answer).addEdge('__start__', 'answer').compile()`
+  write(project, { 'langgraph.json': config, 'graph.ts': graph })
+  const url = await serve(cli, project)
+  const { threadId } = await chat(url, 'agent')
+  expect((await chat(url, 'agent', threadId)).texts.at(-1)).toBe('true,true,true')
+})
+
+test.skipIf((process.features as { typescript?: unknown }).typescript)(
+  'without tsx a graph of TypeScript is refused, and the message says what to install',
+  async () => {
+    const project = folderWith('untyped', [...ours, ...langchain])
+    const cli = install(project)
+    write(project, { 'langgraph.json': config, 'graph.ts': GRAPH })
+    const served = start(process.execPath, [
+      cli,
+      'serve',
+      '--config',
+      join(project, 'langgraph.json'),
+      '--port',
+      '0',
+    ])
+    expect(await served.exit).toBe(1)
+    expect(served.text()).toMatch(/does not read TypeScript\. Run “npm install tsx” in/)
+  },
+)
