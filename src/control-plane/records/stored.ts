@@ -11,6 +11,7 @@ export const partitionOf = (deploymentId: string): string => `deployment:${deplo
 export interface Stored<T> {
   readonly record: T
   readonly version: number
+  readonly index: DocIndex
 }
 
 /** An owner as a part of a name in the store. */
@@ -44,7 +45,7 @@ export async function loadRevision(
 export const recordOf = <T>(doc: Doc): T => doc.value as unknown as T
 
 const stored = <T>(doc: Doc | undefined): Stored<T> | undefined =>
-  doc && { record: recordOf<T>(doc), version: doc.version }
+  doc && { record: recordOf<T>(doc), version: doc.version, index: doc.index }
 
 /** `isHosted` says that a worker keeps what serves it, and has to look at it even when nothing is to do. */
 export function putDeployment(record: DeploymentRecord, isHosted: boolean): Op {
@@ -69,7 +70,10 @@ export const putRevision = (record: RevisionRecord): Op => ({
   },
 })
 
-export const guardDeployment = ({ record: { id }, version }: Stored<DeploymentRecord>): Guard => ({
+export const guardDeployment = ({
+  record: { id },
+  version,
+}: Pick<Stored<DeploymentRecord>, 'record' | 'version'>): Guard => ({
   guard: 'version',
   collection: DEPLOYMENTS,
   id,

@@ -11,6 +11,7 @@ import {
   putDeployment,
   putRevision,
   type Stored,
+  WORK,
 } from '../records/stored.ts'
 
 export interface TenureContext {
@@ -146,7 +147,9 @@ export async function claimTenure(context: TenureContext, id: string): Promise<T
     },
     commit: fenced,
     async release(read) {
-      await fenced([{ op: 'release', token }], read)
+      // A worker with another kind of deployer has listed it as work.
+      const unlisted = read && WORK in read.index ? [putDeployment(read.record, isHosted)] : []
+      await fenced([...unlisted, { op: 'release', token }], read)
       end()
     },
   }

@@ -49,6 +49,8 @@ export function createWorker({ times: given, builds = 2, ...options }: WorkerOpt
     closing: closed.signal,
   }
   const held = new Map<string, { readonly tenure: Tenure; readonly tending: Tending }>()
+  /** Deployments that were due while they were held. */
+  const passedOver = new Set<string>()
   /** Servers that run here, of deployments whose lease was lost. */
   const orphaned = new Map<string, Running>()
   let looking: Promise<void> = Promise.resolve()
@@ -63,7 +65,11 @@ export function createWorker({ times: given, builds = 2, ...options }: WorkerOpt
     for (let cursor: string | undefined; !closed.signal.aborted; ) {
       const query = { orderBy: WORK, limit: PAGE, ...(cursor !== undefined && { cursor }) }
       const page = await store.list(DEPLOYMENTS, query)
-      for (const { id } of page.docs) if (!held.has(id) && !closed.signal.aborted) await begin(id)
+      for (const { id } of page.docs) {
+        if (closed.signal.aborted) return
+        if (held.has(id)) passedOver.add(id)
+        else await begin(id)
+      }
       cursor = page.cursor
       if (cursor === undefined) break
     }
@@ -80,14 +86,15 @@ export function createWorker({ times: given, builds = 2, ...options }: WorkerOpt
     const tenure = await claimTenure(context, id)
     if (!tenure) return
     orphaned.delete(id)
+    passedOver.delete(id)
     const tending = tend(context, tenure)
     held.set(id, { tenure, tending })
     void tending.done.then(() => {
       if (closed.signal.aborted) return
       held.delete(id)
       if (tenure.isLost && tending.serving) orphaned.set(id, tending.serving)
-      // What was lost may be free again, and what has changed since it was given back is due.
-      wake()
+      // What was lost may be free again, and what changed in the moment of its release is due.
+      if (passedOver.delete(id) || tenure.isLost) wake()
     })
   }
 
