@@ -17,6 +17,8 @@ export default defineConfig({
     'a2a-signature': 'src/a2a/card/signature.ts',
     opentelemetry: 'src/opentelemetry/opentelemetry.ts',
     a2a: 'src/a2a/index.ts',
+    'control-plane': 'src/control-plane/index.ts',
+    'control-plane-jwt': 'src/control-plane/api/authentication/jwt.ts',
     audit: 'src/audit/index.ts',
     node: 'adapters/node.ts',
     express: 'adapters/express.ts',

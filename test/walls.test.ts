@@ -128,7 +128,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
 /** The files that may load a package at run time. Types of any package may be imported by all. */
 const PACKAGES: Readonly<Record<string, RegExp>> = {
   'eventsource-parser': /^src\/(tracing\/observe\/observe-response\.ts$|a2a\/|audit\/)/,
-  jose: /^src\/(a2a\/card\/signature|control-plane\/authentication\/jwt)\.ts$/,
+  jose: /^src\/(a2a\/card\/signature|control-plane\/api\/authentication\/jwt)\.ts$/,
   oauth4webapi: /^src\/control-plane\/auth\/oauth-client\.ts$/,
   'modern-tar': /^src\/control-plane\/deployers\/process\//,
   '@kubernetes/client-node': /^src\/control-plane\/deployers\/kubernetes\//,

@@ -209,7 +209,6 @@ export const UPLOAD_URL = {
 
 export const UPLOAD_PATH = {
   properties: { deployment_id: UUID, upload_id: UUID },
-  required: ['deployment_id', 'upload_id'],
 } as const
 
 export const UPLOAD = {

@@ -26,7 +26,6 @@ export interface GitRepository {
 
 export const INTEGRATION_PATH = {
   properties: { integration_id: UUID },
-  required: ['integration_id'],
 } as const
 
 export const INTEGRATION_LIST = {

@@ -6,6 +6,7 @@ import type {
   SourceConfig,
   SourceRevisionConfig,
 } from '../../records/records.ts'
+import { partitionOf } from '../../records/stored.ts'
 import type { Secret } from '../../secrets/secret-box.ts'
 import { type Change, checkFixed, makesRevision, revisionOf, withChange } from '../rules/change.ts'
 import { checkNames, checkSecrets } from '../rules/secrets.ts'
@@ -39,7 +40,7 @@ export async function changeDeployment(
     sourceConfig: request.source_config,
     sourceRevisionConfig: request.source_revision_config,
     trackedPackages: request.tracked_packages,
-    secrets: await context.secrets.seal(id, secrets),
+    secrets: await context.secrets.seal(partitionOf(id), secrets),
     secretReferences: request.secret_references,
     displayName: request.displayName,
   }

@@ -3,6 +3,7 @@ import type { ControlPlaneContext } from '../../context.ts'
 import { refusal } from '../../errors.ts'
 import type { NewRevision } from '../../records/deployments.ts'
 import type { DeploymentRecord } from '../../records/records.ts'
+import { partitionOf } from '../../records/stored.ts'
 import type { CreateBody } from '../../wire/deployment.ts'
 import { checkListener } from '../listeners.ts'
 import { revisionOf, withoutNulls } from '../rules/change.ts'
@@ -46,7 +47,7 @@ export async function newDeployment(
     name,
     displayName: null,
     agent: body.agent ?? null,
-    secrets: await context.secrets.seal(id, secrets),
+    secrets: await context.secrets.seal(partitionOf(id), secrets),
     status: 'AWAITING_DATABASE',
     latestRevisionId: null,
     activeRevisionId: null,

@@ -1,5 +1,6 @@
 import type { ControlPlaneContext } from '../../context.ts'
 import type { DeploymentRecord, SourceConfig, SourceRevisionConfig } from '../../records/records.ts'
+import { partitionOf } from '../../records/stored.ts'
 import { MASK } from '../../secrets/mask.ts'
 import { isoTime } from './time.ts'
 
@@ -57,6 +58,6 @@ export const presentRevisionConfig = (config: SourceRevisionConfig) => ({
 
 async function secretsOf({ secrets, showSecrets }: ControlPlaneContext, deployment: DeploymentRecord) {
   if (showSecrets === 'none') return []
-  if (showSecrets === 'plaintext') return secrets.open(deployment.id, deployment.secrets)
+  if (showSecrets === 'plaintext') return secrets.open(partitionOf(deployment.id), deployment.secrets)
   return deployment.secrets.map(({ name }) => ({ name, value: MASK }))
 }

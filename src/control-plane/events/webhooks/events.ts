@@ -1,5 +1,5 @@
-import { isoTime } from '../operations/present/time.ts'
-import type { StatusEvent } from '../records/status-event.ts'
+import { isoTime } from '../../operations/present/time.ts'
+import type { StatusEvent } from '../../records/status-event.ts'
 
 /** What webhooks tell, by the status that was reached. Of two in the same millisecond the first of this list came first. */
 export const WEBHOOK_EVENT_TYPES = [

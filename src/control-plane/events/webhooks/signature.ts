@@ -1,5 +1,5 @@
-import { AgentwireError } from '../../errors.ts'
-import { fromBase64, toBase64 } from '../secrets/base64.ts'
+import { AgentwireError } from '../../../errors.ts'
+import { fromBase64, toBase64 } from '../../secrets/base64.ts'
 
 const PREFIX = 'whsec_'
 /** The bytes that Standard Webhooks asks of a secret. */

@@ -1,0 +1,70 @@
+import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
+import { AgentwireError } from '../../../errors.ts'
+import type { VerifyToken } from './bearer.ts'
+import type { Caller } from './caller.ts'
+
+export type { Caller, VerifyToken }
+
+export interface VerifyJwtOptions {
+  /** Where the keys are, as a JSON Web Key Set. They are fetched when they are needed, and kept. */
+  readonly jwksUrl?: string | undefined
+  /** The key instead: a `CryptoKey`, a JSON Web Key, or the bytes of a shared secret. */
+  readonly key?:
+    | CryptoKey
+    | Uint8Array
+    | { readonly kty: string; readonly [member: string]: unknown }
+    | undefined
+  /** The `iss` that a token must have. */
+  readonly issuer: string | readonly string[]
+  /** The `aud` that a token must have. */
+  readonly audience: string | readonly string[]
+  /** The claim with the tenant, or the list of tenants. Default: each subject has a workspace of its own. */
+  readonly tenantClaim?: string | undefined
+  /** Such as `['RS256']`. Default: what fits the key. */
+  readonly algorithms?: readonly string[] | undefined
+}
+
+/**
+ * Verifies JSON Web Tokens (RFC 7519) for `bearer`. The caller has the id of the claim `sub`, which a token must have, and the other
+ * claims. Throws `AgentwireError` `invalid_argument` where there is not exactly one of `jwksUrl` and `key`.
+ */
+export function verifyJwt(options: VerifyJwtOptions): VerifyToken {
+  const { jwksUrl, key, issuer, audience, algorithms, tenantClaim } = options
+  if ((jwksUrl === undefined) === (key === undefined)) {
+    throw new AgentwireError('invalid_argument', 'verifyJwt: give either jwksUrl or key.')
+  }
+  const known: JWTVerifyOptions = {
+    issuer: [issuer].flat(),
+    audience: [audience].flat(),
+    requiredClaims: ['sub', 'exp'],
+    ...(algorithms && { algorithms: [...algorithms] }),
+  }
+  const keySet = jwksUrl === undefined ? undefined : createRemoteJWKSet(new URL(jwksUrl))
+  return async (token) => {
+    try {
+      const { payload } = keySet ? await jwtVerify(token, keySet, known) : await jwtVerify(token, key!, known)
+      return callerOf(payload, tenantClaim)
+    } catch (error) {
+      if (isRefusal(error)) return null
+      throw error
+    }
+  }
+}
+
+/** Whether the token is at fault, and not the way to the keys. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof errors.JOSEError &&
+  !(error instanceof errors.JWKSTimeout) &&
+  error.code !== 'ERR_JOSE_GENERIC'
+
+function callerOf(claims: JWTPayload, tenantClaim: string | undefined): Caller | null {
+  const { sub: id, tenant: _, tenants: __, ...others } = claims
+  if (typeof id !== 'string' || id === '') return null
+  const caller = { ...others, id }
+  if (tenantClaim === undefined) return caller
+  const named = claims[tenantClaim]
+  if (typeof named === 'string' && named !== '') return { ...caller, tenant: named }
+  const isList = Array.isArray(named) && named.every((one) => typeof one === 'string' && one !== '')
+  // A token that should name a tenant, and does not, must not open a workspace of its own.
+  return isList ? { ...caller, tenants: named as string[] } : null
+}

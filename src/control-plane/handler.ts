@@ -1,0 +1,158 @@
+import { AgentwireError } from '../errors.ts'
+import {
+  type Authenticate,
+  type CorsOptions,
+  type LangGraphCors,
+  type OnError,
+  type WebHandler,
+  withCors,
+} from '../http/index.ts'
+import { memoryStore, type Store } from '../storage/index.ts'
+import { createApi } from './api/create-api.ts'
+import type { ControlPlaneContext } from './context.ts'
+import type { Deployer } from './deployers/deployer.ts'
+import { createWebhooks, type WebhookOptions } from './events/webhooks/webhooks.ts'
+import { createLogs } from './logs/create-logs.ts'
+import type { LogLimits } from './logs/logs.ts'
+import { OPERATIONS } from './operations/all.ts'
+import { createDeployments } from './records/create-deployments.ts'
+import { createSecretBox, type SecretBox } from './secrets/secret-box.ts'
+import type { GitIntegrations } from './wire/integrations.ts'
+import type { WorkerTimes } from './worker/context.ts'
+import { createWorker } from './worker/worker.ts'
+
+export interface ControlPlaneOptions {
+  /** What builds and starts deployments. It is closed with the handler. */
+  readonly deployer: Deployer
+  /**
+   * Who a request comes from; null is answered with 401: `apiKeys({ … })`, `bearer(…)`, or `either` of them. Default: everybody may deploy
+   * everything, and the server says so once.
+   */
+  readonly authenticate?: Authenticate | undefined
+  readonly secrets?: SecretsOptions | undefined
+  /** The Git hosts that `/v1/integrations` tells of. Default: none. */
+  readonly integrations?: GitIntegrations | undefined
+  /** Keeps everything. You close it yourself, after the handler. Default: a `memoryStore()`. */
+  readonly store?: Store | undefined
+  /** The prefix of every route, such as `/api-host`. The host's own takes precedence. Default: none. */
+  readonly basePath?: string | undefined
+  readonly http?: ControlPlaneHttpOptions | undefined
+  /**
+   * Told of what went wrong on our side, with the error id that the client was given. What it throws or rejects with is ignored. Default:
+   * `console.error`.
+   */
+  readonly onError?: OnError | undefined
+  /**
+   * How this process builds and deploys. `false`: only `reconcile()` does, for hosts without background work and for instances that only
+   * answer requests.
+   */
+  readonly worker?: WorkerSettings | false | undefined
+  /** Who is told of each change of a status. */
+  readonly webhooks?: readonly WebhookOptions[] | undefined
+  /** How much is kept of each log. */
+  readonly logs?: LogLimits | undefined
+}
+
+export interface SecretsOptions {
+  /**
+   * 32 random bytes in base64, the same on every instance: `openssl rand -base64 32`. Of several the first one seals, and all of them open.
+   * Secrets are encrypted with it, and upload URLs signed. Default: a random one, only over a store that is not durable.
+   */
+  readonly key?: string | readonly string[] | undefined
+  /**
+   * How the values of secrets are answered: as `***`, in clear (which Terraform needs to see whether they have changed), or not at all.
+   * Default: `masked`.
+   */
+  readonly show?: 'masked' | 'plaintext' | 'none' | undefined
+}
+
+export interface ControlPlaneHttpOptions {
+  /** Larger JSON bodies get 413. Default: 4 MiB. Uploads have a limit of their own. */
+  readonly maxBodyBytes?: number | undefined
+  /** Which pages of other origins may call it. Default: none. */
+  readonly cors?: CorsOptions | LangGraphCors | false | undefined
+}
+
+export interface WorkerSettings extends Partial<WorkerTimes> {
+  /** How many revisions this process builds at once. Default: 2. */
+  readonly builds?: number | undefined
+}
+
+export interface ControlPlane extends WebHandler {
+  /** Does all that is due now, and settles when each deployment is at rest: for hosts without background work. */
+  readonly reconcile: () => Promise<{ readonly deployments: number }>
+}
+
+/**
+ * Serves the control plane: deployments, revisions, logs, listeners, integrations and OAuth tokens, with the document of its API at
+ * `/openapi.json`. Throws `AgentwireError` `invalid_argument` without `secrets.key` over a durable store.
+ */
+export function createControlPlaneHandler(options: ControlPlaneOptions): ControlPlane {
+  const { deployer, authenticate, integrations, store = memoryStore(), onError = logError, http } = options
+  if (!authenticate) warnOpen()
+  const now = () => Date.now()
+  const secrets = secretBoxOf(options.secrets, store)
+  const logs = createLogs({ store, limits: options.logs, onError })
+  const { builds, ...times } = options.worker || {}
+  const webhooks = options.webhooks?.length
+    ? // The embedder has chosen the URLs, so they may be of this machine.
+      createWebhooks({ store, webhooks: options.webhooks, onError, allowLoopback: true })
+    : undefined
+  const opsOf = webhooks?.opsOf
+  const worker = createWorker({ store, deployer, logs, secrets, onError, now, builds, times, opsOf })
+  const isWorking = options.worker !== false
+  const wake = isWorking ? worker.wake : () => {}
+  const closing = new AbortController()
+  const context: ControlPlaneContext = {
+    store,
+    deployer,
+    deployments: createDeployments({ store, wake, now, isHosted: deployer.recover !== undefined, opsOf }),
+    secrets,
+    showSecrets: options.secrets?.show ?? 'masked',
+    logs,
+    wake,
+    auth: undefined,
+    integrations,
+    onError,
+    closing: closing.signal,
+    now,
+  }
+  const api = createApi({
+    operations: OPERATIONS,
+    context,
+    authenticate,
+    basePath: options.basePath,
+    maxBodyBytes: http?.maxBodyBytes,
+    async onClose() {
+      closing.abort()
+      await worker.close()
+      await webhooks?.close()
+      await logs.close()
+    },
+  })
+  webhooks?.start()
+  if (isWorking) worker.start()
+  return { ...withCors(api, http?.cors), reconcile: worker.reconcile }
+}
+
+function secretBoxOf({ key }: SecretsOptions = {}, store: Store): SecretBox {
+  if (key !== undefined) return createSecretBox({ key })
+  if (store.capabilities.durable) {
+    throw new AgentwireError(
+      'invalid_argument',
+      'createControlPlaneHandler: set secrets.key over a durable store, because nothing could open its secrets after a restart. Make one with `openssl rand -base64 32`, keep it outside the code, and give the same one to every instance.',
+    )
+  }
+  const bytes = crypto.getRandomValues(new Uint8Array(32))
+  return createSecretBox({ key: btoa(String.fromCharCode(...bytes)) })
+}
+
+const logError: OnError = (error, { id }) => console.error(`agentwire: error ${id}`, error)
+
+let warned = false
+
+function warnOpen(): void {
+  if (warned) return
+  warned = true
+  console.warn('agentwire: the control plane has no `authenticate` option: every caller may deploy code.')
+}

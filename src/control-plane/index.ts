@@ -1,0 +1,30 @@
+export { apiKeys } from './api/authentication/api-keys.ts'
+export { bearer, type VerifyToken } from './api/authentication/bearer.ts'
+export type { Caller } from './api/authentication/caller.ts'
+export { either } from './api/authentication/either.ts'
+export type {
+  DeployContext,
+  Deployer,
+  DeploymentContext,
+  DeployRequest,
+  LogLevel,
+  PhaseContext,
+  Prepared,
+  Running,
+  UploadStore,
+} from './deployers/deployer.ts'
+export { DeployError } from './deployers/errors.ts'
+export type { WebhookEventType } from './events/webhooks/events.ts'
+export type { WebhookOptions } from './events/webhooks/webhooks.ts'
+export {
+  type ControlPlane,
+  type ControlPlaneHttpOptions,
+  type ControlPlaneOptions,
+  createControlPlaneHandler,
+  type SecretsOptions,
+  type WorkerSettings,
+} from './handler.ts'
+export type { LogLimits } from './logs/logs.ts'
+export type { SecretReference, Source, SourceConfig, SourceRevisionConfig } from './records/records.ts'
+export type { GitIntegration, GitIntegrations, GitRepository } from './wire/integrations.ts'
+export type { WorkerTimes } from './worker/context.ts'
