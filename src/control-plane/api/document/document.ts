@@ -36,10 +36,8 @@ type Content = Readonly<Record<string, { readonly schema: DocumentSchema }>>
 
 const JSON_TYPE = 'application/json'
 
-/**
- * The OpenAPI document of the operations that are not hidden, for where they are mounted. The same operations give the same document.
- */
-export function documentOf(operations: readonly Operation[], basePath = ''): OpenApiDocument {
+/** The OpenAPI document of the operations that are not hidden. The same operations give the same document. */
+export function documentOf(operations: readonly Operation[]): OpenApiDocument {
   const components = createComponents(VALIDATION_ERRORS)
   const paths: Record<string, Record<string, DocumentOperation>> = {}
   for (const { spec } of operations) {
@@ -55,7 +53,6 @@ export function documentOf(operations: readonly Operation[], basePath = ''): Ope
         'Creates deployments of agents, builds and rolls out their revisions, and reads their logs.',
       version: '0.1.0',
     },
-    ...(basePath && { servers: [{ url: basePath }] }),
     paths,
     components: { schemas: components.schemas(), securitySchemes: SECURITY_SCHEMES },
   }

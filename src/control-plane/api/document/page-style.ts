@@ -18,7 +18,9 @@ code, pre, textarea { font-family: ui-monospace, monospace; font-size: 0.9rem; }
 label { display: block; margin: 0.5rem 0; }
 input, textarea { display: block; width: 100%; padding: 0.4rem 0.5rem; border: 1px solid var(--line); border-radius: 0.3rem;
   background: var(--ground); color: var(--text); }
-button { padding: 0.4rem 1.2rem; border: 0; border-radius: 0.3rem; background: var(--link); color: var(--ground); font: inherit;
+form { display: grid; grid-template-columns: repeat(auto-fill, minmax(18rem, 1fr)); gap: 0 1rem; align-items: start; }
+form > :has(textarea), .answer { grid-column: 1 / -1; }
+button { justify-self: start; margin-top: 0.5rem; padding: 0.4rem 1.2rem; border: 0; border-radius: 0.3rem; background: var(--link); color: var(--ground); font: inherit;
   cursor: pointer; }
 :focus-visible { outline: 2px solid var(--link); outline-offset: 2px; }
 details { border: 1px solid var(--line); border-radius: 0.4rem; margin: 0.4rem 0; padding: 0 0.8rem; background: var(--raised); }
@@ -34,6 +36,8 @@ summary b { display: inline-block; min-width: 4rem; font-size: 0.8rem; }
   white-space: pre-wrap; overflow-wrap: anywhere; }
 table { width: 100%; margin-top: 0.8rem; border-collapse: collapse; font-size: 0.9rem; }
 caption { text-align: left; font-weight: bold; }
+thead th { white-space: nowrap; }
 th, td { padding: 0.3rem 0.5rem 0.3rem 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top;
   overflow-wrap: anywhere; }
+th { width: 35%; }
 `

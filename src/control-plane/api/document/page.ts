@@ -58,7 +58,7 @@ ${Object.entries(components.schemas).map(renderSchema)}
 
 const renderOperation = (entry: Entry): Html => html`<details class="operation" id="${entry.operationId}">
 <summary><b class="${entry.method.toLowerCase()}">${entry.method}</b> <code>${entry.path}</code> <span>${entry.summary}</span></summary>
-${entry.description && html`<p>${entry.description}</p>`}
+${entry.description && html`<p>${prose(entry.description)}</p>`}
 <form data-method="${entry.method}" data-path="${entry.path}">
 ${entry.parameters?.map((parameter) => renderParameter(parameter, entry.operationId))}
 ${entry.requestBody && renderBody(entry)}
@@ -81,7 +81,7 @@ function renderParameter(
   const note = `${place}${required ? ', required' : ''}`
   return html`<label for="${id}-${name}"><span><code>${name}</code> <small>${note}, ${typeOf(schema)}</small></span>
 <input id="${id}-${name}" name="${name}" data-in="${place}" ${required ? raw('required') : ''} ${isList ? raw('data-list') : ''} placeholder="${isList ? 'Separated by commas' : textOf(schema.default)}" autocomplete="off" spellcheck="false">
-${description && html`<small>${description}</small>`}</label>
+${description && html`<small>${prose(description)}</small>`}</label>
 `
 }
 
@@ -104,14 +104,23 @@ const renderSchema = ([name, schema]: readonly [
   DocumentSchema,
 ]): Html => html`<details id="schema-${name}">
 <summary><code>${name}</code></summary>
-${schema.description && html`<p>${schema.description}</p>`}
-<table><thead><tr><th scope="col">Member</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead>
+${schema.description && html`<p>${prose(schema.description)}</p>`}
+<table><thead><tr><th scope="col">Member</th><th scope="col">Type</th></tr></thead>
 <tbody>${Object.entries(schema.properties ?? {}).map(
   ([member, value]) =>
-    html`<tr><th scope="row"><code>${member}</code></th><td>${typeOf(value)}${schema.required?.includes(member) ? ', required' : ''}</td><td>${value.description ?? someOf(value).description ?? ''}</td></tr>`,
+    html`<tr><th scope="row"><code>${member}</code></th><td>${typeOf(value)}${schema.required?.includes(member) ? ', required' : ''}${renderNote(value)}</td></tr>`,
 )}</tbody></table>
 </details>
 `
+
+function renderNote(schema: DocumentSchema): Html | undefined {
+  const description = schema.description ?? someOf(schema).description
+  return description === undefined ? undefined : html`<br><small>${prose(description)}</small>`
+}
+
+/** A text in which what stands between backticks is code. */
+const prose = (text: string): readonly Html[] =>
+  text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))
 
 /** A type in words, with links to the schemas it names. */
 function typeOf(schema: DocumentSchema): Html {

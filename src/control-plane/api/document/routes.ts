@@ -1,6 +1,6 @@
 import { json, type Route } from '../../../http/index.ts'
 import type { Operation } from '../operation.ts'
-import { documentOf } from './document.ts'
+import { documentOf, type OpenApiDocument } from './document.ts'
 import { renderPage } from './page.ts'
 
 const DOCUMENT = '/openapi.json'
@@ -8,18 +8,21 @@ const PAGE = '/docs'
 
 /** The document of operations and a page to read and try it, both public. */
 export function documentRoutes(operations: readonly Operation[]): readonly Route[] {
+  let known: OpenApiDocument | undefined
+  const document = (): OpenApiDocument => (known ??= documentOf(operations))
   return [
-    [
-      'GET',
-      DOCUMENT,
-      ({ url }) => json(documentOf(operations, url.pathname.slice(0, url.pathname.lastIndexOf(DOCUMENT)))),
-      true,
-    ],
-    ['GET', PAGE, () => html(documentOf(operations)), true],
+    ['GET', DOCUMENT, ({ url }) => json({ ...document(), ...serversOf(url) }), true],
+    ['GET', PAGE, () => html(document()), true],
   ]
 }
 
-function html(document: Parameters<typeof renderPage>[0]): Response {
+/** Where the API is mounted, if it is not at the root. */
+function serversOf({ pathname }: URL): Pick<OpenApiDocument, 'servers'> {
+  const base = pathname.slice(0, pathname.lastIndexOf(DOCUMENT))
+  return base === '' ? {} : { servers: [{ url: base }] }
+}
+
+function html(document: OpenApiDocument): Response {
   const nonce = crypto.randomUUID()
   return new Response(renderPage(document, nonce), {
     headers: {
