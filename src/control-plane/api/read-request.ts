@@ -10,7 +10,7 @@ export function readRequest(spec: OperationSpec, call: Call, body: unknown) {
   const findings = createFindings()
   const input = {
     params: readParams(spec, call.params, findings),
-    query: readQuery(spec, call.url.searchParams, findings),
+    query: spec.query ? readQuery(spec.query, call.url.searchParams, findings) : {},
     body: readBody(spec, body, findings),
   }
   if (findings.problems.length > 0) throw new InvalidRequest(findings.problems)
@@ -19,25 +19,27 @@ export function readRequest(spec: OperationSpec, call: Call, body: unknown) {
 
 function readParams(spec: OperationSpec, params: Call['params'], findings: Findings) {
   const schemas = spec.params?.properties ?? {}
-  const read = Object.entries(params).map(([name, value]) => {
-    const schema = Object.hasOwn(schemas, name) ? schemas[name]! : {}
-    return [name, check(schema, value, ['path', name], findings)]
-  })
-  return Object.fromEntries(read) as Record<string, unknown>
+  const read: Record<string, unknown> = {}
+  // Their names come from the pattern of the route.
+  for (const name in params) {
+    const schema = schemas[name]
+    read[name] = schema ? check(schema, params[name], ['path', name], findings) : params[name]
+  }
+  return read
 }
 
-function readQuery({ query }: OperationSpec, given: URLSearchParams, findings: Findings) {
-  const read: [string, unknown][] = []
-  for (const [name, schema] of Object.entries(query?.properties ?? {})) {
+function readQuery(query: NonNullable<OperationSpec['query']>, given: URLSearchParams, findings: Findings) {
+  const read: Record<string, unknown> = {}
+  for (const [name, schema] of Object.entries(query.properties)) {
     const values = given.getAll(name)
     const loc = ['query', name]
     if (values.length > 0) {
       // Of a parameter that was given several times, the last one counts.
-      read.push([name, check(schema, isList(schema) ? values : values.at(-1), loc, findings)])
-    } else if (schema.default !== undefined) read.push([name, defaultOf(schema)])
-    else if (query?.required?.includes(name)) findings.add(MISSING, loc, null)
+      read[name] = check(schema, isList(schema) ? values : values.at(-1), loc, findings)
+    } else if (schema.default !== undefined) read[name] = defaultOf(schema)
+    else if (query.required?.includes(name)) findings.add(MISSING, loc, null)
   }
-  return Object.fromEntries(read) as Record<string, unknown>
+  return read
 }
 
 const isList = (schema: JsonSchema): boolean =>

@@ -1,11 +1,13 @@
 import { accept, type Outcome, refuse } from './outcome.ts'
 
 const GROUPS = [8, 4, 4, 4, 12]
+const CANONICAL = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/
 
 /** A UUID with or without hyphens, in braces or as a URN. It becomes lower case with hyphens. */
 export function checkUuid(value: unknown): Outcome {
   if (typeof value !== 'string')
     return refuse('uuid_type', 'UUID input should be a string, bytes or UUID object')
+  if (CANONICAL.test(value)) return accept(value)
   const hex = hexOf(value)
   if (hex !== undefined) {
     return accept(hex.toLowerCase().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'))

@@ -58,7 +58,7 @@ test('JSON that is whole is read as it is', () => {
   expect(parseJson(' {"a":[1,"x",null,{"b":{}}]} ')).toEqual({ a: [1, 'x', null, { b: {} }] })
 })
 
-test('every prefix of a text is refused at its end, or where its last string begins', () => {
+test('every prefix of a text is refused, at a place within it', () => {
   const text = '{"a":[1,-2.5e3,"x\\u00e9",null,{"b":{},"c":[]}]}'
   for (let length = 1; length < text.length; length++) {
     const [problem] = problemsOf(text.slice(0, length)) ?? []
