@@ -119,10 +119,9 @@ function supervise(child: ChildProcess, group: ProcessGroup, reaper: Reaper): Su
 const KILL_ROUNDS = 20
 
 async function killGroup(group: ProcessGroup): Promise<void> {
-  await signalGroup(group, 'SIGKILL')
-  for (let round = 0; round < KILL_ROUNDS && (await groupRuns(group)); round++) {
+  for (let round = 0; round < KILL_ROUNDS; round++) {
+    if (!(await signalGroup(group, 'SIGKILL')) || !(await groupRuns(group))) return
     await sleep(10)
-    await signalGroup(group, 'SIGKILL')
   }
 }
 

@@ -373,19 +373,21 @@ describe('an uploaded archive', () => {
     )
 
   test('is unpacked, and stays for later revisions when the upload is swept', async () => {
-    await upload('one', '{}')
-    await fetched(ofUpload('one'))
+    await upload('uploads/deployment-1/one.tar.gz', '{}')
+    await fetched(ofUpload('uploads/deployment-1/one.tar.gz'))
     await rm(options.dirs.uploads, { recursive: true })
-    const { folder } = await fetched(ofUpload('one'), { revisionId: 'revision-2' })
+    const { folder } = await fetched(ofUpload('uploads/deployment-1/one.tar.gz'), {
+      revisionId: 'revision-2',
+    })
     expect(await readFile(join(folder, 'langgraph.json'), 'utf8')).toBe('{}')
   })
 
   test('only the newest one of a deployment stays', async () => {
-    await upload('one', '{}')
-    await upload('two', '{ }')
-    await fetched(ofUpload('one'))
-    await fetched(ofUpload('two'), { revisionId: 'revision-2' })
-    expect(await readdir(options.dirs.kept('deployment-1'))).toEqual(['two'])
+    await upload('uploads/deployment-1/one.tar.gz', '{}')
+    await upload('uploads/deployment-1/two.tar.gz', '{ }')
+    await fetched(ofUpload('uploads/deployment-1/one.tar.gz'))
+    await fetched(ofUpload('uploads/deployment-1/two.tar.gz'), { revisionId: 'revision-2' })
+    expect(await readdir(options.dirs.kept('deployment-1'))).toEqual(['uploads.deployment-1.two.tar.gz'])
   })
 
   test('that is not there is told', async () => {
@@ -431,7 +433,7 @@ test.each(['external_docker', 'internal_docker', 'internal_template'] as const)(
   },
 )
 
-test.each(['../../etc/passwd', 'a/b', '/etc/passwd', 'a.tar.gz', '', 'a\0', '..'])(
+test.each(['../../etc/passwd', 'a/../b', '/etc/passwd', 'a.zip', '', 'a\0', '..'])(
   'the upload %j is refused',
   (source_tarball_path) => {
     const request = deployRequest({

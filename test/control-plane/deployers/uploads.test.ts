@@ -85,15 +85,32 @@ test('a file is replaced as a whole, and an earlier one stays where the new one 
   expect((await stat(join(dir, 'same'))).mode & 0o777).toBe(0o600)
 })
 
+test('the paths that the control plane makes name different files of one folder', async () => {
+  const paths = ['uploads/a-1/b-2.tar.gz', 'uploads/a-1/b-2', 'uploads/a-1-b-2', 'uploads/a_1/b-2']
+  for (const path of paths) await uploads.put(path, new Blob([path]).stream(), 100)
+  expect((await readdir(dir)).sort()).toEqual([
+    'uploads.a-1-b-2',
+    'uploads.a-1.b-2',
+    'uploads.a-1.b-2.tar.gz',
+    'uploads.a_1.b-2',
+  ])
+  for (const path of paths) expect(await uploads.has(path)).toBe(true)
+})
+
 test.each([
   '',
   '.',
   '..',
   '../evil',
   '/etc/passwd',
-  'a/b',
+  'a/../b',
+  'a//b',
+  'a/',
+  'a/.tar.gz',
+  '.tar.gz',
+  'a.tar.gz/b',
+  'a.b',
   'a\\b',
-  'a.tar.gz',
   'a\0b',
   'a\nb',
   'é',

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DeployError } from '../errors.ts'
 
 /**
- * Where the process deployer keeps what. The name of each folder is an id that the control plane has made.
+ * Where the process deployer keeps what. Names in `<…>` are ids that the control plane has made.
  *
  * ```text
  * <dir>/uploads/<upload>                                 what clients have uploaded, for a day
@@ -33,11 +33,9 @@ export function dirsOf(dir: string): Dirs {
   }
 }
 
-/** Whether it can be the name of a file, and nothing but one. */
-export const isId = (text: string): boolean => /^[A-Za-z0-9_-]{1,200}$/.test(text)
-
 function checkedId(id: string): string {
-  if (!isId(id)) throw new DeployError('An id may hold letters, digits, "_" and "-" only.')
+  if (!/^[A-Za-z0-9_-]{1,200}$/.test(id))
+    throw new DeployError('An id may hold letters, digits, "_" and "-" only.')
   return id
 }
 

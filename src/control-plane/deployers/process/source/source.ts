@@ -2,13 +2,13 @@ import { access, mkdir, realpath, stat } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import type { DeploymentContext, DeployRequest } from '../../deployer.ts'
 import { DeployError } from '../../errors.ts'
-import { type Dirs, isId, removeFolder } from '../dirs.ts'
+import { type Dirs, removeFolder } from '../dirs.ts'
 import { checkOut } from './git.ts'
 import { copyFolder } from './local.ts'
 import { type AllowedRepositories, type Repository, readRepository, refuseRef } from './repository.ts'
 import { unpackTarball } from './tarball.ts'
 import { checkTree, isInside, type TreeLimits } from './tree.ts'
-import { keepUpload } from './uploads.ts'
+import { isUploadPath, keepUpload } from './uploads.ts'
 
 export interface SourceOptions {
   readonly dirs: Dirs
@@ -44,7 +44,7 @@ export function refuseSource(
     const refused = refuseRef(repo_ref ?? '')
     if (refused !== undefined) return refused
   }
-  if (source === 'internal_source' && source_tarball_path != null && !isId(source_tarball_path))
+  if (source === 'internal_source' && source_tarball_path != null && !isUploadPath(source_tarball_path))
     return 'The source_tarball_path is refused: it has to be one that upload-url gave.'
   return refuseConfigPath(langgraph_config_path)
 }

@@ -6,23 +6,32 @@ import { pipeline } from 'node:stream/promises'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import type { UploadStore } from '../../deployer.ts'
 import { DeployError } from '../../errors.ts'
-import { isId } from '../dirs.ts'
 import { inMegabytes } from './tree.ts'
 
 /** How long an upload waits for the revision that is made of it. */
 const KEPT_MS = 24 * 60 * 60 * 1000
 
+/** Whether it is a path as the control plane makes them: ids between slashes, and perhaps `.tar.gz` at the end. */
+export const isUploadPath = (path: string): boolean =>
+  path.length <= 200 && /^[A-Za-z0-9_-]+(\/[A-Za-z0-9_-]+)*(\.tar\.gz)?$/.test(path)
+
+/** The name of the file of an upload. No two paths have the same one, because ids hold no dots. */
+function fileName(path: string): string {
+  if (!isUploadPath(path)) throw new DeployError('This is not the path of an upload.')
+  return path.replaceAll('/', '.')
+}
+
 /**
- * Uploads as files of a folder. Their paths are ids: letters, digits, `_` and `-`. A file is there whole or not at all. Those older than a day
+ * Uploads as files of one folder. A file is there whole or not at all. Those older than a day
  * are removed with the next upload; the deployments have what they were made of.
  */
 export function fileUploads(dir: string): UploadStore {
   return {
     async put(path, body, maxBytes) {
-      const file = uploadFile(dir, path)
+      const file = join(dir, fileName(path))
       await mkdir(dir, { recursive: true })
       await sweep(dir)
-      const part = `${file}.${crypto.randomUUID()}.part`
+      const part = `${file}~${crypto.randomUUID()}`
       try {
         await pipeline(
           Readable.fromWeb(body as NodeReadableStream<Uint8Array>),
@@ -36,27 +45,22 @@ export function fileUploads(dir: string): UploadStore {
       }
     },
     async has(path) {
-      return isId(path) && isThere(join(dir, path))
+      return isUploadPath(path) && isThere(join(dir, fileName(path)))
     },
   }
 }
 
 /** Gives the file of an upload, kept in a folder of the deployment, where only the newest one stays. */
 export async function keepUpload(dir: string, kept: string, path: string): Promise<string> {
-  const file = join(kept, path)
-  if (isId(path) && (await isThere(file))) return file
-  const uploaded = uploadFile(dir, path)
+  const file = join(kept, fileName(path))
+  if (await isThere(file)) return file
+  const uploaded = join(dir, fileName(path))
   if (!(await isThere(uploaded)))
     throw new DeployError('The uploaded source is not there any more: upload it again.')
   await rm(kept, { recursive: true, force: true })
   await mkdir(kept, { recursive: true })
   await link(uploaded, file)
   return file
-}
-
-function uploadFile(dir: string, path: string): string {
-  if (!isId(path)) throw new DeployError('This is not the path of an upload.')
-  return join(dir, path)
 }
 
 const isThere = (file: string): Promise<boolean> =>
