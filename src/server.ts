@@ -18,6 +18,11 @@ export interface ServerFaces extends FaceOptions {
   readonly threads?: ThreadsOptions | undefined
   /** A2A under `/a2a/{assistant_id}`, with the cards of the agents. False turns it off. Default: on. */
   readonly a2a?: A2AOptions | false | undefined
+  /**
+   * The control plane under `/v2/…`, of `createControlPlaneHandler` of `agentwire/control-plane`. It has options of its own, and is closed
+   * with the server. Default: none.
+   */
+  readonly controlPlane?: WebHandler | undefined
   readonly http?: ServerHttpOptions | undefined
 }
 
@@ -43,10 +48,11 @@ export interface AgentServer extends WebHandler {
 /** Serves agents: every endpoint group over one engine, as one handler to mount. */
 export function createAgentServer(options: ServerOptions): AgentServer {
   const { engine, close } = engineOf(options)
-  const { threads, a2a, http } = options
+  const { threads, a2a, controlPlane, http } = options
   const shared = { ...groupOptions(options), engine }
   const groups = [createThreadsGroup({ ...shared, basePath: threads?.basePath })]
   if (a2a !== false && http?.disable_a2a !== true) groups.push(createA2AGroup({ ...shared, options: a2a }))
+  if (controlPlane) groups.push(controlPlane)
   const server = withCors(combine(groups), http?.cors)
   let closed: Promise<void> | undefined
   return { ...server, engine, close: () => (closed ??= server.close().then(close)) }
