@@ -3,6 +3,7 @@ import type { WebHandler } from '../../src/http/index.ts'
 import { createAgentEngine } from '../../src/runs/index.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../../src/storage/open.ts'
 import { type FacesOptions, facesOf } from './faces.ts'
+import { keepRunning } from './keep-running.ts'
 import { type Project, projectLoader } from './project.ts'
 import { watchSources } from './watch.ts'
 
@@ -50,6 +51,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
       },
     )
     const stopWatching = watch ? reloading(project, { load, show, onReload }) : () => {}
+    if (watch)
+      keepRunning((error) => console.error('agentwire: an error that the project has not caught.', error))
     const close = async () => {
       stopWatching()
       await served.close()

@@ -143,3 +143,17 @@ test('a folder that is new is watched, and packages, builds and folders with a d
   await output(times(3))
   expect((await chat(origin, 'agent')).texts[1]).toBe('deeper hello')
 })
+
+test('an error that the project has not caught is printed, and costs no threads', async () => {
+  const folder = project({ 'langgraph.json': config, 'src/graph.ts': graph, 'src/helper.ts': helper('one') })
+  const { origin, output, text } = await serve(folder, ['--watch'])
+  const { threadId } = await chat(origin, 'agent')
+  const faults =
+    "setTimeout(() => { throw new Error('thrown later') }); void Promise.reject(new Error('rejected later'))"
+  write(folder, { 'src/helper.ts': `${helper('two')}\n${faults}` })
+  await output(/thrown later/)
+  await output(/rejected later/)
+  await output(times(1))
+  expect((await chat(origin, 'agent', threadId)).texts).toEqual(['hello', 'one hello', 'hello', 'two hello'])
+  expect(text()).toContain('helper.ts:2')
+})
