@@ -69,7 +69,7 @@ describe('a page of a named origin', () => {
     const response = await send(handler, '/things', { origin })
     expect(allowed(response)).toEqual({
       'allow-origin': origin,
-      'expose-headers': 'content-location,x-pagination-total,retry-after',
+      'expose-headers': 'content-location,etag,preference-applied,x-pagination-total,retry-after',
     })
     expect(response.headers.get('vary')).toBe('origin')
     expect(await response.json()).toEqual({ ok: true })
@@ -142,7 +142,7 @@ describe('a preflight', () => {
       'allow-origin': APP,
       'allow-methods': 'GET,POST,HEAD,OPTIONS',
       'allow-headers':
-        'a2a-extensions,a2a-version,authorization,content-type,idempotency-key,last-event-id,traceparent,tracestate,x-api-key,x-team',
+        'a2a-extensions,a2a-version,authorization,content-type,idempotency-key,if-match,if-none-match,last-event-id,prefer,traceparent,tracestate,x-api-key,x-tenant-id,x-team',
       'max-age': '600',
     })
     expect(response.headers.get('vary')).toBe('origin')
@@ -220,7 +220,7 @@ describe('the section of a langgraph.json', () => {
       'max-age': '5',
     })
     expect(allowed(await send(handler, '/things', { origin: APP }))['expose-headers']).toBe(
-      'content-location,x-pagination-total,retry-after,x-mine',
+      'content-location,etag,preference-applied,x-pagination-total,retry-after,x-mine',
     )
   })
 

@@ -6,8 +6,7 @@ import type { Operation } from './operation.ts'
 import { parseJson } from './parse-json.ts'
 import { routesOf } from './routes.ts'
 
-export interface ApiOptions
-  extends Pick<HandlerOptions, 'basePath' | 'maxBodyBytes' | 'onRefuse' | 'onClose'> {
+export interface ApiOptions extends Pick<HandlerOptions, 'basePath' | 'maxBodyBytes' | 'onClose'> {
   readonly operations: readonly Operation[]
   readonly context: ControlPlaneContext
   readonly authenticate?: Authenticate | undefined

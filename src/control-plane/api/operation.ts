@@ -14,6 +14,8 @@ export interface OperationSpec {
   readonly params?: Members
   /** A query parameter that is a list may be given several times. */
   readonly query?: Members & { readonly required?: readonly string[] }
+  /** Headers that it heeds, and what they do: for the document, they are not checked. */
+  readonly headers?: Readonly<Record<string, string>>
   readonly body?: JsonSchema
   /** Whether the body may be left out, which is then read as `{}`. */
   readonly bodyOptional?: boolean

@@ -13,10 +13,13 @@ const rename = operation(
     tag: 'Things',
     summary: 'Rename Thing',
     query: { properties: { tags: { type: 'array', items: { type: 'string' } }, note: { type: 'string' } } },
+    headers: { 'X-Note': 'A note.' },
     body: { title: 'Rename', type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
     responses: { 200: {} },
   },
-  async (_, { params, query, body, call }) => ({ body: { params, query, body, caller: call.principal } }),
+  async (_, { params, query, body, call }) => ({
+    body: { params, query, body, caller: call.principal, note: call.request.headers.get('x-note') },
+  }),
 )
 const list = operation(
   { method: 'GET', path: '/others', tag: 'Others', summary: 'List', isPublic: true, responses: { 200: {} } },
@@ -56,6 +59,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')(
       const form = operations.first().locator('form')
       await form.getByLabel('thing_id').fill('a/b')
       await form.getByLabel('tags').fill('x, y')
+      await form.getByLabel('X-Note').fill('from a header')
       await form.getByLabel('Body').fill('{"name":"n"}')
       await form.getByRole('button', { name: 'Send' }).click()
       const answer = form.getByRole('status')
@@ -65,6 +69,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')(
         query: { tags: ['x', 'y'] },
         body: { name: 'n' },
         caller: { id: 'me' },
+        note: 'from a header',
       })
 
       await operations.nth(1).locator('summary').click()

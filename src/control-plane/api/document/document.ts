@@ -26,7 +26,7 @@ export interface DocumentOperation {
 
 export interface DocumentParameter {
   readonly name: string
-  readonly in: 'path' | 'query'
+  readonly in: 'path' | 'query' | 'header'
   readonly required: boolean
   readonly description?: string
   readonly schema: DocumentSchema
@@ -64,7 +64,7 @@ function describe(spec: OperationSpec, { refer }: Components): DocumentOperation
     required: !spec.bodyOptional,
     content: { [JSON_TYPE]: { schema: refer(spec.body) } },
   }
-  const readsInput = parameters.length > 0 || body !== undefined
+  const isChecked = body !== undefined || parameters.some((parameter) => parameter.in !== 'header')
   return {
     tags: [spec.tag],
     summary: spec.summary,
@@ -74,7 +74,7 @@ function describe(spec: OperationSpec, { refer }: Components): DocumentOperation
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
     responses: {
-      ...(readsInput && { 422: response(422, { $ref: '#/components/schemas/HTTPValidationError' }) }),
+      ...(isChecked && { 422: response(422, { $ref: '#/components/schemas/HTTPValidationError' }) }),
       ...Object.fromEntries(
         Object.entries(spec.responses).map(([status, given]) => [
           status,
@@ -106,7 +106,13 @@ function parametersOf(spec: OperationSpec, refer: Components['refer']): Document
     required: spec.query?.required?.includes(name) ?? false,
     schema: refer(schema),
   }))
-  return [...inPath, ...inQuery].map((parameter) => {
+  const inHeader = Object.entries(spec.headers ?? {}).map(([name, description]) => ({
+    name,
+    in: 'header' as const,
+    required: false,
+    schema: { type: 'string', description } as const,
+  }))
+  return [...inPath, ...inQuery, ...inHeader].map((parameter) => {
     const { description } = parameter.schema
     return { ...parameter, ...(description && { description }) }
   })

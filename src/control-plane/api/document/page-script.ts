@@ -29,15 +29,16 @@ openTarget()
 function requestOf(form) {
   let path = form.dataset.path
   let body
+  const headers = {}
   const query = new URLSearchParams()
   for (const field of form.querySelectorAll('[data-in]')) {
     const { name, value, dataset } = field
     if (dataset.in === 'path') path = path.replace('{' + name + '}', encodeURIComponent(value))
     else if (value === '') continue
     else if (dataset.in === 'body') body = value
+    else if (dataset.in === 'header') headers[name] = value
     else for (const one of 'list' in dataset ? value.split(',') : [value]) query.append(name, one.trim())
   }
-  const headers = {}
   const key = document.getElementById('key').value
   if (key !== '') headers['X-Api-Key'] = key
   if (body !== undefined) headers['Content-Type'] = 'application/json'
