@@ -254,6 +254,17 @@ describe('a git repository', () => {
     await fails(ofGit(url), 'The source holds more than 2 files and folders.')
   })
 
+  test('a few objects that name billions of files are refused before one of them is written', async () => {
+    const { url, work, push } = await repository(graph)
+    let object = `100644 blob ${git(work, 'rev-parse', 'HEAD:graph.ts')}`
+    for (let level = 0; level < 10; level++) {
+      const tree = Array.from({ length: 10 }, (_, at) => `${object}\tf${at}\n`).join('')
+      object = `040000 tree ${execFileSync('git', ['mktree'], { cwd: work, input: tree, encoding: 'utf8' }).trim()}`
+    }
+    push(`${git(work, 'commit-tree', object.slice(12), '-m', 'many')}:refs/heads/many`)
+    await fails(ofGit(url, 'many'), 'The source holds more than 100000 files and folders.')
+  })
+
   test('an abort ends git and leaves nothing', async () => {
     // A host that never answers.
     const server = createServer(() => {})

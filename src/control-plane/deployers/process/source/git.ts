@@ -3,11 +3,13 @@ import { join } from 'node:path'
 import { DeployError } from '../../errors.ts'
 import { runCommand, scrubbedEnv } from '../../run-command.ts'
 import type { Repository } from './repository.ts'
+import { limiter, type TreeLimits } from './tree.ts'
 
 /** How git is run. */
 export interface GitOptions {
   /** Settings of git by name, such as credentials for private repositories. They are not shown in the list of processes. */
   readonly config: Readonly<Record<string, string>>
+  readonly limits: TreeLimits
   readonly signal: AbortSignal
   readonly onLine: (line: string) => void
 }
@@ -26,12 +28,12 @@ export async function checkOut(
   options: GitOptions,
 ): Promise<string> {
   const { url } = repository
-  const git = (args: readonly string[], onLine = options.onLine) =>
+  const git = (args: readonly string[], onLine = options.onLine, signal = options.signal) =>
     runCommand({
       command: ['git', ...settings(url), ...args],
       cwd: folder,
       env: gitEnv(options.config),
-      signal: options.signal,
+      signal,
       onLine,
     })
   const must = async (what: string, args: readonly string[], onLine?: (line: string) => void) => {
@@ -49,9 +51,28 @@ export async function checkOut(
       commit = line
     },
   )
+  await checkSize()
   await must('git could not check out the commit', ['checkout', '--quiet', '--detach', commit, '--'])
   await rm(join(folder, '.git'), { recursive: true, force: true })
   return commit
+
+  /** A few small objects may name millions of files: they are counted before one is written. */
+  async function checkSize(): Promise<void> {
+    const { addEntry, addBytes } = limiter(options.limits)
+    const tooMuch = new AbortController()
+    const count = (line: string) => {
+      try {
+        addEntry()
+        // "mode type id size<tab>path", where what has no size has a dash.
+        addBytes(Number(/^\S+ \S+ \S+ +(\d+)/.exec(line)?.[1] ?? 0))
+      } catch (error) {
+        tooMuch.abort(error)
+      }
+    }
+    const signal = AbortSignal.any([options.signal, tooMuch.signal])
+    const { code } = await git(['ls-tree', '-r', '-t', '-l', commit], count, signal)
+    if (code !== 0) throw new DeployError('git could not list the files of the commit.')
+  }
 
   async function fetchRef(): Promise<void> {
     for (const candidate of candidates(ref)) {

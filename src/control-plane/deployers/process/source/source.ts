@@ -89,7 +89,7 @@ export async function fetchSource(
     }
     log(`Fetching ${ref} of ${repository.url}`)
     await mkdir(folder, { recursive: true })
-    const commit = await checkOut(repository, ref, folder, { config: gitConfig, signal, onLine: log })
+    const commit = await checkOut(repository, ref, folder, { config: gitConfig, limits, signal, onLine: log })
     await checkTree(folder, limits)
     log(`At commit ${commit}`)
     return commit
