@@ -19,6 +19,7 @@ export default defineConfig({
     a2a: 'src/a2a/index.ts',
     'control-plane': 'src/control-plane/index.ts',
     'control-plane-jwt': 'src/control-plane/api/authentication/jwt.ts',
+    'control-plane-oauth': 'src/control-plane/auth/oauth.ts',
     audit: 'src/audit/index.ts',
     node: 'adapters/node.ts',
     express: 'adapters/express.ts',

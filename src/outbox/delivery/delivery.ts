@@ -1,89 +1,18 @@
-import { reachOf } from './address.ts'
-import { type AddressPolicy, checkAddresses, checkUrl, nameOf } from './check-url.ts'
 import { DeliveryError } from './errors.ts'
+import { createRequester, type DeliveryOptions, type GuardedRequest } from './requests.ts'
 import type { Answer } from './send.ts'
-import { fetchSender } from './send-by-fetch.ts'
-import { nodeSender } from './send-by-node.ts'
 
-export interface DeliveryOptions extends AddressPolicy {
-  /** The time that a request may take, from the look-up of the name to the end of the answer, in milliseconds. Default 10,000. */
-  readonly timeoutMs?: number | undefined
-  /** How much of an answer is read before the connection is closed, in bytes. Default 65,536. */
-  readonly maxResponseBytes?: number | undefined
-  /** Gives all IP addresses of a name. Default: what the system's name servers say; its hosts file is not read. */
-  readonly lookup?: ((name: string) => Promise<readonly string[]>) | undefined
-}
+export type { DeliveryOptions }
 
-export interface DeliveryRequest {
-  readonly url: string
-  readonly headers?: Readonly<Record<string, string>> | undefined
-  readonly body: string
-  /** Ends the request. */
-  readonly signal?: AbortSignal | undefined
-}
+export type DeliveryRequest = Omit<GuardedRequest, 'method' | 'keepsBody'>
 
 /** Posts a request. Settles with the status of the answer, which is 2xx, and throws `DeliveryError` in every other case. */
 export type Deliver = (request: DeliveryRequest) => Promise<{ readonly status: number }>
 
-/**
- * Posts to URLs that others have chosen, and to nothing but the public internet: all addresses of a name are checked, and the request
- * goes to one that was checked. Redirects are not followed, and nothing of an answer but its status is passed on.
- */
+/** Posts to URLs that others have chosen, as `createRequester` does. Nothing of an answer but its status is passed on. */
 export function createDelivery(options: DeliveryOptions = {}): Deliver {
-  const { timeoutMs = 10_000, maxResponseBytes = 65_536 } = options
-  const sender = nodeSender() ?? fetchSender
-  const lookup = options.lookup ?? sender.lookup
-
-  async function addressesOf(url: URL, signal: AbortSignal): Promise<readonly string[]> {
-    const name = nameOf(url)
-    if (!sender.lookup) return []
-    const addresses = reachOf(name) ? [name] : await untilAbort(signal, lookup!(name, signal))
-    checkAddresses(addresses, options)
-    return addresses.slice(0, MAX_ADDRESSES)
-  }
-
-  return async ({ url: text, headers, body, signal }) => {
-    const url = checkUrl(text, options)
-    const checked = { url, headers: checkHeaders(headers), body: new TextEncoder().encode(body) }
-    const ended = new AbortController()
-    const abort = () => ended.abort(new DeliveryError('aborted', 'The delivery was aborted.'))
-    const late = () => ended.abort(new DeliveryError('timeout', `No answer within ${timeoutMs} ms.`))
-    const timer = setTimeout(late, timeoutMs)
-    signal?.addEventListener('abort', abort)
-    if (signal?.aborted) abort()
-    try {
-      const addresses = await addressesOf(url, ended.signal)
-      ended.signal.throwIfAborted()
-      const outgoing = { ...checked, addresses, signal: ended.signal, timeoutMs, maxResponseBytes }
-      return judge(await sender.send(outgoing))
-    } catch (error) {
-      if (error instanceof DeliveryError) throw error
-      if (ended.signal.aborted) throw ended.signal.reason
-      throw new DeliveryError('unreachable', `The receiver could not be reached${codeOf(error)}.`)
-    } finally {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', abort)
-    }
-  }
-}
-
-/** How many of its addresses are tried where a receiver cannot be reached. */
-const MAX_ADDRESSES = 8
-
-function checkHeaders(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
-  try {
-    return Object.fromEntries(new Headers(headers))
-  } catch {
-    throw new DeliveryError('invalid_request', 'A header has a name or a value that HTTP does not allow.')
-  }
-}
-
-function untilAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  const aborted = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason))
-  })
-  return Promise.race([work, aborted])
+  const send = createRequester(options)
+  return async (request) => judge(await send({ ...request, method: 'POST', keepsBody: false }))
 }
 
 function judge({ status, retryAfter }: Answer): { readonly status: number } {
@@ -98,10 +27,4 @@ function judge({ status, retryAfter }: Answer): { readonly status: number } {
     status,
     ...(seconds >= 0 && { retryAfterMs: seconds * 1_000 }),
   })
-}
-
-/** The code of a system error. Its message is left out, because it may quote the answer. */
-function codeOf(error: unknown): string {
-  const code = (error as { code?: unknown } | undefined)?.code
-  return typeof code === 'string' ? `: ${code}` : ''
 }

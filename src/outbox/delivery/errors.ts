@@ -10,6 +10,8 @@ const RETRYABLE = {
   redirected: false,
   /** The receiver answered 4xx. */
   rejected: false,
+  /** The answer is longer than may be read. */
+  too_large: false,
   /** The receiver answered 408, 425, 429 or 5xx. */
   failed: true,
   /** The name was not resolved, or the connection was refused, cut, or is not to be trusted. */

@@ -1,17 +1,27 @@
-import type { Sender } from './send.ts'
+import type { Answer, Sender } from './send.ts'
 
 /** Sends requests with `fetch`, on runtimes whose `fetch` cannot reach private networks. */
 export const fetchSender: Sender = {
-  async send({ url, headers, body, signal, maxResponseBytes }) {
-    const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal })
+  async send({ url, method, headers, body, keepsBody, signal, maxResponseBytes }) {
+    const content = method === 'GET' ? {} : { body }
+    const response = await fetch(url, { method, headers, ...content, redirect: 'manual', signal })
+    const kept: Uint8Array[] = []
+    let ending: Answer['ending'] = 'whole'
     try {
       let size = 0
       const reader = response.body?.getReader()
       for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
         size += next.value.length
-        if (size > maxResponseBytes) await reader?.cancel()
+        if (size > maxResponseBytes) {
+          ending = 'too_large'
+          await reader?.cancel()
+        } else if (keepsBody) kept.push(next.value)
       }
-    } catch {} // The status has decided.
-    return { status: response.status, retryAfter: response.headers.get('retry-after') }
+    } catch {
+      ending = 'broken' // The status has decided for those who do not want the body.
+    }
+    const { status, headers: answered } = response
+    const [retryAfter, contentType] = [answered.get('retry-after'), answered.get('content-type')]
+    return { status, retryAfter, contentType, body: kept, ending }
   },
 }

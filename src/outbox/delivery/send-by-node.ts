@@ -46,19 +46,20 @@ async function send(outgoing: Outgoing): Promise<Answer> {
 type Sent = { readonly answer: Answer } | { readonly failure: unknown; readonly connected: boolean }
 
 function sendTo(address: string, outgoing: Outgoing): Promise<Sent> {
-  const { url, headers, body, signal, timeoutMs, maxResponseBytes, addresses } = outgoing
+  const { url, method, headers, body, keepsBody, signal, timeoutMs, maxResponseBytes, addresses } = outgoing
   const { request: open } = url.protocol === 'https:' ? builtin('node:https') : builtin('node:http')
   return new Promise((resolve) => {
-    let answer: Answer | undefined
+    let answer: Omit<Answer, 'ending'> | undefined
+    let ending: Answer['ending'] = 'broken'
     let failure: unknown
     let connected = false
     const request = open({
       host: address,
       port: url.port,
       path: url.pathname + url.search,
-      method: 'POST',
+      method,
       // TLS asks for the name that is the host here. An agent of its own shares no connection and knows no proxy.
-      headers: { ...headers, host: url.host, 'content-length': body.length },
+      headers: { ...headers, host: url.host, ...(method === 'POST' && { 'content-length': body.length }) },
       agent: false,
     })
     const destroy = () => void request.destroy()
@@ -71,13 +72,21 @@ function sendTo(address: string, outgoing: Outgoing): Promise<Sent> {
       })
     })
     request.on('response', (response) => {
-      answer = { status: response.statusCode ?? 0, retryAfter: response.headers['retry-after'] }
+      const kept: Uint8Array[] = []
+      const { 'retry-after': retryAfter, 'content-type': contentType } = response.headers
+      answer = { status: response.statusCode ?? 0, retryAfter, contentType, body: kept }
       let size = 0
       response.on('data', (chunk: Uint8Array) => {
         size += chunk.length
-        if (size > maxResponseBytes) destroy()
+        if (size > maxResponseBytes) {
+          ending = 'too_large'
+          destroy()
+        } else if (keepsBody) kept.push(chunk)
       })
-      // The status has decided: it does not matter that the rest is cut.
+      response.on('end', () => {
+        if (ending === 'broken') ending = 'whole'
+      })
+      // The status has decided for those who do not want the body.
       response.on('error', () => {})
     })
     request.on('error', (error) => {
@@ -86,8 +95,8 @@ function sendTo(address: string, outgoing: Outgoing): Promise<Sent> {
     request.on('close', () => {
       clearTimeout(connecting)
       signal.removeEventListener('abort', destroy)
-      resolve(answer ? { answer } : { failure, connected })
+      resolve(answer ? { answer: { ...answer, ending } } : { failure, connected })
     })
-    request.end(body)
+    request.end(method === 'POST' ? body : undefined)
   })
 }

@@ -1,10 +1,14 @@
 /** A request whose URL and addresses were checked. */
 export interface Outgoing {
   readonly url: URL
+  readonly method: 'GET' | 'POST'
   /** The request goes to one of them. Empty where the runtime does not tell them. */
   readonly addresses: readonly string[]
   readonly headers: Readonly<Record<string, string>>
+  /** Not sent with GET. */
   readonly body: Uint8Array<ArrayBuffer>
+  /** Whether the body of the answer is given. */
+  readonly keepsBody: boolean
   /** Ends the request. */
   readonly signal: AbortSignal
   readonly timeoutMs: number
@@ -16,12 +20,17 @@ export interface Answer {
   /** 0 where the runtime says that it is a redirect and no more. */
   readonly status: number
   readonly retryAfter: string | null | undefined
+  readonly contentType: string | null | undefined
+  /** Empty unless it was asked for. */
+  readonly body: readonly Uint8Array[]
+  /** Whether the body was read to its end, up to its limit, or until the connection broke. */
+  readonly ending: 'whole' | 'too_large' | 'broken'
 }
 
 /** How a runtime sends requests. */
 export interface Sender {
   /** The addresses of a name. Absent where the runtime does not tell them. */
   readonly lookup?: ((name: string, signal: AbortSignal) => Promise<readonly string[]>) | undefined
-  /** Posts without following redirects. Settles when the answer was read, up to its limit or to the abort. */
+  /** Sends without following redirects. Settles when the answer was read, up to its limit or to the abort. */
   readonly send: (request: Outgoing) => Promise<Answer>
 }

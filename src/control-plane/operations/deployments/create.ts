@@ -1,9 +1,10 @@
-import { uuid7, uuidOf } from '../../../ids.ts'
+import { uuid7 } from '../../../ids.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { refusal } from '../../errors.ts'
 import type { NewRevision } from '../../records/deployments.ts'
 import type { DeploymentRecord } from '../../records/records.ts'
 import { partitionOf } from '../../records/stored.ts'
+import { tenantIdOf } from '../../records/tenant.ts'
 import type { CreateBody } from '../../wire/deployment.ts'
 import { checkListener } from '../listeners.ts'
 import { revisionOf, withoutNulls } from '../rules/change.ts'
@@ -74,8 +75,3 @@ async function checkIntegration(
   if (!known.some((integration) => integration.id === id))
     throw refusal(400, `Integration ID ${id} not found.`)
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
-const tenantIdOf = async (owner: string | null): Promise<string> =>
-  owner !== null && UUID.test(owner) ? owner.toLowerCase() : uuidOf(owner)

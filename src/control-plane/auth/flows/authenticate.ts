@@ -1,0 +1,106 @@
+import { refusal } from '../../errors.ts'
+import type { AuthContext } from '../context.ts'
+import { noToken } from '../errors.ts'
+import { providerFor } from '../providers/lookup.ts'
+import type { ConnectionRecord, ProviderRecord, TokenRecord } from '../records.ts'
+import type { AuthCaller, Authenticated, AuthenticateRequest, Token } from '../service.ts'
+import { CONNECTIONS, loadAll, userKeyOf, userPartition } from '../stored.ts'
+import { usableToken } from '../tokens/refresh.ts'
+import { loadWorkspaceToken } from '../tokens/removal.ts'
+import { openToken, tokensOf } from '../tokens/tokens.ts'
+import { beginFlow } from './begin.ts'
+
+/** Gives the token of a user, refreshed where it has to be, or begins a sign-in. */
+export async function authenticate(
+  context: AuthContext,
+  caller: AuthCaller,
+  request: AuthenticateRequest,
+  baseUrl: string,
+): Promise<Authenticated> {
+  const user = userFor(context, caller, request.user)
+  const provider = await providerFor(context, caller.owner, request.provider, request.isPlatform)
+  const userKey = await userKeyOf(caller.owner, user)
+  const partition = userPartition(userKey)
+  const { checkOnly, scopes, tokenId, agentId } = request
+  const begin = async (status: Authenticated['status'], replaces?: TokenRecord): Promise<Authenticated> => {
+    if (checkOnly) return { status: status === 'pending' ? 'connection_required' : status, user }
+    const { owner, id: startedBy } = caller
+    const flow = { ...request, owner, user, userKey, startedBy, baseUrl, replaces: replaces?.id }
+    return { status, user, flow: await beginFlow(context, provider, flow) }
+  }
+  if (request.forceNew && !checkOnly) return begin('pending')
+
+  const chosen = await choose(context, partition, provider, { tokenId, agentId })
+  if (!chosen.token) {
+    const shared = chosen.isOpen ? undefined : await workspaceToken(context, caller.owner, provider, scopes)
+    if (shared) return { status: 'completed', user, ...(!checkOnly && { token: shared }) }
+    return chosen.isOpen ? { status: 'connection_required', user } : begin('pending')
+  }
+  if (!covers(chosen.token, scopes)) return begin('pending', chosen.token)
+  const usable = await usableToken(context, partition, chosen.token.id, provider)
+  if (usable) return { status: 'completed', user, ...(!checkOnly && { token: usable }) }
+  return begin(checkOnly || chosen.isNamed ? 'token_expired' : 'pending', chosen.token)
+}
+
+/** Throws 403 where the caller may not have the tokens of that user. */
+function userFor({ mayActFor }: AuthContext, caller: AuthCaller, user: string | undefined): string | null {
+  if (user === undefined || user === caller.id) return caller.id
+  // Without authentication nobody can be told from anybody else.
+  if (caller.id === null || mayActFor(caller, user)) return user
+  throw refusal(403, 'You may not act for another user. Leave user_id out, or have mayActFor allow it.')
+}
+
+interface Chosen {
+  readonly token: TokenRecord | undefined
+  /** The request names it, or the agent is connected to it. */
+  readonly isNamed: boolean
+  /** There are several, and nothing says which. */
+  readonly isOpen: boolean
+}
+
+async function choose(
+  { store }: AuthContext,
+  partition: string,
+  provider: ProviderRecord,
+  { tokenId, agentId }: Pick<AuthenticateRequest, 'tokenId' | 'agentId'>,
+): Promise<Chosen> {
+  const tokens = (await tokensOf(store, partition)).filter(({ record }) => record.providerKey === provider.id)
+  const named = (token: Token): Chosen => ({ token: token.record, isNamed: true, isOpen: false })
+  const byId = (id: string) => tokens.find(({ record }) => record.id === id)
+  if (tokenId !== undefined) {
+    const token = byId(tokenId)
+    if (!token) throw noToken(tokenId)
+    return named(token)
+  }
+  if (agentId !== undefined) {
+    const connections = await loadAll<ConnectionRecord>(store, CONNECTIONS, { partition })
+    const connected = connections
+      .filter(({ record }) => record.agentId === agentId)
+      .sort((a, b) => b.record.createdAt - a.record.createdAt)
+      .map(({ record }) => byId(record.tokenId))
+      .find((token) => token !== undefined)
+    if (connected) return named(connected)
+  }
+  const token = tokens.find(({ isDefault }) => isDefault) ?? (tokens.length === 1 ? tokens[0] : undefined)
+  return { token: token?.record, isNamed: false, isOpen: token === undefined && tokens.length > 1 }
+}
+
+/**
+ * Whether a token was asked for with these scopes, or has them. Providers grant some scopes under other names, and users leave some out:
+ * to ask once more would give the same.
+ */
+const covers = ({ scopes, requestedScopes }: TokenRecord, wanted: readonly string[]): boolean =>
+  wanted.every((scope) => scopes.includes(scope) || requestedScopes.includes(scope))
+
+async function workspaceToken(
+  context: AuthContext,
+  owner: string | null,
+  provider: ProviderRecord,
+  scopes: readonly string[],
+): Promise<Authenticated['token']> {
+  if (provider.providerType !== 'slack') return undefined
+  const record = await loadWorkspaceToken(context, owner)
+  if (record?.providerKey !== provider.id || !scopes.every((scope) => record.scopes.includes(scope)))
+    return undefined
+  return { record, value: (await openToken(context, record)).accessToken }
+}

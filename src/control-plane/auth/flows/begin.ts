@@ -1,0 +1,100 @@
+import { uuid7 } from '../../../ids.ts'
+import { refusal } from '../../errors.ts'
+import type { AuthContext } from '../context.ts'
+import { endpointsOf } from '../providers/endpoints.ts'
+import type { FlowRecord, ProviderRecord } from '../records.ts'
+import type { Authenticated, AuthenticateRequest } from '../service.ts'
+import { FLOWS, put, userPartition } from '../stored.ts'
+import { authIdOf, signState } from './state.ts'
+
+/** How long a user has to sign in, in milliseconds. */
+export const FLOW_MS = 10 * 60_000
+
+/** How long a flow that is over can be waited for, in milliseconds. */
+const KEPT_MS = 60 * 60_000
+
+export const flowPlace = (flowId: string): string => `oauth-flow:${flowId}`
+
+export const callbackUrl = (baseUrl: string, providerId: string): string =>
+  `${baseUrl}/v2/auth/callback/${encodeURIComponent(providerId)}`
+
+export const putFlow = (flow: FlowRecord) => put(FLOWS, flow.id, flow, { ttlMs: KEPT_MS })
+
+export interface BeginRequest
+  extends Pick<AuthenticateRequest, 'scopes' | 'isDefault' | 'agentId' | 'redirectUri'> {
+  readonly userKey: string
+  readonly owner: string | null
+  readonly user: string | null
+  readonly startedBy: string | null
+  /** The token that is renewed. Undefined: a new one is made. */
+  readonly replaces: string | undefined
+  readonly baseUrl: string
+}
+
+/** Begins a sign-in: the URL that the user opens, and the name of the flow. */
+export async function beginFlow(
+  context: AuthContext,
+  provider: ProviderRecord,
+  request: BeginRequest,
+): Promise<NonNullable<Authenticated['flow']>> {
+  const { store, secrets, client, now } = context
+  const { userKey, scopes } = request
+  const at = now()
+  const flowId = uuid7(at)
+  const redirectUri = redirectUriOf(provider, request)
+  const verifier = provider.usesPkce ? client.makeVerifier() : undefined
+  const flow: FlowRecord = {
+    id: flowId,
+    owner: request.owner,
+    providerId: provider.providerId,
+    providerKey: provider.id,
+    isPlatform: provider.organizationId === null,
+    startedBy: request.startedBy,
+    user: request.user,
+    agentId: request.agentId ?? null,
+    scopes,
+    redirectUri,
+    endpoints: await endpointsOf(provider),
+    secrets:
+      verifier === undefined
+        ? []
+        : await secrets.seal(flowPlace(flowId), [{ name: 'code_verifier', value: verifier }]),
+    isDefault: request.isDefault,
+    replaces: request.replaces ?? null,
+    status: 'pending',
+    expiresAt: at + FLOW_MS,
+  }
+  await store.commit(userPartition(userKey), {
+    guards: [{ guard: 'absent', collection: FLOWS, id: flowId }],
+    ops: [putFlow(flow)],
+  })
+  const url = new URL(provider.authUrl)
+  const parameters = {
+    ...provider.authorizationParams,
+    response_type: 'code',
+    client_id: provider.clientId,
+    redirect_uri: redirectUri,
+    state: await signState(secrets, { userKey, flowId }, provider.providerId),
+    ...(scopes.length > 0 && { scope: scopes.join(' ') }),
+    ...(provider.resource !== null && { resource: provider.resource }),
+    ...(verifier !== undefined && {
+      code_challenge: await client.challengeOf(verifier),
+      code_challenge_method: 'S256',
+    }),
+  }
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  return { url: url.href, authId: authIdOf({ userKey, flowId }) }
+}
+
+/** Throws 400 for a URI that the provider's owner has not allowed. */
+function redirectUriOf(provider: ProviderRecord, { redirectUri, baseUrl }: BeginRequest): string {
+  const own = callbackUrl(baseUrl, provider.providerId)
+  const allowed = [
+    own,
+    ...provider.allowedRedirectUris,
+    ...(provider.defaultRedirectUri === null ? [] : [provider.defaultRedirectUri]),
+  ]
+  if (redirectUri === undefined) return provider.defaultRedirectUri ?? own
+  if (allowed.includes(redirectUri)) return redirectUri
+  throw refusal(400, 'redirect_uri is not one of the allowed_redirect_uris of this provider.')
+}

@@ -1,0 +1,59 @@
+import { followChanges } from '../changes.ts'
+import type { AuthContext } from '../context.ts'
+import type { FlowRecord, TokenRecord } from '../records.ts'
+import type { AuthCaller, Waited } from '../service.ts'
+import { FLOWS, load, TOKENS, userPartition } from '../stored.ts'
+import { openToken } from '../tokens/tokens.ts'
+import { isParty } from './complete.ts'
+import { parseAuthId } from './state.ts'
+
+/** Waits until a sign-in is over, on whichever instance it ends. */
+export async function waitForFlow(
+  context: AuthContext,
+  caller: AuthCaller,
+  authId: string,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Waited> {
+  const { store, now, closing } = context
+  const name = parseAuthId(authId)
+  if (!name) return { status: 'not_found' }
+  const partition = userPartition(name.userKey)
+  const ended = new AbortController()
+  const end = () => ended.abort()
+  for (const source of [closing, signal]) {
+    source?.addEventListener('abort', end)
+    if (source?.aborted) end()
+  }
+  // The clock of this process: what is waited for is a span, and not a time.
+  const deadline = performance.now() + timeoutMs
+  const changes = followChanges(store, partition)
+  try {
+    for (;;) {
+      const found = await load<FlowRecord>(store, partition, FLOWS, name.flowId)
+      if (!found || !isParty(found.record, caller)) return { status: 'not_found' }
+      const { status, tokenId, error, expiresAt } = found.record
+      if (status === 'completed') return await completed(context, partition, tokenId)
+      if (status === 'failed') return { status: 'not_found', error }
+      const left = Math.min(deadline - performance.now(), expiresAt - now())
+      if (expiresAt <= now() || (left <= 0 && timeoutMs > 0)) return { status: 'timeout' }
+      if (left <= 0 || ended.signal.aborted) return { status: 'pending' }
+      await changes.next(left, ended.signal)
+    }
+  } finally {
+    changes.close()
+    for (const source of [closing, signal]) source?.removeEventListener('abort', end)
+  }
+}
+
+async function completed(
+  context: AuthContext,
+  partition: string,
+  tokenId: string | undefined,
+): Promise<Waited> {
+  const found =
+    tokenId === undefined ? undefined : await load<TokenRecord>(context.store, partition, TOKENS, tokenId)
+  // It was deleted since.
+  if (!found) return { status: 'not_found' }
+  return { status: 'completed', token: (await openToken(context, found.record)).accessToken }
+}

@@ -1,0 +1,237 @@
+import * as oauth from 'oauth4webapi'
+import { DeliveryError } from '../../outbox/delivery/errors.ts'
+import type { GuardedFetch, GuardedFetchInit } from '../../outbox/delivery/guarded-fetch.ts'
+import { ProviderError } from './errors.ts'
+import type { ClientAuthMethod, ProviderRecord } from './records.ts'
+import type { ProviderAnswer } from './service.ts'
+import { readTokenAnswer, scopesOf, type TokenAnswer } from './token-answer.ts'
+
+/** Speaks to authorization servers. What fails, it throws as `ProviderError`. */
+export interface OAuthClient {
+  /** RFC 7636 §4.2. */
+  challengeOf(verifier: string): Promise<string>
+  makeVerifier(): string
+  /** Checks `state`, `iss` and `error` of an authorization response before it gives the code away. */
+  exchange(client: ProviderClient, sent: SentFlow, answer: ProviderAnswer): Promise<Grant>
+  refresh(client: ProviderClient, refreshToken: string): Promise<Grant>
+  revoke(client: ProviderClient, revocationUrl: string, token: string): Promise<void>
+  /** RFC 8414, and OpenID Connect Discovery. Undefined where the server has no metadata. */
+  findServer(issuer: URL): Promise<oauth.AuthorizationServer | undefined>
+  /** RFC 9728. Undefined where the resource has no metadata. */
+  findResource(resource: URL): Promise<oauth.ResourceServer | undefined>
+  /** RFC 7591. */
+  register(server: oauth.AuthorizationServer, metadata: oauth.JsonObject): Promise<Registered>
+}
+
+export interface ProviderClient {
+  readonly provider: ProviderRecord
+  readonly clientSecret: string | undefined
+}
+
+/** What an authorization request was made with. */
+export interface SentFlow {
+  readonly state: string
+  readonly redirectUri: string
+  readonly verifier: string | undefined
+}
+
+export interface Grant extends Pick<TokenAnswer, 'accountLabel' | 'workspaceToken'> {
+  readonly accessToken: string
+  readonly refreshToken: string | undefined
+  readonly expiresInSeconds: number | undefined
+  /** Undefined where the answer names none: it is what was asked for. */
+  readonly scopes: readonly string[] | undefined
+}
+
+export interface Registered {
+  readonly clientId: string
+  readonly clientSecret: string | null
+  readonly authMethod: ClientAuthMethod
+}
+
+export function createOAuthClient(fetch: GuardedFetch): OAuthClient {
+  const options = {
+    // The URLs are checked when they are taken over. What is left is a loopback, where that is allowed.
+    [oauth.allowInsecureRequests]: true,
+    [oauth.customFetch]: (url: string, init: object) => fetch(url, init as GuardedFetchInit),
+  }
+
+  async function grantOf(
+    { provider }: ProviderClient,
+    request: () => Promise<Response>,
+    process: typeof oauth.processRefreshTokenResponse,
+  ): Promise<Grant> {
+    return translated(async () => {
+      const { response, ...rest } = await readTokenAnswer(await request(), provider.providerType)
+      const body = await process(serverOf(provider), clientOf(provider), response)
+      return {
+        ...rest,
+        accessToken: body.access_token,
+        refreshToken: body.refresh_token,
+        expiresInSeconds: body.expires_in,
+        scopes: body.scope === undefined ? undefined : scopesOf(body.scope),
+      }
+    })
+  }
+
+  const additional = ({ resource }: ProviderRecord) => ({
+    ...options,
+    additionalParameters: new URLSearchParams(resource === null ? {} : { resource }),
+  })
+
+  /** Undefined where the place has no such document. */
+  async function discover<T>(request: () => Promise<Response>, process: (response: Response) => Promise<T>) {
+    return translated(async () => {
+      const response = await request()
+      const isAbsent = response.status >= 300 && response.status < 500 && response.status !== 429
+      return isAbsent ? undefined : process(response)
+    })
+  }
+
+  return {
+    challengeOf: oauth.calculatePKCECodeChallenge,
+    makeVerifier: oauth.generateRandomCodeVerifier,
+    exchange: (client, { state, redirectUri, verifier = oauth.nopkce }, answer) => {
+      const { provider } = client
+      const [server, self] = [serverOf(provider), clientOf(provider)]
+      return grantOf(
+        client,
+        () => {
+          const parameters = oauth.validateAuthResponse(server, self, parametersOf(provider, answer), state)
+          return oauth.authorizationCodeGrantRequest(
+            server,
+            self,
+            authenticationOf(client),
+            parameters,
+            redirectUri,
+            verifier,
+            additional(provider),
+          )
+        },
+        oauth.processAuthorizationCodeResponse,
+      )
+    },
+    refresh: (client, refreshToken) =>
+      grantOf(
+        client,
+        () =>
+          oauth.refreshTokenGrantRequest(
+            serverOf(client.provider),
+            clientOf(client.provider),
+            authenticationOf(client),
+            refreshToken,
+            additional(client.provider),
+          ),
+        oauth.processRefreshTokenResponse,
+      ),
+    revoke: (client, revocationUrl, token) =>
+      translated(async () => {
+        const server = { ...serverOf(client.provider), revocation_endpoint: revocationUrl }
+        const self = clientOf(client.provider)
+        const authentication = authenticationOf(client)
+        await oauth.processRevocationResponse(
+          await oauth.revocationRequest(server, self, authentication, token, options),
+        )
+      }),
+    async findServer(issuer) {
+      for (const algorithm of ['oauth2', 'oidc'] as const) {
+        const found = await discover(
+          () => oauth.discoveryRequest(issuer, { ...options, algorithm }),
+          (response) => oauth.processDiscoveryResponse(issuer, response),
+        )
+        if (found) return found
+      }
+      return undefined
+    },
+    findResource: (resource) =>
+      discover(
+        () => oauth.resourceDiscoveryRequest(resource, options),
+        (response) => oauth.processResourceDiscoveryResponse(resource, response),
+      ),
+    register: (server, metadata) =>
+      translated(async () => {
+        const answer = await oauth.dynamicClientRegistrationRequest(server, metadata, options)
+        // Some servers answer 200 where RFC 7591 §3.2.1 asks for 201.
+        const response = answer.status === 200 ? new Response(answer.body, { status: 201 }) : answer
+        const registered = await oauth.processDynamicClientRegistrationResponse(response)
+        const method = registered.token_endpoint_auth_method
+        const isKnown = method === 'client_secret_basic' || method === 'client_secret_post'
+        const { client_id, client_secret } = registered as { client_id: string; client_secret?: string }
+        const clientSecret = client_secret || null
+        return {
+          clientId: client_id,
+          clientSecret,
+          // RFC 7591 §2: a client that is told nothing uses `client_secret_basic`.
+          authMethod: clientSecret === null ? 'none' : isKnown ? method : 'client_secret_basic',
+        }
+      }),
+  }
+}
+
+const issuerOf = ({ issuer, authUrl }: ProviderRecord): string => issuer ?? new URL(authUrl).origin
+
+const serverOf = (provider: ProviderRecord): oauth.AuthorizationServer => ({
+  issuer: issuerOf(provider),
+  token_endpoint: provider.tokenUrl,
+  authorization_response_iss_parameter_supported: provider.sendsIssuer,
+})
+
+const clientOf = ({ clientId }: ProviderRecord): oauth.Client => ({ client_id: clientId })
+
+function authenticationOf({ provider, clientSecret }: ProviderClient): oauth.ClientAuth {
+  const method = provider.tokenEndpointAuthMethod
+  if (clientSecret === undefined || method === 'none') return oauth.None()
+  return method === 'client_secret_basic'
+    ? oauth.ClientSecretBasic(clientSecret)
+    : oauth.ClientSecretPost(clientSecret)
+}
+
+/**
+ * Where the issuer is not known, an `iss` must at least be of the origin that the user was sent to. Each provider has a redirect URI of its
+ * own besides, which is the other defence against a mix-up (RFC 9700 §4.4.2).
+ */
+function parametersOf(provider: ProviderRecord, answer: ProviderAnswer): URLSearchParams {
+  const { iss, ...rest } = answer
+  const isOfOrigin =
+    provider.issuer === null && iss && URL.canParse(iss) && new URL(iss).origin === issuerOf(provider)
+  const given = isOfOrigin ? rest : { iss, ...rest }
+  return new URLSearchParams(
+    Object.entries(given).filter(([, value]) => value !== undefined) as [string, string][],
+  )
+}
+
+async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw translate(error)
+  }
+}
+
+/** The errors of the library carry whole answers, with tokens: they are not passed on, not even as a cause. */
+function translate(error: unknown): ProviderError {
+  if (error instanceof DeliveryError)
+    return new ProviderError(
+      'unreachable',
+      `The provider could not be asked: ${error.message}`,
+      error.retryable,
+    )
+  if (error instanceof oauth.ResponseBodyError || error instanceof oauth.AuthorizationResponseError) {
+    // RFC 6749 §5.2 allows more characters; no code that is in use has them.
+    const code = /^[\w.:-]{1,64}$/.test(error.error) ? error.error : 'invalid_answer'
+    return new ProviderError(code, `The provider refuses: ${code}.`, TRANSIENT_CODES.includes(code))
+  }
+  const cause = error instanceof Error ? error.cause : undefined
+  const status = cause instanceof Response ? cause.status : undefined
+  if (status !== undefined && (status < 200 || status > 299))
+    return new ProviderError(
+      'invalid_answer',
+      `The provider answers ${status}.`,
+      status >= 500 || status === 429,
+    )
+  // The other messages of the library quote nothing.
+  const detail = error instanceof Error ? `: ${error.message}` : ''
+  return new ProviderError('invalid_answer', `The provider's answer is not one of OAuth 2.0${detail}.`)
+}
+
+const TRANSIENT_CODES: readonly string[] = ['server_error', 'temporarily_unavailable', 'slow_down']

@@ -1,0 +1,40 @@
+import { uuidOf } from '../../../ids.ts'
+import { checkUrl } from '../../../outbox/delivery/check-url.ts'
+import { DeliveryError } from '../../../outbox/delivery/errors.ts'
+import { refusal } from '../../errors.ts'
+import type { ProviderRecord } from '../records.ts'
+
+/** The hosts of this machine, as URLs write them. */
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/
+
+/** Throws 400 unless it is a public `https:` URL, or one of this machine where that is allowed. */
+export function checkEndpoint(name: string, text: string, allowLoopback: boolean): string {
+  try {
+    const { protocol, hostname, hash } = checkUrl(text, { allowLoopback })
+    if (protocol !== 'https:' && !LOOPBACK.test(hostname))
+      throw new DeliveryError('invalid_request', 'Give an https: URL.')
+    if (hash) throw new DeliveryError('invalid_request', 'Give a URL without a fragment.')
+    return text
+  } catch (error) {
+    if (error instanceof DeliveryError) throw refusal(400, `${name}: ${error.message}`)
+    throw error
+  }
+}
+
+/** Throws 400 unless browsers may be sent there with a code: over `https:`, or to this machine. */
+export function checkRedirectUri(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isSafe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname))
+  if (isSafe && !url.hash && !url.username) return text
+  throw refusal(
+    400,
+    'A redirect URI is an absolute https: URL without a fragment, or an http: URL of this machine.',
+  )
+}
+
+/**
+ * A digest of where a provider's codes, tokens and secrets go. Whoever changes the URLs of a provider must not get what users have
+ * entrusted to the old ones.
+ */
+export const endpointsOf = ({ authUrl, tokenUrl, revocationUrl, issuer }: ProviderRecord): Promise<string> =>
+  uuidOf([authUrl, tokenUrl, revocationUrl, issuer])

@@ -1,0 +1,54 @@
+import type { ClientAuthMethod, ProviderRecord, ProviderType } from '../records.ts'
+import { checkEndpoint } from './endpoints.ts'
+
+/** An OAuth client that the operator has registered, for all tenants. */
+export interface PlatformProvider {
+  readonly providerId: string
+  readonly name: string
+  readonly clientId: string
+  /** Default: a public client. It is kept in memory only. */
+  readonly clientSecret?: string | undefined
+  readonly authUrl: string
+  readonly tokenUrl: string
+  /** RFC 7009. Default: looked up in the server's metadata. */
+  readonly revocationUrl?: string | undefined
+  /** Given, the `iss` of the server's answers has to be this (RFC 9207). */
+  readonly issuer?: string | undefined
+  /** Default true. */
+  readonly usesPkce?: boolean | undefined
+  readonly providerType?: ProviderType | undefined
+  /** Default `client_secret_post`. */
+  readonly tokenEndpointAuthMethod?: ClientAuthMethod | undefined
+  /** Further parameters of the authorization request, such as `{ access_type: 'offline' }`. */
+  readonly authorizationParams?: Readonly<Record<string, string>> | undefined
+}
+
+/** The key is the same on every instance, so that tokens find their provider. */
+export function platformProvider(given: PlatformProvider, allowLoopback: boolean) {
+  const { providerId, name, clientId, clientSecret, authUrl, tokenUrl, usesPkce = true } = given
+  const record: ProviderRecord = {
+    id: `platform:${providerId}`,
+    organizationId: null,
+    providerId,
+    name,
+    clientId,
+    secrets: [],
+    authUrl: checkEndpoint('authUrl', authUrl, allowLoopback),
+    tokenUrl: checkEndpoint('tokenUrl', tokenUrl, allowLoopback),
+    revocationUrl: given.revocationUrl ?? null,
+    issuer: given.issuer ?? null,
+    sendsIssuer: false,
+    resource: null,
+    usesPkce,
+    providerType: given.providerType ?? null,
+    tokenEndpointAuthMethod: given.tokenEndpointAuthMethod ?? 'client_secret_post',
+    mcpServerUrl: null,
+    isDynamicClient: false,
+    authorizationParams: given.authorizationParams ?? {},
+    allowedRedirectUris: [],
+    defaultRedirectUri: null,
+    createdAt: 0,
+    updatedAt: 0,
+  }
+  return { record, secret: clientSecret }
+}

@@ -1,0 +1,136 @@
+import type { Json } from '../../storage/index.ts'
+import type { SealedSecret } from '../records/records.ts'
+
+/** How a client proves itself at the token endpoint. */
+export type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post'
+
+/** Providers that deviate from OAuth 2.0. */
+export type ProviderType = 'microsoft' | 'salesforce' | 'slack'
+
+/** An OAuth client at an authorization server, as the tenant has registered it. */
+export interface ProviderRecord {
+  /** A UUID. A provider that is made again under the same `providerId` has another one. */
+  readonly id: string
+  /** Null for a provider of the platform. */
+  readonly organizationId: string | null
+  /** The name in URLs, of the tenant's choice. */
+  readonly providerId: string
+  readonly name: string
+  readonly clientId: string
+  /** `client_secret`. Empty for a public client. */
+  readonly secrets: readonly SealedSecret[]
+  readonly authUrl: string
+  readonly tokenUrl: string
+  /** RFC 7009. Null: looked up in the server's metadata when it is needed. */
+  readonly revocationUrl: string | null
+  /** Null where the server's metadata was not read. */
+  readonly issuer: string | null
+  /** The server always sends `iss` in its answers (RFC 9207). */
+  readonly sendsIssuer: boolean
+  /** RFC 8707: what the tokens are for. */
+  readonly resource: string | null
+  readonly usesPkce: boolean
+  readonly providerType: ProviderType | null
+  readonly tokenEndpointAuthMethod: ClientAuthMethod
+  readonly mcpServerUrl: string | null
+  /** Registered by `mcp-discover`. */
+  readonly isDynamicClient: boolean
+  /** Further parameters of the authorization request. */
+  readonly authorizationParams: Readonly<Record<string, string>>
+  readonly allowedRedirectUris: readonly string[]
+  readonly defaultRedirectUri: string | null
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** A token of one user for one provider. Whether it is the default stands in a document beside it. */
+export interface TokenRecord {
+  readonly id: string
+  readonly providerId: string
+  /** The `id` of its provider. */
+  readonly providerKey: string
+  readonly accountLabel: string | null
+  /** What the provider has granted. */
+  readonly scopes: readonly string[]
+  /** What the user was asked for: providers may grant it under other names. */
+  readonly requestedScopes: readonly string[]
+  /** Milliseconds since 1970. Null: unknown. */
+  readonly expiresAt: number | null
+  /** `access_token`, and `refresh_token` where there is one. */
+  readonly secrets: readonly SealedSecret[]
+  /** The endpoints that may see its refresh token: a digest of those that issued it. */
+  readonly endpoints: string
+  /** An instance is refreshing it, until then at the latest. Milliseconds since 1970. */
+  readonly refreshingUntil?: number | undefined
+  readonly metadata: { readonly [key: string]: Json | undefined } | null
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/** A sign-in that was started. It is used once. */
+export interface FlowRecord {
+  readonly id: string
+  /** The tenant. */
+  readonly owner: string | null
+  readonly providerId: string
+  readonly providerKey: string
+  /** The provider is one of the platform. */
+  readonly isPlatform: boolean
+  /** The id of the principal that started it. */
+  readonly startedBy: string | null
+  /** Whose token it gives. */
+  readonly user: string | null
+  readonly agentId: string | null
+  readonly scopes: readonly string[]
+  readonly redirectUri: string
+  /** A digest of the endpoints that it was started with. */
+  readonly endpoints: string
+  /** `code_verifier`. Empty without PKCE. */
+  readonly secrets: readonly SealedSecret[]
+  readonly isDefault: boolean
+  /** The token that it renews. */
+  readonly replaces: string | null
+  readonly status: 'pending' | 'exchanging' | 'completed' | 'failed'
+  /** Why it failed: a code of OAuth, such as `access_denied`. */
+  readonly error?: string | undefined
+  readonly tokenId?: string | undefined
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+/** Lets an agent use a token of a user. */
+export interface ConnectionRecord {
+  readonly id: string
+  readonly agentId: string
+  readonly tokenId: string
+  /** The id of the principal. */
+  readonly createdBy: string | null
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+}
+
+export type TokenEventType =
+  | 'token_created'
+  | 'token_imported'
+  | 'token_refreshed'
+  | 'token_refresh_failed'
+  | 'token_deleted'
+  | 'token_revocation_failed'
+  | 'authorization_failed'
+
+export interface TokenEventRecord {
+  readonly id: string
+  readonly type: TokenEventType
+  readonly providerId: string
+  readonly agentId: string | null
+  readonly accountLabel: string | null
+  readonly scopes: readonly string[]
+  /** A code, such as `invalid_grant`. */
+  readonly reason: string | null
+  /** For a person to read. */
+  readonly detail: string | null
+  /** Milliseconds since 1970. */
+  readonly createdAt: number
+}

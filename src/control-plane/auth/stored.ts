@@ -1,0 +1,92 @@
+import { uuidOf } from '../../ids.ts'
+import {
+  ConflictError,
+  type Doc,
+  type Guard,
+  type Json,
+  type ListQuery,
+  type Op,
+  type Store,
+} from '../../storage/index.ts'
+import { sleep } from '../../time.ts'
+import { refusal } from '../errors.ts'
+import type { Stored } from '../records/stored.ts'
+
+/** Where the records are kept. All of one user of a tenant is one partition, all that the tenant's users share another. */
+export const PROVIDERS = 'oauth-providers'
+export const WORKSPACE_TOKENS = 'oauth-workspace-tokens'
+export const TOKENS = 'oauth-tokens'
+/** By the provider's key: the id of the token that is the default. One document, so that there cannot be two defaults. */
+export const DEFAULTS = 'oauth-defaults'
+export const FLOWS = 'oauth-flows'
+export const CONNECTIONS = 'oauth-connections'
+export const EVENTS = 'oauth-events'
+
+/** A user in the names of partitions and in the ids of flows. It tells neither the tenant nor the user. */
+export const userKeyOf = (owner: string | null, user: string | null): Promise<string> =>
+  uuidOf(['oauth-user', owner, user])
+
+export const userPartition = (userKey: string): string => `oauth-user:${userKey}`
+
+export const tenantPartition = async (owner: string | null): Promise<string> =>
+  `oauth-tenant:${await uuidOf(['oauth-tenant', owner])}`
+
+export async function load<T>(
+  store: Store,
+  partition: string,
+  collection: string,
+  id: string,
+): Promise<Stored<T> | undefined> {
+  const doc = await store.get(partition, collection, id)
+  return doc && stored<T>(doc)
+}
+
+/** All documents of a list. */
+export async function loadAll<T>(store: Store, collection: string, query: ListQuery): Promise<Stored<T>[]> {
+  const found: Stored<T>[] = []
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.list(collection, {
+      ...query,
+      limit: 1_000,
+      ...(cursor !== undefined && { cursor }),
+    })
+    for (const doc of page.docs) found.push(stored<T>(doc))
+    cursor = page.cursor
+    if (cursor === undefined) return found
+  }
+}
+
+const stored = <T>(doc: Doc): Stored<T> => ({ record: doc.value as unknown as T, version: doc.version })
+
+export const put = (
+  collection: string,
+  id: string,
+  record: object,
+  options: Pick<Op & { op: 'put' }, 'index' | 'ttlMs'> = {},
+): Op => ({ op: 'put', collection, id, value: record as unknown as Json, ...options })
+
+export const unchanged = (
+  collection: string,
+  { record: { id }, version }: Stored<{ readonly id: string }>,
+): Guard => ({
+  guard: 'version',
+  collection,
+  id,
+  version,
+})
+
+const MAX_CONFLICTS = 50
+
+/** Reads and changes again where somebody else was first. */
+export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let conflicts = 0; ; conflicts++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error
+      if (conflicts >= MAX_CONFLICTS)
+        throw refusal(409, 'The tokens are changing too fast. Try again.', { cause: error })
+      await sleep(Math.random() * Math.min(conflicts * 4, 100))
+    }
+  }
+}

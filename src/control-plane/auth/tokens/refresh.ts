@@ -1,0 +1,130 @@
+import { ConflictError } from '../../../storage/index.ts'
+import { refusal } from '../../errors.ts'
+import type { Stored } from '../../records/stored.ts'
+import { followChanges } from '../changes.ts'
+import type { AuthContext } from '../context.ts'
+import { ProviderError } from '../errors.ts'
+import { endpointsOf } from '../providers/endpoints.ts'
+import { clientSecretOf } from '../providers/lookup.ts'
+import type { ProviderRecord, TokenRecord } from '../records.ts'
+import { load, retryConflicts, TOKENS, unchanged } from '../stored.ts'
+import { eventOp } from './events.ts'
+import { expiryOf, openToken, putToken, sealToken } from './tokens.ts'
+
+/** A token is refreshed this long before it expires, so that it outlives the request that it is for. */
+const EARLY_MS = 60_000
+
+/** After this time a refresh that was begun is taken for lost, with its process. */
+const REFRESH_MS = 30_000
+
+/**
+ * The token with a value that can be used, refreshed where it has to be. Undefined where it has expired for good. A refresh token is sent
+ * by one instance at a time, because providers that rotate them take a second use for theft. Throws 502 where the provider cannot be asked.
+ */
+export async function usableToken(
+  context: AuthContext,
+  partition: string,
+  tokenId: string,
+  provider: ProviderRecord,
+): Promise<{ readonly record: TokenRecord; readonly value: string } | undefined> {
+  const { store, now, closing } = context
+  const changes = followChanges(store, partition)
+  try {
+    for (;;) {
+      const found = await load<TokenRecord>(store, partition, TOKENS, tokenId)
+      if (!found) return undefined
+      const { record } = found
+      const { accessToken, refreshToken } = await openToken(context, record)
+      const at = now()
+      const left = (record.expiresAt ?? Infinity) - at
+      const mayRefresh = refreshToken !== undefined && record.endpoints === (await endpointsOf(provider))
+      if (left > EARLY_MS || (left > 0 && !mayRefresh)) return { record, value: accessToken }
+      if (!mayRefresh) return undefined
+      const busyFor = (record.refreshingUntil ?? 0) - at
+      if (busyFor > 0) {
+        if (closing.aborted) throw refusal(503, 'This server is shutting down.')
+        await changes.next(busyFor, closing)
+      } else if (await begin(context, partition, found, at))
+        await refresh(context, partition, record, provider, refreshToken)
+    }
+  } finally {
+    changes.close()
+  }
+}
+
+/** False where another instance was first. */
+async function begin(
+  { store }: AuthContext,
+  partition: string,
+  found: Stored<TokenRecord>,
+  at: number,
+): Promise<boolean> {
+  try {
+    await store.commit(partition, {
+      guards: [unchanged(TOKENS, found)],
+      ops: [putToken({ ...found.record, refreshingUntil: at + REFRESH_MS })],
+    })
+    return true
+  } catch (error) {
+    if (error instanceof ConflictError) return false
+    throw error
+  }
+}
+
+async function refresh(
+  context: AuthContext,
+  partition: string,
+  token: TokenRecord,
+  provider: ProviderRecord,
+  refreshToken: string,
+): Promise<void> {
+  const { client, now } = context
+  try {
+    const clientSecret = await clientSecretOf(context, provider)
+    const grant = await client.refresh({ provider, clientSecret }, refreshToken)
+    // RFC 6749 §6: without a new refresh token, the old one goes on.
+    const next = grant.refreshToken ?? refreshToken
+    const secrets = await sealToken(context, token.id, grant.accessToken, next)
+    await change(context, partition, token.id, 'token_refreshed', (record) => ({
+      ...record,
+      secrets,
+      scopes: grant.scopes ?? record.scopes,
+      expiresAt: expiryOf(now(), grant.expiresInSeconds),
+    }))
+  } catch (error) {
+    const isFinal = error instanceof ProviderError && !error.isTransient
+    const kept = isFinal && (await openToken(context, token))
+    // A refresh token that was refused is not sent again.
+    const secrets = kept ? await sealToken(context, token.id, kept.accessToken, undefined) : token.secrets
+    const told = error instanceof ProviderError ? { reason: error.code, detail: error.message } : {}
+    await change(
+      context,
+      partition,
+      token.id,
+      'token_refresh_failed',
+      (record) => ({ ...record, secrets }),
+      told,
+    )
+    if (isFinal) return
+    throw error instanceof ProviderError ? refusal(502, error.message) : error
+  }
+}
+
+const change = (
+  { store, now }: AuthContext,
+  partition: string,
+  tokenId: string,
+  type: 'token_refreshed' | 'token_refresh_failed',
+  to: (record: TokenRecord) => TokenRecord,
+  told: { readonly reason?: string; readonly detail?: string } = {},
+): Promise<void> =>
+  retryConflicts(async () => {
+    const found = await load<TokenRecord>(store, partition, TOKENS, tokenId)
+    if (!found) return
+    const at = now()
+    const record = { ...to(found.record), refreshingUntil: undefined, updatedAt: at }
+    await store.commit(partition, {
+      guards: [unchanged(TOKENS, found)],
+      ops: [putToken(record), eventOp(record, type, at, told)],
+    })
+  })

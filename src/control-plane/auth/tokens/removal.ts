@@ -1,0 +1,161 @@
+import { reportError } from '../../../http/index.ts'
+import { refusal } from '../../errors.ts'
+import type { AuthContext } from '../context.ts'
+import { noToken, ProviderError } from '../errors.ts'
+import { endpointsOf } from '../providers/endpoints.ts'
+import { clientSecretOf, providerFor } from '../providers/lookup.ts'
+import type { ConnectionRecord, ProviderRecord, TokenRecord } from '../records.ts'
+import type { AuthService } from '../service.ts'
+import {
+  CONNECTIONS,
+  load,
+  loadAll,
+  retryConflicts,
+  TOKENS,
+  tenantPartition,
+  unchanged,
+  WORKSPACE_TOKENS,
+} from '../stored.ts'
+import { type EventDetails, eventOp } from './events.ts'
+import { clearDefault, loadDefault, openToken, partitionOf, tokensOf } from './tokens.ts'
+
+export type RemovalMethods = Pick<
+  AuthService,
+  'removeToken' | 'removeTokens' | 'hasWorkspaceToken' | 'removeWorkspaceToken'
+>
+
+export function removalMethods(context: AuthContext): RemovalMethods {
+  const { store } = context
+  return {
+    async removeToken(caller, tokenId) {
+      const partition = await partitionOf(caller)
+      const found = await load<TokenRecord>(store, partition, TOKENS, tokenId)
+      if (!found) throw noToken(tokenId)
+      await removeToken(
+        context,
+        partition,
+        found.record,
+        await providerOf(context, caller.owner, found.record),
+      )
+    },
+
+    async removeTokens(caller, providerId) {
+      const partition = await partitionOf(caller)
+      const tokens = (await tokensOf(store, partition)).filter(
+        ({ record }) => record.providerId === providerId,
+      )
+      for (const { record } of tokens)
+        await removeToken(context, partition, record, await providerOf(context, caller.owner, record))
+      return tokens.length
+    },
+
+    hasWorkspaceToken: async (owner) => (await loadWorkspaceToken(context, owner)) !== undefined,
+
+    async removeWorkspaceToken(owner) {
+      const partition = await tenantPartition(owner)
+      const token = await loadWorkspaceToken(context, owner)
+      if (!token) throw refusal(404, 'This workspace has no Slack token.')
+      await revoke(context, token, await providerOf(context, owner, token))
+      await store.commit(partition, { ops: [{ op: 'delete', collection: WORKSPACE_TOKENS, id: SLACK }] })
+    },
+  }
+}
+
+export const SLACK = 'slack'
+
+/** The token that Slack gives for a workspace. All users of the tenant share it. */
+export const loadWorkspaceToken = async (
+  { store }: AuthContext,
+  owner: string | null,
+): Promise<TokenRecord | undefined> =>
+  (await load<TokenRecord>(store, await tenantPartition(owner), WORKSPACE_TOKENS, SLACK))?.record
+
+/** Removes what all users have for a provider. */
+export async function removeAllTokens(context: AuthContext, provider: ProviderRecord): Promise<void> {
+  for (;;) {
+    const { docs } = await context.store.list(TOKENS, { where: { provider: provider.id }, limit: 20 })
+    if (docs.length === 0) return
+    await Promise.all(
+      docs.map(({ partition, value }) =>
+        removeToken(context, partition, value as unknown as TokenRecord, provider),
+      ),
+    )
+  }
+}
+
+/** Tells the provider, as far as it wants to know, and then forgets the token with its connections. */
+async function removeToken(
+  context: AuthContext,
+  partition: string,
+  token: TokenRecord,
+  provider: ProviderRecord | undefined,
+): Promise<void> {
+  const { store, now } = context
+  const failure = await revoke(context, token, provider)
+  await retryConflicts(async () => {
+    const found = await load<TokenRecord>(store, partition, TOKENS, token.id)
+    if (!found) return
+    const connections = await loadAll<ConnectionRecord>(store, CONNECTIONS, { partition })
+    const cleared = clearDefault(await loadDefault(store, partition, token))
+    const at = now()
+    await store.commit(partition, {
+      guards: [unchanged(TOKENS, found), ...cleared.guards],
+      ops: [
+        { op: 'delete', collection: TOKENS, id: token.id },
+        ...cleared.ops,
+        ...connections
+          .filter(({ record }) => record.tokenId === token.id)
+          .map(({ record: { id } }) => ({ op: 'delete', collection: CONNECTIONS, id }) as const),
+        ...(failure ? [eventOp(token, 'token_revocation_failed', at, failure)] : []),
+        eventOp(token, 'token_deleted', at),
+      ],
+    })
+  })
+}
+
+/** Undefined where it was removed, or another one was made under its name. */
+async function providerOf(
+  context: AuthContext,
+  owner: string | null,
+  { providerId, providerKey }: TokenRecord,
+): Promise<ProviderRecord | undefined> {
+  const isPlatform = context.platformProviders.some(({ id }) => id === providerKey)
+  const found = await providerFor(context, owner, providerId, isPlatform).catch(() => undefined)
+  return found?.id === providerKey ? found : undefined
+}
+
+/** Why the provider does not know. A token is forgotten whatever its provider says. */
+async function revoke(
+  context: AuthContext,
+  token: TokenRecord,
+  provider: ProviderRecord | undefined,
+): Promise<EventDetails | undefined> {
+  if (!provider || token.endpoints !== (await endpointsOf(provider)))
+    return {
+      reason: 'provider_changed',
+      detail: 'The URLs of the provider are not those that issued the token.',
+    }
+  try {
+    const revocationUrl = provider.revocationUrl ?? (await findRevocationUrl(context, provider))
+    if (revocationUrl === undefined)
+      return { reason: 'not_supported', detail: 'The provider tells no revocation endpoint (RFC 7009).' }
+    const client = { provider, clientSecret: await clientSecretOf(context, provider) }
+    const { accessToken, refreshToken } = await openToken(context, token)
+    if (refreshToken !== undefined) await context.client.revoke(client, revocationUrl, refreshToken)
+    await context.client.revoke(client, revocationUrl, accessToken)
+    return undefined
+  } catch (error) {
+    if (error instanceof ProviderError) return { reason: error.code, detail: error.message }
+    reportError(error, context.onError)
+    return { reason: 'internal_error', detail: 'The token could not be revoked.' }
+  }
+}
+
+/** From the metadata of the server that users are sent to, if it is that of the token endpoint too. */
+async function findRevocationUrl(
+  { client }: AuthContext,
+  { issuer, authUrl, tokenUrl }: ProviderRecord,
+): Promise<string | undefined> {
+  const server = await client.findServer(new URL(issuer ?? new URL(authUrl).origin))
+  return server?.token_endpoint === tokenUrl ? server.revocation_endpoint : undefined
+}

@@ -1,0 +1,180 @@
+import { uuid7 } from '../../../ids.ts'
+import type { Op, Store } from '../../../storage/index.ts'
+import type { Stored } from '../../records/stored.ts'
+import type { Secret } from '../../secrets/secret-box.ts'
+import type { AuthContext } from '../context.ts'
+import { noToken } from '../errors.ts'
+import { endpointsOf } from '../providers/endpoints.ts'
+import { providerFor } from '../providers/lookup.ts'
+import type { TokenEventRecord, TokenRecord } from '../records.ts'
+import type { AuthCaller, AuthService, Token } from '../service.ts'
+import {
+  DEFAULTS,
+  EVENTS,
+  load,
+  loadAll,
+  put,
+  retryConflicts,
+  TOKENS,
+  unchanged,
+  userKeyOf,
+  userPartition,
+} from '../stored.ts'
+import { eventOp } from './events.ts'
+
+export type TokenMethods = Pick<
+  AuthService,
+  'listTokens' | 'changeToken' | 'importToken' | 'providersWithToken' | 'listEvents'
+>
+
+/** The tokens of the caller itself. */
+export function tokenMethods(context: AuthContext): TokenMethods {
+  const { store, now } = context
+
+  return {
+    async listTokens(caller, providerId) {
+      const tokens = await tokensOf(store, await partitionOf(caller))
+      return tokens.filter(({ record }) => providerId === undefined || record.providerId === providerId)
+    },
+
+    changeToken: (caller, tokenId, { accountLabel, isDefault }) =>
+      retryConflicts(async () => {
+        const partition = await partitionOf(caller)
+        const found = await load<TokenRecord>(store, partition, TOKENS, tokenId)
+        if (!found) throw noToken(tokenId)
+        const known = await loadDefault(store, partition, found.record)
+        const cleared = clearDefault(isDefault === false ? known : undefined)
+        const record = {
+          ...found.record,
+          accountLabel: accountLabel ?? found.record.accountLabel,
+          updatedAt: now(),
+        }
+        await store.commit(partition, {
+          guards: [unchanged(TOKENS, found), ...cleared.guards],
+          ops: [putToken(record), ...(isDefault ? [makeDefault(record)] : []), ...cleared.ops],
+        })
+        return { record, isDefault: isDefault ?? known !== undefined }
+      }),
+
+    async importToken(caller, given) {
+      const provider = await providerFor(context, caller.owner, given.providerId, false)
+      const { accessToken, refreshToken, expiresInSeconds, scopes, metadata, isDefault } = given
+      const at = now()
+      const id = uuid7(at)
+      const record: TokenRecord = {
+        id,
+        providerId: provider.providerId,
+        providerKey: provider.id,
+        accountLabel: null,
+        scopes,
+        requestedScopes: scopes,
+        expiresAt: expiryOf(at, expiresInSeconds),
+        secrets: await sealToken(context, id, accessToken, refreshToken),
+        endpoints: await endpointsOf(provider),
+        metadata,
+        createdAt: at,
+        updatedAt: at,
+      }
+      await store.commit(await partitionOf(caller), {
+        ops: [
+          putToken(record),
+          ...(isDefault ? [makeDefault(record)] : []),
+          eventOp(record, 'token_imported', at),
+        ],
+      })
+      return id
+    },
+
+    async providersWithToken(caller, providerIds) {
+      const tokens = await tokensOf(store, await partitionOf(caller))
+      const known = new Set(tokens.map(({ record }) => record.providerId))
+      return new Set(providerIds.filter((id) => known.has(id)))
+    },
+
+    async listEvents(caller, providerId, limit) {
+      const page = await store.list(EVENTS, {
+        partition: await partitionOf(caller),
+        ...(providerId !== undefined && { where: { provider: providerId } }),
+        orderBy: 'at',
+        descending: true,
+        limit,
+      })
+      return page.docs.map(({ value }) => value as unknown as TokenEventRecord)
+    },
+  }
+}
+
+/** Where the caller's own records are. */
+export const partitionOf = async ({ owner, id }: AuthCaller): Promise<string> =>
+  userPartition(await userKeyOf(owner, id))
+
+/** All tokens of a user, oldest first. */
+export async function tokensOf(
+  store: Store,
+  partition: string,
+): Promise<readonly (Token & Stored<TokenRecord>)[]> {
+  const [tokens, defaults] = await Promise.all([
+    loadAll<TokenRecord>(store, TOKENS, { partition }),
+    loadAll<DefaultRecord>(store, DEFAULTS, { partition }),
+  ])
+  const chosen = new Set(defaults.map(({ record }) => record.tokenId))
+  return tokens
+    .map((token) => ({ ...token, isDefault: chosen.has(token.record.id) }))
+    .sort((a, b) => a.record.createdAt - b.record.createdAt)
+}
+
+interface DefaultRecord {
+  /** The provider's key. */
+  readonly id: string
+  readonly tokenId: string
+}
+
+/** The document that makes a token the default. Undefined where it is not. */
+export async function loadDefault(
+  store: Store,
+  partition: string,
+  { id, providerKey }: TokenRecord,
+): Promise<Stored<DefaultRecord> | undefined> {
+  const found = await load<DefaultRecord>(store, partition, DEFAULTS, providerKey)
+  return found?.record.tokenId === id ? found : undefined
+}
+
+export const makeDefault = ({ providerKey, id }: TokenRecord): Op =>
+  put(DEFAULTS, providerKey, { id: providerKey, tokenId: id } satisfies DefaultRecord)
+
+/** What a commit needs that takes a default away, unless another token has become it. */
+export const clearDefault = (found: Stored<DefaultRecord> | undefined) => ({
+  guards: found ? [unchanged(DEFAULTS, found)] : [],
+  ops: found ? [{ op: 'delete', collection: DEFAULTS, id: found.record.id } as const] : [],
+})
+
+/** Indexed by its provider, whose removal takes it along. */
+export const putToken = (record: TokenRecord): Op =>
+  put(TOKENS, record.id, record, { index: { provider: record.providerKey } })
+
+export const expiryOf = (at: number, expiresInSeconds: number | undefined): number | null =>
+  expiresInSeconds === undefined ? null : at + expiresInSeconds * 1_000
+
+const placeOf = (tokenId: string): string => `oauth-token:${tokenId}`
+
+export const sealToken = (
+  { secrets }: AuthContext,
+  tokenId: string,
+  accessToken: string,
+  refreshToken: string | undefined,
+) =>
+  secrets.seal(placeOf(tokenId), [
+    { name: 'access_token', value: accessToken },
+    ...(refreshToken === undefined ? [] : [{ name: 'refresh_token', value: refreshToken }]),
+  ])
+
+export interface OpenToken {
+  readonly accessToken: string
+  readonly refreshToken: string | undefined
+}
+
+export async function openToken({ secrets }: AuthContext, token: TokenRecord): Promise<OpenToken> {
+  const opened = await secrets.open(placeOf(token.id), token.secrets)
+  const find = (name: string) => opened.find((secret: Secret) => secret.name === name)?.value
+  return { accessToken: find('access_token') ?? '', refreshToken: find('refresh_token') }
+}

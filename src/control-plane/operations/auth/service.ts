@@ -1,0 +1,29 @@
+import type { Call } from '../../../http/index.ts'
+import { ownerOf, type Principal } from '../../../principal.ts'
+import type { AuthCaller, AuthService } from '../../auth/service.ts'
+import type { ControlPlaneContext } from '../../context.ts'
+import { refusal } from '../../errors.ts'
+
+/** Throws 403 where this control plane has none. */
+export function authOf({ auth }: ControlPlaneContext): AuthService {
+  if (auth) return auth
+  throw refusal(403, 'The auth service is not enabled. Give createControlPlaneHandler the option oauth.')
+}
+
+export const callerOf = (principal: Principal | null): AuthCaller => ({
+  owner: ownerOf(principal),
+  id: principal?.id ?? null,
+})
+
+/** Where this control plane is reached, with its prefix. */
+export function baseUrlOf({ publicUrl }: AuthService, { url }: Call): string {
+  if (publicUrl !== undefined) return publicUrl
+  return url.origin + url.pathname.slice(0, url.pathname.lastIndexOf('/v2/auth/'))
+}
+
+export const AUTH_TAG = 'Auth Service (v2)'
+/** Answers with tokens are for nobody's cache. */
+export const NO_STORE = { 'cache-control': 'no-store' } as const
+
+/** An API of Pydantic takes null for a value that is not given. */
+export const given = <T>(value: T | null | undefined): T | undefined => value ?? undefined

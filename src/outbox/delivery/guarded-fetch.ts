@@ -1,0 +1,35 @@
+import { concatBytes } from '../../bytes.ts'
+import { DeliveryError } from './errors.ts'
+import { createRequester, type DeliveryOptions } from './requests.ts'
+
+/** What a request may have. A body is text, or a form. */
+export interface GuardedFetchInit {
+  readonly method?: string | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body?: string | URLSearchParams | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** As `fetch`, for GET and POST. */
+export type GuardedFetch = (url: string, init?: GuardedFetchInit) => Promise<Response>
+
+/**
+ * A `fetch` for URLs that others have chosen, as `createRequester` sends. The answer has been read whole, with its content type as its only
+ * header; a redirect is an answer like any other. Rejects with `DeliveryError`, `too_large` where the body is longer than `maxResponseBytes`.
+ */
+export function createGuardedFetch(options: DeliveryOptions = {}): GuardedFetch {
+  const send = createRequester(options)
+  return async (url, { method = 'GET', headers, body = '', signal } = {}) => {
+    if (method !== 'GET' && method !== 'POST')
+      throw new DeliveryError('invalid_request', 'Only GET and POST requests are sent.')
+    const answer = await send({ url, method, headers, body: String(body), keepsBody: true, signal })
+    const { status, contentType, ending } = answer
+    // Runtimes that do not tell the status of a redirect say 0.
+    if (status < 200 || status > 599)
+      throw new DeliveryError('redirected', 'The receiver answered with a redirect, which is not followed.')
+    if (ending === 'too_large') throw new DeliveryError(ending, 'The answer is too long.', { status })
+    if (ending === 'broken') throw new DeliveryError('unreachable', 'The answer was broken off.', { status })
+    const content = [204, 205, 304].includes(status) ? null : concatBytes(answer.body).slice()
+    return new Response(content, { status, headers: contentType ? { 'content-type': contentType } : {} })
+  }
+}

@@ -1,0 +1,91 @@
+import { reachOf } from './address.ts'
+import { type AddressPolicy, checkAddresses, checkUrl, nameOf } from './check-url.ts'
+import { DeliveryError } from './errors.ts'
+import type { Answer, Outgoing } from './send.ts'
+import { fetchSender } from './send-by-fetch.ts'
+import { nodeSender } from './send-by-node.ts'
+
+export interface DeliveryOptions extends AddressPolicy {
+  /** The time that a request may take, from the look-up of the name to the end of the answer, in milliseconds. Default 10,000. */
+  readonly timeoutMs?: number | undefined
+  /** How much of an answer is read before the connection is closed, in bytes. Default 65,536. */
+  readonly maxResponseBytes?: number | undefined
+  /** Gives all IP addresses of a name. Default: what the system's name servers say; its hosts file is not read. */
+  readonly lookup?: ((name: string) => Promise<readonly string[]>) | undefined
+}
+
+export interface GuardedRequest extends Pick<Outgoing, 'method' | 'keepsBody'> {
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly body: string
+  /** Ends the request. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Sends requests to URLs that others have chosen, and to nothing but the public internet: all addresses of a name are checked, and the
+ * request goes to one that was checked. Redirects are not followed. Throws `DeliveryError` where there is no answer.
+ */
+export function createRequester(options: DeliveryOptions): (request: GuardedRequest) => Promise<Answer> {
+  const { timeoutMs = 10_000, maxResponseBytes = 65_536 } = options
+  const sender = nodeSender() ?? fetchSender
+  const lookup = options.lookup ?? sender.lookup
+
+  async function addressesOf(url: URL, signal: AbortSignal): Promise<readonly string[]> {
+    const name = nameOf(url)
+    if (!sender.lookup) return []
+    const addresses = reachOf(name) ? [name] : await untilAbort(signal, lookup!(name, signal))
+    checkAddresses(addresses, options)
+    return addresses.slice(0, MAX_ADDRESSES)
+  }
+
+  return async ({ url: text, method, headers, body, keepsBody, signal }) => {
+    const url = checkUrl(text, options)
+    const checked = { url, method, keepsBody, headers: checkHeaders(headers), body: encoder.encode(body) }
+    const ended = new AbortController()
+    const abort = () => ended.abort(new DeliveryError('aborted', 'The delivery was aborted.'))
+    const late = () => ended.abort(new DeliveryError('timeout', `No answer within ${timeoutMs} ms.`))
+    const timer = setTimeout(late, timeoutMs)
+    signal?.addEventListener('abort', abort)
+    if (signal?.aborted) abort()
+    try {
+      const addresses = await addressesOf(url, ended.signal)
+      ended.signal.throwIfAborted()
+      return await sender.send({ ...checked, addresses, signal: ended.signal, timeoutMs, maxResponseBytes })
+    } catch (error) {
+      if (error instanceof DeliveryError) throw error
+      if (ended.signal.aborted) throw ended.signal.reason
+      throw new DeliveryError('unreachable', `The receiver could not be reached${codeOf(error)}.`)
+    } finally {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+}
+
+const encoder = /* @__PURE__ */ new TextEncoder()
+
+/** How many of its addresses are tried where a receiver cannot be reached. */
+const MAX_ADDRESSES = 8
+
+function checkHeaders(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
+  try {
+    return Object.fromEntries(new Headers(headers))
+  } catch {
+    throw new DeliveryError('invalid_request', 'A header has a name or a value that HTTP does not allow.')
+  }
+}
+
+function untilAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  const aborted = new Promise<never>((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
+  return Promise.race([work, aborted])
+}
+
+/** The code of a system error. Its message is left out, because it may quote the answer. */
+function codeOf(error: unknown): string {
+  const code = (error as { code?: unknown } | undefined)?.code
+  return typeof code === 'string' ? `: ${code}` : ''
+}
