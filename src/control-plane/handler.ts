@@ -9,12 +9,14 @@ import {
 } from '../http/index.ts'
 import { memoryStore, type Store } from '../storage/index.ts'
 import { createApi } from './api/create-api.ts'
+import type { CreateAuthService } from './auth/service.ts'
 import type { ControlPlaneContext } from './context.ts'
 import type { Deployer } from './deployers/deployer.ts'
 import { createWebhooks, type WebhookOptions } from './events/webhooks/webhooks.ts'
 import { createLogs } from './logs/create-logs.ts'
 import type { LogLimits } from './logs/logs.ts'
 import { OPERATIONS } from './operations/all.ts'
+import { authOperations } from './operations/auth.ts'
 import { createDeployments } from './records/create-deployments.ts'
 import { createSecretBox, type SecretBox } from './secrets/secret-box.ts'
 import type { GitIntegrations } from './wire/integrations.ts'
@@ -30,6 +32,8 @@ export interface ControlPlaneOptions {
    */
   readonly authenticate?: Authenticate | undefined
   readonly secrets?: SecretsOptions | undefined
+  /** The auth service: `oauth({ … })` of `agentwire/control-plane/oauth`. Default: none, and its routes answer 403. */
+  readonly oauth?: CreateAuthService | undefined
   /** The Git hosts that `/v1/integrations` tells of. Default: none. */
   readonly integrations?: GitIntegrations | undefined
   /** Keeps everything. You close it yourself, after the handler. Default: a `memoryStore()`. */
@@ -102,6 +106,7 @@ export function createControlPlaneHandler(options: ControlPlaneOptions): Control
   const worker = createWorker({ store, deployer, logs, secrets, onError, now, builds, times, opsOf })
   const isWorking = options.worker !== false
   const wake = isWorking ? worker.wake : () => {}
+  const auth = options.oauth?.({ store, secrets, onError, now })
   const closing = new AbortController()
   const context: ControlPlaneContext = {
     store,
@@ -111,20 +116,21 @@ export function createControlPlaneHandler(options: ControlPlaneOptions): Control
     showSecrets: options.secrets?.show ?? 'masked',
     logs,
     wake,
-    auth: undefined,
+    auth,
     integrations,
     onError,
     closing: closing.signal,
     now,
   }
   const api = createApi({
-    operations: OPERATIONS,
+    operations: [...OPERATIONS, ...authOperations],
     context,
     authenticate,
     basePath: options.basePath,
     maxBodyBytes: http?.maxBodyBytes,
     async onClose() {
       closing.abort()
+      await auth?.close()
       await worker.close()
       await webhooks?.close()
       await logs.close()

@@ -12,6 +12,8 @@ import type { AuthCaller, CreateAuthService } from './service.ts'
 import { removalMethods } from './tokens/removal.ts'
 import { tokenMethods } from './tokens/tokens.ts'
 
+export type { SealedSecret } from '../records/records.ts'
+export type { Secret, SecretBox } from '../secrets/secret-box.ts'
 export type {
   ClientAuthMethod,
   ConnectionRecord,

@@ -10,7 +10,6 @@ import {
 } from '../../storage/index.ts'
 import { sleep } from '../../time.ts'
 import { refusal } from '../errors.ts'
-import type { Stored } from '../records/stored.ts'
 
 /** Where the records are kept. All of one user of a tenant is one partition, all that the tenant's users share another. */
 export const PROVIDERS = 'oauth-providers'
@@ -30,6 +29,12 @@ export const userPartition = (userKey: string): string => `oauth-user:${userKey}
 
 export const tenantPartition = async (owner: string | null): Promise<string> =>
   `oauth-tenant:${await uuidOf(['oauth-tenant', owner])}`
+
+/** A record as it was read, with the version that a change of it is guarded by. */
+export interface Stored<T> {
+  readonly record: T
+  readonly version: number
+}
 
 export async function load<T>(
   store: Store,

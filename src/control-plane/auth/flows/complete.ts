@@ -1,7 +1,6 @@
 import { uuid7 } from '../../../ids.ts'
 import { ConflictError } from '../../../storage/index.ts'
 import { refusal } from '../../errors.ts'
-import type { Stored } from '../../records/stored.ts'
 import type { AuthContext } from '../context.ts'
 import { ProviderError } from '../errors.ts'
 import type { Grant } from '../oauth-client.ts'
@@ -14,6 +13,7 @@ import {
   load,
   put,
   retryConflicts,
+  type Stored,
   TOKENS,
   tenantPartition,
   unchanged,

@@ -1,6 +1,5 @@
 import { uuid7 } from '../../../ids.ts'
 import type { Op, Store } from '../../../storage/index.ts'
-import type { Stored } from '../../records/stored.ts'
 import type { Secret } from '../../secrets/secret-box.ts'
 import type { AuthContext } from '../context.ts'
 import { noToken } from '../errors.ts'
@@ -15,6 +14,7 @@ import {
   loadAll,
   put,
   retryConflicts,
+  type Stored,
   TOKENS,
   unchanged,
   userKeyOf,
