@@ -6,7 +6,7 @@ import { type Ended, type Supervised, type SupervisedCommand, spawnSupervised } 
 /** A command to run to its end. */
 export interface RunCommandOptions extends Omit<SupervisedCommand, 'hasInput'> {
   readonly signal?: AbortSignal | undefined
-  /** A line of its output, without its line break. Lines of one stream come in order. */
+  /** A line of its output, without its line break. Lines of one stream come in order. What it throws stops the command, and is what `runCommand` rejects with. */
   readonly onLine?: ((line: string, stream: 'stdout' | 'stderr') => void) | undefined
   /** Default: it may take as long as it takes. */
   readonly timeoutMs?: number | undefined
@@ -27,13 +27,23 @@ export async function runCommand(options: RunCommandOptions): Promise<Ended> {
   const { signal, onLine = () => {}, timeoutMs, input, maxLineBytes = 65_536, graceMs = 5000 } = options
   signal?.throwIfAborted()
   const running = await spawnSupervised({ ...options, hasInput: input !== undefined })
+  const stop = () => void running.stop(graceMs)
+  let thrown: { readonly error: unknown } | undefined
+  const tell = (line: string, stream: 'stdout' | 'stderr') => {
+    if (thrown !== undefined) return
+    try {
+      onLine(line, stream)
+    } catch (error) {
+      thrown = { error }
+      stop()
+    }
+  }
   const isRead = Promise.all([
-    readLines(running.stdout, maxLineBytes, (line) => onLine(line, 'stdout')),
-    readLines(running.stderr, maxLineBytes, (line) => onLine(line, 'stderr')),
+    readLines(running.stdout, maxLineBytes, (line) => tell(line, 'stdout')),
+    readLines(running.stderr, maxLineBytes, (line) => tell(line, 'stderr')),
   ])
   if (input !== undefined) writeInput(running, input)
 
-  const stop = () => void running.stop(graceMs)
   let isLate = false
   const timer =
     timeoutMs === undefined
@@ -49,6 +59,7 @@ export async function runCommand(options: RunCommandOptions): Promise<Ended> {
     const ended = await running.ended
     await Promise.race([isRead, sleep(OUTPUT_MS, undefined, { ref: false })])
     signal?.throwIfAborted()
+    if (thrown !== undefined) throw (thrown as { readonly error: unknown }).error
     if (isLate)
       throw new DeployError(
         `${JSON.stringify(options.command[0])} was stopped: it ran for more than ${timeoutMs! / 1000} seconds.`,

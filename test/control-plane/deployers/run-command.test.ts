@@ -103,6 +103,19 @@ test('an abort stops it and rejects with the reason of the signal', async () => 
   await expect(running).rejects.toBe(reason)
 })
 
+test('an error of who is told the lines stops it, and rejects', async () => {
+  const error = new Error('The log is full.')
+  let told = 0
+  const running = run("console.log('one\\ntwo'); setInterval(() => {}, 1000)", {
+    onLine: () => {
+      told++
+      throw error
+    },
+  })
+  await expect(running).rejects.toBe(error)
+  expect(told).toBe(1)
+})
+
 test('an aborted signal starts nothing', async () => {
   const reason = new Error('Too late.')
   await expect(run('', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)

@@ -28,12 +28,12 @@ export async function checkOut(
   options: GitOptions,
 ): Promise<string> {
   const { url } = repository
-  const git = (args: readonly string[], onLine = options.onLine, signal = options.signal) =>
+  const git = (args: readonly string[], onLine = options.onLine) =>
     runCommand({
       command: ['git', ...settings(url), ...args],
       cwd: folder,
       env: gitEnv(options.config),
-      signal,
+      signal: options.signal,
       onLine,
     })
   const must = async (what: string, args: readonly string[], onLine?: (line: string) => void) => {
@@ -59,18 +59,11 @@ export async function checkOut(
   /** A few small objects may name millions of files: they are counted before one is written. */
   async function checkSize(): Promise<void> {
     const { addEntry, addBytes } = limiter(options.limits)
-    const tooMuch = new AbortController()
-    const count = (line: string) => {
-      try {
-        addEntry()
-        // "mode type id size<tab>path", where what has no size has a dash.
-        addBytes(Number(/^\S+ \S+ \S+ +(\d+)/.exec(line)?.[1] ?? 0))
-      } catch (error) {
-        tooMuch.abort(error)
-      }
-    }
-    const signal = AbortSignal.any([options.signal, tooMuch.signal])
-    const { code } = await git(['ls-tree', '-r', '-t', '-l', commit], count, signal)
+    const { code } = await git(['ls-tree', '-r', '-t', '-l', commit], (line) => {
+      addEntry()
+      // "mode type id size<tab>path", where what has no size has a dash.
+      addBytes(Number(/^\S+ \S+ \S+ +(\d+)/.exec(line)?.[1] ?? 0))
+    })
     if (code !== 0) throw new DeployError('git could not list the files of the commit.')
   }
 
