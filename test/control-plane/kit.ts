@@ -84,6 +84,8 @@ export const newRevision = (id = ids()) => ({
   secretReferences: [],
 })
 
+const FINAL = /DEPLOYED|FAILED|SKIPPED|INTERRUPTED/
+
 /** Writes a status of a revision as a worker does. */
 export async function moveRevision(
   store: Store,
@@ -93,7 +95,9 @@ export async function moveRevision(
   opsOf?: OpsOf,
 ): Promise<void> {
   const { record } = (await loadRevision(store, deploymentId, revisionId))!
-  const deployment = (await loadDeployment(store, deploymentId))!.record
+  const before = (await loadDeployment(store, deploymentId))!.record
+  const pending = before.pending.filter((id) => id !== revisionId || !FINAL.test(status))
+  const deployment = { ...before, pending }
   const at = Date.now()
   const event: StatusEvent = { deploymentId, revisionId, status, at }
   const history = [...record.history, { status, at }]

@@ -8,6 +8,7 @@ import {
   type Route,
 } from '../../http/index.ts'
 import type { ControlPlaneContext } from '../context.ts'
+import { validated } from './conditional.ts'
 import type { Input, Operation, OperationSpec, Reply } from './operation.ts'
 import { readRequest } from './read-request.ts'
 
@@ -28,7 +29,7 @@ export function routesOf(
       const call = spec.isPublic ? given : await authenticated(given, authenticate)
       if (isResponse(call)) return call
       const input = { ...readRequest(spec, call, body), call }
-      return answer(spec, await run(context, input as unknown as Input<OperationSpec>))
+      return answer(spec, call.request, await run(context, input as unknown as Input<OperationSpec>))
     },
     true,
   ])
@@ -39,10 +40,10 @@ async function authenticated(call: Call, authenticate: Authenticate | undefined)
   return isResponse(principal) ? principal : { ...call, principal }
 }
 
-function answer({ responses }: OperationSpec, reply: Reply): Response {
+function answer({ method, responses }: OperationSpec, request: Request, reply: Reply): Response {
   if (isResponse(reply)) return reply
   const { status = Number(Object.keys(responses)[0]), body, headers } = reply
-  return responses[status] === null || body === undefined
-    ? empty(status, headers)
-    : json(body, { status, headers })
+  if (responses[status] === null || body === undefined) return empty(status, headers)
+  const response = json(body, { status, headers })
+  return method === 'GET' || method === 'PATCH' ? validated(response, request) : response
 }

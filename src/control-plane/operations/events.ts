@@ -1,4 +1,5 @@
 import { reportError, sseResponse } from '../../http/index.ts'
+import { onAbort } from '../api/on-abort.ts'
 import { operation } from '../api/operation.ts'
 import { refusal } from '../errors.ts'
 import { parseCursor } from '../events/cursor.ts'
@@ -6,6 +7,7 @@ import type { EventType } from '../events/pages.ts'
 import { deploymentEvents } from '../events/stream.ts'
 import { DEPLOYMENT_PATH, ERROR, STRING, UUID } from '../wire/common.ts'
 import { DEPLOYMENTS_TAG } from '../wire/deployment.ts'
+import { LAST_EVENT_ID } from '../wire/headers.ts'
 import { findDeployment, revisionOfDeployment } from './find.ts'
 import { listOf } from './lists.ts'
 
@@ -26,6 +28,7 @@ export const streamEvents = /* @__PURE__ */ operation(
         types: { ...STRING, description: "Some of 'status', 'build' and 'deploy', separated by commas." },
       },
     },
+    headers: LAST_EVENT_ID,
     responses: { 200: { mediaType: 'text/event-stream' }, 400: ERROR, 404: ERROR },
   },
   async (context, input) => {
@@ -39,9 +42,7 @@ export const streamEvents = /* @__PURE__ */ operation(
       if (id != null) await revisionOfDeployment(context, deployment, id)
 
     const ended = new AbortController()
-    const end = () => ended.abort(closing.aborted ? closing.reason : call.signal?.reason)
-    for (const signal of [closing, call.signal]) signal?.addEventListener('abort', end)
-    if (closing.aborted || call.signal?.aborted) end()
+    const stops = [closing, call.signal].map((signal) => onAbort(signal, () => ended.abort(signal?.reason)))
     const source = deploymentEvents(context, {
       deploymentId: deployment.id,
       owner: deployment.owner,
@@ -50,7 +51,7 @@ export const streamEvents = /* @__PURE__ */ operation(
       after,
     })
     const cancel = () => {
-      for (const signal of [closing, call.signal]) signal?.removeEventListener('abort', end)
+      for (const stop of stops) stop()
       source.cancel()
     }
     return sseResponse(

@@ -1,10 +1,12 @@
 import { ownerOf } from '../../principal.ts'
+import { checkMatch } from '../api/conditional.ts'
 import { operation } from '../api/operation.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import type { DeployRequest } from '../deployers/deployer.ts'
 import { refusal } from '../errors.ts'
 import * as records from '../records/listeners.ts'
 import { ERROR } from '../wire/common.ts'
+import { IF_MATCH } from '../wire/headers.ts'
 import {
   CREATE_LISTENER,
   LIST_LISTENERS,
@@ -78,15 +80,19 @@ export const patchListener = /* @__PURE__ */ operation(
     description: 'What is left out or null stays as it is.',
     params: LISTENER_PATH,
     body: PATCH_LISTENER,
-    responses: { 200: LISTENER, 404: ERROR },
+    headers: IF_MATCH,
+    responses: { 200: LISTENER, 404: ERROR, 412: ERROR },
   },
   async ({ store, now }, { params: { listener_id: id }, body, call }) => {
-    const listener = await records.updateListener(store, ownerOf(call.principal), id, (known) => ({
-      ...known,
-      version: body.version ?? known.version,
-      compute_config: body.compute_config ?? known.compute_config,
-      updatedAt: Math.max(now(), known.updatedAt),
-    }))
+    const listener = await records.updateListener(store, ownerOf(call.principal), id, (known) => {
+      checkMatch(call.request, presentListener(known))
+      return {
+        ...known,
+        version: body.version ?? known.version,
+        compute_config: body.compute_config ?? known.compute_config,
+        updatedAt: Math.max(now(), known.updatedAt),
+      }
+    })
     if (!listener) throw noListener(id)
     return { body: presentListener(listener) }
   },
@@ -99,10 +105,12 @@ export const deleteListener = /* @__PURE__ */ operation(
     tag: TAG,
     summary: 'Delete Listener',
     params: LISTENER_PATH,
-    responses: { 204: null, 404: ERROR },
+    headers: IF_MATCH,
+    responses: { 204: null, 404: ERROR, 412: ERROR },
   },
   async ({ store }, { params: { listener_id: id }, call }) => {
-    if (!(await records.deleteListener(store, ownerOf(call.principal), id))) throw noListener(id)
+    const check = (known: records.ListenerRecord) => checkMatch(call.request, presentListener(known))
+    if (!(await records.deleteListener(store, ownerOf(call.principal), id, check))) throw noListener(id)
     return {}
   },
 )

@@ -122,10 +122,11 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
         return revision
       }),
 
-    remove: (given) =>
+    remove: (given, check) =>
       retryConflicts(async () => {
         const read = await loadDeployment(store, given.id)
         if (!read || isLeaving(read.record)) return
+        check?.(read.record)
         const deployment: DeploymentRecord = { ...read.record, status: 'AWAITING_DELETE', updatedAt: now() }
         await write(deployment, undefined, [statusOf(deployment)], [guardDeployment(read)])
       }),

@@ -64,8 +64,8 @@ export interface Deployments {
   ): Promise<DeploymentRecord>
   /** Has a revision stopped that is not final. Throws 400 for one that is. */
   interrupt(deployment: DeploymentRecord, revisionId: string): Promise<RevisionRecord>
-  /** Has a deployment removed by the workers. */
-  remove(deployment: DeploymentRecord): Promise<void>
+  /** Has a deployment removed by the workers. `check` is called with what is removed, and may throw. */
+  remove(deployment: DeploymentRecord, check?: (deployment: DeploymentRecord) => void): Promise<void>
   /** Settles when the deployment or one of its revisions changes, or the time is over. */
   changed(deploymentId: string, ms: number, signal: AbortSignal | undefined): Promise<void>
 }

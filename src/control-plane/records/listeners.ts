@@ -82,19 +82,23 @@ export async function updateListener(
   })
 }
 
-/** Undefined where there is none of this id. */
+/** Undefined where there is none of this id. `check` is called with what is deleted, and may throw. */
 export async function deleteListener(
   store: Store,
   owner: string | null,
   id: string,
+  check: (listener: ListenerRecord) => void,
 ): Promise<ListenerRecord | undefined> {
-  return attempt(store, owner, id, (listener) => ({
-    result: listener,
-    ops: [
-      { op: 'delete', collection: LISTENERS, id },
-      { op: 'delete', collection: COMPUTE_IDS, id: listener.compute_id },
-    ],
-  }))
+  return attempt(store, owner, id, (listener) => {
+    check(listener)
+    return {
+      result: listener,
+      ops: [
+        { op: 'delete', collection: LISTENERS, id },
+        { op: 'delete', collection: COMPUTE_IDS, id: listener.compute_id },
+      ],
+    }
+  })
 }
 
 /** Reads and writes, again where somebody else was first: their commit has made progress. */

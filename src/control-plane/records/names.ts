@@ -78,7 +78,8 @@ async function take(store: Store, partition: string, record: NameRecord): Promis
     })
     return true
   } catch (error) {
-    if (error instanceof ConflictError) return false
+    // Somebody was first: perhaps the same request, sent twice at once.
+    if (error instanceof ConflictError) return take(store, partition, record)
     throw error
   }
 }

@@ -4,7 +4,7 @@ import type { SealedSecret } from '../records/records.ts'
 import { fromBase64, toBase64Url } from './base64.ts'
 import { deriveKeys, type Keys, readKeys } from './keys.ts'
 
-/** Encrypts secrets at rest. `place`, the id of their deployment, binds them to it, so that they cannot be moved to another one. */
+/** Encrypts secrets at rest. `place`, the partition that has them, binds them to it, so that they cannot be moved to another deployment. */
 export interface SecretBox {
   seal(place: string, secrets: readonly Secret[]): Promise<readonly SealedSecret[]>
   /** Throws `AgentwireError` `secret_unreadable` where no key opens a value, or it was changed, renamed or moved from another place. */

@@ -151,6 +151,7 @@ test('the document is served where the API is mounted, without a key', async () 
       },
       204: { description: 'Successful Response' },
       206: { description: 'Successful Response', content: { 'text/plain': { schema: { type: 'string' } } } },
+      304: { description: 'Not Modified' },
       422: {
         description: 'Validation Error',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/HTTPValidationError' } } },

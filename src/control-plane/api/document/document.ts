@@ -75,6 +75,7 @@ function describe(spec: OperationSpec, { refer }: Components): DocumentOperation
     ...(body && { requestBody: body }),
     responses: {
       ...(isChecked && { 422: response(422, { $ref: '#/components/schemas/HTTPValidationError' }) }),
+      ...(isValidated(spec) && { 304: { description: descriptionOf(304) } }),
       ...Object.fromEntries(
         Object.entries(spec.responses).map(([status, given]) => [
           status,
@@ -85,6 +86,10 @@ function describe(spec: OperationSpec, { refer }: Components): DocumentOperation
     },
   }
 }
+
+/** Whether its answers have an `ETag` that a client may send as `If-None-Match`. */
+const isValidated = ({ method, responses: { 200: body } }: OperationSpec): boolean =>
+  method === 'GET' && body !== undefined && body !== null && !('mediaType' in body)
 
 /** As FastAPI makes it from the name of the function, the path and the method. */
 function operationIdOf({ summary, path, method }: OperationSpec): string {

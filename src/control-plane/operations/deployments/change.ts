@@ -1,3 +1,4 @@
+import type { RequestKey } from '../../api/idempotency-key.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { refusal } from '../../errors.ts'
 import type {
@@ -23,6 +24,10 @@ export interface ChangeRequest {
   readonly displayName?: string | null | undefined
   /** It makes a revision, whatever it changes. */
   readonly isRevision?: boolean
+  /** The revision is made once for this key. */
+  readonly key?: RequestKey | undefined
+  /** Called with what is changed. It may throw. */
+  readonly check?: ((deployment: DeploymentRecord) => void) | undefined
 }
 
 /** Changes a deployment, and makes a revision of it where the change is one of the revision. Throws 400. */
@@ -46,6 +51,7 @@ export async function changeDeployment(
   }
   const wantsRevision = request.isRevision === true || makesRevision(change)
   return context.deployments.update(id, (deployment) => {
+    request.check?.(deployment)
     checkFixed(deployment, change.sourceConfig)
     const changed = withChange(deployment, change, wantsRevision)
     checkSource(changed, false)
@@ -57,7 +63,7 @@ export async function changeDeployment(
     }
     const refused = context.deployer.refuses(changed)
     if (refused !== undefined) throw refusal(400, refused)
-    return { deployment: changed, revision: revisionOf(changed) }
+    return { deployment: changed, revision: { ...revisionOf(changed), ...request.key } }
   })
 }
 

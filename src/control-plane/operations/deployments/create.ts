@@ -1,4 +1,5 @@
 import { uuid7 } from '../../../ids.ts'
+import type { RequestKey } from '../../api/idempotency-key.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { refusal } from '../../errors.ts'
 import type { NewRevision } from '../../records/deployments.ts'
@@ -18,7 +19,7 @@ export async function newDeployment(
   context: ControlPlaneContext,
   body: CreateBody,
   owner: string | null,
-  id = uuid7(context.now()),
+  { id, fingerprint }: Pick<RequestKey, 'id'> & Partial<RequestKey> = { id: uuid7(context.now()) },
 ): Promise<{ readonly deployment: DeploymentRecord; readonly first: NewRevision | undefined }> {
   const name = nameOf(body)
   const secrets = body.secrets ?? []
@@ -61,6 +62,7 @@ export async function newDeployment(
     tracerSessionId: crypto.randomUUID(),
     createdAt: at,
     updatedAt: at,
+    ...(fingerprint !== undefined && { fingerprint }),
   }
   return { deployment, first: isDeployable(deployment) ? revisionOf(deployment) : undefined }
 }

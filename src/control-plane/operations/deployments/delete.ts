@@ -3,7 +3,9 @@ import { operation } from '../../api/operation.ts'
 import { noDeployment } from '../../errors.ts'
 import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
 import { BULK_DELETE, BULK_DELETED, DELETE_DEPLOYMENT, DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
+import { IF_MATCH } from '../../wire/headers.ts'
 import { findDeployment } from '../find.ts'
+import { ifMatch } from './if-match.ts'
 
 export const deleteDeployment = /* @__PURE__ */ operation(
   {
@@ -14,10 +16,12 @@ export const deleteDeployment = /* @__PURE__ */ operation(
     description: 'Its servers are stopped in the background: it is gone once it is answered with 404.',
     params: DEPLOYMENT_PATH,
     query: DELETE_DEPLOYMENT,
-    responses: { 204: null, 404: ERROR },
+    headers: IF_MATCH,
+    responses: { 204: null, 404: ERROR, 412: ERROR },
   },
   async (context, input) => {
-    await context.deployments.remove(await findDeployment(context, input))
+    const deployment = await findDeployment(context, input)
+    await context.deployments.remove(deployment, await ifMatch(context, input.call, deployment))
     return {}
   },
 )

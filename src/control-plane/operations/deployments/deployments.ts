@@ -1,4 +1,5 @@
 import { ownerOf } from '../../../principal.ts'
+import { requestKey } from '../../api/idempotency-key.ts'
 import { operation } from '../../api/operation.ts'
 import { refusal } from '../../errors.ts'
 import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
@@ -11,11 +12,13 @@ import {
   LIST_DEPLOYMENTS,
   PATCH_DEPLOYMENT,
 } from '../../wire/deployment.ts'
+import { IDEMPOTENCY_KEY, IF_MATCH } from '../../wire/headers.ts'
 import { findDeployment } from '../find.ts'
 import { listOf } from '../lists.ts'
 import { presentDeployment } from '../present/deployment.ts'
 import { changeDeployment } from './change.ts'
 import { newDeployment } from './create.ts'
+import { ifMatch } from './if-match.ts'
 
 export const listDeployments = /* @__PURE__ */ operation(
   {
@@ -54,10 +57,12 @@ export const createDeployment = /* @__PURE__ */ operation(
     tag: DEPLOYMENTS_TAG,
     summary: 'Create Deployment',
     body: CREATE_DEPLOYMENT,
+    headers: IDEMPOTENCY_KEY,
     responses: { 201: DEPLOYMENT, 400: ERROR, 409: ERROR },
   },
-  async (context, { body, call }) => {
-    const { deployment, first } = await newDeployment(context, body, ownerOf(call.principal))
+  async (context, input) => {
+    const key = await requestKey(context.secrets, input)
+    const { deployment, first } = await newDeployment(context, input.body, ownerOf(input.call.principal), key)
     const created = await context.deployments.create(deployment, first)
     return { body: await presentDeployment(context, created) }
   },
@@ -87,7 +92,8 @@ export const patchDeployment = /* @__PURE__ */ operation(
       'What is left out or null stays as it is. A change of the revision, of the resources, the commands or the secrets makes a new revision.',
     params: DEPLOYMENT_PATH,
     body: PATCH_DEPLOYMENT,
-    responses: { 200: DEPLOYMENT, 400: ERROR, 404: ERROR },
+    headers: { ...IDEMPOTENCY_KEY, ...IF_MATCH },
+    responses: { 200: DEPLOYMENT, 400: ERROR, 404: ERROR, 409: ERROR, 412: ERROR },
   },
   async (context, input) => {
     const { body } = input
@@ -96,7 +102,12 @@ export const patchDeployment = /* @__PURE__ */ operation(
     if (revision_source != null && revision_source !== deployment.source) {
       throw refusal(400, `'revision_source' must be '${deployment.source}', the source of the deployment.`)
     }
-    const changed = await changeDeployment(context, deployment, { ...body, displayName: body.display_name })
+    const changed = await changeDeployment(context, deployment, {
+      ...body,
+      displayName: body.display_name,
+      key: await requestKey(context.secrets, input),
+      check: await ifMatch(context, input.call, deployment),
+    })
     return { body: await presentDeployment(context, changed) }
   },
 )

@@ -1,8 +1,12 @@
+import { etagOf, hasAlready } from '../../api/conditional.ts'
+import { requestKey } from '../../api/idempotency-key.ts'
 import { operation } from '../../api/operation.ts'
+import { readUntil, secondsToWait } from '../../api/prefer-wait.ts'
 import { refusal } from '../../errors.ts'
 import type { RevisionStatus } from '../../records/records.ts'
 import { DEPLOYMENT_PATH, ERROR, REVISION_PATH } from '../../wire/common.ts'
 import { DEPLOYMENT, DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
+import { IDEMPOTENCY_KEY, PREFER_WAIT } from '../../wire/headers.ts'
 import {
   CREATE_REVISION,
   LIST_REVISIONS,
@@ -52,13 +56,15 @@ export const createRevision = /* @__PURE__ */ operation(
     description: 'Always makes a revision. What is left out is that of the deployment.',
     params: DEPLOYMENT_PATH,
     body: CREATE_REVISION,
+    headers: IDEMPOTENCY_KEY,
     bodyOptional: true,
-    responses: { 201: REVISION, 400: ERROR, 404: ERROR },
+    responses: { 201: REVISION, 400: ERROR, 404: ERROR, 409: ERROR },
   },
   async (context, input) => {
     const deployment = await findDeployment(context, input)
-    const changed = await changeDeployment(context, deployment, { ...input.body, isRevision: true })
-    const revision = await revisionOfDeployment(context, changed, changed.latestRevisionId!)
+    const key = await requestKey(context.secrets, input)
+    const changed = await changeDeployment(context, deployment, { ...input.body, isRevision: true, key })
+    const revision = await revisionOfDeployment(context, changed, key?.id ?? changed.latestRevisionId!)
     return { body: presentRevision(revision) }
   },
 )
@@ -69,10 +75,31 @@ export const getRevision = /* @__PURE__ */ operation(
     path: '/v2/deployments/{deployment_id}/revisions/{revision_id}',
     tag: DEPLOYMENTS_TAG,
     summary: 'Get Revision',
+    description:
+      'With the header `Prefer: wait=N` it answers within N seconds, at most 60: when the revision is another than that of `If-None-Match`, or without that header, when it is no longer under way.',
     params: REVISION_PATH,
+    headers: PREFER_WAIT,
     responses: { 200: REVISION, 404: ERROR },
   },
-  async (context, input) => ({ body: presentRevision((await findRevision(context, input)).revision) }),
+  async (context, input) => {
+    const { request, signal } = input.call
+    const read = async () => {
+      const { deployment, revision } = await findRevision(context, input)
+      return { body: presentRevision(revision), isUnderWay: deployment.pending.includes(revision.id) }
+    }
+    const seconds = secondsToWait(request)
+    if (seconds === undefined) return { body: (await read()).body }
+    const isFollowed = request.headers.has('if-none-match')
+    const { body } = await readUntil({
+      seconds,
+      read,
+      isDone: ({ body, isUnderWay }) =>
+        isFollowed ? !hasAlready(request, etagOf(JSON.stringify(body))) : !isUnderWay,
+      changed: (ms, ended) => context.deployments.changed(input.params.deployment_id, ms, ended),
+      signals: [signal, context.closing],
+    })
+    return { body, headers: { 'preference-applied': `wait=${seconds}` } }
+  },
 )
 
 export const redeployRevision = /* @__PURE__ */ operation(
@@ -83,13 +110,18 @@ export const redeployRevision = /* @__PURE__ */ operation(
     summary: 'Redeploy Revision',
     description: 'Makes a new revision out of this one. What was built for it is not built again.',
     params: REVISION_PATH,
-    responses: { 200: DEPLOYMENT, 400: ERROR, 404: ERROR },
+    headers: IDEMPOTENCY_KEY,
+    responses: { 200: DEPLOYMENT, 400: ERROR, 404: ERROR, 409: ERROR },
   },
   async (context, input) => {
     const { deployment, revision } = await findRevision(context, input)
     const refused = context.deployer.refuses(revision)
     if (refused !== undefined) throw refusal(400, refused)
-    const changed = await context.deployments.update(deployment.id, (now) => redeployed(now, revision))
+    const key = await requestKey(context.secrets, input)
+    const changed = await context.deployments.update(deployment.id, (now) => {
+      const made = redeployed(now, revision)
+      return { ...made, revision: { ...made.revision, ...key } }
+    })
     return { body: await presentDeployment(context, changed) }
   },
 )

@@ -1,0 +1,56 @@
+import { empty, knownBody } from '../../http/index.ts'
+import { refusal } from '../errors.ts'
+
+/** A strong validator of an answer (RFC 9110 §8.8.3): another text has another one. */
+export function etagOf(text: string): string {
+  // FNV-1a, twice with different starts: it need not be secure, only cheap, because clients ask every second.
+  let one = 0x811c9dc5
+  let two = 0x01234567
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i)
+    one = Math.imul(one ^ unit, 0x01000193)
+    two = Math.imul(two ^ unit, 0x01000193)
+    two ^= two >>> 15
+  }
+  return `"${text.length.toString(16)}-${hex(one)}${hex(two)}"`
+}
+
+const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, '0')
+
+/** An answer of JSON with its validator, or 304 where the client has it already (`If-None-Match`, RFC 9110 §13.1.2). */
+export function validated(response: Response, request: Request): Response {
+  const text = knownBody(response)
+  // An operation that says how it may be cached has its reasons.
+  if (typeof text !== 'string' || !response.ok || response.headers.has('cache-control')) return response
+  const etag = etagOf(text)
+  response.headers.set('etag', etag)
+  // Caches on the way keep nothing that they have not asked about.
+  response.headers.set('cache-control', 'private, no-cache')
+  if (request.method !== 'GET' || !hasAlready(request, etag)) return response
+  const headers = Object.fromEntries(response.headers)
+  const { 'content-type': _, 'content-length': __, ...kept } = headers
+  return empty(304, kept)
+}
+
+/** Whether `If-None-Match` has the validator. */
+export function hasAlready(request: Request, etag: string): boolean {
+  const header = request.headers.get('if-none-match')
+  if (header === null) return false
+  return header.trim() === '*' || tagsOf(header).some((tag) => tag.replace(/^W\//, '') === etag)
+}
+
+/** Throws 412 where `If-Match` has other validators than that of the body (RFC 9110 §13.1.1). Weak ones never match. */
+export function checkMatch(request: Request, body: unknown): void {
+  const header = request.headers.get('if-match')
+  if (header === null || header.trim() === '*') return
+  if (!tagsOf(header).includes(etagOf(JSON.stringify(body)))) throw hasChanged()
+}
+
+/** What `If-Match` asks for does not hold. */
+export const hasChanged = () =>
+  refusal(
+    412,
+    'It has changed since you read it. Read it again, and send the ETag of that answer as If-Match.',
+  )
+
+const tagsOf = (header: string): readonly string[] => header.match(/(?:W\/)?"[^"]*"/g) ?? []
