@@ -15,7 +15,7 @@ export type {
   UploadStore,
 } from './deployers/deployer.ts'
 export { DeployError } from './deployers/errors.ts'
-export type { WebhookEventType } from './events/webhooks/events.ts'
+export { WEBHOOK_EVENT_TYPES, type WebhookEventType } from './events/webhooks/events.ts'
 export type { WebhookOptions } from './events/webhooks/webhooks.ts'
 export {
   type ControlPlane,

@@ -1,3 +1,5 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type ControlPlaneOptions, createControlPlaneHandler } from '../../src/control-plane/index.ts'
 import { createAgentServer, defineAgent, memoryStore } from '../../src/index.ts'
@@ -85,6 +87,27 @@ test('it works in the background by itself, and only on request where it is told
   expect(quiet.deployer.calls).toEqual([])
   expect(await quiet.work()).toEqual({ deployments: 1 })
   expect(quiet.deployer.servers.size).toBe(1)
+})
+
+test('webhooks are told of the changes that requests and the worker make', async () => {
+  const told: string[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => (body += chunk))
+    request.on('end', () => {
+      told.push(JSON.parse(body).type)
+      response.writeHead(204).end()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`
+  const plane = open({ webhooks: [{ url, secret: `whsec_${KEY}` }] })
+  await plane.fetch(post('/v2/deployments', GITHUB))
+  await eventually(() => told.includes('deployment.revision.deployed'), { what: 'The last message' })
+  expect(told).toEqual(
+    expect.arrayContaining(['deployment.awaiting_database', 'deployment.revision.creating']),
+  )
 })
 
 test('unknown paths and methods are answered as FastAPI does it', async () => {
