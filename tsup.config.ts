@@ -20,6 +20,7 @@ export default defineConfig({
     'control-plane': 'src/control-plane/index.ts',
     'control-plane-jwt': 'src/control-plane/api/authentication/jwt.ts',
     'control-plane-oauth': 'src/control-plane/auth/oauth.ts',
+    'control-plane-process': 'src/control-plane/deployers/process/process.ts',
     audit: 'src/audit/index.ts',
     node: 'adapters/node.ts',
     express: 'adapters/express.ts',
@@ -36,4 +37,8 @@ export default defineConfig({
   sourcemap: true,
   clean: true,
   removeNodeProtocol: false,
+  esbuildOptions(options, { format }) {
+    // CommonJS has no `import.meta`: even where it is not reached, the whole file could not be loaded.
+    if (format === 'cjs') options.define = { ...options.define, 'import.meta.url': '__filename' }
+  },
 })

@@ -477,6 +477,11 @@ test('a port that is taken is replaced by another one', async () => {
   expect((await fetchFrom(proxy)).status).toBe(503)
 })
 
+test('an address that is not of this machine is told', async () => {
+  const opened = openProxy({ hostname: '203.0.113.1', port: 4000, isBehindProxy: false, onError: () => {} })
+  await expect(opened).rejects.toThrow('No port can be opened on 203.0.113.1: EADDRNOTAVAIL.')
+})
+
 test('a closed proxy ends its connections and frees its port', async () => {
   const { proxy, server } = await openTo((_req, res) => void res.write('one'))
   server.on('upgrade', (_req, socket) =>

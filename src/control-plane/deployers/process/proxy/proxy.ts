@@ -1,8 +1,8 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
-import { DeployError } from '../../errors.ts'
+import { createServer } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Backend } from './backend.ts'
 import { forward, unavailable } from './forward.ts'
+import { listen } from './listen.ts'
 import { forwardUpgrade, isWebSocket, overlookUpgrade } from './upgrade.ts'
 
 export interface ProxyOptions {
@@ -60,10 +60,8 @@ export async function openProxy(options: ProxyOptions): Promise<ReverseProxy> {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  const taken = await listen(server, hostname, port ?? 0)
-  if (taken) await listen(server, hostname, 0)
+  const bound = await listen(server, hostname, port)
   server.on('error', onError)
-  const { port: bound } = server.address() as AddressInfo
   let closed: Promise<void> | undefined
   const stopListening = () => (closed ??= new Promise((resolve) => server.close(() => resolve())))
   return {
@@ -82,19 +80,4 @@ export async function openProxy(options: ProxyOptions): Promise<ReverseProxy> {
       await ended
     },
   }
-}
-
-/** Gives true where a named port is taken, or may not be used. */
-function listen(server: Server, hostname: string, port: number): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException) => {
-      if (port !== 0 && (error.code === 'EADDRINUSE' || error.code === 'EACCES')) resolve(true)
-      else reject(new DeployError(`No port could be opened on ${hostname}: ${error.code}.`, { cause: error }))
-    }
-    server.once('error', fail)
-    server.listen({ port, host: hostname }, () => {
-      server.off('error', fail)
-      resolve(false)
-    })
-  })
 }

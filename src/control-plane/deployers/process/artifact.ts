@@ -1,0 +1,53 @@
+import { access, readdir, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Json } from '../../../storage/index.ts'
+import { DeployError } from '../errors.ts'
+import { type Dirs, removeFolder } from './dirs.ts'
+
+/** What was fetched and built for a revision, as it is stored. Its folder follows from the ids, so that `dir` can be moved. */
+export type Artifact = {
+  /** The revision that it was built for. A redeploy of it has another id. */
+  readonly revisionId: string
+  /** The langgraph.json, from the root of the source. */
+  readonly configPath: string
+}
+
+/** Finds what `prepare` or `build` has given, and counts as a use of it. Rejects with a `DeployError` where it was removed. */
+export async function findArtifact(
+  dirs: Dirs,
+  deploymentId: string,
+  stored: Json,
+): Promise<{ readonly dir: string; readonly configPath: string }> {
+  if (!isArtifact(stored))
+    throw new DeployError('This revision was not built by this deployer: make a new one.')
+  const { revisionId, configPath } = stored
+  const dir = dirs.source(deploymentId, revisionId)
+  try {
+    await access(join(dir, configPath))
+    const now = new Date()
+    await utimes(dirs.revision(deploymentId, revisionId), now, now)
+  } catch (cause) {
+    throw new DeployError('The source of this revision is not there any more: make a new revision.', {
+      cause,
+    })
+  }
+  return { dir, configPath }
+}
+
+const isArtifact = (stored: Json): stored is Artifact =>
+  typeof (stored as Partial<Artifact> | null)?.configPath === 'string'
+
+/** How many revisions of a deployment are kept to be deployed again. */
+const KEPT_REVISIONS = 10
+
+/** Removes what was built of a deployment, all but what was used last. */
+export async function removeOldArtifacts(dirs: Dirs, deploymentId: string): Promise<void> {
+  const folder = dirs.deployment(deploymentId)
+  const paths = (await readdir(folder)).map((name) => join(folder, name))
+  const revisions = paths.filter((path) => path !== dirs.kept(deploymentId))
+  const used = await Promise.all(
+    revisions.map(async (path) => ({ path, usedAt: (await stat(path)).mtimeMs })),
+  )
+  used.sort((a, b) => b.usedAt - a.usedAt)
+  for (const { path } of used.slice(KEPT_REVISIONS)) await removeFolder(path)
+}
