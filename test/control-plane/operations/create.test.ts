@@ -290,6 +290,15 @@ test.each([
   if (show !== 'plaintext') expect(JSON.stringify(pages)).not.toContain('very secret')
 })
 
+test('a body without a name is 422, and repeats no secret', async () => {
+  const { name: _, ...nameless } = GITHUB
+  const secrets = [{ name: 'A', value: 'hush-hush' }]
+  const { status, body } = await ask('POST', '/v2/deployments', { ...nameless, secrets })
+  expect(status).toBe(422)
+  expect(body.detail).toMatchObject([{ type: 'missing', loc: ['body', 'name'], input: { source: 'github' } }])
+  expect(JSON.stringify(body)).not.toContain('hush-hush')
+})
+
 test('a wrong body is 422, and repeats no secret', async () => {
   const { ask } = serve()
   const wrong = await ask('POST', '/v2/deployments', {

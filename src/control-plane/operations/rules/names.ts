@@ -1,13 +1,17 @@
 import { InvalidRequest, refusal } from '../../errors.ts'
-import type { CreateBody } from '../../wire/deployment.ts'
+import { MISSING } from '../../schema/check.ts'
+import { createFindings } from '../../schema/findings.ts'
+import { CREATE_DEPLOYMENT, type CreateBody } from '../../wire/deployment.ts'
 
 const MAX_LENGTH = 128
 
-/** The name of a new deployment. Without one it is made of the agent's. Throws 400 for what is no name. */
-export function nameOf(body: Pick<CreateBody, 'name' | 'agent'>): string {
+/** The name of a new deployment. Without one it is made of the agent's. Throws 422 without either, and 400 for what is no name. */
+export function nameOf(body: CreateBody): string {
   const { name, agent } = body
   if (name == null && agent == null) {
-    throw new InvalidRequest([{ type: 'missing', loc: ['body', 'name'], msg: 'Field required', input: body }])
+    const findings = createFindings()
+    findings.add(MISSING, ['body', 'name'], body, CREATE_DEPLOYMENT)
+    throw new InvalidRequest(findings.problems)
   }
   const chosen = name ?? slug(`${agent!.agent_id}-${agent!.environment}`)
   if (chosen.length <= MAX_LENGTH && /^[A-Za-z][A-Za-z0-9-]*$/.test(chosen)) return chosen
