@@ -1,6 +1,7 @@
 import { a2a } from './a2a.ts'
 import { bigEvents } from './big-events.ts'
 import { burst } from './burst.ts'
+import { deploy } from './deploy.ts'
 import { firstToken } from './first-token.ts'
 import { formats } from './formats.ts'
 import { graph } from './graph.ts'
@@ -33,6 +34,7 @@ for (const bench of [
   storage,
   storageInstances,
   lists,
+  deploy,
   formats,
   tracing,
 ]) {
