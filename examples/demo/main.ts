@@ -1,6 +1,7 @@
 import { ListenError, serve } from '../../adapters/node.ts'
 import { AgentwireError, type ServerOptions } from '../../src/index.ts'
 import { openStorage, withoutPassword } from '../../src/storage/open.ts'
+import { demoControlPlane, quickStart } from './control-plane.ts'
 import { chooseModels } from './models.ts'
 import { createDemo } from './server.ts'
 
@@ -11,7 +12,8 @@ if (!/^\d+$/.test(PORT) || port > 65_535) stop(`PORT must be a number from 0 to 
 
 const models = await chooseModels(process.env)
 const storage = await openReady(storageUrl)
-const served = await serve(createDemo(models, { ...storage, a2a: a2aFor(TCK) }), {
+const { controlPlane, key } = demoControlPlane()
+const served = await serve(createDemo(models, { ...storage, a2a: a2aFor(TCK), controlPlane }), {
   port,
   hostname: HOST,
   silent: true,
@@ -45,6 +47,11 @@ ${post('/threads/hello/commands', start)}
 ${post('/threads/hello/stream', { channels: ['lifecycle', 'tools', 'messages'] })}
 curl -s ${origin}/threads/hello/state
 ${post('/a2a/agent', send)}
+
+Deploy the agent of examples/deployed with the control plane: create it, wait until it is DEPLOYED, ask it, give it another secret.
+${origin}/docs describes the API.
+
+${quickStart(origin, key)}
 
 Ctrl-C stops the demo.
 `)

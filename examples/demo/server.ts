@@ -30,11 +30,14 @@ const AGENTS = [
   },
 ]
 
-/** What the demo keeps its threads in, and how it speaks A2A. Default: memory. */
-type Settings = Pick<OwnEngineOptions, 'store' | 'checkpointer'> & Pick<ServerOptions, 'a2a'>
+/** What the demo keeps its threads in, how it speaks A2A, and what deploys agents. Default: memory, and nothing. */
+type Settings = Pick<OwnEngineOptions, 'store' | 'checkpointer'> & Pick<ServerOptions, 'a2a' | 'controlPlane'>
 
 /** The demo as one handler: the agents first, and the page where no route of theirs matches. */
-export function createDemo(models: Models, { store, checkpointer, a2a }: Settings = {}): WebHandler {
+export function createDemo(
+  models: Models,
+  { store, checkpointer, a2a, controlPlane }: Settings = {},
+): WebHandler {
   const server = createAgentServer({
     agents: {
       agent: langgraph(deepAgent(models)),
@@ -46,6 +49,7 @@ export function createDemo(models: Models, { store, checkpointer, a2a }: Setting
     store,
     checkpointer,
     a2a,
+    controlPlane,
   })
   const page = site({ model: models.label, agents: AGENTS })
   const handle: WebHandler['handle'] = async (request, context) =>

@@ -25,6 +25,22 @@ test('the demo prints its address, and the lines that it says to paste work', as
   expect(await demo.exit).toBe(0)
 })
 
+test('the quick start of the control plane runs as it is printed', async () => {
+  const demo = start({ PORT: '0' })
+  const text = await demo.output(/Ctrl-C stops the demo/)
+  const script = text.slice(text.indexOf('\napi='), text.indexOf('Ctrl-C stops'))
+  const quickStart = run('sh', ['-c', script])
+  expect(await quickStart.exit).toBe(0)
+  expect(quickStart.text().trim().split('\n')).toEqual([
+    'DEPLOYED',
+    'Good morning! You said: Who are you?',
+    'DEPLOYED',
+    'Good evening! You said: Who are you?',
+  ])
+  demo.child.kill('SIGTERM')
+  expect(await demo.exit).toBe(0)
+}, 60_000)
+
 test('a port in use is reported in one plain line', async () => {
   const other = await listen()
   const { port } = other.address() as AddressInfo

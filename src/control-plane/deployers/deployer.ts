@@ -23,8 +23,8 @@ export interface Deployer {
   readonly promote?: ((context: DeployContext, running: Running) => Promise<Running>) | undefined
   /** Stops a server, once its requests have ended. Does nothing for one that is not there. */
   readonly stop: (running: Running, context: DeploymentContext) => Promise<void>
-  /** Removes what a deployment has left, or one revision of it. Does nothing for what is not there. */
-  readonly destroy: (context: DeploymentContext, revisionId?: string) => Promise<void>
+  /** Removes all that a deployment has left. Does nothing for what is not there. */
+  readonly destroy: (context: DeploymentContext) => Promise<void>
   /**
    * A deployer whose servers end with this process: called for the active revision after a restart, it starts it again from its artifact.
    * The instance that started them keeps the lease of the deployment for as long as they serve.
