@@ -1,5 +1,5 @@
 import { nullable } from '../schema/json-schema.ts'
-import { NULLABLE_STRING, STRING, TIME, UUID } from './common.ts'
+import { NULLABLE_STRING, NULLABLE_UUID, STRING, TIME, UUID } from './common.ts'
 
 const ORDER = { type: 'string', enum: ['asc', 'desc'], default: 'asc' } as const
 const LEVEL = { type: 'string', enum: ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] } as const
@@ -13,7 +13,7 @@ const LOG_ENTRY = {
     timestamp: TIME,
     level: LEVEL,
     message: STRING,
-    revision_id: UUID,
+    revision_id: NULLABLE_UUID,
     run_id: NULLABLE_STRING,
   },
   required: ['id', 'timestamp', 'level', 'message'],

@@ -6,7 +6,8 @@ export const presentLine = ({ id, at, level, message, revisionId, runId }: LogLi
   timestamp: isoTime(at),
   level,
   message,
-  revision_id: revisionId,
+  // A line of the server's log may be of no revision.
+  revision_id: revisionId || null,
   run_id: runId ?? null,
 })
 
