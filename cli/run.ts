@@ -16,12 +16,17 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
     const { SERVE_USAGE, serveCommand } = await import('./serve/serve.ts')
     return { usage: SERVE_USAGE, run: serveCommand }
   },
+  'control-plane': async () => {
+    const { CONTROL_PLANE_USAGE, controlPlaneCommand } = await import('./control-plane/control-plane.ts')
+    return { usage: CONTROL_PLANE_USAGE, run: controlPlaneCommand }
+  },
 }
 
 const USAGE = `agentwire storage check    says whether the database is reachable, migrated and durable, and what it holds
 agentwire storage migrate  creates its tables, or brings them to this version of agentwire
 agentwire storage stats    says what it holds
 agentwire serve            serves the graphs of a langgraph.json
+agentwire control-plane    serves the API of deployments, and builds and starts them
 
   --help     this text; behind a command, its options
   --version  the version of agentwire`

@@ -4,7 +4,8 @@ import {
   type LangGraphAgent,
   langgraph,
 } from '../../src/agents/langgraph/langgraph.ts'
-import { ConfigError, type GraphEntry } from './config.ts'
+import type { GraphEntry } from './config.ts'
+import { ConfigError } from './config-reader.ts'
 
 /** What a function that makes graphs is told of the request beside the config, as LangGraph's own server tells it. */
 interface GraphRuntime {

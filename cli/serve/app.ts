@@ -5,7 +5,7 @@ import {
   stripBase,
   type WebHandler,
 } from '../../src/http/index.ts'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config-reader.ts'
 
 /** An app that a project serves beside its agents: one of Hono, or anything else with `fetch`. */
 export interface AppLike {

@@ -1,6 +1,6 @@
 import { type Authenticate, HttpError, type Principal } from '../../src/http/index.ts'
 import type { ThreadAction, ThreadResource } from '../../src/requests/access.ts'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config-reader.ts'
 import { beyondOwner, type MetadataFilter } from './metadata-filter.ts'
 
 /** An `Auth` of `@langchain/langgraph-sdk/auth`, as this server asks it. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
-import { AgentwireError } from '../../src/errors.ts'
-import type { LangGraphCors } from '../../src/http/index.ts'
+import { ConfigError, type ExportPath, type Reader, reader } from './config-reader.ts'
+import { type HttpSection, httpOf } from './http-section.ts'
 
 /** A `langgraph.json` as far as `agentwire serve` reads it. Other sections are for builds and other servers. */
 export interface Config {
@@ -23,38 +23,6 @@ export interface GraphEntry extends ExportPath {
   /** The assistant id. */
   readonly name: string
   readonly description: string | undefined
-}
-
-/** An export of a file of the project. */
-export interface ExportPath {
-  /** Where the config names it, such as `graphs.agent`. */
-  readonly key: string
-  /** As the config has it, such as `./graph.ts`. */
-  readonly file: string
-  /** Such as `graph`, or `default`. */
-  readonly symbol: string
-}
-
-export interface HttpSection {
-  readonly app: ExportPath | undefined
-  readonly cors: LangGraphCors | undefined
-  /** Begins with a slash and ends without one, or is empty. */
-  readonly mountPrefix: string
-  readonly disabled: ReadonlySet<'a2a' | 'meta' | 'runs' | 'threads'>
-  readonly configurableHeaders: {
-    readonly includes: readonly string[] | undefined
-    readonly excludes: readonly string[]
-  }
-  /** Whether the routes of `app` need what `auth` asks for. */
-  readonly authenticatesApp: boolean
-}
-
-/** A mistake in a file of the project; the message names the file and the place. */
-export class ConfigError extends AgentwireError {
-  static override readonly brand = 'ConfigError'
-  constructor(message: string, options?: { readonly cause?: unknown }) {
-    super('invalid_config', message, options)
-  }
 }
 
 export function readConfig(given: string): Config {
@@ -119,27 +87,6 @@ function envOf(at: Reader, env: unknown): Config['env'] {
   )
 }
 
-function httpOf(at: Reader, http: Readonly<Record<string, unknown>>): HttpSection {
-  const headers = at.optional('http.configurable_headers', http.configurable_headers)
-  const names = (key: 'includes' | 'excludes') =>
-    headers[key] === undefined || headers[key] === null
-      ? undefined
-      : at.strings(`http.configurable_headers.${key}`, headers[key])
-  const prefix = http.mount_prefix === undefined ? '' : at.string('http.mount_prefix', http.mount_prefix)
-  return {
-    app: http.app === undefined ? undefined : at.exportPath('http.app', http.app),
-    cors: http.cors === undefined ? undefined : (at.object('http.cors', http.cors) as LangGraphCors),
-    mountPrefix: prefix.replace(/^\/*(?=[^/])/, '/').replace(/\/+$/, ''),
-    disabled: new Set(
-      (['a2a', 'meta', 'runs', 'threads'] as const).filter((part) =>
-        at.flag(`http.disable_${part}`, http[`disable_${part}`]),
-      ),
-    ),
-    configurableHeaders: { includes: names('includes'), excludes: names('excludes') ?? [] },
-    authenticatesApp: http.enable_custom_route_auth !== false,
-  }
-}
-
 function unsupportedOf(sections: {
   readonly store: unknown
   readonly saver: Readonly<Record<string, unknown>>
@@ -157,48 +104,4 @@ function unsupportedOf(sections: {
     ...(ui == null ? [] : ['ui: pages of components are not served.']),
     ...(webhooks == null ? [] : ['webhooks: runs have no webhooks; tasks of A2A have their own.']),
   ]
-}
-
-type Reader = ReturnType<typeof reader>
-
-/** Checks values, and says where in the file one is not what it has to be. */
-function reader(file: string) {
-  const wrong = (key: string, problem: string, wanted: string): ConfigError =>
-    new ConfigError(`${file}: ${key} ${problem}: it takes ${wanted}.`)
-  const object = (key: string, value: unknown): Readonly<Record<string, unknown>> => {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value }
-    throw wrong(key, value === undefined ? 'is missing' : 'is no object', 'an object')
-  }
-  const string = (key: string, value: unknown): string => {
-    if (typeof value === 'string') return value
-    throw wrong(key, value === undefined ? 'is missing' : 'is no string', 'a string')
-  }
-  return {
-    wrong,
-    object,
-    string,
-    optional: (key: string, value: unknown) => (value == null ? {} : object(key, value)),
-    strings(key: string, value: unknown): string[] {
-      if (!Array.isArray(value)) throw wrong(key, 'is no list', 'a list of strings')
-      return value.map((one, index) => string(`${key}[${index}]`, one))
-    },
-    flag(key: string, value: unknown): boolean {
-      if (value === undefined || typeof value === 'boolean') return value ?? false
-      throw wrong(key, 'is neither true nor false', 'true or false')
-    },
-    exportPath(key: string, value: unknown): ExportPath {
-      const path = string(key, value)
-      const colon = path.lastIndexOf(':')
-      // A colon in front of a slash belongs to the path, such as that of a drive.
-      const hasSymbol = colon > 0 && !/[\\/]/.test(path.slice(colon))
-      const file = hasSymbol ? path.slice(0, colon) : path
-      if (/\.py[ixd]?$/.test(file) || !/\.[cm]?[jt]sx?$/.test(file)) {
-        const problem = /\.py[ixd]?$/.test(file)
-          ? `names ${file}, and Python is not served`
-          : `names ${file}, which is no file of JavaScript or TypeScript`
-        throw wrong(key, problem, 'a path and an export, such as ./graph.ts:graph')
-      }
-      return { key, file, symbol: (hasSymbol && path.slice(colon + 1)) || 'default' }
-    },
-  }
 }

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
-import { type Config, ConfigError } from './config.ts'
+import type { Config } from './config.ts'
+import { ConfigError } from './config-reader.ts'
 
 /**
  * The section `env` of a config, put into an environment. What the environment had before keeps its value. The result is for

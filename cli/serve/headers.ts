@@ -1,5 +1,5 @@
 import type { AgentEngine, StoredConfig } from '../../src/runs/index.ts'
-import type { HttpSection } from './config.ts'
+import type { HttpSection } from './http-section.ts'
 
 /** What graphs find in `config.configurable` without the section, as LangGraph's own server gives it. */
 const DEFAULT_INCLUDES = ['x-*', 'user-agent']

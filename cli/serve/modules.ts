@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire, register } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { ConfigError, type ExportPath } from './config.ts'
+import { ConfigError, type ExportPath } from './config-reader.ts'
 import { loadTypeScript } from './typescript.ts'
 
 /** Loads what the files of a project export. */

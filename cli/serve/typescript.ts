@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { ConfigError } from './config.ts'
+import { ConfigError } from './config-reader.ts'
 
 interface Loader {
   register(options?: { readonly tsconfig?: string | false }): unknown

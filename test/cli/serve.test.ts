@@ -228,6 +228,11 @@ test.each([
     /env needs NOT_SET_AT_ALL/,
   ],
   [
+    'a pattern that is none',
+    { 'langgraph.json': { graphs: { a: './a.ts' }, http: { cors: { allow_origin_regex: '(' } } } },
+    /http\.cors\.allow_origin_regex is no regular expression/,
+  ],
+  [
     'a switch that is no switch',
     { 'langgraph.json': { graphs: { a: './a.ts' }, http: { disable_a2a: 'yes' } } },
     /http\.disable_a2a is neither true nor false/,

@@ -1,0 +1,113 @@
+import { serve } from '../../adapters/node/serve.ts'
+import { apiKeys } from '../../src/control-plane/api/authentication/api-keys.ts'
+import { createControlPlaneHandler } from '../../src/control-plane/handler.ts'
+import { AgentwireError } from '../../src/errors.ts'
+import { openStorage, withoutPassword } from '../../src/storage/open.ts'
+import { explain } from '../report.ts'
+import type { ExitCode, Terminal } from '../terminal.ts'
+import { untilStopped } from '../until-stopped.ts'
+import { openDeployer } from './deployers.ts'
+import { CONTROL_PLANE_USAGE, type ControlPlaneSettings, readSettings } from './settings.ts'
+
+export { CONTROL_PLANE_USAGE }
+
+export async function controlPlaneCommand(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
+  const settings = readSettings(args, terminal)
+  if (settings === undefined) {
+    terminal.out(CONTROL_PLANE_USAGE)
+    return 0
+  }
+  try {
+    const stopped = untilStopped()
+    const { origin, port, close } = await start(settings)
+    terminal.out(settings.json ? toJson(settings, origin, port) : toText(settings, origin))
+    await stopped
+    await close()
+    return 0
+  } catch (error) {
+    if (!(error instanceof AgentwireError)) throw error
+    terminal.problem(explain(error))
+    return 1
+  }
+}
+
+async function start(settings: ControlPlaneSettings) {
+  const { port, hostname, basePath, keys, secretsKeys, showSecrets } = settings
+  const storage = await openStorage(settings.storage)
+  try {
+    await storage.setup()
+    if (storage.store.capabilities.durable && secretsKeys.length === 0) {
+      throw new AgentwireError(
+        'invalid_argument',
+        'A storage that outlives this process needs --secrets-key or AGENTWIRE_SECRETS_KEY, the same at every start: openssl rand -base64 32 makes one.',
+      )
+    }
+    const callers = Object.entries(keys).map(([key, id]) => [key, { id }] as const)
+    const handler = createControlPlaneHandler({
+      deployer: await openDeployer(settings.deployer),
+      store: storage.store,
+      basePath,
+      authenticate: callers.length > 0 ? apiKeys(Object.fromEntries(callers)) : undefined,
+      secrets: { key: secretsKeys.length > 0 ? secretsKeys : undefined, show: showSecrets },
+    })
+    const served = await serve(handler, { port, hostname, silent: true }).catch(async (error) => {
+      await handler.close()
+      throw error
+    })
+    const close = async () => {
+      await served.close()
+      await storage.close()
+    }
+    return { origin: served.origin, port: served.port, close }
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+}
+
+function toText(
+  { basePath = '', deployer, keys, secretsKeys, storage }: ControlPlaneSettings,
+  origin: string,
+): string {
+  const names = [...new Set(Object.values(keys))].join(', ')
+  return [
+    `agentwire control-plane listens on ${origin}${basePath}`,
+    `  API       ${origin}${basePath}/docs`,
+    `  deployer  ${deployer.name}, in ${deployer.dir}`,
+    `  storage   ${storage === 'memory:' ? 'the memory of this process: a restart forgets all deployments' : withoutPassword(storage)}`,
+    `  keys      ${names === '' ? 'none: everybody on this machine may deploy' : `of ${names}`}`,
+    `  secrets   sealed with ${secretsKeys.length === 0 ? 'a key of this process' : 'the given key'}`,
+    warning(deployer),
+  ].join('\n')
+}
+
+/** What opting in means. */
+function warning({
+  allowUploads,
+  allowRepositories,
+}: {
+  allowUploads: boolean
+  allowRepositories: readonly string[]
+}): string {
+  const what = [
+    ...(allowUploads ? ['whatever clients upload'] : []),
+    ...(allowRepositories.length > 0 ? [`the code of ${allowRepositories.join(', ')}`] : []),
+  ]
+  return `It builds and runs ${what.join(' and ')}, with all rights of this user: let in only whom you would give an account on this machine.`
+}
+
+function toJson(
+  { basePath = '', hostname, deployer, keys, storage }: ControlPlaneSettings,
+  origin: string,
+  port: number,
+): string {
+  return JSON.stringify({
+    url: origin + basePath,
+    host: hostname,
+    port,
+    pid: process.pid,
+    deployer: deployer.name,
+    storage: withoutPassword(storage),
+    auth: Object.keys(keys).length > 0,
+  })
+}

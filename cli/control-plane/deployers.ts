@@ -1,0 +1,31 @@
+import type { Deployer } from '../../src/control-plane/deployers/deployer.ts'
+import { AgentwireError } from '../../src/errors.ts'
+import type { DeployerSettings } from './settings.ts'
+
+/** Each deployer is loaded when it is chosen, with the packages that it needs. Throws `AgentwireError` for options that it does not take. */
+export async function openDeployer(settings: DeployerSettings): Promise<Deployer> {
+  try {
+    return await open(settings)
+  } catch (cause) {
+    if (cause instanceof AgentwireError || !(cause instanceof TypeError)) throw cause
+    throw new AgentwireError('invalid_argument', cause.message, { cause })
+  }
+}
+
+async function open(settings: DeployerSettings): Promise<Deployer> {
+  const { processDeployer } = await import('../../src/control-plane/deployers/process/process.ts')
+  const { dir, allowUploads, allowRepositories, hostname } = settings
+  const deployer = processDeployer({ dir, allowRepositories, hostname })
+  return allowUploads ? deployer : withoutUploads(deployer)
+}
+
+function withoutUploads(deployer: Deployer): Deployer {
+  return {
+    ...deployer,
+    uploads: undefined,
+    refuses: (request) =>
+      request.source === 'internal_source'
+        ? 'This control plane takes no uploads: it was started without --allow-uploads.'
+        : deployer.refuses(request),
+  }
+}
