@@ -22,6 +22,7 @@ export default defineConfig({
     'control-plane-oauth': 'src/control-plane/auth/oauth.ts',
     'control-plane-process': 'src/control-plane/deployers/process/process.ts',
     audit: 'src/audit/index.ts',
+    'control-plane-kubernetes': 'src/control-plane/deployers/kubernetes/kubernetes.ts',
     node: 'adapters/node.ts',
     express: 'adapters/express.ts',
     fastify: 'adapters/fastify.ts',

@@ -16,6 +16,7 @@ const NODE_ENTRIES = [
   'agentwire/postgres',
   'agentwire/redis',
   'agentwire/storage',
+  'agentwire/control-plane/kubernetes',
 ]
 
 /** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
@@ -35,6 +36,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/tracing/opentelemetry': 31,
   'agentwire/a2a/signature': 1,
   'agentwire/opentelemetry': 3,
+  'agentwire/control-plane/kubernetes': 11,
   'agentwire/audit': 50,
   'agentwire/node': 5,
   'agentwire/express': 4,

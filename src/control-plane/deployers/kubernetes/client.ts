@@ -1,0 +1,72 @@
+import { request as requestHttp } from 'node:http'
+import { Agent as HttpsAgent, type RequestOptions, request as requestHttps } from 'node:https'
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeStream } from 'node:stream/web'
+
+/**
+ * Sends a request to the API server, with what authenticates it. The path begins with `/api` or `/apis`. Rejects where no answer came;
+ * an answer of any status is a response.
+ */
+export type KubernetesClient = (path: string, request: KubernetesRequest) => Promise<Response>
+
+export interface KubernetesRequest {
+  readonly method: 'GET' | 'PATCH' | 'DELETE'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal: AbortSignal
+}
+
+/** What is asked of a `KubeConfig` of `@kubernetes/client-node`: which cluster it is, and what authenticates a request. */
+export interface KubeConfigLike {
+  getCurrentCluster(): { readonly server: string } | null
+  applyToHTTPSOptions(options: object): Promise<void>
+}
+
+/**
+ * A client for the current cluster of a `KubeConfig`. Credentials that expire are renewed by the `KubeConfig`, which is asked for each request.
+ * The classes for single resources are not used: their ways to name a content type and to abort differ between versions 1 and 2.
+ */
+export function clientOf(kubeConfig: KubeConfigLike): KubernetesClient {
+  return async (path, { method, headers, body, signal }) => {
+    const cluster = kubeConfig.getCurrentCluster()
+    if (!cluster) throw new Error('The kube config has no current cluster.')
+    const url = new URL(cluster.server.replace(/\/+$/, '') + path)
+    const options: RequestOptions = {}
+    await kubeConfig.applyToHTTPSOptions(options)
+    const isPlain = url.protocol === 'http:'
+    // Version 1.0 gives an agent for TLS to clusters without it, too.
+    if (isPlain && options.agent instanceof HttpsAgent) delete options.agent
+    return new Promise((resolve, reject) => {
+      // Node announces no body of a DELETE by itself.
+      const length = body !== undefined && { 'content-length': Buffer.byteLength(body) }
+      const sent = { ...options, method, headers: { ...options.headers, ...headers, ...length }, signal }
+      const call = (isPlain ? requestHttp : requestHttps)(url, sent, (answer) => {
+        const stream = Readable.toWeb(answer) as NodeStream<Uint8Array> as ReadableStream<Uint8Array>
+        const status = answer.statusCode ?? 502
+        const hasBody = status >= 200 && status !== 204 && status !== 304
+        if (!hasBody) answer.resume()
+        const retryAfter = answer.headers['retry-after']
+        resolve(
+          new Response(hasBody ? stream : null, {
+            status,
+            ...(retryAfter !== undefined && { headers: { 'retry-after': retryAfter } }),
+          }),
+        )
+      })
+      call.on('error', reject)
+      call.end(body)
+    })
+  }
+}
+
+/** The current cluster of `KUBECONFIG` or `~/.kube/config`, else the one that this process runs in. */
+export function defaultClient(): KubernetesClient {
+  let loaded: Promise<KubernetesClient> | undefined
+  const load = async () => {
+    const { KubeConfig } = await import('@kubernetes/client-node')
+    const kubeConfig = new KubeConfig()
+    kubeConfig.loadFromDefault()
+    return clientOf(kubeConfig)
+  }
+  return async (path, request) => (await (loaded ??= load()))(path, request)
+}

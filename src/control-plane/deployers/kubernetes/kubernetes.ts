@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto'
+import type { DeployContext, Deployer, DeploymentContext, Running } from '../deployer.ts'
+import { createApi, type KubernetesApi } from './api.ts'
+import { clientOf, defaultClient } from './client.ts'
+import { followLogs } from './follow-logs.ts'
+import { createFollowers } from './followers.ts'
+import { labelsOf, type Place, placeOf, workloadName } from './names.ts'
+import { autoscalerOf, deploymentOf, podLabels, secretOf, serviceOf, type Workload } from './objects.ts'
+import { type KubernetesDeployerOptions, TIMES } from './options.ts'
+import { imageOf, namespaceOf, refusalOf } from './requests.ts'
+import { readResourceSpec } from './resource-spec.ts'
+import { waitForRollout } from './rollout.ts'
+import { pause } from './times.ts'
+import { removeAll, removeAttempt, removeOld, stopOthers, stopWorkload } from './workloads.ts'
+
+export type { DeployContext, Deployer, DeploymentContext } from '../deployer.ts'
+export { DeployError } from '../errors.ts'
+export type { KubeConfigLike, KubernetesClient, KubernetesRequest } from './client.ts'
+export type { DeployedService, KubernetesDeployerOptions, KubernetesTimes } from './options.ts'
+
+/** How long what a failed deploy has left is tried to be removed, in milliseconds. */
+const CLEAN_UP_MS = 5_000
+
+/** What is stored of a deployed revision. */
+interface Handle {
+  readonly namespace: string
+  readonly workload: string
+  readonly attempt: string
+}
+
+/**
+ * Runs images on Kubernetes. A deployment has one Service; each of its revisions has a Secret and a Deployment, and an autoscaler where
+ * `max_scale` is more than `min_scale`. A revision is rolled out beside the one that serves, the Service is switched, and the old Deployment is
+ * kept without servers. Needs `@kubernetes/client-node` 1 or 2, unless a `client` is given.
+ */
+export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer {
+  const client = options.client ?? (options.kubeConfig ? clientOf(options.kubeConfig) : defaultClient())
+  const times = { ...TIMES, ...options.times }
+  const { port = 8000, revisionHistory = 5, followLogs: doesFollow = true } = options
+  const followers = createFollowers()
+
+  const apiFor = (signal: AbortSignal): KubernetesApi => createApi(client, signal, times)
+
+  function serviceFor(place: Place, context: DeploymentContext) {
+    const { deploymentId, name: deploymentName } = context
+    return { name: place.service, namespace: place.namespace, deploymentId, deploymentName }
+  }
+
+  function workloadOf(context: DeployContext, place: Place): Workload {
+    const service = serviceFor(place, context)
+    return {
+      place,
+      name: workloadToDeploy(context),
+      revisionNumber: context.revisionNumber,
+      attempt: randomUUID(),
+      image: imageOf(context),
+      port,
+      spec: readResourceSpec(context.sourceConfig.resource_spec),
+      secrets: context.secrets,
+      secretReferences: context.secretReferences,
+      progressDeadlineSeconds: times.progressDeadlineSeconds,
+      pod: (pod) => options.pod?.(pod, service) ?? pod,
+    }
+  }
+
+  async function deploy(context: DeployContext): Promise<Running> {
+    const { signal, log, previous } = context
+    const place = placeOf(context, namespaceOf(context, options))
+    const workload = workloadOf(context, place)
+    const { name } = workload
+    const api = apiFor(signal)
+    if (workload.spec.ignored.length > 0)
+      log(`resource_spec has members without a meaning here: ${workload.spec.ignored.join(', ')}.`, 'WARNING')
+    log(`Rolls out the Deployment "${name}" in the namespace "${place.namespace}".`)
+    try {
+      await api.apply(secretOf(workload))
+      const deployment = await api.apply(deploymentOf(workload))
+      await api.apply(secretOf(workload, deployment))
+      const { lookMs, mostLookMs } = times
+      const deadlineMs = times.progressDeadlineSeconds * 1_000
+      await waitForRollout({ api, place, workload: name, context, deadlineMs, lookMs, mostLookMs })
+      const autoscaler = autoscalerOf(workload, deployment)
+      if (autoscaler) await api.apply(autoscaler)
+      await stopOthers(api, place, [name, handleOf(previous)?.workload])
+    } catch (error) {
+      await cleanUp(context, workload)
+      throw error
+    }
+    const service = serviceFor(place, context)
+    const url = options.url?.(service) ?? `http://${service.name}.${service.namespace}.svc`
+    return { url, handle: { namespace: place.namespace, workload: name, attempt: workload.attempt } }
+  }
+
+  /** Its own signal: that of the phase may be what has aborted. */
+  async function cleanUp({ log }: DeployContext, { place, name, attempt }: Workload): Promise<void> {
+    try {
+      await removeAttempt(apiFor(AbortSignal.timeout(CLEAN_UP_MS)), place, name, attempt)
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error)
+      log(`What was started could not be removed; the next deploy stops it. ${why}`, 'WARNING')
+    }
+  }
+
+  /** Sends requests to the servers of a workload. */
+  async function select(context: DeployContext, handle: Handle, signal: AbortSignal): Promise<void> {
+    await apiFor(signal).apply(serviceOf(placeOf(context, handle.namespace), handle.workload))
+  }
+
+  function follow(context: DeployContext, { namespace, workload }: Handle): Promise<void> {
+    const labels = podLabels(labelsOf(context), workload)
+    const lookMs = times.mostLookMs
+    return followers.follow(workload, (signal) =>
+      followLogs({ api: apiFor(signal), namespace, workload, labels, log: context.log, signal, lookMs }),
+    )
+  }
+
+  return {
+    refuses: (request) => refusalOf(request, options),
+    // A redeploy takes this over, and so finds the workload that was kept.
+    prepare: async (context) => ({ prepared: { workload: workloadName(context) } }),
+    deploy,
+    async promote(context, running) {
+      const handle = handleOf(running)!
+      const previous = handleOf(context.previous)
+      try {
+        await select(context, handle, context.signal)
+      } catch (error) {
+        // It may have been switched all the same, and the new servers will be stopped. This error is the one to tell.
+        if (previous && !context.signal.aborted)
+          await select(context, previous, AbortSignal.timeout(CLEAN_UP_MS)).catch(() => {})
+        throw error
+      }
+      if (doesFollow) await follow(context, handle)
+      return running
+    },
+    async stop(running, context) {
+      const handle = handleOf(running)
+      if (!handle) return
+      const { namespace, workload, attempt } = handle
+      const api = apiFor(context.signal)
+      const place = placeOf(context, namespace)
+      await pause(times.drainMs, context.signal)
+      await stopWorkload(api, place, workload, attempt)
+      await removeOld(api, place, revisionHistory)
+    },
+    async destroy(context) {
+      const api = apiFor(context.signal)
+      for (const namespace of new Set([options.namespace, ...(options.namespaces ?? [])]))
+        await removeAll(api, namespace, labelsOf(context), times.lookMs, context.signal)
+    },
+    close: () => followers.close(),
+  }
+}
+
+/** The kept workload of the revision that is deployed again, unless that is the one which serves. */
+function workloadToDeploy(context: DeployContext): string {
+  const kept = (context.artifact as { workload?: unknown } | null)?.workload
+  const isFree = typeof kept === 'string' && kept !== handleOf(context.previous)?.workload
+  return isFree ? kept : workloadName(context)
+}
+
+/** Undefined for what another deployer has started. */
+function handleOf(running: Running | undefined): Handle | undefined {
+  const { namespace, workload, attempt } = (running?.handle ?? {}) as Partial<Record<string, unknown>>
+  return typeof namespace === 'string' && typeof workload === 'string' && typeof attempt === 'string'
+    ? { namespace, workload, attempt }
+    : undefined
+}

@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+
+/** What marks the objects of a deployment. */
+export const DEPLOYMENT_LABEL = 'agentwire/deployment'
+/** What the servers of one revision have in common. The Service selects by it. */
+export const WORKLOAD_LABEL = 'agentwire/workload'
+export const MANAGED_BY_LABEL = 'app.kubernetes.io/managed-by'
+/** The number of the revision that an object was last applied for. */
+export const REVISION_ANNOTATION = 'agentwire/revision'
+/** Which attempt to deploy has applied an object last. What an earlier one had started is nobody's to stop any more. */
+export const ATTEMPT_ANNOTATION = 'agentwire/attempt'
+
+/** Where the objects of a deployment are, and what it is known by. */
+export interface Place {
+  readonly namespace: string
+  /** The name of its Service. */
+  readonly service: string
+  /** The labels of all its objects. */
+  readonly labels: Readonly<Record<string, string>>
+}
+
+interface Named {
+  readonly deploymentId: string
+  readonly name: string
+}
+
+export function placeOf(deployment: Named, namespace: string): Place {
+  return {
+    namespace,
+    service: objectName(deployment.name, deployment.deploymentId),
+    labels: labelsOf(deployment),
+  }
+}
+
+export const labelsOf = ({
+  deploymentId,
+}: Pick<Named, 'deploymentId'>): Readonly<Record<string, string>> => ({
+  [DEPLOYMENT_LABEL]: labelValue(deploymentId),
+})
+
+/** The name of the Deployment, the Secret and the autoscaler of a revision. */
+export const workloadName = (revision: Named & { readonly revisionId: string }): string =>
+  objectName(revision.name, `${revision.deploymentId}/${revision.revisionId}`)
+
+/**
+ * A name that every kind of object takes (RFC 1035), at most 41 characters long: Kubernetes adds up to 17 for the names of servers, which
+ * are labels of at most 63.
+ */
+function objectName(name: string, id: string): string {
+  const slug = name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^[^a-z]+/, '')
+    .slice(0, 30)
+    .replace(/-+$/, '')
+  return `${slug || 'agent'}-${digest(id).slice(0, 10)}`
+}
+
+/** An id as the value of a label. One that is none is told by its digest. */
+const labelValue = (id: string): string =>
+  /^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/.test(id) ? id : digest(id).slice(0, 32)
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')

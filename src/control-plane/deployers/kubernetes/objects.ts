@@ -1,0 +1,170 @@
+import type { V1Deployment, V1Secret, V1Service, V2HorizontalPodAutoscaler } from '@kubernetes/client-node'
+import type { SecretReference } from '../../records/records.ts'
+import type { KubernetesObject } from './api.ts'
+import {
+  ATTEMPT_ANNOTATION,
+  MANAGED_BY_LABEL,
+  type Place,
+  REVISION_ANNOTATION,
+  WORKLOAD_LABEL,
+} from './names.ts'
+import { AGENT_CONTAINER, type Given, type ResourceSpec } from './resource-spec.ts'
+
+/** What the objects of one revision are made of. */
+export interface Workload {
+  readonly place: Place
+  /** The name of all its objects. */
+  readonly name: string
+  readonly revisionNumber: number
+  readonly attempt: string
+  readonly image: string
+  readonly port: number
+  readonly spec: ResourceSpec
+  readonly secrets: Readonly<Record<string, string>>
+  readonly secretReferences: readonly SecretReference[]
+  readonly progressDeadlineSeconds: number
+  /** What the deployer's options change of a pod. */
+  readonly pod: (pod: Given) => Given
+}
+
+/** The pods of a workload. */
+export const podLabels = (labels: Place['labels'], workload: string): Readonly<Record<string, string>> => ({
+  ...labels,
+  [WORKLOAD_LABEL]: workload,
+})
+
+/** With its Deployment given, the Secret is removed together with that. */
+export function secretOf(workload: Workload, deployment?: KubernetesObject) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: metadataOf(workload, deployment),
+    type: 'Opaque',
+    data: Object.fromEntries(
+      Object.entries(workload.secrets).map(([name, value]) => [name, Buffer.from(value).toString('base64')]),
+    ),
+  } satisfies V1Secret
+}
+
+export function deploymentOf(workload: Workload) {
+  const { place, name, spec, progressDeadlineSeconds } = workload
+  const metadata = metadataOf(workload)
+  const labels = podLabels(place.labels, name)
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: {
+      ...metadata,
+      labels: { ...spec.labels, ...metadata.labels },
+      annotations: { ...spec.annotations, ...metadata.annotations },
+    },
+    spec: {
+      replicas: spec.replicas,
+      revisionHistoryLimit: 1,
+      progressDeadlineSeconds,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: {
+          labels: { ...spec.labels, ...labels, [MANAGED_BY_LABEL]: 'agentwire' },
+          annotations: { ...spec.annotations },
+        },
+        spec: workload.pod(podOf(workload)) as { containers: [] },
+      },
+    },
+  } satisfies V1Deployment
+}
+
+export function serviceOf(place: Place, workload: string) {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: {
+      name: place.service,
+      namespace: place.namespace,
+      labels: { ...place.labels, [MANAGED_BY_LABEL]: 'agentwire' },
+    },
+    spec: {
+      type: 'ClusterIP',
+      selector: { ...podLabels(place.labels, workload) },
+      ports: [{ name: 'http', protocol: 'TCP', port: 80, targetPort: 'http' }],
+    },
+  } satisfies V1Service
+}
+
+/** The share of its processors that the servers are meant to use: more servers are started above it. */
+const TARGET_PERCENT = 75
+
+/** Undefined where the number of servers does not change. */
+export function autoscalerOf(workload: Workload, deployment: KubernetesObject) {
+  const { name, spec } = workload
+  if (spec.maxReplicas === spec.replicas) return undefined
+  // Without a share that is asked for, there is nothing to take a percentage of.
+  const target = spec.requestsCpu
+    ? { type: 'Utilization', averageUtilization: TARGET_PERCENT }
+    : { type: 'AverageValue', averageValue: `${TARGET_PERCENT * 10}m` }
+  return {
+    apiVersion: 'autoscaling/v2',
+    kind: 'HorizontalPodAutoscaler',
+    metadata: metadataOf(workload, deployment),
+    spec: {
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name },
+      minReplicas: spec.replicas,
+      maxReplicas: spec.maxReplicas,
+      metrics: [
+        { type: 'ContainerResource', containerResource: { name: 'cpu', container: AGENT_CONTAINER, target } },
+      ],
+    },
+  } satisfies V2HorizontalPodAutoscaler
+}
+
+function metadataOf({ place, name, revisionNumber, attempt }: Workload, owner?: KubernetesObject) {
+  return {
+    name,
+    namespace: place.namespace,
+    labels: { ...podLabels(place.labels, name), [MANAGED_BY_LABEL]: 'agentwire' },
+    annotations: { [REVISION_ANNOTATION]: String(revisionNumber), [ATTEMPT_ANNOTATION]: attempt },
+    ...(owner?.metadata.uid && {
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'Deployment', name: owner.metadata.name, uid: owner.metadata.uid },
+      ],
+    }),
+  }
+}
+
+function podOf(workload: Workload): Given {
+  const { spec } = workload
+  return {
+    // An agent gets no credentials of the cluster, unless it is given an account of its own.
+    automountServiceAccountToken: spec.serviceAccountName !== undefined,
+    // Else the environment holds the addresses of all services of the namespace.
+    enableServiceLinks: false,
+    ...(spec.serviceAccountName !== undefined && { serviceAccountName: spec.serviceAccountName }),
+    ...(spec.imagePullSecrets.length > 0 && { imagePullSecrets: spec.imagePullSecrets }),
+    ...(spec.volumes.length > 0 && { volumes: spec.volumes }),
+    ...(spec.initContainers.length > 0 && { initContainers: spec.initContainers }),
+    containers: [agentContainer(workload), ...spec.sidecars],
+  }
+}
+
+function agentContainer({ name, image, port, spec, secretReferences }: Workload): Given {
+  const probe = { httpGet: { path: '/ok', port: 'http' }, timeoutSeconds: 5 }
+  return {
+    name: AGENT_CONTAINER,
+    image,
+    ports: [{ name: 'http', protocol: 'TCP', containerPort: port }],
+    envFrom: [{ secretRef: { name } }],
+    env: [
+      ...secretReferences.map(({ name, secret_name, secret_key }) => ({
+        name,
+        valueFrom: { secretKeyRef: { name: secret_name, key: secret_key } },
+      })),
+      { name: 'PORT', value: String(port) },
+    ],
+    resources: spec.resources,
+    ...(spec.volumeMounts.length > 0 && { volumeMounts: spec.volumeMounts }),
+    // The other two begin when this one has succeeded, so that a slow start is not taken for a failure.
+    startupProbe: { ...probe, periodSeconds: 2, failureThreshold: 150 },
+    readinessProbe: { ...probe, periodSeconds: 5, failureThreshold: 3 },
+    livenessProbe: { ...probe, periodSeconds: 10, failureThreshold: 6 },
+  }
+}

@@ -1,0 +1,57 @@
+import type { DeployRequest } from '../deployer.ts'
+import { DeployError } from '../errors.ts'
+import type { KubernetesDeployerOptions } from './options.ts'
+import { readResourceSpec } from './resource-spec.ts'
+
+type Namespaces = Pick<KubernetesDeployerOptions, 'namespace' | 'namespaces'>
+
+/** Why a deployment cannot be run on Kubernetes, or undefined. */
+export function refusalOf(request: DeployRequest, namespaces: Namespaces): string | undefined {
+  try {
+    if (request.source !== 'external_docker')
+      throw new DeployError(
+        `This control plane runs images: "source" must be "external_docker", with "source_revision_config.image_uri". It cannot build "${request.source}".`,
+      )
+    imageOf(request)
+    namespaceOf(request, namespaces)
+    readResourceSpec(request.sourceConfig.resource_spec)
+    checkReferences(request)
+    return undefined
+  } catch (error) {
+    if (error instanceof DeployError) return error.message
+    throw error
+  }
+}
+
+export function imageOf({ sourceRevisionConfig: { image_uri } }: DeployRequest): string {
+  // What a registry makes of the rest is its own matter.
+  if (typeof image_uri !== 'string' || !/^[A-Za-z0-9][\w./:@-]{0,1000}$/.test(image_uri))
+    throw new DeployError(
+      'source_revision_config.image_uri must name an image, such as "registry.example.com/agents/support:1.4".',
+    )
+  return image_uri
+}
+
+export function namespaceOf(
+  { sourceConfig }: Pick<DeployRequest, 'sourceConfig'>,
+  { namespace, namespaces = [] }: Namespaces,
+): string {
+  const named = sourceConfig.listener_config?.k8s_namespace ?? namespace
+  if (named !== namespace && !namespaces.includes(named as string))
+    throw new DeployError(
+      'source_config.listener_config.k8s_namespace must be one of the namespaces that this control plane deploys to.',
+    )
+  return named as string
+}
+
+/** The names of the variables were checked for every deployer. */
+function checkReferences({ secretReferences }: DeployRequest): void {
+  for (const { name, secret_name, secret_key } of secretReferences)
+    if (
+      !/^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/.test(secret_name) ||
+      !/^[-._A-Za-z0-9]{1,253}$/.test(secret_key)
+    )
+      throw new DeployError(
+        `secret_references must name a Secret of Kubernetes and a key of it, for ${JSON.stringify(name)}.`,
+      )
+}

@@ -1,0 +1,106 @@
+import type { Kind, KubernetesApi, KubernetesObject } from './api.ts'
+import { ATTEMPT_ANNOTATION, type Place, REVISION_ANNOTATION, WORKLOAD_LABEL } from './names.ts'
+import { pause } from './times.ts'
+
+/** Every kind of object that a deployment has, in the order in which they are removed. */
+const KINDS = [
+  'Service',
+  'HorizontalPodAutoscaler',
+  'Deployment',
+  'Secret',
+] as const satisfies readonly Kind[]
+
+/** Has no servers run of a workload, unless a later attempt has applied it again. It is kept, and may be deployed again. */
+export async function stopWorkload(
+  api: KubernetesApi,
+  { namespace }: Place,
+  workload: string,
+  attempt: string | undefined,
+): Promise<void> {
+  for (;;) {
+    const found = await api.find('Deployment', namespace, workload)
+    if (!found || attemptOf(found) !== attempt) return
+    // An autoscaler would start new ones.
+    await api.remove('HorizontalPodAutoscaler', namespace, workload, { propagation: 'Background' })
+    if (await api.stop(namespace, workload, found.metadata.resourceVersion)) return
+  }
+}
+
+/** Stops what runs besides those named and the one that serves: a lost process has left it. */
+export async function stopOthers(
+  api: KubernetesApi,
+  place: Place,
+  named: readonly (string | undefined)[],
+): Promise<void> {
+  const kept = [...named, await servingWorkload(api, place)]
+  for (const found of await api.list('Deployment', place.namespace, place.labels)) {
+    const { name } = found.metadata
+    if (!kept.includes(name) && found.spec?.replicas !== 0)
+      await stopWorkload(api, place, name, attemptOf(found))
+  }
+}
+
+/** Removes the stopped workloads of a deployment but for its newest ones. Their Secrets go with them. */
+export async function removeOld(api: KubernetesApi, place: Place, keep: number): Promise<void> {
+  const serving = await servingWorkload(api, place)
+  const stopped = (await api.list('Deployment', place.namespace, place.labels))
+    .filter(({ metadata, spec }) => spec?.replicas === 0 && metadata.name !== serving)
+    .sort((a, b) => revisionOf(b) - revisionOf(a))
+  // Whoever has started it again meanwhile has changed its version.
+  for (const { metadata } of stopped.slice(keep))
+    await api.remove('Deployment', place.namespace, metadata.name, {
+      propagation: 'Background',
+      resourceVersion: metadata.resourceVersion,
+    })
+}
+
+/** Removes what an attempt to deploy has applied, but for what a later attempt has applied again. */
+export async function removeAttempt(
+  api: KubernetesApi,
+  { namespace }: Place,
+  workload: string,
+  attempt: string,
+): Promise<void> {
+  for (const kind of ['HorizontalPodAutoscaler', 'Deployment', 'Secret'] as const)
+    for (;;) {
+      const found = await api.find(kind, namespace, workload)
+      if (!found || attemptOf(found) !== attempt) break
+      const { resourceVersion } = found.metadata
+      if (await api.remove(kind, namespace, workload, { propagation: 'Background', resourceVersion })) break
+    }
+}
+
+/** Removes all that a deployment has, and waits until it is gone. */
+export async function removeAll(
+  api: KubernetesApi,
+  namespace: string,
+  labels: Place['labels'],
+  lookMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    let isGone = true
+    for (const kind of KINDS)
+      for (const { metadata } of await api.list(kind, namespace, labels)) {
+        isGone = false
+        if (metadata.deletionTimestamp === undefined)
+          await api.remove(kind, namespace, metadata.name, { propagation: 'Foreground' })
+      }
+    if (isGone) return
+    await pause(lookMs, signal)
+  }
+}
+
+async function servingWorkload(
+  api: KubernetesApi,
+  { namespace, service }: Place,
+): Promise<string | undefined> {
+  const selector = (await api.find('Service', namespace, service))?.spec?.selector
+  return (selector as Record<string, string> | undefined)?.[WORKLOAD_LABEL]
+}
+
+const attemptOf = ({ metadata }: KubernetesObject): string | undefined =>
+  metadata.annotations?.[ATTEMPT_ANNOTATION]
+
+const revisionOf = ({ metadata }: KubernetesObject): number =>
+  Number(metadata.annotations?.[REVISION_ANNOTATION] ?? 0)
