@@ -23,6 +23,7 @@ export default defineConfig({
     'control-plane-process': 'src/control-plane/deployers/process/process.ts',
     audit: 'src/audit/index.ts',
     'control-plane-kubernetes': 'src/control-plane/deployers/kubernetes/kubernetes.ts',
+    'control-plane-command': 'src/control-plane/deployers/command/command.ts',
     node: 'adapters/node.ts',
     express: 'adapters/express.ts',
     fastify: 'adapters/fastify.ts',

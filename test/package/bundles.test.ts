@@ -16,6 +16,7 @@ const NODE_ENTRIES = [
   'agentwire/postgres',
   'agentwire/redis',
   'agentwire/storage',
+  'agentwire/control-plane/command',
   'agentwire/control-plane/kubernetes',
 ]
 
@@ -37,6 +38,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/a2a/signature': 1,
   'agentwire/opentelemetry': 3,
   'agentwire/control-plane/kubernetes': 11,
+  'agentwire/control-plane/command': 7,
   'agentwire/audit': 50,
   'agentwire/node': 5,
   'agentwire/express': 4,
