@@ -403,9 +403,8 @@ test('a provider is on the public internet, over https', async () => {
   expect((await at.call(ANN, 'GET', '/v2/auth/providers')).body).toEqual([])
 })
 
-test('a name that leads into a private network is not called', async () => {
+test('providers are not asked through fetch, which would resolve their names once more, unchecked', async () => {
   const at = await plane({ allowLoopback: false })
-  // Resolved by nobody here: the request fails before it leaves, and says so.
   const server = { provider_id: 'x', name: 'X', mcp_server_url: 'https://mcp.example.invalid/' }
   const fetched = vi.spyOn(globalThis, 'fetch')
   const { status } = await at.call(ANN, 'POST', '/v2/auth/providers/mcp-discover', server)

@@ -28,6 +28,8 @@ export async function usableToken(
 ): Promise<{ readonly record: TokenRecord; readonly value: string } | undefined> {
   const { store, now, closing } = context
   const changes = followChanges(store, partition)
+  const begun = now()
+  let wasRefreshed = false
   try {
     for (;;) {
       const found = await load<TokenRecord>(store, partition, TOKENS, tokenId)
@@ -37,14 +39,18 @@ export async function usableToken(
       const at = now()
       const left = (record.expiresAt ?? Infinity) - at
       const mayRefresh = refreshToken !== undefined && record.endpoints === (await endpointsOf(provider))
-      if (left > EARLY_MS || (left > 0 && !mayRefresh)) return { record, value: accessToken }
+      // A new token is taken however short it lives: the next one would live as long.
+      const isNew = mayRefresh && (wasRefreshed || (left > 0 && record.updatedAt > begun))
+      if (left > EARLY_MS || isNew || (left > 0 && !mayRefresh)) return { record, value: accessToken }
       if (!mayRefresh) return undefined
       const busyFor = (record.refreshingUntil ?? 0) - at
       if (busyFor > 0) {
         if (closing.aborted) throw refusal(503, 'This server is shutting down.')
         await changes.next(busyFor, closing)
-      } else if (await begin(context, partition, found, at))
+      } else if (await begin(context, partition, found, at)) {
         await refresh(context, partition, record, provider, refreshToken)
+        wasRefreshed = true
+      }
     }
   } finally {
     changes.close()
