@@ -165,6 +165,7 @@ test('a refresh token that was refused is not sent again, and one that could not
     body: { detail: 'The provider answers 503.' },
   })
   isDown = false
+  now += 1
   expect((await authenticate(at, ANN)).body.status).toBe('pending')
   expect((await authenticate(at, ANN, { check_only: true })).body.status).toBe('token_expired')
   expect(refusals).toBe(1)
@@ -228,6 +229,25 @@ test('deleting a token revokes it, removes its connections and says what failed'
   ])
   expect((await at.call(ANN, 'GET', '/v2/auth/token-events?provider_id=none')).body).toEqual([])
 })
+
+test.each(['https://10.0.0.1/revoke', 'http://login.example.com/revoke', 'file:///etc/passwd'])(
+  'a token is not sent to a revocation endpoint at %s',
+  async (revocation_endpoint) => {
+    const { at, provider } = await start()
+    provider.metadata = { ...provider.metadata, revocation_endpoint }
+    const id = await signIn(at, provider, ANN)
+    expect((await at.call(ANN, 'DELETE', `/v2/auth/tokens/${id}`)).status).toBe(204)
+    const { body } = await at.call(ANN, 'GET', '/v2/auth/token-events')
+    expect(body).toContainEqual(
+      expect.objectContaining({
+        event_type: 'token_revocation_failed',
+        detail: expect.stringContaining('revocation_endpoint'),
+      }),
+    )
+    expect((await at.call(ANN, 'GET', '/v2/auth/tokens')).body).toEqual([])
+    expect(at.errors).toEqual([])
+  },
+)
 
 test('connections are removed by their id and agent', async () => {
   const { at } = await start()

@@ -1,8 +1,8 @@
-import { reportError } from '../../../http/index.ts'
+import { HttpError, reportError } from '../../../http/index.ts'
 import { refusal } from '../../errors.ts'
 import type { AuthContext } from '../context.ts'
 import { noToken, ProviderError } from '../errors.ts'
-import { endpointsOf } from '../providers/endpoints.ts'
+import { checkEndpoint, endpointsOf } from '../providers/endpoints.ts'
 import { clientSecretOf, providerFor } from '../providers/lookup.ts'
 import type { ConnectionRecord, ProviderRecord, TokenRecord } from '../records.ts'
 import type { AuthService } from '../service.ts'
@@ -145,7 +145,8 @@ async function revoke(
     await context.client.revoke(client, revocationUrl, accessToken)
     return undefined
   } catch (error) {
-    if (error instanceof ProviderError) return { reason: error.code, detail: error.message }
+    if (error instanceof ProviderError || error instanceof HttpError)
+      return { reason: error.code, detail: error.message }
     reportError(error, context.onError)
     return { reason: 'internal_error', detail: 'The token could not be revoked.' }
   }
@@ -153,9 +154,10 @@ async function revoke(
 
 /** From the metadata of the server that users are sent to, if it is that of the token endpoint too. */
 async function findRevocationUrl(
-  { client }: AuthContext,
+  { client, allowLoopback }: AuthContext,
   { issuer, authUrl, tokenUrl }: ProviderRecord,
 ): Promise<string | undefined> {
   const server = await client.findServer(new URL(issuer ?? new URL(authUrl).origin))
-  return server?.token_endpoint === tokenUrl ? server.revocation_endpoint : undefined
+  const url = server?.token_endpoint === tokenUrl ? server.revocation_endpoint : undefined
+  return url === undefined ? undefined : checkEndpoint('revocation_endpoint', url, allowLoopback)
 }
