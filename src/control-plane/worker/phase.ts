@@ -5,6 +5,7 @@ import type { LogPlace } from '../logs/logs.ts'
 import type { DeploymentRecord, RevisionRecord, RevisionStatus } from '../records/records.ts'
 import { deploymentContext, phaseContext, type WorkerContext } from './context.ts'
 import { type End, endOf, PHASES, type Phase, statusesBefore } from './plan.ts'
+import { readable, settled } from './settled.ts'
 import type { Changed, Tenure } from './tenure.ts'
 import { watchFor } from './watch-for.ts'
 
@@ -52,11 +53,14 @@ export async function runPhase(
     })
     await WORK[phase](context, tenure, id, stop.signal)
   } catch (error) {
-    // What the phase throws once it was told to stop is only how it stopped.
-    const end = stop.end ?? (stop.signal.aborted ? undefined : failure(context, fails, error))
     if (tenure.signal.aborted) throw error
-    if (end) await endRevision(context, tenure, id, end)
-    else await leave(tenure, id, attempts)
+    // What the phase throws once it was told to stop is only how it stopped.
+    if (stop.end) await endRevision(context, tenure, id, stop.end)
+    else if (stop.signal.aborted) await leave(tenure, id, attempts)
+    else if (error instanceof DeployError)
+      await endRevision(context, tenure, id, { status: fails, reason: error.message })
+    // The store failed, not the revision: the phase is begun again.
+    else throw error
   } finally {
     free?.()
     stop.done()
@@ -73,7 +77,7 @@ const WORK: Readonly<Record<Phase, Work>> = {
   async prepare(context, tenure, id, signal) {
     const { deployer } = context
     const given = await load(context, tenure, id, signal, 'build')
-    const done = deployer.prepare && (await settled(context, signal, deployer.prepare(given.phase)))
+    const done = deployer.prepare && (await result(context, signal, deployer.prepare(given.phase)))
     signal.throwIfAborted()
     await tenure.change(id, (deployment, revision) => {
       const next: readonly RevisionStatus[] = deployer.build
@@ -101,7 +105,7 @@ const WORK: Readonly<Record<Phase, Work>> = {
   async build(context, tenure, id, signal) {
     const given = await load(context, tenure, id, signal, 'build')
     const prepared = given.revision.prepared ?? null
-    const artifact = await settled(context, signal, context.deployer.build!({ ...given.phase, prepared }))
+    const artifact = await result(context, signal, context.deployer.build!({ ...given.phase, prepared }))
     signal.throwIfAborted()
     await tenure.change(id, (deployment, revision) => {
       const changed = passed(context, deployment, revision!, ['AWAITING_DEPLOY'])
@@ -116,20 +120,21 @@ const WORK: Readonly<Record<Phase, Work>> = {
     const active = deployment.activeRevisionId
     const previous = active === null ? undefined : (await tenure.loadRevision(active))?.running
     const deploy: DeployContext = { ...phase, artifact: revision.artifact ?? null, previous }
-    const discard = (server: Running) => stopServer(context, deployment, server)
-    const started = await settled(context, signal, deployer.deploy(deploy), discard)
+    const discard = (server: Running) => discardServer(context, tenure, deployment, id, server)
+    const started = await result(context, signal, deployer.deploy(deploy), discard)
     if (signal.aborted) {
       await discard(started)
       throw signal.reason
     }
     // Not aborted any more: requests may already go to the new server.
-    const promote = { ...deploy, signal: tenure.signal }
-    const running = deployer.promote
-      ? await deployer.promote(promote, started).catch(async (error: unknown) => {
-          await discard(started)
-          throw error
-        })
-      : started
+    const promoting = AbortSignal.any([tenure.signal, AbortSignal.timeout(context.times.deployMs)])
+    const promoted = deployer.promote?.({ ...deploy, signal: promoting }, started)
+    const running = await result(context, promoting, promoted ?? Promise.resolve(started)).catch(
+      async (error: unknown) => {
+        await discard(started)
+        throw promoting.aborted ? new DeployError('Its server could not be switched to in time.') : error
+      },
+    )
     await context.logs.flush()
     await tenure.change(id, (now, revisionNow) => {
       const changed = passed(context, now, revisionNow!, ['DEPLOYED'])
@@ -166,44 +171,32 @@ async function load(
   }
 }
 
-/**
- * The result of a phase. A deployer that does not stop when it is told is not waited for long: what it comes to later is given to
- * `late`.
- */
-async function settled<T>(
-  { times, onError }: WorkerContext,
+const result = <T>(
+  context: WorkerContext,
   signal: AbortSignal,
   work: Promise<T>,
-  late: (result: T) => Promise<void> = async () => {},
-): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let isLate = false
-  const over = new Promise<never>((_, reject) => {
-    const wait = () => {
-      timer = setTimeout(() => {
-        isLate = true
-        reject(signal.reason)
-        work.then(late).catch((error: unknown) => reportError(error, onError))
-      }, times.graceMs)
-    }
-    if (signal.aborted) wait()
-    else signal.addEventListener('abort', wait, { once: true })
-  })
-  over.catch(() => {})
-  try {
-    return await Promise.race([work, over])
-  } finally {
-    if (!isLate) clearTimeout(timer)
-  }
-}
+  late?: (result: T) => Promise<void>,
+): Promise<T> => readable(context, signal, settled(context, signal, work, late))
 
-async function stopServer(
+/** Stops a server that will not serve. Where that fails, it is tried again later, as with servers that were replaced. */
+async function discardServer(
   context: WorkerContext,
+  tenure: Tenure,
   deployment: DeploymentRecord,
+  revisionId: string,
   running: Running,
 ): Promise<void> {
-  const { deployer, times } = context
-  await deployer.stop(running, deploymentContext(context, deployment, AbortSignal.timeout(times.deployMs)))
+  const { deployer, times, closing, onError } = context
+  try {
+    await deployer.stop(running, deploymentContext(context, deployment, AbortSignal.timeout(times.deployMs)))
+  } catch (error) {
+    reportError(error, onError)
+    // Whoever begins the phase again finds what was left, and must not have it stopped in its hands.
+    if (closing.aborted) return
+    await tenure.change(undefined, (latest) => ({
+      deployment: { ...latest, retiring: [...latest.retiring, { revisionId, ...running }] },
+    }))
+  }
 }
 
 /** Ends a revision that is not deployed. */
@@ -248,14 +241,4 @@ function passed(
     deployment,
     revision: { ...rest, status, history: [...revision.history, ...entries], updatedAt: at },
   }
-}
-
-/** How a phase failed, in words for whoever deploys: those of a `DeployError`, else an id by which `onError` tells more. */
-export function failure(
-  { onError }: Pick<WorkerContext, 'onError'>,
-  status: RevisionStatus,
-  error: unknown,
-): End {
-  if (error instanceof DeployError) return { status, reason: error.message }
-  return { status, reason: `The deployer failed (error id ${reportError(error, onError)}).` }
 }

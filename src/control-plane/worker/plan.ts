@@ -6,8 +6,8 @@ export type Phase = 'prepare' | 'build' | 'deploy'
 /** What a worker knows of a deployment when it decides. */
 export interface View {
   readonly deployment: DeploymentRecord
-  /** The revisions that are not final, oldest first. */
-  readonly pending: readonly RevisionRecord[]
+  /** The oldest revision that is not final. */
+  readonly revision: RevisionRecord | undefined
   /** Whether what serves it has to be started again, after a restart. */
   readonly isDown: boolean
   /** Which phases the deployer has. */
@@ -33,15 +33,12 @@ export interface End {
  * The heart of the state machine: the newest revision wins, whatever was stopped ends first, and what serves is brought back before
  * anything new is built.
  */
-export function nextStep({ deployment, pending, isDown, hasBuild }: View): Step {
+export function nextStep({ deployment, revision, isDown, hasBuild }: View): Step {
   if (isLeaving(deployment)) return { do: 'remove' }
   if (deployment.status === 'AWAITING_DATABASE') return { do: 'ready' }
-  for (const revision of pending) {
-    const end = endOf(deployment, revision)
-    if (end) return { do: 'end', revision, end }
-  }
+  const end = revision && endOf(deployment, revision)
+  if (end) return { do: 'end', revision, end }
   if (isDown) return { do: 'recover' }
-  const [revision] = pending
   return revision ? { do: 'phase', phase: phaseOf(revision, hasBuild), revision } : { do: 'rest' }
 }
 

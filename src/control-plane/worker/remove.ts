@@ -3,6 +3,7 @@ import { releaseNames } from '../records/names.ts'
 import type { RevisionRecord } from '../records/records.ts'
 import { DEPLOYMENTS, ofDeployment, partitionOf, REVISIONS, recordOf } from '../records/stored.ts'
 import { deploymentContext, type WorkerContext } from './context.ts'
+import { settled } from './settled.ts'
 import type { Tenure } from './tenure.ts'
 
 /** How many revisions are deleted in one commit. */
@@ -13,20 +14,21 @@ const PAGE = 200
  * deployment is found until the last one.
  */
 export async function removeDeployment(context: WorkerContext, tenure: Tenure): Promise<void> {
-  const { deployer, store, logs, now, opsOf } = context
+  const { deployer, store, logs, now, opsOf, closing } = context
   const { record: deployment } = (await tenure.load())!
   const { id } = deployment
-  const told = deploymentContext(context, deployment, tenure.signal)
+  const signal = AbortSignal.any([tenure.signal, closing])
+  const told = deploymentContext(context, deployment, signal)
   if (deployment.status === 'AWAITING_DELETE') {
     const active = deployment.activeRevisionId
     const serving = active === null ? undefined : (await tenure.loadRevision(active))?.running
     for (const server of [...(serving ? [serving] : []), ...deployment.retiring])
-      await deployer.stop({ url: server.url, handle: server.handle }, told)
+      await settled(context, signal, deployer.stop({ url: server.url, handle: server.handle }, told))
     await tenure.change(undefined, (latest) => ({
       deployment: { ...latest, status: 'AWAITING_FINAL_DELETE', retiring: [], url: null, updatedAt: now() },
     }))
   }
-  await deployer.destroy(told)
+  await settled(context, signal, deployer.destroy(told))
   for (;;) {
     const { docs } = await store.list(REVISIONS, { orderBy: ofDeployment(id), limit: PAGE })
     if (docs.length === 0) break

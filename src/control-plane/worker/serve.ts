@@ -1,9 +1,12 @@
 import { reportError } from '../../http/index.ts'
 import type { Running } from '../deployers/deployer.ts'
+import { DeployError } from '../deployers/errors.ts'
+import { isLeaving } from '../records/create-deployments.ts'
 import type { RunningServer, StatusChange } from '../records/records.ts'
 import { deploymentContext, phaseContext, type WorkerContext } from './context.ts'
-import { failure } from './phase.ts'
+import { readable, settled } from './settled.ts'
 import type { Tenure } from './tenure.ts'
+import { watchFor } from './watch-for.ts'
 
 /** Starts the active revision again, after a restart. Undefined where that failed: its revision is `UNKNOWN` until it succeeds. */
 export async function recoverServer(context: WorkerContext, tenure: Tenure): Promise<Running | undefined> {
@@ -12,11 +15,19 @@ export async function recoverServer(context: WorkerContext, tenure: Tenure): Pro
   const revision = await tenure.loadRevision(deployment.activeRevisionId!)
   if (!revision?.running || !deployer.recover) return revision?.running
   const { id } = revision
-  const signal = AbortSignal.any([tenure.signal, closing, AbortSignal.timeout(times.deployMs)])
+  const stop = watchFor(context, tenure, async () => {
+    const read = await tenure.load()
+    return read && isLeaving(read.record) ? { status: 'UNKNOWN', reason: 'It is being deleted.' } : undefined
+  })
+  stop.after(times.deployMs, {
+    status: 'UNKNOWN',
+    reason: `It took longer than ${Math.round(times.deployMs / 1_000)} seconds to start again.`,
+  })
   try {
-    const phase = await phaseContext(context, deployment, revision, signal, 'deploy')
+    const phase = await phaseContext(context, deployment, revision, stop.signal, 'deploy')
     const deploy = { ...phase, artifact: revision.artifact ?? null, previous: revision.running }
-    const running = await deployer.recover(deploy, revision.running)
+    const work = settled(context, stop.signal, deployer.recover(deploy, revision.running))
+    const running = await readable(context, stop.signal, work)
     await tenure.change(id, (latest, read) => ({
       deployment: latest.url === running.url ? latest : { ...latest, url: running.url, updatedAt: now() },
       revision: {
@@ -28,7 +39,9 @@ export async function recoverServer(context: WorkerContext, tenure: Tenure): Pro
     return running
   } catch (error) {
     if (tenure.signal.aborted || closing.aborted) throw error
-    const { reason } = failure(context, 'UNKNOWN', error)
+    const reason = stop.end?.reason ?? (error instanceof DeployError ? error.message : undefined)
+    // The store failed, not the server.
+    if (reason === undefined) throw error
     await tenure.change(id, (latest, read) => ({
       deployment: latest,
       revision: {
@@ -37,6 +50,8 @@ export async function recoverServer(context: WorkerContext, tenure: Tenure): Pro
       },
     }))
     return undefined
+  } finally {
+    stop.done()
   }
 }
 

@@ -2,7 +2,7 @@ import { reportError } from '../../http/index.ts'
 import { ConflictError } from '../../storage/index.ts'
 import type { Running } from '../deployers/deployer.ts'
 import { isLeaving } from '../records/create-deployments.ts'
-import type { RevisionRecord, RunningServer } from '../records/records.ts'
+import type { RunningServer } from '../records/records.ts'
 import { partitionOf } from '../records/stored.ts'
 import type { WorkerContext } from './context.ts'
 import { endRevision, runPhase } from './phase.ts'
@@ -15,51 +15,67 @@ import type { Tenure } from './tenure.ts'
 const MAX_RETRY_MS = 60_000
 /** How long a worker rests without a notification, in milliseconds. */
 const REST_MS = 5_000
+/** After so many failures in a row nobody is kept waiting for a success. */
+const MANY_FAILURES = 3
 
 export interface Tending {
-  /** Settles when the deployment is at rest for the first time, or the tenure is over. */
-  readonly rested: Promise<void>
+  /** Looks again, and settles when the deployment is at rest, when it fails again and again, or when the tenure is over. */
+  rested(): Promise<void>
   /** Settles when the lease was given back or lost, or the worker closes. Never rejects. */
   readonly done: Promise<void>
   /** What was started here, where the deployer's servers end with their process. */
   readonly serving: Running | undefined
 }
 
+interface Rest {
+  /** How long it lasts without a notification, in milliseconds. */
+  readonly ms: number
+  /** Whether nothing is under way any more. */
+  readonly isReached: boolean
+}
+
 /** Does what is to do for a deployment, one step after another, and gives it back when nothing is to do. */
 export function tend(context: WorkerContext, tenure: Tenure): Tending {
   const { store, deployer, closing, times, onError } = context
   const isHost = deployer.recover !== undefined
-  const retiring = new Set<string>()
+  /** Servers that are being stopped, with the time when it may be tried again. */
+  const retiring = new Map<string, number>()
   let isDown = isHost
   let serving: Running | undefined
   let recoverAt = 0
   let failures = 0
-  let rest: (() => void) | undefined
-  const rested = new Promise<void>((resolve) => {
-    rest = resolve
-  })
+  let isDone = false
+  /** Who waits for a rest that begins after the next step, and who for the present one. */
+  const waiting: (() => void)[] = []
+  const asked: (() => void)[] = []
+  let lookAgain = () => {}
 
-  async function step(): Promise<'again' | 'over' | number> {
+  async function step(): Promise<'again' | 'over' | Rest> {
     const read = await tenure.load()
     if (!read) {
       await tenure.release()
       return 'over'
     }
     const { record: deployment } = read
-    const pending = await Promise.all(deployment.pending.map((id) => tenure.loadRevision(id)))
+    const [oldest] = deployment.pending
     if (!isLeaving(deployment)) for (const server of deployment.retiring) retire(server)
     const next = nextStep({
       deployment,
-      pending: pending.filter((one): one is RevisionRecord => one !== undefined),
+      revision: oldest === undefined ? undefined : await tenure.loadRevision(oldest),
       isDown: isDown && deployment.activeRevisionId !== null && Date.now() >= recoverAt,
       hasBuild: deployer.build !== undefined,
     })
     if (next.do !== 'rest') return perform(next)
-    if (isDown && deployment.activeRevisionId !== null) return recoverAt - Date.now()
-    if (isHost && deployment.activeRevisionId !== null) return REST_MS
-    if (deployment.retiring.length > 0) return REST_MS
+    const serves = isHost && deployment.activeRevisionId !== null
+    if (serves || deployment.retiring.length > 0) return restOf(serves && isDown)
     await tenure.release(read)
     return 'over'
+  }
+
+  function restOf(isRecoveredLater: boolean): Rest {
+    const due = [...retiring.values(), ...(isRecoveredLater ? [recoverAt] : [])]
+    const ms = Math.min(REST_MS, ...due.map((at) => at - Date.now()))
+    return { ms, isReached: ![...retiring.values()].includes(Number.POSITIVE_INFINITY) }
   }
 
   async function perform(next: Exclude<Step, { do: 'rest' }>): Promise<'again' | 'over'> {
@@ -75,7 +91,8 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
       case 'recover':
         serving = await recoverServer(context, tenure)
         isDown = serving === undefined
-        if (isDown) recoverAt = Date.now() + backOff(++failures)
+        failures = isDown ? failures + 1 : 0
+        if (isDown) recoverAt = Date.now() + backOff(failures)
         return 'again'
       case 'phase':
         await runPhase(context, tenure, next.phase, next.revision)
@@ -96,12 +113,16 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
 
   /** Beside the steps: a server that drains must not hold up the next revision. */
   function retire(server: RunningServer): void {
-    if (retiring.has(server.revisionId)) return
-    retiring.add(server.revisionId)
-    void retireServer(context, tenure, server).then((isStopped) => {
-      if (isStopped) retiring.delete(server.revisionId)
-      else setTimeout(() => retiring.delete(server.revisionId), backOff(1))
-    }, report)
+    const { revisionId } = server
+    if ((retiring.get(revisionId) ?? 0) > Date.now()) return
+    retiring.set(revisionId, Number.POSITIVE_INFINITY)
+    void retireServer(context, tenure, server)
+      .catch(report)
+      .then((isStopped) => {
+        if (isStopped) retiring.delete(revisionId)
+        else retiring.set(revisionId, Date.now() + times.retryMs)
+        lookAgain()
+      })
   }
 
   const backOff = (count: number): number => Math.min(times.retryMs * 2 ** (count - 1), MAX_RETRY_MS)
@@ -111,23 +132,29 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
   async function steps(): Promise<void> {
     let errors = 0
     while (!isOver()) {
-      let wait = 0
+      let wait: number
+      asked.push(...waiting.splice(0))
       try {
         const came = await step()
         if (came === 'over') return
         errors = 0
         if (came === 'again') continue
-        rest?.()
-        wait = came
+        if (came.isReached) rest()
+        wait = came.ms
       } catch (error) {
         if (isOver()) return
         // Somebody changed it in the moment of its release.
         if (error instanceof ConflictError) continue
         report(error)
         wait = backOff(++errors)
+        if (errors >= MANY_FAILURES) rest()
       }
       await changedWithin(wait)
     }
+  }
+
+  function rest(): void {
+    for (const resolve of asked.splice(0)) resolve()
   }
 
   function changedWithin(ms: number): Promise<void> {
@@ -138,18 +165,28 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
         for (const signal of [tenure.signal, closing]) signal.removeEventListener('abort', end)
         resolve()
       }
+      lookAgain = end
       const timer = setTimeout(end, Math.max(ms, 0))
       const unwatch = store.watch(partitionOf(tenure.id), ({ docs }) => docs && end())
       for (const signal of [tenure.signal, closing]) signal.addEventListener('abort', end)
-      if (isOver()) end()
+      if (isOver() || waiting.length > 0) end()
     })
   }
 
   const done = steps()
     .catch(report)
-    .finally(() => rest?.())
+    .finally(() => {
+      isDone = true
+      asked.push(...waiting.splice(0))
+      rest()
+    })
   return {
-    rested,
+    rested: () =>
+      new Promise((resolve) => {
+        if (isDone) return resolve()
+        waiting.push(resolve)
+        lookAgain()
+      }),
     done,
     get serving() {
       return serving

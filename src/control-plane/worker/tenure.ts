@@ -13,6 +13,7 @@ import {
   type Stored,
   WORK,
 } from '../records/stored.ts'
+import { pause } from './pause.ts'
 
 export interface TenureContext {
   readonly store: Store
@@ -21,9 +22,14 @@ export interface TenureContext {
   readonly leaseMs: number
   readonly isHosted: boolean
   readonly opsOf: OpsOf | undefined
+  /** Aborts when the worker closes. Then a store that is away is not waited for. */
+  readonly closing: AbortSignal
 }
 
-/** A deployment whose lease this process holds: only it changes what is under way. */
+/**
+ * A deployment whose lease this process holds: only it changes what is under way. Its reads and changes wait for a store that is away, for as
+ * long as a lease lasts.
+ */
 export interface Tenure {
   readonly id: string
   /** Aborts when the lease is lost or given back. */
@@ -34,7 +40,7 @@ export interface Tenure {
   loadRevision(id: string): Promise<RevisionRecord | undefined>
   /**
    * Changes the deployment, and one revision of it, in a commit that fails once the lease is lost (`FencedError`). `change` is called again
-   * where a request has changed them meanwhile.
+   * where a request has changed them meanwhile, and where the answer of the store was lost: so it gives the same for the same records.
    */
   change(
     revisionId: string | undefined,
@@ -44,6 +50,8 @@ export interface Tenure {
   commit(ops: readonly Op[], read?: Stored<DeploymentRecord>): Promise<void>
   /** Gives the lease back. With a deployment as it was read, throws `ConflictError` where it has changed since. */
   release(read?: Stored<DeploymentRecord>): Promise<void>
+  /** Holds the lease no longer, without giving it back: it expires. */
+  abandon(): void
 }
 
 export interface Changed {
@@ -54,7 +62,7 @@ export interface Changed {
 
 /** Takes the lease of a deployment. Undefined where another process holds it. */
 export async function claimTenure(context: TenureContext, id: string): Promise<Tenure | undefined> {
-  const { store, instance, leaseMs, isHosted, opsOf } = context
+  const { store, instance, leaseMs, isHosted, opsOf, closing } = context
   const partition = partitionOf(id)
   const before = await store.inspect(partition)
   if (before.lease && before.lease.expiresAt > before.now) return undefined
@@ -73,10 +81,18 @@ export async function claimTenure(context: TenureContext, id: string): Promise<T
     end()
   }
 
-  async function fenced(ops: readonly Op[], read?: Stored<DeploymentRecord>): Promise<void> {
+  async function fenced(
+    ops: readonly Op[],
+    read?: Stored<DeploymentRecord>,
+    revision?: Stored<RevisionRecord>,
+  ): Promise<void> {
     if (ended.signal.aborted) throw new FencedError('The lease of the deployment is no longer held.')
     try {
-      const guards = [{ guard: 'fence', token } as const, ...(read ? [guardDeployment(read)] : [])]
+      const guards = [
+        { guard: 'fence', token } as const,
+        ...(read ? [guardDeployment(read)] : []),
+        ...(revision ? [guardRevision(revision)] : []),
+      ]
       await store.commit(partition, { guards, ops })
     } catch (error) {
       if (error instanceof FencedError) lose()
@@ -84,10 +100,26 @@ export async function claimTenure(context: TenureContext, id: string): Promise<T
     }
   }
 
+  /** What fails because the store is away is tried again for as long as a lease lasts, so that no build is lost with it. */
+  async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
+    const until = Date.now() + leaseMs
+    for (let waitMs = leaseMs / 100; ; waitMs = Math.min(waitMs * 2, leaseMs / 10)) {
+      try {
+        return await attempt()
+      } catch (error) {
+        const isOver = closing.aborted || ended.signal.aborted || Date.now() >= until
+        if (isOver || error instanceof FencedError) throw error
+        await pause(waitMs, [ended.signal, closing])
+      }
+    }
+  }
+
   function renewLater(): void {
     timer = setTimeout(
       () => {
         const startedAt = Date.now()
+        // A store that does not even answer must not keep us in the belief that we hold it.
+        const unanswered = setTimeout(lose, leaseMs)
         fenced([{ op: 'renew', token, ttlMs: leaseMs }])
           .then(() => {
             heldUntil = startedAt + leaseMs
@@ -96,7 +128,10 @@ export async function claimTenure(context: TenureContext, id: string): Promise<T
             // While the store is away, another process may take it as soon as the lease has expired.
             if (Date.now() >= heldUntil) lose()
           })
-          .finally(() => ended.signal.aborted || renewLater())
+          .finally(() => {
+            clearTimeout(unanswered)
+            if (!ended.signal.aborted) renewLater()
+          })
       },
       (leaseMs / 3) * (0.75 + Math.random() / 2),
     )
@@ -121,29 +156,31 @@ export async function claimTenure(context: TenureContext, id: string): Promise<T
     get isLost() {
       return isLost
     },
-    load: () => loadDeployment(store, id),
-    loadRevision: async (revisionId) => (await loadRevision(store, id, revisionId))?.record,
-    async change(revisionId, change) {
-      for (;;) {
-        const read = await loadDeployment(store, id)
-        const revision = revisionId === undefined ? undefined : await loadRevision(store, id, revisionId)
-        if (!read) throw new FencedError('The deployment is gone.')
-        const changed = change(read.record, revision?.record)
-        try {
+    load: () => patiently(() => loadDeployment(store, id)),
+    loadRevision: async (revisionId) => (await patiently(() => loadRevision(store, id, revisionId)))?.record,
+    change(revisionId, change) {
+      /** How long the history is that a commit without an answer has left, if it has landed. Only the holder of the lease adds to it. */
+      let sent: number | undefined
+      return patiently(async () => {
+        for (;;) {
+          const read = await loadDeployment(store, id)
+          const revision = revisionId === undefined ? undefined : await loadRevision(store, id, revisionId)
+          if (!read) throw new FencedError('The deployment is gone.')
+          const length = revision?.record.history.length ?? 0
+          if (sent !== undefined && length >= sent) return
+          const changed = change(read.record, revision?.record)
+          const grown = changed.revision?.history.length ?? 0
           const ops = changeOps(read.record, revision?.record, changed)
-          const guards = [
-            { guard: 'fence', token } as const,
-            guardDeployment(read),
-            ...(revision ? [guardRevision(revision)] : []),
-          ]
-          if (ended.signal.aborted) throw new FencedError('The lease of the deployment is no longer held.')
-          await store.commit(partition, { guards, ops })
-          return
-        } catch (error) {
-          if (error instanceof FencedError) lose()
-          if (!(error instanceof ConflictError)) throw error
+          try {
+            await fenced(ops, read, revision)
+            return
+          } catch (error) {
+            if (error instanceof ConflictError) continue
+            if (grown > length) sent = grown
+            throw error
+          }
         }
-      }
+      })
     },
     commit: fenced,
     async release(read) {
@@ -152,6 +189,7 @@ export async function claimTenure(context: TenureContext, id: string): Promise<T
       await fenced([...unlisted, { op: 'release', token }], read)
       end()
     },
+    abandon: end,
   }
 
   function changeOps(

@@ -62,19 +62,24 @@ export function createWorker({ times: given, builds = 2, ...options }: WorkerOpt
   async function look(): Promise<void> {
     isAwake = false
     const orphans = new Map(orphaned)
+    const failures = new Map<string, unknown>()
     for (let cursor: string | undefined; !closed.signal.aborted; ) {
       const query = { orderBy: WORK, limit: PAGE, ...(cursor !== undefined && { cursor }) }
       const page = await store.list(DEPLOYMENTS, query)
       for (const { id } of page.docs) {
         if (closed.signal.aborted) return
         if (held.has(id)) passedOver.add(id)
-        else await begin(id)
+        // One that cannot be claimed must not keep the others waiting.
+        else await begin(id).catch((error: unknown) => failures.set(id, error))
       }
       cursor = page.cursor
       if (cursor === undefined) break
     }
     // Another process has taken the deployment, or has deleted it.
-    for (const [id, running] of orphans) if (orphaned.delete(id)) await stopOrphan(id, running)
+    for (const [id, running] of orphans)
+      if (!failures.has(id) && orphaned.delete(id)) await stopOrphan(id, running)
+    const [failure] = failures.values()
+    if (failures.size > 0) throw failure
   }
 
   async function stopOrphan(deploymentId: string, running: Running): Promise<void> {
@@ -101,7 +106,14 @@ export function createWorker({ times: given, builds = 2, ...options }: WorkerOpt
   function wake(): void {
     if (isAwake || closed.signal.aborted) return
     isAwake = true
-    looking = looking.then(look).catch((error) => void reportError(error, onError))
+    looked().catch((error: unknown) => void reportError(error, onError))
+  }
+
+  /** A look after those under way. Its error is its caller's, and not that of the looks after it. */
+  function looked(): Promise<void> {
+    const done = looking.then(look)
+    looking = done.catch(() => {})
+    return done
   }
 
   function poll(): void {
@@ -121,12 +133,17 @@ export function createWorker({ times: given, builds = 2, ...options }: WorkerOpt
     closed.abort()
     await looking
     await Promise.all([...held.values()].map(({ tending }) => tending.done))
-    await deployer.close?.()
-    const released = [...held.values()].map(({ tenure }) =>
-      tenure.signal.aborted ? undefined : tenure.release(),
-    )
-    for (const { status, reason } of (await Promise.allSettled(released)) as PromiseRejectedResult[])
-      if (status === 'rejected') reportError(reason, onError)
+    const report = (error: unknown) => void reportError(error, onError)
+    await deployer.close?.().catch(report)
+    await Promise.all([...held.values()].map(({ tenure }) => giveBack(tenure).catch(report)))
+  }
+
+  async function giveBack(tenure: Tenure): Promise<void> {
+    try {
+      if (!tenure.signal.aborted) await tenure.release()
+    } finally {
+      tenure.abandon()
+    }
   }
 
   return {
@@ -138,10 +155,11 @@ export function createWorker({ times: given, builds = 2, ...options }: WorkerOpt
     },
     async reconcile() {
       const before = new Set(held.keys())
-      looking = looking.then(look)
-      await looking
+      const looking = looked()
+      await looking.catch(() => {})
       const mine = [...held].filter(([id]) => !before.has(id))
-      await Promise.all([...held.values()].map(({ tending }) => tending.rested))
+      await Promise.all([...held.values()].map(({ tending }) => tending.rested()))
+      await looking
       return { deployments: mine.length }
     },
     close: () => (closing ??= close()),

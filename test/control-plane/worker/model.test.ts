@@ -86,6 +86,11 @@ async function live(store: Store, isHost: boolean, commands: readonly Command[])
     let isDead = false
     for (const phase of PHASES)
       deployer.script[phase] = async (id, signal) => {
+        // A lost process does nothing any more, also where an answer of the store was on its way to it.
+        const live = () => {
+          if (isDead) throw new Error('The process is lost.')
+        }
+        live()
         const key = `${phase} ${id}`
         underWay.set(key, (underWay.get(key) ?? 0) + 1)
         if (underWay.get(key)! > 1) violations.push(`${key} is done twice at once`)
@@ -93,9 +98,10 @@ async function live(store: Store, isHost: boolean, commands: readonly Command[])
           const own = fates.get(id)
           if (isCalm || own?.phase !== phase) return
           if (own.what === 'fails') throw new DeployError('It fails.')
-          if (own.what === 'is slow') return await sleep(5)
           // A promotion is not aborted: it only takes its time.
-          await (phase === 'promote' ? sleep(10) : Promise.race([untilAborted(id, signal), calm]))
+          if (own.what === 'is slow') await sleep(5)
+          else await (phase === 'promote' ? sleep(10) : Promise.race([untilAborted(id, signal), calm]))
+          live()
         } finally {
           if (!isDead) underWay.set(key, underWay.get(key)! - 1)
         }
