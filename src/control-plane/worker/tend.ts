@@ -53,6 +53,8 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
   async function step(): Promise<'again' | 'over' | Rest> {
     const read = await tenure.load()
     if (!read) {
+      // Its deletion has succeeded, though the answer of the store was lost.
+      await store.trim(partitionOf(tenure.id), { keepLast: 0 })
       await tenure.release()
       return 'over'
     }

@@ -49,7 +49,7 @@ describe.each([
   ['servers of this process', true],
   ['servers elsewhere', false],
 ])('a store that fails one call in six, with %s', (_, isHost) => {
-  test.each([1, 2, 3, 4, 5, 6, 7, 8])('leaves each revision in its right status (seed %i)', async (seed) => {
+  test.each([1, 2, 3, 4])('leaves each revision in its right status (seed %i)', async (seed) => {
     const next = random(seed * 7_919)
     const store = memoryStore()
     const deployer = scriptedDeployer({ isHost })
@@ -65,12 +65,13 @@ describe.each([
     const created = await requests.create(newDeployment(), REVISION)
     const { id } = created
     const ends = async () => {
+      worker.wake()
       const deployment = (await requests.find(null, id))!
       const all = await requests.listRevisions(deployment, undefined, { limit: 10, offset: 0 })
       return [deployment.pending.length, deployment.retiring.length, ...all.map(({ status }) => status)]
     }
     const settle = (...statuses: string[]) =>
-      expect.poll(() => (worker.wake(), ends()), { timeout: 8_000 }).toEqual([0, 0, ...statuses])
+      expect.poll(ends, { timeout: 8_000 }).toEqual([0, 0, ...statuses])
     const add = () => requests.update(id, (deployment) => ({ deployment, revision: REVISION }))
 
     await settle('DEPLOYED')
@@ -95,7 +96,15 @@ describe.each([
     expect([...deployer.servers]).toEqual([third])
     expect(deployer.serving.get(id)).toBe(third)
     await requests.remove(created)
-    await expect.poll(() => (worker.wake(), requests.find(null, id)), { timeout: 8_000 }).toBeUndefined()
+    await expect
+      .poll(
+        async () => {
+          worker.wake()
+          return requests.find(null, id)
+        },
+        { timeout: 8_000 },
+      )
+      .toBeUndefined()
     expect([...deployer.servers]).toEqual([])
     expect(errors.filter((error) => !String(error).includes(AWAY))).toEqual([])
   })
