@@ -13,7 +13,7 @@ import type { TenureContext } from './tenure.ts'
 export interface WorkerTimes {
   /** How long a process that stopped responding keeps its deployments, in milliseconds. Default 15,000. */
   readonly leaseMs: number
-  /** How long each phase may take, in milliseconds. Defaults: 10 minutes, 30 minutes, 10 minutes. */
+  /** How long each phase may take, in milliseconds. Defaults: 10 minutes, 30 minutes, 15 minutes. */
   readonly prepareMs: number
   readonly buildMs: number
   readonly deployMs: number

@@ -29,7 +29,7 @@ const TIMES: WorkerTimes = {
   leaseMs: 15_000,
   prepareMs: 600_000,
   buildMs: 1_800_000,
-  deployMs: 600_000,
+  deployMs: 900_000,
   graceMs: 15_000,
   retryMs: 1_000,
 }
