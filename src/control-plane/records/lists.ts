@@ -1,10 +1,20 @@
 import type { Doc, ListQuery, Store } from '../../storage/index.ts'
 import type { DeploymentFilter, PageRequest } from './deployments.ts'
+import { idOfName } from './names.ts'
 import type { DeploymentRecord, RevisionRecord, RevisionStatus } from './records.ts'
-import { DEPLOYMENTS, loadDeployment, ofDeployment, ofOwner, REVISIONS, recordOf } from './stored.ts'
+import {
+  DEPLOYMENTS,
+  loadDeployment,
+  ofDeployment,
+  ofOwner,
+  ofStatus,
+  ofType,
+  REVISIONS,
+  recordOf,
+} from './stored.ts'
 
-/** How many records are read at once where a filter leaves some of them out. */
-const SCANNED = 200
+/** How many records are read at once at most, where a filter leaves some of them out. */
+const MAX_SCANNED = 1_000
 
 /** The owner's deployments, newest first. */
 export async function listDeployments(
@@ -13,11 +23,27 @@ export async function listDeployments(
   filter: DeploymentFilter,
   page: PageRequest,
 ): Promise<readonly DeploymentRecord[]> {
-  const { ids } = filter
+  const ids = filter.ids ?? (await idsNamed(store, owner, filter.name))
   const fits = (deployment: DeploymentRecord) => matches(deployment, filter)
   if (ids) return (await loadAll(store, owner, ids)).filter(fits).slice(page.offset, page.offset + page.limit)
-  const isFiltered = Object.values(filter).some((value) => value !== undefined)
-  return pageOf(store, DEPLOYMENTS, ofOwner(owner), page, isFiltered ? fits : undefined)
+  const { status, deploymentType, ...others } = filter
+  const group =
+    status !== undefined
+      ? ofStatus(owner, status)
+      : deploymentType !== undefined
+        ? ofType(owner, deploymentType)
+        : ofOwner(owner)
+  const isWhole =
+    (status === undefined || deploymentType === undefined) &&
+    Object.values(others).every((value) => value === undefined)
+  return pageOf(store, DEPLOYMENTS, group, page, isWhole ? undefined : fits)
+}
+
+/** Undefined without a name. */
+async function idsNamed(store: Store, owner: string | null, name: string | undefined) {
+  if (name === undefined) return undefined
+  const id = await idOfName(store, owner, name)
+  return id === undefined ? [] : [id]
 }
 
 /** The revisions of a deployment, newest first. */
@@ -52,16 +78,15 @@ async function pageOf<T>(
   const query: ListQuery = { orderBy, descending: true }
   const read = (doc: Doc) => recordOf<T>(doc)
   if (!fits) return (await store.list(collection, { ...query, limit, offset })).docs.map(read)
+  const wanted = offset + limit
   const found: T[] = []
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.list(collection, {
-      ...query,
-      limit: SCANNED,
-      ...(cursor !== undefined && { cursor }),
-    })
+  let from: Pick<ListQuery, 'cursor'> = {}
+  // Few where most of them fit, and more and more where few do.
+  for (let scanned = wanted; ; scanned *= 2) {
+    const page = await store.list(collection, { ...query, ...from, limit: Math.min(scanned, MAX_SCANNED) })
     found.push(...page.docs.map(read).filter(fits))
-    cursor = page.cursor
-    if (found.length >= offset + limit || cursor === undefined) return found.slice(offset, offset + limit)
+    if (found.length >= wanted || page.cursor === undefined) return found.slice(offset, wanted)
+    from = { cursor: page.cursor }
   }
 }
 

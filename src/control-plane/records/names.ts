@@ -22,20 +22,31 @@ interface Taken {
   readonly conflict: string
 }
 
+const placeOf = (owner: string | null, kind: 'name' | 'agent', ...parts: readonly string[]): string =>
+  `deployment-name:${JSON.stringify([ownerKey(owner), kind, ...parts])}`
+
 function namesOf({ owner, name, agent }: DeploymentRecord): readonly Taken[] {
-  const place = (kind: string, ...parts: readonly string[]) =>
-    `deployment-name:${JSON.stringify([ownerKey(owner), kind, ...parts])}`
   const conflict = `A deployment named '${name}' already exists. Choose another name, or update that one.`
-  const named = { partition: place('name', name), conflict }
+  const named = { partition: placeOf(owner, 'name', name), conflict }
   if (agent === null) return [named]
   const { agent_id, environment } = agent
   return [
     named,
     {
-      partition: place('agent', agent_id, environment),
+      partition: placeOf(owner, 'agent', agent_id, environment),
       conflict: `A deployment of agent '${agent_id}' in environment '${environment}' already exists.`,
     },
   ]
+}
+
+/** The id of the deployment that has this name. It may not be written yet, or gone already. */
+export async function idOfName(
+  store: Store,
+  owner: string | null,
+  name: string,
+): Promise<string | undefined> {
+  const doc = await store.get(placeOf(owner, 'name', name), NAMES, NAMES)
+  return (doc?.value as NameRecord | undefined)?.deploymentId
 }
 
 /** Throws 409 where another deployment has one of the names. What was taken until then is given back. */

@@ -19,6 +19,8 @@ export const ownerKey = (owner: string | null): string => (owner === null ? '' :
 
 /** The fields that deployments are listed and counted by. */
 export const ofOwner = (owner: string | null): string => `of:${ownerKey(owner)}`
+export const ofStatus = (owner: string | null, status: string): string =>
+  `status:${status}:${ownerKey(owner)}`
 export const ofType = (owner: string | null, type: string): string => `type:${type}:${ownerKey(owner)}`
 export const ofDeployment = (deploymentId: string): string => `of:${deploymentId}`
 /** The field of deployments that a worker has to look at. */
@@ -53,6 +55,7 @@ export function putDeployment(record: DeploymentRecord, isHosted: boolean): Op {
   const isIdle = status === 'READY' && pending.length === 0 && retiring.length === 0
   const index: DocIndex = {
     [ofOwner(owner)]: createdAt,
+    [ofStatus(owner, status)]: createdAt,
     [ofType(owner, sourceConfig.deployment_type ?? 'prod')]: createdAt,
     ...((!isIdle || (isHosted && activeRevisionId !== null)) && { [WORK]: record.updatedAt }),
   }

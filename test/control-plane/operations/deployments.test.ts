@@ -56,6 +56,13 @@ describe('lists', () => {
     [`tag_value_ids=${ANY}`, []],
     ['remote_reconciled=true', ['delta', 'Alphabet', 'beta', 'alpha']],
     ['name_contains=a&limit=1&offset=1', ['Alphabet']],
+    ['name=alpha&offset=1', []],
+    ['name=alpha&status=READY', []],
+    ['name=alpha&deployment_type=dev', ['alpha']],
+    ['name=nobody', []],
+    ['status=AWAITING_DATABASE&deployment_type=dev', ['delta', 'alpha']],
+    ['status=AWAITING_DATABASE&limit=2&offset=1', ['Alphabet', 'beta']],
+    ['deployment_type=dev&limit=1&offset=1', ['alpha']],
     ['unknown=1', ['delta', 'Alphabet', 'beta', 'alpha']],
   ])('with %s have %j', async (query, expected) => {
     const served = serve()
