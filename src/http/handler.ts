@@ -91,7 +91,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
         if (principal.status >= 400) refuse(request.method, route, principal.status, 'unauthorized')
         return principal
       }
-      call = createCall({ request, url, route, context, params: match.params, principal }, options)
+      call = createCall({ request, url, route, params, principal }, context, options)
       const response = await match.endpoint(call)
       return request.method === 'HEAD' ? withoutBody(response) : response
     } catch (error) {
@@ -165,30 +165,31 @@ export function isResponse(value: unknown): value is Response {
   return Object.prototype.toString.call(value) === '[object Response]'
 }
 
-type Matched = Pick<Call, 'request' | 'url' | 'route' | 'params' | 'principal'> & {
-  readonly context: HandlerContext
-}
+type Matched = Pick<Call, 'request' | 'url' | 'route' | 'params' | 'principal'>
 
 function createCall(
-  { context, ...matched }: Matched,
+  { request, url, route, params, principal }: Matched,
+  context: HandlerContext,
   { maxBodyBytes, parseJson, onError }: HandlerOptions,
 ): Call {
-  const signal = context.signal ?? matched.request.signal
+  const signal = context.signal ?? request.signal
   let body: Promise<unknown> | undefined
   return {
-    ...matched,
+    request,
+    url,
+    route,
+    params,
+    principal,
     signal,
     json: () =>
-      (body ??= readJson(matched.request, {
+      (body ??= readJson(request, {
         maxBytes: maxBodyBytes,
         parse: parseJson,
         parsedBody: context.parsedBody,
         signal,
       })),
     waitUntil(work) {
-      const settled = work.catch((error) =>
-        reportError(error, onError, originOf(matched.request, matched.params)),
-      )
+      const settled = work.catch((error) => reportError(error, onError, originOf(request, params)))
       context.waitUntil?.(settled)
     },
   }

@@ -22,7 +22,7 @@ export {
   type Refusal,
 } from './handler.ts'
 export { BASE_HEADERS, publicBase } from './public-base.ts'
-export { empty, json, jsonList, knownBody, type ResponseOptions } from './respond.ts'
+export { empty, json, jsonList, jsonText, knownBody, type ResponseOptions } from './respond.ts'
 export { createRouter, type Match, type Router, stripBase } from './router.ts'
 export type { OAuthFlow, OAuthFlows, SecurityScheme, SecuritySchemes } from './security.ts'
 export {

@@ -17,7 +17,8 @@ export function json(value: unknown, options?: ResponseOptions): Response {
   return jsonText(JSON.stringify(value) ?? 'null', options)
 }
 
-function jsonText(text: string, { status = 200, headers }: ResponseOptions = {}): Response {
+/** The same of a value that is JSON text already. */
+export function jsonText(text: string, { status = 200, headers }: ResponseOptions = {}): Response {
   const response = new Response(text, {
     status,
     headers: { ...JSON_TYPE, 'content-length': String(encoder.encode(text).byteLength), ...headers },

@@ -8,9 +8,11 @@ import {
   DEPLOYMENTS,
   loadDeployment,
   loadRevision,
+  ofDeployment,
   partitionOf,
   putDeployment,
   putRevision,
+  REVISIONS,
 } from '../../src/control-plane/records/stored.ts'
 import { createSecretBox } from '../../src/control-plane/secrets/secret-box.ts'
 import type { Store } from '../../src/storage/store/store.ts'
@@ -111,8 +113,12 @@ export async function moveRevision(
   })
 }
 
-/** Removes the record of a deployment, and its log of statuses, as a worker does at last. */
+/** Removes the records of a deployment, and its log of statuses, in the order in which a worker does it. */
 export async function removeRecord(store: Store, id: string): Promise<void> {
+  const { docs } = await store.list(REVISIONS, { orderBy: ofDeployment(id) })
+  await store.commit(partitionOf(id), {
+    ops: docs.map((doc) => ({ op: 'delete', collection: REVISIONS, id: doc.id })),
+  })
   await store.commit(partitionOf(id), { ops: [{ op: 'delete', collection: DEPLOYMENTS, id }] })
   await store.trim(partitionOf(id), { keepLast: 0 })
 }

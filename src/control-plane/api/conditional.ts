@@ -1,4 +1,4 @@
-import { empty, knownBody } from '../../http/index.ts'
+import { empty, jsonText, type ResponseOptions } from '../../http/index.ts'
 import { refusal } from '../errors.ts'
 
 /** A strong validator of an answer (RFC 9110 §8.8.3): another text has another one. */
@@ -18,18 +18,19 @@ export function etagOf(text: string): string {
 const hex = (value: number): string => (value >>> 0).toString(16).padStart(8, '0')
 
 /** An answer of JSON with its validator, or 304 where the client has it already (`If-None-Match`, RFC 9110 §13.1.2). */
-export function validated(response: Response, request: Request): Response {
-  const text = knownBody(response)
+export function validated(
+  request: Request,
+  body: unknown,
+  { status = 200, headers }: ResponseOptions,
+): Response {
+  const text = JSON.stringify(body)
   // An operation that says how it may be cached has its reasons.
-  if (typeof text !== 'string' || !response.ok || response.headers.has('cache-control')) return response
+  if (status >= 300 || headers?.['cache-control'] !== undefined) return jsonText(text, { status, headers })
   const etag = etagOf(text)
-  response.headers.set('etag', etag)
   // Caches on the way keep nothing that they have not asked about.
-  response.headers.set('cache-control', 'private, no-cache')
-  if (request.method !== 'GET' || !hasAlready(request, etag)) return response
-  const headers = Object.fromEntries(response.headers)
-  const { 'content-type': _, 'content-length': __, ...kept } = headers
-  return empty(304, kept)
+  const all = { ...headers, etag, 'cache-control': 'private, no-cache' }
+  if (request.method === 'GET' && hasAlready(request, etag)) return empty(304, all)
+  return jsonText(text, { status, headers: all })
 }
 
 /** Whether `If-None-Match` has the validator. */

@@ -44,6 +44,7 @@ function answer({ method, responses }: OperationSpec, request: Request, reply: R
   if (isResponse(reply)) return reply
   const { status = Number(Object.keys(responses)[0]), body, headers } = reply
   if (responses[status] === null || body === undefined) return empty(status, headers)
-  const response = json(body, { status, headers })
-  return method === 'GET' || method === 'PATCH' ? validated(response, request) : response
+  return method === 'GET' || method === 'PATCH'
+    ? validated(request, body, { status, headers })
+    : json(body, { status, headers })
 }

@@ -35,7 +35,7 @@ export async function findRevision(
 
 export async function revisionOfDeployment(
   { deployments }: ControlPlaneContext,
-  deployment: DeploymentRecord,
+  deployment: Pick<DeploymentRecord, 'id' | 'owner'>,
   revisionId: string,
 ): Promise<RevisionRecord> {
   const revision = await deployments.findRevision(deployment, revisionId)

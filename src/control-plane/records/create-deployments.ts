@@ -57,7 +57,10 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
       const read = await loadDeployment(store, id)
       return read?.record.owner === owner ? read.record : undefined
     },
-    findRevision: async ({ id }, revisionId) => (await loadRevision(store, id, revisionId))?.record,
+    async findRevision({ owner, id }, revisionId) {
+      const read = await loadRevision(store, id, revisionId)
+      return read?.record.owner === owner ? read.record : undefined
+    },
     list: (owner, filter, page) => listDeployments(store, owner, filter, page),
     listRevisions: ({ id }, statuses, page) => listRevisions(store, id, statuses, page),
     countOfType: (owner, type) => store.count(DEPLOYMENTS, ofType(owner, type)),
@@ -184,6 +187,7 @@ function withRevision(deployment: DeploymentRecord, given: NewRevision, at: numb
     ...rest,
     id,
     deploymentId: deployment.id,
+    owner: deployment.owner,
     number: deployment.revisionCount + 1,
     source: deployment.source,
     status: 'CREATING',

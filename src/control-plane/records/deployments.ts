@@ -34,7 +34,10 @@ export interface PageRequest {
 export interface Deployments {
   /** Undefined for an unknown one, and for one of another owner. */
   find(owner: string | null, id: string): Promise<DeploymentRecord | undefined>
-  findRevision(deployment: DeploymentRecord, id: string): Promise<RevisionRecord | undefined>
+  findRevision(
+    deployment: Pick<DeploymentRecord, 'id' | 'owner'>,
+    id: string,
+  ): Promise<RevisionRecord | undefined>
   /** Newest first. */
   list(
     owner: string | null,

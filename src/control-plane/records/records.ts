@@ -141,9 +141,21 @@ export interface StatusChange {
   readonly reason?: string | undefined
 }
 
+/** Those of revisions that a worker is not done with. */
+export const UNDER_WAY: ReadonlySet<RevisionStatus> = /* @__PURE__ */ new Set<RevisionStatus>([
+  'CREATING',
+  'QUEUED',
+  'AWAITING_BUILD',
+  'BUILDING',
+  'AWAITING_DEPLOY',
+  'DEPLOYING',
+])
+
 export interface RevisionRecord {
   readonly id: string
   readonly deploymentId: string
+  /** That of its deployment, so that a revision is answered without reading both. */
+  readonly owner: string | null
   /** 1 for the first of its deployment. */
   readonly number: number
   readonly source: Source

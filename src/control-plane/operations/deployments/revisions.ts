@@ -1,9 +1,10 @@
+import { ownerOf } from '../../../principal.ts'
 import { etagOf, hasAlready } from '../../api/conditional.ts'
 import { requestKey } from '../../api/idempotency-key.ts'
 import { operation } from '../../api/operation.ts'
 import { readUntil, secondsToWait } from '../../api/prefer-wait.ts'
 import { refusal } from '../../errors.ts'
-import type { RevisionStatus } from '../../records/records.ts'
+import { type RevisionStatus, UNDER_WAY } from '../../records/records.ts'
 import { DEPLOYMENT_PATH, ERROR, REVISION_PATH } from '../../wire/common.ts'
 import { DEPLOYMENT, DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
 import { IDEMPOTENCY_KEY, PREFER_WAIT } from '../../wire/headers.ts'
@@ -82,20 +83,19 @@ export const getRevision = /* @__PURE__ */ operation(
     responses: { 200: REVISION, 404: ERROR },
   },
   async (context, input) => {
-    const { request, signal } = input.call
-    const read = async () => {
-      const { deployment, revision } = await findRevision(context, input)
-      return { body: presentRevision(revision), isUnderWay: deployment.pending.includes(revision.id) }
-    }
+    const { request, signal, principal } = input.call
+    const { deployment_id: id, revision_id } = input.params
+    const owner = ownerOf(principal)
+    const read = async () => presentRevision(await revisionOfDeployment(context, { id, owner }, revision_id))
     const seconds = secondsToWait(request)
-    if (seconds === undefined) return { body: (await read()).body }
+    if (seconds === undefined) return { body: await read() }
     const isFollowed = request.headers.has('if-none-match')
-    const { body } = await readUntil({
+    const body = await readUntil({
       seconds,
       read,
-      isDone: ({ body, isUnderWay }) =>
-        isFollowed ? !hasAlready(request, etagOf(JSON.stringify(body))) : !isUnderWay,
-      changed: (ms, ended) => context.deployments.changed(input.params.deployment_id, ms, ended),
+      isDone: (revision) =>
+        isFollowed ? !hasAlready(request, etagOf(JSON.stringify(revision))) : !UNDER_WAY.has(revision.status),
+      changed: (ms, ended) => context.deployments.changed(id, ms, ended),
       signals: [signal, context.closing],
     })
     return { body, headers: { 'preference-applied': `wait=${seconds}` } }
