@@ -1,6 +1,8 @@
 import { a2a } from './a2a.ts'
 import { bigEvents } from './big-events.ts'
 import { burst } from './burst.ts'
+import { controlPlane } from './control-plane.ts'
+import { controlPlanePages } from './control-plane-pages.ts'
 import { deploy } from './deploy.ts'
 import { firstToken } from './first-token.ts'
 import { formats } from './formats.ts'
@@ -35,6 +37,8 @@ for (const bench of [
   storageInstances,
   lists,
   deploy,
+  controlPlane,
+  controlPlanePages,
   formats,
   tracing,
 ]) {

@@ -18,8 +18,8 @@ async function bundle(): Promise<string> {
   mkdirSync(outdir, { recursive: true })
   process.on('exit', () => rmSync(outdir, { recursive: true, force: true }))
   await build({
-    entryPoints: ['ours', 'embed', 'bare', 'bare-storage', 'a2a-sdk', 'a2a-bare'].map((name) =>
-      join(ROOT, `test/bench/servers/${name}.ts`),
+    entryPoints: ['ours', 'embed', 'bare', 'bare-storage', 'a2a-sdk', 'a2a-bare', 'control-plane'].map(
+      (name) => join(ROOT, `test/bench/servers/${name}.ts`),
     ),
     outdir,
     bundle: true,

@@ -21,7 +21,7 @@ export interface Memory {
   readonly held: number
 }
 
-export type ServerName = 'ours' | 'embed' | 'bare' | 'bare-storage' | 'a2a-sdk' | 'a2a-bare'
+export type ServerName = 'ours' | 'embed' | 'bare' | 'bare-storage' | 'a2a-sdk' | 'a2a-bare' | 'control-plane'
 
 type Reply = { readonly id: number } & (
   | { readonly result: unknown; readonly error?: undefined }
