@@ -1,10 +1,11 @@
 import { uuid7 } from '../../ids.ts'
 import { refusal } from '../errors.ts'
+import { retryConflicts } from '../records/retry-conflicts.ts'
 import type { AuthContext } from './context.ts'
 import { noToken } from './errors.ts'
 import type { ConnectionRecord, TokenRecord } from './records.ts'
 import type { AuthService, Connection } from './service.ts'
-import { CONNECTIONS, load, loadAll, put, retryConflicts, TOKENS, unchanged } from './stored.ts'
+import { CONNECTIONS, load, loadAll, put, TOKENS, unchanged } from './stored.ts'
 import { partitionOf, tokensOf } from './tokens/tokens.ts'
 
 export type ConnectionMethods = Pick<AuthService, 'listConnections' | 'connect' | 'disconnect'>

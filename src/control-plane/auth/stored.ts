@@ -1,15 +1,5 @@
 import { uuidOf } from '../../ids.ts'
-import {
-  ConflictError,
-  type Doc,
-  type Guard,
-  type Json,
-  type ListQuery,
-  type Op,
-  type Store,
-} from '../../storage/index.ts'
-import { sleep } from '../../time.ts'
-import { refusal } from '../errors.ts'
+import type { Doc, Guard, Json, ListQuery, Op, Store } from '../../storage/index.ts'
 
 /** Where the records are kept. All of one user of a tenant is one partition, all that the tenant's users share another. */
 export const PROVIDERS = 'oauth-providers'
@@ -79,19 +69,3 @@ export const unchanged = (
   id,
   version,
 })
-
-const MAX_CONFLICTS = 50
-
-/** Reads and changes again where somebody else was first. */
-export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let conflicts = 0; ; conflicts++) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!(error instanceof ConflictError)) throw error
-      if (conflicts >= MAX_CONFLICTS)
-        throw refusal(409, 'The tokens are changing too fast. Try again.', { cause: error })
-      await sleep(Math.random() * Math.min(conflicts * 4, 100))
-    }
-  }
-}

@@ -1,11 +1,11 @@
 import { uuid7 } from '../../ids.ts'
 import { ConflictError, type Op, type Store } from '../../storage/index.ts'
-import { sleep } from '../../time.ts'
 import { noDeployment, refusal } from '../errors.ts'
 import type { Deployments, NewRevision } from './deployments.ts'
 import { listDeployments, listRevisions } from './lists.ts'
 import { takeNames } from './names.ts'
 import type { DeploymentRecord, RevisionRecord } from './records.ts'
+import { retryConflicts } from './retry-conflicts.ts'
 import { type OpsOf, type StatusEvent, statusOp } from './status-event.ts'
 import {
   DEPLOYMENTS,
@@ -206,20 +206,5 @@ function withRevision(deployment: DeploymentRecord, given: NewRevision, at: numb
       revisionCount: revision.number,
     },
     revision,
-  }
-}
-
-const MAX_CONFLICTS = 100
-
-async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
-  for (let conflicts = 0; ; conflicts++) {
-    try {
-      return await attempt()
-    } catch (error) {
-      if (!(error instanceof ConflictError)) throw error
-      if (conflicts >= MAX_CONFLICTS)
-        throw refusal(409, 'The deployment is changing too fast. Try again.', { cause: error })
-      if (conflicts > 3) await sleep(Math.random() * Math.min(conflicts * 4, 200))
-    }
   }
 }

@@ -1,6 +1,7 @@
 import { uuid7 } from '../../../ids.ts'
 import { ConflictError } from '../../../storage/index.ts'
 import { refusal } from '../../errors.ts'
+import { retryConflicts } from '../../records/retry-conflicts.ts'
 import type { AuthContext } from '../context.ts'
 import { ProviderError } from '../errors.ts'
 import type { Grant } from '../oauth-client.ts'
@@ -12,7 +13,6 @@ import {
   FLOWS,
   load,
   put,
-  retryConflicts,
   type Stored,
   TOKENS,
   tenantPartition,

@@ -1,21 +1,13 @@
 import { uuid7 } from '../../../ids.ts'
 import { ConflictError } from '../../../storage/index.ts'
 import { refusal } from '../../errors.ts'
+import { retryConflicts } from '../../records/retry-conflicts.ts'
 import { tenantIdOf } from '../../records/tenant.ts'
 import type { AuthContext } from '../context.ts'
 import { noProvider } from '../errors.ts'
 import type { ProviderRecord } from '../records.ts'
 import type { AuthService, NewProvider, ProviderChange } from '../service.ts'
-import {
-  load,
-  loadAll,
-  PROVIDERS,
-  put,
-  retryConflicts,
-  tenantPartition,
-  unchanged,
-  WORKSPACE_TOKENS,
-} from '../stored.ts'
+import { load, loadAll, PROVIDERS, put, tenantPartition, unchanged, WORKSPACE_TOKENS } from '../stored.ts'
 import { loadWorkspaceToken, removeAllTokens, SLACK } from '../tokens/removal.ts'
 import { checkEndpoint, checkRedirectUri } from './endpoints.ts'
 import { sealClientSecret } from './lookup.ts'

@@ -1,5 +1,6 @@
 import { HttpError, reportError } from '../../../http/index.ts'
 import { refusal } from '../../errors.ts'
+import { retryConflicts } from '../../records/retry-conflicts.ts'
 import type { AuthContext } from '../context.ts'
 import { noToken, ProviderError } from '../errors.ts'
 import { checkEndpoint, endpointsOf } from '../providers/endpoints.ts'
@@ -10,7 +11,6 @@ import {
   CONNECTIONS,
   load,
   loadAll,
-  retryConflicts,
   TOKENS,
   tenantPartition,
   unchanged,

@@ -1,5 +1,6 @@
 import { uuid7 } from '../../../ids.ts'
 import type { Op, Store } from '../../../storage/index.ts'
+import { retryConflicts } from '../../records/retry-conflicts.ts'
 import type { Secret } from '../../secrets/secret-box.ts'
 import type { AuthContext } from '../context.ts'
 import { noToken } from '../errors.ts'
@@ -13,7 +14,6 @@ import {
   load,
   loadAll,
   put,
-  retryConflicts,
   type Stored,
   TOKENS,
   unchanged,
