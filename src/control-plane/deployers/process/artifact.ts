@@ -1,6 +1,7 @@
-import { access, readdir, stat, utimes } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Json } from '../../../storage/index.ts'
+import type { PhaseContext } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
 import { type Dirs, removeFolder } from './dirs.ts'
 
@@ -12,27 +13,42 @@ export type Artifact = {
   readonly configPath: string
 }
 
-/** Finds what `prepare` or `build` has given, and counts as a use of it. Rejects with a `DeployError` where it was removed. */
+/**
+ * Finds what `prepare` or `build` has given, and counts as a use of it. What is not there, because another machine has made it or it was
+ * removed, is made again where it is of a commit. Rejects with a `DeployError` for any other.
+ */
 export async function findArtifact(
   dirs: Dirs,
-  deploymentId: string,
+  { deploymentId, source, sourceRevisionConfig, ...context }: PhaseContext,
   stored: Json,
+  make: (context: PhaseContext) => Promise<void>,
 ): Promise<{ readonly dir: string; readonly configPath: string }> {
   if (!isArtifact(stored))
     throw new DeployError('This revision was not built by this deployer: make a new one.')
   const { revisionId, configPath } = stored
   const dir = dirs.source(deploymentId, revisionId)
-  try {
-    await access(join(dir, configPath))
-    const now = new Date()
-    await utimes(dirs.revision(deploymentId, revisionId), now, now)
-  } catch (cause) {
-    throw new DeployError('The source of this revision is not there any more: make a new revision.', {
-      cause,
-    })
+  const unfinished = dirs.unfinished(deploymentId, revisionId)
+  const { repo_commit_sha } = sourceRevisionConfig
+  if (!(await isThere(join(dir, configPath))) || (await isThere(unfinished))) {
+    if (source !== 'github' || repo_commit_sha == null)
+      throw new DeployError('The source of this revision is not there any more: make a new revision.')
+    context.log('The source of this revision is not on this machine: it is fetched again.')
+    await mkdir(dirname(unfinished), { recursive: true })
+    await writeFile(unfinished, '')
+    const commit = { ...sourceRevisionConfig, repo_ref: repo_commit_sha }
+    await make({ ...context, deploymentId, source, revisionId, sourceRevisionConfig: commit })
+    await rm(unfinished)
   }
+  const now = new Date()
+  await utimes(dirs.revision(deploymentId, revisionId), now, now)
   return { dir, configPath }
 }
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
 
 const isArtifact = (stored: Json): stored is Artifact =>
   typeof (stored as Partial<Artifact> | null)?.configPath === 'string'

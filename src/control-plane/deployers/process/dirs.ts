@@ -9,6 +9,7 @@ import { DeployError } from '../errors.ts'
  * <dir>/uploads/<upload>                                 what clients have uploaded, for a day
  * <dir>/deployments/<deployment>/upload/<upload>         the upload that its newest revision was made of
  * <dir>/deployments/<deployment>/<revision>/source       the source of a revision, installed and built
+ * <dir>/deployments/<deployment>/<revision>/unfinished   is there while that is made again
  * ```
  */
 export interface Dirs {
@@ -18,6 +19,7 @@ export interface Dirs {
   readonly kept: (deploymentId: string) => string
   readonly revision: (deploymentId: string, revisionId: string) => string
   readonly source: (deploymentId: string, revisionId: string) => string
+  readonly unfinished: (deploymentId: string, revisionId: string) => string
 }
 
 export function dirsOf(dir: string): Dirs {
@@ -30,6 +32,7 @@ export function dirsOf(dir: string): Dirs {
     kept: (deploymentId) => join(deployment(deploymentId), 'upload'),
     revision,
     source: (deploymentId, revisionId) => join(revision(deploymentId, revisionId), 'source'),
+    unfinished: (deploymentId, revisionId) => join(revision(deploymentId, revisionId), 'unfinished'),
   }
 }
 

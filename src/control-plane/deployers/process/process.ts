@@ -47,9 +47,32 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
     ...context.secrets,
   })
 
+  const fetchFor = (context: PhaseContext) =>
+    fetchSource(
+      context,
+      { dirs, allowed, gitConfig: options.gitConfig ?? {}, limits: DEFAULT_LIMITS },
+      context,
+    )
+
+  async function build(context: PhaseContext, folder: string, configPath: string): Promise<void> {
+    const { sourceConfig, signal, log } = context
+    await buildSource({
+      folder,
+      configPath,
+      installCommand: sourceConfig.install_command,
+      buildCommand: sourceConfig.build_command,
+      env: envOf(context),
+      signal,
+      log,
+    })
+  }
+
   async function startServer(context: DeployContext): Promise<void> {
-    const { deploymentId, revisionId, artifact, secrets, log, signal } = context
-    const { dir, configPath } = await findArtifact(dirs, deploymentId, artifact)
+    const { revisionId, artifact, secrets, log, signal } = context
+    const { dir, configPath } = await findArtifact(dirs, context, artifact, async (context) => {
+      const { folder, configPath } = await fetchFor(context)
+      await build(context, folder, configPath)
+    })
     const env = envOf(context)
     const server: ServerOptions = {
       command: (port) => ({
@@ -86,24 +109,16 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
     refuses: (request) => refuseSource(request, allowed),
     uploads: fileUploads(dirs.uploads),
     async prepare(context) {
-      const sources = { dirs, allowed, gitConfig: options.gitConfig ?? {}, limits: DEFAULT_LIMITS }
-      const { configPath, commit } = await fetchSource(context, sources, context)
+      const { configPath, commit } = await fetchFor(context)
       const prepared: Artifact = { revisionId: context.revisionId, configPath }
       return { prepared, repoCommitSha: commit }
     },
     async build(context) {
-      const { deploymentId, prepared, sourceConfig, signal, log } = context
-      const { dir, configPath } = await findArtifact(dirs, deploymentId, prepared)
-      await buildSource({
-        folder: dir,
-        configPath,
-        installCommand: sourceConfig.install_command,
-        buildCommand: sourceConfig.build_command,
-        env: envOf(context),
-        signal,
-        log,
+      const { dir, configPath } = await findArtifact(dirs, context, context.prepared, async (context) => {
+        await fetchFor(context)
       })
-      return prepared
+      await build(context, dir, configPath)
+      return context.prepared
     },
     async deploy(context) {
       await startServer(context)
