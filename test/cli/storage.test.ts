@@ -12,7 +12,7 @@ import { listen } from '../kit/listen.ts'
 import { hasPostgres, sharedPostgres } from '../kit/postgres-server.ts'
 import { programs } from '../kit/program.ts'
 import { hasRedis, type RedisServer, startRedis } from '../kit/redis-server.ts'
-import { root } from '../package/package.ts'
+import { manifest, root } from '../package/package.ts'
 
 const start = programs()
 const folder = mkdtempSync(join(tmpdir(), 'agentwire-cli-'))
@@ -303,7 +303,8 @@ async function bundle(outfile: string): Promise<void> {
     entryPoints: [join(root, 'cli/main.ts')],
     outfile,
     bundle: true,
-    packages: 'external',
+    // What npm installs with the package is always there.
+    external: [...Object.keys(manifest.peerDependencies), '@langchain/*'],
     platform: 'node',
     format: 'esm',
     target: 'node20',

@@ -104,8 +104,12 @@ const TESTS = [
   'test/tracing/langsmith.test.ts',
   'test/tracing/opentelemetry.test.ts',
   'test/opentelemetry/spans.test.ts',
-  // @kubernetes/client-node.
+  // @kubernetes/client-node, oauth4webapi, jose, tsx.
   'test/control-plane/deployers/kubernetes/client.test.ts',
+  'test/control-plane/auth/flows.test.ts',
+  'test/control-plane/auth/tokens.test.ts',
+  'test/control-plane/authentication/authentication.test.ts',
+  'test/cli/serve.test.ts',
 ]
 
 /**
@@ -151,6 +155,7 @@ try {
     'examples',
     'docs',
     'README.md',
+    'package.json',
     'tsconfig.json',
     'vitest.config.ts',
   ])

@@ -9,7 +9,7 @@ export const SOURCE = {
 
 export const DEPLOYMENT_TYPE = {
   type: 'string',
-  enum: ['dev_free', 'dev', 'prod', 'dev_zero', 'dev_free_zero'],
+  enum: ['dev_free', 'dev', 'prod', 'dev_zero', 'dev_free_zero', 'serverless'],
 } as const
 
 const NULLABLE_FLAG = /* @__PURE__ */ nullable({ type: 'boolean' })

@@ -136,6 +136,47 @@ describe('a JSON Web Token', () => {
     for (const token of wrong) expect(await verify(await token)).toBeNull()
   })
 
+  test.each(['ES256', 'ES384', 'ES512', 'RS256', 'PS384', 'EdDSA', 'HS256'])(
+    'with an algorithm that does not fit a key of %s is refused',
+    async (alg) => {
+      const secret = crypto.getRandomValues(new Uint8Array(64))
+      const { privateKey, publicKey } =
+        alg === 'HS256'
+          ? { privateKey: secret, publicKey: secret }
+          : await generateKeyPair(alg, { extractable: true })
+      const { alg: _, ...webKey } = await exportJWK(publicKey)
+      const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'ann' }
+      const token = await new SignJWT(claims)
+        .setProtectedHeader({ alg })
+        .setExpirationTime('1h')
+        .sign(privateKey)
+      for (const key of [publicKey, { ...webKey, kty: webKey.kty! }]) {
+        const verify = verifyJwt({ key, issuer: ISSUER, audience: AUDIENCE })
+        expect(await verify(token)).toMatchObject({ id: 'ann' })
+        for (const other of [
+          'none',
+          'ES256',
+          'ES384',
+          'RS256',
+          'PS256',
+          'EdDSA',
+          'Ed25519',
+          'HS256',
+          'HS384',
+          'foo',
+        ])
+          expect(await verify(forged(other, claims))).toBeNull()
+      }
+    },
+  )
+
+  function forged(alg: string, claims: object) {
+    const [header, payload] = [{ alg }, { ...claims, exp: 9_999_999_999 }].map((part) =>
+      btoa(JSON.stringify(part)).replaceAll('=', ''),
+    )
+    return `${header}.${payload}.${'A'.repeat(86)}`
+  }
+
   test('names its tenant, or its tenants', async () => {
     const { sign, publicKey } = await issuer()
     const verify = verifyJwt({ key: publicKey, issuer: ISSUER, audience: AUDIENCE, tenantClaim: 'org' })

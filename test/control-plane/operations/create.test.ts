@@ -103,6 +103,15 @@ test('the owner is the tenant_id where it is a UUID, else a UUID stands for it',
   expect(first.body.tenant_id).not.toBe(other.body.tenant_id)
 })
 
+test.each(['dev_free', 'dev', 'prod', 'dev_zero', 'dev_free_zero', 'serverless'])(
+  'a deployment can be %s',
+  async (deployment_type) => {
+    const source_config = { ...GITHUB.source_config, deployment_type }
+    const { status, body } = await ask('POST', '/v2/deployments', { ...GITHUB, source_config })
+    expect([status, body.source_config.deployment_type]).toEqual([201, deployment_type])
+  },
+)
+
 describe('a name', () => {
   test.each(['a', 'Abc-9', 'a--', 'x'.repeat(128)])('can be %s', async (name) => {
     expect((await ask('POST', '/v2/deployments', { ...GITHUB, name })).status).toBe(201)

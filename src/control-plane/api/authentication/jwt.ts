@@ -1,19 +1,16 @@
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { AgentwireError } from '../../../errors.ts'
+import { algorithmsOf, type VerifyKey, type WebKey } from './algorithms.ts'
 import type { VerifyToken } from './bearer.ts'
 import type { Caller } from './caller.ts'
 
-export type { Caller, VerifyToken }
+export type { Caller, VerifyKey, VerifyToken, WebKey }
 
 export interface VerifyJwtOptions {
   /** Where the keys are, as a JSON Web Key Set. They are fetched when they are needed, and kept. */
   readonly jwksUrl?: string | undefined
-  /** The key instead: a `CryptoKey`, a JSON Web Key, or the bytes of a shared secret. */
-  readonly key?:
-    | CryptoKey
-    | Uint8Array
-    | { readonly kty: string; readonly [member: string]: unknown }
-    | undefined
+  /** The key instead. */
+  readonly key?: VerifyKey | undefined
   /** The `iss` that a token must have. */
   readonly issuer: string | readonly string[]
   /** The `aud` that a token must have. */
@@ -29,10 +26,12 @@ export interface VerifyJwtOptions {
  * claims. Throws `AgentwireError` `invalid_argument` where there is not exactly one of `jwksUrl` and `key`.
  */
 export function verifyJwt(options: VerifyJwtOptions): VerifyToken {
-  const { jwksUrl, key, issuer, audience, algorithms, tenantClaim } = options
+  const { jwksUrl, key, issuer, audience, tenantClaim } = options
   if ((jwksUrl === undefined) === (key === undefined)) {
     throw new AgentwireError('invalid_argument', 'verifyJwt: give either jwksUrl or key.')
   }
+  // A token names its algorithm itself. One that does not fit the key would be an error of the key, and not of the token.
+  const algorithms = options.algorithms ?? (key && algorithmsOf(key))
   const known: JWTVerifyOptions = {
     issuer: [issuer].flat(),
     audience: [audience].flat(),
