@@ -63,7 +63,9 @@ const ours = [...dependencies, 'libsql']
 const langchain = ['@langchain', 'langchain']
 const config = { graphs: { agent: './graph.ts:graph' } }
 
-test('a project that has installed the package serves its graph of TypeScript, and an agent of defineAgent', async () => {
+test('a project that has installed the package serves its graph of TypeScript, and an agent of defineAgent', {
+  timeout: 60_000,
+}, async () => {
   const project = folderWith('installed', [...ours, ...langchain, 'tsx'])
   const cli = install(project)
   write(project, {
@@ -79,7 +81,9 @@ export default defineAgent({ run: async ({ message }) => void (await message('he
   expect((await (await fetch(`${url}/info`)).json()).version).toMatch(/^\d+\.\d+\.\d+/)
 })
 
-test('a package that lies elsewhere, without LangGraph, reads states with the LangGraph of the project', async () => {
+test('a package that lies elsewhere, without LangGraph, reads states with the LangGraph of the project', {
+  timeout: 60_000,
+}, async () => {
   const cli = install(folderWith('elsewhere', [...ours, 'tsx']))
   const project = folderWith('without', langchain)
   const graph = `

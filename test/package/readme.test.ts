@@ -17,6 +17,9 @@ const GIVEN: Readonly<Record<string, string>> = {
   'agentwire/node': `declare const server: import('agentwire').WebHandler`,
   'agentwire/postgres': `import { createAgentServer } from 'agentwire'
     declare const agents: Record<string, import('agentwire').Agent>`,
+  'agentwire/control-plane/process': `import { createAgentServer } from 'agentwire'
+    declare const agents: Record<string, import('agentwire').Agent>
+    declare const store: import('agentwire').Store`,
   'agentwire/tracing': `declare const openai: import('openai').OpenAI
     declare const request: import('openai/resources').ChatCompletionCreateParamsStreaming
     declare function show(chunk: import('openai/resources').ChatCompletionChunk): void`,

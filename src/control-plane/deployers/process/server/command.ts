@@ -1,4 +1,5 @@
-import { createRequire } from 'node:module'
+// Under a name of its own: programs in one bundle often begin with an import of `createRequire`.
+import { createRequire as requireFrom } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { BACKEND_HOST } from '../proxy/backend.ts'
@@ -42,6 +43,6 @@ function ownProgram(): readonly string[] {
   const here = typeof __filename === 'string' ? __filename : fileURLToPath(import.meta.url)
   if (!here.endsWith('.ts')) return [join(dirname(here), 'cli.js')]
   // These are the sources, which Node does not run by itself. The server runs in another folder, where the loader would not be found by name.
-  const loader = pathToFileURL(createRequire(here).resolve('tsx')).href
+  const loader = pathToFileURL(requireFrom(here).resolve('tsx')).href
   return ['--import', loader, join(dirname(here), '../../../../../cli/main.ts')]
 }
