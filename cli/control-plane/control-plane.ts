@@ -7,7 +7,12 @@ import { explain } from '../report.ts'
 import type { ExitCode, Terminal } from '../terminal.ts'
 import { untilStopped } from '../until-stopped.ts'
 import { openDeployer } from './deployers.ts'
-import { CONTROL_PLANE_USAGE, type ControlPlaneSettings, readSettings } from './settings.ts'
+import {
+  CONTROL_PLANE_USAGE,
+  type ControlPlaneSettings,
+  type ProcessSettings,
+  readSettings,
+} from './settings.ts'
 
 export { CONTROL_PLANE_USAGE }
 
@@ -73,22 +78,16 @@ function toText(
   return [
     `agentwire control-plane listens on ${origin}${basePath}`,
     `  API       ${origin}${basePath}/docs`,
-    `  deployer  ${deployer.name}, in ${deployer.dir}`,
+    `  deployer  ${deployer.name === 'process' ? `process, in ${deployer.dir}` : `${deployer.name}, by ${deployer.config}`}`,
     `  storage   ${storage === 'memory:' ? 'the memory of this process: a restart forgets all deployments' : withoutPassword(storage)}`,
     `  keys      ${names === '' ? 'none: everybody on this machine may deploy' : `of ${names}`}`,
     `  secrets   sealed with ${secretsKeys.length === 0 ? 'a key of this process' : 'the given key'}`,
-    warning(deployer),
+    ...(deployer.name === 'process' ? [warning(deployer)] : []),
   ].join('\n')
 }
 
 /** What opting in means. */
-function warning({
-  allowUploads,
-  allowRepositories,
-}: {
-  allowUploads: boolean
-  allowRepositories: readonly string[]
-}): string {
+function warning({ allowUploads, allowRepositories }: ProcessSettings): string {
   const what = [
     ...(allowUploads ? ['whatever clients upload'] : []),
     ...(allowRepositories.length > 0 ? [`the code of ${allowRepositories.join(', ')}`] : []),

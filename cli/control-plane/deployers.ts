@@ -1,6 +1,9 @@
+import type { CommandDeployerOptions } from '../../src/control-plane/deployers/command/options.ts'
 import type { Deployer } from '../../src/control-plane/deployers/deployer.ts'
+import type { KubernetesTimes } from '../../src/control-plane/deployers/kubernetes/options.ts'
 import { AgentwireError } from '../../src/errors.ts'
-import type { DeployerSettings } from './settings.ts'
+import { COMMAND_CONFIG, KUBERNETES_CONFIG, readDeployerConfig } from './deployer-config.ts'
+import type { DeployerSettings, ProcessSettings } from './settings.ts'
 
 /** Each deployer is loaded when it is chosen, with the packages that it needs. Throws `AgentwireError` for options that it does not take. */
 export async function openDeployer(settings: DeployerSettings): Promise<Deployer> {
@@ -13,6 +16,19 @@ export async function openDeployer(settings: DeployerSettings): Promise<Deployer
 }
 
 async function open(settings: DeployerSettings): Promise<Deployer> {
+  if (settings.name === 'process') return openProcess(settings)
+  if (settings.name === 'command') {
+    const { commandDeployer } = await import('../../src/control-plane/deployers/command/command.ts')
+    const config = readDeployerConfig(settings.config, COMMAND_CONFIG)
+    // The schema asks for a program in each list.
+    return commandDeployer(config as unknown as CommandDeployerOptions)
+  }
+  const { kubernetesDeployer } = await import('../../src/control-plane/deployers/kubernetes/kubernetes.ts')
+  const { times, ...config } = readDeployerConfig(settings.config, KUBERNETES_CONFIG)
+  return kubernetesDeployer({ ...config, times: times as Partial<KubernetesTimes> | undefined })
+}
+
+async function openProcess(settings: ProcessSettings): Promise<Deployer> {
   const { processDeployer } = await import('../../src/control-plane/deployers/process/process.ts')
   const { dir, allowUploads, allowRepositories, hostname } = settings
   const deployer = processDeployer({ dir, allowRepositories, hostname })

@@ -14,7 +14,8 @@ export const CONTROL_PLANE_USAGE = `agentwire control-plane  serves the API of d
                           AGENTWIRE_SECRETS_KEY, whose first one seals and all of which open
   --show-secrets HOW      masked, plaintext or none, in answers; default: masked
 
-  --deployer NAME         process; default: process
+  --deployer NAME         process, command or kubernetes; default: process
+  --deployer-config FILE  command, kubernetes: the options of commandDeployer or kubernetesDeployer, as JSON
   --dir DIR               process: the folder of uploads, sources and builds; default: .agentwire
   --allow-uploads         process: RUNS CODE that clients upload, with the rights of this user
   --allow-repository URL  process: RUNS CODE of repositories whose URL begins like that, such as https://git.example/team/ or
@@ -38,12 +39,20 @@ export interface ControlPlaneSettings {
   readonly json: boolean
 }
 
-export interface DeployerSettings {
+export type DeployerSettings = ProcessSettings | ConfiguredSettings
+
+export interface ProcessSettings {
   readonly name: 'process'
   readonly dir: string
   readonly allowUploads: boolean
   readonly allowRepositories: readonly string[]
   readonly hostname: string
+}
+
+/** A deployer whose options are in a file. */
+export interface ConfiguredSettings {
+  readonly name: 'command' | 'kubernetes'
+  readonly config: string
 }
 
 /** Undefined if the command line asks for help. Throws `UsageError`. */
@@ -57,6 +66,7 @@ export function readSettings(args: readonly string[], { env }: Terminal): Contro
     'secrets-key': { type: 'string', multiple: true },
     'show-secrets': { type: 'string' },
     deployer: { type: 'string' },
+    'deployer-config': { type: 'string' },
     dir: { type: 'string' },
     'allow-uploads': { type: 'boolean' },
     'allow-repository': { type: 'string', multiple: true },
@@ -89,14 +99,32 @@ export function readSettings(args: readonly string[], { env }: Terminal): Contro
 
 interface DeployerValues {
   readonly deployer?: string
+  readonly 'deployer-config'?: string
   readonly dir?: string
   readonly 'allow-uploads'?: boolean
   readonly 'allow-repository'?: readonly string[]
   readonly 'public-host'?: string
 }
 
+const PROCESS_OPTIONS = ['dir', 'allow-uploads', 'allow-repository', 'public-host'] as const
+
 function deployerOf(values: DeployerValues): DeployerSettings {
-  const name = oneOf('--deployer', values.deployer ?? 'process', ['process'])
+  const name = oneOf('--deployer', values.deployer ?? 'process', ['process', 'command', 'kubernetes'])
+  return name === 'process' ? processOf(values) : configuredOf(name, values)
+}
+
+function configuredOf(name: ConfiguredSettings['name'], values: DeployerValues): ConfiguredSettings {
+  const foreign = PROCESS_OPTIONS.find((option) => values[option] !== undefined)
+  if (foreign !== undefined)
+    throw new UsageError(`--${foreign} is for the deployer process, and not for ${name}.`)
+  const config = values['deployer-config']
+  if (config) return { name, config }
+  throw new UsageError(`The deployer ${name} has its options in a file: --deployer-config FILE.`)
+}
+
+function processOf(values: DeployerValues): ProcessSettings {
+  if (values['deployer-config'] !== undefined)
+    throw new UsageError('--deployer-config is for the deployers command and kubernetes.')
   const allowUploads = values['allow-uploads'] ?? false
   const allowRepositories = values['allow-repository'] ?? []
   if (!allowUploads && allowRepositories.length === 0) {
@@ -105,7 +133,7 @@ function deployerOf(values: DeployerValues): DeployerSettings {
     )
   }
   const { dir = '.agentwire', 'public-host': hostname = '127.0.0.1' } = values
-  return { name, dir, allowUploads, allowRepositories, hostname }
+  return { name: 'process', dir, allowUploads, allowRepositories, hostname }
 }
 
 /** `NAME:KEY`, or a key alone, which has the name `default`. */

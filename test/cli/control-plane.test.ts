@@ -1,9 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { build } from 'esbuild'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { openServer } from '../kit/listen.ts'
 import { programs, typescript } from '../kit/program.ts'
 import { root } from '../package/package.ts'
 import { chat, write } from './projects.ts'
@@ -135,7 +137,10 @@ test.each([
   [[], /Say what it may run: --allow-uploads, --allow-repository URL, or both/],
   [['--allow-uploads', '--host', '0.0.0.0'], /everybody who reaches it could deploy code/],
   [['--allow-uploads', '--host', '0.0.0.0', '--api-key', 'name:'], /API key 1: it takes KEY or NAME:KEY/],
-  [['--deployer', 'other'], /--deployer takes one of process, and not “other”/],
+  [['--deployer', 'other'], /--deployer takes one of process, command, kubernetes, and not “other”/],
+  [['--deployer', 'command'], /The deployer command has its options in a file: --deployer-config FILE/],
+  [['--deployer', 'kubernetes', '--allow-uploads'], /--allow-uploads is for the deployer process/],
+  [['--allow-uploads', '--deployer-config', 'a.json'], /--deployer-config is for the deployers command and/],
   [['--allow-uploads', '--show-secrets', 'all'], /--show-secrets takes one of masked, plaintext, none/],
   [['--allow-uploads', '--frob'], /Unknown option '--frob'/],
 ])('%j makes no sense: 2, and how it would', async (args, why) => {
@@ -143,6 +148,104 @@ test.each([
   expect(await exit).toBe(2)
   expect(text()).toMatch(why)
   expect(text()).toContain('--secrets-key KEY')
+})
+
+const configured = (name: string, config: unknown) => {
+  const file = join(folder, `${name}.json`)
+  writeFileSync(file, typeof config === 'string' ? config : JSON.stringify(config))
+  return ['--deployer', name, '--deployer-config', file, '--port', '0', '--json']
+}
+
+const IMAGE = {
+  name: 'image',
+  source: 'external_docker',
+  source_config: { resource_spec: {} },
+  source_revision_config: { image_uri: 'registry.example/agent:1' },
+  secrets: [],
+}
+
+/** Creates a deployment of an image, and gives its revision once that has come to an end. */
+async function deployImage(args: readonly string[], env?: NodeJS.ProcessEnv) {
+  const { output } = agentwire(args, env)
+  const [line] = /^\{.*\}$/m.exec(await output(/^\{.*\}$/m))!
+  const { url, deployer } = JSON.parse(line)
+  const body = JSON.stringify(IMAGE)
+  const created = await fetch(`${url}/v2/deployments`, { method: 'POST', headers: json, body })
+  expect(created.status).toBe(201)
+  const { id, latest_revision_id } = await created.json()
+  const headers = { prefer: 'wait=15' }
+  const revision = await fetch(`${url}/v2/deployments/${id}/revisions/${latest_revision_id}`, { headers })
+  const deployment = await (await fetch(`${url}/v2/deployments/${id}`)).json()
+  return { deployer, status: (await revision.json()).status, deployment }
+}
+
+test('the programs of a file are asked to deploy', async () => {
+  const program = [
+    process.execPath,
+    '-e',
+    `let told = ''
+     process.stdin.on('data', (piece) => { told += piece }).on('end', () => {
+       const { source_revision_config, deployment } = JSON.parse(told)
+       const url = 'http://127.0.0.1:9/' + deployment.name + '/' + source_revision_config.image_uri.split(':')[1]
+       console.log(JSON.stringify({ result: { url, handle: 1 } }))
+     })`,
+  ]
+  const deployed = await deployImage(
+    configured('command', { deploy: program, stop: program, destroy: program }),
+  )
+  expect(deployed).toMatchObject({
+    deployer: 'command',
+    status: 'DEPLOYED',
+    deployment: { source_config: { custom_url: 'http://127.0.0.1:9/image/1' } },
+  })
+}, 60_000)
+
+test('the cluster of KUBECONFIG is asked to deploy', async () => {
+  const asked: string[] = []
+  const cluster = await openServer(
+    createServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`)
+      response.writeHead(403, { 'content-type': 'application/json' }).end('{"message":"no"}')
+    }),
+  )
+  onTestFinished(() => cluster.close())
+  const kubeConfig = join(folder, 'kube.json')
+  const named = (name: string, rest: object) => [{ name, ...rest }]
+  writeFileSync(
+    kubeConfig,
+    JSON.stringify({
+      'current-context': 'one',
+      clusters: named('one', { cluster: { server: cluster.origin, 'insecure-skip-tls-verify': true } }),
+      users: named('one', { user: { token: 'token' } }),
+      contexts: named('one', { context: { cluster: 'one', user: 'one' } }),
+    }),
+  )
+  const { deployer, status } = await deployImage(configured('kubernetes', { namespace: 'agents' }), {
+    KUBECONFIG: kubeConfig,
+  })
+  expect([deployer, status]).toEqual(['kubernetes', 'DEPLOY_FAILED'])
+  expect(asked[0]).toMatch(/^PATCH \/api\/v1\/namespaces\/agents\/secrets\//)
+}, 60_000)
+
+test.each([
+  ['command', { deploy: ['a'], stop: ['a'] }, /command\.json: destroy: Field required/],
+  [
+    'command',
+    { deploy: 'a', stop: ['a'], destroy: [] },
+    /deploy: Input should be a valid list; destroy: List/,
+  ],
+  [
+    'command',
+    { deploy: ['a'], stop: ['a'], destroy: ['a'], stopp: 1 },
+    /there is no option stopp\. There are/,
+  ],
+  ['kubernetes', { namespaces: ['a'] }, /kubernetes\.json: namespace: Field required/],
+  ['kubernetes', '[]', /all of it: Input should be a valid dictionary/],
+  ['kubernetes', '{', /kubernetes\.json cannot be read: /],
+])('the deployer %s does not start with %j', async (name, config, why) => {
+  const { exit, text } = agentwire(configured(name, config))
+  expect(await exit).toBe(1)
+  expect(text()).toMatch(why)
 })
 
 test('a repository that is no URL is refused before it listens', async () => {
