@@ -68,7 +68,7 @@ describe.each(Object.entries(DATABASES))('any life of a deployment on %s', (name
 interface Process {
   readonly house: House
   readonly deployer: ScriptedDeployer
-  readonly die: () => void
+  readonly die: () => Promise<unknown>
 }
 
 async function live(store: Store, isHost: boolean, commands: readonly Command[]): Promise<void> {
@@ -116,6 +116,7 @@ async function live(store: Store, isHost: boolean, commands: readonly Command[])
         mortal.die()
         underWay.clear()
         if (isHost) servers.clear()
+        return mortal.idle()
       },
     }
     processes.push(process)
@@ -206,9 +207,9 @@ async function live(store: Store, isHost: boolean, commands: readonly Command[])
   }
 }
 
-/** The process is gone at once, and its lease has expired. */
+/** The process is gone at once, and its lease has expired, also one that it was just taking. */
 async function crash(store: Store, id: string, { die }: Process): Promise<void> {
-  die()
+  await die()
   const partition = partitionOf(id)
   const { lease } = await store.inspect(partition)
   if (lease) await store.commit(partition, { ops: [{ op: 'renew', token: lease.token, ttlMs: 0 }] })
