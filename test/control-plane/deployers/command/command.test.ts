@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
   type CommandDeployerOptions,
   commandDeployer,
@@ -256,8 +256,9 @@ test.each([
   const reason = new Error('a newer revision came')
   abort.abort(reason)
   await expect(deploying).rejects.toBe(reason)
+  // A process that was killed keeps its id until init has asked how it ended, which may take seconds.
   for (const pid of readFileSync(file, 'utf8').split(' ').map(Number))
-    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000)
 })
 
 test('only the sources that the programs take are not refused', () => {
