@@ -1,5 +1,6 @@
 import { access, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import type { SourceConfig } from '../../records/records.ts'
 import type { LogLevel } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
 import { runCommand } from '../run-command.ts'
@@ -34,6 +35,16 @@ export async function buildSource(options: BuildOptions): Promise<void> {
       if (command !== undefined) await run('install', command, place, options)
     }
   if (buildCommand) await run('build', splitCommand(buildCommand), configFolder, options)
+}
+
+/** Why the commands of a request cannot be run, in a sentence for the client. */
+export function refuseCommands({ install_command, build_command }: SourceConfig): string | undefined {
+  try {
+    for (const command of [install_command, build_command]) if (command) splitCommand(command)
+    return undefined
+  } catch (error) {
+    return (error as DeployError).message
+  }
 }
 
 /** Keeps package managers from asking questions and from calling home. */

@@ -4,7 +4,7 @@ import type { DeployContext, Deployer, DeploymentContext, PhaseContext, Running 
 import { DeployError } from '../errors.ts'
 import { scrubbedEnv } from '../run-command.ts'
 import { type Artifact, findArtifact, removeOldArtifacts } from './artifact.ts'
-import { buildSource } from './build.ts'
+import { buildSource, refuseCommands } from './build.ts'
 import { dirsOf, removeFolder } from './dirs.ts'
 import type { ProcessDeployerOptions, ProcessDeployment } from './options.ts'
 import { BACKEND_HOST } from './proxy/backend.ts'
@@ -106,7 +106,7 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
   }
 
   return {
-    refuses: (request) => refuseSource(request, allowed),
+    refuses: (request) => refuseSource(request, allowed) ?? refuseCommands(request.sourceConfig),
     uploads: fileUploads(dirs.uploads),
     async prepare(context) {
       const { configPath, commit } = await fetchFor(context)

@@ -62,6 +62,10 @@ test('what it does not take is refused in a sentence that says what it takes', (
   expect(
     refuses(deployRequest({ ...repo, sourceConfig: { repo_url: 'https://elsewhere.example/x' } })),
   ).toMatch(/does not deploy from there/)
+  const commands = { ...repo.sourceConfig, install_command: 'npm ci', build_command: 'make; rm -rf /' }
+  expect(refuses(deployRequest({ ...repo, sourceConfig: commands }))).toMatch(
+    /not run by a shell, so that ";"/,
+  )
 })
 
 test('a new revision takes the requests over at the same URL, and the old one ends with its last request', async () => {
