@@ -27,7 +27,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/langgraph': 9.5,
   'agentwire/a2a': 86,
   'agentwire/control-plane': 60,
-  'agentwire/control-plane/jwt': 1,
+  'agentwire/control-plane/jwt': 1.5,
   'agentwire/control-plane/oauth': 13.5,
   'agentwire/control-plane/process': 16,
   'agentwire/messages': 5.5,
