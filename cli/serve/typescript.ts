@@ -1,11 +1,16 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { ConfigError } from './config-reader.ts'
 
 interface Loader {
   register(options?: { readonly tsconfig?: string | false }): unknown
+}
+
+/** What is read of the package.json of tsx. */
+interface Manifest {
+  readonly exports: Readonly<Record<string, { readonly import: { readonly default: string } }>>
 }
 
 /**
@@ -17,12 +22,16 @@ export async function loadTypeScript(folder: string): Promise<void> {
     .map((place) => createRequire(place))
     .find((from) => resolves(from, 'tsx/esm/api'))
   if (require) {
-    const load = async (entry: string): Promise<Loader> => import(pathToFileURL(require.resolve(entry)).href)
+    const manifest = require.resolve('tsx/package.json')
+    const { exports } = require(manifest) as Manifest
+    // As modules: from CommonJS, some releases of tsx do not find their own files.
+    const load = async (entry: string): Promise<Loader> =>
+      import(pathToFileURL(join(dirname(manifest), exports[entry]!.import.default)).href)
     const config = join(folder, 'tsconfig.json')
     const options = existsSync(config) ? { tsconfig: config } : {}
     // Both: a file of TypeScript is an ES module or CommonJS, as its package.json says.
-    ;(await load('tsx/cjs/api')).register()
-    ;(await load('tsx/esm/api')).register(options)
+    ;(await load('./cjs/api')).register()
+    ;(await load('./esm/api')).register(options)
     return
   }
   if ((process.features as { readonly typescript?: string | false }).typescript) return
