@@ -52,7 +52,7 @@ async function start(settings: ControlPlaneSettings) {
       deployer: await openDeployer(settings.deployer),
       store: storage.store,
       basePath,
-      authenticate: callers.length > 0 ? apiKeys(Object.fromEntries(callers)) : undefined,
+      authenticate: apiKeys(Object.fromEntries(callers)),
       secrets: { key: secretsKeys.length > 0 ? secretsKeys : undefined, show: showSecrets },
     })
     const served = await serve(handler, { port, hostname, silent: true }).catch(async (error) => {
@@ -71,7 +71,7 @@ async function start(settings: ControlPlaneSettings) {
 }
 
 function toText(
-  { basePath = '', deployer, keys, secretsKeys, storage }: ControlPlaneSettings,
+  { basePath = '', deployer, keys, ownKey, secretsKeys, storage }: ControlPlaneSettings,
   origin: string,
 ): string {
   const names = [...new Set(Object.values(keys))].join(', ')
@@ -80,7 +80,7 @@ function toText(
     `  API       ${origin}${basePath}/docs`,
     `  deployer  ${deployer.name === 'process' ? `process, in ${deployer.dir}` : `${deployer.name}, by ${deployer.config}`}`,
     `  storage   ${storage === 'memory:' ? 'the memory of this process: a restart forgets all deployments' : withoutPassword(storage)}`,
-    `  keys      ${names === '' ? 'none: everybody on this machine may deploy' : `of ${names}`}`,
+    `  keys      ${ownKey === undefined ? `of ${names}` : `one for this process, as the header X-Api-Key: ${ownKey}`}`,
     `  secrets   sealed with ${secretsKeys.length === 0 ? 'a key of this process' : 'the given key'}`,
     ...(deployer.name === 'process' ? [warning(deployer)] : []),
   ].join('\n')
@@ -96,7 +96,7 @@ function warning({ allowUploads, allowRepositories }: ProcessSettings): string {
 }
 
 function toJson(
-  { basePath = '', hostname, deployer, keys, storage }: ControlPlaneSettings,
+  { basePath = '', hostname, deployer, ownKey, storage }: ControlPlaneSettings,
   origin: string,
   port: number,
 ): string {
@@ -107,6 +107,6 @@ function toJson(
     pid: process.pid,
     deployer: deployer.name,
     storage: withoutPassword(storage),
-    auth: Object.keys(keys).length > 0,
+    ...(ownKey !== undefined && { api_key: ownKey }),
   })
 }

@@ -9,7 +9,7 @@ export const CONTROL_PLANE_USAGE = `agentwire control-plane  serves the API of d
   --storage URL           file:… or a path (SQLite), postgres://…, redis://…; default: STORAGE_URL of the environment, which is
                           the better place for a password, else the memory of this process
   --api-key [NAME:]KEY    who may call, once for each key; keys of one name see the same deployments; default: the list of
-                          AGENTWIRE_API_KEYS, separated by commas, which is the better place
+                          AGENTWIRE_API_KEYS, separated by commas, which is the better place, else one that is made and printed
   --secrets-key KEY       32 bytes in base64 that seal the secrets of deployments: openssl rand -base64 32; default: the list of
                           AGENTWIRE_SECRETS_KEY, whose first one seals and all of which open
   --show-secrets HOW      masked, plaintext or none, in answers; default: masked
@@ -33,6 +33,11 @@ export interface ControlPlaneSettings {
   readonly storage: string
   /** The names of callers by their keys. */
   readonly keys: Readonly<Record<string, string>>
+  /**
+   * The key that was made for this process, because none was given: without one, any page that is open in a browser of this machine
+   * could send code.
+   */
+  readonly ownKey: string | undefined
   readonly secretsKeys: readonly string[]
   readonly showSecrets: 'masked' | 'plaintext' | 'none'
   readonly deployer: DeployerSettings
@@ -78,8 +83,9 @@ export function readSettings(args: readonly string[], { env }: Terminal): Contro
   if (positionals.length > 0)
     throw new UsageError(`agentwire control-plane takes options alone, and not “${positionals[0]}”.`)
   const hostname = values.host ?? (env.HOST || '127.0.0.1')
-  const keys = keysOf(values['api-key'] ?? listOf(env.AGENTWIRE_API_KEYS))
-  if (Object.keys(keys).length === 0 && !isLoopback(hostname)) {
+  const given = keysOf(values['api-key'] ?? listOf(env.AGENTWIRE_API_KEYS))
+  const ownKey = Object.keys(given).length === 0 ? crypto.randomUUID() : undefined
+  if (ownKey !== undefined && !isLoopback(hostname)) {
     throw new UsageError(
       `On ${hostname} everybody who reaches it could deploy code: give --api-key or AGENTWIRE_API_KEYS, or listen on 127.0.0.1.`,
     )
@@ -89,7 +95,8 @@ export function readSettings(args: readonly string[], { env }: Terminal): Contro
     hostname,
     basePath: values['base-path'],
     storage: values.storage ?? (env.STORAGE_URL || 'memory:'),
-    keys,
+    keys: ownKey === undefined ? given : { [ownKey]: 'local' },
+    ownKey,
     secretsKeys: values['secrets-key'] ?? listOf(env.AGENTWIRE_SECRETS_KEY),
     showSecrets: oneOf('--show-secrets', values['show-secrets'] ?? 'masked', ['masked', 'plaintext', 'none']),
     deployer: deployerOf(values),

@@ -23,7 +23,7 @@ const agentwire = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
     STORAGE_URL: undefined,
     PORT: undefined,
     HOST: undefined,
-    AGENTWIRE_API_KEYS: undefined,
+    AGENTWIRE_API_KEYS: 'key',
     AGENTWIRE_SECRETS_KEY: undefined,
     ...env,
   })
@@ -35,7 +35,8 @@ async function serve(args: readonly string[], env?: NodeJS.ProcessEnv) {
   return { ...served, told, url: told.url as string }
 }
 
-const json = { 'content-type': 'application/json' }
+const key = { 'x-api-key': 'key' }
+const json = { ...key, 'content-type': 'application/json' }
 
 const deployment = (name: string, repo_url: string) => ({
   name,
@@ -67,7 +68,8 @@ test('a folder that is allowed is deployed and chatted with, and ends with the c
   })
   expect([created.status, await created.clone().text()]).toEqual([201, expect.any(String)])
   const { id } = await created.json()
-  const read = async (path = '') => (await fetch(`${url}/v2/deployments/${id}${path}`)).json()
+  const read = async (path = '') =>
+    (await fetch(`${url}/v2/deployments/${id}${path}`, { headers: key })).json()
   await expect
     .poll(async () => (await read('/revisions')).resources[0].status, { timeout: 30_000 })
     .toBe('DEPLOYED')
@@ -82,7 +84,8 @@ test('keys let in, by their names, and without --allow-uploads a source is not u
   const { url, told } = await serve([...allow, '--base-path', '/api-host'], {
     AGENTWIRE_API_KEYS: 'one, ci:two,ci:three',
   })
-  expect(told).toMatchObject({ auth: true, deployer: 'process', storage: 'memory:' })
+  expect(told).toEqual(expect.objectContaining({ deployer: 'process', storage: 'memory:' }))
+  expect(told).not.toHaveProperty('api_key')
   expect(url).toMatch(/\/api-host$/)
   const call = (key: string, init?: RequestInit) =>
     fetch(`${url}/v2/deployments`, { ...init, headers: { ...json, 'x-api-key': key } })
@@ -111,10 +114,22 @@ test('it prints what it serves, and what opting in means', async () => {
   const { output } = agentwire([...allow, '--allow-uploads', '--port', '0', '--dir', join(folder, 'dir')])
   const text = await output(/an account on this machine/)
   expect(text).toMatch(/agentwire control-plane listens on http:\/\/127\.0\.0\.1:\d+\n/)
-  expect(text).toMatch(/keys +none: everybody on this machine may deploy/)
+  expect(text).toMatch(/keys +of /)
   expect(text).toMatch(
     /It builds and runs whatever clients upload and the code of file:.*, with all rights of this user/,
   )
+})
+
+test('without keys it makes one and prints it, and lets nobody in who does not have it', async () => {
+  const env = { AGENTWIRE_API_KEYS: undefined }
+  const text = await agentwire([...allow, '--port', '0', '--dir', join(folder, 'dir')], env).output(
+    /account on/,
+  )
+  expect(text).toMatch(/keys +one for this process, as the header X-Api-Key: [-0-9a-f]{36}\n/)
+  const { url, told } = await serve(allow, env)
+  const status = async (headers: Record<string, string>) =>
+    (await fetch(`${url}/v2/deployments`, { headers })).status
+  expect([await status({}), await status({ 'x-api-key': told.api_key })]).toEqual([401, 200])
 })
 
 test('a storage that is durable needs a key for secrets, and keeps its deployments', async () => {
@@ -129,7 +144,7 @@ test('a storage that is durable needs a key for secrets, and keeps its deploymen
   first.child.kill('SIGINT')
   expect(await first.exit).toBe(0)
   const second = await serve([...allow, ...storage], env)
-  const { resources } = await (await fetch(`${second.url}/v2/deployments`)).json()
+  const { resources } = await (await fetch(`${second.url}/v2/deployments`, { headers: key })).json()
   expect(resources).toMatchObject([{ name: 'kept' }])
 })
 
@@ -144,7 +159,7 @@ test.each([
   [['--allow-uploads', '--show-secrets', 'all'], /--show-secrets takes one of masked, plaintext, none/],
   [['--allow-uploads', '--frob'], /Unknown option '--frob'/],
 ])('%j makes no sense: 2, and how it would', async (args, why) => {
-  const { exit, text } = agentwire(args)
+  const { exit, text } = agentwire(args, { AGENTWIRE_API_KEYS: undefined })
   expect(await exit).toBe(2)
   expect(text()).toMatch(why)
   expect(text()).toContain('--secrets-key KEY')
@@ -173,9 +188,9 @@ async function deployImage(args: readonly string[], env?: NodeJS.ProcessEnv) {
   const created = await fetch(`${url}/v2/deployments`, { method: 'POST', headers: json, body })
   expect(created.status).toBe(201)
   const { id, latest_revision_id } = await created.json()
-  const headers = { prefer: 'wait=15' }
+  const headers = { ...key, prefer: 'wait=15' }
   const revision = await fetch(`${url}/v2/deployments/${id}/revisions/${latest_revision_id}`, { headers })
-  const deployment = await (await fetch(`${url}/v2/deployments/${id}`)).json()
+  const deployment = await (await fetch(`${url}/v2/deployments/${id}`, { headers: key })).json()
   return { deployer, status: (await revision.json()).status, deployment }
 }
 
