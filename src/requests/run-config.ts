@@ -1,4 +1,4 @@
-import type { Limits, StoredConfig } from '../runs/index.ts'
+import { type Limits, RunError, type StoredConfig } from '../runs/index.ts'
 
 /** A run's config as clients send it. */
 export interface RunConfigWire {
@@ -15,21 +15,34 @@ const SERVER_KEYS = new Set(['thread_id', 'run_id', 'checkpoint_id', 'checkpoint
 const isFree = (key: string): boolean =>
   !key.startsWith('__') && !key.startsWith('langgraph_auth') && !SERVER_KEYS.has(key)
 
-const freeKeys = (given: Readonly<Record<string, unknown>> | undefined): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(given ?? {}).filter(([key]) => isFree(key)))
+/** LangChain copies metadata key by key, and each time all of it: 15,000 keys stop a process for minutes. */
+const MAX_KEYS = 1_000
 
-/** The stored config of a run, reduced to the keys that a client may set, in the metadata as well: tracers read ids and users there. */
+function freeKeys(
+  name: string,
+  given: Readonly<Record<string, unknown>> | undefined,
+): Record<string, unknown> {
+  const entries = Object.entries(given ?? {})
+  if (entries.length > MAX_KEYS)
+    throw new RunError('invalid_argument', `${name}: expected at most ${MAX_KEYS} keys.`)
+  return Object.fromEntries(entries.filter(([key]) => isFree(key)))
+}
+
+/**
+ * The stored config of a run, reduced to the keys that a client may set, in the metadata as well: tracers read ids and users there. Throws
+ * `RunError` for more than 1,000 keys.
+ */
 export function runConfig(
   config: RunConfigWire | undefined,
   metadata: Readonly<Record<string, unknown>> | undefined,
   { configurable: allowed }: Pick<Limits, 'configurable'>,
 ): StoredConfig {
-  const configurable = Object.entries(freeKeys(config?.configurable))
+  const configurable = Object.entries(freeKeys('config.configurable', config?.configurable))
   return {
     configurable: Object.fromEntries(configurable.filter(([key]) => allowed?.includes(key) ?? true)),
     recursionLimit: config?.recursion_limit,
     tags: config?.tags,
-    metadata: { ...freeKeys(config?.metadata), ...freeKeys(metadata) },
+    metadata: { ...freeKeys('config.metadata', config?.metadata), ...freeKeys('metadata', metadata) },
   }
 }
 

@@ -116,6 +116,7 @@ test('no body makes a request take longer than its budget, whatever is stored', 
 }, 90_000)
 
 const many = (item: unknown, count = 1_001) => Array(count).fill(item)
+const keys = Object.fromEntries(many(0).map((value, at) => [`k${at}`, value]))
 
 test.each<[string, object]>([
   ['/threads/t/stream', { channels: many('values') }],
@@ -128,7 +129,10 @@ test.each<[string, object]>([
     { id: 1, method: 'input.respond', params: { responses: many({ interrupt_id: 'i' }) } },
   ],
   ['/threads/t/commands', { id: 1, method: 'run.start', params: { config: { tags: many('a') } } }],
-])('a list that is too long is refused with the bound: %s %j', async (path, body) => {
+  ['/threads/t/commands', { id: 1, method: 'run.start', params: { metadata: keys } }],
+  ['/threads/t/commands', { id: 1, method: 'run.start', params: { config: { metadata: keys } } }],
+  ['/threads/t/commands', { id: 1, method: 'run.start', params: { config: { configurable: keys } } }],
+])('what is too long is refused with the bound: %s %j', async (path, body) => {
   const { server, written } = serve(MAX_BYTES)
   const answer = await send(server, post(path, body))
   expect(answer.body).toMatchObject({ error: 'invalid_argument', message: expect.stringContaining('1000') })
