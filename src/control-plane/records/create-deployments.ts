@@ -1,6 +1,7 @@
 import { uuid7 } from '../../ids.ts'
 import { ConflictError, type Op, type Store } from '../../storage/index.ts'
 import { noDeployment, refusal } from '../errors.ts'
+import { changedWithin } from './changed-within.ts'
 import type { Deployments, NewRevision } from './deployments.ts'
 import { listDeployments, listRevisions } from './lists.ts'
 import { takeNames } from './names.ts'
@@ -134,19 +135,7 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
         await write(deployment, undefined, [statusOf(deployment)], [guardDeployment(read)])
       }),
 
-    changed: (deploymentId, ms, signal) =>
-      new Promise((resolve) => {
-        const end = () => {
-          clearTimeout(timer)
-          unwatch()
-          signal?.removeEventListener('abort', end)
-          resolve()
-        }
-        const timer = setTimeout(end, ms)
-        const unwatch = store.watch(partitionOf(deploymentId), ({ docs }) => docs && end())
-        signal?.addEventListener('abort', end)
-        if (signal?.aborted) end()
-      }),
+    changed: (deploymentId, ms, signal) => changedWithin(store, deploymentId, ms, signal ? [signal] : []),
   }
 }
 

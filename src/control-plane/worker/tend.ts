@@ -1,6 +1,7 @@
 import { reportError } from '../../http/index.ts'
 import { ConflictError } from '../../storage/index.ts'
 import type { Running } from '../deployers/deployer.ts'
+import { changedWithin } from '../records/changed-within.ts'
 import { isLeaving } from '../records/create-deployments.ts'
 import type { RunningServer } from '../records/records.ts'
 import { partitionOf } from '../records/stored.ts'
@@ -151,7 +152,7 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
         wait = backOff(++errors)
         if (errors >= MANY_FAILURES) rest()
       }
-      await changedWithin(wait)
+      await sleepUntilChanged(wait)
     }
   }
 
@@ -159,20 +160,11 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
     for (const resolve of asked.splice(0)) resolve()
   }
 
-  function changedWithin(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const end = () => {
-        clearTimeout(timer)
-        unwatch()
-        for (const signal of [tenure.signal, closing]) signal.removeEventListener('abort', end)
-        resolve()
-      }
-      lookAgain = end
-      const timer = setTimeout(end, Math.max(ms, 0))
-      const unwatch = store.watch(partitionOf(tenure.id), ({ docs }) => docs && end())
-      for (const signal of [tenure.signal, closing]) signal.addEventListener('abort', end)
-      if (isOver() || waiting.length > 0) end()
-    })
+  async function sleepUntilChanged(ms: number): Promise<void> {
+    const again = new AbortController()
+    lookAgain = () => again.abort()
+    if (waiting.length > 0) lookAgain()
+    await changedWithin(store, tenure.id, ms, [tenure.signal, closing, again.signal])
   }
 
   const done = steps()

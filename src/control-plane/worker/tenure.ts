@@ -1,4 +1,5 @@
 import { ConflictError, FencedError, type Op, type Store } from '../../storage/index.ts'
+import { pause } from '../records/changed-within.ts'
 import { statusOf, statusOfRevision } from '../records/create-deployments.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { type OpsOf, statusOp } from '../records/status-event.ts'
@@ -13,7 +14,6 @@ import {
   type Stored,
   WORK,
 } from '../records/stored.ts'
-import { pause } from './pause.ts'
 
 export interface TenureContext {
   readonly store: Store
