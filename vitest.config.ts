@@ -1,6 +1,15 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import tsconfig from './tsconfig.json' with { type: 'json' }
+
+/** The examples import `agentwire` as users do. In tests that is the source. */
+const alias = Object.entries(tsconfig.compilerOptions.paths).map(([name, [path]]) => ({
+  find: new RegExp(`^${name}$`),
+  replacement: fileURLToPath(new URL(path!, import.meta.url)),
+}))
 
 export default defineConfig({
+  resolve: { alias },
   test: {
     testTimeout: 20_000,
     // Tests with real servers meet their own deadlines when the machine stalls. What fails twice has failed.

@@ -36,6 +36,11 @@ test('nothing is a default export', () => {
   expect(Object.values(probe.entries).flatMap(({ esm }) => esm)).not.toContain('default')
 })
 
+test('the examples find the source of every entry under its name', () => {
+  const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))
+  expect(Object.keys(compilerOptions.paths).sort()).toEqual(entries.map(({ specifier }) => specifier).sort())
+})
+
 test('every name the README imports is exported', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8')
   const imports = [...readme.matchAll(/import \{([^}]+)\} from '(agentwire[^']*)'/g)]
