@@ -14,33 +14,47 @@ export interface Program {
 }
 
 /** Gives a function that starts programs, which end with the test at the latest. */
-export function programs(): (command: string, args: readonly string[], env?: NodeJS.ProcessEnv) => Program {
+export function programs(): typeof startProgram {
   const children: ChildProcess[] = []
   afterEach(() => {
     for (const child of children.splice(0)) child.kill('SIGKILL')
   })
-  return (command, args, env = process.env) => {
-    const child = spawn(command, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
-    children.push(child)
-    let text = ''
-    const heard = new Set<() => void>()
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (piece: string) => {
-        text += piece
-        for (const listen of heard) listen()
-      })
-    const exit = new Promise<number | null>((resolve) => child.on('close', resolve))
-    const output = (pattern: RegExp) =>
-      new Promise<string>((resolve, reject) => {
-        const look = () => {
-          if (pattern.test(text)) resolve(text)
-        }
-        heard.add(look)
-        look()
-        void exit.then(() => reject(new Error(`It ended and never printed ${pattern}:\n${text}`)))
-      })
-    return { child, exit, output, text: () => text }
+  return (...given) => {
+    const program = startProgram(...given)
+    children.push(program.child)
+    return program
   }
+}
+
+/** What a server prints of its address. */
+export const ORIGIN = /http:\/\/127\.0\.0\.1:\d+/
+
+/** Starts a program, which the caller ends. */
+export function startProgram(
+  command: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = process.env,
+  cwd = root,
+): Program {
+  const child = spawn(command, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let text = ''
+  const heard = new Set<() => void>()
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (piece: string) => {
+      text += piece
+      for (const listen of heard) listen()
+    })
+  const exit = new Promise<number | null>((resolve) => child.on('close', resolve))
+  const output = (pattern: RegExp) =>
+    new Promise<string>((resolve, reject) => {
+      const look = () => {
+        if (pattern.test(text)) resolve(text)
+      }
+      heard.add(look)
+      look()
+      void exit.then(() => reject(new Error(`It ended and never printed ${pattern}:\n${text}`)))
+    })
+  return { child, exit, output, text: () => text }
 }
 
 /** The arguments of Node that run one of the project's TypeScript files. */

@@ -11,6 +11,7 @@ import { audited } from '../conformance/audited/agents.ts'
 import { threadClient } from '../kit/client.ts'
 import { isTerminal } from '../kit/events.ts'
 import { openServer } from '../kit/listen.ts'
+import { startProgram, typescript } from '../kit/program.ts'
 import { eventually } from '../kit/wait.ts'
 import { RUNTIMES, type Started } from './start.ts'
 
@@ -83,6 +84,18 @@ describe.skipIf(runtimes.length === 0)('outside of Node (node test/runtimes/run.
       },
     )
 
+    test('serves the example, and its client finds what it expects', async ({ onTestFinished }) => {
+      const { start, example, startExample = start } = RUNTIMES[name]!
+      const { origin, close } = await startExample(join(folder, name), example)
+      onTestFinished(async () => void (await close()))
+      const client = startProgram(process.execPath, [
+        ...typescript('examples/bun-deno-workers/client.ts'),
+        origin,
+      ])
+      onTestFinished(() => void client.child.kill())
+      expect([await client.exit, client.text()]).toEqual([0, expect.stringContaining('You said yes.')])
+    })
+
     describe.each(['/functions', '/hono', '/graphs'])('A2A at %s', (mount) => {
       test.each(Object.entries(A2A_CLIENTS))(
         'serves every scenario of the client %s',
@@ -115,7 +128,7 @@ describe.skipIf(runtimes.length === 0)('outside of Node (node test/runtimes/run.
 })
 
 describe.runIf(runtimes.includes('workerd'))('Workers (node test/runtimes/run.mjs)', () => {
-  const { program, start } = RUNTIMES.workerd!
+  const { program, start, example } = RUNTIMES.workerd!
   const inFolder = (which: string) => start(join(folder, 'workerd'), which)
 
   test('a server that a module makes starts, and its run goes on after the response', async ({
@@ -143,7 +156,7 @@ describe.runIf(runtimes.includes('workerd'))('Workers (node test/runtimes/run.mj
   test('the example with a Durable Object streams, asks, is answered, cancels, and shows it all after a reload', async ({
     onTestFinished,
   }) => {
-    const { origin, close } = await inFolder('examples/workers/worker.ts')
+    const { origin, close } = await inFolder(example)
     onTestFinished(async () => void (await close()))
     const asking = open(origin)
     await asking.start({ messages: [{ type: 'human', content: 'Do it.' }] }, { assistant_id: 'approval' })

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { createRequire, isBuiltin } from 'node:module'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { build, type Plugin } from 'esbuild'
 import { ROOT } from '../kit/install.mjs'
+import { ORIGIN, startProgram } from '../kit/program.ts'
 
 export interface Started {
   readonly origin: string
@@ -25,13 +23,13 @@ const ENTRIES: Readonly<Record<string, string>> = {
   [join(ROOT, 'adapters/hono.ts')]: 'agentwire/hono',
 }
 
-/** Programs run with the built package, as it was installed, and not with the sources. */
+/** Programs run with the built package, as it was installed, and not with the sources, where they import these or name it. */
 const installed = (folder: string, isBundled: boolean): Plugin => ({
   name: 'installed',
   setup({ onResolve, resolve }) {
-    onResolve({ filter: /^\./ }, ({ path, resolveDir, kind }) => {
-      const entry = ENTRIES[join(resolveDir, path)]
-      if (!entry) return undefined
+    onResolve({ filter: /^(\.|agentwire(\/|$))/ }, ({ path, resolveDir, kind }) => {
+      const entry = path.startsWith('.') ? ENTRIES[join(resolveDir, path)] : path
+      if (!entry || resolveDir === folder) return undefined
       return isBundled ? resolve(entry, { resolveDir: folder, kind }) : { path: entry, external: true }
     })
   },
@@ -70,22 +68,18 @@ const inProcess =
       logLevel: 'error',
     })
     const [name, ...args] = command
-    const child = spawn(join(folder, 'node_modules/.bin', name!), [...args, outfile], {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    let logged = ''
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      logged += text
-    })
-    const close = async () => {
-      const exit = once(child, 'exit')
+    const { child, exit, output, text } = startProgram(
+      join(folder, 'node_modules/.bin', name!),
+      [...args, outfile],
+      { ...process.env, PORT: '0' },
+      folder,
+    )
+    const close = () => {
       child.kill('SIGKILL')
-      await exit
+      return exit
     }
-    for await (const line of createInterface({ input: child.stdout }))
-      if (line.startsWith('http')) return { origin: line, errors: () => logged, close }
-    throw new Error(`${name} ended without an address.`)
+    const [origin] = ORIGIN.exec(await output(ORIGIN))!
+    return { origin, errors: text, close }
   }
 
 /** workerd, through Miniflare, with one bundle that is made as wrangler makes it. */
@@ -117,8 +111,31 @@ const inWorker: Start = async (folder, program) => {
   return { origin: url.origin, close: () => miniflare.dispose() }
 }
 
-export const RUNTIMES: Readonly<Record<string, { readonly program: string; readonly start: Start }>> = {
-  workerd: { program: 'test/runtimes/worker.ts', start: inWorker },
-  bun: { program: 'test/runtimes/bun.ts', start: inProcess('bun') },
-  deno: { program: 'test/runtimes/deno.ts', start: inProcess('deno', 'run', '--allow-all', '--no-check') },
+interface Runtime {
+  readonly program: string
+  readonly start: Start
+  /** The example for this runtime, and what starts it where that is something else. */
+  readonly example: string
+  readonly startExample?: Start
+}
+
+const DENO = ['--allow-all', '--no-check']
+
+export const RUNTIMES: Readonly<Record<string, Runtime>> = {
+  workerd: {
+    program: 'test/runtimes/worker.ts',
+    start: inWorker,
+    example: 'examples/bun-deno-workers/worker.ts',
+  },
+  bun: {
+    program: 'test/runtimes/bun.ts',
+    start: inProcess('bun'),
+    example: 'examples/bun-deno-workers/server.ts',
+  },
+  deno: {
+    program: 'test/runtimes/deno.ts',
+    start: inProcess('deno', 'run', ...DENO),
+    example: 'examples/bun-deno-workers/server.ts',
+    startExample: inProcess('deno', 'serve', ...DENO, '--host', '127.0.0.1', '--port', '0'),
+  },
 }

@@ -1,27 +1,11 @@
+/** For Workers: the agents live in a Durable Object, which all requests of its name reach. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { AsyncLocalStorageProviderSingleton } from '@langchain/core/singletons'
-import { interrupt, MessagesAnnotation, StateGraph } from '@langchain/langgraph'
-import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { type AgentServer, createAgentServer, defineAgent } from '../../src/index.ts'
+import { type AgentServer, createAgentServer } from 'agentwire'
+import { agents } from './agents.ts'
 
 // LangGraph does this itself on Node only. Without it, `interrupt()` does not find the run that calls it.
 AsyncLocalStorageProviderSingleton.initializeGlobalInstance(new AsyncLocalStorage())
-
-const approval = new StateGraph(MessagesAnnotation)
-  .addNode('ask', () => ({ messages: [{ role: 'ai', content: `You said ${interrupt('Shall I?')}.` }] }))
-  .addEdge('__start__', 'ask')
-  .compile()
-
-const counter = defineAgent({
-  async run({ message, signal }) {
-    const reply = message()
-    for (let word = 1; word <= 20 && !signal.aborted; word++) {
-      await reply.text(`${word} `)
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-    await reply.end()
-  },
-})
 
 /** A Durable Object: all requests of a name reach the same one, so its memory is the same for all of them. */
 export class Agents {
@@ -31,7 +15,7 @@ export class Agents {
   constructor(state: DurableObjectState) {
     this.#state = state
     // Not in the module: two objects may share it, and one may not wait for what the other does.
-    this.#server = createAgentServer({ agents: { approval: langgraph(approval), counter } })
+    this.#server = createAgentServer({ agents })
   }
 
   fetch(request: Request): Promise<Response> {
@@ -47,8 +31,7 @@ interface Env {
   readonly AGENTS: { getByName(name: string): { fetch(request: Request): Promise<Response> } }
 }
 
-export const worker = {
+export default {
   // One object for everybody. With the id of the user as its name, each user has their own.
   fetch: (request: Request, env: Env): Promise<Response> => env.AGENTS.getByName('all').fetch(request),
 }
-export { worker as default }

@@ -1,0 +1,7 @@
+/** Bun and Deno both serve the `fetch` of what a module exports: `bun server.ts`, `deno serve --allow-all server.ts` */
+import { createAgentServer } from 'agentwire'
+import { agents } from './agents.ts'
+
+const { fetch } = createAgentServer({ agents })
+
+export default { fetch: (request: Request) => fetch(request), hostname: '127.0.0.1' }

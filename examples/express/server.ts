@@ -1,0 +1,31 @@
+/** Agents beside the routes that an Express app has already, behind its body parser. */
+import type { AddressInfo } from 'node:net'
+import { createAgentServer, defineAgent, textOf } from 'agentwire'
+import { toExpress } from 'agentwire/express'
+import express, { type Request, type Response } from 'express'
+
+const greeter = defineAgent({
+  async run({ messages, message }) {
+    const answer = message()
+    for (const word of ['Hello', ' from', ' Express.', ' You said: ']) await answer.text(word)
+    await answer.text(textOf(messages.at(-1)!))
+  },
+})
+
+const server = createAgentServer({ agents: { greeter } })
+
+const app = express()
+app.use(express.json())
+app.post('/orders', (request: Request, response: Response) => {
+  response.status(201).json({ ordered: request.body.item })
+})
+app.use('/agents', toExpress(server))
+
+const listener = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', (error?: Error) => {
+  if (error) throw error
+  console.log(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`)
+})
+process.once('SIGTERM', async () => {
+  listener.close()
+  await server.close() // Streams are open requests, so the listener closes once they have ended.
+})

@@ -1,0 +1,23 @@
+/** Agents beside the routes that a Fastify app has already. Its body parsers stay as they are. */
+import { createAgentServer, defineAgent, textOf } from 'agentwire'
+import { toFastify } from 'agentwire/fastify'
+import fastify from 'fastify'
+
+const greeter = defineAgent({
+  async run({ messages, message }) {
+    const answer = message()
+    for (const word of ['Hello', ' from', ' Fastify.', ' You said: ']) await answer.text(word)
+    await answer.text(textOf(messages.at(-1)!))
+  },
+})
+
+const server = createAgentServer({ agents: { greeter } })
+
+const app = fastify()
+app.post<{ Body: { item: string } }>('/orders', async (request, reply) => {
+  return reply.code(201).send({ ordered: request.body.item })
+})
+await app.register(toFastify(server), { prefix: '/agents' })
+
+console.log(await app.listen({ port: Number(process.env.PORT ?? 3000), host: '127.0.0.1' }))
+process.once('SIGTERM', () => app.close()) // closes the agents first

@@ -1,0 +1,29 @@
+/** Agents beside the routes that a Hono app has already. On Bun, Deno and Workers only the last lines differ. */
+import { serve } from '@hono/node-server'
+import { createAgentServer, defineAgent, textOf } from 'agentwire'
+import { toHono } from 'agentwire/hono'
+import { Hono } from 'hono'
+
+const greeter = defineAgent({
+  async run({ messages, message }) {
+    const answer = message()
+    for (const word of ['Hello', ' from', ' Hono.', ' You said: ']) await answer.text(word)
+    await answer.text(textOf(messages.at(-1)!))
+  },
+})
+
+const server = createAgentServer({ agents: { greeter } })
+
+const app = new Hono()
+app.post('/orders', async (context) => {
+  const { item } = await context.req.json()
+  return context.json({ ordered: item }, 201)
+})
+app.route('/agents', toHono(server))
+
+const options = { fetch: app.fetch, port: Number(process.env.PORT ?? 3000), hostname: '127.0.0.1' }
+const listener = serve(options, ({ port }) => console.log(`http://127.0.0.1:${port}`))
+process.once('SIGTERM', async () => {
+  listener.close()
+  await server.close() // Streams are open requests, so the listener closes once they have ended.
+})

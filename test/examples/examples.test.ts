@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { createAgentServer, defineAgent } from 'agentwire'
+import { toNode } from 'agentwire/node'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Listening, openServer } from '../kit/listen.ts'
+import { ORIGIN, type Program, startProgram } from '../kit/program.ts'
+import { names, pathOf, read } from './examples.ts'
+
+/** What starts the server of an example. Bun and Deno, which `test/runtimes` runs, take the module that exports `fetch`. */
+const serverOf = (name: string): readonly string[] =>
+  name === 'bun-deno-workers'
+    ? ['test/examples/serve-fetch.ts', pathOf(name, 'server.ts')]
+    : [pathOf(name, 'server.ts')]
+
+const tsx = (...args: readonly string[]): Program =>
+  startProgram(process.execPath, ['--import', 'tsx', ...args], { ...process.env, PORT: '0' })
+
+const ended = (program: Program) => async () => {
+  program.child.kill()
+  await program.exit
+}
+
+describe('the examples', () => {
+  test.each(names)('%s has a README, a server of less than 40 lines, and a client', (name) => {
+    for (const file of ['README.md', 'server.ts', 'client.ts'])
+      expect([file, existsSync(pathOf(name, file))]).toEqual([file, true])
+    expect(read(name, 'server.ts').split('\n').length - 1).toBeLessThan(40)
+    expect(read(name, 'README.md')).toContain('client.ts')
+    expect(read('', 'README.md')).toContain(`](${name}/README.md)`)
+  })
+
+  describe.concurrent('run', () => {
+    test.for(names)(
+      '%s: its server answers what its client expects',
+      { timeout: 60_000 },
+      async (name, { onTestFinished }) => {
+        const server = tsx(...serverOf(name))
+        onTestFinished(ended(server))
+        const [origin] = ORIGIN.exec(await server.output(ORIGIN))!
+        const client = tsx(pathOf(name, 'client.ts'), origin!)
+        onTestFinished(ended(client))
+        expect([await client.exit, client.text()]).toEqual([0, expect.stringMatching(/\S/)])
+      },
+    )
+  })
+
+  describe.concurrent('mean what they assert', () => {
+    let wrong: Listening
+    beforeAll(async () => {
+      wrong = await serveWrongAnswers()
+    })
+    afterAll(() => wrong?.close())
+
+    test.for(names)(
+      '%s: its client refuses another answer',
+      { timeout: 60_000 },
+      async (name, { onTestFinished }) => {
+        const client = tsx(pathOf(name, 'client.ts'), wrong.origin)
+        onTestFinished(ended(client))
+        expect([await client.exit, client.text()]).toEqual([1, expect.stringContaining('AssertionError')])
+      },
+    )
+  })
+})
+
+/** A server that has all agents of the examples, where the examples have them, and all say something else. */
+function serveWrongAnswers(): Promise<Listening> {
+  const other = defineAgent({
+    async run({ message }) {
+      await message('Something else.')
+    },
+  })
+  const ids = names.flatMap((name) => [...read(name, 'client.ts').matchAll(/assistantId: '(\w+)'/g)])
+  const server = createAgentServer({
+    agents: Object.fromEntries(ids.map(([, id]) => [id, other])),
+    authenticate: () => ({ id: 'everybody' }),
+  })
+  const [below, above] = [toNode(server, { basePath: '/agents' }), toNode(server)]
+  return openServer(
+    createServer((request, response) => below(request, response, () => above(request, response))),
+  )
+}
