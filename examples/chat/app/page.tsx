@@ -1,0 +1,4 @@
+/** The layout shows a new chat here. */
+export default function NewChat() {
+  return null
+}

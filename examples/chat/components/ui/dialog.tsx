@@ -1,0 +1,43 @@
+import { X } from 'lucide-react'
+import { Dialog as Radix } from 'radix-ui'
+import type { ReactNode } from 'react'
+import { IconButton } from './icon-button.tsx'
+
+interface DialogProps {
+  readonly open: boolean
+  readonly onOpenChange: (open: boolean) => void
+  readonly title: string
+  readonly children: ReactNode
+  /** `center` is a dialog, `left` a drawer, `right` a panel beside the conversation. */
+  readonly side?: 'center' | 'left' | 'right'
+}
+
+const SIDES = {
+  center:
+    'left-1/2 top-1/2 max-h-[85dvh] w-[min(36rem,calc(100vw-2rem))] -translate-x-1/2 -translate-y-1/2 rounded-2xl',
+  left: 'inset-y-0 left-0 w-[min(20rem,85vw)]',
+  right: 'inset-y-0 right-0 w-[min(40rem,100vw)]',
+}
+
+/** A dialog that keeps the focus, closes on Escape and gives the focus back. */
+export function Dialog({ open, onOpenChange, title, children, side = 'center' }: DialogProps) {
+  return (
+    <Radix.Root open={open} onOpenChange={onOpenChange}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 bg-black/50" />
+        <Radix.Content
+          aria-describedby={undefined}
+          className={`fixed z-50 flex flex-col overflow-hidden border border-line bg-page shadow-xl ${SIDES[side]}`}
+        >
+          <header className="flex items-center justify-between gap-2 border-b border-line py-2 pr-2 pl-4">
+            <Radix.Title className="truncate font-semibold">{title}</Radix.Title>
+            <Radix.Close asChild>
+              <IconButton icon={X} label="Close" />
+            </Radix.Close>
+          </header>
+          <div className="min-h-0 flex-1 overflow-y-auto">{children}</div>
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  )
+}

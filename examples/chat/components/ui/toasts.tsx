@@ -1,0 +1,65 @@
+import { createContext, type ReactNode, useCallback, useContext, useRef, useState } from 'react'
+import { Button } from './button.tsx'
+
+interface Toast {
+  readonly text: string
+  /** A way back, such as “Undo”. */
+  readonly action?: { readonly label: string; readonly run: () => void }
+  /** Runs when the toast goes without its action. */
+  readonly onGone?: () => void
+}
+
+const ToastContext = createContext<(toast: Toast) => void>(() => {})
+
+/** Says something at the edge of the page for a few seconds. */
+export const useToast = (): ((toast: Toast) => void) => useContext(ToastContext)
+
+const SHOWN_MS = 6_000
+
+export function Toasts({ children }: { readonly children: ReactNode }) {
+  const [toasts, setToasts] = useState<readonly (Toast & { readonly id: number })[]>([])
+  const lastId = useRef(0)
+  const remove = useCallback((id: number) => setToasts((shown) => shown.filter((one) => one.id !== id)), [])
+  const show = useCallback(
+    (toast: Toast) => {
+      const id = ++lastId.current
+      const timer = setTimeout(() => {
+        remove(id)
+        toast.onGone?.()
+      }, SHOWN_MS)
+      const action = toast.action && {
+        label: toast.action.label,
+        run: () => {
+          clearTimeout(timer)
+          remove(id)
+          toast.action?.run()
+        },
+      }
+      setToasts((shown) => [...shown, { ...toast, id, ...(action && { action }) }])
+    },
+    [remove],
+  )
+  return (
+    <ToastContext value={show}>
+      {children}
+      <div
+        role="status"
+        className="pointer-events-none fixed inset-x-0 bottom-4 z-60 flex flex-col items-center gap-2"
+      >
+        {toasts.map(({ id, text, action }) => (
+          <div
+            key={id}
+            className="pointer-events-auto flex items-center gap-3 rounded-xl border border-line bg-raised py-2 pr-2 pl-4 text-sm shadow-lg"
+          >
+            {text}
+            {action && (
+              <Button kind="quiet" className="h-8 text-accent" onClick={action.run}>
+                {action.label}
+              </Button>
+            )}
+          </div>
+        ))}
+      </div>
+    </ToastContext>
+  )
+}

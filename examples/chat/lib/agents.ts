@@ -1,0 +1,31 @@
+/** An agent as the page offers it. */
+export interface AgentEntry {
+  /** Its assistant id. */
+  readonly id: string
+  readonly title: string
+  readonly description: string
+  /** Messages to try. */
+  readonly prompts: readonly string[]
+}
+
+export const AGENTS: readonly AgentEntry[] = [
+  {
+    id: 'agent',
+    title: 'Deep agent',
+    description:
+      'It has two subagents: a researcher with a few pages to search, and a math-whiz with a calculator.',
+    prompts: ['What is 12 * (3 + 4), and what is a checkpoint?', 'Research coffee', 'Tell me a long story'],
+  },
+  {
+    id: 'secretary',
+    title: 'Secretary',
+    description: 'It writes letters, and asks you before it sends one.',
+    prompts: ['Email ada@example.com that lunch is at noon'],
+  },
+  {
+    id: 'echo',
+    title: 'Echo',
+    description: 'A plain function that repeats what you say, and asks you when you tell it to.',
+    prompts: ['Hello, echo', 'Ask me'],
+  },
+]

@@ -1,0 +1,39 @@
+import { usePathname } from 'next/navigation'
+import { useCallback, useMemo, useState } from 'react'
+
+/** Which chat is open, and how to open another one. */
+export interface Navigation {
+  /** The thread of the address `/t/{id}`, or undefined in a new chat that has not begun. */
+  readonly threadId: string | undefined
+  /** Changes when another chat is opened, and not when a new chat gets its thread: the component with this key stays mounted then. */
+  readonly chatKey: string
+  open(threadId: string): void
+  startNew(): void
+  /** The new chat has made its thread: the address follows. */
+  created(threadId: string): void
+}
+
+const hrefOf = (threadId: string): string => `/t/${encodeURIComponent(threadId)}`
+
+/** The address is the state. Next follows `history`, without a request to the server. */
+export function useNavigation(): Navigation {
+  const [, , encoded] = usePathname().split('/')
+  const threadId = encoded === undefined ? undefined : decodeURIComponent(encoded)
+  const [draft, setDraft] = useState<{ readonly number: number; readonly threadId?: string }>({ number: 0 })
+  const isDraft = threadId === undefined || threadId === draft.threadId
+
+  const open = useCallback((id: string) => history.pushState(null, '', hrefOf(id)), [])
+  const startNew = useCallback(() => {
+    setDraft(({ number }) => ({ number: number + 1 }))
+    history.pushState(null, '', '/')
+  }, [])
+  const created = useCallback((id: string) => {
+    setDraft(({ number }) => ({ number, threadId: id }))
+    history.replaceState(null, '', hrefOf(id))
+  }, [])
+  const chatKey = isDraft ? `new ${draft.number}` : threadId
+  return useMemo(
+    () => ({ threadId, chatKey, open, startNew, created }),
+    [threadId, chatKey, open, startNew, created],
+  )
+}

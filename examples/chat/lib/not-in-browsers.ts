@@ -1,0 +1,29 @@
+/**
+ * What LangChain's messages import of two packages that no page of this app uses: LangSmith's client, since pages do not trace, and the core of
+ * zod, since they make no schemas. Together they are 100 KiB. next.config.ts puts this in their place, for browsers alone.
+ */
+export class Client {}
+export class RunTree {}
+export class $ZodNever {}
+export class $ZodOptional {}
+export class $ZodUnknown {}
+export const isRunTree = (): boolean => false
+export const isTraceableFunction = (): boolean => false
+export const getCurrentRunTree = absent
+export const convertToDottedOrderFormat = absent
+export const _never = absent
+export const _unknown = absent
+export const clone = absent
+export const parse = absent
+export const parseAsync = absent
+export const toJSONSchema = absent
+export const globalRegistry = {}
+export const util = {}
+
+function absent(): never {
+  throw new Error('Pages of this app have no LangSmith and no zod: see next.config.ts.')
+}
+export const defaultTextSplitter = absent
+export const filterMessages = absent
+export const mergeMessageRuns = absent
+export const trimMessages = absent

@@ -1,0 +1,30 @@
+import { HttpAgentServerAdapter, useStream } from '@langchain/react'
+import { useMemo } from 'react'
+import { apiUrl } from './client.ts'
+
+/** The state of every agent here. */
+export interface ChatState extends Record<string, unknown> {
+  messages: unknown[]
+}
+
+interface ChatOptions {
+  /** Undefined in a new chat: the first message makes the thread. */
+  readonly threadId: string | undefined
+  /** Which agent a new thread belongs to. A thread that exists keeps its own. */
+  readonly assistantId: string | undefined
+  readonly onThreadId: (threadId: string) => void
+}
+
+/** One conversation over the Agent Streaming Protocol. */
+export function useChat({ threadId, assistantId, onThreadId }: ChatOptions) {
+  // An adapter is bound to one thread, as the component that uses this hook is.
+  const transport = useMemo(() => new HttpAgentServerAdapter({ apiUrl }), [])
+  return useStream<ChatState>({
+    transport,
+    threadId: threadId ?? null,
+    onThreadId,
+    ...(assistantId !== undefined && { assistantId }),
+  } as Parameters<typeof useStream<ChatState>>[0])
+}
+
+export type Chat = ReturnType<typeof useChat>
