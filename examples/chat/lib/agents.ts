@@ -14,13 +14,22 @@ export const AGENTS: readonly AgentEntry[] = [
     title: 'Deep agent',
     description:
       'It has two subagents: a researcher with a few pages to search, and a math-whiz with a calculator.',
-    prompts: ['What is 12 * (3 + 4), and what is a checkpoint?', 'Research coffee', 'Tell me a long story'],
+    prompts: [
+      'What is 12 * (3 + 4), and what is a checkpoint?',
+      'Show me what Markdown can do',
+      'Draw a chart of a week of coffee',
+      'Research coffee, and ask me what exactly',
+      'Tell me a long story',
+    ],
   },
   {
     id: 'secretary',
     title: 'Secretary',
     description: 'It writes letters, and asks you before it sends one.',
-    prompts: ['Email ada@example.com that lunch is at noon'],
+    prompts: [
+      'Email ada@example.com that lunch is at noon',
+      'Email ada@example.com and bob@example.com that lunch is at noon',
+    ],
   },
   {
     id: 'echo',

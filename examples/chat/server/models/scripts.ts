@@ -1,0 +1,156 @@
+import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages'
+import { findArithmetic } from '../tools/calculate.ts'
+import { type Finding, stems } from '../tools/library.ts'
+import { describeAttachments } from './attachments.ts'
+import { chart, table } from './figures.ts'
+import type { Reply, Script } from './scripted-model.ts'
+import { GREETING, LONG_STORY, MARKDOWN, STORY } from './texts.ts'
+
+/** What the coordinator answers itself, by a word of the request. The first that fits counts. */
+const ANSWERS: readonly (readonly [RegExp, Reply])[] = [
+  [
+    /\bfail on purpose\b/i,
+    { text: 'I will break now, in the middle of', error: 'The model was asked to fail.' },
+  ],
+  [/\blong story\b/i, { reasoning: 'They have time. I tell the whole of it.', text: LONG_STORY }],
+  [/\bstory\b/i, { text: STORY }],
+  [
+    /\bmarkdown\b/i,
+    { reasoning: 'They want to see all that Markdown can do: I use it all.', text: MARKDOWN },
+  ],
+  [
+    /\b(?:chart|diagram|picture)\b/i,
+    { text: 'Here are the cups of coffee of a week, as a picture.', media: [chart] },
+  ],
+  [/\bcsv\b/i, { text: 'Here are the cups of coffee of a week, as a file.', media: [table] }],
+]
+
+/** The coordinator: hands arithmetic and questions to its subagents, at the same time when there are both. */
+export const coordinate: Script = (messages, tools) => {
+  const { request, attachments, results } = lastTurn(messages)
+  if (results.length > 0) return { text: results.map(({ text }) => text).join('\n\n') }
+  if (attachments !== '')
+    return { reasoning: 'They sent me something. I look at what it is.', text: attachments }
+  const answer = ANSWERS.find(([words]) => words.test(request))?.[1]
+  if (answer) return answer
+  const tasks = request.split(';').flatMap(tasksOf)
+  if (tasks.length === 0 || !tools.includes('task')) return { text: GREETING }
+  const names = [...new Set(tasks.map((task) => task.subagent_type))].join(' and ')
+  return {
+    reasoning: `This is work for ${names}${tasks.length > 1 ? ', all at the same time' : ''}.`,
+    text: `Let me ask the ${names}.`,
+    calls: tasks.map((args) => ({ name: 'task', args })),
+  }
+}
+
+/** What one part of a request gives the subagents to do. */
+function tasksOf(part: string): readonly { readonly subagent_type: string; readonly description: string }[] {
+  const { expression, question } = split(part)
+  return [
+    ...(question === undefined ? [] : [{ subagent_type: 'researcher', description: question }]),
+    ...(expression === undefined
+      ? []
+      : [{ subagent_type: 'math-whiz', description: `Compute ${expression}` }]),
+  ]
+}
+
+/** A researcher: asks the user when it was told to, searches once, then reports what it found and where. */
+export const research: Script = (messages) => {
+  const { request, results } = lastTurn(messages)
+  const [topic = '', ...rest] = request.split(/\band ask me\b/i)
+  const asks = rest.length > 0
+  if (asks && results.length === 0)
+    return { calls: [{ name: 'ask_user', args: { question: 'What would you like to know about it?' } }] }
+  const [query, found] = asks ? [results[0]!.text, results[1]] : [topic, results[0]]
+  if (found === undefined) return { calls: [{ name: 'search', args: { query } }] }
+  const [best, ...others] = JSON.parse(found.text) as Finding[]
+  if (best === undefined) return { text: 'I searched the bundled pages and found nothing about that.' }
+  const more =
+    others.length > 0 ? ` See also ${others.map((other) => `“${other.title}”`).join(' and ')}.` : ''
+  return { text: `${best.excerpt} (From “${best.title}”.)${more}` }
+}
+
+/** A mathematician: leaves every sum to the calculator. */
+export const compute: Script = (messages) => {
+  const { request, results } = lastTurn(messages)
+  const [result] = results
+  if (result !== undefined) return { text: result.text.startsWith('Error') ? result.text : `${result.text}.` }
+  const expression = findArithmetic(request)?.expression ?? request
+  return { calls: [{ name: 'calculator', args: { expression } }] }
+}
+
+/** A secretary: writes a letter to each address that it is told. The tool waits for approval. */
+export const correspond: Script = (messages) => {
+  const { request, results, calls } = lastTurn(messages)
+  const found = [...request.matchAll(/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g)]
+  const last = found.at(-1)
+  if (last === undefined) return { text: 'To whom? Try: Email ada@example.com that lunch is at noon.' }
+  const addresses = found.map(([address]) => address)
+  // Where one letter is rejected, LangChain drops the others that were approved with it. They are asked for again.
+  const left =
+    results.length < addresses.length ? addresses.filter((to) => !calls.some((call) => call.to === to)) : []
+  if (left.length === 0) return { text: outcome(results) }
+  const about = request
+    .slice(last.index + last[0].length)
+    .replace(/^\W*(?:that|about|to say)?\s*/i, '')
+    .trim()
+  const body = about === '' ? 'Hello!' : `${about[0]!.toUpperCase()}${about.slice(1)}`
+  const subject = body.split(/\s+/).slice(0, 5).join(' ')
+  return {
+    text: `I will write to ${left.join(' and ')}.`,
+    calls: left.map((to) => ({ name: 'send_email', args: { to, subject, body } })),
+  }
+}
+
+interface Result {
+  readonly text: string
+  readonly status: string | undefined
+}
+
+function outcome(results: readonly Result[]): string {
+  const lines = results.map(({ text, status }) =>
+    status === 'error' ? 'All right, I did not send it.' : text,
+  )
+  return lines.length === 1 ? lines[0]! : lines.map((line) => `- ${line}`).join('\n')
+}
+
+interface Turn {
+  /** The newest words of the user. */
+  readonly request: string
+  /** What came with them, in Markdown. Empty where nothing did. */
+  readonly attachments: string
+  /** The arguments of the calls since. */
+  readonly calls: readonly Readonly<Record<string, unknown>>[]
+  /** What tools have answered. */
+  readonly results: readonly Result[]
+}
+
+function lastTurn(messages: readonly BaseMessage[]): Turn {
+  const at = messages.findLastIndex((message) => message.getType() === 'human')
+  const since = messages.slice(at + 1)
+  const human = messages[at]
+  return {
+    request: human?.text ?? '',
+    attachments: human ? describeAttachments(human) : '',
+    calls: since
+      .flatMap((message) => (AIMessage.isInstance(message) ? (message.tool_calls ?? []) : []))
+      .map(({ args }) => args),
+    results: since.filter(ToolMessage.isInstance).map(({ text, status }) => ({ text, status })),
+  }
+}
+
+/** The arithmetic of a request, and its question: what is left that has a question word and something to look up. */
+function split(request: string): { readonly expression?: string; readonly question?: string } {
+  const found = findArithmetic(request)
+  const clauses = (found?.rest ?? request)
+    .split(/[,;.?!]|\band\b/)
+    .map((clause) => clause.replace(/\s+/g, ' ').trim())
+  const question = clauses
+    .filter((clause) => stems(clause).length > 0 || /\bask me\b/i.test(clause))
+    .join(' and ')
+  const asks =
+    /\b(?:what|who|why|how|when|where|which|explain|research|tell me|look up|find|search|describe)\b/i.test(
+      question,
+    )
+  return { ...(found && { expression: found.expression }), ...(asks && { question }) }
+}

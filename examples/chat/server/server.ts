@@ -1,0 +1,21 @@
+import { createAgentServer } from 'agentwire'
+import { langgraph } from 'agentwire/langgraph'
+import { oneServer } from 'agentwire/next'
+import { openStorage } from 'agentwire/storage'
+import { echoAgent } from './agents/echo.ts'
+import { deepAgent, secretaryAgent } from './agents/graphs.ts'
+import { controlPlane } from './control-plane.ts'
+import { chooseModels } from './models/models.ts'
+
+const storage = await openStorage(process.env.STORAGE_URL || 'memory:')
+const models = await chooseModels(process.env)
+const agents = {
+  agent: langgraph(deepAgent(models)),
+  secretary: langgraph(secretaryAgent(models)),
+  echo: echoAgent(),
+}
+
+export const server = oneServer(
+  () => storage,
+  (storage) => createAgentServer({ agents, defaultAgent: 'agent', ...storage, controlPlane: controlPlane() }),
+)
