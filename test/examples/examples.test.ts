@@ -13,8 +13,11 @@ const serverOf = (name: string): readonly string[] =>
     ? ['test/examples/serve-fetch.ts', pathOf(name, 'server.ts')]
     : [pathOf(name, 'server.ts')]
 
+/** Where the examples find the scripted provider, as it prints it. */
+const providers: Record<string, string> = {}
+
 const tsx = (...args: readonly string[]): Program =>
-  startProgram(process.execPath, ['--import', 'tsx', ...args], { ...process.env, PORT: '0' })
+  startProgram(process.execPath, ['--import', 'tsx', ...args], { ...process.env, ...providers, PORT: '0' })
 
 const ended = (program: Program) => async () => {
   program.child.kill()
@@ -22,6 +25,14 @@ const ended = (program: Program) => async () => {
 }
 
 describe('the examples', () => {
+  let provider: Program
+  beforeAll(async () => {
+    provider = tsx(pathOf('offline', 'provider.ts'))
+    const printed = await provider.output(/ANTHROPIC_BASE_URL=\S+\n/)
+    for (const [, name, value] of printed.matchAll(/(\w+)=(\S+)/g)) providers[name!] = value!
+  })
+  afterAll(() => provider && ended(provider)())
+
   test.each(names)('%s has a README, a server of less than 40 lines, and a client', (name) => {
     for (const file of ['README.md', 'server.ts', 'client.ts'])
       expect([file, existsSync(pathOf(name, file))]).toEqual([file, true])
@@ -45,22 +56,30 @@ describe('the examples', () => {
     )
   })
 
-  describe.concurrent('mean what they assert', () => {
+  describe('mean what they assert', () => {
     let wrong: Listening
     beforeAll(async () => {
       wrong = await serveWrongAnswers()
     })
     afterAll(() => wrong?.close())
 
-    test.for(names)(
-      '%s: its client refuses another answer',
-      { timeout: 60_000 },
-      async (name, { onTestFinished }) => {
-        const client = tsx(pathOf(name, 'client.ts'), wrong.origin)
-        onTestFinished(ended(client))
-        expect([await client.exit, client.text()]).toEqual([1, expect.stringContaining('AssertionError')])
-      },
-    )
+    test('every client refuses another answer', { timeout: 60_000 }, async ({ onTestFinished }) => {
+      const clients = names.map((name) => pathOf(name, 'client.ts'))
+      const refuse = tsx('test/examples/refuse.ts', wrong.origin, ...clients)
+      onTestFinished(ended(refuse))
+      await refuse.exit
+      const outcomes = refuse
+        .text()
+        .split('\n')
+        .filter((line) => line.startsWith('/'))
+      expect(outcomes).toEqual(clients.map((client) => `${client} AssertionError`))
+    })
+
+    test('a client that refuses an answer exits with 1', { timeout: 60_000 }, async ({ onTestFinished }) => {
+      const client = tsx(pathOf('node', 'client.ts'), wrong.origin)
+      onTestFinished(ended(client))
+      expect([await client.exit, client.text()]).toEqual([1, expect.stringContaining('AssertionError')])
+    })
   })
 })
 

@@ -6,6 +6,7 @@ import { changeOf, readInput, reduce } from './state.ts'
 import { threadState } from './thread-state.ts'
 import type { AgentDefinition } from './types.ts'
 
+export { runToolCalls, type ToolCallHandlers } from './tool-calls.ts'
 export type {
   AgentContext,
   AgentDefinition,

@@ -1,0 +1,38 @@
+/** An agent over the AI SDK. It calls tools, asks before it sends a mail, and has a subagent with a tool of its own. */
+import { openai } from '@ai-sdk/openai'
+import * as agentwire from 'agentwire'
+import { vercel, vercelTarget } from 'agentwire/formats'
+import { serve } from 'agentwire/node'
+import { type ModelMessage, streamText, type ToolSet } from 'ai'
+import { assistantTools, look_up, multiply, researcherTools, send_mail } from './tools.ts'
+
+const { OPENAI_MODEL = 'gpt-5-mini', PORT = '3000' } = process.env
+const model = openai.chat(OPENAI_MODEL)
+
+/** Asks the model, and answers what it calls, until it has nothing more to call. */
+async function converse(
+  context: agentwire.Writer,
+  system: string,
+  tools: ToolSet,
+  handlers: agentwire.ToolCallHandlers,
+): Promise<void> {
+  const ask = () => {
+    const messages = vercelTarget.writeRequest(context.messages).messages as ModelMessage[]
+    return streamText({ model, system, messages, tools, abortSignal: context.signal }).fullStream
+  }
+  while (await agentwire.runToolCalls(context, await context.model(ask, vercel), handlers));
+}
+
+const assistant = agentwire.defineAgent({
+  run: (context) =>
+    converse(context, 'You are a helpful assistant.', assistantTools, {
+      tools: { multiply, send_mail },
+      subagents: {
+        researcher: (inside) =>
+          converse(inside, 'Find out about the topic.', researcherTools, { tools: { look_up } }),
+      },
+      approve: ['send_mail'],
+    }),
+})
+
+await serve(agentwire.createAgentServer({ agents: { assistant } }), { port: Number(PORT) })

@@ -1,0 +1,38 @@
+/** What a model has to go on: the last words of the user, the results of tools since, by their names, and the tools that it may call. */
+interface Turn {
+  readonly said: string
+  readonly results: ReadonlyMap<string | undefined, string>
+  readonly tools: readonly string[]
+}
+
+export interface Reply {
+  readonly text: string
+  readonly calls: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[]
+}
+
+/** The model of the examples: it asks a researcher and multiplies, mails what it has found, and says so. */
+export function next({ said, results, tools }: Turn): Reply {
+  if (tools.includes('look_up')) {
+    const known = results.get('look_up')
+    return known === undefined
+      ? { text: '', calls: [{ name: 'look_up', args: { topic: said } }] }
+      : { text: `${known} I found nothing else.`, calls: [] }
+  }
+  const [found, product, sent] = ['task', 'multiply', 'send_mail'].map((name) => results.get(name))
+  if (found === undefined || product === undefined) {
+    const research = { subagent_type: 'researcher', description: 'tea' }
+    const factors = { a: 6, b: 7 }
+    return {
+      text: 'Let me see.',
+      calls: [
+        { name: 'task', args: research },
+        { name: 'multiply', args: factors },
+      ],
+    }
+  }
+  if (sent === undefined) {
+    const mail = { to: 'ada@example.com', text: `${found} And 6 * 7 is ${product}.` }
+    return { text: 'I have both.', calls: [{ name: 'send_mail', args: mail }] }
+  }
+  return { text: `6 * 7 is ${product}. ${found} The mail: ${sent}`, calls: [] }
+}

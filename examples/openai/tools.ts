@@ -1,0 +1,37 @@
+import type { ChatCompletionTool } from 'openai/resources/chat/completions'
+
+export const multiply = ({ a, b }: { readonly a: number; readonly b: number }): number => a * b
+
+/** Only tells that it would send: put your mail service here. */
+export const send_mail = ({ to }: { readonly to: string; readonly text: string }): string => `sent to ${to}`
+
+/** Put your search here. */
+export const look_up = ({ topic }: { readonly topic: string }): string => `People drink ${topic} everywhere.`
+
+/** Declares a tool to the model. All its arguments are required. */
+const declare = (
+  name: string,
+  description: string,
+  properties: Readonly<Record<string, object>>,
+): ChatCompletionTool => ({
+  type: 'function',
+  function: {
+    name,
+    description,
+    parameters: { type: 'object', properties, required: Object.keys(properties) },
+  },
+})
+
+const text = { type: 'string' }
+const number = { type: 'number' }
+
+export const assistantTools = [
+  declare('multiply', 'Multiplies two numbers.', { a: number, b: number }),
+  declare('send_mail', 'Sends a mail.', { to: text, text }),
+  declare('task', 'Lets a subagent do a task.', {
+    subagent_type: { type: 'string', enum: ['researcher'] },
+    description: text,
+  }),
+]
+
+export const researcherTools = [declare('look_up', 'Finds what is known about a topic.', { topic: text })]

@@ -1,0 +1,150 @@
+import type { InvalidToolCallBlock, Message, ToolCallBlock } from '../../messages/index.ts'
+import { encodeMessage } from '../../messages/index.ts'
+import { isRecord } from '../../messages/record.ts'
+import { rejectionOf } from '../errors.ts'
+import { isSuspended } from './scope.ts'
+import type { ToolContext, Writer } from './types.ts'
+
+/** What answers the tool calls of a model. */
+export interface ToolCallHandlers {
+  /**
+   * The tools, by name. Each gets the arguments as the model wrote them, which may be anything. The model reads its result, or the
+   * message of what it throws.
+   */
+  readonly tools?: Readonly<Record<string, (args: never, context: ToolContext) => unknown>>
+  /**
+   * The subagents, by name. The model calls them by a tool `task` with the arguments `{ subagent_type, description }`, which is how
+   * clients know subagents. It reads what the function returns, or the last message of the subagent.
+   */
+  readonly subagents?: Readonly<Record<string, (context: Writer) => unknown>>
+  /** The names of the tools that the user is asked about before they run. */
+  readonly approve?: readonly string[]
+}
+
+type Args = Readonly<Record<string, unknown>>
+type Call = ToolCallBlock | InvalidToolCallBlock
+
+/** What the user decided about a call, in the words of LangChain's human-in-the-loop middleware. */
+type Decision =
+  | { readonly type: 'approve' }
+  | { readonly type: 'edit'; readonly editedAction: { readonly args: Args } }
+  | { readonly type: 'reject'; readonly message?: string | undefined }
+
+const DECISIONS = ['approve', 'edit', 'reject'] as const
+
+/**
+ * Answers the tool calls of a model's message: asks the user about those that need it, in one interrupt, and runs all of them at
+ * once. A call that cannot be run, or fails, or that the user rejects, is answered by an error that the model reads. Gives false
+ * where the message has no calls, which is when the model is done.
+ *
+ * The interrupt is `{ actionRequests: [{ name, args }], reviewConfigs: [{ actionName, allowedDecisions }] }`, and its answer
+ * `{ decisions }`, one for each request: `{ type: 'approve' }`, `{ type: 'edit', editedAction: { name, args } }` or
+ * `{ type: 'reject', message? }`. An answer of another shape is asked for again, with an `error` that says why.
+ *
+ * ```ts
+ * let reply: Message
+ * do reply = await context.model(() => openai.chat.completions.create(request(context.messages)), openaiChat)
+ * while (await runToolCalls(context, reply, { tools: { multiply: ({ a, b }: Factors) => a * b } }))
+ * ```
+ */
+export async function runToolCalls(
+  context: Writer,
+  reply: Message,
+  handlers: ToolCallHandlers,
+): Promise<boolean> {
+  const calls = reply.content.filter(isCall)
+  if (calls.length === 0) return false
+  const decisions = await decide(context, calls, handlers.approve ?? [])
+  const edited = new Map(
+    [...decisions].flatMap(([call, decision]) =>
+      decision.type === 'edit' ? [[call, { ...call, args: decision.editedAction.args }]] : [],
+    ),
+  )
+  if (edited.size > 0) {
+    // The model must read the call that was made, and not the one that it wanted.
+    const content = reply.content.map((block) => edited.get(block as ToolCallBlock) ?? block)
+    await context.setState({ messages: [encodeMessage({ ...reply, content })] })
+  }
+  const perform = async (call: Call) => {
+    const decision = isValid(call) ? decisions.get(call) : undefined
+    const made = isValid(call) ? (edited.get(call) ?? call) : call
+    await answer(context, made, handlers, decision).catch((error: unknown) => {
+      if (context.signal.aborted || isSuspended(error) || rejectionOf(error)) throw error
+    })
+  }
+  await Promise.all(calls.map(perform))
+  return true
+}
+
+/** The calls that the provider does not run itself. */
+const isCall = (block: Message['content'][number]): block is Call =>
+  block.type === 'toolCall' || (block.type === 'invalidToolCall' && !block.extras?.server)
+
+const isValid = (call: Call): call is ToolCallBlock => call.type === 'toolCall'
+
+/** Asks the user about the calls that need it, until there is a decision about each. */
+async function decide(
+  context: Writer,
+  calls: readonly Call[],
+  approve: readonly string[],
+): Promise<ReadonlyMap<ToolCallBlock, Decision>> {
+  const asked = calls.filter(isValid).filter(({ name }) => approve.includes(name))
+  if (asked.length === 0) return new Map()
+  const request = {
+    actionRequests: asked.map(({ name, args }) => ({ name, args })),
+    reviewConfigs: [...new Set(asked.map(({ name }) => name))].map((actionName) => ({
+      actionName,
+      allowedDecisions: DECISIONS,
+    })),
+  }
+  for (let error: string | undefined; ; ) {
+    const given = await context.interrupt(error === undefined ? request : { ...request, error })
+    const decisions = isRecord(given) && Array.isArray(given.decisions) ? given.decisions : []
+    if (decisions.length === asked.length && decisions.every(isDecision))
+      return new Map(asked.map((call, index) => [call, decisions[index] as Decision]))
+    error = `Answer with { decisions }, a list of ${asked.length} with a type of ${DECISIONS.join(', ')}; an edit needs editedAction: { args }.`
+  }
+}
+
+function isDecision(given: unknown): given is Decision {
+  if (!isRecord(given)) return false
+  const { type, editedAction, message } = given
+  if (type === 'edit') return isRecord(editedAction) && isRecord(editedAction.args)
+  return type === 'approve' || (type === 'reject' && (message === undefined || typeof message === 'string'))
+}
+
+/** Runs a call, or answers it by an error. */
+async function answer(
+  context: Writer,
+  call: Call,
+  { tools = {}, subagents = {} }: ToolCallHandlers,
+  decision: Decision | undefined,
+): Promise<void> {
+  const { id, name = 'unknown' } = call
+  const options = { toolCallId: id! } // `model` gives an id to every call.
+  const refuse = (reason: string, args: Args = {}) =>
+    context.tool(
+      name,
+      args,
+      () => {
+        throw new Error(reason)
+      },
+      options,
+    )
+  if (!isValid(call)) return refuse(`The arguments are no JSON object: ${call.error}`)
+  const { args } = call
+  if (decision?.type === 'reject') return refuse(decision.message ?? 'The user has rejected this call.', args)
+  if (Object.hasOwn(tools, name)) {
+    await context.tool(name, args, (inside) => tools[name]!(args as never, inside), options)
+    return
+  }
+  const { subagent_type: type, description } = args
+  if (name !== 'task' || Object.keys(subagents).length === 0)
+    return refuse(`There is no tool ${name}. There are: ${Object.keys(tools).join(', ')}.`, args)
+  if (typeof type !== 'string' || typeof description !== 'string' || !Object.hasOwn(subagents, type))
+    return refuse(
+      `It needs a description, and a subagent_type of: ${Object.keys(subagents).join(', ')}.`,
+      args,
+    )
+  await context.subagent(type, description, subagents[type]!, options)
+}
