@@ -60,6 +60,10 @@ export const emptyState = ({ threadId, createdAt }: ThreadRecord): ThreadState =
 export const metadataOf = ({ metadata, assistantId }: ThreadRecord): Readonly<Record<string, unknown>> =>
   assistantId === null ? metadata : { ...metadata, assistant_id: assistantId, graph_id: assistantId }
 
+/** The title that clients gave, else that of the first human message. */
+export const shownTitle = ({ metadata, title }: ThreadRecord): string | null =>
+  typeof metadata.title === 'string' ? metadata.title : title
+
 /** A thread as the SDK's `Thread`, with its newest state if there is one. */
 export const presentThread = (thread: ThreadRecord, state: StateSnapshot | undefined) => ({
   thread_id: thread.threadId,

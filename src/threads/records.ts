@@ -10,7 +10,7 @@ import { numberParam } from '../requests/lists.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import type { AgentEngine, ThreadRecord } from '../runs/index.ts'
 import { newestState } from './newest-state.ts'
-import { presentThread } from './present.ts'
+import { presentThread, shownTitle } from './present.ts'
 import { threadCreateSchema, threadPatchSchema } from './wire.ts'
 
 /** `GET /threads`: for a sidebar, newest first: `[{ id, title, updatedAt }]`. */
@@ -19,7 +19,8 @@ export async function getThreads({ engine }: FaceContext, call: FaceCall): Promi
   const offset = numberParam(call, 'offset', 0, Number.MAX_SAFE_INTEGER)
   const threads: object[] = []
   for await (const thread of engine.listThreads({ principal: call.principal, offset, limit })) {
-    const { threadId, title, updatedAt, status } = thread
+    const { threadId, updatedAt, status } = thread
+    const title = shownTitle(thread)
     threads.push({ id: threadId, title, updatedAt: new Date(updatedAt).toISOString(), status })
   }
   return json(threads)

@@ -196,6 +196,13 @@ describe('messages', () => {
     expect(translateAll(...events)).toHaveLength(events.length)
   })
 
+  test('the removal of all messages is no message, and those that its node writes with it are', () => {
+    const removal = [message({ ...begin, id: '__remove_all__' }), message({ event: 'message-finish' })]
+    const kept = [message(begin), message({ event: 'message-finish' })]
+    expect(translateAll(...removal, ...kept)).toEqual(translateAll(...kept))
+    expect(translateAll(...kept)).toHaveLength(2)
+  })
+
   test('raw events of providers are left out', () => {
     expect(translateAll(message({ event: 'provider', provider: 'p', name: 'n', payload: {} }))).toEqual([])
   })

@@ -389,6 +389,25 @@ test('GET /threads lists the newest first, with titles from the first human text
     expect((await request(host.origin, 'GET', `/threads${query}`)).status).toBe(400)
 })
 
+test('a title that a client gives is listed and found in place of the first human text', async () => {
+  const { host } = await serve()
+  await host.thread('t').start({ messages: 'First words' }, { assistant_id: 'busy' })
+  const titles = async () => {
+    const [listed] = (await request(host.origin, 'GET', '/threads')).body
+    const [found] = (await request(host.origin, 'POST', '/threads/search', {})).body
+    return [listed.title, found.metadata.title]
+  }
+  const rename = (title: unknown) => request(host.origin, 'PATCH', '/threads/t', { metadata: { title } })
+  expect(await titles()).toEqual(['First words', 'First words'])
+  await rename('My talk')
+  expect(await titles()).toEqual(['My talk', 'My talk'])
+  const [found] = (await request(host.origin, 'POST', '/threads/search', { metadata: { title: 'My talk' } }))
+    .body
+  expect(found.thread_id).toBe('t')
+  await rename(null)
+  expect(await titles()).toEqual(['First words', 'First words'])
+})
+
 describe('delete', () => {
   test('removes record, state, history and log of an idle thread, and breaks its streams', async () => {
     const { host } = await serve()

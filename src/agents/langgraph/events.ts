@@ -19,6 +19,7 @@ type Block = Readonly<Record<string, unknown>>
 const NOTHING: readonly AgentEvent[] = []
 const INTERRUPT = '__interrupt__'
 const CUSTOM_CHANNEL = 'custom:'
+const REMOVE_ALL = '__remove_all__'
 
 /** Translates the events of one run from LangGraph's engine to those of the Agent Streaming Protocol. */
 export function createTranslator(): Translator {
@@ -28,6 +29,7 @@ export function createTranslator(): Translator {
   const { normalize, written, forgetWritten } = createMessageNormalizer()
   /** The messages of nodes of the graph itself, and not of its subgraphs. */
   const rootKeys = new Set<string>()
+  const removals = new Set<string>()
   let checkpointId: string | undefined
   let held: AgentEvent | undefined
 
@@ -69,6 +71,13 @@ export function createTranslator(): Translator {
     rootKeys.clear()
   }
 
+  /** The engine writes out a `RemoveMessage` for all messages as if it were an empty answer. */
+  function isRemoval(key: string, { event, id }: Data): boolean {
+    if (event === 'message-start' && id === REMOVE_ALL) removals.add(key)
+    else return event === 'message-finish' && removals.delete(key)
+    return true
+  }
+
   /** One event of the `messages` channel. Raw `provider` events are not part of the protocol. */
   function messages(
     namespace: readonly string[],
@@ -77,6 +86,7 @@ export function createTranslator(): Translator {
   ): readonly AgentEvent[] {
     if (data.event === 'provider') return NOTHING
     const key = typeof data.run_id === 'string' ? data.run_id : [...namespace, node].join('|')
+    if (isRemoval(key, data)) return NOTHING
     if (data.event === 'message-start' && namespace.length <= 1) rootKeys.add(key)
     const spelled = withBlock(data)
     const sent = normalize(key, spelled)
