@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/kit/longest-first.ts'
 import tsconfig from './tsconfig.json' with { type: 'json' }
 
 /** The examples import `agentwire` as users do. In tests that is the source. */
@@ -15,7 +16,9 @@ export default defineConfig({
     // Tests with real servers meet their own deadlines when the machine stalls. What fails twice has failed.
     retry: process.env.CI ? 1 : 0,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    // More than the two cores of CI: many tests wait for processes, databases and deadlines.
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         extends: true,

@@ -77,13 +77,12 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
     const { store } = open({ pool, deadlineMs: 300 })
     await store.setup()
     const held = [await pool.connect(), await pool.connect()]
-    for (const call of [
-      store.commit('p', { ops: [append('x')] }),
-      store.read('p', { after: 0 }),
-      store.get('p', 'c', 'd'),
-    ]) {
-      expect((await unavailable(call)).written).toBe('no')
-    }
+    const errors = await Promise.all([
+      unavailable(store.commit('p', { ops: [append('x')] })),
+      unavailable(store.read('p', { after: 0 })),
+      unavailable(store.get('p', 'c', 'd')),
+    ])
+    expect(errors.map(({ written }) => written)).toEqual(['no', 'no', 'no'])
     for (const client of held) client.release()
     // What nobody waits for any more was not done when its turn came.
     await vi.waitFor(() => expect(pool.waitingCount).toBe(0), later)
@@ -168,14 +167,12 @@ describe.runIf(hasPostgres())('postgresStorage under faults', async () => {
     await vi.waitFor(() => expect(notified).toBe(2), later)
     proxy.stall()
     expect((await unavailable(store.commit('p', { ops: [append('y')] }))).written).toBe('unknown')
-    for (const call of [
-      store.read('p', { after: 0 }),
-      store.list('c'),
-      checkpointer.getTuple({ configurable: { thread_id: 'p' } }),
-      checkpointer.deleteThread('p'),
-    ]) {
-      await unavailable(call)
-    }
+    await Promise.all([
+      unavailable(store.read('p', { after: 0 })),
+      unavailable(store.list('c')),
+      unavailable(checkpointer.getTuple({ configurable: { thread_id: 'p' } })),
+      unavailable(checkpointer.deleteThread('p')),
+    ])
     // Without any call: the silent LISTEN connection is given up, and a new one tried.
     const before = proxy.accepted
     await vi.waitFor(() => expect(proxy.accepted).toBeGreaterThan(before), later)
