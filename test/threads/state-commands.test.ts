@@ -61,6 +61,8 @@ describe('state.listCheckpoints', () => {
       expect(new Date(timestamp).toISOString()).toBe(timestamp)
       expect(metadata).toMatchObject({ source: expect.any(String) })
     }
+    const ids = checkpoints.map(({ id }: Json) => id)
+    expect(checkpoints.map(({ parent_id }: Json) => parent_id)).toEqual([...ids.slice(1), undefined])
     expect(checkpoints[1].node_name).toBe('three')
     const page = await thread.ok('state.listCheckpoints', { limit: 2, before: checkpoints[0].id })
     expect(page.checkpoints).toEqual(checkpoints.slice(1, 3))

@@ -1,4 +1,4 @@
-import type { BaseMessage } from '@langchain/core/messages'
+import type { AIMessage, BaseMessage } from '@langchain/core/messages'
 
 /** A content block as it is on the wire. */
 export interface Block {
@@ -17,4 +17,25 @@ export function textOf(message: BaseMessage): string {
   return blocksOf(message)
     .map((block) => (block.type === 'text' && typeof block.text === 'string' ? block.text : ''))
     .join('')
+}
+
+/** What a model thought before it answered, where the provider tells. */
+export function reasoningOf(message: BaseMessage): string {
+  return blocksOf(message)
+    .map((block) =>
+      block.type === 'reasoning' && typeof block.reasoning === 'string' ? block.reasoning : '',
+    )
+    .join('')
+}
+
+/** Tokens that went in and came out of all model calls of an answer, or undefined where no model told. */
+export function usageOf(
+  messages: readonly BaseMessage[],
+): { readonly input: number; readonly output: number } | undefined {
+  const usages = messages.flatMap((message) => (message as AIMessage).usage_metadata ?? [])
+  if (usages.length === 0) return undefined
+  return {
+    input: usages.reduce((sum, { input_tokens }) => sum + input_tokens, 0),
+    output: usages.reduce((sum, { output_tokens }) => sum + output_tokens, 0),
+  }
 }

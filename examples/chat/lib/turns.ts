@@ -19,11 +19,14 @@ export function turnsOf(messages: readonly BaseMessage[], before: readonly Turn[
     const question = asked ? first : undefined
     const answer = asked ? rest : messages.slice(start, starts[index + 1])
     const known = before[index]
-    const same =
-      known !== undefined &&
-      known.question === question &&
-      known.answer.length === answer.length &&
-      known.answer.every((message, at) => message === answer[at])
+    const same = known !== undefined && known.question === question && sameItems(known.answer, answer)
     return same ? known : { id: first?.id ?? `turn ${index}`, question, answer }
   })
 }
+
+/** `after`, or `before` where it holds the same items: React renders nothing again for a list that is the same object. */
+export const keepList = <Item>(before: readonly Item[], after: readonly Item[]): readonly Item[] =>
+  sameItems(before, after) ? before : after
+
+const sameItems = (before: readonly unknown[], after: readonly unknown[]): boolean =>
+  before.length === after.length && before.every((item, at) => item === after[at])

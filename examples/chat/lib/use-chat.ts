@@ -18,7 +18,8 @@ interface ChatOptions {
 /** One conversation over the Agent Streaming Protocol. */
 export function useChat({ threadId, assistantId, onThreadId }: ChatOptions) {
   // An adapter is bound to one thread, as the component that uses this hook is.
-  const transport = useMemo(() => new HttpAgentServerAdapter({ apiUrl }), [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the thread that a new chat makes is told to the adapter by the SDK.
+  const transport = useMemo(() => new HttpAgentServerAdapter({ apiUrl, threadId: threadId ?? '' }), [])
   return useStream<ChatState>({
     transport,
     threadId: threadId ?? null,

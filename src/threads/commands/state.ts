@@ -24,7 +24,7 @@ export async function stateGet(command: Command): Promise<CommandResult> {
   return { result: { values, checkpoint: { id, ns } } }
 }
 
-/** `state.listCheckpoints`: newest first. */
+/** `state.listCheckpoints`: newest first. `parent_id` is ours: with it a client can draw the branches without reading every state. */
 export async function listCheckpoints(command: Command): Promise<CommandResult> {
   const { namespace, limit = 100, before } = parse(listCheckpointsSchema, command.params)
   const thread = await requireThread(command)
@@ -34,9 +34,10 @@ export async function listCheckpoints(command: Command): Promise<CommandResult> 
     { checkpointNs: namespaceKey(namespace) },
     { limit, before },
   )
-  for await (const { checkpoint, createdAt, metadata, next } of history) {
+  for await (const { checkpoint, parentCheckpoint, createdAt, metadata, next } of history) {
     checkpoints.push({
       id: checkpoint.checkpointId,
+      ...(parentCheckpoint && { parent_id: parentCheckpoint.checkpointId }),
       timestamp: createdAt,
       step: metadata.step,
       ...(next[0] !== undefined && { node_name: next[0] }),

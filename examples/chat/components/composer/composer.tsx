@@ -1,27 +1,41 @@
-import { ArrowUp, Square } from 'lucide-react'
-import { type KeyboardEvent, useState } from 'react'
+import { ArrowUp, Paperclip, Square } from 'lucide-react'
+import { type ClipboardEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { type Content, contentOf } from '../../lib/attachments.ts'
+import type { Attachments } from '../../lib/use-attachments.ts'
+import { Waiting } from '../attachments/waiting.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
 
 interface ComposerProps {
   readonly isRunning: boolean
-  readonly onSend: (text: string) => void
+  /** The agent waits for an answer to its question, which is given elsewhere. */
+  readonly isBlocked: boolean
+  readonly attachments: Attachments
+  readonly onSend: (content: Content) => void
   readonly onStop: () => void
 }
 
-/** Where a message is written. Enter sends it, Shift-Enter begins a new line. */
-export function Composer({ isRunning, onSend, onStop }: ComposerProps) {
+/** Where a message is written. Enter sends it, Shift-Enter begins a new line. Files come by the button, by paste and by drop. */
+export function Composer({ isRunning, isBlocked, attachments, onSend, onStop }: ComposerProps) {
   const [draft, setDraft] = useState('')
+  const picker = useRef<HTMLInputElement>(null)
+  const canSend = !isBlocked && (draft.trim() !== '' || attachments.waiting.length > 0)
   const send = (): void => {
-    const text = draft.trim()
-    if (text === '') return
+    if (!canSend) return
+    onSend(contentOf(draft.trim(), attachments.waiting))
     setDraft('')
-    onSend(text)
+    attachments.clear()
   }
   const onKeyDown = (event: KeyboardEvent): void => {
     // An input method uses Enter for its own choice.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
     send()
+  }
+  const onPaste = (event: ClipboardEvent): void => {
+    const files = [...event.clipboardData.files]
+    if (files.length === 0) return
+    event.preventDefault()
+    void attachments.add(files)
   }
   return (
     <form
@@ -31,18 +45,41 @@ export function Composer({ isRunning, onSend, onStop }: ComposerProps) {
         send()
       }}
     >
-      <div className="flex items-end gap-2 rounded-2xl border border-line bg-raised p-2 shadow-sm">
-        <textarea
-          value={draft}
-          onChange={({ target }) => setDraft(target.value)}
-          onKeyDown={onKeyDown}
-          rows={1}
-          aria-label="Message"
-          placeholder="Write a message"
-          className="field-sizing-content max-h-60 min-h-9 flex-1 resize-none bg-transparent px-2 py-1.5 outline-none"
-        />
-        {isRunning && <IconButton icon={Square} label="Stop" onClick={onStop} />}
-        <IconButton icon={ArrowUp} label="Send" kind="primary" type="submit" disabled={draft.trim() === ''} />
+      <div className="rounded-2xl border bg-raised p-2 shadow-sm focus-within:border-accent">
+        <Waiting attachments={attachments} />
+        <div className="flex items-end gap-1">
+          <IconButton icon={Paperclip} label="Attach files" onClick={() => picker.current?.click()} />
+          <input
+            ref={picker}
+            type="file"
+            multiple
+            hidden
+            aria-label="Files"
+            onChange={({ target }) => {
+              void attachments.add([...(target.files ?? [])])
+              // The same file can be chosen again.
+              target.value = ''
+            }}
+          />
+          <textarea
+            value={draft}
+            onChange={({ target }) => setDraft(target.value)}
+            onKeyDown={onKeyDown}
+            onPaste={onPaste}
+            rows={1}
+            aria-label="Message"
+            placeholder={isBlocked ? 'The agent waits for your answer above' : 'Write a message'}
+            className="field-sizing-content max-h-60 min-h-9 flex-1 resize-none bg-transparent px-2 py-1.5 outline-none"
+          />
+          {isRunning && <IconButton icon={Square} label="Stop" onClick={onStop} />}
+          <IconButton
+            icon={ArrowUp}
+            label={isRunning ? 'Send when the answer is complete' : 'Send'}
+            kind="primary"
+            type="submit"
+            disabled={!canSend}
+          />
+        </div>
       </div>
     </form>
   )

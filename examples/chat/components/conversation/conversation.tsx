@@ -1,9 +1,22 @@
-import { useRef, useState } from 'react'
+import { ArrowDown } from 'lucide-react'
+import { type DragEvent, useMemo, useRef, useState } from 'react'
 import { AGENTS } from '../../lib/agents.ts'
+import type { Content } from '../../lib/attachments.ts'
+import { wordsOf } from '../../lib/errors.ts'
 import { type Turn, turnsOf } from '../../lib/turns.ts'
+import { useAttachments } from '../../lib/use-attachments.ts'
 import { type ChatState, useChat } from '../../lib/use-chat.ts'
+import { useHistories } from '../../lib/use-histories.ts'
+import { useStickToBottom } from '../../lib/use-stick-to-bottom.ts'
+import { Approvals } from '../approvals/approvals.tsx'
 import { Composer } from '../composer/composer.tsx'
-import { TurnView } from './turn-view.tsx'
+import { Queue } from '../composer/queue.tsx'
+import { Status } from '../status/status.tsx'
+import { IconButton } from '../ui/icon-button.tsx'
+import { useToast } from '../ui/toasts.tsx'
+import { ChatProvider } from './chat-context.tsx'
+import type { TurnActions } from './turn-view.tsx'
+import { Turns } from './turns.tsx'
 import { Welcome } from './welcome.tsx'
 
 interface ConversationProps {
@@ -19,23 +32,92 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
   const chat = useChat({ threadId, assistantId: isNew ? agentId : undefined, onThreadId })
   const turns = useRef<readonly Turn[]>([])
   turns.current = turnsOf(chat.messages, turns.current)
+  const { histories, historyOf, show } = useHistories(chat, turns.current)
+  const [stopped, setStopped] = useState<ReadonlySet<string>>(new Set())
+  const attachments = useAttachments()
+  const { scroller, content, isAtBottom, scrollToBottom } = useStickToBottom()
+  const toast = useToast()
 
-  const send = (content: string): void => {
-    const input: Partial<ChatState> = { messages: [{ type: 'human', content }] }
-    void chat.submit(input, { multitaskStrategy: 'enqueue' })
+  const send = (message: Content, forkFrom?: string): void => {
+    const input = { messages: [{ type: 'human', content: message }] } as Partial<ChatState>
+    scrollToBottom()
+    void chat.submit(input, forkFrom === undefined ? { multitaskStrategy: 'enqueue' } : { forkFrom })
   }
+  const latest = useRef({ send, historyOf, show, toast })
+  latest.current = { send, historyOf, show, toast }
+  const actions = useMemo((): TurnActions => {
+    const sayError = (error: unknown): void => latest.current.toast({ text: wordsOf(error) })
+    const edit = (turn: Turn, message: Content): void => {
+      latest.current.historyOf(turn).then(({ forkFrom }) => latest.current.send(message, forkFrom), sayError)
+    }
+    return {
+      edit,
+      regenerate: (turn) => turn.question && edit(turn, turn.question.content as Content),
+      show: (checkpointId) => void latest.current.show(checkpointId).catch(sayError),
+    }
+  }, [])
+
+  const stop = (): void => {
+    const last = turns.current.at(-1)
+    if (last) setStopped((before) => new Set([...before, last.id]))
+    void chat.stop()
+  }
+  const onDrop = (event: DragEvent): void => {
+    event.preventDefault()
+    void attachments.add([...event.dataTransfer.files])
+  }
+  const isWaiting = chat.interrupts.length > 0
   const isEmpty = turns.current.length === 0 && !chat.isThreadLoading
   return (
-    <>
-      <div role="log" aria-label="Conversation" className="min-h-0 flex-1 overflow-y-auto">
-        <div className="mx-auto flex max-w-3xl flex-col gap-6 px-4 pt-14 pb-6">
+    // biome-ignore lint/a11y/noStaticElementInteractions: files can also be chosen with a button.
+    <div
+      className="relative flex min-h-0 flex-1 flex-col"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={onDrop}
+    >
+      <div
+        ref={scroller}
+        role="log"
+        aria-label="Conversation"
+        aria-live="off"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard.
+        tabIndex={0}
+        className="min-h-0 flex-1 overflow-y-auto outline-none"
+      >
+        <div ref={content} className="mx-auto max-w-3xl px-4 pt-14 pb-6">
           {isEmpty && <Welcome agentId={agentId} onAgent={setAgentId} onPrompt={send} />}
-          {turns.current.map((turn) => (
-            <TurnView key={turn.id} turn={turn} />
-          ))}
+          <ChatProvider chat={chat}>
+            <Turns
+              turns={turns.current}
+              histories={histories}
+              stopped={stopped}
+              activity={isWaiting ? 'waiting' : chat.isLoading ? 'running' : 'idle'}
+              actions={actions}
+            />
+          </ChatProvider>
         </div>
       </div>
-      <Composer onSend={send} onStop={() => void chat.stop()} isRunning={chat.isLoading} />
-    </>
+      {!isAtBottom && (
+        <div className="relative mx-auto h-0">
+          <IconButton
+            icon={ArrowDown}
+            label="Scroll to the end"
+            kind="plain"
+            className="-top-12 -translate-x-1/2 absolute rounded-full shadow-md"
+            onClick={scrollToBottom}
+          />
+        </div>
+      )}
+      <Approvals chat={chat} />
+      <Status chat={chat} />
+      <Queue chat={chat} />
+      <Composer
+        isRunning={chat.isLoading}
+        isBlocked={isWaiting}
+        attachments={attachments}
+        onSend={send}
+        onStop={stop}
+      />
+    </div>
   )
 }

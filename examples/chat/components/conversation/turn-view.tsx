@@ -1,19 +1,100 @@
+import { CircleSlash, RefreshCw } from 'lucide-react'
 import { memo } from 'react'
-import { textOf } from '../../lib/messages.ts'
+import type { Content } from '../../lib/attachments.ts'
+import type { TurnHistory } from '../../lib/branches.ts'
+import { textOf, usageOf } from '../../lib/messages.ts'
+import type { Activity } from '../../lib/tool-calls.ts'
 import type { Turn } from '../../lib/turns.ts'
+import { inWords } from '../../lib/use-elapsed.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { IconButton } from '../ui/icon-button.tsx'
+import { AnswerMessage } from './answer.tsx'
+import { Question } from './question.tsx'
+
+/** What can be done with a turn. It must be the same object for every render. */
+export interface TurnActions {
+  /** Sends another message in the place of the turn's. */
+  edit(turn: Turn, content: Content): void
+  /** Sends the turn's message once more. */
+  regenerate(turn: Turn): void
+  /** Shows the branch that ends in this checkpoint. */
+  show(checkpointId: string): void
+}
+
+interface TurnViewProps {
+  readonly turn: Turn
+  readonly history: TurnHistory | undefined
+  readonly activity: Activity
+  readonly isStopped: boolean
+  /** A fork needs an agent that is idle. */
+  readonly canChange: boolean
+  readonly actions: TurnActions
+}
 
 /** A question and its answer. It is rendered again only when one of its messages has changed. */
-export const TurnView = memo(({ turn: { question, answer } }: { readonly turn: Turn }) => (
-  <article className="flex flex-col gap-4">
-    {question && (
-      <p className="max-w-[85%] self-end whitespace-pre-wrap rounded-2xl bg-hover px-4 py-2">
-        {textOf(question)}
-      </p>
-    )}
-    {answer.map((message, at) => (
-      <p key={message.id ?? at} className="whitespace-pre-wrap">
-        {textOf(message)}
-      </p>
-    ))}
-  </article>
-))
+export const TurnView = memo((props: TurnViewProps) => {
+  const { turn, history, activity, isStopped, canChange, actions } = props
+  return (
+    <article className="flex flex-col gap-4">
+      {turn.question && (
+        <Question
+          message={turn.question}
+          history={history}
+          canChange={canChange}
+          onEdit={(content) => actions.edit(turn, content)}
+          onShow={actions.show}
+        />
+      )}
+      {turn.answer.map(
+        (message, at) =>
+          message.type === 'ai' && (
+            <AnswerMessage
+              key={message.id ?? at}
+              message={message}
+              answer={turn.answer}
+              activity={activity}
+            />
+          ),
+      )}
+      {activity === 'running' && turn.answer.every(({ type }) => type !== 'ai') && (
+        <p role="status" className="animate-pulse text-faint">
+          Thinking…
+        </p>
+      )}
+      {isStopped && (
+        <p className="flex items-center gap-2 text-faint text-sm">
+          <CircleSlash aria-hidden className="size-4" /> Stopped
+        </p>
+      )}
+      <Footer {...props} />
+    </article>
+  )
+})
+
+/** What the answer took, and what can be done with it. */
+function Footer({ turn, history, activity, canChange, actions }: TurnViewProps) {
+  if (activity !== 'idle' || turn.question === undefined) return null
+  const words = turn.answer.filter(({ type }) => type === 'ai').map(textOf)
+  const usage = usageOf(turn.answer)
+  return (
+    <footer className="-mt-2 flex items-center text-faint text-xs">
+      <CopyButton label="Copy answer" text={words.filter((text) => text !== '').join('\n\n')} />
+      {canChange && (
+        <IconButton
+          icon={RefreshCw}
+          label="Regenerate"
+          className="h-8 w-8"
+          onClick={() => actions.regenerate(turn)}
+        />
+      )}
+      <span className="ml-2 flex gap-3">
+        {usage && (
+          <span title={`${usage.input} tokens in, ${usage.output} tokens out`}>
+            {usage.input + usage.output} tokens
+          </span>
+        )}
+        {history && <span>{inWords(history.ms)}</span>}
+      </span>
+    </footer>
+  )
+}

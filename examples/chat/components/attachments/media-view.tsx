@@ -1,0 +1,42 @@
+import { Download, File as FileIcon } from 'lucide-react'
+import type { Media } from '../../lib/media.ts'
+import { Picture } from '../ui/picture.tsx'
+
+/** The images and files of a message. Each can be downloaded. */
+export function MediaList({ media }: { readonly media: readonly Media[] }) {
+  if (media.length === 0) return null
+  return (
+    <ul aria-label="Attachments" className="flex flex-wrap gap-2">
+      {media.map((one, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: an attachment keeps its place.
+        <li key={at} className="min-w-0">
+          <MediaView media={one} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function MediaView({ media: { kind, name, url } }: { readonly media: Media }) {
+  const link = { href: url, download: name, 'aria-label': `Download ${name}` }
+  if (kind === 'image')
+    return (
+      <a {...link} className="block">
+        <Picture src={url} alt={name} className="max-h-80 max-w-full rounded-xl border" />
+      </a>
+    )
+  // biome-ignore lint/a11y/useMediaCaption: what a model or a user sends has no captions.
+  if (kind === 'audio') return <audio controls src={url} aria-label={name} />
+  // biome-ignore lint/a11y/useMediaCaption: what a model or a user sends has no captions.
+  if (kind === 'video') return <video controls src={url} aria-label={name} className="max-h-80 rounded-xl" />
+  return (
+    <a
+      {...link}
+      className="flex items-center gap-2 rounded-xl border bg-panel px-3 py-2 text-sm hover:bg-hover"
+    >
+      <FileIcon aria-hidden className="size-4 text-faint" />
+      <span className="truncate">{name}</span>
+      <Download aria-hidden className="size-4 text-faint" />
+    </a>
+  )
+}

@@ -1,0 +1,28 @@
+import { File as FileIcon, X } from 'lucide-react'
+import { inWords } from '../../lib/attachments.ts'
+import type { Attachments } from '../../lib/use-attachments.ts'
+import { IconButton } from '../ui/icon-button.tsx'
+import { Picture } from '../ui/picture.tsx'
+
+/** What goes out with the next message. Each can be taken out again. */
+export function Waiting({ attachments: { waiting, remove } }: { readonly attachments: Attachments }) {
+  if (waiting.length === 0) return null
+  return (
+    <ul aria-label="Files to send" className="flex flex-wrap gap-2 px-1 pb-2">
+      {waiting.map(({ id, kind, name, url, bytes }) => (
+        <li key={id} className="flex items-center gap-2 rounded-xl border bg-panel p-1 text-sm">
+          {kind === 'image' ? (
+            <Picture src={url} alt="" className="size-10 rounded-lg object-cover" />
+          ) : (
+            <FileIcon aria-hidden className="m-2.5 size-5 text-faint" />
+          )}
+          <span className="max-w-40">
+            <span className="block truncate">{name}</span>
+            <span className="block text-faint text-xs">{inWords(bytes)}</span>
+          </span>
+          <IconButton icon={X} label={`Remove ${name}`} className="h-8 w-8" onClick={() => remove(id)} />
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,43 @@
+import type { BaseMessage } from '@langchain/core/messages'
+import { lazy, Suspense } from 'react'
+import { mediaOf } from '../../lib/media.ts'
+import { reasoningOf, textOf } from '../../lib/messages.ts'
+import { type Activity, toolCallsOf } from '../../lib/tool-calls.ts'
+import { MediaList } from '../attachments/media-view.tsx'
+import { Reasoning } from '../tools/reasoning.tsx'
+import { ToolCallView } from '../tools/tool-call.tsx'
+import { Subagent } from './chat-context.tsx'
+
+const Markdown = lazy(() => import('../markdown/markdown.tsx'))
+
+interface AnswerMessageProps {
+  readonly message: BaseMessage
+  /** All messages of the answer, among which the results of this one's tools are. */
+  readonly answer: readonly BaseMessage[]
+  readonly activity: Activity
+}
+
+/** One message of the agent: its thoughts, its words, what it attached and the tools it called. */
+export function AnswerMessage({ message, answer, activity }: AnswerMessageProps) {
+  const text = textOf(message)
+  const reasoning = reasoningOf(message)
+  const isGrowing = activity === 'running' && message === answer.at(-1)
+  return (
+    <>
+      {reasoning !== '' && <Reasoning text={reasoning} isGrowing={isGrowing && text === ''} />}
+      {text !== '' && (
+        <Suspense fallback={<p className="whitespace-pre-wrap">{text}</p>}>
+          <Markdown text={text} isGrowing={isGrowing} />
+        </Suspense>
+      )}
+      <MediaList media={mediaOf(message)} />
+      {toolCallsOf(message, answer, activity).map((call) =>
+        call.name === 'task' ? (
+          <Subagent key={call.id} toolCallId={call.id} />
+        ) : (
+          <ToolCallView key={call.id} call={call} />
+        ),
+      )}
+    </>
+  )
+}

@@ -1,0 +1,102 @@
+import type { MarkedToken, Token, Tokens } from 'marked'
+import { Fragment } from 'react'
+import { Code } from './code.tsx'
+import { Inlines } from './inlines.tsx'
+
+interface BlocksProps {
+  readonly tokens: readonly Token[]
+  readonly isGrowing: boolean
+}
+
+export const Blocks = ({ tokens, isGrowing }: BlocksProps) =>
+  tokens.map((token, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: tokens have no names, and keep their places.
+    <Fragment key={at}>{block(token as MarkedToken, isGrowing)}</Fragment>
+  ))
+
+const SIZES = ['text-2xl', 'text-xl', 'text-lg', 'text-base', 'text-base', 'text-base']
+
+function block(token: MarkedToken, isGrowing: boolean) {
+  switch (token.type) {
+    case 'heading': {
+      // The page's own heading is the first one.
+      const Heading = `h${Math.min(token.depth + 1, 6)}` as 'h2'
+      return (
+        <Heading className={`mt-2 font-semibold ${SIZES[token.depth - 1]}`}>
+          <Inlines tokens={token.tokens} />
+        </Heading>
+      )
+    }
+    case 'paragraph':
+      return (
+        <p className="break-words">
+          <Inlines tokens={token.tokens} />
+        </p>
+      )
+    case 'text':
+      return <Inlines tokens={token.tokens ?? [token]} />
+    case 'list':
+      return <List list={token} isGrowing={isGrowing} />
+    case 'table':
+      return <Table table={token} />
+    case 'code':
+      return <Code code={token.text} language={token.lang} isGrowing={isGrowing} />
+    case 'blockquote':
+      return (
+        <blockquote className="flex flex-col gap-3 border-line border-l-4 pl-4 text-faint">
+          <Blocks tokens={token.tokens} isGrowing={isGrowing} />
+        </blockquote>
+      )
+    case 'hr':
+      return <hr className="my-2" />
+    case 'html':
+      return <p className="whitespace-pre-wrap break-words">{token.text.trim()}</p>
+    case 'space':
+    case 'def':
+      return null
+    default:
+      // What stands in a tight list item without a paragraph, such as its checkbox.
+      return <Inlines tokens={[token]} />
+  }
+}
+
+function List({ list, isGrowing }: { readonly list: Tokens.List; readonly isGrowing: boolean }) {
+  const items = list.items.map((item, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: an item keeps its place.
+    <li key={at} className={item.task ? 'list-none' : list.loose ? 'space-y-2' : ''}>
+      <Blocks tokens={item.tokens} isGrowing={isGrowing} />
+    </li>
+  ))
+  const style = 'flex flex-col gap-1 pl-6 marker:text-faint [li>&]:mt-1'
+  return list.ordered ? (
+    <ol start={list.start || undefined} className={`list-decimal ${style}`}>
+      {items}
+    </ol>
+  ) : (
+    <ul className={`list-disc ${style}`}>{items}</ul>
+  )
+}
+
+function Table({ table: { header, rows } }: { readonly table: Tokens.Table }) {
+  const cell = (Cell: 'th' | 'td', { tokens, align }: Tokens.TableCell, at: number) => (
+    <Cell key={at} className="px-3 py-2" style={{ textAlign: align ?? 'left' }}>
+      <Inlines tokens={tokens} />
+    </Cell>
+  )
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be within reach of the keyboard.
+    <section aria-label="Table" tabIndex={0} className="overflow-x-auto rounded-lg border">
+      <table className="w-full text-sm">
+        <thead className="bg-panel">
+          <tr>{header.map((one, at) => cell('th', one, at))}</tr>
+        </thead>
+        <tbody className="divide-y divide-line">
+          {rows.map((row, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a row keeps its place.
+            <tr key={at}>{row.map((one, column) => cell('td', one, column))}</tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}

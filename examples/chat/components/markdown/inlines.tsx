@@ -1,0 +1,76 @@
+import type { MarkedToken, Token } from 'marked'
+import { Fragment } from 'react'
+import { decodeEntities, safeHref, safeImage } from '../../lib/markdown.ts'
+import { Picture } from '../ui/picture.tsx'
+
+export const Inlines = ({ tokens }: { readonly tokens: readonly Token[] }) =>
+  tokens.map((token, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: tokens have no names, and keep their places.
+    <Fragment key={at}>{inline(token as MarkedToken)}</Fragment>
+  ))
+
+function inline(token: MarkedToken) {
+  switch (token.type) {
+    case 'text':
+      return token.tokens ? <Inlines tokens={token.tokens} /> : decodeEntities(token.text)
+    case 'strong':
+      return (
+        <strong className="font-semibold">
+          <Inlines tokens={token.tokens} />
+        </strong>
+      )
+    case 'em':
+      return (
+        <em>
+          <Inlines tokens={token.tokens} />
+        </em>
+      )
+    case 'del':
+      return (
+        <del>
+          <Inlines tokens={token.tokens} />
+        </del>
+      )
+    case 'codespan':
+      return (
+        <code className="rounded bg-hover px-1 py-0.5 font-mono text-[0.9em] break-words">{token.text}</code>
+      )
+    case 'br':
+      return <br />
+    case 'checkbox':
+      return (
+        <input
+          type="checkbox"
+          checked={token.checked}
+          disabled
+          aria-label={token.checked ? 'Done' : 'Not done'}
+          className="mr-2 -ml-5 align-middle accent-accent"
+        />
+      )
+    case 'link': {
+      const href = safeHref(token.href)
+      if (href === undefined) return <Inlines tokens={token.tokens} />
+      return (
+        <a
+          href={href}
+          title={token.title ?? undefined}
+          target="_blank"
+          rel="noopener noreferrer"
+          className="text-accent underline underline-offset-2"
+        >
+          <Inlines tokens={token.tokens} />
+        </a>
+      )
+    }
+    case 'image': {
+      const source = safeImage(token.href)
+      if (source === undefined) return token.text
+      return <Picture src={source} alt={token.text} className="max-h-96 max-w-full rounded-lg" />
+    }
+    case 'escape':
+      return token.text
+    default:
+      // HTML and all else is shown as it was written.
+      return token.raw
+  }
+}

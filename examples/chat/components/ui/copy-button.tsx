@@ -1,0 +1,33 @@
+import { Check, Copy } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { IconButton } from './icon-button.tsx'
+import { useToast } from './toasts.tsx'
+
+const SHOWN_MS = 1_500
+
+/** Copies a text, and says for a moment that it has. */
+export function CopyButton({ label, text }: { readonly label: string; readonly text: string }) {
+  const toast = useToast()
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), SHOWN_MS)
+    return () => clearTimeout(timer)
+  }, [copied])
+  const copy = (): void => {
+    // Browsers have a clipboard on safe origins alone.
+    const copying = navigator.clipboard?.writeText(text) ?? Promise.reject(new Error('No clipboard'))
+    copying.then(
+      () => setCopied(true),
+      () => toast({ text: 'The browser does not let this page copy.' }),
+    )
+  }
+  return (
+    <IconButton
+      icon={copied ? Check : Copy}
+      label={copied ? 'Copied' : label}
+      className="h-8 w-8 text-faint"
+      onClick={copy}
+    />
+  )
+}

@@ -1,0 +1,81 @@
+/** A checkpoint of a thread, without its values. */
+export interface Checkpoint {
+  readonly id: string
+  /** The checkpoint that it goes on from. Null for the first one. */
+  readonly parentId: string | null
+  /** `input` begins a run with a message, `loop` is a step, `update` and `fork` are written from outside. */
+  readonly source: string
+  /** ISO 8601. */
+  readonly at: string
+}
+
+/** What the checkpoints tell of one turn. */
+export interface TurnHistory {
+  /** The checkpoint before the turn's message. A message that is sent from there is another version of this one. */
+  readonly forkFrom: string
+  /** The newest checkpoint of each version of the turn, oldest version first. */
+  readonly versions: readonly string[]
+  /** Which version is shown. */
+  readonly shown: number
+  /** From the message to the last step of the answer. */
+  readonly ms: number
+}
+
+/**
+ * The turns of the branch that ends in the newest checkpoint, newest turn first. `checkpoints` are the newest first, all of them or
+ * the first pages. Each turn begins with a checkpoint whose source is `input`, and two of them that go on from the same checkpoint are
+ * versions of one turn.
+ */
+export function turnHistories(checkpoints: readonly Checkpoint[]): readonly TurnHistory[] {
+  const byId = new Map(checkpoints.map((checkpoint) => [checkpoint.id, checkpoint]))
+  const parentOf = ({ parentId }: Checkpoint) => (parentId === null ? undefined : byId.get(parentId))
+  // The first message of a thread has no checkpoint before it. Its other versions go on from its own input checkpoint.
+  const baseOf = (input: Checkpoint): string | null => {
+    const parent = parentOf(input)
+    return parent?.source === 'input' ? baseOf(parent) : input.parentId
+  }
+  const inputs = checkpoints.filter(({ source }) => source === 'input').toReversed()
+  const inputOf = (checkpoint: Checkpoint | undefined): Checkpoint | undefined =>
+    checkpoint === undefined || checkpoint.source === 'input' ? checkpoint : inputOf(parentOf(checkpoint))
+
+  const histories: TurnHistory[] = []
+  let end = checkpoints[0]
+  while (end !== undefined) {
+    const input = inputOf(end)
+    if (input === undefined) break
+    const base = baseOf(input)
+    const versions = inputs.filter((other) => baseOf(other) === base)
+    histories.push({
+      forkFrom: base ?? versions[0]!.id,
+      versions: versions.map((version) => newestOf(version, versions, checkpoints, parentOf)),
+      shown: versions.indexOf(input),
+      ms: Date.parse(lastStep(end, parentOf).at) - Date.parse(input.at),
+    })
+    end = base === null ? undefined : byId.get(base)
+  }
+  return histories
+}
+
+type ParentOf = (checkpoint: Checkpoint) => Checkpoint | undefined
+
+/** The newest checkpoint that goes on from a version, and from no other version of the same turn. */
+function newestOf(
+  version: Checkpoint,
+  versions: readonly Checkpoint[],
+  checkpoints: readonly Checkpoint[],
+  parentOf: ParentOf,
+): string {
+  const versionOf = (checkpoint: Checkpoint | undefined): Checkpoint | undefined => {
+    let one = checkpoint
+    while (one !== undefined && !versions.includes(one)) one = parentOf(one)
+    return one
+  }
+  return checkpoints.find((checkpoint) => versionOf(checkpoint) === version)!.id
+}
+
+/** What was written from outside after a run is no part of the answer's time. */
+function lastStep(checkpoint: Checkpoint, parentOf: ParentOf): Checkpoint {
+  const parent = parentOf(checkpoint)
+  const isOutside = checkpoint.source === 'update' || checkpoint.source === 'fork'
+  return isOutside && parent !== undefined ? lastStep(parent, parentOf) : checkpoint
+}

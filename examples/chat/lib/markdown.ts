@@ -1,0 +1,104 @@
+import { Lexer } from 'marked'
+
+/** A Markdown text cut into its top-level blocks, as source. */
+export interface MarkdownSource {
+  readonly text: string
+  readonly blocks: readonly string[]
+}
+
+/** How many blocks at the end may still change while a text grows: the last one may turn out to go on the one before it. */
+const OPEN_BLOCKS = 2
+
+/**
+ * Cuts a text into blocks. `before` is what this gave for an earlier text: where the new text goes on from it, only its last two blocks are
+ * read again, so that a token costs the same in a long answer as in a short one.
+ */
+export function splitMarkdown(text: string, before?: MarkdownSource): MarkdownSource {
+  const finished = before && text.startsWith(before.text) ? before.blocks.slice(0, -OPEN_BLOCKS) : []
+  const start = finished.reduce((length, block) => length + block.length, 0)
+  const blocks = [...finished]
+  for (const { type, raw } of new Lexer().blockTokens(text.slice(start))) {
+    // Empty lines belong to the block before them.
+    if (type === 'space' && blocks.length > finished.length) blocks.push(blocks.pop() + raw)
+    else blocks.push(raw)
+  }
+  return { text, blocks }
+}
+
+/** The link references of a text, such as `[1]: https://example.com`, which its other blocks need. */
+export const definitionsOf = ({ blocks }: MarkdownSource): string =>
+  blocks.filter((block) => /^ {0,3}\[[^\]]+\]:/.test(block)).join('')
+
+/** Closes what the last block of a growing text has begun, so that its look does not jump when the end arrives. */
+export function closeMarkdown(block: string): string {
+  if (/^ {0,3}(```|~~~)/.test(block)) return block
+  // A lone line of `-` or `=` would make a heading of the line above it.
+  const text = block.replace(/\n {0,3}(-{1,2}|=+)$/, '')
+  if (/^\|[^\n]*(\n[|\s:-]*)?$/.test(text)) return closeTableHead(text)
+  return closeInline(text)
+}
+
+function closeTableHead(text: string): string {
+  const [head = ''] = text.split('\n')
+  const columns = head.replace(/^\||\|\s*$/g, '').split('|').length
+  return `${head}\n|${'---|'.repeat(columns)}`
+}
+
+function closeInline(text: string): string {
+  // Marks inside of code are text.
+  const outside = text.replace(/(`+)(?:(?!\1)[\s\S])*\1/g, (code) => ' '.repeat(code.length))
+  const tick = outside.match(/`+/)
+  if (tick) return text + tick[0]
+  const link = /!?\[([^\][]*)(\]\([^)]*)?$/.exec(outside)
+  if (link) {
+    const shown = text.slice(0, link.index)
+    // Of a link the words are shown at once, and the address when it is complete.
+    return closeMarks(link[0].startsWith('!') ? shown : shown + text.slice(link.index + 1).split('](')[0])
+  }
+  return closeMarks(text, outside)
+}
+
+function closeMarks(text: string, outside = text): string {
+  const open: string[] = []
+  for (const [mark] of outside
+    .replace(/(^|\s)[*+-]+(?=\s)/gm, '')
+    .matchAll(/\*\*|~~|(?<![\s\w])_|_(?!\w)|\*/g))
+    if (open.at(-1) === mark) open.pop()
+    else open.push(mark)
+  if (open.length === 0) return text
+  // A mark at the very end has nothing to mark yet.
+  const last = open.at(-1)!
+  if (text.endsWith(last)) return closeMarks(text.slice(0, -last.length))
+  return text.trimEnd() + open.reverse().join('')
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00a0',
+  copy: '©',
+  hellip: '…',
+  mdash: '—',
+  ndash: '–',
+  times: '×',
+  rarr: '→',
+}
+
+/** Reads the character references that answers use, such as `&amp;` and `&#8217;`. Others stay as they are. */
+export const decodeEntities = (text: string): string =>
+  text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
+    if (name !== undefined) return ENTITIES[name] ?? whole
+    const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hex, 16)
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole
+  })
+
+/** The address of a link, or undefined where a click on it could do more than open a page or write a letter. */
+export const safeHref = (href: string): string | undefined =>
+  /^(https?:\/\/|mailto:)/i.test(href) ? href : undefined
+
+/** The address of an image, or undefined where it is not one that can be shown safely. */
+export const safeImage = (source: string): string | undefined =>
+  /^(https:\/\/|data:image\/|blob:)/i.test(source) ? source : undefined
