@@ -1,4 +1,5 @@
 import { defineConfig } from 'tsup'
+import { devtoolsPage } from './devtools-page.config.ts'
 
 export default defineConfig({
   entry: {
@@ -22,6 +23,7 @@ export default defineConfig({
     'control-plane-oauth': 'src/control-plane/auth/oauth.ts',
     'control-plane-process': 'src/control-plane/deployers/process/process.ts',
     audit: 'src/audit/index.ts',
+    devtools: 'src/devtools/index.ts',
     'control-plane-kubernetes': 'src/control-plane/deployers/kubernetes/kubernetes.ts',
     'control-plane-command': 'src/control-plane/deployers/command/command.ts',
     node: 'adapters/node.ts',
@@ -39,6 +41,7 @@ export default defineConfig({
   sourcemap: true,
   clean: true,
   removeNodeProtocol: false,
+  esbuildPlugins: [devtoolsPage.esbuild],
   esbuildOptions(options, { format }) {
     // CommonJS has no `import.meta`: even where it is not reached, the whole file could not be loaded.
     if (format === 'cjs') options.define = { ...options.define, 'import.meta.url': '__filename' }

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { devtoolsPage } from './devtools-page.config.ts'
 import { LongestFirst } from './test/kit/longest-first.ts'
 import tsconfig from './tsconfig.json' with { type: 'json' }
 
@@ -10,6 +11,7 @@ const alias = Object.entries(tsconfig.compilerOptions.paths).map(([name, [path]]
 }))
 
 export default defineConfig({
+  plugins: [devtoolsPage.vite],
   resolve: { alias },
   test: {
     testTimeout: 20_000,

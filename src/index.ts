@@ -51,6 +51,7 @@ export {
   type Writer,
 } from './agents/function/define-agent.ts'
 export type { AgentProfile, AgentSkill } from './agents/profile.ts'
+export type { DevtoolsOptions } from './devtools/context.ts'
 export { AgentwireError } from './errors.ts'
 export {
   type Authenticate,
@@ -149,7 +150,10 @@ export {
   memoryCheckpointer,
   memoryStore,
   type Serde,
+  type StorageCounts,
+  type StorageReport,
   type Store,
+  type StoreReport,
   UnavailableError,
 } from './storage/index.ts'
 export {

@@ -1,5 +1,7 @@
 import { createA2AGroup } from './a2a/group.ts'
 import type { A2AOptions } from './a2a/options.ts'
+import type { DevtoolsOptions } from './devtools/context.ts'
+import type { DevtoolsGroupOptions } from './devtools/group.ts'
 import { combine, type WebHandler, withCors } from './http/index.ts'
 import {
   engineOf,
@@ -23,6 +25,11 @@ export interface ServerFaces extends FaceOptions {
    * with the server. Default: none.
    */
   readonly controlPlane?: WebHandler | undefined
+  /**
+   * A page to watch the server live, under `/devtools`, behind `authenticate` like everything else. It is loaded when somebody asks for
+   * it. Default: off. See docs/devtools.md.
+   */
+  readonly devtools?: boolean | DevtoolsOptions | undefined
   readonly http?: ServerHttpOptions | undefined
 }
 
@@ -48,12 +55,25 @@ export interface AgentServer extends WebHandler {
 /** Serves agents: every endpoint group over one engine, as one handler to mount. */
 export function createAgentServer(options: ServerOptions): AgentServer {
   const { engine, close } = engineOf(options)
-  const { threads, a2a, controlPlane, http } = options
+  const { threads, a2a, controlPlane, devtools, http } = options
   const shared = { ...groupOptions(options), engine }
-  const groups = [createThreadsGroup({ ...shared, basePath: threads?.basePath })]
+  const groups: Omit<WebHandler, 'fetch'>[] = [createThreadsGroup({ ...shared, basePath: threads?.basePath })]
   if (a2a !== false && http?.disable_a2a !== true) groups.push(createA2AGroup({ ...shared, options: a2a }))
   if (controlPlane) groups.push(controlPlane)
+  if (devtools) groups.push(lazyDevtools({ ...shared, options: devtools }))
   const server = withCors(combine(groups), http?.cors)
   let closed: Promise<void> | undefined
   return { ...server, engine, close: () => (closed ??= server.close().then(close)) }
+}
+
+/** The devtools as a handler that loads them for the first request that may be theirs. */
+function lazyDevtools(given: DevtoolsGroupOptions): Omit<WebHandler, 'fetch'> {
+  let group: Promise<WebHandler> | undefined
+  const load = () => (group ??= import('./devtools/group.ts').then((face) => face.createDevtoolsGroup(given)))
+  return {
+    routes: [],
+    handle: async (request, context) =>
+      request.url.includes('/devtools') ? (await load()).handle(request, context) : undefined,
+    close: async () => (await load()).close(),
+  }
 }

@@ -69,6 +69,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/runs',
     'src/requests',
   ],
+  'src/devtools': ['src/agents', 'src/http', 'src/requests', 'src/runs'],
   'src/control-plane': [
     'src/errors',
     'src/bytes',
@@ -92,6 +93,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/requests',
     'src/threads',
     'src/a2a',
+    'src/devtools',
     'src/control-plane',
   ],
   'src/index': [
@@ -106,6 +108,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/requests',
     'src/threads',
     'src/a2a',
+    'src/devtools',
     'src/control-plane',
   ],
   adapters: ['src/errors', 'src/http', 'src/tracing'],
@@ -142,6 +145,8 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   redis: /^src\/storage\/redis\//,
   libsql: /^src\/storage\/sqlite\//,
   hono: /^adapters\/hono\.ts$/,
+  // The build puts it into the page: no server loads it.
+  preact: /^src\/devtools\/page\//,
 }
 
 /** The files that may speak to Node itself. */

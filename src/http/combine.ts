@@ -6,7 +6,7 @@ import type { HandlerContext, WebHandler } from './types.ts'
  * Combines handlers into one that tries them in order. When one knows the path but not the method (405, or the answer to
  * OPTIONS), the others are tried too; if none has the method, their `Allow` headers are joined.
  */
-export function combine(handlers: readonly WebHandler[]): WebHandler {
+export function combine(handlers: readonly Omit<WebHandler, 'fetch'>[]): WebHandler {
   const handle = async (request: Request, context?: HandlerContext): Promise<Response | undefined> => {
     const refusals: Response[] = []
     for (const handler of handlers) {
@@ -38,7 +38,7 @@ function joinAllow([first, ...others]: readonly Response[]): Response | undefine
 }
 
 /** Closes all handlers even if one fails, then throws the first failure. */
-async function closeAll(handlers: readonly WebHandler[]): Promise<void> {
+async function closeAll(handlers: readonly Omit<WebHandler, 'fetch'>[]): Promise<void> {
   const closed = await Promise.allSettled(handlers.map((handler) => handler.close()))
   for (const result of closed) if (result.status === 'rejected') throw result.reason
 }

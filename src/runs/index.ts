@@ -29,6 +29,8 @@ export {
   type MultitaskStrategy,
   type OpenInterrupt,
   type QueuedRun,
+  type RunRecord,
+  type RunStatus,
   type StoredConfig,
   type TaskLink,
   type TaskRecord,
@@ -48,6 +50,13 @@ export type {
   ThreadSubscription,
 } from './requests.ts'
 export type { Subscription } from './subscriptions/subscribe.ts'
+export {
+  type HeldLease,
+  inspectThread,
+  listQueued,
+  listRuns,
+  type ThreadInspection,
+} from './threads/inspect.ts'
 export type { ThreadListQuery } from './threads/lists.ts'
 export type { StateQuery } from './threads/state.ts'
 export type { RunTree } from './threads/tree.ts'

@@ -1,7 +1,10 @@
 import type { DurableCheckpointer } from './checkpointer/durable-saver.ts'
 import type { Serde } from './checkpointer/serde.ts'
+import type { StorageCounts, StorageReport } from './store/report.ts'
 import type { RetentionOptions } from './store/retention.ts'
 import type { Store } from './store/store.ts'
+
+export type { StorageCounts, StorageReport } from './store/report.ts'
 
 /** What every storage over a database takes. */
 export interface DurableStorageOptions extends RetentionOptions {
@@ -27,35 +30,6 @@ export interface DurableStorage {
 
 export const DEADLINE_MS = 5_000
 export const PREFIX = 'agentwire_'
-
-/** What a storage is and holds, as its `report()` says. */
-export interface StorageReport {
-  /** A short name for messages: `sqlite`, `postgres`, `redis`. */
-  readonly name: string
-  /** A storage that cannot be reached throws `UnavailableError` instead. */
-  readonly reachable: true
-  /** The version of what is installed, 0 before `setup()`, and the one that this version of the library brings it to. */
-  readonly schema: { readonly version: number; readonly newest: number }
-  /** What was acknowledged survives a crash of the database's process. */
-  readonly durable: boolean
-  /** What an operator should know or change, each a sentence. */
-  readonly warnings: readonly string[]
-  /** Large tables may be estimated. */
-  readonly counts: StorageCounts
-  /** What the storage occupies; undefined where the backend does not say. */
-  readonly bytes: number | undefined
-}
-
-export interface StorageCounts {
-  /** Partitions that ever existed: their counters stay when all else of them is gone. */
-  readonly partitions: number
-  /** Those that have expired and were not swept yet count too. */
-  readonly documents: number
-  readonly events: number
-  /** Held and not expired. */
-  readonly leases: number
-  readonly checkpoints: number
-}
 
 export const EMPTY_COUNTS: StorageCounts = {
   partitions: 0,

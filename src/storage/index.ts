@@ -14,6 +14,7 @@ export { ConflictError, FencedError, UnavailableError } from './errors.ts'
 export { type MemoryCheckpointer, memoryCheckpointer } from './memory/checkpointer.ts'
 
 export { type MemoryStoreOptions, memoryStore } from './memory/store.ts'
+export type { StorageCounts, StorageReport, StoreReport } from './store/report.ts'
 export type {
   Change,
   Committed,

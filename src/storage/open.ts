@@ -2,8 +2,8 @@ import { AgentwireError } from '../errors.ts'
 import type { Checkpointer } from './checkpointer/checkpointer.ts'
 import type { DurableStorage, DurableStorageOptions } from './durable.ts'
 import { type MemoryThreads, memoryCheckpointerIn } from './memory/checkpointer.ts'
-import { countCheckpoints, countContents } from './memory/counts.ts'
-import { openMemoryStore } from './memory/store.ts'
+import { countCheckpoints } from './memory/counts.ts'
+import { memoryStore } from './memory/store.ts'
 import { assertReadable, schemeOf } from './storage-url.ts'
 
 export type {
@@ -16,8 +16,8 @@ export type {
   CheckpointTuple,
 } from './checkpointer/checkpointer.ts'
 export type { DeltaHistory, PendingWrite } from './checkpointer/delta-history.ts'
-export type { StorageCounts, StorageReport } from './durable.ts'
 export { withoutPassword } from './storage-url.ts'
+export type { StorageCounts, StorageReport, StoreReport } from './store/report.ts'
 export type {
   Change,
   Committed,
@@ -99,25 +99,15 @@ export async function openStorage(url: string, options: OpenStorageOptions = {})
 }
 
 function openMemory(): OpenedStorage {
-  const { store, contents } = openMemoryStore()
+  const store = memoryStore()
   const threads: MemoryThreads = new Map()
   return {
     store,
     checkpointer: memoryCheckpointerIn(threads),
     setup: () => store.setup(),
     async report() {
-      const { bytes, ...counts } = countContents(contents)
-      return {
-        name: 'memory',
-        reachable: true,
-        schema: { version: 0, newest: 0 },
-        durable: false,
-        warnings: [
-          'It is in the memory of this process: nothing is kept when it ends, and no other process sees it.',
-        ],
-        counts: { ...counts, checkpoints: countCheckpoints(threads) },
-        bytes,
-      }
+      const { counts, ...about } = await store.report!()
+      return { ...about, counts: { ...counts, checkpoints: countCheckpoints(threads) } }
     },
     close: () => store.close(),
   }

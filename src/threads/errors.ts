@@ -1,6 +1,7 @@
 import { AgentInputError } from '../agents/errors.ts'
 import { AgentwireError } from '../errors.ts'
 import { type ErrorOrigin, HttpError, json, type OnError, reportError, toHttpError } from '../http/index.ts'
+import { encodeRunError } from '../requests/errors.ts'
 import { RunError, type RunErrorCode } from '../runs/index.ts'
 
 /** The error codes of the protocol. */
@@ -31,16 +32,6 @@ const PROTOCOL_CODES: Readonly<Partial<Record<RunErrorCode, ProtocolErrorCode>>>
   thread_busy: 'invalid_argument',
   key_reused: 'invalid_argument',
   outcome_unknown: 'invalid_argument',
-}
-
-/** Where it is not 404. */
-const HTTP_STATUS: Readonly<Partial<Record<RunErrorCode, number>>> = {
-  invalid_argument: 400,
-  thread_busy: 409,
-  key_reused: 409,
-  outcome_unknown: 409,
-  not_supported: 422,
-  closing: 503,
 }
 
 export interface CommandFailure {
@@ -100,7 +91,7 @@ function commandErrorResponse(
 ): Response {
   const refusal = commandFailure(id, error)
   if (refusal) return json(refusal, { status: isConflict(error) ? 409 : 200 })
-  const response = encodeThreadsError(error) ?? toHttpError(error)
+  const response = encodeRunError(error) ?? toHttpError(error)
   if (response instanceof Response) return response
   const { status, message, headers = {} } = response
   if (status === 500) {
@@ -114,19 +105,3 @@ function commandErrorResponse(
 /** Only clients that send idempotency keys get these errors, and they handle an HTTP status. */
 const isConflict = (error: unknown): boolean =>
   error instanceof RunError && (error.code === 'key_reused' || error.code === 'outcome_unknown')
-
-/** Errors of this group outside commands: `{ error, message }` with a status. */
-export function encodeThreadsError(error: unknown): Response | undefined {
-  if (error instanceof RunError) {
-    const headers: Record<string, string> = error.code === 'closing' ? { 'retry-after': '1' } : {}
-    return json(
-      { error: httpCode(error.code), message: error.message },
-      { status: HTTP_STATUS[error.code] ?? 404, headers },
-    )
-  }
-  if (error instanceof AgentInputError)
-    return json({ error: error.code, message: error.message }, { status: 422 })
-  return undefined
-}
-
-const httpCode = (code: RunErrorCode): string => (code.startsWith('no_such') ? 'not_found' : code)

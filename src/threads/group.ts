@@ -1,10 +1,10 @@
 import { createHandler, type HandlerOptions, type WebHandler } from '../http/index.ts'
 import type { Authorize } from '../requests/access.ts'
+import { encodeRunError } from '../requests/errors.ts'
 import { type FaceRoute, guardRoutes } from '../requests/routes.ts'
 import type { AgentEngine } from '../runs/index.ts'
 import { postCommand } from './commands/dispatch.ts'
 import type { ThreadsContext } from './context.ts'
-import { encodeThreadsError } from './errors.ts'
 import {
   cancelRun,
   deleteThread,
@@ -31,7 +31,7 @@ export function createThreadsGroup(options: ThreadsGroupOptions): WebHandler {
   return createHandler({
     ...handler,
     routes: guardRoutes<ThreadsContext>({ engine, authorize, onError }, ROUTES),
-    encodeError: encodeThreadsError,
+    encodeError: encodeRunError,
     onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
   })
 }

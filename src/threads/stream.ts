@@ -1,7 +1,8 @@
 import { sseResponse } from '../http/index.ts'
 import { bodyOf } from '../requests/body.ts'
+import { reporterOf } from '../requests/errors.ts'
 import type { FaceCall } from '../requests/routes.ts'
-import { reporterOf, type ThreadsContext } from './context.ts'
+import type { ThreadsContext } from './context.ts'
 import { streamSchema } from './wire.ts'
 
 /**

@@ -3,7 +3,15 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './package.ts'
 
-const SOURCES = ['src', 'adapters', 'cli', 'tsup.config.ts', 'package.json', 'tsconfig.json']
+const SOURCES = [
+  'src',
+  'adapters',
+  'cli',
+  'devtools-page.config.ts',
+  'tsup.config.ts',
+  'package.json',
+  'tsconfig.json',
+]
 
 /** Builds the package once before the tests of this folder, unless dist is newer than every source. */
 export default function setup(): void {

@@ -1,22 +1,59 @@
-import type { StorageCounts } from '../durable.ts'
+import type { EventLog } from '../store/log-pages.ts'
+import type { StoreReport } from '../store/report.ts'
+import type { LeaseRecord } from '../store/store.ts'
 import type { MemoryThreads } from './checkpointer.ts'
-import type { MemoryContents } from './store.ts'
+import type { Documents } from './documents.ts'
 
-export interface MemoryCounts extends Omit<StorageCounts, 'checkpoints'> {
-  /** Of the logs alone. */
-  readonly bytes: number
+/** What a memory store holds. */
+export interface MemoryContents {
+  readonly partitions: ReadonlyMap<string, Partition>
+  readonly tombstones: ReadonlyMap<string, Tombstone>
+  readonly documents: Documents
+  /** Partitions with events, the one longest without an append first. */
+  readonly byAppend: ReadonlyMap<string, EventLog>
+  readonly leased: ReadonlyMap<string, Partition>
+  readonly now: () => number
 }
 
-/** Counts what a memory store holds. */
-export function countContents(contents: MemoryContents): MemoryCounts {
-  const { partitions, tombstones, documents, byAppend, leased, now } = contents
+export interface Partition {
+  readonly log: EventLog
+  token: number
+  lease: LeaseRecord | undefined
+}
+
+/** What stays of a partition that has nothing left, because its counters must not go backwards. */
+export interface Tombstone {
+  readonly head: number
+  readonly token: number
+}
+
+export function reportOf({
+  partitions,
+  tombstones,
+  documents,
+  byAppend,
+  leased,
+  now,
+}: MemoryContents): StoreReport {
   const logs = [...byAppend.values()]
   const collections = [...documents.collections.values()]
   return {
-    partitions: partitions.size + tombstones.size,
-    documents: sum(collections.flatMap((inPartitions) => [...inPartitions.values()].map(({ size }) => size))),
-    events: sum(logs.map(({ head, firstRetained }) => head - firstRetained + 1)),
-    leases: [...leased.values()].filter(({ lease }) => lease!.expiresAt > now()).length,
+    name: 'memory',
+    reachable: true,
+    schema: { version: 0, newest: 0 },
+    durable: false,
+    warnings: [
+      'It is in the memory of this process: nothing is kept when it ends, and no other process sees it.',
+    ],
+    counts: {
+      partitions: partitions.size + tombstones.size,
+      documents: sum(
+        collections.flatMap((inPartitions) => [...inPartitions.values()].map(({ size }) => size)),
+      ),
+      events: sum(logs.map(({ head, firstRetained }) => head - firstRetained + 1)),
+      leases: [...leased.values()].filter(({ lease }) => lease!.expiresAt > now()).length,
+    },
+    // Of the logs alone.
     bytes: sum(logs.map(({ bytes }) => bytes)),
   }
 }

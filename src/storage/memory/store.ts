@@ -19,7 +19,8 @@ import {
   readEvents,
 } from '../store/log-pages.ts'
 import type { Committed, LeaseRecord, Op, PartitionState, Store } from '../store/store.ts'
-import { createDocuments, type Documents } from './documents.ts'
+import type { MemoryContents, Partition, Tombstone } from './counts.ts'
+import { createDocuments } from './documents.ts'
 
 export interface MemoryStoreOptions {
   /** Bound on the log of one partition, in bytes. Older events go first, by whole pages. Default 16 MiB. */
@@ -32,41 +33,10 @@ export interface MemoryStoreOptions {
   readonly now?: (() => number) | undefined
 }
 
-/** What a memory store holds, to be counted. */
-export interface MemoryContents {
-  readonly partitions: ReadonlyMap<string, Partition>
-  readonly tombstones: ReadonlyMap<string, Tombstone>
-  readonly documents: Documents
-  /** Partitions with events, the one longest without an append first. */
-  readonly byAppend: ReadonlyMap<string, EventLog>
-  readonly leased: ReadonlyMap<string, Partition>
-  readonly now: () => number
-}
-
-interface Partition {
-  readonly log: EventLog
-  token: number
-  lease: LeaseRecord | undefined
-}
-
-/** What stays of a partition that has nothing left, because its counters must not go backwards. */
-interface Tombstone {
-  readonly head: number
-  readonly token: number
-}
-
 const MAX_TOMBSTONES = 65_536
 
 /** A `Store` in this process's memory. Nothing survives the process, and no other process sees it. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
-  return openMemoryStore(options).store
-}
-
-/** The same, beside what it holds. */
-export function openMemoryStore(options: MemoryStoreOptions = {}): {
-  readonly store: Store
-  readonly contents: MemoryContents
-} {
   const maxThreadBytes = options.maxThreadBytes ?? 16 * 1024 * 1024
   const maxTotalBytes = options.maxTotalBytes ?? 256 * 1024 * 1024
   const { maxAgeMs, now = Date.now } = options
@@ -76,6 +46,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): {
   const listeners = createListeners()
   const byAppend = new Map<string, EventLog>()
   const leased = new Map<string, Partition>()
+  const contents: MemoryContents = { partitions, tombstones, documents, byAppend, leased, now }
   let logBytes = 0
   /** The highest token of the tombstones that were dropped: no partition deals a token below it again. */
   let tokenFloor = 0
@@ -264,6 +235,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): {
     async setup() {
       assertOpen()
     },
+    report: async () => (await import('./counts.ts')).reportOf(contents),
     async close() {
       closed = true
       listeners.clear()
@@ -273,5 +245,5 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): {
       tombstones.clear()
     },
   }
-  return { store, contents: { partitions, tombstones, documents, byAppend, leased, now } }
+  return store
 }

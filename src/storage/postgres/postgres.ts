@@ -47,8 +47,9 @@ export function postgresStorage(options: PostgresStorageOptions): DurableStorage
     await database.end()
   }
   const close = () => (closing ??= end())
+  const report = () => reportOf(database)
   return {
-    store: createStore(database, notifier, options, close),
+    store: Object.assign(createStore(database, notifier, options, close), { report }),
     checkpointer: createDurableSaver({
       name: 'postgresCheckpointer',
       database,
@@ -57,7 +58,7 @@ export function postgresStorage(options: PostgresStorageOptions): DurableStorage
       close,
     }),
     setup: () => database.setup(),
-    report: () => reportOf(database),
+    report,
     close,
   }
 }

@@ -61,7 +61,8 @@ export function redisStorage(options: RedisStorageOptions): DurableStorage {
     await Promise.all([database.close(), notifier.close()])
   }
   const close = () => (closing ??= end())
-  const store = createStore(database, directory, notifier, options, close)
+  const report = () => reportOf(database)
+  const store = Object.assign(createStore(database, directory, notifier, options, close), { report })
   return {
     store,
     checkpointer: createDurableSaver({
@@ -72,7 +73,7 @@ export function redisStorage(options: RedisStorageOptions): DurableStorage {
       close,
     }),
     setup: () => database.setup(),
-    report: () => reportOf(database),
+    report,
     close,
   }
 }

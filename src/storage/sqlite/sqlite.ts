@@ -63,8 +63,9 @@ export function sqliteStorage(options: SqliteStorageOptions): DurableStorage {
     notifier.close()
     return database.close()
   }
+  const report = () => reportOf(database, path)
   return {
-    store: createStore(database, notifier, options, close),
+    store: Object.assign(createStore(database, notifier, options, close), { report }),
     checkpointer: createDurableSaver({
       name: 'sqliteCheckpointer',
       database,
@@ -73,7 +74,7 @@ export function sqliteStorage(options: SqliteStorageOptions): DurableStorage {
       close,
     }),
     setup: () => database.setup(),
-    report: () => reportOf(database, path),
+    report,
     close,
   }
 }

@@ -1,3 +1,5 @@
+import type { StoreReport } from './report.ts'
+
 /**
  * A `Store` keeps everything but checkpoints. It is divided into partitions (a thread, a deployment). A partition has
  * documents, one numbered event log and one lease; `commit` changes all three at once or none of them.
@@ -42,6 +44,8 @@ export interface Store {
   /** Creates or migrates what the backend needs. Safe to call twice, and from two processes at once. */
   setup(): Promise<void>
   close(): Promise<void>
+  /** What it is and holds, for who operates it. It may look at everything, so nothing calls it by itself. */
+  report?(): Promise<StoreReport>
   readonly capabilities: StoreCapabilities
 }
 

@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build, type Plugin } from 'esbuild'
+import type { CompiledPage } from './src/devtools/page/compiled.ts'
+
+const FOLDER = fileURLToPath(new URL('./src/devtools/page/', import.meta.url))
+/** The module whose export the compiled page takes the place of. */
+const MODULE = /\/src\/devtools\/page\/compiled\.ts$/
+
+/** Compiles the page of the devtools where a build or a test loads it, so that no generated file is kept. */
+export const devtoolsPage = {
+  esbuild: {
+    name: 'devtools-page',
+    setup: ({ onLoad }) => onLoad({ filter: MODULE }, async () => ({ contents: await moduleText() })),
+  } satisfies Plugin,
+  vite: {
+    name: 'devtools-page',
+    load: async (id: string) => (MODULE.test(id) ? moduleText() : undefined),
+  },
+}
+
+async function moduleText(): Promise<string> {
+  return `export const PAGE = ${JSON.stringify(await compile())}`
+}
+
+/** One document without an external request: the script and the style are in it. */
+async function compile(): Promise<CompiledPage> {
+  const [script, style] = await Promise.all([bundle('main.tsx'), bundle('style.css')])
+  const html = readFileSync(`${FOLDER}page.html`, 'utf8')
+    // As functions, because a script may have what a replacement would take for a pattern.
+    .replace('<!-- style -->', () => `<style>${style}</style>`)
+    .replace('<!-- script -->', () => `<script type="module">${script}</script>`)
+  return { html, scriptHash: hashOf(script), styleHash: hashOf(style) }
+}
+
+async function bundle(entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [`${FOLDER}${entry}`],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    write: false,
+  })
+  // The end of the element must not stand in the text.
+  return outputFiles[0]!.text.trim().replaceAll('</script', '<\\/script')
+}
+
+/** As a Content-Security-Policy names what may run (CSP3 §2.3.1). */
+const hashOf = (text: string): string => `sha256-${createHash('sha256').update(text).digest('base64')}`

@@ -1,0 +1,18 @@
+import type { OnError, Principal } from '../http/index.ts'
+import type { FaceContext } from '../requests/routes.ts'
+
+/** What every endpoint of this group needs. */
+export interface DevtoolsContext extends FaceContext {
+  readonly onError: OnError | undefined
+  readonly isOperator: NonNullable<DevtoolsOptions['isOperator']>
+}
+
+export interface DevtoolsOptions {
+  /** Such as `/internal`, for `/internal/devtools`. Default: none. */
+  readonly basePath?: string | undefined
+  /**
+   * Who sees the load of the process and what the whole store holds, which are counts over all owners. Everybody else sees what is
+   * theirs. Default: nobody; on a server without `authenticate`, everybody.
+   */
+  readonly isOperator?: ((principal: Principal | null) => boolean | Promise<boolean>) | undefined
+}

@@ -1,0 +1,2 @@
+export type { DevtoolsOptions } from './context.ts'
+export { createDevtoolsHandler } from './handler.ts'

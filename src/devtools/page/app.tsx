@@ -1,0 +1,56 @@
+/** @jsxImportSource preact */
+import { routeTo, useConnection, useRoute } from './data/hooks.ts'
+import { Empty } from './views/parts.tsx'
+import { ServerView } from './views/server.tsx'
+import { ThemeButton } from './views/theme.tsx'
+import { ThreadView } from './views/thread.tsx'
+import { ThreadList } from './views/thread-list.tsx'
+
+export function App() {
+  const [place, id, tab = 'log'] = useRoute()
+  const threadId = place === 'threads' ? id : undefined
+  const isServer = place === 'server'
+  return (
+    <div class={`app ${threadId !== undefined || isServer ? 'has-main' : ''}`}>
+      <header class="top">
+        <a class="brand" href={routeTo()}>
+          agentwire <span>devtools</span>
+        </a>
+        <span class="keys wide" aria-hidden="true">
+          <kbd>j</kbd> <kbd>k</kbd> move <kbd>/</kbd> search <kbd>1</kbd>–<kbd>5</kbd> views <kbd>Esc</kbd>{' '}
+          back
+        </span>
+        <a class="button" href={routeTo('server')} aria-current={isServer ? 'page' : undefined}>
+          Server
+        </a>
+        <ThemeButton />
+      </header>
+      <Away />
+      <ThreadList openId={threadId} tab={tab} />
+      <main>
+        {isServer ? (
+          <ServerView />
+        ) : threadId === undefined ? (
+          <Empty>Choose a thread to see its events, steps and states as they come.</Empty>
+        ) : (
+          <ThreadView key={threadId} threadId={threadId} tab={tab} />
+        )}
+      </main>
+    </div>
+  )
+}
+
+/** Said in one place, because everything fails at once. */
+function Away() {
+  const { away, problem } = useConnection()
+  return (
+    <div role="status" class={away ? 'away' : 'hidden'}>
+      {away && (
+        <>
+          <strong>{problem}</strong> What you see is the last that was known. The page goes on by itself when
+          the server is back.
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,105 @@
+import { createClock } from '../model/log.ts'
+
+/** Relative to the page, so that it works under whatever prefix the host has mounted it. */
+const BASE = `${location.pathname.replace(/\/$/, '')}/api`
+
+/** An answer that is no success, in words. */
+export class ApiError extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** Whether the server can be reached. */
+export interface Connection {
+  readonly away: boolean
+  readonly problem: string
+}
+
+let connection: Connection = { away: false, problem: '' }
+const listeners = new Set<() => void>()
+
+export const getConnection = (): Connection => connection
+
+export function onConnection(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+function setConnection(next: Connection): void {
+  if (next.away === connection.away && next.problem === connection.problem) return
+  connection = next
+  for (const listener of listeners) listener()
+}
+
+export const clock = createClock()
+
+/** Asks the server. Throws `ApiError`, with status 0 where it cannot be reached. */
+export async function ask<T>(path: string, body?: unknown): Promise<T> {
+  const sentAt = Date.now()
+  const response = await request(path, body)
+  const text = await response.text()
+  const value = text === '' ? undefined : JSON.parse(text)
+  if (typeof value?.now === 'number') clock.note(sentAt, Date.now(), value.now)
+  return value as T
+}
+
+/** The bytes of a stream. Throws as `ask`, also when the stream breaks off. */
+export async function* stream(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const response = await request(path, undefined, signal)
+  const reader = response.body!.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch(() => {
+        throw away('The connection was lost.')
+      })
+      if (done) return
+      yield value
+    }
+  } finally {
+    // Whoever leaves the loop has no use for what the cancel answers.
+    reader.cancel().catch(() => {})
+  }
+}
+
+async function request(path: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
+  const init: RequestInit = { signal: signal ?? null }
+  if (body !== undefined) {
+    init.method = 'POST'
+    init.headers = { 'content-type': 'application/json' }
+    init.body = JSON.stringify(body)
+  }
+  let response: Response
+  try {
+    response = await fetch(`${BASE}${path}`, init)
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw away('The server cannot be reached.')
+  }
+  if (response.ok) {
+    setConnection({ away: false, problem: '' })
+    return response
+  }
+  const { status } = response
+  const said = await response.json().then(messageOf, () => undefined)
+  if (status === 502 || status === 503 || status === 504)
+    throw away(said ?? 'The server is not ready.', status)
+  setConnection({ away: false, problem: '' })
+  throw new ApiError(status, wordsOf(status, said))
+}
+
+const messageOf = (body: { readonly message?: unknown } | null): string | undefined =>
+  typeof body?.message === 'string' ? body.message : undefined
+
+function away(problem: string, status = 0): ApiError {
+  setConnection({ away: true, problem })
+  return new ApiError(status, problem)
+}
+
+function wordsOf(status: number, said: string | undefined): string {
+  if (status === 401)
+    return 'The server does not know who you are any more. Sign in again, then reload this page.'
+  return said ?? `The server answered with status ${status}.`
+}

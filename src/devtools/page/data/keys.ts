@@ -1,0 +1,35 @@
+import { useEffect, useRef } from 'preact/hooks'
+
+/** A key, as `KeyboardEvent.key` names it, and what it does. */
+export type KeyAction = readonly [key: string, action: () => void]
+
+/** What each part of the page does with a key. The part that came last is asked first. */
+const parts: { current: readonly KeyAction[] }[] = []
+
+/** Keys of a part of the page, for as long as it is shown. */
+export function useKeys(keys: readonly KeyAction[]): void {
+  const part = useRef(keys)
+  part.current = keys
+  useEffect(() => {
+    parts.push(part)
+    return () => void parts.splice(parts.indexOf(part), 1)
+  }, [])
+}
+
+/** Gives keys to the parts of the page, but for those that are typed into a field. */
+export function listenToKeys(): void {
+  addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const target = event.target as HTMLElement
+    const isField = target.matches?.('input, textarea, select') ?? false
+    if (isField && event.key !== 'Escape') return
+    if (isField) target.blur()
+    const action = parts
+      .toReversed()
+      .flatMap(({ current }) => current)
+      .find(([key]) => key === event.key)?.[1]
+    if (!action) return
+    event.preventDefault()
+    action()
+  })
+}

@@ -1,0 +1,97 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { createFrameReader } from '../model/frames.ts'
+import { createLog, type Log, type WireEvent } from '../model/log.ts'
+import { createSpanTree, type SpanTree } from '../model/spans.ts'
+import { ApiError, clock, stream } from './api.ts'
+
+export interface LiveLog {
+  readonly log: Log
+  readonly tree: SpanTree
+  /** Rises when either has changed. */
+  readonly version: number
+  /** Why there is nothing more to come, such as a thread that was deleted. */
+  readonly error: ApiError | undefined
+}
+
+/** What the page keeps of one thread's log. */
+export const BOUNDS = { events: 20_000, bytes: 48 * 1024 * 1024 }
+/** The page is drawn at most this often while events arrive, in milliseconds. */
+const DRAW_MS = 100
+
+/** Follows the log of a thread, from `after` on, and goes on where it was after each lost connection. */
+export function useLog(
+  threadId: string,
+  after: number | undefined,
+  onEvent: (event: WireEvent) => void,
+): LiveLog {
+  const [live, setLive] = useState<LiveLog>(() => emptyLog(after ?? 0))
+  const told = useRef(onEvent)
+  told.current = onEvent
+  useEffect(() => {
+    if (after === undefined) return
+    const { log, tree } = emptyLog(after)
+    const stop = new AbortController()
+    let drawing: ReturnType<typeof setTimeout> | undefined
+    let version = 0
+    const draw = (error?: ApiError) => {
+      clearTimeout(drawing)
+      drawing = undefined
+      setLive({ log, tree, version: ++version, error })
+    }
+    async function follow(): Promise<void> {
+      const read = createFrameReader()
+      const openedAt = clock.toServer(Date.now())
+      for await (const chunk of stream(
+        `/threads/${encodeURIComponent(threadId)}/log?after=${log.last}`,
+        stop.signal,
+      )) {
+        const at = clock.toServer(Date.now())
+        const arrival = at === undefined || openedAt === undefined ? undefined : { at, openedAt }
+        for (const frame of read(chunk)) {
+          const event = log.add(frame, arrival)
+          if (!event) continue
+          tree.add(event)
+          told.current(event)
+        }
+        drawing ??= setTimeout(draw, DRAW_MS)
+      }
+    }
+    async function keepFollowing(): Promise<void> {
+      for (let failures = 0; !stop.signal.aborted; ) {
+        const { last } = log
+        const error = await follow().then(
+          () => undefined,
+          (reason) => reason,
+        )
+        if (stop.signal.aborted) return
+        // What a server refuses it will refuse again.
+        if (error instanceof ApiError && error.status >= 400 && error.status < 500) return draw(error)
+        failures = log.last > last ? 0 : failures + 1
+        await pause(Math.min(5_000, 250 * 2 ** failures), stop.signal)
+      }
+    }
+    draw()
+    void keepFollowing()
+    return () => {
+      stop.abort()
+      clearTimeout(drawing)
+    }
+  }, [threadId, after])
+  return live
+}
+
+const emptyLog = (after: number): LiveLog => ({
+  log: createLog(BOUNDS, after),
+  tree: createSpanTree(),
+  version: 0,
+  error: undefined,
+})
+
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })

@@ -1,0 +1,85 @@
+import { isObject, type JsonObject } from './json.ts'
+
+/** One difference between two states. */
+export interface Change {
+  readonly kind: 'added' | 'removed' | 'changed'
+  /** Keys, and positions in lists. */
+  readonly path: readonly (string | number)[]
+  readonly before?: unknown
+  readonly after?: unknown
+}
+
+/** More would be unreadable, and slow to show. */
+const MAX_CHANGES = 500
+
+/** What makes the second value of the first, in the order of the second. Items of lists that have ids are compared by them. */
+export function diff(before: unknown, after: unknown): readonly Change[] {
+  const changes: Change[] = []
+  compare(before, after, [], changes)
+  return changes
+}
+
+function compare(before: unknown, after: unknown, path: Change['path'], changes: Change[]): void {
+  if (Object.is(before, after) || changes.length >= MAX_CHANGES) return
+  if (Array.isArray(before) && Array.isArray(after)) compareLists(before, after, path, changes)
+  else if (isObject(before) && isObject(after)) compareObjects(before, after, path, changes)
+  else changes.push({ kind: 'changed', path, before, after })
+}
+
+function compareObjects(
+  before: JsonObject,
+  after: JsonObject,
+  path: Change['path'],
+  changes: Change[],
+): void {
+  const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
+  for (const key of removed) add(changes, { kind: 'removed', path: [...path, key], before: before[key] })
+  for (const key of Object.keys(after)) {
+    const at = [...path, key]
+    if (Object.hasOwn(before, key)) compare(before[key], after[key], at, changes)
+    else add(changes, { kind: 'added', path: at, after: after[key] })
+  }
+}
+
+function compareLists(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  path: Change['path'],
+  changes: Change[],
+): void {
+  const keysBefore = keysOf(before)
+  const keysAfter = keysOf(after)
+  const wasAt = new Map(keysBefore.map((key, index) => [key, index]))
+  const isAt = new Map(keysAfter.map((key, index) => [key, index]))
+  for (const [index, key] of keysBefore.entries())
+    if (!isAt.has(key)) add(changes, { kind: 'removed', path: [...path, index], before: before[index] })
+  for (const [index, key] of keysAfter.entries()) {
+    const was = wasAt.get(key)
+    const at = [...path, index]
+    if (was === undefined) add(changes, { kind: 'added', path: at, after: after[index] })
+    else compare(before[was], after[index], at, changes)
+  }
+}
+
+function add(changes: Change[], change: Change): void {
+  if (changes.length < MAX_CHANGES) changes.push(change)
+}
+
+/** What the items of a list are told apart by: their ids where all have one of their own, else their positions. */
+function keysOf(list: readonly unknown[]): readonly unknown[] {
+  const ids = list.map((item) => (isObject(item) && typeof item.id === 'string' ? item.id : undefined))
+  const areKeys = !ids.includes(undefined) && new Set(ids).size === ids.length
+  return areKeys ? ids : list.map((_, index) => index)
+}
+
+/** A path as one would write it in JavaScript, such as `messages[2].content`. */
+export const pathText = (path: Change['path']): string =>
+  path
+    .map((key, index) =>
+      typeof key === 'number'
+        ? `[${key}]`
+        : /^[A-Za-z_$][\w$]*$/.test(key)
+          ? `${index > 0 ? '.' : ''}${key}`
+          : `[${JSON.stringify(key)}]`,
+    )
+    .join('') || '(all)'

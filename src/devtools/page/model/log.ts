@@ -1,0 +1,185 @@
+import type { Frame } from './frames.ts'
+import { fieldOf, textOf } from './json.ts'
+
+/** One event as the page keeps it. Its payload stays text until somebody looks at it. */
+export interface LogEntry {
+  readonly seq: number
+  /** `gap` for a place where the log has lost events. */
+  readonly method: string
+  /** What a client subscribes to, such as `messages` or `custom:progress`. */
+  readonly channel: string
+  readonly namespace: readonly string[]
+  /** What kind of its method it is, such as `content-block-delta`. */
+  readonly kind: string
+  readonly bytes: number
+  /** By the server's clock, in milliseconds since 1970. */
+  readonly at: number
+  /** Milliseconds since the event before. Undefined for the first. */
+  readonly sinceLast: number | undefined
+  /** Milliseconds from the server to the page. Undefined for events that were there before. */
+  readonly latency: number | undefined
+  readonly text: string
+}
+
+/** An event as the protocol sends it (docs/protocol.md §5.1). */
+export interface WireEvent {
+  readonly type: string
+  readonly seq: number
+  readonly method: string
+  readonly params: {
+    readonly namespace: readonly string[]
+    readonly timestamp: number
+    readonly data: unknown
+  }
+}
+
+export interface LogBounds {
+  readonly events: number
+  readonly bytes: number
+}
+
+/** The events of one thread, the newest ones: what is beyond the bounds is dropped, oldest first. */
+export interface Log {
+  readonly entries: readonly LogEntry[]
+  /** How many events were dropped. */
+  readonly dropped: number
+  readonly bytes: number
+  /** The last sequence number. */
+  readonly last: number
+  /** Adds a frame. Gives its event, or undefined for one that is known already and for a gap. */
+  add(frame: Frame, arrival?: Arrival): WireEvent | undefined
+}
+
+/** By the server's clock, in milliseconds since 1970. */
+export interface Arrival {
+  readonly at: number
+  /** When the stream was opened: what is older than this was waiting, not on its way. */
+  readonly openedAt: number
+}
+
+/** Dropping from the front of an array moves all of it, so it is done in parts of this many events. */
+const DROP = 1_000
+
+export function createLog(bounds: LogBounds, after = 0): Log {
+  let entries: LogEntry[] = []
+  let dropped = 0
+  let bytes = 0
+  let last = after
+
+  function drop(): void {
+    let count = 0
+    let freed = 0
+    while (count < entries.length - 1 && (count < DROP || bytes - freed > bounds.bytes))
+      freed += entries[count++]!.bytes
+    entries = entries.slice(count)
+    dropped += count
+    bytes -= freed
+  }
+
+  return {
+    get entries() {
+      return entries
+    },
+    get dropped() {
+      return dropped
+    },
+    get bytes() {
+      return bytes
+    },
+    get last() {
+      return last
+    },
+    add(frame, arrival) {
+      const event = JSON.parse(frame.data) as WireEvent
+      const entry =
+        event.type === 'gap' ? gapOf(event, frame) : entryOf(event, frame, entries.at(-1), arrival)
+      // A state that stands for lost events has the number of the last of them.
+      if (entry.seq < last || (entry.seq === last && entries.at(-1)?.text === entry.text)) return undefined
+      last = entry.seq
+      entries.push(entry)
+      bytes += entry.bytes
+      if (entries.length > bounds.events + DROP || bytes > bounds.bytes) drop()
+      return event.type === 'gap' ? undefined : event
+    },
+  }
+}
+
+function entryOf(
+  { seq, method, params }: WireEvent,
+  { data: text, bytes }: Frame,
+  before: LogEntry | undefined,
+  arrival: Arrival | undefined,
+): LogEntry {
+  const { namespace, timestamp: at, data } = params
+  const name = fieldOf(data, 'name')
+  const channel =
+    method === 'input.requested' ? 'input' : method === 'custom' && name != null ? `custom:${name}` : method
+  return {
+    seq,
+    method,
+    channel,
+    namespace,
+    kind: kindOf(method, data),
+    bytes,
+    at,
+    sinceLast: before && before.at > 0 ? Math.max(0, at - before.at) : undefined,
+    latency: arrival && at >= arrival.openedAt ? Math.max(0, arrival.at - at) : undefined,
+    text,
+  }
+}
+
+function gapOf(event: unknown, { data: text, bytes }: Frame): LogEntry {
+  const first = Number(fieldOf(event, 'first_retained'))
+  const after = Number(fieldOf(event, 'after'))
+  const kind = `${first - after - 1} events are gone`
+  const about = { method: 'gap', channel: 'gap', namespace: [], kind, at: 0, sinceLast: undefined }
+  return { ...about, seq: first - 1, bytes, latency: undefined, text }
+}
+
+/** What tells the events of one channel apart at a glance. */
+function kindOf(method: string, data: unknown): string {
+  const event = textOf(fieldOf(data, 'event'))
+  if (method === 'tools') return [event, textOf(fieldOf(data, 'tool_name'))].filter(Boolean).join(' ')
+  if (method === 'tasks')
+    return `${textOf(fieldOf(data, 'name')) ?? ''} ${fieldOf(data, 'input') === undefined ? 'done' : 'begins'}`
+  if (method === 'updates') return textOf(fieldOf(data, 'node')) ?? ''
+  if (method === 'checkpoints') return `step ${fieldOf(data, 'step')}`
+  return event ?? ''
+}
+
+export interface LogFilter {
+  /** Empty: all. */
+  readonly channels: ReadonlySet<string>
+  /** A prefix, as one text. Empty: all. */
+  readonly namespace: string
+}
+
+export const namespaceText = (namespace: readonly string[]): string => namespace.join(' › ')
+
+export const matches = ({ channels, namespace }: LogFilter, entry: LogEntry): boolean =>
+  entry.method === 'gap' ||
+  ((channels.size === 0 || channels.has(entry.channel)) &&
+    (namespace === '' || `${namespaceText(entry.namespace)} › `.startsWith(`${namespace} › `)))
+
+/**
+ * How far the page's clock is ahead of the server's, from the answers of the server. The one that was quickest on its way says it
+ * best.
+ */
+export function createClock(): {
+  /** Takes an answer: when it was asked and came by the page's clock, and the server's clock in between. */
+  note(sentAt: number, arrivedAt: number, serverTime: number): void
+  /** The server's clock, now. Undefined before the first answer. */
+  toServer(pageTime: number): number | undefined
+} {
+  let ahead: number | undefined
+  let quickest = Number.POSITIVE_INFINITY
+  return {
+    note(sentAt, arrivedAt, serverTime) {
+      const took = arrivedAt - sentAt
+      if (took > quickest) return
+      quickest = took
+      ahead = (sentAt + arrivedAt) / 2 - serverTime
+    },
+    toServer: (pageTime) => (ahead === undefined ? undefined : pageTime - ahead),
+  }
+}

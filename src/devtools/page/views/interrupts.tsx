@@ -1,0 +1,127 @@
+/** @jsxImportSource preact */
+import { useState } from 'preact/hooks'
+import type { Answers, InterruptRow, StartedRun, ThreadDetail } from '../../wire.ts'
+import { ask } from '../data/api.ts'
+import { type ActionRequest, actionsOf, approveAll, editAll, rejectAll } from '../model/approval.ts'
+import { parseJson } from '../model/json.ts'
+import { JsonTree } from './json-tree.tsx'
+import { Action, Empty, Id, Problem } from './parts.tsx'
+
+interface InterruptsViewProps {
+  readonly thread: ThreadDetail
+  readonly onDone: () => void
+}
+
+export function InterruptsView({ thread, onDone }: InterruptsViewProps) {
+  const { thread_id, open_interrupts: open } = thread
+  const [texts, setTexts] = useState<Readonly<Record<string, string>>>({})
+  const textOf = (interrupt: InterruptRow) => texts[interrupt.interrupt_id] ?? firstAnswer(interrupt)
+  const send = async (answers: Answers['answers']) => {
+    await ask<StartedRun>(`/threads/${encodeURIComponent(thread_id)}/answers`, { answers } satisfies Answers)
+    onDone()
+  }
+  if (open.length === 0) return <Empty>Nothing waits for an answer.</Empty>
+  const answers = open.map((interrupt) => [interrupt.interrupt_id, parseJson(textOf(interrupt))] as const)
+  const areGood = answers.every(([, parsed]) => 'value' in parsed)
+  return (
+    <div class="interrupts">
+      {open.map((interrupt) => (
+        <Question
+          key={interrupt.interrupt_id}
+          interrupt={interrupt}
+          text={textOf(interrupt)}
+          onText={(text) => setTexts({ ...texts, [interrupt.interrupt_id]: text })}
+          onAnswer={(value) => send({ [interrupt.interrupt_id]: value })}
+        />
+      ))}
+      {open.length > 1 && areGood && (
+        <Action
+          kind="primary"
+          run={() =>
+            send(Object.fromEntries(answers.map(([id, parsed]) => [id, 'value' in parsed && parsed.value])))
+          }
+        >
+          Answer all {open.length} together
+        </Action>
+      )}
+    </div>
+  )
+}
+
+const pretty = (value: unknown): string => JSON.stringify(value, undefined, 2)
+
+/** What stands in the editor first: the answer that most will give. */
+function firstAnswer({ value }: InterruptRow): string {
+  const actions = actionsOf(value)
+  return actions ? pretty(approveAll(actions)) : 'true'
+}
+
+interface QuestionProps {
+  readonly interrupt: InterruptRow
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly onAnswer: (value: unknown) => Promise<void>
+}
+
+function Question({ interrupt, text, onText, onAnswer }: QuestionProps) {
+  const { interrupt_id, value, namespace } = interrupt
+  const actions = actionsOf(value)
+  const parsed = parseJson(text)
+  return (
+    <section class="question" aria-label="Interrupt">
+      <header>
+        <h2>{actions ? `Approve ${actions.map(({ name }) => name).join(', ')}?` : 'The agent asks'}</h2>
+        <Id id={interrupt_id} />
+        {namespace.length > 0 && <span class="dim">{namespace.join(' › ')}</span>}
+      </header>
+      <JsonTree value={actions && actions.length > 0 ? actions : value} open={4} />
+      {actions && <Shortcuts actions={actions} value={value} onText={onText} onAnswer={onAnswer} />}
+      <label>
+        Answer, as JSON
+        <textarea
+          rows={Math.min(14, text.split('\n').length + 1)}
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => onText(currentTarget.value)}
+        />
+      </label>
+      {'problem' in parsed ? (
+        <Problem>{parsed.problem}</Problem>
+      ) : (
+        <Action kind={actions ? '' : 'primary'} run={() => onAnswer(parsed.value)}>
+          Send this answer
+        </Action>
+      )}
+    </section>
+  )
+}
+
+interface ShortcutsProps {
+  readonly actions: readonly ActionRequest[]
+  readonly value: unknown
+  readonly onText: (text: string) => void
+  readonly onAnswer: (value: unknown) => Promise<void>
+}
+
+function Shortcuts({ actions, value, onText, onAnswer }: ShortcutsProps) {
+  const [reason, setReason] = useState('')
+  return (
+    <div class="form row-form">
+      <Action kind="primary" run={() => onAnswer(approveAll(actions))}>
+        Approve
+      </Action>
+      <button type="button" onClick={() => onText(pretty(editAll(actions, value)))}>
+        Edit the arguments
+      </button>
+      <input
+        aria-label="Reason of a rejection"
+        placeholder="Reason (optional)"
+        value={reason}
+        onInput={({ currentTarget }) => setReason(currentTarget.value)}
+      />
+      <Action kind="danger" run={() => onAnswer(rejectAll(actions, reason))}>
+        Reject
+      </Action>
+    </div>
+  )
+}

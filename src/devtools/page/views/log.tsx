@@ -1,0 +1,248 @@
+/** @jsxImportSource preact */
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useKeys } from '../data/keys.ts'
+import type { LiveLog } from '../data/use-log.ts'
+import { fieldOf } from '../model/json.ts'
+import { type LogEntry, matches, namespaceText } from '../model/log.ts'
+import { bytesText, clockText, durationText, shortSegment } from '../model/text.ts'
+import { JsonTree } from './json-tree.tsx'
+import { Empty, Size } from './parts.tsx'
+
+/** As in the style sheet, in pixels: only the rows in sight are drawn. */
+const ROW = 26
+const BEYOND = 10
+
+export function LogView({ live }: { readonly live: LiveLog }) {
+  const { log, version } = live
+  const [channels, setChannels] = useState<ReadonlySet<string>>(new Set())
+  const [namespace, setNamespace] = useState('')
+  const [paused, setPaused] = useState<readonly LogEntry[]>()
+  const [selected, setSelected] = useState<LogEntry>()
+  const all = paused ?? log.entries
+  // The log changes in place: its version says when.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  const shown = useMemo(
+    () => all.filter((entry) => matches({ channels, namespace }, entry)),
+    [all, version, channels, namespace],
+  )
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  const known = useMemo(() => namesIn(all), [all, version])
+  const toggle = (channel: string) => {
+    const next = new Set(channels)
+    if (!next.delete(channel)) next.add(channel)
+    setChannels(next)
+  }
+  const move = (by: number) => {
+    const at = selected ? shown.indexOf(selected) : -1
+    const next = at < 0 ? shown.at(-1) : shown[Math.min(shown.length - 1, Math.max(0, at + by))]
+    setSelected(next)
+  }
+  const pause = () => setPaused(paused ? undefined : [...log.entries])
+  useKeys([
+    ['j', () => move(1)],
+    ['k', () => move(-1)],
+    ['p', pause],
+    ...(selected ? [['Escape', () => setSelected(undefined)] as const] : []),
+  ])
+  return (
+    <div class={`log ${selected ? 'has-detail' : ''}`}>
+      <div class="bar">
+        <fieldset class="chips">
+          <legend class="hidden">Channels</legend>
+          {known.channels.map(([channel, count]) => (
+            <button
+              key={channel}
+              type="button"
+              class="chip"
+              aria-pressed={channels.has(channel)}
+              onClick={() => toggle(channel)}
+            >
+              {channel} <span class="count">{count.toLocaleString()}</span>
+            </button>
+          ))}
+        </fieldset>
+        <select
+          aria-label="Namespace"
+          value={namespace}
+          onChange={({ currentTarget }) => setNamespace(currentTarget.value)}
+        >
+          <option value="">all namespaces</option>
+          {known.namespaces.map((one) => (
+            <option key={one} value={one}>
+              {one.split(' › ').map(shortSegment).join(' › ')}
+            </option>
+          ))}
+        </select>
+        <button type="button" aria-pressed={paused !== undefined} onClick={pause}>
+          {paused ? `Go on (${log.last - (paused.at(-1)?.seq ?? 0)} new)` : 'Pause'}
+        </button>
+        <span class="dim" role="status">
+          {shown.length.toLocaleString()} shown · {bytesText(log.bytes)}
+          {log.dropped > 0 && ` · ${log.dropped.toLocaleString()} older ones dropped from this page`}
+        </span>
+      </div>
+      <Rows entries={shown} selected={selected} onSelect={setSelected} follow={paused === undefined} />
+      {selected && <Payload entry={selected} onClose={() => setSelected(undefined)} />}
+    </div>
+  )
+}
+
+function namesIn(entries: readonly LogEntry[]) {
+  const channels = new Map<string, number>()
+  const namespaces = new Set<string>()
+  for (const { channel, namespace } of entries) {
+    channels.set(channel, (channels.get(channel) ?? 0) + 1)
+    if (namespace.length > 0) namespaces.add(namespaceText(namespace))
+  }
+  return { channels: [...channels].sort(([a], [b]) => (a < b ? -1 : 1)), namespaces: [...namespaces].sort() }
+}
+
+interface RowsProps {
+  readonly entries: readonly LogEntry[]
+  readonly selected: LogEntry | undefined
+  readonly onSelect: (entry: LogEntry) => void
+  readonly follow: boolean
+}
+
+function Rows({ entries, selected, onSelect, follow }: RowsProps) {
+  const box = useRef<HTMLDivElement>(null)
+  const atEnd = useRef(true)
+  const [place, setPlace] = useState({ top: 0, height: 600 })
+  const look = () => {
+    const { scrollTop, clientHeight, scrollHeight } = box.current!
+    atEnd.current = scrollHeight - scrollTop - clientHeight < ROW
+    setPlace({ top: scrollTop, height: clientHeight })
+  }
+  // The newest event stays in sight for who has not scrolled away from it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: after each change of the entries, and no other
+  useLayoutEffect(() => {
+    if (follow && atEnd.current) box.current!.scrollTop = box.current!.scrollHeight
+    look()
+  }, [entries, follow])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once
+  useEffect(() => {
+    const observer = new ResizeObserver(look)
+    observer.observe(box.current!)
+    return () => observer.disconnect()
+  }, [])
+  const selectedAt = selected ? entries.indexOf(selected) : -1
+  useEffect(() => {
+    if (selectedAt < 0) return
+    const { scrollTop, clientHeight } = box.current!
+    const top = selectedAt * ROW
+    if (top < scrollTop) box.current!.scrollTop = top
+    else if (top + 2 * ROW > scrollTop + clientHeight) box.current!.scrollTop = top + 2 * ROW - clientHeight
+  }, [selectedAt])
+  const from = Math.max(0, Math.floor(place.top / ROW) - BEYOND)
+  const to = Math.min(entries.length, Math.ceil((place.top + place.height) / ROW) + BEYOND)
+  return (
+    <div
+      class="rows"
+      ref={box}
+      onScroll={look}
+      role="grid"
+      aria-label="Events"
+      aria-rowcount={entries.length + 1}
+      tabIndex={0}
+    >
+      <div class="row head" role="row" aria-rowindex={1}>
+        <span role="columnheader">seq</span>
+        <span role="columnheader">time</span>
+        <span role="columnheader" title="Since the event before">
+          Δ
+        </span>
+        <span role="columnheader">channel</span>
+        <span role="columnheader">namespace</span>
+        <span role="columnheader" title="Of the frame, as it is stored and sent">
+          size
+        </span>
+        <span role="columnheader" title="From the server to this page">
+          latency
+        </span>
+      </div>
+      {entries.length === 0 && <Empty>No events yet. They appear here as they come.</Empty>}
+      <div role="rowgroup" style={{ height: `${entries.length * ROW}px`, position: 'relative' }}>
+        {entries.slice(from, to).map((entry, index) => (
+          <Row
+            key={`${entry.seq}${entry.method}`}
+            entry={entry}
+            at={from + index}
+            isSelected={entry === selected}
+            onSelect={onSelect}
+          />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+interface RowProps {
+  readonly entry: LogEntry
+  readonly at: number
+  readonly isSelected: boolean
+  readonly onSelect: (entry: LogEntry) => void
+}
+
+function Row({ entry, at, isSelected, onSelect }: RowProps) {
+  const { seq, at: time, sinceLast, channel, kind, namespace, bytes, latency } = entry
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: j and k select rows
+    <div
+      class={`row ${isSelected ? 'selected' : ''}`}
+      role="row"
+      aria-rowindex={at + 2}
+      aria-selected={isSelected}
+      tabIndex={-1}
+      style={{ top: `${at * ROW}px` }}
+      onClick={() => onSelect(entry)}
+    >
+      <span role="gridcell" class="number">
+        {seq}
+      </span>
+      <span role="gridcell" class="number">
+        {time > 0 ? clockText(time) : ''}
+      </span>
+      <span role="gridcell" class="number dim">
+        {sinceLast === undefined ? '' : `+${durationText(sinceLast)}`}
+      </span>
+      <span role="gridcell" class="what">
+        <span class={`channel of-${channel.split(':')[0]}`}>{channel}</span> <span class="dim">{kind}</span>
+      </span>
+      <span role="gridcell" class="namespace" title={namespaceText(namespace)}>
+        {namespace.map(shortSegment).join(' › ')}
+      </span>
+      <span role="gridcell">
+        <Size bytes={bytes} />
+      </span>
+      <span role="gridcell" class="number dim">
+        {latency === undefined ? '–' : durationText(latency)}
+      </span>
+    </div>
+  )
+}
+
+function Payload({ entry, onClose }: { readonly entry: LogEntry; readonly onClose: () => void }) {
+  const event = useMemo(() => JSON.parse(entry.text) as unknown, [entry])
+  const data = fieldOf(fieldOf(event, 'params'), 'data')
+  return (
+    <aside class="detail" aria-label="Event">
+      <header>
+        <h2>
+          {entry.channel} <span class="number">{entry.seq}</span>
+        </h2>
+        <button type="button" class="quiet" onClick={onClose} aria-label="Close the event">
+          ✕
+        </button>
+      </header>
+      <dl>
+        <dt>id</dt>
+        <dd>{String(fieldOf(event, 'event_id') ?? '–')}</dd>
+        <dt>namespace</dt>
+        <dd>{namespaceText(entry.namespace) || 'root'}</dd>
+        <dt>size</dt>
+        <dd>{entry.bytes.toLocaleString()} bytes</dd>
+      </dl>
+      <JsonTree value={data ?? event} open={3} />
+    </aside>
+  )
+}

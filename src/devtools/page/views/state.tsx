@@ -1,0 +1,217 @@
+/** @jsxImportSource preact */
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import type { CheckpointRow, CheckpointState, StartedRun } from '../../wire.ts'
+import type { ApiError } from '../data/api.ts'
+import { ask } from '../data/api.ts'
+import { go, toApiError } from '../data/hooks.ts'
+import { useKeys } from '../data/keys.ts'
+import type { LiveLog } from '../data/use-log.ts'
+import { type Change, diff, pathText } from '../model/diff.ts'
+import { parseJson } from '../model/json.ts'
+import { shortId, shortSegment } from '../model/text.ts'
+import { JsonTree } from './json-tree.tsx'
+import { Action, Empty, Id, Problem } from './parts.tsx'
+
+interface StateViewProps {
+  readonly threadId: string
+  readonly live: LiveLog
+  /** Rises when there may be new checkpoints. */
+  readonly changes: number
+}
+
+export function StateView({ threadId, live, changes }: StateViewProps) {
+  const [ns, setNs] = useState('')
+  const [chosen, setChosen] = useState<string>()
+  const base = `/threads/${encodeURIComponent(threadId)}/checkpoints`
+  const list = useAsked<readonly CheckpointRow[]>(`${base}?ns=${encodeURIComponent(ns)}`, changes)
+  const namespaces = useNamespaces(live)
+  const rows = list.data ?? []
+  const open = rows.find(({ checkpoint_id }) => checkpoint_id === chosen) ?? rows[0]
+  const at = open ? rows.indexOf(open) : -1
+  const move = (by: number) => setChosen(rows[Math.min(rows.length - 1, Math.max(0, at + by))]?.checkpoint_id)
+  useKeys([
+    ['j', () => move(1)],
+    ['k', () => move(-1)],
+  ])
+  return (
+    <div class="state">
+      <div class="checkpoints">
+        <select
+          aria-label="Namespace of the state"
+          value={ns}
+          onChange={({ currentTarget }) => setNs(currentTarget.value)}
+        >
+          <option value="">root</option>
+          {namespaces.map((one) => (
+            <option key={one} value={one}>
+              {one.split('|').map(shortSegment).join(' › ')}
+            </option>
+          ))}
+        </select>
+        {list.error && <Problem>{list.error.message}</Problem>}
+        <ul>
+          {rows.map((row) => (
+            <li key={row.checkpoint_id}>
+              <button
+                type="button"
+                aria-current={row === open ? 'true' : undefined}
+                onClick={() => setChosen(row.checkpoint_id)}
+              >
+                <span class="number">{row.step ?? ''}</span> <span>{row.source ?? 'checkpoint'}</span>
+                <span class="dim">{row.next.length > 0 ? `→ ${row.next.join(', ')}` : 'end'}</span>
+              </button>
+            </li>
+          ))}
+        </ul>
+        {list.data && rows.length === 0 && <Empty>No checkpoints here.</Empty>}
+      </div>
+      {open && <Checkpoint key={open.checkpoint_id} threadId={threadId} base={base} row={open} />}
+    </div>
+  )
+}
+
+/** The namespaces that have told of checkpoints, as savers name them. */
+function useNamespaces({ log, version }: LiveLog): readonly string[] {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the log changes in place, and its version says when
+  return useMemo(() => {
+    const own = log.entries.filter(
+      ({ method, namespace }) => method === 'checkpoints' && namespace.length > 0,
+    )
+    return [...new Set(own.map(({ namespace }) => namespace.join('|')))]
+  }, [version])
+}
+
+interface CheckpointProps {
+  readonly threadId: string
+  readonly base: string
+  readonly row: CheckpointRow
+}
+
+function Checkpoint({ threadId, base, row }: CheckpointProps) {
+  const [whole, setWhole] = useState(false)
+  const ns = `?ns=${encodeURIComponent(row.checkpoint_ns)}`
+  const state = useAsked<CheckpointState>(`${base}/${row.checkpoint_id}${ns}`)
+  const before = useAsked<CheckpointState>(
+    row.parent_id === null ? undefined : `${base}/${row.parent_id}${ns}`,
+  )
+  const isReady = state.data && (row.parent_id === null || before.data || before.error)
+  return (
+    <section class="checkpoint" aria-label="Checkpoint">
+      <header>
+        <h2>
+          Step {row.step ?? '?'} <span class="dim">{row.source}</span>
+        </h2>
+        <Id id={row.checkpoint_id} />
+        <button type="button" aria-pressed={!whole} onClick={() => setWhole(false)}>
+          Changes
+        </button>
+        <button type="button" aria-pressed={whole} onClick={() => setWhole(true)}>
+          Whole state
+        </button>
+      </header>
+      {row.checkpoint_ns === '' && <ForkForm threadId={threadId} row={row} />}
+      {row.tasks.length > 0 && (
+        <p class="facts">
+          {row.tasks.map(({ task_id, name, error, interrupts }) => (
+            <span key={task_id} class={error ? 'badge bad' : 'badge'}>
+              {name}
+              {interrupts > 0 && ` waits for ${interrupts}`}
+              {error && ` failed: ${error}`}
+            </span>
+          ))}
+        </p>
+      )}
+      {state.error && <Problem>{state.error.message}</Problem>}
+      {!isReady && !state.error && <Empty>Loading…</Empty>}
+      {isReady && whole && <JsonTree value={state.data!.values} open={2} />}
+      {isReady && !whole && <Changes before={before.data?.values ?? {}} after={state.data!.values} />}
+    </section>
+  )
+}
+
+const SIGNS: Readonly<Record<Change['kind'], string>> = { added: '+', removed: '−', changed: '~' }
+
+function Changes({ before, after }: { readonly before: unknown; readonly after: unknown }) {
+  const changes = useMemo(() => diff(before, after), [before, after])
+  if (changes.length === 0) return <Empty>This step has changed nothing.</Empty>
+  return (
+    <ul class="changes" aria-label="Changes since the checkpoint before">
+      {changes.map((change) => (
+        <li key={pathText(change.path)} class={change.kind}>
+          <code class="path">
+            {SIGNS[change.kind]} {pathText(change.path)} <span class="hidden">{change.kind}</span>
+          </code>
+          {change.kind !== 'added' && (
+            <div class="before">
+              <JsonTree value={change.before} open={1} />
+            </div>
+          )}
+          {change.kind !== 'removed' && (
+            <div class="after">
+              <JsonTree value={change.after} open={2} />
+            </div>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** A run from this checkpoint: what came after it stays in the history, and the thread goes on from here. */
+function ForkForm({ threadId, row }: { readonly threadId: string; readonly row: CheckpointRow }) {
+  const [isOpen, setOpen] = useState(false)
+  const [text, setText] = useState('null')
+  const parsed = parseJson(text)
+  const fork = async () => {
+    if ('problem' in parsed) return
+    const body = { checkpoint_id: row.checkpoint_id, input: parsed.value }
+    await ask<StartedRun>(`/threads/${encodeURIComponent(threadId)}/forks`, body)
+    go('threads', threadId, 'log')
+  }
+  if (!isOpen)
+    return (
+      <button type="button" onClick={() => setOpen(true)}>
+        Fork from here…
+      </button>
+    )
+  return (
+    <div class="form">
+      <label>
+        Input of the new run, as JSON. <code>null</code> goes on from the state as it is.
+        <textarea
+          rows={4}
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+        />
+      </label>
+      {'problem' in parsed && <Problem>{parsed.problem}</Problem>}
+      {'value' in parsed && (
+        <Action kind="primary" run={fork}>
+          Start a run from step {row.step ?? shortId(row.checkpoint_id)}
+        </Action>
+      )}
+      <button type="button" onClick={() => setOpen(false)}>
+        Cancel
+      </button>
+    </div>
+  )
+}
+
+/** Asks once, and again when `again` changes. What was known stays until the new answer is there. */
+function useAsked<T>(path: string | undefined, again = 0) {
+  const [state, setState] = useState<{ path?: string; data?: T; error?: ApiError }>({})
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `again` says when
+  useEffect(() => {
+    if (path === undefined) return
+    let isCurrent = true
+    ask<T>(path).then(
+      (data) => isCurrent && setState({ path, data }),
+      (error) => isCurrent && setState({ path, error: toApiError(error) }),
+    )
+    return () => {
+      isCurrent = false
+    }
+  }, [path, again])
+  return state.path === path ? state : {}
+}

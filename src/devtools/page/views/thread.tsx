@@ -1,0 +1,101 @@
+/** @jsxImportSource preact */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { ThreadDetail } from '../../wire.ts'
+import { go, routeTo, usePolled } from '../data/hooks.ts'
+import { useKeys } from '../data/keys.ts'
+import { BOUNDS, useLog } from '../data/use-log.ts'
+import type { WireEvent } from '../model/log.ts'
+import { InterruptsView } from './interrupts.tsx'
+import { LogView } from './log.tsx'
+import { Empty, Id, Problem, Status } from './parts.tsx'
+import { RunsView } from './runs.tsx'
+import { StateView } from './state.tsx'
+import { TimelineView } from './timeline.tsx'
+
+const TABS = [
+  ['log', 'Log'],
+  ['steps', 'Steps'],
+  ['state', 'State'],
+  ['interrupts', 'Interrupts'],
+  ['runs', 'Runs'],
+] as const
+
+/** What changes the record of a thread. */
+const TELLING = new Set(['lifecycle', 'input.requested'])
+/** The record is asked for again when such an event has come, and otherwise this often. */
+const POLL_MS = 5_000
+const SETTLE_MS = 150
+
+export function ThreadView({ threadId, tab }: { readonly threadId: string; readonly tab: string }) {
+  const path = `/threads/${encodeURIComponent(threadId)}`
+  const { data: thread, error, refresh } = usePolled<ThreadDetail>(path, POLL_MS)
+  const [checkpoints, setCheckpoints] = useState(0)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const onEvent = ({ method, params }: WireEvent) => {
+    const isCheckpoint = method === 'checkpoints'
+    if (!isCheckpoint && !(TELLING.has(method) && (method !== 'lifecycle' || params.namespace.length === 0)))
+      return
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => {
+      refresh()
+      setCheckpoints((count) => count + 1)
+    }, SETTLE_MS)
+  }
+  const live = useLog(threadId, useStart(thread), onEvent)
+  useKeys(TABS.map(([name], index) => [`${index + 1}`, () => go('threads', threadId, name)]))
+  if (error && error.status > 0 && error.status < 500) return <Problem>{error.message}</Problem>
+  if (!thread) return <Empty>Loading…</Empty>
+  const waiting = thread.open_interrupts.length
+  return (
+    <article class="thread" aria-label="Thread">
+      <header>
+        <a class="back" href={routeTo()} aria-label="Back to the threads">
+          ‹
+        </a>
+        <h1>{thread.title ?? thread.thread_id}</h1>
+        <Status status={thread.status} />
+        <p class="facts">
+          <Id id={thread.thread_id} />
+          <span>{thread.assistant_id ?? 'no agent yet'}</span>
+          <span>{live.log.last.toLocaleString()} events</span>
+          {thread.lease && (
+            <span>held by {thread.lease.is_here ? 'this process' : thread.lease.holder.slice(-8)}</span>
+          )}
+          {thread.queued > 0 && <span>{thread.queued} waiting</span>}
+        </p>
+        {thread.error && <Problem>{thread.error}</Problem>}
+      </header>
+      <div class="tabs" role="tablist" aria-label="Views">
+        {TABS.map(([name, label]) => (
+          <a
+            key={name}
+            id={`tab-${name}`}
+            role="tab"
+            aria-selected={name === tab}
+            aria-controls="view"
+            href={routeTo('threads', threadId, name)}
+          >
+            {label}
+            {name === 'interrupts' && waiting > 0 && <span class="badge warn">{waiting}</span>}
+          </a>
+        ))}
+      </div>
+      <div class="view" id="view" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+        {live.error && <Problem>{live.error.message}</Problem>}
+        {tab === 'log' && <LogView live={live} />}
+        {tab === 'steps' && <TimelineView live={live} />}
+        {tab === 'state' && <StateView threadId={threadId} live={live} changes={checkpoints} />}
+        {tab === 'interrupts' && <InterruptsView thread={thread} onDone={refresh} />}
+        {tab === 'runs' && <RunsView thread={thread} onDone={refresh} />}
+      </div>
+    </article>
+  )
+}
+
+/** Where the log is read from, decided once: the page keeps no more than the newest events. */
+function useStart(thread: ThreadDetail | undefined): number | undefined {
+  const start = useRef<number>(undefined)
+  if (thread) start.current ??= Math.max(0, thread.log.first_retained - 1, thread.log.head - BOUNDS.events)
+  return start.current
+}

@@ -1,0 +1,111 @@
+/** @jsxImportSource preact */
+import { useMemo, useState } from 'preact/hooks'
+import { clock } from '../data/api.ts'
+import { useNow } from '../data/hooks.ts'
+import { useKeys } from '../data/keys.ts'
+import type { LiveLog } from '../data/use-log.ts'
+import { namespaceText } from '../model/log.ts'
+import { rowsOf, type Span, type SpanRow } from '../model/spans.ts'
+import { clockText, durationText, shortId } from '../model/text.ts'
+import { Empty, Status } from './parts.tsx'
+
+/** The subagents and steps of a run, each as long as it took. */
+export function TimelineView({ live: { tree, version } }: { readonly live: LiveLog }) {
+  const [chosen, setChosen] = useState<string>()
+  const [selected, setSelected] = useState<string>()
+  const run = tree.runs.find(({ id }) => id === chosen) ?? tree.runs.at(-1)
+  // The tree changes in place: its version says when.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  const rows = useMemo(() => (run ? rowsOf(run) : []), [run, version])
+  const pageTime = useNow(run?.endedAt === undefined)
+  const at = rows.findIndex(({ span }) => span.id === selected)
+  const move = (by: number) => setSelected(rows[Math.min(rows.length - 1, Math.max(0, at + by))]?.span.id)
+  useKeys([
+    ['j', () => move(1)],
+    ['k', () => move(-1)],
+    ...(selected ? [['Escape', () => setSelected(undefined)] as const] : []),
+  ])
+  if (!run) return <Empty>No run is in the events of this page.</Empty>
+  const now = Math.max(run.startedAt + 1, clock.toServer(pageTime) ?? pageTime)
+  const end = Math.max(run.startedAt + 1, run.endedAt ?? now)
+  return (
+    <div class="timeline">
+      <div class="bar">
+        <label>
+          Run{' '}
+          <select value={run.id} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
+            {tree.runs.toReversed().map(({ id, startedAt, status }) => (
+              <option key={id} value={id}>
+                {clockText(startedAt)} {status} {shortId(id)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <span class="dim">
+          {durationText(end - run.startedAt)}
+          {run.firstTokenAt !== undefined &&
+            ` · first token after ${durationText(run.firstTokenAt - run.startedAt)}`}
+          {` · ${rows.length - 1} steps`}
+        </span>
+      </div>
+      <div class="spans" role="tree" aria-label="Subagents and steps" tabIndex={0}>
+        {rows.map((row) => (
+          <SpanLine
+            key={row.span.id}
+            row={row}
+            from={run.startedAt}
+            to={end}
+            isSelected={row.span.id === selected}
+            onSelect={() => setSelected(row.span.id === selected ? undefined : row.span.id)}
+          />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+interface SpanLineProps {
+  readonly row: SpanRow
+  readonly from: number
+  readonly to: number
+  readonly isSelected: boolean
+  readonly onSelect: () => void
+}
+
+function SpanLine({ row: { span, depth }, from, to, isSelected, onSelect }: SpanLineProps) {
+  const whole = to - from
+  const left = ((span.startedAt - from) / whole) * 100
+  const width = Math.max(0.3, (((span.endedAt ?? to) - span.startedAt) / whole) * 100)
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: j and k select spans
+    <div
+      class={`span ${span.kind} ${isSelected ? 'selected' : ''}`}
+      role="treeitem"
+      aria-level={depth + 1}
+      aria-selected={isSelected}
+      tabIndex={-1}
+      onClick={onSelect}
+    >
+      <span class="name" style={{ paddingLeft: `${depth * 14}px` }}>
+        <span class="kind">{{ run: 'run', step: '', tool: 'tool', subagent: 'agent' }[span.kind]}</span>{' '}
+        {span.name}
+      </span>
+      <span class="track">
+        <span
+          class={`bar-of ${span.status}`}
+          style={{ left: `${left}%`, width: `${Math.min(width, 100 - left)}%` }}
+        />
+      </span>
+      <span class="number">{durationText((span.endedAt ?? to) - span.startedAt)}</span>
+      {isSelected && <SpanFacts span={span} from={from} />}
+    </div>
+  )
+}
+
+const SpanFacts = ({ span, from }: { readonly span: Span; readonly from: number }) => (
+  <span class="span-facts">
+    <Status status={span.status === 'running' ? 'busy' : span.status} /> began{' '}
+    {durationText(span.startedAt - from)} after the run, at {clockText(span.startedAt)} ·{' '}
+    <code>{namespaceText(span.namespace) || 'root'}</code>
+  </span>
+)

@@ -1,0 +1,91 @@
+import type { StateSnapshot } from '../agents/agent.ts'
+import type { AgentEngine, HeldLease, RunRecord, ThreadInspection, ThreadRecord } from '../runs/index.ts'
+import { unanswered } from '../runs/index.ts'
+import type { CheckpointRow, CheckpointState, LeaseRow, RunRow, ThreadDetail, ThreadRow } from './wire.ts'
+
+export const presentThread = (thread: ThreadRecord): ThreadRow => ({
+  thread_id: thread.threadId,
+  title: titleOf(thread),
+  assistant_id: thread.assistantId,
+  status: thread.status,
+  created_at: thread.createdAt,
+  updated_at: thread.updatedAt,
+  queued: thread.queue.length,
+  interrupts: unanswered(thread).length,
+})
+
+/** The title that a client gave it, else that of its first input. */
+export const titleOf = ({ metadata, title }: ThreadRecord): string | null =>
+  typeof metadata.title === 'string' ? metadata.title : title
+
+export const presentDetail = (
+  engine: Pick<AgentEngine, 'working'>,
+  thread: ThreadRecord,
+  { head, firstRetained, lease, now }: ThreadInspection,
+  runs: readonly RunRecord[],
+): ThreadDetail => ({
+  ...presentThread(thread),
+  metadata: thread.metadata,
+  error: thread.error,
+  active_run_id: thread.activeRunId,
+  log: { head, first_retained: firstRetained },
+  lease: presentLease(engine, thread, lease),
+  runs: runs.map(presentRun),
+  open_interrupts: unanswered(thread).map(({ id, value, runId, namespace }) => ({
+    interrupt_id: id,
+    value,
+    run_id: runId,
+    namespace,
+  })),
+  now,
+})
+
+/** One thread has one holder: where this process works on it, that is this process. */
+export const presentLease = (
+  engine: Pick<AgentEngine, 'working'>,
+  { threadId }: ThreadRecord,
+  lease: HeldLease | null,
+): LeaseRow | null =>
+  lease && {
+    holder: lease.holder,
+    token: lease.token,
+    expires_at: lease.expiresAt,
+    is_here: engine.working(threadId) !== undefined,
+  }
+
+const presentRun = (run: RunRecord): RunRow => ({
+  run_id: run.runId,
+  assistant_id: run.assistantId,
+  status: run.status,
+  created_at: run.createdAt,
+  started_at: run.startedAt,
+  first_seq: run.firstSeq,
+  attempts: run.attempts,
+  multitask_strategy: run.multitaskStrategy,
+  checkpoint_id: run.checkpointId,
+  error: run.error,
+})
+
+export const presentCheckpoint = (snapshot: StateSnapshot): CheckpointRow => ({
+  checkpoint_id: snapshot.checkpoint.checkpointId,
+  checkpoint_ns: snapshot.checkpoint.checkpointNs,
+  parent_id: snapshot.parentCheckpoint?.checkpointId ?? null,
+  step: numberOf(snapshot.metadata.step),
+  source: typeof snapshot.metadata.source === 'string' ? snapshot.metadata.source : null,
+  created_at: snapshot.createdAt,
+  next: snapshot.next,
+  tasks: snapshot.tasks.map(({ id, name, error, interrupts }) => ({
+    task_id: id,
+    name,
+    error,
+    interrupts: interrupts.length,
+  })),
+})
+
+export const presentState = (snapshot: StateSnapshot): CheckpointState => ({
+  ...presentCheckpoint(snapshot),
+  values: snapshot.values,
+  metadata: snapshot.metadata,
+})
+
+const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null)

@@ -1,0 +1,86 @@
+import { HttpError, json } from '../http/index.ts'
+import type { FaceCall } from '../requests/routes.ts'
+import { inspectThread, listQueued, listRuns } from '../runs/index.ts'
+import type { DevtoolsContext } from './context.ts'
+import { presentLease, titleOf } from './present.ts'
+import type { HeldRow, QueuedRow, ServerInfo, StoreRow, Work } from './wire.ts'
+
+/** How many threads with a run in progress are shown, the newest ones. */
+const MAX_HELD = 100
+/** How many runs that wait are shown, those that wait longest. */
+const MAX_QUEUED = 200
+
+/** `GET …/api/server`: what serves, and how much of it the caller has. */
+export async function getServer({ engine, isOperator }: DevtoolsContext, call: FaceCall): Promise<Response> {
+  const { principal } = call
+  const { name, shared, durable } = engine.store.capabilities
+  const count = (status?: 'idle' | 'busy' | 'interrupted' | 'error') =>
+    engine.countThreads({ principal, status })
+  const [all, idle, busy, interrupted, error] = await Promise.all([
+    count(),
+    count('idle'),
+    count('busy'),
+    count('interrupted'),
+    count('error'),
+  ])
+  return json({
+    now: Date.now(),
+    principal: principal?.id ?? null,
+    agents: [...engine.agents.keys()],
+    store: { name, shared, durable },
+    threads: { all, idle, busy, interrupted, error },
+    load: (await isOperator(principal)) ? await engine.measure() : null,
+  } satisfies ServerInfo)
+}
+
+/** `GET …/api/work`: the caller's runs that wait, and who executes the others. */
+export async function getWork({ engine }: DevtoolsContext, { principal }: FaceCall): Promise<Response> {
+  const { store } = engine
+  const held: Promise<HeldRow>[] = []
+  for await (const thread of engine.listThreads({ principal, status: 'busy', limit: MAX_HELD }))
+    held.push(
+      inspectThread(store, thread).then(({ lease }) => ({
+        thread_id: thread.threadId,
+        title: titleOf(thread),
+        run_id: thread.activeRunId,
+        lease: presentLease(engine, thread, lease),
+      })),
+    )
+  return json({
+    now: Date.now(),
+    queued: await queuedRuns(engine, principal),
+    held: await Promise.all(held),
+  } satisfies Work)
+}
+
+async function queuedRuns(
+  { store }: DevtoolsContext['engine'],
+  principal: FaceCall['principal'],
+): Promise<QueuedRow[]> {
+  const rows: QueuedRow[] = []
+  for (const thread of await listQueued(store, principal)) {
+    if (rows.length >= MAX_QUEUED) break
+    const created = new Map(
+      (await listRuns(store, thread, MAX_QUEUED)).map((run) => [run.runId, run.createdAt]),
+    )
+    for (const [index, { runId }] of thread.queue.entries())
+      rows.push({
+        thread_id: thread.threadId,
+        title: titleOf(thread),
+        run_id: runId,
+        position: index + 1,
+        created_at: created.get(runId) ?? null,
+      })
+  }
+  return rows
+}
+
+/** `GET …/api/store`: what the whole store holds, of all owners. It counts, so the page asks for it when somebody wants to know. */
+export async function getStore({ engine, isOperator }: DevtoolsContext, call: FaceCall): Promise<Response> {
+  if (!(await isOperator(call.principal)))
+    throw new HttpError(403, 'permission_denied', 'What the whole store holds is shown to operators only.')
+  const report = await engine.store.report?.()
+  if (!report) throw new HttpError(404, 'not_found', 'This store does not say what it holds.')
+  const { name, schema, durable, warnings, counts, bytes = null } = report
+  return json({ name, schema, durable, warnings, counts: { ...counts }, bytes } satisfies StoreRow)
+}

@@ -1,0 +1,161 @@
+import { nonEmpty, object, record, unknown } from '../requests/schema.ts'
+
+/** The wire between the page and its server: the one place of this face that spells snake_case. Times are milliseconds since 1970. */
+
+export type ThreadStatus = 'idle' | 'busy' | 'interrupted' | 'error'
+
+export interface ThreadRow {
+  readonly thread_id: string
+  readonly title: string | null
+  readonly assistant_id: string | null
+  readonly status: ThreadStatus
+  readonly created_at: number
+  readonly updated_at: number
+  /** How many runs wait. */
+  readonly queued: number
+  /** How many interrupts wait for an answer. */
+  readonly interrupts: number
+}
+
+export interface ThreadsPage {
+  readonly threads: readonly ThreadRow[]
+  /** Of the list, or of what a search has found. */
+  readonly total: number
+  /** How many threads a search has looked at, where there are more. */
+  readonly looked_at?: number
+}
+
+export interface RunRow {
+  readonly run_id: string
+  readonly assistant_id: string
+  readonly status: 'pending' | 'running' | 'success' | 'error' | 'interrupted'
+  readonly created_at: number
+  readonly started_at: number | null
+  /** The sequence number of its first event. Null while it waits. */
+  readonly first_seq: number | null
+  readonly attempts: number
+  readonly multitask_strategy: string
+  /** The checkpoint that it was forked from. */
+  readonly checkpoint_id: string | null
+  readonly error: string | null
+}
+
+export interface LeaseRow {
+  /** The id of the engine that holds the thread. */
+  readonly holder: string
+  readonly token: number
+  readonly expires_at: number
+  /** It is the engine that answers this request. */
+  readonly is_here: boolean
+}
+
+export interface InterruptRow {
+  readonly interrupt_id: string
+  readonly value: unknown
+  readonly run_id: string
+  readonly namespace: readonly string[]
+}
+
+export interface ThreadDetail extends ThreadRow {
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly error: string | null
+  readonly active_run_id: string | null
+  readonly log: { readonly head: number; readonly first_retained: number }
+  readonly lease: LeaseRow | null
+  /** Newest first. */
+  readonly runs: readonly RunRow[]
+  readonly open_interrupts: readonly InterruptRow[]
+  /** The store's clock. */
+  readonly now: number
+}
+
+export interface CheckpointRow {
+  readonly checkpoint_id: string
+  readonly checkpoint_ns: string
+  readonly parent_id: string | null
+  readonly step: number | null
+  readonly source: string | null
+  readonly created_at: string | null
+  readonly next: readonly string[]
+  readonly tasks: readonly TaskRow[]
+}
+
+export interface TaskRow {
+  readonly task_id: string
+  readonly name: string
+  readonly error: string | null
+  readonly interrupts: number
+}
+
+export interface CheckpointState extends CheckpointRow {
+  readonly values: Readonly<Record<string, unknown>>
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+/** What runs and waits, of the caller's. */
+export interface Work {
+  readonly now: number
+  readonly queued: readonly QueuedRow[]
+  readonly held: readonly HeldRow[]
+}
+
+export interface QueuedRow {
+  readonly thread_id: string
+  readonly title: string | null
+  readonly run_id: string
+  /** From 1. */
+  readonly position: number
+  readonly created_at: number | null
+}
+
+export interface HeldRow {
+  readonly thread_id: string
+  readonly title: string | null
+  readonly run_id: string | null
+  readonly lease: LeaseRow | null
+}
+
+export interface ServerInfo {
+  /** The server's clock. */
+  readonly now: number
+  readonly principal: string | null
+  readonly agents: readonly string[]
+  readonly store: { readonly name: string; readonly shared: boolean; readonly durable: boolean }
+  /** The caller's threads. */
+  readonly threads: Readonly<Record<ThreadStatus | 'all', number>>
+  /** Of this process, whoever owns the runs. Null for a caller who is no operator. */
+  readonly load: {
+    readonly running: number
+    readonly queued: number
+    readonly subscribers: number
+    readonly lag: number
+  } | null
+}
+
+export interface StoreRow {
+  readonly name: string
+  readonly schema: { readonly version: number; readonly newest: number }
+  readonly durable: boolean
+  readonly warnings: readonly string[]
+  readonly counts: Readonly<Partial<Record<string, number>>>
+  readonly bytes: number | null
+}
+
+export interface StartedRun {
+  readonly run_id: string
+}
+
+export const answersSchema = object({ answers: record })
+
+export const forkSchema = object({ checkpoint_id: nonEmpty, input: unknown })
+
+export interface Answers {
+  /** By interrupt id. */
+  readonly answers: Readonly<Record<string, unknown>>
+}
+
+export interface Fork {
+  readonly checkpoint_id: string
+  /** Null goes on from the state as it is. */
+  readonly input: unknown
+}
