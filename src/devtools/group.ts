@@ -1,4 +1,4 @@
-import { createHandler, type HandlerOptions, type WebHandler } from '../http/index.ts'
+import { createHandler, type HandlerOptions, type Principal, type WebHandler } from '../http/index.ts'
 import type { Authorize } from '../requests/access.ts'
 import { encodeRunError } from '../requests/errors.ts'
 import { type FaceRoute, guardRoutes } from '../requests/routes.ts'
@@ -20,8 +20,7 @@ export interface DevtoolsGroupOptions
 /** The devtools over HTTP: a page, and what it asks the engine. */
 export function createDevtoolsGroup(given: DevtoolsGroupOptions): WebHandler {
   const { engine, authorize, options, ...handler } = given
-  // Without authentication there is no principal.
-  const { basePath, isOperator = (principal) => principal === null } = options === true ? {} : (options ?? {})
+  const { basePath, isOperator = isOpen }: DevtoolsOptions = options === true ? {} : (options ?? {})
   const { onError } = handler
   return createHandler({
     ...handler,
@@ -31,6 +30,9 @@ export function createDevtoolsGroup(given: DevtoolsGroupOptions): WebHandler {
     onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
   })
 }
+
+/** Without authentication there is no principal, and everybody may do everything. */
+const isOpen = (principal: Principal | null): boolean => principal === null
 
 const THREAD = '/devtools/api/threads/:thread_id'
 
