@@ -2,15 +2,10 @@
  * Three models in one trace: OpenAI and Anthropic, streamed, and one of our own. Each call becomes a run of type `llm`, logged
  * to a sink in this process. `langsmithSink()` or `openTelemetrySink({ tracer })` in its place exports the same runs.
  *
- *     npx tsx examples/tracing/main.ts
+ *     npx tsx main.ts
  */
-import {
-  checkLlmRun,
-  memorySink,
-  observeModelStream,
-  type Prices,
-  startLlmRun,
-} from '../../src/tracing/index.ts'
+import assert from 'node:assert/strict'
+import { checkLlmRun, memorySink, observeModelStream, type Prices, startLlmRun } from 'agentwire/tracing'
 import { anthropicEvents, openaiChunks, ownAnswer, streamOf } from './recorded.ts'
 import { tableOf } from './table.ts'
 
@@ -81,8 +76,9 @@ await Promise.all([trace, openaiRun, anthropicRun, ownRun].map((run) => run.deli
 
 console.log(tableOf(sink.runs))
 const findings = sink.runs.filter((run) => run.run_type === 'llm').flatMap(checkLlmRun)
-for (const { path, message } of findings) console.log(`${path}: ${message}`)
-console.log(`\n${findings.length === 0 ? 'All runs are complete.' : `${findings.length} findings.`}`)
+assert.deepEqual(findings, [], 'Every run must have all that a viewer of traces shows.')
+assert.equal(sink.runs.length, 4)
+console.log('\nAll runs are complete.')
 
 function write(delta: object = {}): void {
   const { content, text } = delta as { readonly content?: string; readonly text?: string }

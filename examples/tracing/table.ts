@@ -1,4 +1,4 @@
-import type { TracedRun } from '../../src/tracing/index.ts'
+import type { TracedRun } from 'agentwire/tracing'
 
 /** Runs as a table, each indented beneath its parent. */
 export function tableOf(runs: readonly TracedRun[]): string {

@@ -84,7 +84,7 @@ describe('the examples', () => {
 })
 
 /** A server that has all agents of the examples, where the examples have them, and all say something else. */
-function serveWrongAnswers(): Promise<Listening> {
+async function serveWrongAnswers(): Promise<Listening> {
   const other = defineAgent({
     async run({ message }) {
       await message('Something else.')
@@ -95,6 +95,9 @@ function serveWrongAnswers(): Promise<Listening> {
     agents: Object.fromEntries(ids.map(([, id]) => [id, other])),
     authenticate: () => ({ id: 'everybody' }),
   })
+  const reports = { threadId: 'reports', assistantId: 'report', principal: { id: 'everybody' } }
+  for (const content of ['1', '2', '3'])
+    await server.engine.start({ ...reports, input: { messages: [{ role: 'user', content }] } })
   const [below, above] = [toNode(server, { basePath: '/agents' }), toNode(server)]
   return openServer(
     createServer((request, response) => below(request, response, () => above(request, response))),
