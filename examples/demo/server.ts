@@ -9,7 +9,6 @@ import { echoAgent } from './echo.ts'
 import { approvalAgent, deepAgent } from './graphs.ts'
 import type { Models } from './models.ts'
 import { site } from './site.ts'
-import { tckAgent } from './tck.ts'
 
 const AGENTS = [
   {
@@ -43,7 +42,6 @@ export function createDemo(
       agent: langgraph(deepAgent(models)),
       approval: langgraph(approvalAgent(models)),
       echo: echoAgent(),
-      tck: tckAgent(),
     },
     defaultAgent: 'agent',
     store,

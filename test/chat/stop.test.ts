@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { deepAgent, secretaryAgent } from '../../examples/chat/server/agents/graphs.ts'
+import { deepAgent } from '../../examples/chat/server/agents/graphs.ts'
 import { scriptedModels } from '../../examples/chat/server/models/models.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Json } from '../kit/events.ts'

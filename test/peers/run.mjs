@@ -72,7 +72,7 @@ const TESTS = [
   'test/threads/context.test.ts',
   'test/conformance/sdk-threads.test.ts',
   'test/conformance/sdk-functions.test.ts',
-  'test/demo/graphs.test.ts',
+  'test/chat/graphs.test.ts',
   'test/demo/conversation.test.ts',
   // The clients of A2A, with graphs; jose.
   'test/a2a/clients.test.ts',
@@ -161,7 +161,7 @@ try {
   ])
     cpSync(join(ROOT, name), join(folder, name), {
       recursive: true,
-      filter: (path) => !path.includes('/node_modules'),
+      filter: (path) => !path.includes('/node_modules') && !path.includes('/.next'),
     })
   for (const name of Object.keys(wanted)) console.log(`${name} ${versionOf(folder, name)}`)
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')

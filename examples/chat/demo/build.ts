@@ -4,6 +4,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fingerprint } from './fingerprint.ts'
+import { exclusively } from './lock.ts'
 
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 export const APP = join(ROOT, 'examples/chat')
@@ -27,25 +28,31 @@ export const nextEnvironment = (): NodeJS.ProcessEnv => ({
  * Builds what is not built yet from the sources as they are, and tells `say` what takes its time. Types are left out: the check of
  * the project has them. Rejects with all that a step has printed where it fails, and ends the step where the signal aborts.
  */
-export async function build(say: (line: string) => void, signal: AbortSignal): Promise<void> {
-  const library = fingerprint(SOURCES.map((path) => join(ROOT, path)))
-  await unless(join(LIBRARY, '.fingerprint'), library, async () => {
-    say('Building the library …')
-    const tsup = createRequire(import.meta.url).resolve('tsup/dist/cli-default.js')
-    await run([tsup, '--no-dts', '--format', 'esm', '--out-dir', join(LIBRARY, 'dist')], process.env, signal)
-    // Editors and `tsc` find the types that `npm run build` makes.
-    const description = readFileSync(join(ROOT, 'package.json'), 'utf8')
-    writeFileSync(
-      join(LIBRARY, 'package.json'),
-      description.replaceAll('"types": "./dist/', '"types": "./types/'),
-    )
-    rmSync(join(LIBRARY, 'types'), { force: true })
-    symlinkSync(join(ROOT, 'dist'), join(LIBRARY, 'types'), 'junction')
+export function build(say: (line: string) => void, signal: AbortSignal): Promise<void> {
+  return exclusively(join(APP, 'node_modules/.building'), signal, async () => {
+    const library = fingerprint(SOURCES.map((path) => join(ROOT, path)))
+    await unless(join(LIBRARY, '.fingerprint'), library, async () => {
+      say('Building the library …')
+      await buildLibrary(signal)
+    })
+    await unless(join(APP, '.next/.fingerprint'), library + fingerprint([APP]), async () => {
+      say('Building the app, which takes a while the first time …')
+      await run([NEXT, 'build', APP], { ...nextEnvironment(), STORAGE_URL: '' }, signal)
+    })
   })
-  await unless(join(APP, '.next/.fingerprint'), library + fingerprint([APP]), async () => {
-    say('Building the app, which takes a while the first time …')
-    await run([NEXT, 'build', APP], { ...nextEnvironment(), STORAGE_URL: '' }, signal)
-  })
+}
+
+async function buildLibrary(signal: AbortSignal): Promise<void> {
+  const tsup = createRequire(import.meta.url).resolve('tsup/dist/cli-default.js')
+  await run([tsup, '--no-dts', '--format', 'esm', '--out-dir', join(LIBRARY, 'dist')], process.env, signal)
+  // Editors and `tsc` find the types that `npm run build` makes.
+  const description = readFileSync(join(ROOT, 'package.json'), 'utf8')
+  writeFileSync(
+    join(LIBRARY, 'package.json'),
+    description.replaceAll('"types": "./dist/', '"types": "./types/'),
+  )
+  rmSync(join(LIBRARY, 'types'), { force: true })
+  symlinkSync(join(ROOT, 'dist'), join(LIBRARY, 'types'), 'junction')
 }
 
 /** Does the work unless the file says that it was done for the same sources. */

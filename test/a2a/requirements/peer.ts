@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { type Served, serve } from '../../../adapters/node.ts'
-import { tckAgent } from '../../../examples/demo/tck.ts'
 import { createAgentServer, type ServerOptions } from '../../../src/index.ts'
 import { errorMessage, unexpectedErrors } from '../../kit/errors.ts'
 import type { Json } from '../../kit/events.ts'
 import { readFrames } from '../../kit/frames.ts'
+import { tckAgent } from '../tck/agent.ts'
 
 export interface Reply {
   readonly status: number
@@ -29,7 +29,7 @@ export interface PeerStream extends AsyncIterable<Json> {
   leave(): void
 }
 
-/** The agent of the demo whose behaviour the id of a message chooses, behind a real server. `close` fails where an error was reported. */
+/** The agent whose behaviour the id of a message chooses, behind a real server. `close` fails where an error was reported. */
 export async function serveAgent(
   pauseMs: number,
   a2a?: ServerOptions['a2a'],

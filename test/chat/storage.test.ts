@@ -1,14 +1,14 @@
 import Database from 'libsql'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { fromState } from '../../examples/demo/page/conversation.js'
-import { readEvents } from '../../examples/demo/page/protocol.js'
 import { type Backend, postgres, sqlite } from '../kit/backends.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { sendCommand } from '../kit/client.ts'
+import type { Json, WireEvent } from '../kit/events.ts'
+import { readFrames } from '../kit/frames.ts'
 import { query } from '../kit/postgres-server.ts'
-import { type Program, programs, typescript } from '../kit/program.ts'
+import { type Demo, demos, killGroup } from './demo.ts'
 
-const run = programs()
+const { launch, ready } = demos()
 const PATIENCE_MS = 60_000
 
 describe('SQLite', () => {
@@ -25,6 +25,25 @@ describe('SQLite', () => {
     PATIENCE_MS,
   )
 })
+
+test(
+  'a demo that was stopped hands its run over: the next one goes on with it at once',
+  async () => {
+    const url = await create(sqlite)
+    const first = await start(url)
+    const runId = await say(first, 'Tell me a story')
+    for await (const event of events(first)) if (JSON.stringify(event).includes('miller')) break
+    first.child.kill('SIGTERM')
+    expect(await first.exit).toBe(0)
+    const second = await start(url)
+    const after = await untilEnd(second, runId)
+    expect(after.map(endOf).filter((end) => end !== undefined)).toEqual([{ runId, event: 'completed' }])
+    expect((await wordsOf(second)).at(-1)).toMatch(/^Once there was a stream.+ went home for supper\.$/)
+    second.child.kill('SIGTERM')
+    expect(await second.exit).toBe(0)
+  },
+  PATIENCE_MS,
+)
 
 describe.runIf(postgres.installed())('Postgres', () => {
   test(
@@ -55,12 +74,12 @@ async function survivesKill(url: string, shown: string, passTime: () => Promise<
   expect(first.text()).toContain(`Its threads are kept in ${shown}.`)
   await untilEnd(first, await say(first, '2 + 2'))
   const runId = await say(first, 'Tell me a story')
-  const before: ProtocolEvent[] = []
+  const before: WireEvent[] = []
   for await (const event of events(first)) {
     before.push(event)
     if (JSON.stringify(event).includes('miller')) break
   }
-  first.child.kill('SIGKILL')
+  killGroup(first.child.pid!)
   await first.exit
   await passTime()
 
@@ -69,11 +88,7 @@ async function survivesKill(url: string, shown: string, passTime: () => Promise<
   expect(after.slice(0, before.length)).toEqual(before)
   expect(after.map(({ seq }) => seq)).toEqual(after.map((_, i) => i + 1))
   expect(after.map(endOf).filter((end) => end?.runId === runId)).toEqual([{ runId, event: 'completed' }])
-  const state = await (await fetch(`${second.origin}/threads/talk/state`)).json()
-  const words = fromState(state)
-    .scopes.get('')!
-    .map(({ text }) => text)
-  expect(words).toEqual([
+  expect(await wordsOf(second)).toEqual([
     '2 + 2',
     'Let me ask the math-whiz.',
     '2 + 2 = 4.',
@@ -86,16 +101,18 @@ async function survivesKill(url: string, shown: string, passTime: () => Promise<
   expect(await second.exit).toBe(0)
 }
 
-interface Demo extends Program {
-  readonly origin: string
+const start = (url: string): Promise<Demo> => ready(launch({ STORAGE_URL: url }))
+
+/** What was said on the thread, without thoughts and results of tools. */
+async function wordsOf(demo: Demo): Promise<string[]> {
+  const { values } = await (await fetch(`${demo.origin}/threads/talk/state`)).json()
+  return values.messages
+    .filter(({ type }: Json) => type !== 'tool')
+    .map(({ content }: Json) => textOf(content))
 }
 
-async function start(url: string): Promise<Demo> {
-  const env = { ...process.env, PORT: '0', STORAGE_URL: url, OPENAI_API_KEY: '', ANTHROPIC_API_KEY: '' }
-  const demo = run(process.execPath, typescript('examples/demo/main.ts'), env)
-  const text = await demo.output(/Ctrl-C stops the demo/)
-  return { ...demo, origin: /http:\/\/127\.0\.0\.1:\d+/.exec(text)![0] }
-}
+const textOf = (content: string | Json[]): string =>
+  typeof content === 'string' ? content : content.map(({ text = '' }) => text).join('')
 
 /** Starts a run and gives its id. */
 async function say(demo: Demo, content: string): Promise<string> {
@@ -104,11 +121,9 @@ async function say(demo: Demo, content: string): Promise<string> {
   return body.result.run_id
 }
 
-type ProtocolEvent = Awaited<ReturnType<typeof untilEnd>>[number]
-
 /** All events of the thread from its first to the end of that run. */
 async function untilEnd(demo: Demo, runId: string) {
-  const seen = []
+  const seen: WireEvent[] = []
   for await (const event of events(demo)) {
     seen.push(event)
     if (endOf(event)?.runId === runId) break
@@ -116,18 +131,19 @@ async function untilEnd(demo: Demo, runId: string) {
   return seen
 }
 
-/** Reads the whole thread with the page's own parser. */
-async function* events(demo: Demo) {
+/** Reads the whole thread from its first event on. */
+async function* events(demo: Demo): AsyncGenerator<WireEvent> {
   const { body } = await fetch(`${demo.origin}/threads/talk/stream`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ channels: ALL_CHANNELS, since: 0 }),
   })
-  yield* readEvents(body!)
+  for await (const { frames } of readFrames(body!))
+    yield* frames.map(({ data }) => JSON.parse(data) as WireEvent)
 }
 
 /** The run that the event ends, and how. */
-function endOf({ method, params }: Pick<ProtocolEvent, 'method' | 'params'>) {
+function endOf({ method, params }: Pick<WireEvent, 'method' | 'params'>) {
   if (method !== 'lifecycle' || params.namespace.length > 0 || params.data.event === 'running')
     return undefined
   return { runId: params.data.run_id, event: params.data.event }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type AgentContext, type ContentBlock, defineAgent } from '../../src/index.ts'
+import { type AgentContext, type ContentBlock, defineAgent } from '../../../src/index.ts'
 
 interface Input {
   readonly messages?: readonly { readonly id?: string }[]

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Served } from '../../adapters/node.ts'
-import { like, peerOf } from '../a2a/requirements/peer.ts'
-import { serveDemo } from './server.ts'
+import { type Served, serve } from '../../../adapters/node.ts'
+import { like, peerOf } from '../requirements/peer.ts'
+import { createTckServer } from './server.ts'
 
 let served: Served
 
 beforeAll(async () => {
-  served = await serveDemo(0)
+  served = await serve(createTckServer('0.3'), { port: 0, silent: true })
 })
 afterAll(() => served.close())
 
-test('the demo serves the agent that the A2A compatibility kits ask', async () => {
+test('the server for the kits has the agent that the A2A compatibility kits ask', async () => {
   const url = `${served.origin}/a2a/tck`
   expect(await (await fetch(`${url}/.well-known/agent-card.json`)).json()).toMatchObject({ name: 'tck', url })
   const message = { role: 'ROLE_USER', parts: [{ text: 'Hello' }], messageId: like('artifact-data') }
