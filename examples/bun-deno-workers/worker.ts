@@ -7,6 +7,7 @@ import { agents } from './agents.ts'
 // LangGraph does this itself on Node only. Without it, `interrupt()` does not find the run that calls it.
 AsyncLocalStorageProviderSingleton.initializeGlobalInstance(new AsyncLocalStorage())
 
+// #region object
 /** A Durable Object: all requests of a name reach the same one, so its memory is the same for all of them. */
 export class Agents {
   readonly #server: AgentServer
@@ -22,6 +23,7 @@ export class Agents {
     return this.#server.fetch(request, this.#state)
   }
 }
+// #endregion
 
 interface DurableObjectState {
   waitUntil(work: Promise<unknown>): void
@@ -31,7 +33,9 @@ interface Env {
   readonly AGENTS: { getByName(name: string): { fetch(request: Request): Promise<Response> } }
 }
 
+// #region entry
 export default {
   // One object for everybody. With the id of the user as its name, each user has their own.
   fetch: (request: Request, env: Env): Promise<Response> => env.AGENTS.getByName('all').fetch(request),
 }
+// #endregion

@@ -11,8 +11,7 @@ const examplesOf = (page: string): string[] =>
   [...readFileSync(join(root, page), 'utf8').matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code!)
 
 /** What the examples assume: an agent and its input. */
-const GIVEN = `
-  import { createAgentServer, defineAgent } from 'agentwire'
+const AGENTS = `
   const agents = {
     agent: defineAgent({
       async run({ message }) {
@@ -21,6 +20,10 @@ const GIVEN = `
       },
     }),
   }
+`
+const GIVEN = `
+  import { createAgentServer, defineAgent } from 'agentwire'
+  ${AGENTS}
   const input = { messages: [{ type: 'human', content: 'Hi' }] }
 `
 
@@ -76,15 +79,15 @@ test('the examples of the guide to the engine work together, a hundred times out
   expect(seen).toEqual(everyTime(['success', 'Hello there', 'Hello there']))
 })
 
-test('the engine of the README runs an agent, a hundred times out of a hundred', {
+test('the test of the guide to testing passes, a hundred times out of a hundred', {
   timeout: 180_000,
 }, async () => {
-  const example = examplesOf('README.md').find((code) => code.includes('createAgentEngine('))
+  const [example] = examplesOf('docs/testing.md')
   const seen = await runs(
-    'readme',
-    `${GIVEN}${example}
-    export const seen = [status, interrupts]
-    await engine.close()`,
+    'testing',
+    `import { defineAgent } from 'agentwire'
+    ${AGENTS}${example}
+    export const seen = [status, interrupts]`,
   )
   expect(seen).toEqual(everyTime(['success', []]))
 })

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { agents } from './kit/agents.ts'
+import { ask, lastText } from './kit/ask.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'agentwire-docs-'))
+process.env.STORAGE_URL = `file:${join(folder, 'agents.db')}`
+
+// #region open
+import { createAgentServer } from 'agentwire'
+import { openStorage } from 'agentwire/storage'
+
+const storage = await openStorage(process.env.STORAGE_URL ?? 'memory:') // file:agents.db, postgres://…, redis://…
+await storage.setup() // fails here, and not at the first request, where the database cannot be reached
+const server = createAgentServer({ agents, store: storage.store, checkpointer: storage.checkpointer })
+// #endregion
+
+await ask(server.engine, 'thread', 'Hi')
+await server.close()
+await storage.close()
+const again = await openStorage(process.env.STORAGE_URL)
+const restarted = createAgentServer({ agents, store: again.store, checkpointer: again.checkpointer })
+assert.equal(await lastText(restarted.engine, 'thread'), 'Hello there')
+await restarted.close()
+await again.close()
+
+// #region postgres
+import { postgresStorage } from 'agentwire/postgres' // needs pg; Postgres 13 or newer
+
+export function overPostgres() {
+  const { store, checkpointer } = postgresStorage({ url: 'postgres://localhost/agents' })
+  return createAgentServer({ agents, store, checkpointer })
+}
+// #endregion
+
+// #region sqlite
+import { sqliteStorage } from 'agentwire/sqlite' // needs libsql on Node 20; nothing on 22.13 and newer
+
+export async function overSqlite(url = 'file:agents.db') {
+  const { setup, store, checkpointer } = sqliteStorage({ url })
+  await setup() // optional: the first call does it
+  return createAgentServer({ agents, store, checkpointer })
+}
+// #endregion
+
+const overFile = await overSqlite(`file:${join(folder, 'other.db')}`)
+await ask(overFile.engine, 'thread', 'Hi')
+await overFile.close()
+rmSync(folder, { recursive: true })

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { createElement } from 'react'
+import { renderToString } from 'react-dom/server'
+
+// #region page
+import { useStream } from '@langchain/react'
+
+export function Chat() {
+  const { messages, submit, stop, isLoading, error } = useStream({
+    apiUrl: 'http://127.0.0.1:3000',
+    assistantId: 'agent',
+  })
+  const send = (form: FormData) =>
+    submit({ messages: [{ type: 'human', content: String(form.get('text')) }] })
+  return (
+    <form action={send}>
+      {messages.map((message) => (
+        <p key={message.id}>
+          {message.type}: {message.text}
+        </p>
+      ))}
+      {error ? <p role="alert">{String(error)}</p> : null}
+      <input name="text" aria-label="Message" />
+      {isLoading ? (
+        <button type="button" onClick={() => stop()}>
+          Stop
+        </button>
+      ) : (
+        <button type="submit">Send</button>
+      )}
+    </form>
+  )
+}
+// #endregion
+
+// #region approval
+interface Question {
+  readonly question: string
+}
+
+export function Approval() {
+  const { interrupts, respond } = useStream<Record<string, unknown>, Question>({ assistantId: 'agent' })
+  return interrupts.map(({ id, value }) => (
+    <p key={id}>
+      {value?.question}
+      <button type="button" onClick={() => respond({ approved: true }, { interruptId: id! })}>
+        Approve
+      </button>
+      <button type="button" onClick={() => respond({ approved: false }, { interruptId: id! })}>
+        Reject
+      </button>
+    </p>
+  ))
+}
+// #endregion
+
+assert.match(renderToString(createElement(Chat)), /<button type="submit">Send<\/button>/)

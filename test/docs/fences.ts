@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+
+/** The pages whose code may come from files: the README and the guides. */
+export const pages: readonly string[] = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+]
+
+/** A fence of code with the mark above it, if it has one. */
+const FENCE = /^(?:<!-- snippet: (\S+) -->\n)?```(tsx?)\n(.*?)^```$/gms
+
+/** The page with the code that its marks name in its fences. */
+export const filled = (page: string): string =>
+  page.replace(FENCE, (fence, mark: string | undefined, language: string) =>
+    mark === undefined ? fence : `<!-- snippet: ${mark} -->\n\`\`\`${language}\n${snippet(mark)}\`\`\``,
+  )
+
+/** The first lines of the fences without a mark. */
+export const unmarked = (page: string): string[] =>
+  [...page.matchAll(FENCE)]
+    .filter(([, mark]) => mark === undefined)
+    .map(([, , , code]) => code!.split('\n')[0]!)
+
+/** The code that a mark names, `docs/snippets/users.ts#authenticate`: a region of a file, or without `#` the whole file. */
+function snippet(mark: string): string {
+  const [path, region] = mark.split('#') as [string, string?]
+  const lines = read(path).trimEnd().split('\n')
+  return `${dedented(region === undefined ? lines : regionOf(lines, region, mark)).join('\n')}\n`
+}
+
+function regionOf(lines: readonly string[], name: string, mark: string): readonly string[] {
+  const start = lines.findIndex((line) => line.trim() === `// #region ${name}`)
+  if (start < 0) throw new Error(`There is no region for the mark ${mark}.`)
+  let depth = 1
+  const length = lines.slice(start + 1).findIndex((line) => {
+    if (isStart(line)) depth++
+    if (isEnd(line)) depth--
+    return depth === 0
+  })
+  if (length < 0) throw new Error(`The region of the mark ${mark} has no end.`)
+  return lines.slice(start + 1, start + 1 + length).filter((line) => !isStart(line) && !isEnd(line))
+}
+
+const isStart = (line: string): boolean => /^\s*\/\/ #region /.test(line)
+const isEnd = (line: string): boolean => /^\s*\/\/ #endregion/.test(line)
+
+function dedented(lines: readonly string[]): string[] {
+  const indents = lines.filter((line) => line.trim() !== '').map((line) => /^ */.exec(line)![0].length)
+  return lines.map((line) => line.slice(Math.min(...indents)))
+}

@@ -1,0 +1,85 @@
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../kit/listen.ts'
+import { hasPostgres, sharedPostgres } from '../kit/postgres-server.ts'
+import { programs, typescript } from '../kit/program.ts'
+import { root } from '../package/package.ts'
+import { filled, pages, read, unmarked } from './fences.ts'
+
+/** The fences of reference pages that show a shape, a signature or a part of a call, with code of the reader around it. */
+const SHAPES: Readonly<Record<string, number>> = {
+  'docs/a2a.md': 4,
+  'docs/audits.md': 5,
+  'docs/control-plane.md': 8,
+  'docs/tracing.md': 3,
+}
+
+/** Copies of the snippets whose servers listen on free ports, because those of the pages may be in use. */
+const copies = `.tmp/docs-snippets-${process.pid}`
+const start = programs()
+
+beforeAll(() => {
+  mkdirSync(join(root, copies), { recursive: true })
+  cpSync(join(root, 'docs/snippets'), join(root, copies), { recursive: true })
+})
+afterAll(() => rmSync(join(root, copies), { recursive: true, force: true }))
+
+/** The path of a snippet, or of a copy with other ports where it has ports. */
+function withPorts(name: string, port: RegExp, other: string): string {
+  const code = read(`docs/snippets/${name}`)
+  const changed = code.replace(port, other)
+  if (changed === code) return `docs/snippets/${name}`
+  writeFileSync(join(root, copies, name), changed)
+  return `${copies}/${name}`
+}
+
+test('the code of every page is that of the files which its marks name', () => {
+  for (const path of pages) {
+    const page = read(path)
+    expect(page, `npm run docs:snippets writes the code of ${path}.`).toBe(filled(page))
+    expect(page, 'What a snippet needs for its test is outside of its regions.').not.toMatch(
+      /from '\.+\/kit\//,
+    )
+  }
+})
+
+test('every TypeScript of a page is marked with its file, but for the shapes of some reference pages', () => {
+  const counts = pages.map((path) => [path, unmarked(read(path)).length] as const)
+  expect(Object.fromEntries(counts.filter(([, count]) => count > 0))).toEqual(SHAPES)
+})
+
+test('every snippet is used by a page', () => {
+  const marks = pages.flatMap((path) =>
+    [...read(path).matchAll(/<!-- snippet: (\S+) -->/g)].map(([, mark]) => mark!),
+  )
+  const regions = readdirSync(join(root, 'docs/snippets'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.tsx?$/.test(path))
+    .flatMap((path) =>
+      [...read(`docs/snippets/${path}`).matchAll(/\/\/ #region (\S+)/g)].map(
+        ([, name]) => `docs/snippets/${path.replaceAll('\\', '/')}#${name}`,
+      ),
+    )
+  expect(regions.length).toBeGreaterThan(40)
+  expect(regions.filter((region) => !marks.includes(region))).toEqual([])
+})
+
+test('every snippet runs, holds what it asserts, and leaves nothing open', { timeout: 120_000 }, async () => {
+  const withPostgres = hasPostgres()
+  const names = readdirSync(join(root, copies)).filter((name) => /\.tsx?$/.test(name))
+  const files = [...names, 'next/call.ts'].filter((name) => withPostgres || name !== 'instance.ts')
+  const paths = files.map((name) => join(root, withPorts(name, /port: [1-9]\d+/g, 'port: 0')))
+  const env = { ...process.env, ...(withPostgres && { DATABASE_URL: await sharedPostgres() }) }
+  const program = start('node', [...typescript('test/docs/run-snippets.ts'), ...paths], env)
+  expect(await program.exit, program.text()).toBe(0)
+  expect([...program.text().matchAll(/^ran (.+)$/gm)].map(([, path]) => path)).toEqual(paths)
+})
+
+test('the client of the README chats with its server, and exits', { timeout: 60_000 }, async () => {
+  const port = await freePort()
+  const server = start('node', typescript(withPorts('start/server.ts', /3000/, `${port}`)))
+  await server.output(/listens on/)
+  const client = start('node', typescript(withPorts('start/client.ts', /3000/, `${port}`)))
+  expect(await client.exit, client.text()).toBe(0)
+  expect(client.text()).toBe('Hello there\n')
+})
