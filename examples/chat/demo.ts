@@ -20,6 +20,9 @@ if (SPEED && !(Number(SPEED) > 0)) stop(`SPEED must be a number of tokens a seco
 
 const stopping = new AbortController()
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopping.abort())
+// The shell between npm and this process passes no signal on: it ends, and this process gets another parent.
+const { ppid } = process
+if (process.env.npm_lifecycle_event) setInterval(() => process.ppid !== ppid && stopping.abort(), 500).unref()
 
 await checkStorage(storageUrl)
 const port = await freePort(wanted, HOST).catch((error) => stop(error.message))

@@ -79,6 +79,14 @@ test('Ctrl-C in the middle of a run leaves no process', async () => {
   expect(() => process.kill(-group, 0)).toThrow('ESRCH')
 }, 60_000)
 
+test('SIGTERM for npm alone ends everything too', async () => {
+  const demo = await ready(launchWithNpm())
+  demo.child.kill('SIGTERM')
+  // Settles when the last process has closed what it prints to.
+  await demo.exit
+  await expect(fetch(`${demo.origin}/ok`)).rejects.toThrow()
+}, 60_000)
+
 test('a port in use is reported in one plain line', async () => {
   const other = await listen()
   const { port } = other.address() as AddressInfo
