@@ -1,78 +1,94 @@
 'use client'
 
-import { Menu as MenuIcon, PanelLeft, SquarePen } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { useNavigation } from '../lib/navigation.ts'
+import { focusComposer, stopRun } from '../lib/page.ts'
+import { SEARCH_ID } from '../lib/shortcuts.ts'
+import { openThread, watchThreads } from '../lib/threads.ts'
+import { useShortcuts } from '../lib/use-shortcuts.ts'
+import { useThreadGone } from '../lib/use-thread-gone.ts'
+import { Header } from './header/header.tsx'
 import { Sidebar } from './sidebar/sidebar.tsx'
-import { Dialog } from './ui/dialog.tsx'
-import { IconButton } from './ui/icon-button.tsx'
+import { Gone } from './status/gone.tsx'
 import { Toasts } from './ui/toasts.tsx'
 
 /** Its code is half of the page's: it loads beside the frame, which is shown without it. */
 const Conversation = lazy(async () => ({
   default: (await import('./conversation/conversation.tsx')).Conversation,
 }))
+const Dialog = lazy(async () => ({ default: (await import('./ui/dialog.tsx')).Dialog }))
+const Keys = lazy(async () => ({ default: (await import('./header/keys.tsx')).Keys }))
 
 /** The whole page: the threads at the side (in a drawer on a phone), and the open conversation. */
 export function App() {
   const navigation = useNavigation()
-  const [wide, setWide] = useState(true)
-  const [drawer, setDrawer] = useState(false)
-  const sidebar = (
-    <Sidebar
-      navigation={{
-        ...navigation,
-        open: (id) => {
-          setDrawer(false)
-          navigation.open(id)
-        },
-        startNew: () => {
-          setDrawer(false)
-          navigation.startNew()
-        },
-      }}
-    />
-  )
+  const [isWide, setWide] = useState(true)
+  const [isDrawerOpen, setDrawerOpen] = useState(false)
+  const [isHelpOpen, setHelpOpen] = useState(false)
+  const isGone = useThreadGone(navigation)
+
+  useEffect(watchThreads, [])
+  useEffect(() => openThread(navigation.threadId), [navigation.threadId])
+
+  const open = (id: string): void => {
+    setDrawerOpen(false)
+    navigation.open(id)
+  }
+  const startNew = (): void => {
+    setDrawerOpen(false)
+    navigation.startNew()
+    requestAnimationFrame(focusComposer)
+  }
+  const toggleThreads = (): void => {
+    if (matchMedia('(width >= 48rem)').matches) setWide(!isWide)
+    else setDrawerOpen(!isDrawerOpen)
+  }
+  const search = (): void => {
+    if (matchMedia('(width >= 48rem)').matches) setWide(true)
+    else setDrawerOpen(true)
+    setTimeout(() => document.getElementById(SEARCH_ID)?.focus())
+  }
+  const help = (): void => setHelpOpen(true)
+  useShortcuts({ new: startNew, search, threads: toggleThreads, write: focusComposer, stop: stopRun, help })
+
+  const sidebar = <Sidebar navigation={{ ...navigation, open, startNew }} />
   return (
     <Toasts>
+      <button
+        type="button"
+        onClick={focusComposer}
+        className="sr-only z-50 rounded-lg bg-raised p-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
+        Skip to the message
+      </button>
       <div className="flex h-full">
-        {wide && (
-          <aside aria-label="Threads" className="hidden w-72 shrink-0 border-r border-line bg-panel md:block">
+        {isWide && (
+          <aside aria-label="Threads" className="w-72 shrink-0 border-r border-line bg-panel max-md:hidden">
             {sidebar}
           </aside>
         )}
-        <Dialog open={drawer} onOpenChange={setDrawer} title="Threads" side="left">
-          {sidebar}
-        </Dialog>
         <main className="flex min-w-0 flex-1 flex-col">
-          <div className="absolute z-10 flex gap-1 p-2">
-            <IconButton
-              icon={PanelLeft}
-              label={wide ? 'Hide threads' : 'Show threads'}
-              className="hidden md:inline-flex"
-              onClick={() => setWide(!wide)}
-            />
-            <IconButton
-              icon={MenuIcon}
-              label="Show threads"
-              className="md:hidden"
-              onClick={() => setDrawer(true)}
-            />
-            <IconButton
-              icon={SquarePen}
-              label="New chat"
-              className="md:hidden"
-              onClick={navigation.startNew}
-            />
-          </div>
+          <Header onThreads={toggleThreads} onNew={startNew} onHelp={help} />
           <Suspense>
-            <Conversation
-              key={navigation.chatKey}
-              threadId={navigation.threadId}
-              onThreadId={navigation.created}
-            />
+            {isGone ? (
+              <Gone onNew={startNew} />
+            ) : (
+              <Conversation
+                key={navigation.chatKey}
+                threadId={navigation.threadId}
+                onThreadId={navigation.created}
+              />
+            )}
           </Suspense>
         </main>
+        <Suspense>
+          {isDrawerOpen && (
+            <Dialog open onOpenChange={setDrawerOpen} title="Threads" side="left">
+              {sidebar}
+            </Dialog>
+          )}
+          {isHelpOpen && <Keys onClose={() => setHelpOpen(false)} />}
+        </Suspense>
       </div>
     </Toasts>
   )

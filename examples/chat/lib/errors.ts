@@ -1,6 +1,8 @@
-/** An error as a sentence for the user. */
+/** An error of the SDK as a sentence for the user. */
 export function wordsOf(error: unknown): string {
-  if (typeof error === 'string' && error !== '') return error
-  if (error instanceof Error && error.message !== '') return error.message
-  return 'Something went wrong.'
+  const message = typeof error === 'string' ? error : error instanceof Error ? error.message : ''
+  if (message === '') return 'Something went wrong.'
+  // “Protocol request failed: 403 Forbidden — the server's own words.”
+  const [, words] = /^Protocol request failed: .*? — (.*)$/s.exec(message) ?? []
+  return words ?? message
 }

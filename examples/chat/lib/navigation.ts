@@ -13,7 +13,7 @@ export interface Navigation {
   created(threadId: string): void
 }
 
-const hrefOf = (threadId: string): string => `/t/${encodeURIComponent(threadId)}`
+export const hrefOf = (threadId: string): string => `/t/${encodeURIComponent(threadId)}`
 
 /** The address is the state. Next follows `history`, without a request to the server. */
 export function useNavigation(): Navigation {

@@ -1,10 +1,12 @@
+import type { Arguments } from './argument-fields.ts'
+
 /** What a person may decide about a call that waits. */
 export type DecisionKind = 'approve' | 'edit' | 'reject'
 
 /** A call of a tool that waits for a decision. */
 export interface Action {
   readonly name: string
-  readonly args: Readonly<Record<string, unknown>>
+  readonly args: Arguments
   readonly allowed: readonly DecisionKind[]
 }
 
@@ -12,24 +14,56 @@ export interface Action {
 export type Decision =
   | { readonly type: 'approve' }
   | { readonly type: 'edit'; readonly editedAction: Pick<Action, 'name' | 'args'> }
-  | { readonly type: 'reject'; readonly message?: string }
+  | { readonly type: 'reject'; readonly message: string }
 
-/** An interrupt as the page asks it: calls to decide about, a question in words, or data of another form. */
-export type Question =
-  | { readonly kind: 'actions'; readonly id: string; readonly actions: readonly Action[] }
-  | { readonly kind: 'text'; readonly id: string; readonly text: string }
-  | { readonly kind: 'data'; readonly id: string; readonly value: unknown }
+/** What the agent reads of a rejected call. The conversation knows a rejection by how it begins. */
+export function rejection(reason: string): Decision {
+  const words = reason.trim()
+  return { type: 'reject', message: `The user rejected this call${words === '' ? '.' : `: ${words}`}` }
+}
 
-interface Interrupt {
+/** What the page asks the user: to decide about a call, to answer in words, or to answer data of another form. */
+export type Question = {
+  /** Of all that the page asks. */
+  readonly key: string
+  readonly interruptId: string
+} & (
+  | { readonly kind: 'action'; readonly action: Action }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'data'; readonly value: unknown }
+)
+
+export interface Interrupt {
   readonly id?: string | undefined
   readonly value?: unknown
 }
 
-export function questionOf({ id = '', value }: Interrupt): Question {
+/** One question for each call of an interrupt that has calls, else one for the interrupt. */
+export function questionsOf({ id = '', value }: Interrupt): readonly Question[] {
   const actions = actionsOf(value)
-  if (actions !== undefined) return { kind: 'actions', id, actions }
+  if (actions !== undefined)
+    return actions.map((action, at) => ({ key: `${id} ${at}`, interruptId: id, kind: 'action', action }))
   const text = typeof value === 'string' ? value : recordOf(value).question
-  return typeof text === 'string' ? { kind: 'text', id, text } : { kind: 'data', id, value }
+  const question = { key: id, interruptId: id }
+  return [
+    typeof text === 'string' ? { ...question, kind: 'text', text } : { ...question, kind: 'data', value },
+  ]
+}
+
+/** The answers to all questions by their interrupt, as the agents expect them: a list of decisions, or the answer itself. */
+export function responsesOf(
+  questions: readonly Question[],
+  answers: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const responses: Record<string, unknown> = {}
+  for (const { kind, key, interruptId } of questions) {
+    if (kind !== 'action') responses[interruptId] = answers[key]
+    else {
+      const { decisions = [] } = recordOf(responses[interruptId])
+      responses[interruptId] = { decisions: [...(decisions as unknown[]), answers[key]] }
+    }
+  }
+  return responses
 }
 
 /** The calls of LangChain's human-in-the-loop payload. Its Python form has names in snake_case. */

@@ -1,6 +1,8 @@
 import { HttpAgentServerAdapter, useStream } from '@langchain/react'
 import { useMemo } from 'react'
 import { apiUrl } from './client.ts'
+import { patientFetch } from './connection.ts'
+import { useInStep } from './use-in-step.ts'
 
 /** The state of every agent here. */
 export interface ChatState extends Record<string, unknown> {
@@ -19,13 +21,18 @@ interface ChatOptions {
 export function useChat({ threadId, assistantId, onThreadId }: ChatOptions) {
   // An adapter is bound to one thread, as the component that uses this hook is.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the thread that a new chat makes is told to the adapter by the SDK.
-  const transport = useMemo(() => new HttpAgentServerAdapter({ apiUrl, threadId: threadId ?? '' }), [])
-  return useStream<ChatState>({
+  const transport = useMemo(
+    () => new HttpAgentServerAdapter({ apiUrl, threadId: threadId ?? '', fetch: patientFetch }),
+    [],
+  )
+  const chat = useStream<ChatState>({
     transport,
     threadId: threadId ?? null,
     onThreadId,
     ...(assistantId !== undefined && { assistantId }),
   } as Parameters<typeof useStream<ChatState>>[0])
+  useInStep(chat)
+  return chat
 }
 
-export type Chat = ReturnType<typeof useChat>
+export type Chat = ReturnType<typeof useStream<ChatState>>

@@ -21,6 +21,9 @@ interface AnswerMessageProps {
 export function AnswerMessage({ message, answer, activity }: AnswerMessageProps) {
   const text = textOf(message)
   const reasoning = reasoningOf(message)
+  const calls = toolCallsOf(message, answer, activity)
+  const tools = calls.filter(({ name }) => name !== 'task')
+  const tasks = calls.filter(({ name }) => name === 'task')
   const isGrowing = activity === 'running' && message === answer.at(-1)
   return (
     <>
@@ -31,12 +34,15 @@ export function AnswerMessage({ message, answer, activity }: AnswerMessageProps)
         </Suspense>
       )}
       <MediaList media={mediaOf(message)} />
-      {toolCallsOf(message, answer, activity).map((call) =>
-        call.name === 'task' ? (
-          <Subagent key={call.id} toolCallId={call.id} />
-        ) : (
-          <ToolCallView key={call.id} call={call} />
-        ),
+      {tools.map((call) => (
+        <ToolCallView key={call.id} call={call} />
+      ))}
+      {tasks.length > 0 && (
+        <div className="grid gap-2 sm:grid-cols-2">
+          {tasks.map(({ id }) => (
+            <Subagent key={id} toolCallId={id} />
+          ))}
+        </div>
       )}
     </>
   )

@@ -84,7 +84,7 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
         tabIndex={0}
         className="min-h-0 flex-1 overflow-y-auto outline-none"
       >
-        <div ref={content} className="mx-auto max-w-3xl px-4 pt-14 pb-6">
+        <div ref={content} className="mx-auto max-w-3xl px-4 py-6">
           {isEmpty && <Welcome agentId={agentId} onAgent={setAgentId} onPrompt={send} />}
           <ChatProvider chat={chat}>
             <Turns

@@ -1,42 +1,34 @@
 import { SquarePen } from 'lucide-react'
-import { useEffect, useState } from 'react'
-import { apiUrl } from '../../lib/client.ts'
+import { useState } from 'react'
 import type { Navigation } from '../../lib/navigation.ts'
+import { SEARCH_ID } from '../../lib/shortcuts.ts'
+import { loadMore } from '../../lib/threads.ts'
 import { Button } from '../ui/button.tsx'
+import { ThreadList } from './thread-list.tsx'
 
-interface ThreadEntry {
-  readonly id: string
-  readonly title: string | null
-  readonly updatedAt: string | null
-}
-
+/** The threads of the user: to open, find, rename and delete. */
 export function Sidebar({ navigation }: { readonly navigation: Navigation }) {
-  const [threads, setThreads] = useState<readonly ThreadEntry[]>([])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another thread is read anew.
-  useEffect(() => {
-    fetch(`${apiUrl}/threads`)
-      .then((response) => response.json())
-      .then(setThreads, console.warn)
-  }, [navigation.threadId])
+  const [query, setQuery] = useState('')
+  const look = (text: string): void => {
+    if (query === '' && text !== '') void loadMore(true)
+    setQuery(text)
+  }
   return (
-    <nav className="flex h-full flex-col gap-2 p-2">
-      <Button onClick={navigation.startNew} className="mt-10 justify-start">
+    <nav aria-label="Threads" className="flex h-full flex-col gap-2 p-2">
+      <Button onClick={navigation.startNew} className="shrink-0 justify-start">
         <SquarePen aria-hidden className="size-4" /> New chat
       </Button>
-      <ul className="min-h-0 flex-1 overflow-y-auto">
-        {threads.map(({ id, title }) => (
-          <li key={id}>
-            <Button
-              kind="quiet"
-              aria-current={id === navigation.threadId ? 'page' : undefined}
-              className="w-full justify-start truncate font-normal aria-[current]:bg-hover"
-              onClick={() => navigation.open(id)}
-            >
-              {title ?? 'Untitled'}
-            </Button>
-          </li>
-        ))}
-      </ul>
+      <input
+        id={SEARCH_ID}
+        type="search"
+        aria-label="Search threads"
+        placeholder="Search"
+        value={query}
+        onChange={({ target }) => look(target.value)}
+        onKeyDown={({ key }) => key === 'Escape' && setQuery('')}
+        className="h-9 shrink-0 rounded-lg border border-line bg-page px-3 text-sm"
+      />
+      <ThreadList query={query.trim()} navigation={navigation} />
     </nav>
   )
 }

@@ -1,6 +1,19 @@
+import { useMessages } from '@langchain/react'
+import { ChevronRight } from 'lucide-react'
+import { lazy, Suspense, useState } from 'react'
+import { textOf } from '../../lib/messages.ts'
+import { lastLineOf, stateOf } from '../../lib/subagents.ts'
 import type { Chat } from '../../lib/use-chat.ts'
 
-const STATES = { running: 'Running', complete: 'Done', error: 'Failed' }
+const SubagentPanel = lazy(async () => ({ default: (await import('./subagent-panel.tsx')).SubagentPanel }))
+
+const MARKS = {
+  Running: 'animate-pulse bg-accent',
+  Waiting: 'bg-warn',
+  Done: 'bg-good',
+  Failed: 'bg-bad',
+  Stopped: 'bg-faint',
+}
 
 interface SubagentCardProps {
   readonly chat: Chat
@@ -8,20 +21,52 @@ interface SubagentCardProps {
   readonly toolCallId: string
 }
 
-/** A subagent at work, or its finished work. */
+/** A subagent: what it was asked, how it stands, and the line that it writes. It opens into its own conversation. */
 export function SubagentCard({ chat, toolCallId }: SubagentCardProps) {
+  const [isOpen, setOpen] = useState(false)
   const subagent = chat.subagents.get(toolCallId)
   if (subagent === undefined) return null
+  const state = stateOf(subagent, chat)
   return (
-    <section
-      aria-label={`Subagent ${subagent.name}`}
-      className="rounded-2xl border border-line bg-raised p-4 text-sm"
-    >
-      <header className="flex justify-between gap-2">
-        <strong>{subagent.name}</strong>
-        <span className="text-faint">{STATES[subagent.status]}</span>
-      </header>
-      <p className="mt-1 line-clamp-3 text-faint">{subagent.taskInput}</p>
-    </section>
+    <>
+      <button
+        type="button"
+        aria-label={`Subagent ${subagent.name}: ${state}`}
+        onClick={() => setOpen(true)}
+        className="flex min-w-0 flex-col gap-1 rounded-2xl border border-line bg-raised p-4 text-left text-sm hover:bg-hover"
+      >
+        <span className="flex w-full items-center gap-2">
+          <span aria-hidden className={`size-2 shrink-0 rounded-full ${MARKS[state]}`} />
+          <strong className="min-w-0 flex-1 truncate font-medium">{subagent.name}</strong>
+          <span className="text-faint text-xs">{state}</span>
+          <ChevronRight aria-hidden className="size-4 text-faint" />
+        </span>
+        <span className="line-clamp-2 text-faint">{subagent.taskInput}</span>
+        <span className="line-clamp-1 wrap-anywhere">
+          {subagent.status === 'running' ? (
+            <LiveLine chat={chat} namespace={subagent.namespace} />
+          ) : (
+            (subagent.error ?? lastLineOf(subagent.output))
+          )}
+        </span>
+      </button>
+      <Suspense>
+        {isOpen && (
+          <SubagentPanel chat={chat} subagent={subagent} state={state} onClose={() => setOpen(false)} />
+        )}
+      </Suspense>
+    </>
   )
+}
+
+interface LiveLineProps {
+  readonly chat: Chat
+  readonly namespace: readonly string[]
+}
+
+/** Reads the messages of a subagent, and is there only while it runs. */
+function LiveLine({ chat, namespace }: LiveLineProps) {
+  const messages = useMessages(chat, { namespace })
+  const last = messages.findLast((message) => message.type === 'ai' && textOf(message) !== '')
+  return last ? lastLineOf(textOf(last)) : ''
 }

@@ -44,7 +44,7 @@ export function Toasts({ children }: { readonly children: ReactNode }) {
       {children}
       <div
         role="status"
-        className="pointer-events-none fixed inset-x-0 bottom-4 z-60 flex flex-col items-center gap-2"
+        className="pointer-events-none fixed inset-x-0 bottom-24 z-60 flex flex-col items-center gap-2"
       >
         {toasts.map(({ id, text, action }) => (
           <div

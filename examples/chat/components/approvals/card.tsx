@@ -1,0 +1,42 @@
+import type { ReactNode } from 'react'
+import { Button } from '../ui/button.tsx'
+
+/** What the card of a question has, whatever its kind. */
+export interface CardProps {
+  readonly answer: unknown
+  readonly isAnswered: boolean
+  readonly onAnswer: (answer: unknown) => void
+  readonly onReopen: () => void
+}
+
+interface FrameProps {
+  readonly title: string
+  /** What was decided, and how to decide again. */
+  readonly outcome?: string
+  readonly onReopen?: () => void
+  readonly children?: ReactNode
+}
+
+/** The frame of a question, or one line once it is decided. */
+export function Card({ title, outcome, onReopen, children }: FrameProps) {
+  return (
+    <section
+      aria-label={title}
+      className={`flex flex-col gap-3 rounded-2xl border border-line bg-raised px-4 text-sm ${outcome === undefined ? 'py-4' : 'py-1'}`}
+    >
+      <header className="flex items-center gap-2">
+        {outcome === undefined && <span aria-hidden className="size-2 shrink-0 rounded-full bg-warn" />}
+        <h2 className="min-w-0 flex-1 whitespace-pre-wrap font-medium">{title}</h2>
+        {outcome !== undefined && (
+          <>
+            <span className="truncate text-faint">{outcome}</span>
+            <Button kind="quiet" onClick={onReopen}>
+              Change
+            </Button>
+          </>
+        )}
+      </header>
+      {children}
+    </section>
+  )
+}

@@ -1,0 +1,34 @@
+import { CircleHelp, Moon, PanelLeft, SquarePen, Sun } from 'lucide-react'
+import { useEffect } from 'react'
+import { AGENTS } from '../../lib/agents.ts'
+import { toggleTheme } from '../../lib/theme.ts'
+import { useThreads } from '../../lib/threads.ts'
+import { IconButton } from '../ui/icon-button.tsx'
+
+interface HeaderProps {
+  readonly onThreads: () => void
+  readonly onNew: () => void
+  readonly onHelp: () => void
+}
+
+/** What the open thread is called and which agent it belongs to, and the buttons of the page. */
+export function Header({ onThreads, onNew, onHelp }: HeaderProps) {
+  const { open } = useThreads()
+  const agent = AGENTS.find(({ id }) => id === open?.assistantId)
+  useEffect(() => {
+    document.title = open ? `${open.title} · agentwire chat` : 'agentwire chat'
+  }, [open])
+  return (
+    <header className="flex h-12 shrink-0 items-center gap-1 border-b px-2">
+      <IconButton icon={PanelLeft} label="Show or hide threads" onClick={onThreads} />
+      <IconButton icon={SquarePen} label="New chat" className="md:hidden" onClick={onNew} />
+      <div className="flex min-w-0 flex-1 items-baseline gap-2 px-2">
+        {open && <h1 className="truncate font-medium text-sm">{open.title}</h1>}
+        {agent && <span className="shrink-0 text-faint text-xs">{agent.title}</span>}
+      </div>
+      <IconButton icon={CircleHelp} label="Keys" className="max-md:hidden" onClick={onHelp} />
+      <IconButton icon={Moon} label="Dark theme" className="dark:hidden" onClick={toggleTheme} />
+      <IconButton icon={Sun} label="Light theme" className="not-dark:hidden" onClick={toggleTheme} />
+    </header>
+  )
+}

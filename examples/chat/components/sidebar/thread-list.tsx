@@ -1,0 +1,85 @@
+import { useEffect, useRef } from 'react'
+import type { Navigation } from '../../lib/navigation.ts'
+import { byDay, search, type ThreadEntry } from '../../lib/thread-list.ts'
+import { deleteHidden, hide, loadMore, unhide, useThreads } from '../../lib/threads.ts'
+import { useToast } from '../ui/toasts.tsx'
+import { ThreadRow } from './thread-row.tsx'
+
+interface ThreadListProps {
+  /** Words that the titles have to have. Empty: all threads. */
+  readonly query: string
+  readonly navigation: Navigation
+}
+
+export function ThreadList({ query, navigation }: ThreadListProps) {
+  const { entries, isLoaded, hasMore } = useThreads()
+  const list = useRef<HTMLDivElement>(null)
+  const remove = useRemove(navigation)
+  const found = query === '' ? entries : search(entries, query)
+  return (
+    <div ref={list} tabIndex={-1} className="min-h-0 flex-1 overflow-y-auto outline-none">
+      {byDay(found).map(({ name, entries }) => (
+        <section key={name} aria-label={name}>
+          <h2 className="px-3 pt-3 pb-1 font-medium text-faint text-xs">{name}</h2>
+          <ul>
+            {entries.map((entry) => (
+              <ThreadRow
+                key={entry.id}
+                entry={entry}
+                isOpen={entry.id === navigation.threadId}
+                onOpen={() => navigation.open(entry.id)}
+                onRemove={() => {
+                  list.current?.focus()
+                  remove(entry)
+                }}
+              />
+            ))}
+          </ul>
+        </section>
+      ))}
+      <p role="status" className="px-3 py-2 text-faint text-sm">
+        {isLoaded && found.length === 0 && (query === '' ? 'No threads yet.' : 'No title has these words.')}
+        {query !== '' && found.length > 0 && `${found.length} found`}
+      </p>
+      {hasMore && query === '' && <More />}
+    </div>
+  )
+}
+
+/** Deletes a thread when the time to undo it has passed. */
+function useRemove(navigation: Navigation): (entry: ThreadEntry) => void {
+  const toast = useToast()
+  return ({ id, title }) => {
+    const isOpen = id === navigation.threadId
+    hide(id)
+    if (isOpen) navigation.startNew()
+    const undo = (): void => {
+      void unhide(id)
+      if (isOpen) navigation.open(id)
+    }
+    const onGone = (): void => {
+      deleteHidden(id).catch(() => {
+        void unhide(id)
+        toast({ text: `“${title}” could not be deleted.` })
+      })
+    }
+    toast({ text: `“${title}” is deleted.`, action: { label: 'Undo', run: undo }, onGone })
+  }
+}
+
+/** Loads the next page of threads when it comes into sight. */
+function More() {
+  const end = useRef<HTMLParagraphElement>(null)
+  useEffect(() => {
+    const observer = new IntersectionObserver(([entry]) => {
+      if (entry?.isIntersecting) void loadMore()
+    })
+    observer.observe(end.current!)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <p ref={end} className="px-3 pb-3 text-faint text-sm">
+      Loading…
+    </p>
+  )
+}

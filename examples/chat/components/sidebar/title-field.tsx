@@ -1,0 +1,36 @@
+import { type KeyboardEvent, useState } from 'react'
+
+interface TitleFieldProps {
+  readonly title: string
+  /** Without a title where the old one stays. */
+  readonly onDone: (title?: string) => void
+}
+
+/** The title of a thread while it is written: Enter or leaving keeps it, Escape does not. */
+export function TitleField({ title, onDone }: TitleFieldProps) {
+  const [text, setText] = useState(title)
+  const keep = (): void => onDone(text.trim() || undefined)
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.nativeEvent.isComposing) return
+    if (event.key === 'Enter') keep()
+    if (event.key !== 'Escape') return
+    // Escape has other meanings farther out: it stops a run, and closes the drawer.
+    event.stopPropagation()
+    event.nativeEvent.stopImmediatePropagation()
+    onDone()
+  }
+  return (
+    <input
+      // biome-ignore lint/a11y/noAutofocus: the user has just asked to write here.
+      autoFocus
+      aria-label="Title"
+      value={text}
+      maxLength={200}
+      onFocus={({ target }) => target.select()}
+      onChange={({ target }) => setText(target.value)}
+      onKeyDown={onKeyDown}
+      onBlur={keep}
+      className="h-9 w-full rounded-lg border border-line bg-page px-3 text-sm"
+    />
+  )
+}

@@ -1,0 +1,33 @@
+import type { SubagentDiscoverySnapshot } from '@langchain/react'
+
+export type SubagentState = 'Running' | 'Waiting' | 'Done' | 'Failed' | 'Stopped'
+
+interface ChatStatus {
+  readonly isLoading: boolean
+  readonly interrupts: readonly unknown[]
+}
+
+/** How a subagent stands. One without an end, whose run has ended, waits for the user or was stopped. */
+export function stateOf(
+  { status }: Pick<SubagentDiscoverySnapshot, 'status'>,
+  { isLoading, interrupts }: ChatStatus,
+): SubagentState {
+  if (status === 'complete') return 'Done'
+  if (status === 'error') return 'Failed'
+  if (isLoading) return 'Running'
+  return interrupts.length > 0 ? 'Waiting' : 'Stopped'
+}
+
+/** The last line that is not empty: of a text, of a message, or of the update that a tool has answered with. */
+export function lastLineOf(output: unknown): string {
+  const text = textIn(output).trimEnd()
+  return text.slice(text.lastIndexOf('\n') + 1)
+}
+
+function textIn(output: unknown): string {
+  if (typeof output === 'string') return output
+  if (Array.isArray(output)) return textIn(output.at(-1))
+  if (typeof output !== 'object' || output === null) return ''
+  const { text, content, update, messages } = output as Record<string, unknown>
+  return textIn(text ?? content ?? update ?? messages)
+}

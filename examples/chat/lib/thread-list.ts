@@ -1,0 +1,69 @@
+import type { Thread } from '@langchain/langgraph-sdk'
+
+/** A thread as the sidebar shows it. */
+export interface ThreadEntry {
+  readonly id: string
+  readonly title: string
+  readonly updatedAt: Date
+  readonly status: Thread['status']
+  /** Undefined before the first run. */
+  readonly assistantId: string | undefined
+}
+
+export const UNTITLED = 'New chat'
+
+export function entryOf({ thread_id, updated_at, status, metadata }: Thread): ThreadEntry {
+  const { title, assistant_id } = metadata ?? {}
+  return {
+    id: thread_id,
+    title: typeof title === 'string' && title !== '' ? title : UNTITLED,
+    updatedAt: new Date(updated_at),
+    status,
+    assistantId: typeof assistant_id === 'string' ? assistant_id : undefined,
+  }
+}
+
+export interface Day {
+  readonly name: string
+  readonly entries: readonly ThreadEntry[]
+}
+
+/** Entries that are newest first, by day. */
+export function byDay(entries: readonly ThreadEntry[], now = new Date()): readonly Day[] {
+  const days = new Map<string, ThreadEntry[]>()
+  for (const entry of entries) {
+    const name = dayName(entry.updatedAt, now)
+    const day = days.get(name)
+    if (day) day.push(entry)
+    else days.set(name, [entry])
+  }
+  return [...days].map(([name, entries]) => ({ name, entries }))
+}
+
+const DAY_MS = 86_400_000
+
+function dayName(date: Date, now: Date): string {
+  // The hours of a day differ where clocks change: noon is on the same date all the same.
+  const noon = (at: Date) => new Date(at.getFullYear(), at.getMonth(), at.getDate(), 12).getTime()
+  const daysAgo = Math.round((noon(now) - noon(date)) / DAY_MS)
+  if (daysAgo <= 0) return 'Today'
+  if (daysAgo === 1) return 'Yesterday'
+  const format: Intl.DateTimeFormatOptions =
+    daysAgo < 7 ? { weekday: 'long' } : { day: 'numeric', month: 'long', year: 'numeric' }
+  return new Intl.DateTimeFormat('en', format).format(date)
+}
+
+/** “5m ago”, “3h ago”; on an earlier day, whose name stands above, the time of that day. */
+export function timeName(date: Date, now = new Date()): string {
+  const minutes = Math.floor((now.getTime() - date.getTime()) / 60_000)
+  if (minutes < 1) return 'now'
+  if (minutes < 60) return `${minutes}m ago`
+  if (dayName(date, now) === 'Today') return `${Math.floor(minutes / 60)}h ago`
+  return new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(date)
+}
+
+/** The entries whose title has every word of the query, or the beginning of it. */
+export function search(entries: readonly ThreadEntry[], query: string): readonly ThreadEntry[] {
+  const words = query.toLowerCase().split(/\s+/)
+  return entries.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)))
+}

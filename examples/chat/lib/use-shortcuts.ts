@@ -1,0 +1,22 @@
+import { useEffect, useRef } from 'react'
+import { isCovered } from './page.ts'
+import { type Shortcut, shortcutOf } from './shortcuts.ts'
+
+/** Does what the keys of the page stand for. */
+export function useShortcuts(actions: Readonly<Record<Shortcut, () => void>>): void {
+  const current = useRef(actions)
+  current.current = actions
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      const { target } = event
+      const isWriting =
+        target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')
+      const shortcut = shortcutOf(event, isWriting)
+      if (shortcut === undefined || event.defaultPrevented || isCovered()) return
+      event.preventDefault()
+      current.current[shortcut]()
+    }
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [])
+}
