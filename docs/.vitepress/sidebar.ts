@@ -21,6 +21,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'agentwire', link: '/' },
       { text: 'All guides', link: '/docs/' },
       { text: 'Examples', link: '/examples/' },
+      { text: 'The chat', link: '/examples/chat/README' },
     ],
   },
   {
@@ -54,6 +55,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Keep threads', link: '/docs/durable' },
       { text: 'Many instances', link: '/docs/deploying' },
       { text: 'Watch a server', link: '/docs/operating' },
+      { text: 'Devtools', link: '/docs/devtools' },
       { text: 'Upgrade', link: '/docs/upgrading' },
       { text: 'Deployments', link: '/docs/control-plane' },
     ],
