@@ -4,6 +4,11 @@ import type { NextConfig } from 'next'
 /** Inside of the repository of agentwire, where `npm run demo` builds the app. */
 const isDemo = process.env.DEMO === '1'
 const notInBrowsers = { browser: './lib/not-in-browsers.ts' }
+/**
+ * `@langchain/react` 1.1.0 brings an SDK of its own, which keeps the messages of a branch that was left and loses the tokens of an answer. In
+ * browsers there is one SDK, the app's.
+ */
+const sdk = `${isDemo ? '../..' : '.'}/node_modules/@langchain/langgraph-sdk/dist`
 
 export default {
   poweredByHeader: false,
@@ -24,6 +29,9 @@ export default {
   turbopack: {
     ...(isDemo && { root: fileURLToPath(new URL('../..', import.meta.url)) }),
     resolveAlias: {
+      '@langchain/langgraph-sdk': { browser: `${sdk}/index.js` },
+      '@langchain/langgraph-sdk/client': { browser: `${sdk}/client.js` },
+      '@langchain/langgraph-sdk/stream': { browser: `${sdk}/stream/index.js` },
       './transformers.js': notInBrowsers,
       langsmith: notInBrowsers,
       'zod/v4/core': notInBrowsers,

@@ -28,6 +28,10 @@ export function reasoningOf(message: BaseMessage): string {
     .join('')
 }
 
+/** The user stopped the answer in the middle. The server keeps what there was, and marks it. */
+export const isStopped = (messages: readonly BaseMessage[]): boolean =>
+  messages.some(({ response_metadata }) => response_metadata.finish_reason === 'cancelled')
+
 /** Tokens that went in and came out of all model calls of an answer, or undefined where no model told. */
 export function usageOf(
   messages: readonly BaseMessage[],

@@ -33,7 +33,6 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
   const turns = useRef<readonly Turn[]>([])
   turns.current = turnsOf(chat.messages, turns.current)
   const { histories, historyOf, show } = useHistories(chat, turns.current)
-  const [stopped, setStopped] = useState<ReadonlySet<string>>(new Set())
   const attachments = useAttachments()
   const { scroller, content, isAtBottom, scrollToBottom } = useStickToBottom()
   const toast = useToast()
@@ -57,11 +56,6 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
     }
   }, [])
 
-  const stop = (): void => {
-    const last = turns.current.at(-1)
-    if (last) setStopped((before) => new Set([...before, last.id]))
-    void chat.stop()
-  }
   const onDrop = (event: DragEvent): void => {
     event.preventDefault()
     void attachments.add([...event.dataTransfer.files])
@@ -90,7 +84,6 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
             <Turns
               turns={turns.current}
               histories={histories}
-              stopped={stopped}
               activity={isWaiting ? 'waiting' : chat.isLoading ? 'running' : 'idle'}
               actions={actions}
             />
@@ -116,7 +109,7 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
         isBlocked={isWaiting}
         attachments={attachments}
         onSend={send}
-        onStop={stop}
+        onStop={() => void chat.stop()}
       />
     </div>
   )

@@ -2,7 +2,7 @@ import { CircleSlash, RefreshCw } from 'lucide-react'
 import { memo } from 'react'
 import type { Content } from '../../lib/attachments.ts'
 import type { TurnHistory } from '../../lib/branches.ts'
-import { textOf, usageOf } from '../../lib/messages.ts'
+import { isStopped, textOf, usageOf } from '../../lib/messages.ts'
 import type { Activity } from '../../lib/tool-calls.ts'
 import type { Turn } from '../../lib/turns.ts'
 import { inWords } from '../../lib/use-elapsed.ts'
@@ -25,7 +25,6 @@ interface TurnViewProps {
   readonly turn: Turn
   readonly history: TurnHistory | undefined
   readonly activity: Activity
-  readonly isStopped: boolean
   /** A fork needs an agent that is idle. */
   readonly canChange: boolean
   readonly actions: TurnActions
@@ -33,7 +32,7 @@ interface TurnViewProps {
 
 /** A question and its answer. It is rendered again only when one of its messages has changed. */
 export const TurnView = memo((props: TurnViewProps) => {
-  const { turn, history, activity, isStopped, canChange, actions } = props
+  const { turn, history, activity, canChange, actions } = props
   return (
     <article className="flex flex-col gap-4">
       {turn.question && (
@@ -61,7 +60,7 @@ export const TurnView = memo((props: TurnViewProps) => {
           Thinking…
         </p>
       )}
-      {isStopped && (
+      {isStopped(turn.answer) && (
         <p className="flex items-center gap-2 text-faint text-sm">
           <CircleSlash aria-hidden className="size-4" /> Stopped
         </p>

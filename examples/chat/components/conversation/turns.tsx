@@ -7,8 +7,6 @@ import { type TurnActions, TurnView } from './turn-view.tsx'
 interface TurnsProps {
   readonly turns: readonly Turn[]
   readonly histories: ReadonlyMap<string, TurnHistory>
-  /** Ids of turns whose answer was stopped. */
-  readonly stopped: ReadonlySet<string>
   /** What the agent does for the last turn. */
   readonly activity: Activity
   readonly actions: TurnActions
@@ -28,7 +26,6 @@ export function Turns({ turns, activity, ...rest }: TurnsProps) {
           key={last.id}
           turn={last}
           history={rest.histories.get(last.id)}
-          isStopped={rest.stopped.has(last.id)}
           activity={activity}
           canChange={canChange}
           actions={rest.actions}
@@ -40,14 +37,13 @@ export function Turns({ turns, activity, ...rest }: TurnsProps) {
 
 type SettledProps = Omit<TurnsProps, 'activity'> & { readonly canChange: boolean }
 
-const Settled = memo(({ turns, histories, stopped, canChange, actions }: SettledProps) =>
+const Settled = memo(({ turns, histories, canChange, actions }: SettledProps) =>
   turns.map((turn) => (
     // The browser leaves out what is far from the view, and remembers its height.
     <div key={turn.id} className="mb-6 [contain-intrinsic-size:auto_16rem] [content-visibility:auto]">
       <TurnView
         turn={turn}
         history={histories.get(turn.id)}
-        isStopped={stopped.has(turn.id)}
         activity="idle"
         canChange={canChange}
         actions={actions}
