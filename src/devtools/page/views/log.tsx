@@ -109,14 +109,16 @@ function Rows({ entries, selected, onSelect, follow }: RowsProps) {
   const atEnd = useRef(true)
   const [place, setPlace] = useState({ top: 0, height: 600 })
   const look = () => {
-    const { scrollTop, clientHeight, scrollHeight } = box.current!
+    // A scroll or a change of size may be told when the rows are gone.
+    if (!box.current) return
+    const { scrollTop, clientHeight, scrollHeight } = box.current
     atEnd.current = scrollHeight - scrollTop - clientHeight < ROW
     setPlace({ top: scrollTop, height: clientHeight })
   }
   // The newest event stays in sight for who has not scrolled away from it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: after each change of the entries, and no other
   useLayoutEffect(() => {
-    if (follow && atEnd.current) box.current!.scrollTop = box.current!.scrollHeight
+    if (follow && atEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight
     look()
   }, [entries, follow])
   // biome-ignore lint/correctness/useExhaustiveDependencies: once
@@ -127,11 +129,11 @@ function Rows({ entries, selected, onSelect, follow }: RowsProps) {
   }, [])
   const selectedAt = selected ? entries.indexOf(selected) : -1
   useEffect(() => {
-    if (selectedAt < 0) return
-    const { scrollTop, clientHeight } = box.current!
+    if (selectedAt < 0 || !box.current) return
+    const { scrollTop, clientHeight } = box.current
     const top = selectedAt * ROW
-    if (top < scrollTop) box.current!.scrollTop = top
-    else if (top + 2 * ROW > scrollTop + clientHeight) box.current!.scrollTop = top + 2 * ROW - clientHeight
+    if (top < scrollTop) box.current.scrollTop = top
+    else if (top + 2 * ROW > scrollTop + clientHeight) box.current.scrollTop = top + 2 * ROW - clientHeight
   }, [selectedAt])
   const from = Math.max(0, Math.floor(place.top / ROW) - BEYOND)
   const to = Math.min(entries.length, Math.ceil((place.top + place.height) / ROW) + BEYOND)

@@ -1,0 +1,312 @@
+import { readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { createRequire } from 'node:module'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { toNode } from '../../adapters/node.ts'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { type AgentServer, createAgentServer, defineAgent } from '../../src/index.ts'
+import { researchers, supervised, threeSteps, twoApprovals } from '../fixtures/graphs.ts'
+import { executablePath, launchBrowser } from '../kit/browser.ts'
+import { listen } from '../kit/listen.ts'
+import { eventually, gate } from '../kit/wait.ts'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const question = { messages: [{ type: 'human', content: 'x?' }] }
+
+if (executablePath === undefined)
+  console.warn('No chromium on the path: the browser tests of the devtools are skipped.')
+
+/** A counter that ticks as fast as it is asked to. */
+function ticking() {
+  let tick = gate()
+  const agent = defineAgent({
+    async run({ custom, subagent, signal }) {
+      await Promise.all(
+        ['left', 'right'].map((name) =>
+          subagent(name, `Go ${name}`, async (inner) => {
+            await inner.tool(`look ${name}`, {}, async () => name)
+          }),
+        ),
+      )
+      for (let count = 1; count <= 3; count++) {
+        await Promise.race([tick.opened, new Promise((resolve) => signal.addEventListener('abort', resolve))])
+        tick = gate()
+        await custom('tick', { count })
+      }
+    },
+  })
+  return { agent, tick: () => tick.open() }
+}
+
+describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devtools in a browser', () => {
+  let browser: Browser
+  let server: AgentServer
+  let http: Server
+  let port: number
+  let page: Page
+  let problems: string[]
+  let ticks: ReturnType<typeof ticking>
+
+  /** Makes the server reachable, on the port that it had before. */
+  async function connect() {
+    // Errors of the transport come from connections that the tests break.
+    http = createServer(toNode(server, { onError() {} }))
+    port = await listen(http, port)
+  }
+  /** Nobody can reach the server any more, while its runs go on. */
+  async function disconnect() {
+    const closed = new Promise((resolve) => http.close(resolve))
+    http.closeAllConnections()
+    await closed
+  }
+  const begin = (threadId: string, assistantId: string, input: unknown, title?: string) =>
+    server.engine.start({ threadId, assistantId, input, title, principal: { id: 'ann' } })
+  const ended = async (threadId: string, assistantId: string, input: unknown, title?: string) => {
+    const { runId } = await begin(threadId, assistantId, input, title)
+    return server.engine.wait({ threadId, runId, principal: { id: 'ann' } })
+  }
+
+  /** A page of a user, who is known by a cookie. Everything that it logs is a problem. */
+  async function open(path: string, options: BrowserContextOptions & { readonly user?: string } = {}) {
+    const { user = 'ann', ...context } = options
+    const made = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...context })
+    await made.addCookies([{ name: 'user', value: user, url: `http://127.0.0.1:${port}` }])
+    const opened = await made.newPage()
+    opened.setDefaultTimeout(8_000)
+    opened.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text())
+    })
+    opened.on('pageerror', (error) => problems.push(error.message))
+    await opened.goto(`http://127.0.0.1:${port}/devtools#/${path}`)
+    return opened
+  }
+
+  /** What axe finds of serious and critical problems. */
+  async function violations(of: Page): Promise<string[]> {
+    await of.evaluate(axe)
+    return of.evaluate(async () => {
+      const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run()
+      return violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('\n')}`)
+    })
+  }
+
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  beforeEach(async () => {
+    problems = []
+    ticks = ticking()
+    server = createAgentServer({
+      agents: {
+        deep: langgraph(researchers()),
+        steps: langgraph(threeSteps()),
+        asks: langgraph(supervised()),
+        two: langgraph(twoApprovals()),
+        ticks: ticks.agent,
+      },
+      authenticate: (request) => {
+        const user = /user=(\w+)/.exec(request.headers.get('cookie') ?? '')?.[1]
+        return user ? { id: user } : null
+      },
+      devtools: true,
+    })
+    port = 0
+    await connect()
+  })
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()))
+    await server.close()
+    await disconnect()
+    expect(problems).toEqual([])
+  })
+  afterAll(async () => {
+    await browser?.close()
+  })
+
+  test('lists threads newest first, finds them, and shows new ones by itself', async () => {
+    for (const name of ['one', 'two', 'three']) await ended(`t-${name}`, 'steps', { notes: [] }, `Talk ${name}`)
+    page = await open('')
+    const titles = page.locator('.threads .title')
+    await titles.nth(2).waitFor()
+    expect(await titles.allInnerTexts()).toEqual(['Talk three', 'Talk two', 'Talk one'])
+    await ended('t-four', 'steps', { notes: [] }, 'Talk four')
+    await page.getByText('Talk four').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('two')
+    await eventually(async () => (await titles.count()) === 1)
+    expect(await titles.allInnerTexts()).toEqual(['Talk two'])
+    await page.keyboard.press('Escape')
+    await page.getByLabel('Search threads').fill('')
+    await eventually(async () => (await titles.count()) === 4)
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('j')
+    await page.getByRole('heading', { name: 'Talk four' }).waitFor()
+    await page.keyboard.press('J')
+    await page.getByRole('heading', { name: 'Talk three' }).waitFor()
+  })
+
+  test('shows events as they come, with their size and latency, filters them and pauses', async () => {
+    await begin('live', 'ticks', {}, 'Live')
+    page = await open('threads/live/log')
+    await page.getByRole('row', { name: 'lifecycle' }).first().waitFor()
+    expect(await page.locator('.threads .status').innerText()).toBe('running')
+    ticks.tick()
+    const rows = page.getByRole('row', { name: 'custom:tick' })
+    await rows.nth(0).waitFor()
+    const cells = await rows.nth(0).getByRole('gridcell').allInnerTexts()
+    expect(cells[5]).toMatch(/^\d+ B$/)
+    expect(cells[6]).toMatch(/^\d+ ms$/)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    ticks.tick()
+    await page.getByRole('button', { name: /Go on \([1-9]\d* new\)/ }).waitFor()
+    expect(await rows.count()).toBe(1)
+    await page.getByRole('button', { name: /Go on/ }).click()
+    await eventually(async () => (await rows.count()) === 2)
+    await page.getByRole('button', { name: /^custom:tick/ }).click()
+    await eventually(async () => (await page.locator('.rows [role=rowgroup] .row').count()) === 2)
+    await rows.nth(1).click()
+    expect(await page.getByLabel('Event', { exact: true }).innerText()).toContain('count: 2')
+    await page.keyboard.press('k')
+    expect(await page.getByLabel('Event', { exact: true }).innerText()).toContain('count: 1')
+    await page.keyboard.press('Escape')
+    expect(await page.getByLabel('Event', { exact: true }).count()).toBe(0)
+    ticks.tick()
+    await page.locator('.thread > header .status', { hasText: 'idle' }).waitFor()
+  })
+
+  test('shows two subagents side by side on the time axis, and a deep agent with its steps', async () => {
+    await begin('live', 'ticks', {})
+    page = await open('threads/live/steps')
+    const names = page.locator('.span .name')
+    await names.filter({ hasText: 'right' }).first().waitFor()
+    await eventually(async () => (await names.count()) >= 6)
+    const texts = (await names.allInnerTexts()).map((text) => text.trim())
+    for (const text of ['agent left', 'agent right', 'tool look left', 'tool look right'])
+      expect(texts).toContain(text)
+    const bars = await page.locator('.span.subagent .bar-of').all()
+    const boxes = await Promise.all(bars.map((bar) => bar.boundingBox()))
+    expect(boxes[0]!.x + boxes[0]!.width).toBeGreaterThan(boxes[1]!.x)
+
+    await ended('deep', 'deep', question)
+    await page.goto(page.url().replace('live', 'deep'))
+    await names.filter({ hasText: 'researcher' }).waitFor()
+    await page.locator('.span.subagent').click()
+    expect(await page.locator('.span-facts').innerText()).toMatch(/done began .* after the run/)
+  })
+
+  test('shows what each checkpoint has changed, and forks from one', async () => {
+    await ended('t', 'steps', { notes: ['in'] })
+    page = await open('threads/t/state')
+    await page.getByRole('button', { name: '1 loop → two' }).click()
+    const changes = page.getByLabel('Changes since the checkpoint before')
+    await page.getByRole('heading', { name: 'Step 1' }).waitFor()
+    expect(await changes.innerText()).toMatch(/^\+ notes\[1\][\s\S]*"one"$/)
+    await page.getByRole('button', { name: 'Whole state' }).click()
+    expect(await page.locator('.checkpoint .json').innerText()).toMatch(/"in"\s+1: "one"/)
+    await page.getByRole('button', { name: 'Fork from here' }).click()
+    const input = page.getByLabel('Input of the new run')
+    await input.fill('{"notes":')
+    await page.getByRole('alert').getByText('This is not JSON').waitFor()
+    await input.fill('{"notes":["forked"]}')
+    await page.getByRole('button', { name: 'Start a run from step 1' }).click()
+    await page.getByRole('tab', { name: 'Runs' }).click()
+    await page.getByText('fork of').waitFor()
+    await page.locator('.runs .status', { hasText: 'done' }).nth(1).waitFor()
+    const thread = await server.engine.findThread({ threadId: 't', principal: { id: 'ann' } })
+    expect((await server.engine.readState(thread!))!.values.notes).toContain('forked')
+  })
+
+  test('answers an approval by a button, and two questions together', async () => {
+    await ended('mail', 'asks', question)
+    page = await open('threads/mail/interrupts')
+    await page.getByRole('heading', { name: 'Approve add?' }).waitFor()
+    await page.getByRole('button', { name: 'Edit the arguments' }).click()
+    expect(await page.getByLabel('Answer, as JSON').inputValue()).toContain('"type": "edit"')
+    await page.getByRole('button', { name: 'Approve', exact: true }).click()
+    await page.getByText('Nothing waits for an answer.').waitFor()
+    await page.locator('.thread > header .status', { hasText: 'idle' }).waitFor()
+
+    await ended('both', 'two', { notes: [] })
+    await page.goto(page.url().replace('mail', 'both'))
+    const answers = page.getByLabel('Answer, as JSON')
+    await answers.nth(1).waitFor()
+    await answers.nth(0).fill('"go"')
+    await answers.nth(1).fill('"stay"')
+    await page.getByRole('button', { name: 'Answer all 2 together' }).click()
+    await page.getByText('Nothing waits for an answer.').waitFor()
+    await page.locator('.thread > header .status', { hasText: 'idle' }).waitFor()
+    const thread = await server.engine.findThread({ threadId: 'both', principal: { id: 'ann' } })
+    expect((await server.engine.readState(thread!))!.values.notes).toEqual(['left: go', 'right: stay', 'after'])
+  })
+
+  test('says that the server is away, and goes on without a gap when it is back', async () => {
+    await begin('live', 'ticks', {})
+    page = await open('threads/live/log')
+    await page.getByRole('row', { name: 'lifecycle' }).first().waitFor()
+    await disconnect()
+    await page.getByText(/The (server cannot be reached|connection was lost)/).waitFor()
+    ticks.tick()
+    await connect()
+    await page.getByRole('row', { name: 'custom:tick' }).waitFor()
+    await eventually(async () => (await page.locator('.away').count()) === 0)
+    ticks.tick()
+    await eventually(async () => (await page.getByRole('row', { name: 'custom:tick' }).count()) === 2)
+    const seqs = (await page.locator('.rows [role=rowgroup] .row > :first-child').allInnerTexts()).map(Number)
+    expect(seqs).toEqual(seqs.map((_, index) => seqs[0]! + index))
+    // A browser logs each connection that fails.
+    problems = problems.filter((text) => !/ERR_CONNECTION|ERR_INCOMPLETE/.test(text))
+  })
+
+  test('shows another owner nothing', async () => {
+    await ended('secret', 'steps', { notes: ['private'] }, 'Private talk')
+    page = await open('', { user: 'bob' })
+    await page.getByText('There are no threads yet.').waitFor()
+    await page.goto(page.url().replace(/#.*/, '#/threads/secret/log'))
+    await page.getByText('Thread "secret" not found.').waitFor()
+    expect(await page.locator('body').innerText()).not.toContain('Private')
+    problems = problems.filter((text) => !text.includes('404'))
+  })
+
+  test.each([
+    ['light', 1280],
+    ['dark', 1280],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('axe finds nothing serious in %s at a width of %i', async (colorScheme, width) => {
+    await ended('deep', 'deep', question, 'A deep one')
+    await ended('mail', 'asks', question, 'Mail')
+    await begin('live', 'ticks', {}, 'Live')
+    page = await open('', { colorScheme, viewport: { width, height: 800 } })
+    await page.locator('.threads .title').nth(2).waitFor()
+    expect(await violations(page)).toEqual([])
+    const views: readonly (readonly [path: string, shown: string])[] = [
+      ['threads/deep/log', '.row .channel'],
+      ['threads/deep/steps', '.span.subagent'],
+      ['threads/deep/state', '.changes li'],
+      ['threads/mail/interrupts', '.question textarea'],
+      ['threads/deep/runs', '.runs td .status'],
+      ['server', '.tiles dd'],
+    ]
+    for (const [path, shown] of views) {
+      await page.goto(page.url().replace(/#.*/, `#/${path}`))
+      await page.locator(shown).first().waitFor()
+      expect([path, await violations(page)]).toEqual([path, []])
+      const { scrollWidth, clientWidth } = await page.evaluate(() => document.documentElement)
+      expect([path, scrollWidth]).toEqual([path, clientWidth])
+    }
+    for (let i = 0; i < 3; i++) ticks.tick()
+  })
+})
+
+interface Axe {
+  run(): Promise<{
+    readonly violations: readonly {
+      readonly id: string
+      readonly impact: string
+      readonly nodes: readonly { readonly html: string }[]
+    }[]
+  }>
+}
