@@ -127,7 +127,8 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
   })
 
   test('lists threads newest first, finds them, and shows new ones by itself', async () => {
-    for (const name of ['one', 'two', 'three']) await ended(`t-${name}`, 'steps', { notes: [] }, `Talk ${name}`)
+    for (const name of ['one', 'two', 'three'])
+      await ended(`t-${name}`, 'steps', { notes: [] }, `Talk ${name}`)
     page = await open('')
     const titles = page.locator('.threads .title')
     await titles.nth(2).waitFor()
@@ -239,7 +240,11 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('the devt
     await page.getByText('Nothing waits for an answer.').waitFor()
     await page.locator('.thread > header .status', { hasText: 'idle' }).waitFor()
     const thread = await server.engine.findThread({ threadId: 'both', principal: { id: 'ann' } })
-    expect((await server.engine.readState(thread!))!.values.notes).toEqual(['left: go', 'right: stay', 'after'])
+    expect((await server.engine.readState(thread!))!.values.notes).toEqual([
+      'left: go',
+      'right: stay',
+      'after',
+    ])
   })
 
   test('says that the server is away, and goes on without a gap when it is back', async () => {

@@ -32,7 +32,7 @@ export function RunsView({ thread, onDone }: RunsViewProps) {
                 <th>Waited</th>
                 <th>First event</th>
                 <th>Attempts</th>
-                <th>Of</th>
+                <th>Started as</th>
                 <th>
                   <span class="hidden">Action</span>
                 </th>
