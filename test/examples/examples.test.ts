@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import { createAgentServer, defineAgent } from 'agentwire'
 import { toNode } from 'agentwire/node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
 import { type Listening, openServer } from '../kit/listen.ts'
 import { ORIGIN, type Program, startProgram } from '../kit/program.ts'
 import { names, pathOf, read } from './examples.ts'
@@ -39,6 +40,16 @@ describe('the examples', () => {
     expect(read(name, 'server.ts').split('\n').length - 1).toBeLessThan(40)
     expect(read(name, 'README.md')).toContain('client.ts')
     expect(read('', 'README.md')).toContain(`](${name}/README.md)`)
+  })
+
+  test.each(names)('%s installs the versions that are tested here, as a project of its own', (name) => {
+    const { type, dependencies } = JSON.parse(read(name, 'package.json'))
+    const tested: Readonly<Record<string, string>> = packageJson.devDependencies
+    const expected = Object.keys(dependencies).map((name) => [
+      name,
+      name === 'agentwire' ? 'latest' : `^${tested[name]}`,
+    ])
+    expect({ type, dependencies }).toEqual({ type: 'module', dependencies: Object.fromEntries(expected) })
   })
 
   describe.concurrent('run', () => {
