@@ -16,14 +16,13 @@ export function useKeys(keys: readonly KeyAction[]): void {
   }, [])
 }
 
-/** Gives keys to the parts of the page, but for those that are typed into a field. */
+/** Gives keys to the parts of the page, but for those that are typed into a field, which Escape leaves. */
 export function listenToKeys(): void {
   addEventListener('keydown', (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return
     const target = event.target as HTMLElement
     const isField = target.matches?.('input, textarea, select') ?? false
-    if (isField && event.key !== 'Escape') return
-    if (isField) target.blur()
+    if (isField) return event.key === 'Escape' ? target.blur() : undefined
     const action = parts
       .toReversed()
       .flatMap(({ current }) => current)

@@ -13,23 +13,30 @@ export interface LiveLog {
   readonly error: ApiError | undefined
 }
 
+/** Where a log is read from. A thread that was deleted and made again is another one, with a log of its own. */
+export interface LogStart {
+  /** The sequence number before the first event. */
+  readonly after: number
+  readonly createdAt: number
+}
+
 /** What the page keeps of one thread's log. */
 export const BOUNDS = { events: 20_000, bytes: 48 * 1024 * 1024 }
 /** The page is drawn at most this often while events arrive, in milliseconds. */
 const DRAW_MS = 100
 
-/** Follows the log of a thread, from `after` on, and goes on where it was after each lost connection. */
+/** Follows the log of a thread, and goes on where it was after each lost connection. */
 export function useLog(
   threadId: string,
-  after: number | undefined,
+  start: LogStart | undefined,
   onEvent: (event: WireEvent) => void,
 ): LiveLog {
-  const [live, setLive] = useState<LiveLog>(() => emptyLog(after ?? 0))
+  const [live, setLive] = useState<LiveLog>(() => emptyLog(start?.after ?? 0))
   const told = useRef(onEvent)
   told.current = onEvent
   useEffect(() => {
-    if (after === undefined) return
-    const { log, tree } = emptyLog(after)
+    if (!start) return
+    const { log, tree } = emptyLog(start.after)
     const stop = new AbortController()
     let drawing: ReturnType<typeof setTimeout> | undefined
     let version = 0
@@ -76,7 +83,7 @@ export function useLog(
       stop.abort()
       clearTimeout(drawing)
     }
-  }, [threadId, after])
+  }, [threadId, start])
   return live
 }
 

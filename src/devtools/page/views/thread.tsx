@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ThreadDetail } from '../../wire.ts'
 import { go, routeTo, usePolled } from '../data/hooks.ts'
 import { useKeys } from '../data/keys.ts'
-import { BOUNDS, useLog } from '../data/use-log.ts'
+import { BOUNDS, type LogStart, useLog } from '../data/use-log.ts'
 import type { WireEvent } from '../model/log.ts'
 import { InterruptsView } from './interrupts.tsx'
 import { LogView } from './log.tsx'
@@ -93,9 +93,12 @@ export function ThreadView({ threadId, tab }: { readonly threadId: string; reado
   )
 }
 
-/** Where the log is read from, decided once: the page keeps no more than the newest events. */
-function useStart(thread: ThreadDetail | undefined): number | undefined {
-  const start = useRef<number>(undefined)
-  if (thread) start.current ??= Math.max(0, thread.log.first_retained - 1, thread.log.head - BOUNDS.events)
+/** Where the log is read from, decided once for each thread: the page keeps no more than the newest events. */
+function useStart(thread: ThreadDetail | undefined): LogStart | undefined {
+  const start = useRef<LogStart>(undefined)
+  if (thread && start.current?.createdAt !== thread.created_at) {
+    const after = Math.max(0, thread.log.first_retained - 1, thread.log.head - BOUNDS.events)
+    start.current = { after, createdAt: thread.created_at }
+  }
   return start.current
 }
