@@ -23,8 +23,8 @@ export default defineConfig({
   cleanUrls: true,
   markdown: { anchor: { slugify } },
   vite: {
-    // The API reference, which typedoc writes to `public/reference`.
-    publicDir: fileURLToPath(new URL('public', import.meta.url)),
+    // The API reference, which typedoc writes to docs/public/reference.
+    publicDir: fileURLToPath(new URL('../public', import.meta.url)),
     css: { postcss: {} },
   },
   themeConfig: {
