@@ -30,7 +30,7 @@ export function reasoningOf(message: BaseMessage): string {
 
 /** The user stopped the answer in the middle. The server keeps what there was, and marks it. */
 export const isStopped = (messages: readonly BaseMessage[]): boolean =>
-  messages.some(({ response_metadata }) => response_metadata.finish_reason === 'cancelled')
+  messages.some((message) => (message as AIMessage).response_metadata.finish_reason === 'cancelled')
 
 /** Tokens that went in and came out of all model calls of an answer, or undefined where no model told. */
 export function usageOf(

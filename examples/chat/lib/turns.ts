@@ -24,9 +24,19 @@ export function turnsOf(messages: readonly BaseMessage[], before: readonly Turn[
   })
 }
 
-/** `after`, or `before` where it holds the same items: React renders nothing again for a list that is the same object. */
-export const keepList = <Item>(before: readonly Item[], after: readonly Item[]): readonly Item[] =>
-  sameItems(before, after) ? before : after
+const GROUP_SIZE = 20
+
+/** The turns in groups. A group in which nothing has changed is the object of `before`, as a turn is. */
+export function groupsOf(
+  turns: readonly Turn[],
+  before: readonly (readonly Turn[])[] = [],
+): readonly (readonly Turn[])[] {
+  return Array.from({ length: Math.ceil(turns.length / GROUP_SIZE) }, (_, at) => {
+    const group = turns.slice(at * GROUP_SIZE, (at + 1) * GROUP_SIZE)
+    const known = before[at]
+    return known && sameItems(known, group) ? known : group
+  })
+}
 
 const sameItems = (before: readonly unknown[], after: readonly unknown[]): boolean =>
   before.length === after.length && before.every((item, at) => item === after[at])

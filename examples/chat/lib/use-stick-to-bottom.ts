@@ -18,21 +18,27 @@ export function useStickToBottom(): StickToBottom {
   const sticks = useRef(true)
   const [isAtBottom, setIsAtBottom] = useState(true)
 
-  const scrollToBottom = useCallback(() => {
-    sticks.current = true
-    scroller.current?.scrollTo({ top: scroller.current.scrollHeight })
+  const setSticks = useCallback((isStuck: boolean) => {
+    sticks.current = isStuck
+    // The browser's own anchor would move the position while heights above it change, which would look like the user's doing.
+    scroller.current?.style.setProperty('overflow-anchor', isStuck ? 'none' : 'auto')
   }, [])
+  const scrollToBottom = useCallback(() => {
+    setSticks(true)
+    scroller.current?.scrollTo({ top: scroller.current.scrollHeight })
+  }, [setSticks])
 
   useEffect(() => {
     const { current: outer } = scroller
     const { current: inner } = content
     if (outer === null || inner === null) return
+    setSticks(true)
     let lastTop = outer.scrollTop
     const onScroll = (): void => {
       const isNear = outer.scrollHeight - outer.scrollTop - outer.clientHeight < NEAR
       // Only a way up is the user's: a page that grows leaves the position as it is.
-      if (isNear) sticks.current = true
-      else if (outer.scrollTop < lastTop) sticks.current = false
+      if (isNear) setSticks(true)
+      else if (outer.scrollTop < lastTop) setSticks(false)
       lastTop = outer.scrollTop
       setIsAtBottom(isNear)
     }
@@ -46,6 +52,6 @@ export function useStickToBottom(): StickToBottom {
       observer.disconnect()
       outer.removeEventListener('scroll', onScroll)
     }
-  }, [])
+  }, [setSticks])
   return { scroller, content, isAtBottom, scrollToBottom }
 }

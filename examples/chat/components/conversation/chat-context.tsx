@@ -4,10 +4,13 @@ import { SubagentCard } from '../subagents/subagent-card.tsx'
 
 const ChatContext = createContext<Chat | undefined>(undefined)
 
-/** Gives the cards of subagents the chat. It is renewed when a subagent changes, and not for each token. */
+/**
+ * Gives the cards of subagents the chat. It is renewed when a subagent changes, and not for each token: React searches all turns for the
+ * readers of a context that is renewed.
+ */
 export function ChatProvider({ chat, children }: { readonly chat: Chat; readonly children: ReactNode }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the chat is another object for each token.
-  const renewed = useMemo(() => chat, [chat.subagents, chat.interrupts, chat.isLoading, chat.threadId])
+  const renewed = useMemo(() => chat, [chat.subagents, chat.interrupts.length, chat.isLoading, chat.threadId])
   return <ChatContext value={renewed}>{children}</ChatContext>
 }
 

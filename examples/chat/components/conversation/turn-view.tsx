@@ -92,7 +92,7 @@ function Footer({ turn, history, activity, canChange, actions }: TurnViewProps) 
             {usage.input + usage.output} tokens
           </span>
         )}
-        {history && <span>{inWords(history.ms)}</span>}
+        {history && !isStopped(turn.answer) && <span>{inWords(history.ms)}</span>}
       </span>
     </footer>
   )

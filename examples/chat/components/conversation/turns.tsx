@@ -1,7 +1,7 @@
 import { memo, useRef } from 'react'
 import type { TurnHistory } from '../../lib/branches.ts'
 import type { Activity } from '../../lib/tool-calls.ts'
-import { keepList, type Turn } from '../../lib/turns.ts'
+import { groupsOf, type Turn } from '../../lib/turns.ts'
 import { type TurnActions, TurnView } from './turn-view.tsx'
 
 interface TurnsProps {
@@ -12,42 +12,49 @@ interface TurnsProps {
   readonly actions: TurnActions
 }
 
-/** The conversation. All turns but the last are one list, which a token of the last one does not touch. */
+/** The conversation. A token renders and lays out the last group of turns alone, however long the conversation is. */
 export function Turns({ turns, activity, ...rest }: TurnsProps) {
-  const settled = useRef<readonly Turn[]>([])
-  settled.current = keepList(settled.current, turns.slice(0, -1))
-  const last = turns.at(-1)
-  const canChange = activity !== 'running'
-  return (
-    <>
-      <Settled turns={settled.current} canChange={canChange} {...rest} />
-      {last && (
-        <TurnView
-          key={last.id}
-          turn={last}
-          history={rest.histories.get(last.id)}
-          activity={activity}
-          canChange={canChange}
-          actions={rest.actions}
-        />
-      )}
-    </>
-  )
+  const groups = useRef<readonly (readonly Turn[])[]>([])
+  groups.current = groupsOf(turns, groups.current)
+  return groups.current.map((group, at) => {
+    const isLast = at === groups.current.length - 1
+    return (
+      <Group
+        key={group[0]!.id}
+        turns={group}
+        lastActivity={isLast ? activity : undefined}
+        canChange={activity !== 'running'}
+        {...rest}
+      />
+    )
+  })
 }
 
-type SettledProps = Omit<TurnsProps, 'activity'> & { readonly canChange: boolean }
+interface GroupProps extends Omit<TurnsProps, 'activity'> {
+  /** Undefined where the last turn of the conversation is not in this group. */
+  readonly lastActivity: Activity | undefined
+  readonly canChange: boolean
+}
 
-const Settled = memo(({ turns, histories, canChange, actions }: SettledProps) =>
-  turns.map((turn) => (
-    // The browser leaves out what is far from the view, and remembers its height.
-    <div key={turn.id} className="mb-6 [contain-intrinsic-size:auto_16rem] [content-visibility:auto]">
-      <TurnView
-        turn={turn}
-        history={histories.get(turn.id)}
-        activity="idle"
-        canChange={canChange}
-        actions={actions}
-      />
-    </div>
-  )),
-)
+const Group = memo(({ turns, histories, lastActivity, canChange, actions }: GroupProps) => (
+  <div>
+    {turns.map((turn, at) => {
+      const activity = at === turns.length - 1 ? lastActivity : undefined
+      return (
+        <div
+          key={turn.id}
+          // The browser leaves out turns that are far from the view, and remembers their heights.
+          className={`mb-6 ${activity ? '' : '[contain-intrinsic-size:auto_16rem] [content-visibility:auto]'}`}
+        >
+          <TurnView
+            turn={turn}
+            history={histories.get(turn.id)}
+            activity={activity ?? 'idle'}
+            canChange={canChange}
+            actions={actions}
+          />
+        </div>
+      )
+    })}
+  </div>
+))
