@@ -1,5 +1,3 @@
-import { nonEmpty, object, record, unknown } from '../requests/schema.ts'
-
 /** The wire between the page and its server: the one place of this face that spells snake_case. Times are milliseconds since 1970. */
 
 export type ThreadStatus = 'idle' | 'busy' | 'interrupted' | 'error'
@@ -144,10 +142,6 @@ export interface StoreRow {
 export interface StartedRun {
   readonly run_id: string
 }
-
-export const answersSchema = object({ answers: record })
-
-export const forkSchema = object({ checkpoint_id: nonEmpty, input: unknown })
 
 export interface Answers {
   /** By interrupt id. */
