@@ -23,7 +23,7 @@ const NODE_ENTRIES = [
 
 /** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
 const CEILINGS: Readonly<Record<string, number>> = {
-  agentwire: 86.5,
+  agentwire: 87.5,
   'agentwire/langgraph': 9.5,
   'agentwire/a2a': 86,
   'agentwire/control-plane': 60,
@@ -56,7 +56,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
 
 /** The same for one name alone, after a bundler has dropped the rest of its entry. */
 const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[] = [
-  ['createAgentServer', 'agentwire', 69.6],
+  ['createAgentServer', 'agentwire', 69.75],
   ['defineAgent', 'agentwire', 23.5],
   ['memoryCheckpointer', 'agentwire', 5.5],
 ]
