@@ -5,5 +5,9 @@ export const focusComposer = (): void =>
 /** Presses the button that stops a run, where there is one. */
 export const stopRun = (): void => document.querySelector<HTMLElement>('button[aria-label="Stop"]')?.click()
 
-/** A dialog or menu, which has its own meaning of Escape. */
+/** A dialog or a menu is open, which has the keys for itself. */
 export const isCovered = (): boolean => document.querySelector('[role="dialog"], [role="menu"]') !== null
+
+/** A field that is not the composer, where Escape gives up what is written. */
+export const isOtherField = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.matches('input, textarea:not([aria-label="Message"])')

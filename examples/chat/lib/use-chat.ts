@@ -2,6 +2,7 @@ import { HttpAgentServerAdapter, useStream } from '@langchain/react'
 import { useMemo } from 'react'
 import { apiUrl } from './client.ts'
 import { patientFetch } from './connection.ts'
+import { threadsChanged } from './threads.ts'
 import { useInStep } from './use-in-step.ts'
 
 /** The state of every agent here. */
@@ -29,6 +30,7 @@ export function useChat({ threadId, assistantId, onThreadId }: ChatOptions) {
     transport,
     threadId: threadId ?? null,
     onThreadId,
+    onCreated: () => void threadsChanged().catch(console.warn),
     ...(assistantId !== undefined && { assistantId }),
   } as Parameters<typeof useStream<ChatState>>[0])
   useInStep(chat)

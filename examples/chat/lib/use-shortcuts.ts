@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react'
-import { isCovered } from './page.ts'
+import { isCovered, isOtherField } from './page.ts'
 import { type Shortcut, shortcutOf } from './shortcuts.ts'
 
 /** Does what the keys of the page stand for. */
@@ -12,11 +12,12 @@ export function useShortcuts(actions: Readonly<Record<Shortcut, () => void>>): v
       const isWriting =
         target instanceof HTMLElement && target.matches('input, textarea, select, [contenteditable]')
       const shortcut = shortcutOf(event, isWriting)
-      if (shortcut === undefined || event.defaultPrevented || isCovered()) return
+      if (shortcut === undefined || isCovered() || (shortcut === 'stop' && isOtherField(target))) return
       event.preventDefault()
       current.current[shortcut]()
     }
-    addEventListener('keydown', onKeyDown)
-    return () => removeEventListener('keydown', onKeyDown)
+    // Before the dialog that the key closes.
+    addEventListener('keydown', onKeyDown, true)
+    return () => removeEventListener('keydown', onKeyDown, true)
   }, [])
 }

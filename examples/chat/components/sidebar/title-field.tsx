@@ -13,11 +13,7 @@ export function TitleField({ title, onDone }: TitleFieldProps) {
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.nativeEvent.isComposing) return
     if (event.key === 'Enter') keep()
-    if (event.key !== 'Escape') return
-    // Escape has other meanings farther out: it stops a run, and closes the drawer.
-    event.stopPropagation()
-    event.nativeEvent.stopImmediatePropagation()
-    onDone()
+    if (event.key === 'Escape') onDone()
   }
   return (
     <input
