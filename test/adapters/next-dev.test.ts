@@ -106,6 +106,8 @@ describe.runIf(slow && hasPostgres())('next dev (runs with SLOW=1 or CI=1)', () 
     const { NODE_ENV: _, ...env } = process.env
     child = spawn(process.execPath, [cli, 'dev', '-p', '0', '-H', '127.0.0.1'], {
       cwd: folder,
+      // A group of its own: the server of `next dev` is a child of it, which would go on without it.
+      detached: true,
       env: { ...env, DATABASE_URL: own.href, NEXT_TELEMETRY_DISABLED: '1' } as NodeJS.ProcessEnv,
     })
     for (const stream of [child.stdout!, child.stderr!])
@@ -118,9 +120,10 @@ describe.runIf(slow && hasPostgres())('next dev (runs with SLOW=1 or CI=1)', () 
   }, 120_000)
 
   afterAll(async () => {
-    child?.kill('SIGKILL')
+    if (child?.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
     await database?.end()
-    rmSync(folder, { recursive: true, force: true })
+    // A process that was just killed may still be writing.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 })
   })
 
   const get = async (path: string) => (await fetch(origin + path)).json()
