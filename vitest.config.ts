@@ -24,7 +24,11 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'source', include: ['test/**/*.test.ts'], exclude: ['test/package/**'] },
+        test: {
+          name: 'source',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/package/**', 'test/chat/page/**'],
+        },
       },
       {
         extends: true,
@@ -32,6 +36,16 @@ export default defineConfig({
           name: 'package',
           include: ['test/package/**/*.test.ts'],
           globalSetup: 'test/package/build.ts',
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'chat',
+          include: ['test/chat/page/**/*.test.ts'],
+          globalSetup: 'test/chat/page/setup.ts',
+          // A test goes through many steps of a user.
+          testTimeout: 60_000,
         },
       },
     ],

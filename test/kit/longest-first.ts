@@ -5,6 +5,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  * the end: a fresh clone has no durations of an earlier run to order by.
  */
 const LONGEST = [
+  'test/chat/page/',
   'test/chat/',
   'test/conformance/docs-clients',
   'test/durability/chaos',

@@ -31,13 +31,13 @@ export function toolCallsOf(
   })
 }
 
-/** A call that the user rejected has an error as its result too. LangChain's middleware begins it with these words. */
+/** A call that the user rejected has an error as its result too. LangChain's middleware and this page begin it with these words. */
 function statusOf(result: ToolMessage): ToolStatus {
   const text = textOf(result)
   // What a deep agent puts in the place of a result that a stop has cut off.
   if (/ was cancelled - /.test(text)) return 'stopped'
   if (result.status !== 'error') return 'finished'
-  return /^user rejected/i.test(text) ? 'rejected' : 'failed'
+  return /^(the )?user (has )?rejected/i.test(text) ? 'rejected' : 'failed'
 }
 
 /** `send_email` as “Send email”. */

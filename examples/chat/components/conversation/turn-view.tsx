@@ -56,7 +56,7 @@ export const TurnView = memo((props: TurnViewProps) => {
           ),
       )}
       {activity === 'running' && turn.answer.every(({ type }) => type !== 'ai') && (
-        <p role="status" className="animate-pulse text-faint">
+        <p role="status" className="text-faint motion-safe:animate-pulse">
           Thinking…
         </p>
       )}

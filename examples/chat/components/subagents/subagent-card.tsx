@@ -31,13 +31,15 @@ export function SubagentCard({ chat, toolCallId }: SubagentCardProps) {
     <>
       <button
         type="button"
-        aria-label={`Subagent ${subagent.name}: ${state}`}
         onClick={() => setOpen(true)}
         className="flex min-w-0 flex-col gap-1 rounded-2xl border border-line bg-raised p-4 text-left text-sm hover:bg-hover"
       >
         <span className="flex w-full items-center gap-2">
           <span aria-hidden className={`size-2 shrink-0 rounded-full ${MARKS[state]}`} />
-          <strong className="min-w-0 flex-1 truncate font-medium">{subagent.name}</strong>
+          <strong className="min-w-0 flex-1 truncate font-medium">
+            <span className="sr-only">Subagent </span>
+            {subagent.name}
+          </strong>
           <span className="text-faint text-xs">{state}</span>
           <ChevronRight aria-hidden className="size-4 text-faint" />
         </span>

@@ -1,0 +1,130 @@
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
+import { launchBrowser } from '../../kit/browser.ts'
+
+/** False where there is no browser to test with. */
+export const hasBrowser = inject('chatOrigin') !== ''
+
+export interface OpenOptions extends BrowserContextOptions {
+  readonly origin?: string
+}
+
+export interface Pages {
+  /** Opens the page in a browser profile of its own. */
+  open(path?: string, options?: OpenOptions): Promise<Page>
+  /** From now on the browser may log that requests fail, as it does when a server is away. */
+  allowLostRequests(): void
+}
+
+/** One browser for a file of tests. After each test nothing may have been written to the console as an error. */
+export function chatPages(): Pages {
+  let browser: Browser
+  let problems: string[] = []
+  let lostRequests = false
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  afterAll(() => browser?.close())
+  afterEach(async () => {
+    await Promise.all(browser.contexts().map((context) => context.close()))
+    const found = problems.filter(
+      (problem) => !lostRequests || !/Failed to load resource|net::ERR_/.test(problem),
+    )
+    problems = []
+    lostRequests = false
+    expect(found).toEqual([])
+  })
+  return {
+    async open(path = '/', { origin = inject('chatOrigin'), ...options } = {}) {
+      const context = await browser.newContext(options)
+      const page = await context.newPage()
+      page.setDefaultTimeout(30_000)
+      page.on('pageerror', (error) => problems.push(String(error)))
+      page.on('console', (message) => {
+        if (message.type() === 'error') problems.push(message.text())
+      })
+      await page.goto(origin + path)
+      await untilReady(page)
+      return page
+    },
+    allowLostRequests() {
+      lostRequests = true
+    },
+  }
+}
+
+/** The server's HTML is there before the code of the page is. What a composer takes, its button can send. */
+async function untilReady(page: Page): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await composer(page).fill('')
+        await composer(page).fill('Is it ready?')
+        return button(page, /^Send/).isEnabled()
+      },
+      { timeout: 30_000 },
+    )
+    .toBe(true)
+  await composer(page).fill('')
+}
+
+export const composer = (page: Page): Locator => page.getByRole('textbox', { name: 'Message', exact: true })
+
+export const conversation = (page: Page): Locator => page.getByRole('log', { name: 'Conversation' })
+
+/** The turns of the conversation: each a message of the user and its answer. */
+export const turns = (page: Page): Locator => conversation(page).getByRole('article')
+
+export const lastTurn = (page: Page): Locator => turns(page).last()
+
+export const button = (where: Page | Locator, name: string | RegExp): Locator =>
+  where.getByRole('button', { name, exact: true })
+
+/** The rows of the list of threads that have these words in their title. */
+export const threadLink = (page: Page, title: string): Locator =>
+  page.getByRole('navigation', { name: 'Threads' }).getByRole('link', { name: title })
+
+export async function choose(page: Page, agent: 'Deep agent' | 'Secretary' | 'Echo'): Promise<void> {
+  await page.getByRole('combobox', { name: 'Agent' }).selectOption({ label: agent })
+}
+
+/** Sends a message, and waits until it stands in the conversation. */
+export async function send(page: Page, text: string): Promise<void> {
+  await composer(page).fill(text)
+  await composer(page).press('Enter')
+  await conversation(page).getByText(text, { exact: true }).last().waitFor()
+}
+
+/** Waits until the answer to the last message is complete. */
+export const answered = (page: Page): Promise<void> => button(lastTurn(page), 'Copy answer').waitFor()
+
+export async function ask(page: Page, text: string): Promise<void> {
+  await send(page, text)
+  await answered(page)
+}
+
+/** What a place shows, in lines. */
+export const wordsOf = async (place: Locator): Promise<string> => (await place.allInnerTexts()).join('\n')
+
+/** All words of the conversation, without figures that differ from one page to another. */
+export async function textOf(page: Page): Promise<string> {
+  const text = await wordsOf(conversation(page))
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(
+      (line) => line !== '' && !/^(Reasoning|Thought for .*|\d+ tokens|[\d.]+ ?m?s|.* min.*)$/.test(line),
+    )
+    .join('\n')
+}
+
+/** Waits until the last answer has had three different lengths, so that it is being written. */
+export async function grows(page: Page): Promise<void> {
+  await lastTurn(page).evaluate(async (turn) => {
+    const lengths = new Set<number>()
+    while (lengths.size < 4) {
+      lengths.add(turn.textContent?.length ?? 0)
+      await new Promise(requestAnimationFrame)
+    }
+  })
+}
