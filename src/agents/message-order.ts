@@ -1,4 +1,5 @@
 import { isRecord } from '../messages/record.ts'
+import { CUT_OFF } from './partial-message.ts'
 
 /** The `data` of an event of the `messages` channel. */
 export type MessageData = Readonly<Record<string, unknown>>
@@ -22,6 +23,8 @@ interface MessageState {
   readonly id: unknown
   readonly role: unknown
   readonly name: unknown
+  /** The id of the model call. */
+  readonly runId: unknown
   isFinished: boolean
   readonly blocks: Map<number, BlockState>
   open?: BlockState | undefined
@@ -41,6 +44,8 @@ export interface MessageNormalizer {
   /** The messages of these keys that were written since `forgetWritten`. */
   written(keys: ReadonlySet<string>): readonly WrittenMessage[]
   forgetWritten(): void
+  /** What ends a message that nobody goes on with, because the run was cancelled. Nothing where it has an end. */
+  cut(key: string): readonly MessageData[]
 }
 
 /** The events to send in place of one, or undefined for the event as it is, which costs the many deltas nothing. */
@@ -60,8 +65,8 @@ export function createMessageNormalizer(): MessageNormalizer {
   function normalize(key: string, data: MessageData): Sent {
     const { event } = data
     if (event === 'message-start') {
-      const { id, role = 'ai', name } = data
-      const message = { id, role, name, isFinished: false, blocks: new Map() }
+      const { id, role = 'ai', name, run_id: runId } = data
+      const message = { id, role, name, runId, isFinished: false, blocks: new Map() }
       messages.set(key, message)
       begun.push([key, message])
       return data.role === undefined ? [{ ...data, role: 'ai' }] : undefined
@@ -90,6 +95,14 @@ export function createMessageNormalizer(): MessageNormalizer {
     written: (keys) =>
       begun.filter(([key]) => keys.has(key)).flatMap(([, message]) => writtenMessage(message)),
     forgetWritten: () => void begun.splice(0),
+    cut(key) {
+      const message = messages.get(key)
+      if (!message) return NOTHING
+      messages.delete(key)
+      const { runId: run_id } = message
+      const call = run_id === undefined ? {} : { run_id }
+      return [...close(message, call), { event: 'message-finish', responseMetadata: CUT_OFF, ...call }]
+    },
   }
 }
 

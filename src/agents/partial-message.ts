@@ -2,6 +2,9 @@ import type { WireMessage } from '../messages/index.ts'
 
 const CANCELLED = 'cancelled'
 
+/** What a message that was being written when its run was cancelled says of its end: on the wire and in the state. */
+export const CUT_OFF = { finish_reason: CANCELLED } as const
+
 /**
  * What stays of an assistant message that no node or function has kept yet when its run is cancelled: its text. Calls of tools
  * have no results, and thoughts no signature, so that a provider would refuse them in the next request. Undefined where there is
@@ -21,7 +24,7 @@ export function partialMessage(
     ...(name !== undefined && { name }),
     content: text,
     additional_kwargs: {},
-    response_metadata: isFinished ? {} : { finish_reason: CANCELLED },
+    response_metadata: isFinished ? {} : CUT_OFF,
     tool_calls: [],
     invalid_tool_calls: [],
   }

@@ -3,7 +3,7 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import type { Agent, AgentEvent, RunInput } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
-import { openaiChat } from '../../src/formats/index.ts'
+import { completionsTarget, openaiChat } from '../../src/formats/index.ts'
 import { type Message, textOf } from '../../src/messages/index.ts'
 import { gate } from '../kit/wait.ts'
 import {
@@ -78,43 +78,37 @@ const hasMessages =
 
 test('the approval loop of the docs calls the model once per step and runs each approved tool once', async () => {
   const page = readFileSync(new URL('../../docs/functions.md', import.meta.url), 'utf8')
-  const [, code = ''] = /```ts\n(.*?)```/s.exec(page)!
-  const source = code.replace(/^import .*$/gm, '').replace('export const', 'return')
+  const [, code = ''] = /#approval -->\n```ts\n(.*?)```/s.exec(page)!
+  const source = code.replace(/^const \w+ =/, 'return')
   const { outputText } = ts.transpileModule(source, { compilerOptions: { target: ts.ScriptTarget.ES2022 } })
   const requests: (readonly string[])[] = []
   const performed: unknown[] = []
   const openai = {
     chat: {
       completions: {
-        create(request: { messages: readonly string[] }) {
-          requests.push(request.messages)
+        create({ messages }: { messages: readonly { role: string; content: unknown }[] }) {
+          requests.push(messages.map(({ role, content }) => `${role}: ${content ?? ''}`))
           if (requests.length > 1) return reply('Both are done.')
           return reply(
             '',
-            { id: 'a', name: 'mail', args: { to: 'Ada' } },
-            { id: 'b', name: 'mail', args: { to: 'Bob' } },
+            { id: 'a', name: 'refund', args: { order: 1 } },
+            { id: 'b', name: 'refund', args: { order: 2 } },
           )
         },
       },
     },
   }
-  const parts = {
-    defineAgent,
-    openai,
-    openaiChat,
-    requestOf: (messages: readonly Message[]) => texts(messages),
-  }
-  const perform = (call: { args: unknown }) => {
-    performed.push(call.args)
+  const refund = ({ order }: { order: number }) => {
+    performed.push(order)
     return 'sent'
   }
-  const names = [...Object.keys(parts), 'perform', 'tools']
-  const agent = new Function(...names, outputText)(...Object.values(parts), perform, []) as Agent
+  const parts = { defineAgent, openai, openaiChat, completionsTarget, refund, tools: [] }
+  const agent = new Function(...Object.keys(parts), outputText)(...Object.values(parts)) as Agent
   const thread = newThread()
   const attempts = await answerAll(agent, thread, true)
   expect(attempts).toHaveLength(3)
   expect(requests).toEqual([['user: go'], ['user: go', 'assistant: ', 'tool: sent', 'tool: sent']])
-  expect(performed).toEqual([{ to: 'Ada' }, { to: 'Bob' }])
+  expect(performed).toEqual([1, 2])
   const messages = messagesIn((await stateOf(agent, thread)).values)
   expect(
     messages.map(({ type, content }) => [type, typeof content === 'string' ? content : 'calls']),

@@ -30,7 +30,10 @@ test('what the deep agent had written when it was stopped stays, marked, for eve
   expect(asked).toBe('Tell me a story')
   expect(half).toMatch(/^Once there was a stream/)
   expect(half).not.toContain('supper')
-  await untilStore(other.rootStore, ({ isLoading }) => !isLoading && texts(other)[1] === half)
+  await untilStore(
+    other.rootStore,
+    ({ isLoading }) => !isLoading && texts(other)[1] === half && isStopped(other),
+  )
   const reloaded = stage.page('agent', { threadId })
   await untilStore(reloaded.rootStore, () => isStopped(reloaded))
   for (const open of [page, other, reloaded]) expect(texts(open)).toEqual([asked, half])

@@ -115,6 +115,11 @@ describe.each([
       method === 'messages' ? [(params.data as { id?: string }).id ?? []].flat() : [],
     )
     expect(ids.at(-1)).toBe(partial!.id)
+    const ends = events.filter(({ method }) => method === 'messages').slice(-2)
+    expect(ends.map(({ params }) => params.data)).toMatchObject([
+      { event: 'content-block-finish' },
+      { event: 'message-finish', responseMetadata: { finish_reason: 'cancelled' } },
+    ])
     const last = events.slice(-3)
     expect(last.map(({ method }) => method)).toEqual(['checkpoints', 'values', 'lifecycle'])
     expect(isTerminal(last[2]!)).toBe(true)

@@ -113,9 +113,9 @@ function finish({ taskId, attempt, scope, root }: Run, change: unknown): void {
 }
 
 /** Keeps what was written when the run was cancelled, with the messages that were being written. */
-function saveStopped({ scope, root }: Run): Promise<readonly AgentEvent[]> {
-  for (const open of scope.openWrites) open.cut()
-  return root.save()
+async function saveStopped({ scope, root }: Run): Promise<readonly AgentEvent[]> {
+  const ends = [...scope.openWrites].flatMap((open) => open.cut())
+  return [...ends, ...(await root.save())]
 }
 
 /** Ends the attempt at its interrupts. The state so far is kept, and the interrupts with it. */

@@ -1,6 +1,6 @@
 import { AgentwireError } from '../../errors.ts'
 import { decodeMessage, type Message, type WireMessage } from '../../messages/index.ts'
-import type { ModelCall } from '../agent.ts'
+import type { AgentEvent, ModelCall } from '../agent.ts'
 import { causesOf } from '../errors.ts'
 import { type EventQueue, handled } from './event-queue.ts'
 import {
@@ -71,8 +71,8 @@ export interface OpenWrite {
   end(): void
   /** It will not be finished. Readers of a message are told. */
   fail(reason: string): void
-  /** Adds what stays of it to the state, because the run was cancelled. */
-  cut(): void
+  /** Adds what stays of it to the state, because the run was cancelled, and gives the events that end it. */
+  cut(): readonly AgentEvent[]
 }
 
 export function createScope(

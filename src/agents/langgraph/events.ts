@@ -9,6 +9,8 @@ export interface Translator {
   translate(event: EngineEvent): readonly AgentEvent[]
   /** What the nodes of the graph itself have written since its newest checkpoint. */
   unsaved(): { readonly checkpointId: string | undefined; readonly messages: readonly WrittenMessage[] }
+  /** The events that end the messages which are being written, because the run was cancelled. */
+  cut(): readonly AgentEvent[]
   /** The events that are still held back when the engine has ended. */
   rest(): readonly AgentEvent[]
 }
@@ -26,9 +28,11 @@ export function createTranslator(): Translator {
   const requested = new Set<string>()
   const paused = new Set<string>()
   let atBreakpoint = false
-  const { normalize, written, forgetWritten } = createMessageNormalizer()
+  const { normalize, written, forgetWritten, cut } = createMessageNormalizer()
   /** The messages of nodes of the graph itself, and not of its subgraphs. */
   const rootKeys = new Set<string>()
+  /** Where each message is written that has begun. */
+  const places = new Map<string, Pick<AgentEvent, 'namespace' | 'node'>>()
   const removals = new Set<string>()
   let checkpointId: string | undefined
   let held: AgentEvent | undefined
@@ -87,7 +91,10 @@ export function createTranslator(): Translator {
     if (data.event === 'provider') return NOTHING
     const key = typeof data.run_id === 'string' ? data.run_id : [...namespace, node].join('|')
     if (isRemoval(key, data)) return NOTHING
-    if (data.event === 'message-start' && namespace.length <= 1) rootKeys.add(key)
+    if (data.event === 'message-start') {
+      places.set(key, { namespace, ...(node !== undefined && { node }) })
+      if (namespace.length <= 1) rootKeys.add(key)
+    } else if (data.event === 'message-finish' || data.event === 'error') places.delete(key)
     const spelled = withBlock(data)
     const sent = normalize(key, spelled)
     if (!sent) return [{ method: 'messages', namespace, node, data: spelled }]
@@ -151,6 +158,8 @@ export function createTranslator(): Translator {
   return {
     translate: (event) => pair(rewrite(event)),
     unsaved: () => ({ checkpointId, messages: written(rootKeys) }),
+    cut: () =>
+      [...places].flatMap(([key, place]) => cut(key).map((data) => ({ method: 'messages', ...place, data }))),
     rest: () => (held ? [held] : NOTHING),
   }
 }

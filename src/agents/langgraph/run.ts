@@ -39,10 +39,10 @@ export async function* streamGraph(
     const run = await outsideAnyRun(() => runnable.streamEvents(input, options))
     consume(run)
     const settled = Promise.resolve(run.output).catch(() => {})
-    const { translate, rest, unsaved } = createTranslator()
+    const { translate, rest, unsaved, cut } = createTranslator()
     task.onStop?.(async () => {
       await settled
-      return keepPartial(task, unsaved(), (at) => stateOf(graph).getState(at))
+      return [...cut(), ...(await keepPartial(task, unsaved(), (at) => stateOf(graph).getState(at)))]
     })
     for await (const event of run) for (const translated of translate(event)) yield translated
     yield* rest()

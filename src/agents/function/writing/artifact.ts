@@ -22,7 +22,7 @@ export function openArtifact(scope: Scope, options: ArtifactOptions = {}): Artif
   let phase: 'open' | 'ended' | 'failed' = isRefused ? 'failed' : 'open'
   let turn: Promise<void> | undefined
 
-  const open: OpenWrite = { end: finish, fail: () => close('failed'), cut: () => {} }
+  const open: OpenWrite = { end: finish, fail: () => close('failed'), cut: () => [] }
   if (phase === 'open' && !replayed) {
     // What was written earlier is published in the state before this artifact begins.
     state.flush()

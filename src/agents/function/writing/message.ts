@@ -11,8 +11,9 @@ import {
   type WireMessage,
   type WireMessageEvent,
 } from '../../../messages/index.ts'
+import type { AgentEvent } from '../../agent.ts'
 import { createMessageNormalizer, type MessageData } from '../../message-order.ts'
-import { partialMessage } from '../../partial-message.ts'
+import { CUT_OFF, partialMessage } from '../../partial-message.ts'
 import { handled } from '../event-queue.ts'
 import type { CompletedCall } from '../journal/call-log.ts'
 import { NODE } from '../namespace-state.ts'
@@ -62,11 +63,12 @@ export function openDraft(
   if (replayed) return replayedDraft(scope, replayed)
   const slot = freeSlot(scope)
   const node = slot === 0 ? NODE : `${NODE}:${slot + 1}`
-  const put = (data: object) => attempt.queue.put(state.event('messages', data, node))
+  let put = (event: AgentEvent): unknown => attempt.queue.put(event)
   // The chunks of a provider may go back and forth between blocks.
   const normalize = kind === 'model' ? createMessageNormalizer().normalize : undefined
   const send = (data: WireMessageEvent) => {
-    for (const one of normalize?.('', data as unknown as MessageData) ?? [data]) put(one)
+    for (const one of normalize?.('', data as unknown as MessageData) ?? [data])
+      put(state.event('messages', one, node))
   }
   const encoder = createMessageEncoder(send, id)
   let ended: Message | undefined
@@ -91,10 +93,16 @@ export function openDraft(
     encoder.push({ type: 'error', message: reason })
   }
 
-  function cut(): void {
+  function cut(): readonly AgentEvent[] {
     const { name, ...message } = encoder.message()
     const partial = partialMessage(id, textOf(message), name)
     if (partial) state.update({ messages: [partial] }, () => id)
+    if (message.content.length === 0) return []
+    const ends: AgentEvent[] = []
+    // The queue has closed: what was cancelled says no more by itself.
+    put = (event) => ends.push(event)
+    encoder.push({ type: 'messageFinish', metadata: CUT_OFF })
+    return ends
   }
 
   return {
