@@ -13,6 +13,11 @@ const slugify = (heading: string): string =>
 export default defineConfig({
   title: 'agentwire',
   description: 'Serve AI agents from the server you already have.',
+  head: [
+    ['link', { rel: 'icon', href: 'data:,' }],
+    // Lines of code have up to 110 characters.
+    ['style', {}, '.VPDoc.has-aside .content-container { max-width: 900px !important }'],
+  ],
   srcDir: '..',
   srcExclude: ['.changeset/**', '.github/**', 'test/**', '.tmp/**'],
   rewrites: {
