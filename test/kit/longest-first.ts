@@ -9,7 +9,6 @@ const LONGEST = [
   'test/chat/',
   'test/conformance/docs-clients',
   'test/durability/chaos',
-  'test/demo/',
   'test/durability/',
   'test/conformance/next',
   'test/outbox/kill',
