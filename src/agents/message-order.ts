@@ -9,6 +9,7 @@ type Block = Record<string, unknown>
 const NOTHING: readonly MessageData[] = []
 
 interface BlockState {
+  /** Its place in the message, of those that have started: 0, 1, 2, … */
   readonly index: number
   /** The block so far. Tool calls have their arguments as text. */
   readonly block: Block
@@ -26,6 +27,7 @@ interface MessageState {
   /** The id of the model call. */
   readonly runId: unknown
   isFinished: boolean
+  /** By the indexes of the engine. */
   readonly blocks: Map<number, BlockState>
   open?: BlockState | undefined
 }
@@ -53,10 +55,16 @@ type Sent = readonly MessageData[] | undefined
 
 /**
  * Brings the message events of every release of LangGraph to those of the protocol, one model call after the other:
- * `message-start` has a role, one block is open at a time, and deltas of a tool call are `block-delta` with all arguments so far.
+ * `message-start` has a role, one block is open at a time, the indexes of the blocks are 0, 1, 2, …, and deltas of a tool call are
+ * `block-delta` with all arguments so far.
  *
  * The engine finishes all blocks at the end of their message, and may go back to an earlier one. Here a block that starts or goes on
- * finishes the open one, and a block that goes on starts again with its content so far. One normalizer serves one run.
+ * finishes the open one, and a block that goes on starts again with its content so far.
+ *
+ * The engine has the indexes of the model, and a model may skip some: where it gives 0 to a text, a message that only calls a tool
+ * begins with 1. LangGraph's client fails on such a message, and shows no more messages of its namespace.
+ *
+ * One normalizer serves one run.
  */
 export function createMessageNormalizer(): MessageNormalizer {
   const messages = new Map<string, MessageState>()
@@ -115,10 +123,11 @@ function writtenMessage({ id, role, name, isFinished, blocks }: MessageState): r
 function start(message: MessageState, data: MessageData): Sent {
   if (!isRecord(data.content)) return undefined
   const before = close(message, data)
-  const index = data.index as number
+  const key = data.index as number
+  const index = message.blocks.get(key)?.index ?? message.blocks.size
   message.open = { index, block: { ...data.content }, sentArgs: 0 }
-  message.blocks.set(index, message.open)
-  return [...before, data]
+  message.blocks.set(key, message.open)
+  return [...before, { ...data, index }]
 }
 
 function append(message: MessageState, data: MessageData): Sent {
@@ -127,7 +136,7 @@ function append(message: MessageState, data: MessageData): Sent {
   if (!state || !isRecord(delta)) return undefined
   const before = state === message.open ? NOTHING : reopen(message, state, data)
   addTo(state.block, delta)
-  if (delta.type !== 'tool-call-delta') return before === NOTHING ? undefined : [...before, data]
+  if (delta.type !== 'tool-call-delta') return placed(before, state, data)
   const whole = wholeArgs(state, data)
   return whole ? [...before, whole] : before
 }
@@ -140,7 +149,13 @@ function finish(message: MessageState, data: MessageData): Sent {
   const before = goesOn ? reopen(message, state, data) : NOTHING
   message.open = undefined
   state.finished = data.content
-  return goesOn ? [...before, data] : undefined
+  return placed(before, state, data)
+}
+
+/** The events before one of a block, and that one with the index of its block. */
+function placed(before: readonly MessageData[], { index }: BlockState, data: MessageData): Sent {
+  if (before === NOTHING && index === data.index) return undefined
+  return [...before, { ...data, index }]
 }
 
 /** Finishes the open block, with the fields that all events of its message have. */
@@ -207,7 +222,7 @@ function wholeArgs(state: BlockState, data: MessageData): MessageData | undefine
   if (length - state.sentArgs < state.sentArgs / 16) return undefined
   state.sentArgs = length
   const fields = { type, ...(id !== undefined && { id }), ...(name !== undefined && { name }), args }
-  return { ...data, delta: { type: 'block-delta', fields } }
+  return { ...data, index: state.index, delta: { type: 'block-delta', fields } }
 }
 
 /** A block as the engine finishes it: the arguments of a tool call are parsed. */

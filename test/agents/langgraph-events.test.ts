@@ -189,6 +189,38 @@ describe('messages', () => {
     ])
   })
 
+  test('the blocks of a message are counted from 0 where the indexes of the model begin later or have holes', () => {
+    const call = { type: 'tool_call', id: 'c', name: 'add', args: { a: 1 } }
+    expect(
+      shown(
+        begin,
+        block('start', 1, chunk('c', '')),
+        slice(1, '{"a":1}'),
+        block('start', 4, { type: 'text', text: '' }),
+        text(4, 'a'),
+        block('start', 0, { type: 'reasoning', reasoning: '' }),
+        text(4, 'b'),
+        block('finish', 0, { type: 'reasoning', reasoning: '' }),
+        block('finish', 1, call),
+        block('finish', 4, { type: 'text', text: 'ab' }),
+        { event: 'message-finish' },
+      ).slice(1),
+    ).toEqual([
+      block('start', 0, chunk('c', '')),
+      whole(0, chunk('c', '{"a":1}')),
+      block('finish', 0, call),
+      block('start', 1, { type: 'text', text: '' }),
+      text(1, 'a'),
+      block('finish', 1, { type: 'text', text: 'a' }),
+      block('start', 2, { type: 'reasoning', reasoning: '' }),
+      block('finish', 2, { type: 'reasoning', reasoning: '' }),
+      block('start', 1, { type: 'text', text: 'a' }),
+      text(1, 'b'),
+      block('finish', 1, { type: 'text', text: 'ab' }),
+      { event: 'message-finish' },
+    ])
+  })
+
   test('messages that are written at the same time do not finish blocks of each other', () => {
     const of = (run_id: string, data: object) => message({ run_id, ...data })
     const start = block('start', 0, { type: 'text', text: '' })

@@ -132,8 +132,9 @@ test('an event that is none of the specification is found', () => {
   ).toHaveLength(1)
 })
 
-test.each(transcripts)('the blocks of a message of %s do not interleave', (_, events) => {
+test.each(transcripts)('the blocks of a message of %s do not interleave, and count from 0', (_, events) => {
   const open = new Map<string, number>()
+  const counts = new Map<string, number>()
   for (const { method, params } of events) {
     if (method !== 'messages') continue
     const { event, index } = params.data as { event: string; index?: number }
@@ -141,10 +142,16 @@ test.each(transcripts)('the blocks of a message of %s do not interleave', (_, ev
     if (event === 'content-block-start') {
       expect(open.has(key)).toBe(false)
       open.set(key, index!)
+      const count = counts.get(key) ?? 0
+      expect(index).toBeLessThanOrEqual(count)
+      counts.set(key, Math.max(count, index! + 1))
     } else if (event === 'content-block-delta') expect(index).toBe(open.get(key))
     else if (event === 'content-block-finish') {
       expect(index).toBe(open.get(key))
       open.delete(key)
-    } else expect(open.has(key)).toBe(event === 'usage' && open.has(key))
+    } else {
+      expect(open.has(key)).toBe(event === 'usage' && open.has(key))
+      if (event === 'message-start') counts.delete(key)
+    }
   }
 })

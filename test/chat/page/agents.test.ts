@@ -22,13 +22,13 @@ const BOTH = 'What is 12 * (3 + 4), and what is a checkpoint?'
 describe.runIf(hasBrowser)('subagents', () => {
   const { open } = chatPages()
 
-  test('are live cards beside each other, which open into their own conversations in a finished thread', async () => {
+  test('are live cards beside each other, which open into their own conversations once they are done', async () => {
     const page = await open()
     await send(page, BOTH)
     await card(page, 'researcher', 'Running').waitFor()
     await card(page, 'math-whiz', 'Running').waitFor()
     await answered(page)
-    await card(page, 'math-whiz', 'Done').waitFor()
+    await opens(page)
     await page.reload()
     await answered(page)
     await opens(page)
