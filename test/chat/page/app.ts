@@ -32,6 +32,7 @@ export async function startChat({
     OPENAI_API_KEY: '',
     ANTHROPIC_API_KEY: '',
     GOOGLE_API_KEY: '',
+    GEMINI_API_KEY: '',
   })
   await program.output(/Ready in/)
   return { origin: `http://127.0.0.1:${own}`, port: own, program }
