@@ -1,6 +1,7 @@
 'use client'
 
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import { later } from '../lib/later.ts'
 import { useNavigation } from '../lib/navigation.ts'
 import { focusComposer, stopRun } from '../lib/page.ts'
 import { SEARCH_ID } from '../lib/shortcuts.ts'
@@ -10,14 +11,13 @@ import { useThreadGone } from '../lib/use-thread-gone.ts'
 import { Header } from './header/header.tsx'
 import { Sidebar } from './sidebar/sidebar.tsx'
 import { Gone } from './status/gone.tsx'
+import { Ready } from './ui/ready.tsx'
 import { Toasts } from './ui/toasts.tsx'
 
 /** Its code is half of the page's: it loads beside the frame, which is shown without it. */
-const Conversation = lazy(async () => ({
-  default: (await import('./conversation/conversation.tsx')).Conversation,
-}))
-const Dialog = lazy(async () => ({ default: (await import('./ui/dialog.tsx')).Dialog }))
-const Keys = lazy(async () => ({ default: (await import('./header/keys.tsx')).Keys }))
+const Conversation = later(async () => (await import('./conversation/conversation.tsx')).Conversation)
+const Dialog = later(async () => (await import('./ui/dialog.tsx')).Dialog)
+const Keys = later(async () => (await import('./header/keys.tsx')).Keys)
 
 /** The whole page: the threads at the side (in a drawer on a phone), and the open conversation. */
 export function App() {
@@ -34,11 +34,11 @@ export function App() {
     setDrawerOpen(false)
     navigation.open(id)
   }
-  const startNew = (): void => {
+  const startNew = useCallback((): void => {
     setDrawerOpen(false)
     navigation.startNew()
     requestAnimationFrame(focusComposer)
-  }
+  }, [navigation])
   const toggleThreads = (): void => {
     if (matchMedia('(width >= 48rem)').matches) setWide(!isWide)
     else setDrawerOpen(!isDrawerOpen)
@@ -51,6 +51,24 @@ export function App() {
   const help = (): void => setHelpOpen(true)
   useShortcuts({ new: startNew, search, threads: toggleThreads, write: focusComposer, stop: stopRun, help })
 
+  // The same element for all renders of the frame: React throws the server's HTML away, and what was typed into it, where it is to change
+  // before its code is there.
+  const conversation = useMemo(
+    () => (
+      <Suspense>
+        {isGone ? (
+          <Gone onNew={startNew} />
+        ) : (
+          <Conversation
+            key={navigation.chatKey}
+            threadId={navigation.threadId}
+            onThreadId={navigation.created}
+          />
+        )}
+      </Suspense>
+    ),
+    [isGone, navigation, startNew],
+  )
   const sidebar = <Sidebar navigation={{ ...navigation, open, startNew }} />
   return (
     <Toasts>
@@ -64,22 +82,14 @@ export function App() {
       <div className="flex h-full">
         {isWide && (
           <aside aria-label="Threads" className="w-72 shrink-0 border-r border-line bg-panel max-md:hidden">
-            {sidebar}
+            <Ready>{sidebar}</Ready>
           </aside>
         )}
         <main className="flex min-w-0 flex-1 flex-col">
-          <Header onThreads={toggleThreads} onNew={startNew} onHelp={help} />
-          <Suspense>
-            {isGone ? (
-              <Gone onNew={startNew} />
-            ) : (
-              <Conversation
-                key={navigation.chatKey}
-                threadId={navigation.threadId}
-                onThreadId={navigation.created}
-              />
-            )}
-          </Suspense>
+          <Ready>
+            <Header onThreads={toggleThreads} onNew={startNew} onHelp={help} />
+          </Ready>
+          {conversation}
         </main>
         <Suspense>
           {isDrawerOpen && (

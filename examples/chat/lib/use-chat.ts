@@ -18,12 +18,22 @@ interface ChatOptions {
   readonly onThreadId: (threadId: string) => void
 }
 
+/**
+ * The SDK closes the adapter where the first message of a thread is refused, and uses it for the next message all the same. The SDK ends
+ * the streams by themselves, and a message that waits for the server is to arrive also when another chat is opened.
+ */
+class LastingAdapter extends HttpAgentServerAdapter {
+  override close(): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
 /** One conversation over the Agent Streaming Protocol. */
 export function useChat({ threadId, assistantId, onThreadId }: ChatOptions) {
   // An adapter is bound to one thread, as the component that uses this hook is.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the thread that a new chat makes is told to the adapter by the SDK.
   const transport = useMemo(
-    () => new HttpAgentServerAdapter({ apiUrl, threadId: threadId ?? '', fetch: patientFetch }),
+    () => new LastingAdapter({ apiUrl, threadId: threadId ?? '', fetch: patientFetch }),
     [],
   )
   const chat = useStream<ChatState>({

@@ -122,6 +122,28 @@ describe.runIf(hasBrowser)('approvals', () => {
     expect(commands.filter((body) => body.includes('input.respond'))).toHaveLength(1)
   })
 
+  test('the questions of two subagents are answered together, also by a page that came later', async () => {
+    const page = await open()
+    await send(page, 'Research coffee, and ask me what exactly; research streams, and ask me what exactly')
+    await page.getByRole('textbox', { name: 'Your answer' }).nth(1).waitFor()
+    await page.reload()
+    const answer = page.getByRole('textbox', { name: 'Your answer' })
+    await answer.nth(1).waitFor()
+    expect(await card(page, 'researcher', 'Waiting').count()).toBe(2)
+    for (const words of ['coffee', 'checkpoint']) {
+      await answer.first().fill(words)
+      await button(asks(page), 'Answer').first().click()
+    }
+    await button(asks(page), 'Send').click()
+    await answered(page)
+    expect(await card(page, 'researcher', 'Done').count()).toBe(2)
+    expect(await wordsOf(lastTurn(page))).toContain('A checkpoint is a copy')
+    expect(await asks(page).count()).toBe(0)
+    await page.reload()
+    await answered(page)
+    expect(await card(page, 'researcher', 'Done').count()).toBe(2)
+  })
+
   test('a question in words gets an answer in words', async () => {
     const page = await open()
     await choose(page, 'Echo')

@@ -105,6 +105,31 @@ describe.runIf(hasBrowser)('the conversation', () => {
       .waitFor()
   })
 
+  test('files also come by paste and by drop', async () => {
+    const page = await open()
+    const bring = (event: 'paste' | 'drop', name: string) =>
+      composer(page).evaluate(
+        (field, { event, name }) => {
+          const data = new DataTransfer()
+          data.items.add(new File([`The words of ${name}`], name, { type: 'text/plain' }))
+          const init = { bubbles: true, cancelable: true }
+          field.dispatchEvent(
+            event === 'paste'
+              ? new ClipboardEvent('paste', { ...init, clipboardData: data })
+              : new DragEvent('drop', { ...init, dataTransfer: data }),
+          )
+        },
+        { event, name },
+      )
+    await button(page, 'Attach files').click({ trial: true })
+    await bring('paste', 'pasted.txt')
+    await bring('drop', 'dropped.txt')
+    await button(page, 'Remove dropped.txt').waitFor()
+    await ask(page, 'What are these?')
+    expect(await wordsOf(lastTurn(page))).toContain('pasted.txt')
+    expect(await wordsOf(lastTurn(page))).toContain('dropped.txt')
+  })
+
   test('answers, messages and code are copied as they were written', async () => {
     const page = await open('/', { permissions: ['clipboard-read', 'clipboard-write'] })
     const copied = () => page.evaluate(() => navigator.clipboard.readText())

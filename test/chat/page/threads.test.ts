@@ -63,6 +63,18 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     expect(await threadLink(page, '81 + 81').count()).toBe(0)
   }, 45_000)
 
+  test('deletes a thread also where the page is left before the time to undo it has passed', async () => {
+    const page = await open()
+    await ask(page, '82 + 82')
+    const path = new URL(page.url()).pathname
+    await threadLink(page, '82 + 82').hover()
+    await button(page, 'Delete “82 + 82”').click()
+    await button(page, 'Undo').waitFor()
+    expect(await status(path)).toBe(200)
+    await page.goto('about:blank')
+    await expect.poll(() => status(path), { timeout: 4_000 }).toBe(404)
+  })
+
   test('is a drawer on a phone, which closes when a thread is opened', async () => {
     const page = await open('/', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
     await ask(page, '91 + 91')

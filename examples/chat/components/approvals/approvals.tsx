@@ -1,7 +1,8 @@
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { later } from '../../lib/later.ts'
 import type { Chat } from '../../lib/use-chat.ts'
 
-const Questions = lazy(async () => ({ default: (await import('./questions.tsx')).Questions }))
+const Questions = later(async () => (await import('./questions.tsx')).Questions)
 
 /** What the agent waits for. While a run goes on nothing is asked: it may be the one that goes on with the answer of another tab. */
 export function Approvals({ chat }: { readonly chat: Chat }) {

@@ -1,9 +1,10 @@
 import { ArrowUp, Paperclip, Square } from 'lucide-react'
-import { type ClipboardEvent, type KeyboardEvent, useRef, useState } from 'react'
+import { type ClipboardEvent, type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react'
 import { type Content, contentOf } from '../../lib/attachments.ts'
 import type { Attachments } from '../../lib/use-attachments.ts'
 import { Waiting } from '../attachments/waiting.tsx'
 import { IconButton } from '../ui/icon-button.tsx'
+import { Ready } from '../ui/ready.tsx'
 
 interface ComposerProps {
   readonly isRunning: boolean
@@ -18,6 +19,9 @@ interface ComposerProps {
 export function Composer({ isRunning, isBlocked, attachments, onSend, onStop }: ComposerProps) {
   const [draft, setDraft] = useState('')
   const picker = useRef<HTMLInputElement>(null)
+  const field = useRef<HTMLTextAreaElement>(null)
+  // What was written before the code of the page was there.
+  useLayoutEffect(() => setDraft(field.current!.value), [])
   const canSend = !isBlocked && (draft.trim() !== '' || attachments.waiting.length > 0)
   const send = (): void => {
     if (!canSend) return
@@ -48,7 +52,9 @@ export function Composer({ isRunning, isBlocked, attachments, onSend, onStop }: 
       <div className="rounded-2xl border bg-raised p-2 shadow-sm focus-within:border-accent">
         <Waiting attachments={attachments} />
         <div className="flex items-end gap-1">
-          <IconButton icon={Paperclip} label="Attach files" onClick={() => picker.current?.click()} />
+          <Ready>
+            <IconButton icon={Paperclip} label="Attach files" onClick={() => picker.current?.click()} />
+          </Ready>
           <input
             ref={picker}
             type="file"
@@ -62,6 +68,7 @@ export function Composer({ isRunning, isBlocked, attachments, onSend, onStop }: 
             }}
           />
           <textarea
+            ref={field}
             value={draft}
             onChange={({ target }) => setDraft(target.value)}
             onKeyDown={onKeyDown}

@@ -1,5 +1,6 @@
 import type { BaseMessage } from '@langchain/core/messages'
-import { lazy, Suspense } from 'react'
+import { Suspense } from 'react'
+import { later } from '../../lib/later.ts'
 import { mediaOf } from '../../lib/media.ts'
 import { reasoningOf, textOf } from '../../lib/messages.ts'
 import { type Activity, toolCallsOf } from '../../lib/tool-calls.ts'
@@ -8,7 +9,7 @@ import { Reasoning } from '../tools/reasoning.tsx'
 import { ToolCallView } from '../tools/tool-call.tsx'
 import { Subagent } from './chat-context.tsx'
 
-const Markdown = lazy(() => import('../markdown/markdown.tsx'))
+const Markdown = later(async () => (await import('../markdown/markdown.tsx')).Markdown)
 
 interface AnswerMessageProps {
   readonly message: BaseMessage

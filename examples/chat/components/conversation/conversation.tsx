@@ -1,3 +1,5 @@
+import { v7 } from '@langchain/core/utils/uuid'
+import { STREAM_CONTROLLER } from '@langchain/react'
 import { ArrowDown } from 'lucide-react'
 import { type DragEvent, useMemo, useRef, useState } from 'react'
 import { AGENTS } from '../../lib/agents.ts'
@@ -36,11 +38,19 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
   const attachments = useAttachments()
   const { scroller, content, isAtBottom, scrollToBottom } = useStickToBottom()
   const toast = useToast()
+  /** Makes the last request again: it sends the last message, or reads the thread before there is one. */
+  const again = useRef<() => void>(() => location.reload())
 
   const send = (message: Content, forkFrom?: string): void => {
-    const input = { messages: [{ type: 'human', content: message }] } as Partial<ChatState>
-    scrollToBottom()
-    void chat.submit(input, forkFrom === undefined ? { multitaskStrategy: 'enqueue' } : { forkFrom })
+    // With an id, so that a message which is sent again is still one message.
+    const input = { messages: [{ type: 'human', id: v7(), content: message }] } as Partial<ChatState>
+    again.current = async () => {
+      scrollToBottom()
+      // A message that was sent before the thread is read would be taken off again by what is read.
+      await chat[STREAM_CONTROLLER].hydrationPromise.catch(() => {})
+      await chat.submit(input, forkFrom === undefined ? { multitaskStrategy: 'enqueue' } : { forkFrom })
+    }
+    void again.current()
   }
   const latest = useRef({ send, historyOf, show, toast })
   latest.current = { send, historyOf, show, toast }
@@ -102,7 +112,7 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
         </div>
       )}
       <Approvals chat={chat} />
-      <Status chat={chat} />
+      <Status chat={chat} onAgain={() => again.current()} />
       <Queue chat={chat} />
       <Composer
         isRunning={chat.isLoading}

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { loadPatiently } from '../../lib/later.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import './code.css'
 
@@ -16,10 +17,10 @@ export function Code({ code, language = '', isGrowing }: CodeProps) {
   useEffect(() => {
     if (isGrowing || name === '') return
     let isShown = true
-    void import('./highlight.ts').then(({ highlight }) => {
+    loadPatiently(() => import('./highlight.ts')).then(({ highlight }) => {
       const html = highlight(code, name)
       if (isShown && html !== undefined) setColoured({ code, html })
-    })
+    }, console.warn)
     return () => {
       isShown = false
     }

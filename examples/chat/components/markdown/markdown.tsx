@@ -10,7 +10,7 @@ interface MarkdownProps {
 }
 
 /** Markdown as React elements: no HTML of the text reaches the page. While a text grows, only its last blocks are rendered again. */
-export default function Markdown({ text, isGrowing }: MarkdownProps) {
+export function Markdown({ text, isGrowing }: MarkdownProps) {
   const known = useRef<MarkdownSource>(undefined)
   const source = splitMarkdown(text, known.current)
   known.current = source

@@ -1,12 +1,20 @@
 import { CloudOff } from 'lucide-react'
 import { useReachable } from '../../lib/connection.ts'
-import { wordsOf } from '../../lib/errors.ts'
+import { isRefusal, wordsOf } from '../../lib/errors.ts'
+import { useThreads } from '../../lib/threads.ts'
 import type { Chat } from '../../lib/use-chat.ts'
 import { Button } from '../ui/button.tsx'
 
+interface StatusProps {
+  readonly chat: Chat
+  /** Sends the request that was refused once more. */
+  readonly onAgain: () => void
+}
+
 /** What went wrong, in words, with a way out. */
-export function Status({ chat }: { readonly chat: Chat }) {
+export function Status({ chat, onAgain }: StatusProps) {
   const isReachable = useReachable()
+  const { open } = useThreads()
   if (!isReachable)
     return (
       <p
@@ -17,11 +25,19 @@ export function Status({ chat }: { readonly chat: Chat }) {
         The server cannot be reached. Trying again… What you send now arrives later.
       </p>
     )
-  if (chat.error === undefined || chat.isLoading) return null
+  // A page that came later has no error of the run, and knows by the thread that there was one.
+  const hasFailed = open?.status === 'error' && open.id === chat.threadId
+  if (chat.isLoading || chat.isThreadLoading || (chat.error === undefined && !hasFailed)) return null
+  const goOn = (): void => void chat.submit(null)
   return (
     <div role="alert" className="mx-auto flex w-full max-w-3xl items-center gap-3 px-4 pb-3 text-sm">
-      <p className="flex-1 text-bad">{wordsOf(chat.error)}</p>
-      <Button onClick={() => void chat.submit(null)}>Try again</Button>
+      <p className="flex-1 text-bad">
+        {chat.error === undefined ? 'The last run failed.' : wordsOf(chat.error)}
+      </p>
+      {/* A question that waits is answered again where it is asked. */}
+      {chat.interrupts.length === 0 && (
+        <Button onClick={isRefusal(chat.error) ? onAgain : goOn}>Try again</Button>
+      )}
     </div>
   )
 }

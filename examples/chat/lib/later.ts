@@ -1,0 +1,16 @@
+import { type ComponentType, lazy } from 'react'
+import { patientFetch } from './connection.ts'
+
+/** A component whose code loads when it is first shown. */
+export const later = <Props>(load: () => Promise<ComponentType<Props>>) =>
+  lazy(async () => ({ default: await loadPatiently(load) }))
+
+/** Loads a part of the page. Where the server was away, it loads once more when the server is back. */
+export async function loadPatiently<Part>(load: () => Promise<Part>): Promise<Part> {
+  try {
+    return await load()
+  } catch {
+    await patientFetch('/ok')
+    return load()
+  }
+}

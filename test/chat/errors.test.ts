@@ -1,0 +1,21 @@
+import { ProtocolError } from '@langchain/langgraph-sdk'
+import { expect, it } from 'vitest'
+import { isRefusal, wordsOf } from '../../examples/chat/lib/errors.ts'
+
+const refused = Object.assign(new Error('Protocol request failed: 429 Too Many Requests — Slow down.'), {
+  status: 429,
+})
+
+it('says an error of the server in the words of the server', () => {
+  expect(wordsOf(refused)).toBe('Slow down.')
+  expect(wordsOf(new Error('The run failed.'))).toBe('The run failed.')
+  expect(wordsOf(undefined)).toBe('Something went wrong.')
+})
+
+it('tells a request that was refused from a run that failed', () => {
+  expect(isRefusal(refused)).toBe(true)
+  const answer = { type: 'error', id: 1, error: 'invalid_argument', message: 'No.' } as const
+  expect(isRefusal(new ProtocolError(answer))).toBe(true)
+  expect(isRefusal(new Error('The run failed.'))).toBe(false)
+  expect(isRefusal(undefined)).toBe(false)
+})
