@@ -10,6 +10,7 @@ import { graph } from './graph.ts'
 import { importing } from './import.ts'
 import { lists } from './lists.ts'
 import { memory } from './memory.ts'
+import { page } from './page.ts'
 import { replay } from './replay.ts'
 import { shortRun } from './short-run.ts'
 import { stalledReader } from './stalled-reader.ts'
@@ -41,6 +42,7 @@ for (const bench of [
   controlPlanePages,
   formats,
   tracing,
+  page,
 ]) {
   console.error(`${bench.name} …`)
   rows.push(...(await bench()))

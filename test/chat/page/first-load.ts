@@ -1,7 +1,11 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 
-/** Bytes of JavaScript, compressed as the server sends them, that a page loads until it rests. */
-export async function firstLoad(browser: Browser, url: string): Promise<number> {
+/** Bytes of JavaScript, compressed as the server sends them, that a page loads until it rests, `use` of it included. */
+export async function firstLoad(
+  browser: Browser,
+  url: string,
+  use?: (page: Page) => Promise<unknown>,
+): Promise<number> {
   const context = await browser.newContext()
   const page = await context.newPage()
   const client = await context.newCDPSession(page)
@@ -16,6 +20,7 @@ export async function firstLoad(browser: Browser, url: string): Promise<number> 
   await client.send('Network.enable')
   await page.goto(url)
   await page.getByRole('textbox', { name: 'Message', exact: true }).waitFor()
+  await use?.(page)
   await page.waitForLoadState('networkidle', { timeout: 5_000 }).catch(() => {
     // A thread keeps its stream open.
   })
