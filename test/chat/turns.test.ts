@@ -21,12 +21,12 @@ test('a turn is a question and all that was answered to it', () => {
 })
 
 test('a token changes the last turn and the last group alone', () => {
-  const messages = conversation(45)
+  const messages = conversation(21)
   const turns = turnsOf(messages)
   const groups = groupsOf(turns)
-  expect(groups.map(({ length }) => length)).toEqual([20, 20, 5])
-  const grown = turnsOf([...messages.slice(0, -1), new AIMessage({ id: 'a44', content: 'A B' })], turns)
-  expect(grown.map((turn, at) => turn === turns[at])).toEqual([...Array(44).fill(true), false])
+  expect(groups.map(({ length }) => length)).toEqual([8, 8, 5])
+  const grown = turnsOf([...messages.slice(0, -1), new AIMessage({ id: 'a20', content: 'A B' })], turns)
+  expect(grown.map((turn, at) => turn === turns[at])).toEqual([...Array(20).fill(true), false])
   expect(groupsOf(grown, groups).map((group, at) => group === groups[at])).toEqual([true, true, false])
 })
 

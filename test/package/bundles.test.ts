@@ -24,7 +24,7 @@ const NODE_ENTRIES = [
 /** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
 const CEILINGS: Readonly<Record<string, number>> = {
   agentwire: 87.5,
-  'agentwire/langgraph': 9.5,
+  'agentwire/langgraph': 9.6,
   'agentwire/a2a': 86,
   'agentwire/control-plane': 60,
   'agentwire/control-plane/jwt': 1.5,

@@ -24,7 +24,7 @@ export function turnsOf(messages: readonly BaseMessage[], before: readonly Turn[
   })
 }
 
-const GROUP_SIZE = 20
+const GROUP_SIZE = 8
 
 /** The turns in groups. A group in which nothing has changed is the object of `before`, as a turn is. */
 export function groupsOf(

@@ -75,6 +75,27 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     await expect.poll(() => status(path), { timeout: 4_000 }).toBe(404)
   })
 
+  test('is used on a phone with the keyboard alone', async () => {
+    const page = await open('/', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
+    const focused = () => page.evaluate(() => document.activeElement?.getAttribute('aria-label'))
+    await ask(page, '92 + 92')
+    await button(page, 'Show or hide threads').focus()
+    await page.keyboard.press('Enter')
+    const drawer = page.getByRole('dialog', { name: 'Threads' })
+    await drawer.waitFor()
+    expect(await drawer.evaluate((one) => one.contains(document.activeElement))).toBe(true)
+    await page.keyboard.press('Escape')
+    await drawer.waitFor({ state: 'detached' })
+    await expect.poll(focused).toBe('Show or hide threads')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/$/)
+    await expect.poll(focused).toBe('Message')
+    await page.keyboard.type('93 + 93')
+    await page.keyboard.press('Enter')
+    await conversation(page).getByText('93 + 93 = 186.').last().waitFor()
+  })
+
   test('is a drawer on a phone, which closes when a thread is opened', async () => {
     const page = await open('/', { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true })
     await ask(page, '91 + 91')

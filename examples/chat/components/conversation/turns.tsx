@@ -37,24 +37,19 @@ interface GroupProps extends Omit<TurnsProps, 'activity'> {
 }
 
 const Group = memo(({ turns, histories, lastActivity, canChange, actions }: GroupProps) => (
-  <div>
-    {turns.map((turn, at) => {
-      const activity = at === turns.length - 1 ? lastActivity : undefined
-      return (
-        <div
-          key={turn.id}
-          // The browser leaves out turns that are far from the view, and remembers their heights.
-          className={`mb-6 ${activity ? '' : '[contain-intrinsic-size:auto_16rem] [content-visibility:auto]'}`}
-        >
-          <TurnView
-            turn={turn}
-            history={histories.get(turn.id)}
-            activity={activity ?? 'idle'}
-            canChange={canChange}
-            actions={actions}
-          />
-        </div>
-      )
-    })}
+  // The browser leaves out groups that are far from the view, and remembers their heights. It watches each of them in every frame, which
+  // for single turns would cost more than it saves.
+  <div className={lastActivity ? '' : '[contain-intrinsic-size:auto_128rem] [content-visibility:auto]'}>
+    {turns.map((turn, at) => (
+      <div key={turn.id} className="mb-6">
+        <TurnView
+          turn={turn}
+          history={histories.get(turn.id)}
+          activity={(at === turns.length - 1 ? lastActivity : undefined) ?? 'idle'}
+          canChange={canChange}
+          actions={actions}
+        />
+      </div>
+    ))}
   </div>
 ))

@@ -1,6 +1,6 @@
 import { X } from 'lucide-react'
 import { Dialog as Radix } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { IconButton } from './icon-button.tsx'
 
 interface DialogProps {
@@ -21,12 +21,21 @@ const SIDES = {
 
 /** A dialog that keeps the focus, closes on Escape and gives the focus back. */
 export function Dialog({ open, onOpenChange, title, children, side = 'center' }: DialogProps) {
+  // Radix gives the focus back to a trigger of its own, which our dialogs do not have.
+  const opener = useRef<HTMLElement>(null)
   return (
     <Radix.Root open={open} onOpenChange={onOpenChange}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/50" />
         <Radix.Content
           aria-describedby={undefined}
+          onOpenAutoFocus={() => {
+            opener.current = document.activeElement as HTMLElement | null
+          }}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault()
+            opener.current?.focus()
+          }}
           className={`fixed z-50 flex flex-col overflow-hidden border border-line bg-page shadow-xl ${SIDES[side]}`}
         >
           <header className="flex items-center justify-between gap-2 border-b border-line py-2 pr-2 pl-4">
