@@ -1,7 +1,6 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
 import { launchBrowser } from '../../kit/browser.ts'
-import { untilReady } from './ready.ts'
 
 /** False where there is no browser to test with. */
 export const hasBrowser = inject('chatOrigin') !== ''
