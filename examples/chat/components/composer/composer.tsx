@@ -7,6 +7,8 @@ import { IconButton } from '../ui/icon-button.tsx'
 import { Ready } from '../ui/ready.tsx'
 
 interface ComposerProps {
+  /** A new chat begins here. */
+  readonly isNew: boolean
   readonly isRunning: boolean
   /** The agent waits for an answer to its question, which is given elsewhere. */
   readonly isBlocked: boolean
@@ -16,7 +18,7 @@ interface ComposerProps {
 }
 
 /** Where a message is written. Enter sends it, Shift-Enter begins a new line. Files come by the button, by paste and by drop. */
-export function Composer({ isRunning, isBlocked, attachments, onSend, onStop }: ComposerProps) {
+export function Composer({ isNew, isRunning, isBlocked, attachments, onSend, onStop }: ComposerProps) {
   const [draft, setDraft] = useState('')
   const picker = useRef<HTMLInputElement>(null)
   const field = useRef<HTMLTextAreaElement>(null)
@@ -69,6 +71,8 @@ export function Composer({ isRunning, isBlocked, attachments, onSend, onStop }: 
           />
           <textarea
             ref={field}
+            // biome-ignore lint/a11y/noAutofocus: the button that starts a new chat goes with the old one, and the focus with it.
+            autoFocus={isNew}
             value={draft}
             onChange={({ target }) => setDraft(target.value)}
             onKeyDown={onKeyDown}

@@ -115,6 +115,7 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
       <Status chat={chat} onAgain={() => again.current()} />
       <Queue chat={chat} />
       <Composer
+        isNew={isNew}
         isRunning={chat.isLoading}
         isBlocked={isWaiting}
         attachments={attachments}
