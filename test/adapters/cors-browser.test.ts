@@ -88,14 +88,14 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a React 
   }
 })
 
-/** The page with the call of `useStream` that README.md shows. */
+/** The page with the call of `useStream` that docs/react.md shows, at the server of the test. */
 async function bundle(name: string): Promise<string> {
-  const call = /useStream\(\{.*?\}\)/
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+  const call = /useStream\(\{.*?\}\)/s
+  const guide = readFileSync(new URL('../../docs/react.md', import.meta.url), 'utf8')
   const source = readFileSync(new URL(name, import.meta.url), 'utf8')
   const result = await esbuild.build({
     stdin: {
-      contents: source.replace(call, call.exec(readme)![0]),
+      contents: source.replace(call, call.exec(guide)![0].replace(/apiUrl: '[^']*'/, 'apiUrl')),
       loader: 'tsx',
       resolveDir: fileURLToPath(new URL('.', import.meta.url)),
     },

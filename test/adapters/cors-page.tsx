@@ -1,7 +1,7 @@
 import { useStream } from '@langchain/react'
 import { createRoot } from 'react-dom/client'
 
-/** The React line of README.md, on a page of another origin than the server. */
+/** The React line of docs/react.md, on a page of another origin than the server. */
 function Chat({ apiUrl }: { readonly apiUrl: string }) {
   const { messages, submit } = useStream({ apiUrl, assistantId: 'agent' })
   return (
