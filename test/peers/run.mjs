@@ -158,6 +158,7 @@ try {
     'package.json',
     'tsconfig.json',
     'vitest.config.ts',
+    'devtools-page.config.ts',
   ])
     cpSync(join(ROOT, name), join(folder, name), {
       recursive: true,
