@@ -73,7 +73,6 @@ const TESTS = [
   'test/conformance/sdk-threads.test.ts',
   'test/conformance/sdk-functions.test.ts',
   'test/chat/graphs.test.ts',
-  'test/chat/stop.test.ts',
   // The clients of A2A, with graphs; jose.
   'test/a2a/clients.test.ts',
   'test/a2a/remote.test.ts',
