@@ -1,10 +1,10 @@
 import { HttpError, json, jsonList } from '../http/index.ts'
 import { reporterOf } from '../requests/errors.ts'
 import { numberParam } from '../requests/lists.ts'
+import { requireThread } from '../requests/require-thread.ts'
 import type { FaceCall } from '../requests/routes.ts'
 import type { DevtoolsContext } from './context.ts'
 import { presentCheckpoint, presentState } from './present.ts'
-import { requireThread } from './threads.ts'
 import type { CheckpointRow } from './wire.ts'
 
 /** `GET …/api/threads/{thread_id}/checkpoints?limit&before&ns`: newest first, without their values. */

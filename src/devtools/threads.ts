@@ -2,6 +2,7 @@ import { HttpError, json, sseResponse } from '../http/index.ts'
 import { reporterOf } from '../requests/errors.ts'
 import { isThreadId } from '../requests/ids.ts'
 import { numberParam } from '../requests/lists.ts'
+import { requireThread } from '../requests/require-thread.ts'
 import type { FaceCall } from '../requests/routes.ts'
 import { inspectThread, listRuns, type ThreadRecord } from '../runs/index.ts'
 import type { DevtoolsContext } from './context.ts'
@@ -90,13 +91,4 @@ export async function getLog(context: DevtoolsContext, call: FaceCall): Promise<
   const subscription = context.engine.subscribe({ threadId, principal, filter, since })
   await subscription.ready()
   return sseResponse(subscription, { signal, onError: reporterOf(context, call) })
-}
-
-export async function requireThread(
-  { engine }: Pick<DevtoolsContext, 'engine'>,
-  call: FaceCall,
-): Promise<ThreadRecord> {
-  const thread = await engine.findThread(call)
-  if (thread) return thread
-  throw new HttpError(404, 'not_found', `Thread ${JSON.stringify(call.threadId)} not found.`)
 }

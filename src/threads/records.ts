@@ -7,6 +7,7 @@ import { bodyOf } from '../requests/body.ts'
 import { commandKey } from '../requests/idempotency-key.ts'
 import { threadIdOf } from '../requests/ids.ts'
 import { numberParam } from '../requests/lists.ts'
+import { requireThread, threadNotFound } from '../requests/require-thread.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import type { AgentEngine, ThreadRecord } from '../runs/index.ts'
 import { newestState } from './newest-state.ts'
@@ -68,9 +69,7 @@ export async function postThread(context: FaceContext, call: FaceCall): Promise<
 
 /** `GET /threads/{thread_id}`. */
 export async function getThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
-  const thread = await engine.findThread(call)
-  if (!thread) throw notFound(call.threadId)
-  return withState(engine, thread)
+  return withState(engine, await requireThread({ engine }, call))
 }
 
 /** `PATCH /threads/{thread_id}`: merges metadata. */
@@ -83,7 +82,7 @@ export async function patchThread({ engine }: FaceContext, call: FaceCall): Prom
 
 /** `DELETE /threads/{thread_id}`: run, log, records and checkpoints. */
 export async function deleteThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
-  if (!(await engine.deleteThread(call))) throw notFound(call.threadId)
+  if (!(await engine.deleteThread(call))) throw threadNotFound(call.threadId)
   return empty(204)
 }
 
@@ -104,6 +103,3 @@ export async function cancelRun({ engine }: FaceContext, call: FaceCall): Promis
 /** A thread's record with what is in its newest state. */
 const withState = async (engine: AgentEngine, thread: ThreadRecord): Promise<Response> =>
   json(presentThread(thread, await newestState(engine, thread)))
-
-const notFound = (threadId: string): HttpError =>
-  new HttpError(404, 'not_found', `Thread ${JSON.stringify(threadId)} not found.`)

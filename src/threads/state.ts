@@ -4,6 +4,7 @@ import { bodyOf } from '../requests/body.ts'
 import { reporterOf } from '../requests/errors.ts'
 import { commandKey } from '../requests/idempotency-key.ts'
 import { numberParam } from '../requests/lists.ts'
+import { requireThread } from '../requests/require-thread.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import { titleOf } from '../requests/title.ts'
 import type { StateQuery, ThreadRecord } from '../runs/index.ts'
@@ -90,10 +91,4 @@ async function history(
 
 async function* presented(snapshots: AsyncIterable<StateSnapshot>): AsyncGenerator<ThreadState> {
   for await (const snapshot of snapshots) yield presentState(snapshot)
-}
-
-async function requireThread({ engine }: FaceContext, call: FaceCall): Promise<ThreadRecord> {
-  const thread = await engine.findThread(call)
-  if (thread) return thread
-  throw new HttpError(404, 'not_found', `Thread ${JSON.stringify(call.threadId)} not found.`)
 }

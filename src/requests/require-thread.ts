@@ -1,0 +1,16 @@
+import { HttpError } from '../http/index.ts'
+import type { ThreadRecord } from '../runs/index.ts'
+import type { FaceCall, FaceContext } from './routes.ts'
+
+/** The thread that a request names, of its principal. Throws 404. */
+export async function requireThread(
+  { engine }: Pick<FaceContext, 'engine'>,
+  call: FaceCall,
+): Promise<ThreadRecord> {
+  const thread = await engine.findThread(call)
+  if (thread) return thread
+  throw threadNotFound(call.threadId)
+}
+
+export const threadNotFound = (threadId: string): HttpError =>
+  new HttpError(404, 'not_found', `Thread ${JSON.stringify(threadId)} not found.`)
