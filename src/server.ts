@@ -69,11 +69,20 @@ export function createAgentServer(options: ServerOptions): AgentServer {
 /** The devtools as a handler that loads them for the first request that may be theirs. */
 function lazyDevtools(given: DevtoolsGroupOptions): Omit<WebHandler, 'fetch'> {
   let group: Promise<WebHandler> | undefined
-  const load = () => (group ??= import('./devtools/group.ts').then((face) => face.createDevtoolsGroup(given)))
+  let closed = false
+  const load = () =>
+    (group ??= import('./devtools/group.ts').then(async ({ createDevtoolsGroup }) => {
+      const loaded = createDevtoolsGroup(given)
+      if (closed) await loaded.close()
+      return loaded
+    }))
   return {
     routes: [],
     handle: async (request, context) =>
       request.url.includes('/devtools') ? (await load()).handle(request, context) : undefined,
-    close: async () => (await load()).close(),
+    async close() {
+      closed = true
+      await (await group)?.close()
+    },
   }
 }
