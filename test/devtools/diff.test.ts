@@ -45,6 +45,7 @@ test('equal values have no difference, and unequal ones have some', () => {
       const isEqual = JSON.stringify(sorted(a)) === JSON.stringify(sorted(b))
       if (!isEqual) expect(diff(a, b).length).toBeGreaterThan(0)
     }),
+    { examples: [[-0, 0]] },
   )
 })
 
