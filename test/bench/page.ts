@@ -4,7 +4,7 @@ import { build } from '../../examples/chat/demo/build.ts'
 import { MARKDOWN } from '../../examples/chat/server/models/texts.ts'
 import { startChat } from '../chat/page/app.ts'
 import { firstLoad } from '../chat/page/first-load.ts'
-import { untilReady } from '../chat/page/ready.ts'
+import { submit } from '../chat/page/submit.ts'
 import { launchBrowser } from '../kit/browser.ts'
 import { least, type Row, runAlone, takeTurns, times } from './support/report.ts'
 
@@ -55,7 +55,7 @@ async function sizes(browser: Browser, origin: string): Promise<Row[]> {
   const thread = `${origin}/t/${await makeThread(origin)}`
   const shown = (opened: Page) => opened.locator('.hljs-keyword').first().waitFor()
   const asked = async (opened: Page): Promise<void> => {
-    await ask(opened, 'Show me Markdown')
+    await submit(opened, 'Show me Markdown')
     await shown(opened)
   }
   return [
@@ -121,13 +121,6 @@ async function makeThread(apiUrl: string): Promise<string> {
   return thread_id
 }
 
-async function ask(opened: Page, text: string): Promise<void> {
-  await untilReady(opened)
-  const composer = opened.getByRole('textbox', { name: 'Message', exact: true })
-  await composer.fill(text)
-  await composer.press('Enter')
-}
-
 /** Opens a page, asks for a long answer, measures while it is being written, and stops it. */
 async function streaming<Result>(
   browser: Browser,
@@ -138,7 +131,7 @@ async function streaming<Result>(
   const opened = await context.newPage()
   opened.setDefaultTimeout(60_000)
   await opened.goto(url)
-  await ask(opened, 'Tell me a long story')
+  await submit(opened, 'Tell me a long story')
   await opened.getByRole('log').getByText('Once there was').waitFor()
   await opened.waitForTimeout(1_000)
   const result = await measure(opened)

@@ -1,6 +1,7 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
 import { launchBrowser } from '../../kit/browser.ts'
+import { submit } from './submit.ts'
 
 /** False where there is no browser to test with. */
 export const hasBrowser = inject('chatOrigin') !== ''
@@ -74,10 +75,7 @@ export async function choose(page: Page, agent: 'Deep agent' | 'Secretary' | 'Ec
 
 /** Sends a message, and waits until it stands in the conversation. */
 export async function send(page: Page, text: string): Promise<void> {
-  await composer(page).fill(text)
-  // The server's HTML takes a text before the code of the page, which sends it, is there.
-  await button(page, /^Send/).click({ trial: true })
-  await composer(page).press('Enter')
+  await submit(page, text)
   await conversation(page).getByText(text, { exact: true }).last().waitFor()
 }
 
