@@ -37,7 +37,6 @@ export function App() {
   const startNew = useCallback((): void => {
     setDrawerOpen(false)
     navigation.startNew()
-    requestAnimationFrame(focusComposer)
   }, [navigation])
   const toggleThreads = (): void => {
     if (matchMedia('(width >= 48rem)').matches) setWide(!isWide)

@@ -71,7 +71,7 @@ export function Composer({ isNew, isRunning, isBlocked, attachments, onSend, onS
           />
           <textarea
             ref={field}
-            // biome-ignore lint/a11y/noAutofocus: the button that starts a new chat goes with the old one, and the focus with it.
+            // biome-ignore lint/a11y/noAutofocus: who starts a new chat is about to write its first message.
             autoFocus={isNew}
             value={draft}
             onChange={({ target }) => setDraft(target.value)}

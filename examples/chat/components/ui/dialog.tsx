@@ -34,7 +34,7 @@ export function Dialog({ open, onOpenChange, title, children, side = 'center' }:
           }}
           onCloseAutoFocus={(event) => {
             event.preventDefault()
-            opener.current?.focus()
+            if (document.activeElement === document.body) opener.current?.focus()
           }}
           className={`fixed z-50 flex flex-col overflow-hidden border border-line bg-page shadow-xl ${SIDES[side]}`}
         >
