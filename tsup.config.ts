@@ -18,6 +18,7 @@ export default defineConfig({
     'a2a-signature': 'src/a2a/card/signature.ts',
     opentelemetry: 'src/opentelemetry/opentelemetry.ts',
     a2a: 'src/a2a/index.ts',
+    platform: 'src/platform/index.ts',
     'control-plane': 'src/control-plane/index.ts',
     'control-plane-jwt': 'src/control-plane/api/authentication/jwt.ts',
     'control-plane-oauth': 'src/control-plane/auth/oauth.ts',

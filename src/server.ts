@@ -3,6 +3,8 @@ import type { A2AOptions } from './a2a/options.ts'
 import type { DevtoolsOptions } from './devtools/context.ts'
 import type { DevtoolsGroupOptions } from './devtools/group.ts'
 import { combine, type WebHandler, withCors } from './http/index.ts'
+import type { PlatformOptions, PlatformSwitches } from './platform/context.ts'
+import { createPlatformGroup } from './platform/group.ts'
 import {
   engineOf,
   type FaceOptions,
@@ -18,6 +20,8 @@ import { createThreadsGroup, type ThreadsOptions } from './threads/index.ts'
 export interface ServerFaces extends FaceOptions {
   /** The Agent Streaming Protocol under `/threads/…`. */
   readonly threads?: ThreadsOptions | undefined
+  /** The REST of LangGraph's platform beside it: assistants, runs, the store, crons. False turns it off. Default: on. */
+  readonly platform?: PlatformOptions | false | undefined
   /** A2A under `/a2a/{assistant_id}`, with the cards of the agents. False turns it off. Default: on. */
   readonly a2a?: A2AOptions | false | undefined
   /**
@@ -33,7 +37,7 @@ export interface ServerFaces extends FaceOptions {
   readonly http?: ServerHttpOptions | undefined
 }
 
-export interface ServerHttpOptions extends HttpOptions {
+export interface ServerHttpOptions extends HttpOptions, PlatformSwitches {
   /** Turns A2A off, as in the section `http` of a `langgraph.json`. Default: false. */
   readonly disable_a2a?: boolean | undefined
 }
@@ -55,9 +59,13 @@ export interface AgentServer extends WebHandler {
 /** Serves agents: every endpoint group over one engine, as one handler to mount. */
 export function createAgentServer(options: ServerOptions): AgentServer {
   const { engine, close } = engineOf(options)
-  const { threads, a2a, controlPlane, devtools, http } = options
+  const { threads, platform, a2a, controlPlane, devtools, http } = options
   const shared = { ...groupOptions(options), engine }
   const groups: Omit<WebHandler, 'fetch'>[] = [createThreadsGroup({ ...shared, basePath: threads?.basePath })]
+  if (platform !== false) {
+    const basePath = platform?.basePath ?? threads?.basePath
+    groups.push(createPlatformGroup({ ...shared, basePath, switches: http }))
+  }
   if (a2a !== false && http?.disable_a2a !== true) groups.push(createA2AGroup({ ...shared, options: a2a }))
   if (controlPlane) groups.push(controlPlane)
   if (devtools) groups.push(lazyDevtools({ ...shared, options: devtools }))

@@ -33,14 +33,10 @@ interface AuthEvent {
   readonly permissions: unknown
 }
 
-/** What the SDK calls our actions. */
-const ACTIONS: Readonly<Record<ThreadAction, string>> = {
+/** What the SDK calls our actions, where it has another word. */
+const ACTIONS: Readonly<Partial<Record<ThreadAction, string>>> = {
   'threads:list': 'search',
-  'threads:create': 'create',
-  'threads:read': 'read',
   'threads:stream': 'read',
-  'threads:update': 'update',
-  'threads:delete': 'delete',
   'runs:create': 'create_run',
   'runs:cancel': 'update',
 }
@@ -53,7 +49,7 @@ export function authOf(value: unknown, where: string): ProjectAuth {
   return {
     authenticate: authenticate && ((request) => identify(authenticate, request)),
     async ask(principal, action, resource) {
-      const name = ACTIONS[action]
+      const name = ACTIONS[action] ?? action.slice(action.indexOf(':') + 1)
       const handler = [`threads:${name}`, 'threads', `*:${name}`, '*']
         .map((key) => callbacks[key])
         .find((found) => found !== undefined)

@@ -26,6 +26,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   agentwire: 87.5,
   'agentwire/langgraph': 9.6,
   'agentwire/a2a': 86,
+  'agentwire/platform': 85,
   'agentwire/control-plane': 60,
   'agentwire/control-plane/jwt': 1.5,
   'agentwire/control-plane/oauth': 13.5,

@@ -1,0 +1,22 @@
+import type { OnError } from '../http/index.ts'
+import type { FaceContext } from '../requests/routes.ts'
+
+/** What every endpoint of this group needs. */
+export interface PlatformContext extends FaceContext {
+  readonly onError: OnError | undefined
+}
+
+export interface PlatformOptions {
+  /** Such as `/api`, for `/api/assistants/…`. Default: that of the threads. */
+  readonly basePath?: string | undefined
+}
+
+/** Parts of the platform that are not mounted, as in the section `http` of a `langgraph.json`. Default of each: false. */
+export interface PlatformSwitches {
+  readonly disable_assistants?: boolean | undefined
+  /** Runs and crons. */
+  readonly disable_runs?: boolean | undefined
+  readonly disable_store?: boolean | undefined
+  /** `/ok` and `/info`. */
+  readonly disable_meta?: boolean | undefined
+}

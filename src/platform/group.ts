@@ -1,0 +1,30 @@
+import { createHandler, type HandlerOptions, type WebHandler } from '../http/index.ts'
+import type { Authorize } from '../requests/access.ts'
+import { encodeRunError } from '../requests/errors.ts'
+import { type FaceRoute, guardRoutes } from '../requests/routes.ts'
+import type { AgentEngine } from '../runs/index.ts'
+import type { PlatformContext, PlatformSwitches } from './context.ts'
+import { META_ROUTES } from './meta/routes.ts'
+
+export interface PlatformGroupOptions
+  extends Pick<HandlerOptions, 'basePath' | 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
+  readonly engine: AgentEngine
+  readonly authorize?: Authorize | undefined
+  readonly switches?: PlatformSwitches | undefined
+}
+
+/** The REST of LangGraph's platform: a route table over the engine. */
+export function createPlatformGroup(options: PlatformGroupOptions): WebHandler {
+  const { engine, authorize, switches = {}, ...handler } = options
+  const { onError } = handler
+  return createHandler({
+    ...handler,
+    routes: guardRoutes<PlatformContext>({ engine, authorize, onError }, routesOf(switches)),
+    encodeError: encodeRunError,
+    onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
+  })
+}
+
+const routesOf = ({ disable_meta }: PlatformSwitches): readonly FaceRoute<PlatformContext>[] => [
+  ...(disable_meta ? [] : META_ROUTES),
+]

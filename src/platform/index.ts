@@ -1,0 +1,2 @@
+export type { PlatformOptions, PlatformSwitches } from './context.ts'
+export { createPlatformHandler } from './handler.ts'
