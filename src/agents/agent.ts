@@ -63,6 +63,8 @@ export interface AgentTask {
   /** The checkpoint to start from instead of the newest: that of a fork, or the one that a rollback restored. It exists. */
   readonly checkpointId?: string | undefined
   readonly config: RunConfig
+  /** Runs a graph in the classic way, for a client of the platform's REST. Other agents need not look at it. Default: they do not. */
+  readonly classic?: ClassicRun | undefined
   /** The highest `config.recursionLimit` for an agent that has no limit of its own. An agent's own is its highest. Default: none. */
   readonly maxRecursionLimit?: number | undefined
   /** Who asked for the run. Null on a server without authentication. */
@@ -107,7 +109,32 @@ export type RunInput =
       readonly goto?: unknown
     }
 
-export interface RunConfig {
+/**
+ * How LangGraph's servers run a graph for clients of the REST: with `graph.stream`, where the content of a message stays the text
+ * that the model gave. A run of the streaming protocol uses `streamEvents` of version 3, where it is a list of blocks.
+ */
+export interface ClassicRun {
+  /** The stream modes that the client asked for, by their names in the REST, such as `messages-tuple`. */
+  readonly modes: readonly string[]
+  /** Whether it asked for the chunks of subgraphs too. */
+  readonly subgraphs: boolean
+}
+
+/** What a run may say of how it is executed, beside what its agent is configured with. Plain functions do not look at it. */
+export interface GraphConfig {
+  /** The nodes before which the run stops; `*` stands for all of them. */
+  readonly interruptBefore?: '*' | readonly string[] | undefined
+  /** The nodes after which the run stops. */
+  readonly interruptAfter?: '*' | readonly string[] | undefined
+  /** When checkpoints are saved: before the next step, beside it, or at the end of the run alone. Default: LangGraph's, `async`. */
+  readonly durability?: 'sync' | 'async' | 'exit' | undefined
+  /** The namespace of the checkpoint to start from. Default: the root. */
+  readonly checkpointNs?: string | undefined
+  /** The checkpoints of the graphs around that one, by their namespaces. */
+  readonly checkpointMap?: Readonly<Record<string, string>> | undefined
+}
+
+export interface RunConfig extends GraphConfig {
   readonly configurable: Readonly<Record<string, unknown>>
   readonly recursionLimit?: number | undefined
   readonly tags?: readonly string[] | undefined
@@ -126,6 +153,8 @@ export type AgentEventMethod =
   | 'checkpoints'
   | 'tasks'
   | 'custom'
+  /** A chunk of LangGraph's own stream, `{ mode, data }`, for clients of the REST. No channel of the protocol has it. */
+  | 'chunks'
 
 /** An event of the Agent Streaming Protocol before the engine numbers it. `data` has the protocol's own shape. */
 export interface AgentEvent {

@@ -110,6 +110,8 @@ export interface RunResult {
   readonly status: 'success' | 'error' | 'interrupted'
   /** What clients are told of why it failed. */
   readonly error: string | null
+  /** The name of the class of that error, where it has failed: `Error` where clients are not told. */
+  readonly errorName?: string | undefined
   /** The interrupts that are open on the thread now. */
   readonly interrupts: readonly PendingInterrupt[]
 }
@@ -402,9 +404,10 @@ async function waitForResult(
   await waitForEnd(context, threadId, runId, signal)
   const [run, thread] = await Promise.all([loadRun(store, threadId, runId), loadThread(store, threadId)])
   // The run's thread was deleted meanwhile, and the run was stopped for that.
-  const { status, error } = run?.record ?? { status: 'interrupted', error: null }
+  const { status, error, errorName } = run?.record ?? { status: 'interrupted', error: null }
   const interrupts = (thread?.record.interrupts ?? []).map(({ id, value }) => ({ id, value }))
-  return { runId, status: status as RunResult['status'], error, interrupts }
+  const failure = { error, ...(errorName !== undefined && { errorName }) }
+  return { runId, status: status as RunResult['status'], ...failure, interrupts }
 }
 
 const headOf = async (context: RunContext, thread: OwnedThread): Promise<number> =>

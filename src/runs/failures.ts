@@ -22,19 +22,34 @@ const MAX_TEXT = 2_000
 
 const HIDDEN = 'It failed. This server does not show why.'
 
+/** What clients are told of the failure of a run. */
+export interface ShownFailure {
+  readonly message: string
+  /** The name of the error's class, where they are told the text; else `Error`. */
+  readonly name: string
+}
+
 /** Reports the failure of a run to the operator, unless the agent has declined its task. Gives what clients are told of it. */
 export function reportFailure(
   context: FailureTold,
   origin: RunOrigin,
   error: unknown,
   ofStorage: boolean,
-): string {
+): ShownFailure {
   const rejection = rejectionOf(error)
-  if (rejection && !ofStorage) return rejection.message.slice(0, MAX_TEXT)
+  if (rejection && !ofStorage) return { message: rejection.message.slice(0, MAX_TEXT), name: rejection.name }
   const id = context.report(error, origin)
   const isOfLimit = error instanceof AgentwireError && error.code === 'limit_exceeded'
   const shown = isOfLimit ? error.message : ofStorage ? undefined : shownText(context, error)
-  return shown ?? `The run failed. Error id: ${id}.`
+  if (shown === undefined) return { message: `The run failed. Error id: ${id}.`, name: 'Error' }
+  return { message: shown, name: nameOf(error) }
+}
+
+/** The name that an error was given, else that of its class. */
+function nameOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'Error'
+  const name: unknown = error.name === 'Error' ? error.constructor?.name : error.name
+  return typeof name === 'string' && name !== '' ? name.slice(0, MAX_TEXT) : 'Error'
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { StateUpdate } from '../agents/agent.ts'
+import type { ClassicRun, StateUpdate } from '../agents/agent.ts'
 import type { Principal } from '../principal.ts'
 import type { Json } from '../storage/store/store.ts'
 import type { EventFilter } from './log/filter.ts'
@@ -28,6 +28,8 @@ export interface RunRequest extends ThreadAddress {
   /** What to do while another run holds the thread. Default: `enqueue`. */
   readonly multitaskStrategy?: MultitaskStrategy | undefined
   readonly config?: StoredConfig | undefined
+  /** Runs a graph as LangGraph's servers do it for clients of the REST. Default: as the streaming protocol needs it. */
+  readonly classic?: ClassicRun | undefined
   /** The thread's title, where it has none yet. */
   readonly title?: string | undefined
   /** The metadata of the thread, where the run creates it. */

@@ -34,6 +34,9 @@ export interface RunOptions extends CheckpointConfig {
   readonly tags?: string[]
   readonly metadata: Record<string, unknown>
   readonly context?: unknown
+  readonly interruptBefore?: '*' | string[]
+  readonly interruptAfter?: '*' | string[]
+  readonly durability?: 'sync' | 'async' | 'exit'
 }
 
 /** The result of `streamEvents` of version 3: the events, and promises that reject when something fails. */

@@ -58,7 +58,8 @@ export async function* streamGraph(
 }
 
 function runOptions(task: AgentTask, recursionLimit: number | undefined, signal: AbortSignal): RunOptions {
-  const { tags, metadata, configurable, context } = task.config
+  const { tags, metadata, configurable, context, ...config } = task.config
+  const { interruptBefore, interruptAfter, durability, checkpointNs, checkpointMap } = config
   const { threadId, runId, assistantId } = task
   // Tracers take these from the metadata, where clients may have written something else. A face may group a run under another thread.
   const ids = { run_id: runId, graph_id: assistantId, assistant_id: assistantId }
@@ -71,13 +72,20 @@ function runOptions(task: AgentTask, recursionLimit: number | undefined, signal:
       run_id: runId,
       thread_id: threadId,
       ...(task.checkpointId !== undefined && { checkpoint_id: task.checkpointId }),
+      ...(checkpointNs !== undefined && { checkpoint_ns: checkpointNs }),
+      ...(checkpointMap !== undefined && { checkpoint_map: checkpointMap }),
     },
     ...(recursionLimit !== undefined && { recursionLimit }),
     ...(tags !== undefined && { tags: [...tags] }),
     metadata: { thread_id: threadId, ...metadata, ...ids },
     ...(context !== undefined && { context }),
+    ...(interruptBefore !== undefined && { interruptBefore: nodesOf(interruptBefore) }),
+    ...(interruptAfter !== undefined && { interruptAfter: nodesOf(interruptAfter) }),
+    ...(durability !== undefined && { durability }),
   }
 }
+
+const nodesOf = (nodes: '*' | readonly string[]): '*' | string[] => (nodes === '*' ? nodes : [...nodes])
 
 const POSITION_KEYS = new Set(['checkpoint_id', 'checkpoint_ns', 'checkpoint_map'])
 

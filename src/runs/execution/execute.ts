@@ -118,7 +118,7 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
     )
     const outcome: Outcome =
       ended.end === 'failed'
-        ? { ...ended, message: reportFailure(context, { threadId, runId }, ended.error, storage.failed) }
+        ? { ...ended, shown: reportFailure(context, { threadId, runId }, ended.error, storage.failed) }
         : ended
     if (outcome.end === 'stopped' && outcome.reason === 'fenced') throw new FencedError('The lease was lost.')
     if (outcome.end === 'stopped' && outcome.reason === 'hand over') {

@@ -4,7 +4,7 @@ import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { FencedError } from '../../storage/errors.ts'
 import { checkpointerOf, type LaunchedRun, type RunContext, readerOf } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
-import { reportFailure } from '../failures.ts'
+import { reportFailure, type ShownFailure } from '../failures.ts'
 import type { Appender } from '../log/appender.ts'
 import type { RunEndReason } from '../observe.ts'
 import { assertLease, releaseLease } from '../records/leases.ts'
@@ -88,23 +88,24 @@ export async function resolveEnding(
   const end = endOf(settled, open.length > 0 || atBreakpoint)
   const interrupts = rolledBack.interrupts ?? open
   const reopened = interrupts.filter((interrupt) => !isListed(thread, interrupt))
-  const { status, message } = end
+  const { status, shown } = end
+  const message = shown?.message ?? null
   return {
     events: [
       ...reopened.map((open) => inputRequested(open.namespace, open)),
-      rootLifecycle(run, end.event, message ?? undefined),
+      rootLifecycle(run, end.event, shown ?? undefined),
     ],
     transition: transition(
       thread,
       run,
       end.reason === null
-        ? { type: 'run.interrupted', status, usage, message, interruptIds: open.map(({ id }) => id) }
+        ? { type: 'run.interrupted', status, usage, shown, interruptIds: open.map(({ id }) => id) }
         : {
             type: 'run.ended',
             status,
             reason: end.reason,
             usage,
-            message,
+            shown,
             ...(settled.end === 'failed' && { error: settled.error }),
           },
     ),
@@ -150,8 +151,8 @@ async function rollback(context: RunContext, run: RunRecord, token: number): Pro
       await saverInTime(context, retryUnavailable(context.retryForMs, clear))
     } catch (error) {
       if (error instanceof FencedError) throw error
-      const message = reportFailure(context, { threadId, runId }, error, true)
-      return { thread: {}, failure: { end: 'failed', error, message } }
+      const shown = reportFailure(context, { threadId, runId }, error, true)
+      return { thread: {}, failure: { end: 'failed', error, shown } }
     }
   }
   // Everything of the run is written except its terminal event.
@@ -196,24 +197,23 @@ interface End {
   readonly status: 'success' | 'error' | 'interrupted'
   /** Null where the run waits to be continued. */
   readonly reason: RunEndReason | null
-  /** What clients are shown of a failure. */
-  readonly message: string | null
+  readonly shown: ShownFailure | null
 }
 
 function endOf(outcome: Outcome, waits: boolean): End {
-  const interrupted = { event: 'interrupted', status: 'interrupted', message: null } as const
+  const interrupted = { event: 'interrupted', status: 'interrupted', shown: null } as const
   const failed = { event: 'failed', status: 'error' } as const
   switch (outcome.end) {
     case 'failed':
-      return { ...failed, reason: 'failed', message: outcome.message }
+      return { ...failed, reason: 'failed', shown: outcome.shown }
     case 'lost':
-      return { ...failed, reason: 'lost', message: OWNER_LOST }
+      return { ...failed, reason: 'lost', shown: { message: OWNER_LOST, name: 'Error' } }
     case 'stopped':
       return { ...interrupted, reason: stopReasonOf(outcome.reason) }
     case 'done':
       return waits
         ? { ...interrupted, reason: null }
-        : { event: 'completed', status: 'success', reason: 'completed', message: null }
+        : { event: 'completed', status: 'success', reason: 'completed', shown: null }
   }
 }
 

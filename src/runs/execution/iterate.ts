@@ -114,6 +114,7 @@ function openAgent(
     start: run.start,
     checkpointId: run.checkpointId ?? thread.restoredCheckpointId ?? undefined,
     config: run.config,
+    classic: run.classic,
     maxRecursionLimit: context.limits.recursionLimit,
     principal: (run.config.configurable.langgraph_auth_user as Principal | undefined) ?? null,
     checkpointer: watchedCheckpointer(ordered, storage),

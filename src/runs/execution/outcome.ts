@@ -1,11 +1,11 @@
+import type { ShownFailure } from '../failures.ts'
 import type { RunUsage } from '../observe.ts'
 import type { OpenInterrupt, StopReason } from '../records/records.ts'
 
 /** How an attempt ended. */
 export type Outcome =
   | { readonly end: 'done' }
-  /** `message` is what clients are told. */
-  | { readonly end: 'failed'; readonly error: unknown; readonly message: string }
+  | { readonly end: 'failed'; readonly error: unknown; readonly shown: ShownFailure }
   | { readonly end: 'lost' }
   | { readonly end: 'stopped'; readonly reason: StopReason }
 

@@ -74,8 +74,9 @@ async function admit(
   if (known.receipt || known.inFlight) throw concurrentDuplicate()
   request.accept?.(thread)
   if (checkpointId !== undefined) {
+    const at = { threadId, checkpointId, checkpointNs: request.config?.checkpointNs }
     const checkpointer = checkpointerOf(context, agent)
-    await saverInTime(context, requireCheckpoint({ threadId, checkpointId, checkpointer }))
+    await saverInTime(context, requireCheckpoint({ ...at, checkpointer }))
   }
   const held = isHeld(state)
   if (!held && thread.activeRunId !== null) {
@@ -139,6 +140,7 @@ const newRun = (
   rollbackPoint: null,
   error: null,
   ...(request.task && { task: request.task }),
+  ...(request.classic && { classic: request.classic }),
 })
 
 /** The existing thread, or undefined if a new one is to be created. Throws if the caller may not use it. */

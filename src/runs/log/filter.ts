@@ -25,6 +25,7 @@ export function createMatcher({ channels, namespaces = [], depth }: EventFilter)
 }
 
 function wantsChannel(wanted: ReadonlySet<string>, { method, detail }: Topic): boolean {
+  if (method === 'chunks') return false
   if (method === 'input.requested') return wanted.has('input')
   return wanted.has(method) || (method === 'custom' && detail !== undefined && wanted.has(`custom:${detail}`))
 }

@@ -1,4 +1,10 @@
-import type { PendingInterrupt, RunInput, StateSnapshot } from '../../agents/agent.ts'
+import type {
+  ClassicRun,
+  GraphConfig,
+  PendingInterrupt,
+  RunInput,
+  StateSnapshot,
+} from '../../agents/agent.ts'
 import type { Doc, DocIndex, Json, Op, PartitionState, Store } from '../../storage/store/store.ts'
 
 /** A thread and everything that decides which run may start on it. One document, so that one version guards the decision. */
@@ -89,9 +95,14 @@ export interface RunRecord {
   readonly attempts: number
   /** What a rollback restores. Null until the run starts. */
   readonly rollbackPoint: RollbackPoint | null
+  /** What clients are told of why it failed. */
   readonly error: string | null
+  /** The name of the class of that error, as far as clients are told of it; else `Error`. */
+  readonly errorName?: string | undefined
   /** The task that it works on. Absent where nobody follows it as one. */
   readonly task?: TaskLink | undefined
+  /** Absent where a graph runs as the streaming protocol needs it. */
+  readonly classic?: ClassicRun | undefined
 }
 
 export type TaskState =
@@ -144,7 +155,7 @@ export interface RollbackPoint {
   readonly interrupts: readonly OpenInterrupt[]
 }
 
-export interface StoredConfig {
+export interface StoredConfig extends GraphConfig {
   readonly configurable: Readonly<Record<string, unknown>>
   readonly recursionLimit?: number | undefined
   readonly tags?: readonly string[] | undefined

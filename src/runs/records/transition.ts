@@ -1,6 +1,7 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import { rejectionOf } from '../../agents/errors.ts'
 import type { Op, Store } from '../../storage/store/store.ts'
+import type { ShownFailure } from '../failures.ts'
 import type { AboutRun, RunEndReason, RunEvent, ServerEvent } from '../observe.ts'
 import {
   loadTask,
@@ -24,8 +25,7 @@ export type RunChange =
       | Told<'run.interrupted', 'status' | 'usage' | 'interruptIds'>
       | Told<'run.ended', 'status' | 'reason' | 'usage' | 'error'>
     ) & {
-      /** What clients are shown of a failure. */
-      readonly message: string | null
+      readonly shown: ShownFailure | null
     })
 
 /** The fields of an event that only the caller knows. */
@@ -78,10 +78,15 @@ export function transition(thread: ThreadRecord, before: RunRecord, change: RunC
       return made({ attempts: attempt }, { ...about, ...change, attempt })
     }
     default: {
-      const { message, ...told } = change
+      const { shown, ...told } = change
       const durationMs = startedAt === null ? null : Math.max(0, at - startedAt)
       return made(
-        { ...NOTHING_TO_RUN, status: told.status, error: message },
+        {
+          ...NOTHING_TO_RUN,
+          status: told.status,
+          error: shown?.message ?? null,
+          ...(shown && { errorName: shown.name }),
+        },
         { ...about, ...told, durationMs },
       )
     }
@@ -155,13 +160,18 @@ function stateAfter(event: Stop): TaskState {
 
 /** The end of a run that never started. */
 export const dropped = (thread: ThreadRecord, run: RunRecord, reason: RunEndReason): Transition =>
-  transition(thread, run, { type: 'run.ended', status: 'interrupted', reason, usage: null, message: null })
+  transition(thread, run, { type: 'run.ended', status: 'interrupted', reason, usage: null, shown: null })
 
 type RootState = 'running' | 'completed' | 'failed' | 'interrupted'
 
 /** The event for the status of a run as a whole. Only the engine may send it. */
-export const rootLifecycle = (run: RunRecord, event: RootState, error?: string): AgentEvent => ({
+export const rootLifecycle = (run: RunRecord, event: RootState, shown?: ShownFailure): AgentEvent => ({
   method: 'lifecycle',
   namespace: [],
-  data: { event, graph_name: run.assistantId, run_id: run.runId, ...(error !== undefined && { error }) },
+  data: {
+    event,
+    graph_name: run.assistantId,
+    run_id: run.runId,
+    ...(shown && { error: shown.message, error_name: shown.name }),
+  },
 })
