@@ -3,7 +3,7 @@ import { createAdaptorServer } from '@hono/node-server'
 import { MemorySaver } from '@langchain/langgraph'
 import { createEmbedServer, type ThreadSaver } from '@langchain/langgraph-api/experimental/embed'
 import { expect, test, vi } from 'vitest'
-import { runServerAudits } from '../../src/audit/index.ts'
+import { type AuditResult, runServerAudits, serverAudits } from '../../src/audit/index.ts'
 import { openServer } from '../kit/listen.ts'
 import { audited } from './audited/agents.ts'
 import { graphs } from './audited/graphs.ts'
@@ -30,6 +30,64 @@ function embedServer() {
   return createEmbedServer({ graph: graphs() as never, threads, checkpointer: new MemorySaver() })
 }
 
+/** What it does not hold, as level and rule. */
+const MISSED = [
+  'SHOULD commands.id.text',
+  'MUST commands.meta.not-ahead',
+  'SHOULD commands.malformed.envelope',
+  'MUST commands.refused.no-thread',
+  'MUST commands.run-start.unknown-assistant',
+  'SHOULD commands.run-start.unknown-checkpoint',
+  'SHOULD commands.state-get',
+  'SHOULD commands.state-get.parts',
+  'SHOULD commands.list-checkpoints',
+  'SHOULD commands.fork',
+  'SHOULD commands.inject',
+  'SHOULD commands.no-thread',
+  'SHOULD commands.camel-case',
+  'SHOULD runs.fork',
+  'MUST runs.failed',
+  'MUST cancel.ends',
+  'MUST cancel.unknown',
+  'SHOULD cancel.wait',
+  'SHOULD multitask.enqueue',
+  'SHOULD multitask.default',
+  'SHOULD multitask.reject',
+  'SHOULD multitask.interrupt',
+  'SHOULD multitask.rollback',
+  'SHOULD multitask.cancel-queued',
+  'SHOULD interrupts.value',
+  'SHOULD interrupts.respond.run-id',
+  'MUST interrupts.respond.unknown',
+  'MUST interrupts.respond.twice',
+  'MUST interrupts.none',
+  'MUST stream.path',
+  'SHOULD stream.headers',
+  'SHOULD stream.heartbeat',
+  'MUST replay.past-endings',
+  'SHOULD replay.last-event-id',
+  'SHOULD replay.values',
+  'SHOULD filter.unknown',
+  'SHOULD events.updates',
+  'MUST state.missing',
+  'MUST state.bootstrap',
+  'SHOULD state.at-checkpoint',
+  'SHOULD state.busy',
+  'SHOULD history.pages',
+  'SHOULD history.missing',
+  'SHOULD threads.create',
+  'SHOULD threads.get',
+  'SHOULD threads.status',
+  'SHOULD threads.search',
+  'SHOULD threads.list',
+  'SHOULD threads.delete',
+  'SHOULD requests.ids',
+  'SHOULD requests.deep',
+  'SHOULD requests.large',
+]
+
+const nameOf = ({ level, rule }: Pick<AuditResult, 'level' | 'rule'>): string => `${level} ${rule}`
+
 test('the rules that @langchain/langgraph-api does not hold', { timeout: 120_000 }, async ({
   onTestFinished,
 }) => {
@@ -40,71 +98,15 @@ test('the rules that @langchain/langgraph-api does not hold', { timeout: 120_000
     server.closeAllConnections()
     await close()
   })
-  const results = await runServerAudits({
-    baseUrl: origin,
-    streamPath: '/stream/events',
-    ...audited,
-    timeoutMs: 8_000,
-    concurrency: 16,
-  })
+  const options = { baseUrl: origin, streamPath: '/stream/events', ...audited, timeoutMs: 8_000 }
+  const results = await runServerAudits({ ...options, concurrency: 16 })
   const missed = results.filter(({ passed }) => !passed)
   expect(missed.filter(({ skipped }) => skipped)).toEqual([])
-  expect(missed.map(({ level, rule }) => `${level} ${rule}`)).toMatchInlineSnapshot(`
-    [
-      "SHOULD commands.id.text",
-      "MUST commands.meta.not-ahead",
-      "SHOULD commands.malformed.envelope",
-      "MUST commands.refused.no-thread",
-      "MUST commands.run-start.unknown-assistant",
-      "SHOULD commands.run-start.unknown-checkpoint",
-      "SHOULD commands.state-get",
-      "SHOULD commands.state-get.parts",
-      "SHOULD commands.list-checkpoints",
-      "SHOULD commands.fork",
-      "SHOULD commands.inject",
-      "SHOULD commands.no-thread",
-      "SHOULD commands.camel-case",
-      "SHOULD runs.fork",
-      "MUST runs.failed",
-      "MUST cancel.ends",
-      "MUST cancel.unknown",
-      "SHOULD cancel.wait",
-      "SHOULD multitask.enqueue",
-      "SHOULD multitask.default",
-      "SHOULD multitask.reject",
-      "SHOULD multitask.interrupt",
-      "SHOULD multitask.rollback",
-      "SHOULD multitask.cancel-queued",
-      "SHOULD interrupts.value",
-      "SHOULD interrupts.respond.run-id",
-      "MUST interrupts.respond.unknown",
-      "MUST interrupts.respond.twice",
-      "MUST interrupts.none",
-      "MUST stream.path",
-      "SHOULD stream.headers",
-      "SHOULD stream.heartbeat",
-      "MUST replay.past-endings",
-      "SHOULD replay.last-event-id",
-      "SHOULD replay.values",
-      "SHOULD filter.unknown",
-      "SHOULD events.updates",
-      "MUST state.missing",
-      "MUST state.bootstrap",
-      "SHOULD state.at-checkpoint",
-      "SHOULD state.busy",
-      "SHOULD history.pages",
-      "SHOULD history.missing",
-      "SHOULD threads.create",
-      "SHOULD threads.get",
-      "SHOULD threads.status",
-      "SHOULD threads.search",
-      "SHOULD threads.list",
-      "SHOULD threads.delete",
-      "SHOULD requests.ids",
-      "SHOULD requests.deep",
-      "SHOULD requests.large",
-    ]
-  `)
+  // Sixteen rules at once are more than it always does in time on a busy machine: what it misses only then is asked again, alone.
+  const audits = new Map(serverAudits(options).map((audit) => [nameOf(audit), audit]))
+  const again = missed.map(nameOf).filter((name) => !MISSED.includes(name))
+  for (const name of again) await audits.get(name)?.fn()
+  expect(MISSED.filter((name) => !missed.some((one) => nameOf(one) === name))).toEqual([])
   for (const { detail, durationMs } of missed) {
     expect(detail).toMatch(/./)
     expect(durationMs).toBeLessThan(12_000)

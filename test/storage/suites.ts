@@ -13,7 +13,7 @@ export function auditStorage(name: string, open: () => DurableStorage, few: numb
   vi.spyOn(console, 'error').mockImplementation(() => {})
   describe(`${name}, all handles on one database`, () => {
     for (const { id, name, fn } of storeAudits({ create: () => open().store, reopens: true, sequences })) {
-      test(`${id}: ${name}`, fn)
+      test(`${id}: ${name}`, { timeout: 60_000 }, fn)
     }
     for (const { id, name, fn } of checkpointerAudits({ create: open })) test(`${id}: ${name}`, fn)
   })
