@@ -8,6 +8,7 @@ import type { Limits, Places } from './limits.ts'
 import type { LogWatchers } from './log/watchers.ts'
 import type { ServerEvent } from './observe.ts'
 import type { RunRecord, StopReason, ThreadRecord } from './records/records.ts'
+import type { WakeUps } from './records/wake-ups.ts'
 
 /** What every part of the engine shares. One per engine. */
 export interface RunContext extends FailureTold {
@@ -38,6 +39,8 @@ export interface RunContext extends FailureTold {
   readonly executing: Map<string, Promise<void>>
   /** Passes an event to the operator's observer. Never throws. */
   readonly observe: (event: ServerEvent) => void
+  /** Looks at threads again on which a run waits for its time, in so many milliseconds. */
+  readonly wakeUps: WakeUps
   /** What `close` waits for: claims that are being written, and threads that are executed. */
   readonly pending: Set<Promise<unknown>>
   /** Fires when the server closes. */

@@ -12,7 +12,7 @@ import { deadlineOf } from './deadlines.ts'
 import { RunError } from './errors.ts'
 import { cancelRun } from './execution/cancel.ts'
 import { startMaintenance } from './execution/maintenance.ts'
-import { waitForEnd } from './execution/recover.ts'
+import { startDue, waitForEnd } from './execution/recover.ts'
 import { startRun } from './execution/start.ts'
 import { createPlaces, type Limits, limitsOf, type RunLimits } from './limits.ts'
 import type { LogGap, ThreadEvent } from './log/decode.ts'
@@ -29,11 +29,13 @@ import {
   type CancelAction,
   loadRun,
   loadThread,
+  type RunRecord,
   type StoredConfig,
   type TaskRecord,
   type ThreadRecord,
 } from './records/records.ts'
 import type { TaskPage, TaskQuery } from './records/tasks.ts'
+import { createWakeUps } from './records/wake-ups.ts'
 import type {
   Answers,
   NewThreadRequest,
@@ -46,8 +48,10 @@ import type {
 import { readEventBatches, readEvents } from './subscriptions/events.ts'
 import { type Subscription, subscribe } from './subscriptions/subscribe.ts'
 import { cancelTask } from './threads/cancel-task.ts'
+import { deleteRun } from './threads/delete-run.ts'
 import { deleteThread } from './threads/delete-thread.ts'
 import { countThreads, listThreads, type ThreadListQuery } from './threads/lists.ts'
+import { getRun, listOwnRuns, type RunListQuery } from './threads/runs.ts'
 import { warnOfForgetfulStore } from './threads/savers.ts'
 import { readHistory, readState, type StateQuery } from './threads/state.ts'
 import { findTask, readTasks, waitForAnswer } from './threads/tasks.ts'
@@ -180,6 +184,15 @@ export interface AgentEngine {
   listThreads(query?: ThreadList): AsyncIterable<ThreadRecord>
   /** How many threads a principal has, all or those of one status. */
   countThreads(query?: Pick<ThreadList, 'principal' | 'status'>): Promise<number>
+  /** The record of a run. Undefined where the principal has no such run, or its record was not kept. */
+  getRun(run: ThreadAddress & { readonly runId: string }): Promise<RunRecord | undefined>
+  /** The runs of a thread, newest first. Ended ones without `details` are kept for a day. Throws `no_such_thread`. */
+  listRuns(thread: ThreadAddress & RunListQuery): Promise<readonly RunRecord[]>
+  /**
+   * Deletes the record of a run and, where its saver can, the checkpoints that it has written; one that has not ended is cancelled
+   * first. Its events stay in the log of the thread. False where the principal has no such run.
+   */
+  deleteRun(run: ThreadAddress & { readonly runId: string }): Promise<boolean>
   /** Deletes a thread with its run, log, records and checkpoints. False where the principal has no such thread. */
   deleteThread(thread: ThreadAddress): Promise<boolean>
   /** The state of a thread that `findThread` gave, or undefined before its first checkpoint. */
@@ -272,6 +285,9 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     listThreads: (query = {}) => as(listThreads)(query),
     countThreads: (query = {}) => as(countThreads)(query),
     deleteThread: as(deleteThread),
+    getRun: as(getRun),
+    listRuns: as(listOwnRuns),
+    deleteRun: as(deleteRun),
     readTree: ({ threadId }, runId) => readTree(context, threadId, runId),
     findTask: as(findTask),
     cancelTask: as(cancelTask),
@@ -301,7 +317,7 @@ function createContext(options: AgentEngineOptions): RunContext {
   // Made when a request needs them: Workers forbid both while a module is loaded.
   const instance = lazy(uuid7)
   const closing = lazy(() => new AbortController())
-  return {
+  const context: RunContext = {
     store,
     checkpointer,
     agents,
@@ -321,6 +337,7 @@ function createContext(options: AgentEngineOptions): RunContext {
     places: createPlaces(limits),
     watchers: createLogWatchers(store),
     sweepMs: options.sweepMs ?? 60_000,
+    wakeUps: createWakeUps((threadId) => void startDue(context, threadId)),
     active: new Map(),
     executing: new Map(),
     pending: new Set(),
@@ -331,6 +348,7 @@ function createContext(options: AgentEngineOptions): RunContext {
       return closing()
     },
   }
+  return context
 }
 
 function lazy<T>(make: () => T): () => T {
@@ -426,8 +444,9 @@ async function measure({ store, active, watchers }: RunContext): Promise<EngineM
  * does not answer holds it up for a while only: the leases of such runs expire, and other processes find them.
  */
 async function close(context: RunContext): Promise<void> {
-  const { active, closing, pending, drainMs, cancelGraceMs } = context
+  const { active, closing, pending, drainMs, cancelGraceMs, wakeUps } = context
   closing.abort()
+  wakeUps.close()
   if (drainMs > 0 && active.size > 0) {
     await within(drainMs, Promise.all([...active.values()].map((run) => run.done)))
   }

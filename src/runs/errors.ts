@@ -22,12 +22,19 @@ export type RunErrorCode =
 
 /** A request the run engine refuses. No state was changed. */
 export class RunError extends AgentwireError {
-  static override readonly brand = 'RunError'
+  static override readonly brand: string = 'RunError'
   declare readonly code: RunErrorCode
   constructor(code: RunErrorCode, message: string, options?: { readonly cause?: unknown }) {
     super(code, message, options)
   }
 }
+
+/** Why a run was stopped that took longer than `limits.runMs`. */
+export class RunTimeout extends RunError {
+  static override readonly brand = 'TimeoutError'
+}
+
+export const isTimeout = (error: unknown): boolean => error instanceof RunTimeout
 
 export const noSuchThread = (threadId: string): RunError =>
   new RunError('no_such_thread', `Thread ${JSON.stringify(threadId)} not found.`)

@@ -29,6 +29,7 @@ export {
   type MultitaskStrategy,
   type OpenInterrupt,
   type QueuedRun,
+  type RunEnd,
   type RunRecord,
   type RunStatus,
   type StoredConfig,
@@ -58,5 +59,6 @@ export {
   type ThreadInspection,
 } from './threads/inspect.ts'
 export type { ThreadListQuery } from './threads/lists.ts'
+export type { RunListQuery } from './threads/runs.ts'
 export type { StateQuery } from './threads/state.ts'
 export type { RunTree } from './threads/tree.ts'

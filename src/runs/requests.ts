@@ -41,6 +41,14 @@ export interface RunRequest extends ThreadAddress {
    * that goes on with the task `taskId`. Default: the run that answers an interrupt goes on with the task that asked, any other is of none.
    */
   readonly task?: { readonly taskId?: string | undefined; readonly details: Json } | undefined
+  /** Waits at least so long before it starts, in milliseconds, while the thread is `busy`. Default 0. */
+  readonly startAfterMs?: number | undefined
+  /** What the caller keeps with the run, for `getRun`. The record of a run that has some stays as long as its thread. Default: none, and a day. */
+  readonly details?: Json | undefined
+  /** Merged into the metadata of the thread, whoever has made it. */
+  readonly threadMetadata?: Readonly<Record<string, unknown>> | undefined
+  /** What the thread is configured with from now on. Default: what it was before. */
+  readonly threadConfig?: Readonly<Record<string, unknown>> | undefined
   /** The HTTP request that asked for the run, for the `context` of its agent. */
   readonly request?: Request | undefined
   /** The W3C `traceparent` of what asked for the run. */
@@ -52,11 +60,7 @@ export interface RunRequest extends ThreadAddress {
 }
 
 /** Answers to interrupts of a thread. */
-export interface Answers
-  extends Omit<
-    RunRequest,
-    'input' | 'checkpointId' | 'mustExist' | 'multitaskStrategy' | 'assistantId' | 'title' | 'metadata'
-  > {
+export interface Answers extends Omit<RunRequest, 'input' | 'mustExist' | 'title' | 'metadata'> {
   /** By interrupt id. Interrupts without an answer stay open. */
   readonly answers: Readonly<Record<string, unknown>>
   /** A state update to write with them. */

@@ -33,7 +33,7 @@ export async function cancelRun(
     if (isEnded(run.record)) return
     const unchanged = guardRun(run)
     if (run.record.status === 'pending') {
-      const cancelled = dropped(thread.record, run.record, 'cancelled')
+      const cancelled = dropped(thread.record, { ...run.record, cancel: action }, 'cancelled')
       await commitTransitions(context, [cancelled], (ops) =>
         store.commit(threadId, {
           guards: [guardThread(threadId, thread), unchanged],

@@ -4,6 +4,7 @@ import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
 import type { RunEndReason } from '../observe.ts'
 import {
+  type CancelAction,
   guardRun,
   guardThread,
   isEnded,
@@ -23,6 +24,8 @@ export interface Enqueue {
   readonly thread: ThreadRecord
   readonly run: RunRecord
   readonly answers: readonly string[]
+  /** See `QueuedRun.startsAt`. */
+  readonly startsAt: number | undefined
   readonly guards: readonly Guard[]
   readonly ops: readonly Op[]
 }
@@ -33,7 +36,8 @@ export interface Enqueue {
  */
 export async function enqueue(context: RunContext, request: Enqueue): Promise<void> {
   const { store } = context
-  const { read, thread, run, answers } = request
+  const { read, run, answers, startsAt } = request
+  const thread = startsAt === undefined ? request.thread : untilDue(request.thread)
   const { threadId } = thread
   const strategy = run.multitaskStrategy
   if (strategy === 'reject') {
@@ -44,7 +48,7 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
   }
   if (thread.queue.length >= context.limits.queuedRuns)
     throw new RunError('thread_busy', `${thread.queue.length} runs wait on this thread, and no more may.`)
-  const entry: QueuedRun = { runId: run.runId, answers }
+  const entry: QueuedRun = { runId: run.runId, answers, ...(startsAt !== undefined && { startsAt }) }
   const guards = [guardThread(threadId, read), ...request.guards]
   if (strategy === 'enqueue') {
     const queue = inTurn(thread.queue, entry)
@@ -55,7 +59,7 @@ export async function enqueue(context: RunContext, request: Enqueue): Promise<vo
     return
   }
   const active = thread.activeRunId === null ? undefined : await loadRun(store, threadId, thread.activeRunId)
-  const superseded = await dropWaiting(context, thread, 'superseded')
+  const superseded = await dropWaiting(context, thread, 'superseded', strategy)
   const queued = transition(thread, run, { type: 'run.queued', position: 1 })
   await commitTransitions(context, [...superseded, queued], (ops) =>
     commitRun(context, run, {
@@ -79,6 +83,10 @@ function inTurn(queue: ThreadRecord['queue'], entry: QueuedRun): ThreadRecord['q
   return [...before, entry, ...queue.slice(before.length)]
 }
 
+/** The thread while a run waits on it for its time. */
+const untilDue = (thread: ThreadRecord): ThreadRecord =>
+  thread.status === 'busy' ? thread : { ...thread, status: 'busy', restStatus: thread.status }
+
 /** How many waiting runs are in memory at once with their inputs. */
 const LOADED = 16
 
@@ -87,13 +95,15 @@ export async function dropWaiting(
   { store }: RunContext,
   thread: ThreadRecord,
   reason: RunEndReason,
+  cancel?: CancelAction,
 ): Promise<Transition[]> {
   const { threadId, queue } = thread
   const ends: Transition[] = []
   for (let at = 0; at < queue.length; at += LOADED) {
     const some = queue.slice(at, at + LOADED).map(({ runId }) => loadRun(store, threadId, runId))
     for (const run of await Promise.all(some)) {
-      if (run && !isEnded(run.record)) ends.push(dropped(thread, run.record, reason))
+      if (!run || isEnded(run.record)) continue
+      ends.push(dropped(thread, { ...run.record, ...(cancel && { cancel }) }, reason))
     }
   }
   return ends

@@ -1,7 +1,7 @@
 import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { FencedError } from '../../storage/errors.ts'
 import { type ActiveRun, beforeClose, closeReason, type LaunchedRun, type RunContext } from '../context.ts'
-import { RunError } from '../errors.ts'
+import { RunTimeout } from '../errors.ts'
 import { reportFailure } from '../failures.ts'
 import { type Appender, createAppender } from '../log/appender.ts'
 import { readLog } from '../log/decode.ts'
@@ -144,8 +144,8 @@ function readLost({ store, retryForMs }: RunContext, run: RunRecord): Promise<Lo
 /** A longer timer would fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-const tookTooLong = (ms: number): RunError =>
-  new RunError('limit_exceeded', `The run took longer than ${ms} ms and was stopped.`)
+const tookTooLong = (ms: number): RunTimeout =>
+  new RunTimeout('limit_exceeded', `The run took longer than ${ms} ms and was stopped.`)
 
 /** The outcome once all events are in the log. A run whose last events could not be written has failed. */
 async function afterFlush(

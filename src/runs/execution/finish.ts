@@ -18,6 +18,7 @@ import {
   putThread,
   type RunRecord,
   type StopReason,
+  startOfFirst,
   type ThreadRecord,
 } from '../records/records.ts'
 import { commitTransitions, rootLifecycle, type Transition, transition } from '../records/transition.ts'
@@ -90,6 +91,8 @@ export async function resolveEnding(
   const reopened = interrupts.filter((interrupt) => !isListed(thread, interrupt))
   const { status, shown } = end
   const message = shown?.message ?? null
+  const rests =
+    interrupts.length > 0 || end.reason === null ? 'interrupted' : status === 'error' ? 'error' : 'idle'
   return {
     events: [
       ...reopened.map((open) => inputRequested(open.namespace, open)),
@@ -112,8 +115,9 @@ export async function resolveEnding(
     thread: {
       ...thread,
       activeRunId: null,
-      status:
-        interrupts.length > 0 || end.reason === null ? 'interrupted' : status === 'error' ? 'error' : 'idle',
+      ...(startOfFirst(thread.queue) === undefined
+        ? { status: rests }
+        : { status: 'busy', restStatus: rests }),
       error: message,
       unfinishedRunIds:
         settled.end === 'done'

@@ -24,6 +24,7 @@ import {
   putThread,
   type RollbackPoint,
   type RunRecord,
+  startOfFirst,
   type ThreadRecord,
   type Versioned,
   withoutQueued,
@@ -78,6 +79,7 @@ async function claim(
     lastRunId: run.runId,
     lastTaskId: run.task?.taskId,
     queue: thread.queue.filter(({ runId }) => runId !== run.runId),
+    restStatus: undefined,
     interrupts: interruptsKept(thread, run),
     supersededThroughSeq: run.checkpointId === null ? thread.supersededThroughSeq : state.head,
   }
@@ -164,8 +166,14 @@ async function claimForNext(context: RunContext, threadId: string): Promise<Laun
   }
   const state = await store.inspect(threadId)
   const read = await loadThread(store, threadId)
-  const next = read?.record.queue[0]
-  if (!read || !next || read.record.activeRunId !== null || isHeld(state)) return undefined
+  if (!read || read.record.activeRunId !== null || isHeld(state)) return undefined
+  const { queue } = read.record
+  const next = queue.find(({ startsAt = 0 }) => startsAt <= state.now)
+  if (!next) {
+    const startsAt = startOfFirst(queue)
+    if (startsAt !== undefined) context.wakeUps.set(threadId, startsAt - state.now)
+    return undefined
+  }
   const run = await loadRun(store, threadId, next.runId)
   const waits = run?.record.status === 'pending'
   const start = waits && startOf(read.record, run.record)

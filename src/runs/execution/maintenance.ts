@@ -47,7 +47,10 @@ async function finishOrphanedWork(
     store.list('threads', { orderBy: 'queued' }),
     store.list('threads', { orderBy: 'deleting' }),
   ])
-  const orphaned = [...expired, ...queued.docs].map(({ partition }) => partition)
+  // One that waits for its time is looked at shortly before.
+  const soon = Date.now() + 2 * deadlineMs
+  const due = queued.docs.filter(({ index }) => (index.queued as number) <= soon)
+  const orphaned = [...expired, ...due].map(({ partition }) => partition)
   const marked = new Set(deleting.docs.map(({ partition }) => partition))
   const waiting = new Set([...orphaned, ...marked])
 

@@ -23,6 +23,12 @@ export async function startNext(context: RunContext, threadId: string): Promise<
   await within(START_MS, beforeClose(context, started))
 }
 
+/** Starts the run whose time has come, if no other process was first. Never rejects. */
+export async function startDue(context: RunContext, threadId: string): Promise<void> {
+  if (context.closing.signal.aborted) return
+  await startNext(context, threadId).catch((error) => context.report(error, { threadId }))
+}
+
 /** A run that executes elsewhere is checked again after at most this time, because its process may be lost. */
 const RECHECK_MS = 1_000
 

@@ -99,14 +99,17 @@ async function admit(
     assistantId,
     title: thread.title ?? request.title ?? null,
     updatedAt: state.now,
+    ...(request.threadMetadata && { metadata: { ...thread.metadata, ...request.threadMetadata } }),
+    ...(request.threadConfig && { config: request.threadConfig }),
   }
+  const startsAt = request.startAfterMs ? state.now + request.startAfterMs : undefined
   // The calls above may have outlasted the server.
   assertOpen(context)
-  if (busy || !context.places.take(thread.owner)) {
+  if (busy || startsAt !== undefined || !context.places.take(thread.owner)) {
     if (!read && (await isOrphaned(context, thread))) throw orphanedThread(threadId)
     // On a free thread the run waits for nothing but a place, whatever its strategy is.
     const waiting: RunRecord = busy ? run : { ...run, multitaskStrategy: 'enqueue' }
-    await enqueue(context, { read, thread: changed, run: waiting, answers, ...extra })
+    await enqueue(context, { read, thread: changed, run: waiting, answers, startsAt, ...extra })
     // The process that held the thread may have released it before it could see this run.
     await startNext(context, threadId)
   } else {
@@ -141,6 +144,7 @@ const newRun = (
   error: null,
   ...(request.task && { task: request.task }),
   ...(request.classic && { classic: request.classic }),
+  ...(request.details !== undefined && { details: request.details }),
 })
 
 /** The existing thread, or undefined if a new one is to be created. Throws if the caller may not use it. */

@@ -54,12 +54,18 @@ export interface ThreadRecord {
   readonly error: string | null
   /** Set while the thread is being deleted: nothing may start on it any more. */
   readonly deleting: boolean
+  /** The status that it has again when the runs are gone that make it `busy` while they wait for their time. */
+  readonly restStatus?: ThreadRecord['status'] | undefined
+  /** What its runs are configured with, as far as they are not given something else. Absent is nothing. */
+  readonly config?: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface QueuedRun {
   readonly runId: string
   /** The interrupts it will answer. No other run may answer them meanwhile. */
   readonly answers: readonly string[]
+  /** It starts no earlier, by the store's clock in milliseconds since 1970. Absent where it may start at once. */
+  readonly startsAt?: number | undefined
 }
 
 /** An interrupt that waits for an answer. */
@@ -103,6 +109,17 @@ export interface RunRecord {
   readonly task?: TaskLink | undefined
   /** Absent where a graph runs as the streaming protocol needs it. */
   readonly classic?: ClassicRun | undefined
+  /** What the face that started it keeps with it. The record of a run that has some stays as long as its thread. */
+  readonly details?: Json | undefined
+  /** How it ended. Absent before, and for runs that earlier versions have ended. */
+  readonly end?: RunEnd | undefined
+}
+
+export interface RunEnd {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** A `RunEndReason`; `timed_out` where it took longer than `limits.runMs`; null where it waits for answers or to be continued. */
+  readonly reason: string | null
 }
 
 export type TaskState =
@@ -239,8 +256,14 @@ function indexOf({ owner, status, createdAt, updatedAt, queue, deleting }: Threa
     ...listed('all'),
     ...listed(status),
     [listField(owner, 'status')]: status,
-    ...(queue.length > 0 && { queued: updatedAt }),
+    ...(queue.length > 0 && { queued: startOfFirst(queue) ?? updatedAt }),
   }
+}
+
+/** When the first of the runs may start that wait; undefined where none waits, or one may start now. */
+export function startOfFirst([first, ...others]: ThreadRecord['queue']): number | undefined {
+  const start = others.reduce((min, { startsAt = 0 }) => Math.min(min, startsAt), first?.startsAt ?? 0)
+  return start === 0 ? undefined : start
 }
 
 /** Called only by `transition`, when the status changes, and by `requestCancel` and `putInTask`, which leave it as it is. */
@@ -250,7 +273,13 @@ export const putRun = (run: RunRecord): Op => ({
   id: run.runId,
   value: run as unknown as Json,
   index: { createdAt: run.createdAt },
-  ...(isEnded(run) && { ttlMs: ENDED_RUN_TTL_MS }),
+  ...(isEnded(run) && run.details === undefined && { ttlMs: ENDED_RUN_TTL_MS }),
+})
+
+export const removeRun = ({ runId }: Pick<RunRecord, 'runId'>): Op => ({
+  op: 'delete',
+  collection: 'runs',
+  id: runId,
 })
 
 /** The index field that orders tasks by their last change: an owner's tasks of an assistant, those of one thread or state. */
@@ -307,9 +336,11 @@ export function unanswered({ interrupts, queue }: Pick<ThreadRecord, 'interrupts
 export function withoutQueued(thread: ThreadRecord, runIds: readonly string[]): ThreadRecord {
   const isGone = ({ runId }: QueuedRun): boolean => runIds.includes(runId)
   const lost = new Set(thread.queue.filter(isGone).flatMap(({ answers }) => answers))
+  const queue = thread.queue.filter((queued) => !isGone(queued))
   return {
     ...thread,
-    queue: thread.queue.filter((queued) => !isGone(queued)),
+    ...(queue.length === 0 && thread.restStatus && { status: thread.restStatus, restStatus: undefined }),
+    queue,
     interrupts: thread.interrupts.map((open) => (lost.has(open.id) ? { ...open, runId: '' } : open)),
   }
 }

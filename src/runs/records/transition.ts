@@ -1,15 +1,19 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import { rejectionOf } from '../../agents/errors.ts'
 import type { Op, Store } from '../../storage/store/store.ts'
+import { isTimeout } from '../errors.ts'
 import type { ShownFailure } from '../failures.ts'
 import type { AboutRun, RunEndReason, RunEvent, ServerEvent } from '../observe.ts'
 import {
+  isEnded,
   loadTask,
   newTask,
   putRun,
   putTask,
   type RollbackPoint,
+  type RunEnd,
   type RunRecord,
+  removeRun,
   type TaskRecord,
   type TaskState,
   type ThreadRecord,
@@ -80,17 +84,26 @@ export function transition(thread: ThreadRecord, before: RunRecord, change: RunC
     default: {
       const { shown, ...told } = change
       const durationMs = startedAt === null ? null : Math.max(0, at - startedAt)
+      const end = { at, reason: endReasonOf(told) }
       return made(
         {
           ...NOTHING_TO_RUN,
           status: told.status,
           error: shown?.message ?? null,
           ...(shown && { errorName: shown.name }),
+          end,
         },
         { ...about, ...told, durationMs },
       )
     }
   }
+}
+
+type Stopped = { readonly type: 'run.interrupted' } | Told<'run.ended', 'reason' | 'error'>
+
+function endReasonOf(stopped: Stopped): RunEnd['reason'] {
+  if (stopped.type === 'run.interrupted') return null
+  return isTimeout(stopped.error) ? 'timed_out' : stopped.reason
 }
 
 /**
@@ -103,11 +116,15 @@ export async function commitTransitions<T>(
   transitions: readonly Transition[],
   commit: (ops: readonly Op[]) => Promise<T>,
 ): Promise<T> {
-  const ops = transitions.map(({ run }) => putRun(run))
+  const ops = transitions.map(({ run }) => (isUndone(run) ? removeRun(run) : putRun(run)))
   const committed = await commit([...ops, ...(await taskOps(store, transitions))])
   for (const { event } of transitions) observe(event)
   return committed
 }
+
+/** A run with details that was rolled back leaves nothing behind, as on LangGraph's own servers. */
+const isUndone = (run: RunRecord): boolean =>
+  run.details !== undefined && run.cancel === 'rollback' && run.status === 'interrupted' && isEnded(run)
 
 async function taskOps(store: Store, transitions: readonly Transition[]): Promise<readonly Op[]> {
   const tasks = new Map<string, TaskRecord>()

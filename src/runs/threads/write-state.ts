@@ -105,7 +105,7 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
     await sleep(POLL_MS)
     return holdThread(context, write)
   }
-  if (thread.deleting || isHeld(state)) {
+  if (thread.deleting || thread.restStatus || isHeld(state)) {
     throw new RunError(
       'thread_busy',
       'The thread has a run in progress. Wait for it or cancel it, then write the state.',
@@ -198,7 +198,8 @@ async function recordWrite(
     ...thread,
     title: thread.title ?? write.title ?? null,
     interrupts,
-    status,
+    // A run that waits for its time may have come meanwhile.
+    ...(thread.restStatus ? { restStatus: status } : { status }),
     restoredCheckpointId: null,
     supersededThroughSeq: write.checkpointId === undefined ? thread.supersededThroughSeq : held.head,
     updatedAt: Date.now(),

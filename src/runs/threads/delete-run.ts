@@ -1,0 +1,22 @@
+import type { RunContext } from '../context.ts'
+import { cancelRun } from '../execution/cancel.ts'
+import { waitForEnd } from '../execution/recover.ts'
+import { guardRun, isEnded, loadRun, removeRun } from '../records/records.ts'
+import { retryConflicts } from '../records/update.ts'
+import { findThread, type OwnedRun } from './threads.ts'
+
+/** Deletes the record of a run, once it has ended. */
+export async function deleteRun(context: RunContext, { threadId, runId, owner }: OwnedRun): Promise<boolean> {
+  const { store } = context
+  const found = (await findThread(context, { threadId, owner })) && (await loadRun(store, threadId, runId))
+  if (!found) return false
+  if (!isEnded(found.record)) {
+    await cancelRun(context, threadId, runId, 'interrupt')
+    await waitForEnd(context, threadId, runId)
+  }
+  await retryConflicts(async () => {
+    const run = await loadRun(store, threadId, runId)
+    if (run) await store.commit(threadId, { guards: [guardRun(run)], ops: [removeRun(run.record)] })
+  })
+  return true
+}
