@@ -56,6 +56,25 @@ export type { AgentProfile, AgentSkill } from './agents/profile.ts'
 export type { DevtoolsOptions } from './devtools/context.ts'
 export { AgentwireError } from './errors.ts'
 export {
+  type GraphStore,
+  GraphStoreError,
+  type GraphStoreGet,
+  type GraphStoreItem,
+  type GraphStoreLike,
+  type GraphStoreListNamespaces,
+  type GraphStoreMatch,
+  type GraphStoreNamespaceOptions,
+  type GraphStoreOperation,
+  type GraphStoreOptions,
+  type GraphStorePut,
+  type GraphStoreReadOptions,
+  type GraphStoreSearch,
+  type GraphStoreSearchItem,
+  type GraphStoreSearchOptions,
+  type GraphStoreTtl,
+  type GraphStoreWriteOptions,
+} from './graph-store/index.ts'
+export {
   type Authenticate,
   type Call,
   type CorsOptions,

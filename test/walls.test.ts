@@ -113,7 +113,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/outbox',
   ],
   'src/opentelemetry': ['src/agents', 'src/runs'],
-  'src/audit': ['src/errors', 'src/http', 'src/messages', 'src/storage', 'src/agents'],
+  'src/audit': ['src/errors', 'src/http', 'src/messages', 'src/storage', 'src/graph-store', 'src/agents'],
   // Composes the groups over one engine; src/index only names what is public.
   'src/server': [
     'src/errors',
@@ -132,6 +132,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   'src/index': [
     'src/server',
     'src/errors',
+    'src/graph-store',
     'src/http',
     'src/messages',
     'src/storage',

@@ -31,6 +31,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Agents from functions', link: '/docs/functions' },
       { text: 'Bring any model SDK', link: '/docs/models' },
       { text: 'Stream to React', link: '/docs/react' },
+      { text: 'Long-term memory', link: '/docs/memory' },
       { text: 'Approvals', link: '/docs/approvals' },
       { text: 'History and forks', link: '/docs/history' },
       { text: 'Runs of the server', link: '/docs/engine' },

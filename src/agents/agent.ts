@@ -1,3 +1,4 @@
+import type { GraphStore } from '../graph-store/index.ts'
 import type { Principal } from '../principal.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import type { AgentProfile } from './profile.ts'
@@ -70,6 +71,8 @@ export interface AgentTask {
   /** Who asked for the run. Null on a server without authentication. */
   readonly principal: Principal | null
   readonly checkpointer: Checkpointer
+  /** The long-term memory of who owns the thread, over all threads. */
+  readonly graphStore: GraphStore
   /** Aborts on cancel. Nothing that the agent does afterwards is recorded. */
   readonly signal: AbortSignal
   /**
@@ -168,6 +171,8 @@ export interface AgentEvent {
 export interface StateAddress {
   readonly threadId: string
   readonly checkpointer: Checkpointer
+  /** The long-term memory of who owns the thread, for agents whose state is written by their own code. */
+  readonly graphStore?: GraphStore
   readonly checkpointId?: string | undefined
   /** The segments of the namespace joined by `|`. The root is `''`. */
   readonly checkpointNs?: string | undefined

@@ -1,5 +1,6 @@
 import type { Agent } from '../agents/agent.ts'
 import { unknownAgent } from '../agents/unknown-agent.ts'
+import type { GraphStores } from '../graph-store/index.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import type { Store } from '../storage/store/store.ts'
 import { RunError } from './errors.ts'
@@ -14,6 +15,7 @@ import type { WakeUps } from './records/wake-ups.ts'
 export interface RunContext extends FailureTold {
   readonly store: Store
   readonly checkpointer: Checkpointer
+  readonly graphStores: GraphStores
   readonly agents: ReadonlyMap<string, Agent>
   /** Old names of agents, each with the id of the agent. */
   readonly aliases: ReadonlyMap<string, string>

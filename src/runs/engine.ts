@@ -1,4 +1,10 @@
 import type { Agent, HistoryOptions, PendingInterrupt, StateSnapshot } from '../agents/agent.ts'
+import {
+  type GraphStore,
+  type GraphStoreLike,
+  type GraphStoreOptions,
+  graphStoresOf,
+} from '../graph-store/index.ts'
 import { uuid7 } from '../ids.ts'
 import { ownerOf, type Principal } from '../principal.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
@@ -81,6 +87,11 @@ export interface AgentEngineOptions {
   /** Keeps the agents' state. Default: memory. Agents that bring their own saver keep it. */
   readonly checkpointer?: Checkpointer | undefined
   /**
+   * The long-term memory that graphs get as `store`: how `store` keeps it, such as `{ embed }` for search by similarity, or a
+   * LangGraph `BaseStore` of yours, which all owners share. Default: kept in `store`, for each owner apart. See docs/memory.md.
+   */
+  readonly graphStore?: GraphStoreLike | GraphStoreOptions | undefined
+  /**
    * How long an instance that stopped responding keeps its runs, in milliseconds. Other instances of a shared store take them
    * over at most a third of this time later. Default: 15,000. Has no effect on a store of one process.
    */
@@ -153,6 +164,10 @@ export interface AgentEngine {
   readonly limits: Limits
   /** For what a face must remember, beside the collections of the engine. */
   readonly store: Store
+  /** A principal's long-term memory, which graphs get as `store`. */
+  graphStore(principal?: Principal | null): GraphStore
+  /** True where that is a `BaseStore` of yours, so that it is the same for all principals. */
+  readonly sharesGraphStore: boolean
   /** Starts a run, creating the thread when there is none. Settles when it is recorded, not when it ends. */
   start(request: RunRequest): Promise<Started>
   /** Starts a run that continues with the answers. Throws `no_such_interrupt`. */
@@ -242,7 +257,7 @@ const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
 
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   const context = createContext(options)
-  const { agents, aliases, limits, store, observe } = context
+  const { agents, aliases, limits, store, graphStores, observe } = context
   const maintain = startMaintenance(context)
 
   /** Binds a function that needs the owner of a thread, for callers who name a principal. */
@@ -264,6 +279,11 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     },
     limits,
     store,
+    graphStore: (principal) => {
+      maintain()
+      return graphStores.of(ownerOf(principal))
+    },
+    sharesGraphStore: graphStores.isShared,
     start: ({ input = null, ...request }) =>
       startAs({ ...request, config: configOf(request), start: { kind: 'input', value: input } }),
     respond: ({ answers, update, goto, ...request }) => {
@@ -320,6 +340,7 @@ function createContext(options: AgentEngineOptions): RunContext {
   const context: RunContext = {
     store,
     checkpointer,
+    graphStores: graphStoresOf(store, options.graphStore),
     agents,
     aliases,
     get defaultAgent() {

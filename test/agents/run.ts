@@ -1,6 +1,8 @@
 import type { Agent, AgentEvent, AgentTask, RunInput, StateSnapshot } from '../../src/agents/agent.ts'
+import { createGraphStore } from '../../src/graph-store/index.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
+import { memoryStore } from '../../src/storage/memory/store.ts'
 import { turns } from '../kit/wait.ts'
 
 export interface Thread {
@@ -24,6 +26,7 @@ export function taskOf(thread: Thread, start: RunInput, details: Partial<AgentTa
     start,
     config: { configurable: { thread_id: thread.threadId } },
     principal: null,
+    graphStore: createGraphStore(memoryStore(), null),
     signal: new AbortController().signal,
     ...details,
   }

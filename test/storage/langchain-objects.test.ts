@@ -5,6 +5,7 @@ import { type BaseCheckpointSaver, MemorySaver } from '@langchain/langgraph-chec
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { langchainSerde } from '../../src/agents/langgraph/serde.ts'
+import { createGraphStore } from '../../src/graph-store/index.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
 import { fencedCheckpointer } from '../../src/storage/checkpointer/fenced.ts'
 import { FencedError } from '../../src/storage/errors.ts'
@@ -65,6 +66,7 @@ async function run(agent: ReturnType<typeof langgraph>, checkpointer: Checkpoint
     config: { configurable: {} },
     principal: null,
     checkpointer,
+    graphStore: createGraphStore(memoryStore(), null),
   }
   for await (const _ of agent.stream({ ...task, signal })) {
     // Until it ends.

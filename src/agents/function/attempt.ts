@@ -91,7 +91,7 @@ async function perform<Input>(
 
 /** The writer, with what belongs to the run assigned to it, because its getters must stay getters. */
 function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentContext<Input> {
-  const { threadId, runId, assistantId, principal, config } = task
+  const { threadId, runId, assistantId, principal, config, graphStore } = task
   return Object.assign(createWriter(scope), {
     input,
     thread: { id: threadId },
@@ -99,6 +99,7 @@ function contextOf<Input>(task: AgentTask, scope: Scope, input: Input): AgentCon
     assistant: { id: assistantId },
     principal,
     config,
+    store: graphStore,
     reject(reason: string): never {
       throw new AgentRejection(reason)
     },

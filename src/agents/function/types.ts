@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Format } from '../../formats/format.ts'
+import type { GraphStore } from '../../graph-store/index.ts'
 import type { ContentBlock, FinishReason, Message, ToolCallBlock, Usage } from '../../messages/index.ts'
 import type { Principal } from '../../principal.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
@@ -44,6 +45,11 @@ export interface AgentContext<Input = Readonly<Record<string, unknown>>> extends
   /** Who asked for the run, as `authenticate` named them. Null on a server without authentication. */
   readonly principal: Principal | null
   readonly config: RunConfig
+  /**
+   * The long-term memory of who owns the thread, over all threads: the one that graphs get as `store`. Where the function runs again
+   * it is read again, so read it in a `step` where that must give the same.
+   */
+  readonly store: GraphStore
   /**
    * Declines the task, by an `AgentRejection`. The run ends as failed, and clients are shown exactly this reason. `onError` is not
    * called.

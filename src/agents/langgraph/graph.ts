@@ -1,4 +1,5 @@
 import { AgentwireError } from '../../errors.ts'
+import type { GraphStore } from '../../graph-store/index.ts'
 import type {
   CheckpointConfig,
   Checkpointer,
@@ -14,6 +15,8 @@ export interface Graph {
   readonly description?: string | undefined
   /** With `false` the graph never writes a checkpoint. */
   readonly checkpointer?: unknown
+  /** The `BaseStore` with which it was compiled. */
+  readonly store?: unknown
   readonly config?: { readonly recursionLimit?: number } | undefined
   streamEvents(input: unknown, options: RunOptions): EventStream | Promise<EventStream>
   getState(config: CheckpointConfig, options?: { readonly subgraphs?: boolean }): Promise<GraphState>
@@ -112,12 +115,17 @@ export function graphOf(agent: LangGraphAgent): Graph {
 }
 
 /**
- * A copy of the graph over another checkpointer. The given graph does not change. LangGraph's `withConfig` makes its copies in
- * the same way, from the fields of the graph, and subgraphs take the checkpointer from the run.
+ * A copy of the graph over another checkpointer, where one is given, and with a store, where it has none of its own. The given graph
+ * does not change. LangGraph's `withConfig` makes its copies in the same way, from the fields of the graph, and subgraphs take both
+ * from the run.
  */
-export function withCheckpointer(graph: Graph, checkpointer: Checkpointer): Graph {
+export function withStorage(
+  graph: Graph,
+  { checkpointer, graphStore }: { readonly checkpointer?: Checkpointer; readonly graphStore?: GraphStore },
+): Graph {
   const type = graph.constructor as new (fields: object) => Graph
   return Object.assign(new type({ ...graph, autoValidate: false }), graph, {
-    checkpointer: withVersions(checkpointer),
+    store: graph.store ?? graphStore,
+    ...(checkpointer && { checkpointer: withVersions(checkpointer) }),
   })
 }

@@ -1,7 +1,7 @@
 import type { AgentEvent, AgentTask } from '../agent.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
-import { type EventStream, type Graph, type Projections, type RunOptions, withCheckpointer } from './graph.ts'
+import { type EventStream, type Graph, type Projections, type RunOptions, withStorage } from './graph.ts'
 import { continuationOf, keepPartial } from './partial.ts'
 import { captureWriteErrors, delayFailure } from './saver-views.ts'
 import { stateOf } from './state.ts'
@@ -30,7 +30,11 @@ export async function* streamGraph(
     failure = { error }
     stop.abort(error)
   })
-  const runnable = graph.checkpointer === false ? graph : withCheckpointer(graph, saver)
+  const { graphStore } = task
+  const runnable = withStorage(graph, {
+    graphStore,
+    ...(graph.checkpointer !== false && { checkpointer: saver }),
+  })
   let ended = false
   try {
     const input = start.kind === 'input' ? (start.value ?? null) : await commandFor(start, graph)

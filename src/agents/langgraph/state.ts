@@ -3,7 +3,7 @@ import type { CheckpointConfig } from '../../storage/checkpointer/checkpointer.t
 import type { Agent, HistoryOptions, StateAddress, StateSnapshot, StateUpdate } from '../agent.ts'
 import { configOf, listOptionsOf } from '../checkpoint-config.ts'
 import { AgentInputError, AgentRefusal } from '../errors.ts'
-import { type Graph, withCheckpointer } from './graph.ts'
+import { type Graph, withStorage } from './graph.ts'
 import { rememberFailures } from './saver-views.ts'
 import { messageOf, toSnapshot, withoutAnswered } from './snapshot.ts'
 import { readUnknownGraph } from './unknown-graph.ts'
@@ -76,19 +76,19 @@ export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | '
 const isAboutValues = (error: unknown): boolean =>
   error instanceof Error && ('lc_error_code' in error || ('issues' in error && Array.isArray(error.issues)))
 
-/** The graph that keeps its state at this namespace, over the checkpointer of the address. */
+/** The graph that keeps its state at this namespace, over the checkpointer and the store of the address. */
 async function find(
   graph: Graph,
-  { checkpointer, checkpointNs = '' }: StateAddress,
+  { checkpointNs = '', ...storage }: StateAddress,
 ): Promise<Graph | undefined> {
-  if (checkpointNs === '') return withCheckpointer(graph, checkpointer)
+  if (checkpointNs === '') return withStorage(graph, storage)
   const path = checkpointNs
     .split('|')
     .filter((segment) => !/^\d+$/.test(segment))
     .map((segment) => segment.split(':', 1)[0])
     .join('|')
   for await (const [name, subgraph] of graph.getSubgraphsAsync(path, true)) {
-    if (name === path) return withCheckpointer(subgraph, checkpointer)
+    if (name === path) return withStorage(subgraph, storage)
   }
   return undefined
 }

@@ -118,6 +118,7 @@ function openAgent(
     maxRecursionLimit: context.limits.recursionLimit,
     principal: (run.config.configurable.langgraph_auth_user as Principal | undefined) ?? null,
     checkpointer: watchedCheckpointer(ordered, storage),
+    graphStore: context.graphStores.of(thread.owner),
     signal,
     onModelCall: (call) => context.observe({ ...aboutRun(thread, run), type: 'run.model_called', call }),
   }

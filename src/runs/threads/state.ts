@@ -46,6 +46,7 @@ export function addressOf(
   return {
     threadId: thread.threadId,
     checkpointer: checkpointerOf(context, agent),
+    graphStore: context.graphStores.of(thread.owner),
     checkpointNs,
     checkpointId: checkpointId ?? (checkpointNs ? undefined : (thread.restoredCheckpointId ?? undefined)),
   }

@@ -1,0 +1,127 @@
+import { ConflictError } from '../storage/errors.ts'
+import type { Doc, Store } from '../storage/store/store.ts'
+import { nextTurn } from '../time.ts'
+import { matchesFilter } from './filter.ts'
+import { fieldOf, ITEMS, itemAt, type Owner, partitionOf, putItem, storedItem, toItem } from './layout.ts'
+import type {
+  GraphStoreGet,
+  GraphStoreItem,
+  GraphStoreOptions,
+  GraphStoreSearch,
+  GraphStoreSearchItem,
+} from './types.ts'
+import { scoreOf, type Vectors } from './vectors.ts'
+
+/** One owner's items, as everything in this folder sees them. */
+export interface Shelf {
+  readonly store: Store
+  readonly owner: Owner
+  readonly options: GraphStoreOptions
+}
+
+export async function getItem(shelf: Shelf, get: GraphStoreGet): Promise<GraphStoreItem | null> {
+  const { store, owner } = shelf
+  const doc = await store.get(partitionOf(owner, get.namespace), ITEMS, get.key)
+  if (!doc) return null
+  await refresh(shelf, [doc], get.refreshTtl)
+  return toItem(storedItem(doc))
+}
+
+interface Found {
+  readonly doc: Doc
+  readonly score?: number
+}
+
+export async function searchItems(
+  shelf: Shelf,
+  search: GraphStoreSearch,
+  vectors: Vectors,
+): Promise<GraphStoreSearchItem[]> {
+  const { query, limit = 10, offset = 0, refreshTtl } = search
+  const end = offset + limit
+  const nearTo = query ? vectors.get(query) : undefined
+  const found = nearTo ? await nearest(shelf, search, nearTo, end) : await newest(shelf, search, end)
+  const page = found.slice(offset)
+  await refresh(
+    shelf,
+    page.map(({ doc }) => doc),
+    refreshTtl,
+  )
+  return page.map(({ doc, score }) => ({
+    ...toItem(storedItem(doc)),
+    ...(score !== undefined && { score }),
+  }))
+}
+
+async function newest(shelf: Shelf, search: GraphStoreSearch, end: number): Promise<readonly Found[]> {
+  const found: Found[] = []
+  if (end === 0) return found
+  for await (const docs of pagesOf(shelf, search, end)) {
+    for (const doc of docs) if (found.push({ doc }) === end) return found
+  }
+  return found
+}
+
+/** Compares every item with the query, and keeps no more of them than `end` asks for, twice over. */
+async function nearest(
+  shelf: Shelf,
+  search: GraphStoreSearch,
+  query: Float32Array,
+  end: number,
+): Promise<readonly Found[]> {
+  let best: Found[] = []
+  const rest: Found[] = []
+  for await (const docs of pagesOf(shelf, search, MAX_PAGE)) {
+    for (const doc of docs) {
+      const score = scoreOf(storedItem(doc).vectors, query)
+      if (score !== undefined) best.push({ doc, score })
+      else if (rest.length < end) rest.push({ doc })
+    }
+    if (best.length > end) best = best.sort(byScore).slice(0, end)
+  }
+  return [...best.sort(byScore), ...rest].slice(0, end)
+}
+
+const byScore = (a: Found, b: Found): number => b.score! - a.score!
+
+/** Documents in one call of the store, where it is not known how many of them match. */
+const MAX_PAGE = 200
+
+/** The documents under the prefix that match the filter, the last changed first. */
+async function* pagesOf(
+  { store, owner }: Shelf,
+  { namespacePrefix, filter }: GraphStoreSearch,
+  wanted: number,
+): AsyncGenerator<readonly Doc[], void, undefined> {
+  const hasFilter = filter !== undefined && Object.keys(filter).length > 0
+  const orderBy = fieldOf(owner, namespacePrefix)
+  const limit = hasFilter ? MAX_PAGE : Math.min(wanted, MAX_PAGE)
+  let cursor: string | undefined
+  do {
+    const page = await store.list(ITEMS, { orderBy, descending: true, limit, ...(cursor && { cursor }) })
+    yield hasFilter ? page.docs.filter((doc) => matchesFilter(storedItem(doc).value, filter)) : page.docs
+    cursor = page.cursor
+    // A store in memory answers at once, and a long search would hold up everyone else.
+    if (cursor) await nextTurn()
+  } while (cursor)
+}
+
+/** Begins the time to live of items anew. One that has been changed meanwhile has a new one already. */
+async function refresh(
+  { store, owner, options }: Shelf,
+  docs: readonly Doc[],
+  asked = options.ttl?.refreshOnRead ?? true,
+): Promise<void> {
+  if (!asked) return
+  const mortal = docs.filter((doc) => storedItem(doc).ttl !== undefined)
+  await Promise.all(
+    mortal.map(async (doc) => {
+      const guards = [itemAt(doc.id, doc)]
+      try {
+        await store.commit(doc.partition, { guards, ops: [putItem(owner, storedItem(doc))] })
+      } catch (error) {
+        if (!(error instanceof ConflictError)) throw error
+      }
+    }),
+  )
+}

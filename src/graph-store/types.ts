@@ -1,0 +1,141 @@
+/**
+ * The long-term memory of agents: JSON objects by namespace and key, over all threads. It has the methods of LangGraph's
+ * `BaseStore`, so that it can stand wherever LangGraph takes one, and one of yours can stand here.
+ */
+export interface GraphStore {
+  /**
+   * Does several operations in one call. What it reads is what was there before the batch, and of several writes of one item the
+   * last one counts. The writes of one namespace are done together or not at all. Results are in the order of the operations.
+   */
+  batch<Results = unknown[]>(operations: readonly GraphStoreOperation[]): Promise<Results>
+  /** Null where there is no such item. */
+  get(namespace: string[], key: string, options?: GraphStoreReadOptions): Promise<GraphStoreItem | null>
+  /**
+   * Writes an item, or replaces it.
+   *
+   * @param index Which fields `embed` is given: paths such as `title` or `chapters[*].text`, or false for none. Default: the
+   *   fields of the store.
+   */
+  put(
+    namespace: string[],
+    key: string,
+    value: Record<string, unknown>,
+    index?: false | string[],
+    options?: GraphStoreWriteOptions,
+  ): Promise<void>
+  delete(namespace: string[], key: string): Promise<void>
+  /** The items under a prefix, the last changed first, or those nearest to `query` first. `[]` is the prefix of all. */
+  search(namespacePrefix: string[], options?: GraphStoreSearchOptions): Promise<GraphStoreSearchItem[]>
+  /** The namespaces that have items, in the order of their names. */
+  listNamespaces(options?: GraphStoreNamespaceOptions): Promise<string[][]>
+  start(): void | Promise<void>
+  stop(): void | Promise<void>
+}
+
+export interface GraphStoreItem {
+  value: Record<string, unknown>
+  key: string
+  namespace: string[]
+  createdAt: Date
+  /** It grows with every put. */
+  updatedAt: Date
+}
+
+export interface GraphStoreSearchItem extends GraphStoreItem {
+  /** The cosine similarity to the query, from -1 to 1. Absent where nothing was compared. */
+  score?: number
+}
+
+export interface GraphStoreReadOptions {
+  /** Whether what is read lives on for its whole time to live from now. Default: `ttl.refreshOnRead` of the store. */
+  refreshTtl?: boolean
+}
+
+export interface GraphStoreWriteOptions {
+  /** How long the item lives, in minutes. Null is for ever. Default: `ttl.defaultTtl` of the store. */
+  ttl?: number | null
+}
+
+export interface GraphStoreSearchOptions extends GraphStoreReadOptions {
+  /**
+   * What fields of the value must be: a value, or conditions of `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`, `$in` and `$nin`. All
+   * must hold.
+   */
+  filter?: Record<string, unknown>
+  /** Default 10. */
+  limit?: number
+  /** Default 0. */
+  offset?: number
+  /** Orders by similarity to this text. It has no effect on a store without `embed`. */
+  query?: string
+}
+
+export interface GraphStoreNamespaceOptions {
+  /** How the namespaces begin. `*` stands for any one label. */
+  prefix?: string[]
+  /** How they end. */
+  suffix?: string[]
+  /** Longer namespaces are cut to so many labels, and listed once. */
+  maxDepth?: number
+  /** Default 100. */
+  limit?: number
+  /** Default 0. */
+  offset?: number
+}
+
+export interface GraphStoreMatch {
+  matchType: 'prefix' | 'suffix'
+  path: string[]
+}
+
+export interface GraphStoreGet extends GraphStoreReadOptions {
+  namespace: string[]
+  key: string
+}
+
+/** A null value deletes the item. */
+export interface GraphStorePut extends GraphStoreWriteOptions {
+  namespace: string[]
+  key: string
+  value: Record<string, unknown> | null
+  index?: false | string[]
+}
+
+export interface GraphStoreSearch extends GraphStoreSearchOptions {
+  namespacePrefix: string[]
+}
+
+export interface GraphStoreListNamespaces {
+  matchConditions?: GraphStoreMatch[] | undefined
+  maxDepth?: number | undefined
+  limit?: number
+  offset?: number
+}
+
+/** An operation of a batch, with the members by which LangGraph tells them apart. */
+export type GraphStoreOperation = GraphStoreGet | GraphStorePut | GraphStoreSearch | GraphStoreListNamespaces
+
+/** Any LangGraph `BaseStore`, such as `InMemoryStore` or `PostgresStore`. */
+export interface GraphStoreLike extends Omit<GraphStore, 'batch'> {
+  batch(operations: never): Promise<unknown>
+}
+
+export interface GraphStoreOptions {
+  /**
+   * Makes vectors of texts, in their order: `search` can then order by similarity to a `query`. It is called once for all texts
+   * of a batch. Default: none.
+   */
+  readonly embed?: ((texts: string[]) => Promise<readonly (readonly number[])[]>) | undefined
+  /** The length of the vectors. Default: any, but the same for all. */
+  readonly dims?: number | undefined
+  /** Which texts of a value are embedded: paths such as `title`, `chapters[*].text` or `notes[-1]`. Default: `$`, all of it as JSON. */
+  readonly fields?: readonly string[] | undefined
+  readonly ttl?: GraphStoreTtl | undefined
+}
+
+export interface GraphStoreTtl {
+  /** How long items live that are put without a `ttl`, in minutes. Default: for ever. */
+  readonly defaultTtl?: number | undefined
+  /** Whether reading an item begins its time to live anew. Default: true. */
+  readonly refreshOnRead?: boolean | undefined
+}

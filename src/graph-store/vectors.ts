@@ -1,0 +1,70 @@
+import { GraphStoreError } from './errors.ts'
+import { textsAt } from './texts.ts'
+import type { GraphStoreOptions, GraphStorePut } from './types.ts'
+
+/** A vector of length 1 in 32-bit floats, as base64: a fifth of what its numbers are as JSON. */
+export type StoredVector = string
+
+/** Vectors by their texts. */
+export type Vectors = ReadonlyMap<string, Float32Array>
+
+/** The texts of an item that are to be embedded. */
+export function textsOf({ value, index }: GraphStorePut, { embed, fields }: GraphStoreOptions): string[] {
+  if (!embed || value === null || index === false) return []
+  const paths = index ?? fields ?? ['$']
+  return [...new Set(paths.flatMap((path) => textsAt(value, path)))].filter((text) => text !== '')
+}
+
+/** Embeds texts, each once. */
+export async function embedTexts(
+  texts: Iterable<string>,
+  { embed, dims }: GraphStoreOptions,
+): Promise<Vectors> {
+  const given = [...new Set(texts)]
+  if (!embed || given.length === 0) return new Map()
+  const made = await embed(given)
+  const length = dims ?? made[0]?.length
+  const isVector = (vector: unknown) =>
+    Array.isArray(vector) && vector.length === length && length > 0 && vector.every(Number.isFinite)
+  if (!Array.isArray(made) || made.length !== given.length || !made.every(isVector))
+    throw new GraphStoreError(
+      'embed_failed',
+      `embed() must give ${given.length} vectors of ${length ?? 'equally many'} numbers for as many texts.`,
+    )
+  return new Map(given.map((text, index) => [text, normalized(made[index]!)]))
+}
+
+function normalized(vector: readonly number[]): Float32Array {
+  const size = Math.hypot(...vector)
+  return Float32Array.from(vector, (part) => (size === 0 ? 0 : part / size))
+}
+
+export function encodeVector(vector: Float32Array): StoredVector {
+  const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength)
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 8_192)
+    text += String.fromCharCode(...bytes.subarray(at, at + 8_192))
+  return btoa(text)
+}
+
+/** The cosine similarity of the nearest of an item's vectors. Undefined where it has none of this length. */
+export function scoreOf(
+  stored: readonly StoredVector[] | undefined,
+  query: Float32Array,
+): number | undefined {
+  let best: number | undefined
+  for (const text of stored ?? []) {
+    const vector = decodeVector(text)
+    // It is from another model, of a time before `embed` was changed.
+    if (vector.length !== query.length) continue
+    let score = 0
+    for (let at = 0; at < vector.length; at++) score += vector[at]! * query[at]!
+    if (best === undefined || score > best) best = score
+  }
+  return best
+}
+
+function decodeVector(text: StoredVector): Float32Array {
+  const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
+  return new Float32Array(bytes.buffer)
+}

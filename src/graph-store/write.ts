@@ -1,0 +1,104 @@
+import { ConflictError } from '../storage/errors.ts'
+import type { Json } from '../storage/store/store.ts'
+import { sleep } from '../time.ts'
+import { GraphStoreError } from './errors.ts'
+import { deleteItem, ITEMS, itemAt, partitionOf, putItem, putNamespace, storedItem } from './layout.ts'
+import { dropIfEmpty } from './namespaces.ts'
+import type { Shelf } from './read.ts'
+import type { GraphStorePut } from './types.ts'
+import { encodeVector, textsOf, type Vectors } from './vectors.ts'
+
+/** The writes that count, with their values as they will be read: of several writes of one item only the last. */
+export function lastWrites(puts: readonly GraphStorePut[]): GraphStorePut[] {
+  const last = new Map(puts.map((put) => [JSON.stringify([put.namespace, put.key]), put]))
+  return [...last.values()].map((put) => ({ ...put, value: put.value && asJson(put.value) }))
+}
+
+/** Writes each namespace in a commit of its own. */
+export async function writeItems(
+  shelf: Shelf,
+  puts: readonly GraphStorePut[],
+  vectors: Vectors,
+): Promise<void> {
+  const byNamespace = new Map<string, GraphStorePut[]>()
+  for (const put of puts) {
+    const partition = partitionOf(shelf.owner, put.namespace)
+    byNamespace.set(partition, [...(byNamespace.get(partition) ?? []), put])
+  }
+  await Promise.all(
+    [...byNamespace].map(([partition, group]) => writeNamespace(shelf, partition, group, vectors)),
+  )
+}
+
+/** Other writers of the same items may come first so many times. */
+const MAX_CONFLICTS = 100
+
+async function writeNamespace(
+  shelf: Shelf,
+  partition: string,
+  puts: readonly GraphStorePut[],
+  vectors: Vectors,
+): Promise<void> {
+  const drafts = puts.map((put) => ({ key: put.key, draft: draftOf(shelf, put, vectors) }))
+  for (let conflicts = 0; ; conflicts++) {
+    try {
+      return await tryWrite(shelf, partition, puts[0]!.namespace, drafts)
+    } catch (error) {
+      if (!(error instanceof ConflictError) || conflicts >= MAX_CONFLICTS) throw error
+      // The first retries do not wait: within one process the winner has already committed.
+      if (conflicts > 3) await sleep(Math.random() * Math.min(conflicts * 4, 200))
+    }
+  }
+}
+
+/** What an item will be, but for its times. Undefined where it is deleted. */
+type Draft = ReturnType<typeof draftOf>
+
+function draftOf({ options }: Shelf, put: GraphStorePut, vectors: Vectors) {
+  const { namespace, key, value } = put
+  if (value === null) return undefined
+  const ttl = put.ttl === undefined ? options.ttl?.defaultTtl : put.ttl
+  const stored = textsOf(put, options).map((text) => encodeVector(vectors.get(text)!))
+  return {
+    namespace,
+    key,
+    value: value as Readonly<Record<string, Json>>,
+    ...(ttl != null && { ttl }),
+    ...(stored.length > 0 && { vectors: stored }),
+  }
+}
+
+async function tryWrite(
+  { store, owner }: Shelf,
+  partition: string,
+  namespace: readonly string[],
+  drafts: readonly { readonly key: string; readonly draft: Draft }[],
+): Promise<void> {
+  const before = await Promise.all(drafts.map(({ key }) => store.get(partition, ITEMS, key)))
+  const now = Date.now()
+  const ops = drafts.flatMap(({ key, draft }, index) => {
+    const found = before[index]
+    if (!draft) return found ? [deleteItem(key)] : []
+    const old = found && storedItem(found)
+    const times = {
+      createdAt: old?.createdAt ?? now,
+      // It grows where the clock does not, or where another instance has a faster one.
+      updatedAt: old ? Math.max(now, old.updatedAt + 1) : now,
+    }
+    return [putItem(owner, { ...draft, ...times })]
+  })
+  if (ops.length === 0) return
+  const guards = drafts.map(({ key }, index) => itemAt(key, before[index]))
+  // Its version rises with every new item, so that nobody drops a namespace which has just got one.
+  const begins = drafts.some(({ draft }, index) => draft && !before[index])
+  await store.commit(partition, { guards, ops: begins ? [...ops, putNamespace(owner, namespace)] : ops })
+  if (drafts.some(({ draft }) => !draft)) await dropIfEmpty({ store, owner }, namespace)
+}
+
+function asJson(value: Record<string, unknown>): Record<string, unknown> {
+  try {
+    return JSON.parse(JSON.stringify(value))
+  } catch (cause) {
+    throw new GraphStoreError('invalid_value', 'The value of an item is an object of JSON.', { cause })
+  }
+}
