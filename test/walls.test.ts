@@ -180,6 +180,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   ioredis: /^src\/storage\/redis\//,
   redis: /^src\/storage\/redis\//,
   libsql: /^src\/storage\/sqlite\//,
+  croner: /^src\/platform\/crons\/schedule\.ts$/,
   hono: /^adapters\/hono\.ts$/,
   // The build puts it into the page: no server loads it.
   preact: /^src\/devtools\/page\//,

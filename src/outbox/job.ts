@@ -38,10 +38,11 @@ export const putJob = (id: string, { kind, data, failures, failingSince }: Store
 })
 
 /**
- * Puts a job in the commit of what it is about, which `wake` of the outbox follows. A job of the same id is replaced, and its handler
- * stops before its next delivery.
+ * Puts a job in the commit of what it is about, which `wake` of the outbox follows. It is due at once, or at a time of the store's
+ * clock. A job of the same id is replaced, and its handler stops before its next delivery.
  */
-export const putJobOp = ({ id, kind, data }: NewOutboxJob): Op => putJob(id, { kind, data, failures: 0 }, 0)
+export const putJobOp = ({ id, kind, data }: NewOutboxJob, due = 0): Op =>
+  putJob(id, { kind, data, failures: 0 }, due)
 
 /** Removes a job in somebody's commit. Its handler stops before its next delivery. */
 export const removeJobOp = (id: string): Op => ({ op: 'delete', collection: COLLECTION, id })

@@ -82,11 +82,11 @@ export function createOutbox({ store, handlers, deliver, report, times: given }:
     return timer
   }
 
-  /** The random part keeps instances that started together from looking together. */
-  function poll(): void {
+  /** Looks again when a job is due, and at times for those of others. The random part keeps instances that started together from looking together. */
+  function poll(dueMs = Number.POSITIVE_INFINITY): void {
     clearTimeout(polling)
     timers.delete(polling!)
-    polling = later((times.claimMs / 3) * (0.75 + Math.random() / 2), wake)
+    polling = later(Math.min(dueMs, (times.claimMs / 3) * (0.75 + Math.random() / 2)), wake)
   }
 
   function wake(): void {
@@ -100,33 +100,37 @@ export function createOutbox({ store, handlers, deliver, report, times: given }:
   async function look(): Promise<void> {
     isAwake = false
     isHeldBack = false
-    let found = true
+    let next: number | undefined = Number.POSITIVE_INFINITY
     try {
       ahead = (await store.inspect(COLLECTION)).now - Date.now()
       const kinds = await Promise.all(Object.keys(handlers).map(claimDue))
-      found = kinds.includes(true)
+      const found = kinds.filter((due) => due !== undefined)
+      next = found.length > 0 ? Math.min(...found) : undefined
     } catch (error) {
       report(error)
     }
     lookedAt = Date.now()
     // Without jobs there is nothing to wait for, unless other processes put some.
-    if (!isClosing && (found || store.capabilities.shared)) poll()
+    if (!isClosing && (next !== undefined || store.capabilities.shared)) poll(next && next - now())
   }
 
-  /** Claims and begins the jobs of a kind that are due. False where there are none at all. */
-  async function claimDue(kind: string): Promise<boolean> {
+  /** Claims and begins the jobs of a kind that are due. Gives when the next one is, as far as the store was read, and undefined where there are none at all. */
+  async function claimDue(kind: string): Promise<number | undefined> {
     const field = dueField(kind)
     const list = (cursor?: string) =>
       store.list(COLLECTION, { orderBy: field, limit: PAGE, ...(cursor !== undefined && { cursor }) })
     let page = await list()
-    const found = page.docs.length > 0
+    if (page.docs.length === 0) return undefined
     for (;;) {
-      const due = page.docs.filter(({ index }) => (index[field] as number) <= now())
+      const at = now()
+      const dueOf = ({ index }: Doc) => index[field] as number
+      const due = page.docs.filter((doc) => dueOf(doc) <= at)
       // At random, so that instances that look together claim different ones.
       const todo = due.sort(() => Math.random() - 0.5).values()
       await Promise.all(Array.from({ length: CLAIMED_AT_ONCE }, () => beginAll(todo)))
-      const isEnd = due.length < page.docs.length || page.cursor === undefined
-      if (isEnd || isHeldBack || isClosing) return found
+      const next = page.docs.find((doc) => dueOf(doc) > at)
+      if (next) return dueOf(next)
+      if (page.cursor === undefined || isHeldBack || isClosing) return Number.POSITIVE_INFINITY
       page = await list(page.cursor)
     }
   }

@@ -1,9 +1,12 @@
 import type { OnError } from '../http/index.ts'
+import type { Outbox } from '../outbox/outbox.ts'
 import type { FaceContext } from '../requests/routes.ts'
 
 /** What every endpoint of this group needs. */
 export interface PlatformContext extends FaceContext {
   readonly onError: OnError | undefined
+  /** What starts the runs of crons. Undefined where runs are not served. */
+  readonly crons: Outbox | undefined
 }
 
 export interface PlatformOptions {

@@ -4,6 +4,9 @@ import { encodeRunError } from '../requests/errors.ts'
 import { type FaceRoute, guardRoutes } from '../requests/routes.ts'
 import type { AgentEngine } from '../runs/index.ts'
 import type { PlatformContext, PlatformSwitches } from './context.ts'
+import { createCrons } from './crons/crons.ts'
+import { CRON_ROUTES } from './crons/routes.ts'
+import { startCronRun } from './crons/start.ts'
 import { META_ROUTES } from './meta/routes.ts'
 
 export interface PlatformGroupOptions
@@ -16,15 +19,36 @@ export interface PlatformGroupOptions
 /** The REST of LangGraph's platform: a route table over the engine. */
 export function createPlatformGroup(options: PlatformGroupOptions): WebHandler {
   const { engine, authorize, switches = {}, ...handler } = options
-  const { onError } = handler
+  const { onError, onClose } = handler
+  const crons = switches.disable_runs
+    ? undefined
+    : createCrons({ engine, onError, startRun: startCronRun(engine) })
   return createHandler({
     ...handler,
-    routes: guardRoutes<PlatformContext>({ engine, authorize, onError }, routesOf(switches)),
+    routes: guardRoutes<PlatformContext>({ engine, authorize, onError, crons }, routesOf(switches)).map(
+      ([method, pattern, endpoint, isPublic]) => [
+        method,
+        pattern,
+        (call) => {
+          crons?.start()
+          return endpoint(call)
+        },
+        isPublic,
+      ],
+    ),
     encodeError: encodeRunError,
+    async onClose() {
+      await crons?.close()
+      await onClose?.()
+    },
     onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
   })
 }
 
-const routesOf = ({ disable_meta }: PlatformSwitches): readonly FaceRoute<PlatformContext>[] => [
+const routesOf = ({
+  disable_meta,
+  disable_runs,
+}: PlatformSwitches): readonly FaceRoute<PlatformContext>[] => [
+  ...(disable_runs ? [] : CRON_ROUTES),
   ...(disable_meta ? [] : META_ROUTES),
 ]

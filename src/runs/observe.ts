@@ -77,6 +77,23 @@ export type ServerEvent =
       readonly owner: string | null
       readonly at: number
     }
+  /** A cron was due, and has started a run or not. Told by the instance that noted it. */
+  | {
+      readonly type: 'cron.due'
+      readonly cronId: string
+      readonly assistantId: string
+      readonly owner: string | null
+      /** Null where no run was started for a cron whose runs have threads of their own. */
+      readonly threadId: string | null
+      readonly runId: string | null
+      /** When it was due, in milliseconds since 1970. */
+      readonly dueAt: number
+      /** How many later dates were over as well by then. They get no run. */
+      readonly missed: number
+      /** Why no run was started. For logs, never for clients. */
+      readonly error?: unknown
+      readonly at: number
+    }
   /** The store does not answer. Reported once until it is back. */
   | { readonly type: 'store.away'; readonly error: unknown; readonly at: number }
   | { readonly type: 'store.back'; readonly awayMs: number; readonly at: number }

@@ -43,6 +43,17 @@ export const EVENTS: { readonly [Type in ServerEvent['type']]: Extract<ServerEve
     interruptIds: ['interrupt-1'],
   },
   'thread.deleted': { type: 'thread.deleted', threadId: 'thread-1', owner: 'owner-1', at: 1_000 },
+  'cron.due': {
+    type: 'cron.due',
+    cronId: 'cron-1',
+    assistantId: 'a',
+    owner: 'owner-1',
+    threadId: 'thread-1',
+    runId: 'run-1',
+    dueAt: 900,
+    missed: 0,
+    at: 1_000,
+  },
   'store.away': { type: 'store.away', error: new Error('thread-1'), at: 1 },
   'store.back': { type: 'store.back', awayMs: 1, at: 2 },
   'request.refused': {

@@ -1,0 +1,83 @@
+import { empty, HttpError, json } from '../../http/index.ts'
+import { ownerOf } from '../../principal.ts'
+import { permit } from '../../requests/access.ts'
+import { bodyOf } from '../../requests/body.ts'
+import { requireThread } from '../../requests/require-thread.ts'
+import type { FaceCall } from '../../requests/routes.ts'
+import { record } from '../../requests/schema.ts'
+import type { PlatformContext } from '../context.ts'
+import { type CronRequest, changeCron, createCron } from './changes.ts'
+import { presentCron } from './present.ts'
+import { findCron, removeCron } from './records.ts'
+import { assistantIdOf, runOf } from './start.ts'
+import { CRON_KEYS, cronSchema } from './wire.ts'
+
+/** `POST /runs/crons`, and that of a thread. Who makes a cron starts runs. */
+export async function postCron(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const { engine, authorize, crons } = context
+  const { principal, threadId } = call
+  const { assistant_id, ...request } = await requestOf(call)
+  if (assistant_id === undefined)
+    throw new HttpError(400, 'invalid_argument', 'assistant_id: expected a string.')
+  const resource = { assistantId: assistant_id, ...(threadId !== '' && { threadId }) }
+  for (const action of ['crons:create', 'runs:create'] as const)
+    await permit(authorize, call, action, resource)
+  const assistantId = assistantIdOf(context, assistant_id)
+  if (threadId !== '') await requireThread(context, call)
+  const cron = await createCron(engine.store, {
+    principal,
+    assistantId,
+    threadId: threadId === '' ? null : threadId,
+    request: { ...request, payload: checked(request.payload) },
+  })
+  crons?.wake()
+  return json(presentCron(cron))
+}
+
+/** `PATCH /runs/crons/{cron_id}`: what is named takes the place of what was; metadata are merged. */
+export async function patchCron({ engine, crons }: PlatformContext, call: FaceCall): Promise<Response> {
+  const { assistant_id: _, payload, metadata, ...request } = await requestOf(call)
+  const owner = ownerOf(call.principal)
+  const cron = await changeCron(engine.store, owner, idOf(call), (known) => ({
+    ...request,
+    payload: checked({ ...known.payload, ...payload }),
+    metadata: { ...known.metadata, ...metadata },
+  }))
+  if (!cron) throw notFound(call)
+  crons?.wake()
+  return json(presentCron(cron))
+}
+
+/** `DELETE /runs/crons/{cron_id}`. Runs that it has started go on. */
+export async function deleteCron({ engine: { store } }: PlatformContext, call: FaceCall): Promise<Response> {
+  const cron = await findCron(store, ownerOf(call.principal), idOf(call))
+  if (!cron) throw notFound(call)
+  await removeCron(store, cron)
+  return empty()
+}
+
+/** The request as it is kept. */
+function checked(payload: CronRequest['payload'] = {}): Readonly<Record<string, unknown>> {
+  runOf(payload)
+  return payload
+}
+
+const idOf = ({ params }: FaceCall): string => params.cron_id ?? ''
+
+const notFound = (call: FaceCall): HttpError =>
+  new HttpError(404, 'not_found', `Cron ${JSON.stringify(idOf(call))} not found.`)
+
+/** What a body says of the cron, and the rest of it, which is the request of each run. */
+async function requestOf(
+  call: FaceCall,
+): Promise<CronRequest & { readonly assistant_id?: string | undefined }> {
+  const { end_time, on_run_completed, ...own } = await bodyOf(cronSchema, call)
+  const body = await bodyOf(record, call)
+  const payload = Object.fromEntries(Object.entries(body).filter(([key]) => !CRON_KEYS.has(key)))
+  return {
+    ...own,
+    payload,
+    ...(end_time !== undefined && { endTime: end_time }),
+    ...(on_run_completed !== undefined && { onRunCompleted: on_run_completed }),
+  }
+}

@@ -1,0 +1,34 @@
+import { putJobOp } from '../../outbox/job.ts'
+import type { OutboxHandler } from '../../outbox/work.ts'
+import { type AgentEngine, RunError } from '../../runs/index.ts'
+import type { Json, Op } from '../../storage/store/store.ts'
+
+/** A run whose thread goes when it has ended. */
+interface Finishing {
+  readonly threadId: string
+  readonly runId: string
+  readonly owner: string | null
+}
+
+export const FINISH_JOB = 'cron_run'
+
+/**
+ * Has the thread of a run deleted, in the commit that notes the run: a process that does not know of the run yet would otherwise start
+ * another one in the place of what is gone.
+ */
+export const finishOp = (finishing: Finishing): Op =>
+  putJobOp({ id: `run ${finishing.runId}`, kind: FINISH_JOB, data: finishing as unknown as Json })
+
+/** Waits for the end of a run, on any instance, and deletes its thread. */
+export const finishRun =
+  (engine: AgentEngine): OutboxHandler =>
+  async ({ data }, { signal }) => {
+    const { threadId, runId, owner } = data as unknown as Finishing
+    const thread = { threadId, principal: owner === null ? null : { id: owner } }
+    try {
+      await engine.wait({ ...thread, runId, signal })
+    } catch (error) {
+      if (!(error instanceof RunError) || !error.code.startsWith('no_such')) throw error
+    }
+    await engine.deleteThread(thread)
+  }

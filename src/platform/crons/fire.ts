@@ -1,0 +1,143 @@
+import { AgentwireError } from '../../errors.ts'
+import { type OnError, reportError } from '../../http/index.ts'
+import { uuidOf } from '../../ids.ts'
+import type { OutboxHandler } from '../../outbox/work.ts'
+import { type AgentEngine, type CommandKey, RunError } from '../../runs/index.ts'
+import { retryConflicts } from '../../runs/records/update.ts'
+import { ConflictError, UnavailableError } from '../../storage/errors.ts'
+import type { Store } from '../../storage/store/store.ts'
+import { finishOp } from './finish.ts'
+import {
+  type CronRecord,
+  clockOf,
+  type LastRun,
+  loadCron,
+  removeCron,
+  replaceCron,
+  type StoredCron,
+} from './records.ts'
+import { dueDates } from './schedule.ts'
+
+/** A run that a cron starts because it is due. The same command starts no second one. */
+export interface DueRun {
+  readonly threadId: string
+  readonly command: CommandKey
+  /** The cron's own, with its id and when it was due. */
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+export interface CronContext {
+  readonly engine: AgentEngine
+  readonly onError: OnError | undefined
+  readonly startRun: (cron: CronRecord, run: DueRun) => Promise<{ readonly runId: string }>
+}
+
+/** How many missed dates are counted. */
+const MAX_MISSED = 1_000
+
+/**
+ * Starts the run of a cron that is due, and puts the cron off to its next date. What a lost process began is done again: the run has
+ * the same thread and idempotency key, so that there is only one. A date that nobody was there for gets its run late. Those after
+ * it that are over as well get none: they are counted.
+ */
+export const fireCron =
+  (context: CronContext): OutboxHandler =>
+  async ({ partition, id }) => {
+    const { store, observe } = context.engine
+    const cron = await loadCron(store, partition, id)
+    if (!cron || cron.record.nextRun === null) return
+    const { nextRun: due, assistantId, owner } = cron.record
+    const at = await clockOf(store)
+    // The clock was read anew, and may be a little behind the one by which the job was due.
+    if (due > at) return unlessChanged(replaceCron(store, cron, cron.record))
+    const { next, missed } = await datesAfter(cron.record, due, at)
+    const { error, threadId, runId } = await start(context, cron.record, due)
+    if (error !== undefined && isThreadGone(cron.record, error)) await removeCron(store, cron)
+    else {
+      const told = error === undefined ? null : sentenceOf(context, error, threadId)
+      const lastRun: LastRun = { due, at, missed, runId, threadId, error: told }
+      if (!(await retryConflicts(() => settle(store, cron, lastRun, next)))) return
+    }
+    observe({
+      type: 'cron.due',
+      cronId: id,
+      assistantId,
+      owner,
+      threadId,
+      runId,
+      dueAt: due,
+      missed,
+      error,
+      at,
+    })
+  }
+
+interface Outcome extends Pick<LastRun, 'threadId' | 'runId'> {
+  readonly error?: unknown
+}
+
+/** Starts the run. A refusal is the outcome of this date; without a store or in a closing process, the date is another's to fire. */
+async function start({ startRun }: CronContext, cron: CronRecord, due: number): Promise<Outcome> {
+  const { cronId } = cron
+  const key = `cron ${cronId} ${due}`
+  const threadId = cron.threadId ?? (await uuidOf(key))
+  const metadata = { ...cron.metadata, cron_id: cronId, cron_due_at: new Date(due).toISOString() }
+  try {
+    const { runId } = await startRun(cron, { threadId, command: { key, fingerprint: key }, metadata })
+    return { threadId, runId }
+  } catch (error) {
+    if (error instanceof UnavailableError || (error instanceof RunError && error.code === 'closing'))
+      throw error
+    return { threadId: cron.threadId, runId: null, error }
+  }
+}
+
+/** The first date after now, and how many there are between `due` and it. */
+async function datesAfter(cron: CronRecord, due: number, now: number) {
+  const [first] = await dueDates(cron, due)
+  if (first === undefined || first > now) return { next: first ?? null, missed: 0 }
+  const dates = await dueDates(cron, due, MAX_MISSED)
+  const missed = dates.filter((date) => date <= now).length
+  const [next] = await dueDates(cron, now)
+  return { next: next ?? null, missed }
+}
+
+/** Writes what has come of a date, and the next one. False where another process has done so. */
+async function settle(
+  store: Store,
+  { partition, record: { cronId, threadId, onRunCompleted, owner } }: StoredCron,
+  lastRun: LastRun,
+  next: number | null,
+): Promise<boolean> {
+  const goes = threadId === null && onRunCompleted === 'delete' && lastRun.runId !== null
+  const ops = goes ? [finishOp({ threadId: lastRun.threadId!, runId: lastRun.runId, owner })] : []
+  const cron = await loadCron(store, partition, cronId)
+  if (!cron) {
+    // It was deleted meanwhile, but its run is there.
+    if (goes) await store.commit(partition, { ops })
+    return true
+  }
+  const { record } = cron
+  const isDue = record.nextRun === lastRun.due
+  if (!isDue && record.lastRun?.due === lastRun.due) return false
+  // A change meanwhile has given it a date of its own.
+  await replaceCron(store, cron, { ...record, nextRun: isDue ? next : record.nextRun, lastRun }, ops)
+  return true
+}
+
+/** Somebody else changed the cron first, and has put its job. */
+async function unlessChanged(written: Promise<void>): Promise<void> {
+  await written.catch((error) => {
+    if (!(error instanceof ConflictError)) throw error
+  })
+}
+
+/** The thread that a cron is for was deleted, or belongs to another owner now: the cron goes as well. */
+const isThreadGone = ({ threadId }: CronRecord, error: unknown): boolean =>
+  threadId !== null && error instanceof RunError && error.code === 'no_such_thread'
+
+/** What the owner is told of why no run was started. The message of an error that is not ours may hold anything. */
+function sentenceOf({ onError }: CronContext, error: unknown, threadId: string | null): string {
+  if (error instanceof AgentwireError) return error.message
+  return `The run could not be started. Error ${reportError(error, onError, { threadId: threadId ?? undefined })}.`
+}

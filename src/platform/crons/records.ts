@@ -1,0 +1,196 @@
+import { putJobOp, removeJobOp } from '../../outbox/job.ts'
+import type { Principal } from '../../principal.ts'
+import type { Doc, DocIndex, Json, Op, Store } from '../../storage/store/store.ts'
+import type { Schedule } from './schedule.ts'
+
+/** A cron: a run that is started again and again. */
+export interface CronRecord extends Schedule {
+  readonly cronId: string
+  /** The assistant as the platform's ids name it. */
+  readonly assistantId: string
+  /** The thread of its runs. Null where each has one of its own. */
+  readonly threadId: string | null
+  readonly owner: string | null
+  /** Who made it, for whom its runs act. */
+  readonly principal: Principal | null
+  readonly enabled: boolean
+  /** What becomes of the thread of a run that has one of its own. */
+  readonly onRunCompleted: 'delete' | 'keep'
+  /** The request that each run is made from. */
+  readonly payload: Readonly<Record<string, unknown>>
+  readonly metadata: Readonly<Record<string, unknown>>
+  /** In milliseconds since 1970, as are all times here. */
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** Null where it is not due any more, or disabled. */
+  readonly nextRun: number | null
+  readonly lastRun: LastRun | null
+}
+
+/** What happened when a cron was due the last time. */
+export interface LastRun {
+  readonly due: number
+  readonly at: number
+  /** How many later dates were over as well by then. They get no run. */
+  readonly missed: number
+  /** Null where no run was started. */
+  readonly runId: string | null
+  readonly threadId: string | null
+  /** Why no run was started. */
+  readonly error: string | null
+}
+
+export interface StoredCron {
+  readonly partition: string
+  readonly version: number
+  readonly record: CronRecord
+}
+
+const COLLECTION = 'crons'
+export const CRON_JOB = 'cron'
+
+/** The partition of a cron: that of its thread, with which it goes, or one that no thread can have, since no thread id has this character. */
+export const partitionOf = ({ cronId, threadId }: Pick<CronRecord, 'cronId' | 'threadId'>): string =>
+  threadId ?? `cron\u001f${cronId}`
+
+/** The store's clock, in milliseconds since 1970. */
+export const clockOf = async (store: Store): Promise<number> => (await store.inspect(COLLECTION)).now
+
+/** Writes a cron, with the job that is due when the cron is. */
+export const putCron = (record: CronRecord): readonly Op[] => [
+  {
+    op: 'put',
+    collection: COLLECTION,
+    id: record.cronId,
+    value: record as unknown as Json,
+    index: indexOf(record),
+  },
+  record.nextRun === null
+    ? removeJobOp(record.cronId)
+    : putJobOp({ id: record.cronId, kind: CRON_JOB, data: null }, record.nextRun),
+]
+
+/** Creates a cron. */
+export async function insertCron(store: Store, record: CronRecord): Promise<void> {
+  await store.commit(partitionOf(record), { ops: putCron(record) })
+}
+
+/** Writes a cron that was read, with what else belongs in the commit. Throws `ConflictError` where it has changed since. */
+export async function replaceCron(
+  store: Store,
+  { partition, version }: StoredCron,
+  record: CronRecord,
+  ops: readonly Op[] = [],
+): Promise<void> {
+  const guard = { guard: 'version', collection: COLLECTION, id: record.cronId, version } as const
+  await store.commit(partition, { guards: [guard], ops: [...putCron(record), ...ops] })
+}
+
+export async function removeCron(store: Store, { partition, record }: StoredCron): Promise<void> {
+  const { cronId } = record
+  await store.commit(partition, {
+    ops: [{ op: 'delete', collection: COLLECTION, id: cronId }, removeJobOp(cronId)],
+  })
+}
+
+/** A cron whose partition is known. */
+export async function loadCron(
+  store: Store,
+  partition: string,
+  cronId: string,
+): Promise<StoredCron | undefined> {
+  const doc = await store.get(partition, COLLECTION, cronId)
+  return doc && storedCron(doc)
+}
+
+/** A cron of an owner. */
+export async function findCron(
+  store: Store,
+  owner: string | null,
+  cronId: string,
+): Promise<StoredCron | undefined> {
+  const { docs } = await store.list(COLLECTION, { orderBy: idField(cronId), limit: 1 })
+  const found = docs[0] && storedCron(docs[0])
+  return found?.record.owner === owner ? found : undefined
+}
+
+export interface CronFilter {
+  readonly owner: string | null
+  readonly assistantId?: string | undefined
+  readonly threadId?: string | undefined
+  readonly enabled?: boolean | undefined
+}
+
+export type CronOrder = 'cronId' | 'assistantId' | 'threadId' | 'createdAt' | 'updatedAt' | 'nextRun'
+
+export interface CronList extends CronFilter {
+  readonly orderBy: CronOrder
+  readonly ascending: boolean
+  readonly offset: number
+  readonly limit: number
+}
+
+/** Crons in one call of the store. */
+const PAGE = 200
+
+/** The crons that a filter finds, from `offset` on. */
+export async function* listCrons(
+  store: Store,
+  { orderBy, ascending, offset, limit, ...filter }: CronList,
+): AsyncGenerator<CronRecord> {
+  const field = listField(filter, orderBy)
+  let left = limit
+  let from: { readonly offset: number } | { readonly cursor: string } = { offset }
+  while (left > 0) {
+    const page = { orderBy: field, descending: !ascending, limit: Math.min(left, PAGE) }
+    const { docs, cursor } = await store.list(COLLECTION, { ...page, ...from })
+    for (const doc of docs) yield storedCron(doc).record
+    left -= docs.length
+    if (cursor === undefined) return
+    from = { cursor }
+  }
+}
+
+export const countCrons = (store: Store, filter: CronFilter): Promise<number> =>
+  store.count(COLLECTION, listField(filter, 'createdAt'))
+
+// Records are plain JSON by construction.
+const storedCron = ({ partition, version, value }: Doc): StoredCron => ({
+  partition,
+  version,
+  record: value as unknown as CronRecord,
+})
+
+const idField = (cronId: string): string => `is ${cronId}`
+
+/** The index field that orders the crons of a filter. */
+const listField = ({ owner, assistantId, threadId, enabled }: CronFilter, order: CronOrder): string =>
+  `by ${order} of ${JSON.stringify([owner, assistantId, threadId, enabled])}`
+
+/** Every filter has a field for each order, so that a page costs the same however many crons there are. */
+function indexOf(record: CronRecord): DocIndex {
+  const { owner, assistantId, threadId, enabled, cronId } = record
+  const keys: Readonly<Record<CronOrder, string | number>> = {
+    cronId,
+    assistantId,
+    threadId: threadId ?? '',
+    createdAt: record.createdAt,
+    updatedAt: record.updatedAt,
+    // Those that are never due come last.
+    nextRun: record.nextRun ?? Number.MAX_SAFE_INTEGER,
+  }
+  const filters: CronFilter[] = [undefined, enabled].flatMap((enabled) =>
+    [undefined, assistantId].flatMap((assistantId) =>
+      [...new Set([undefined, threadId ?? undefined])].map((threadId) => ({
+        owner,
+        assistantId,
+        threadId,
+        enabled,
+      })),
+    ),
+  )
+  const fields = filters.flatMap((filter) =>
+    Object.entries(keys).map(([order, key]) => [listField(filter, order as CronOrder), key]),
+  )
+  return { [idField(cronId)]: 0, ...Object.fromEntries(fields) }
+}

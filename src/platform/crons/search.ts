@@ -1,0 +1,94 @@
+import { json } from '../../http/index.ts'
+import { ownerOf } from '../../principal.ts'
+import { bodyOf } from '../../requests/body.ts'
+import { containing } from '../../requests/contains.ts'
+import type { FaceCall } from '../../requests/routes.ts'
+import type { Read } from '../../requests/schema.ts'
+import type { PlatformContext } from '../context.ts'
+import { dateOf, presentCron } from './present.ts'
+import {
+  type CronFilter,
+  type CronOrder,
+  type CronRecord,
+  clockOf,
+  countCrons,
+  listCrons,
+} from './records.ts'
+import { assistantIdOf } from './start.ts'
+import { cronSearchSchema } from './wire.ts'
+
+type Query = Read<typeof cronSearchSchema>
+
+const ORDER = {
+  cron_id: 'cronId',
+  assistant_id: 'assistantId',
+  thread_id: 'threadId',
+  created_at: 'createdAt',
+  updated_at: 'updatedAt',
+  next_run_date: 'nextRun',
+} as const satisfies Record<string, CronOrder>
+
+/** How many crons a search by metadata looks at. */
+const MAX_LOOKED_AT = 10_000
+
+/** `POST /runs/crons/search`: the newest first. */
+export async function searchCrons(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const query = await bodyOf(cronSearchSchema, call)
+  const { limit = 10, offset = 0, select } = query
+  const { crons, total } = await find(context, call, query, offset, limit)
+  const now = select?.includes('now') ? dateOf(await clockOf(context.engine.store)) : undefined
+  const shown = crons.map((cron) => {
+    const fields = Object.entries({ ...presentCron(cron), ...(now !== undefined && { now }) })
+    return Object.fromEntries(fields.filter(([field]) => select?.some((one) => one === field) ?? true))
+  })
+  const next = offset + crons.length
+  const headers = {
+    'x-pagination-total': String(total),
+    ...(crons.length === limit && next < total && { 'x-pagination-next': String(next) }),
+  }
+  return json(shown, { headers })
+}
+
+/** `POST /runs/crons/count`. */
+export async function getCronCount(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const query = await bodyOf(cronSearchSchema, call)
+  return json((await find(context, call, query, 0, 0)).total)
+}
+
+interface Page {
+  readonly crons: readonly CronRecord[]
+  readonly total: number
+}
+
+/** The store pages and counts. Where metadata are asked for, they are looked for cron by cron. */
+async function find(
+  context: PlatformContext,
+  call: FaceCall,
+  query: Query,
+  offset: number,
+  limit: number,
+): Promise<Page> {
+  const { store } = context.engine
+  const { assistant_id, thread_id: threadId, enabled, metadata = {}, sort_by = 'created_at' } = query
+  const filter: CronFilter = {
+    owner: ownerOf(call.principal),
+    assistantId: assistant_id === undefined ? undefined : assistantIdOf(context, assistant_id),
+    threadId,
+    enabled,
+  }
+  const order = { orderBy: ORDER[sort_by], ascending: query.sort_order === 'asc' }
+  const isWhole = Object.keys(metadata).length === 0
+  const hasMetadata = containing(metadata)
+  const crons: CronRecord[] = []
+  if (isWhole) {
+    for await (const cron of listCrons(store, { ...filter, ...order, offset, limit })) crons.push(cron)
+    return { crons, total: await countCrons(store, filter) }
+  }
+  let total = 0
+  for await (const cron of listCrons(store, { ...filter, ...order, offset: 0, limit: MAX_LOOKED_AT })) {
+    if (!hasMetadata(cron.metadata)) continue
+    if (total >= offset && crons.length < limit) crons.push(cron)
+    total += 1
+  }
+  return { crons, total }
+}
