@@ -27,21 +27,21 @@ const GIVEN = `
   const input = { messages: [{ type: 'human', content: 'Hi' }] }
 `
 
-/** Runs the code in as many fresh modules, and gives what each exports as `seen`. */
+/** Runs the code in as many fresh modules over one copy of the library, and gives what each exports as `seen`. */
 async function runs(name: string, code: string): Promise<unknown[]> {
-  const { outputFiles } = await build({
-    stdin: { contents: code, loader: 'ts', resolveDir: root },
-    alias: { agentwire: join(root, 'src/index.ts') },
-    bundle: true,
-    packages: 'external',
-    format: 'esm',
-    target: 'node20',
-    platform: 'node',
-    write: false,
-  })
   const folder = join(root, '.tmp', `docs-${name}-${process.pid}`)
   mkdirSync(folder, { recursive: true })
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const options = { bundle: true, packages: 'external', format: 'esm', target: 'node20' } as const
+  const library = './agentwire.mjs'
+  await build({ ...options, entryPoints: [join(root, 'src/index.ts')], outfile: join(folder, library) })
+  const { outputFiles } = await build({
+    ...options,
+    stdin: { contents: code, loader: 'ts', resolveDir: root },
+    alias: { agentwire: library },
+    external: [library],
+    write: false,
+  })
   const all: unknown[] = []
   for (let round = 0; round < ROUNDS; round++) {
     const file = join(folder, `${round}.mjs`)
