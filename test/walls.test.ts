@@ -81,6 +81,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/ids',
     'src/http',
     'src/messages',
+    'src/time',
     'src/assistants',
     'src/graph-store',
     'src/storage',

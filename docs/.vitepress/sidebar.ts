@@ -55,6 +55,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
     items: [
       { text: 'Keep threads', link: '/docs/durable' },
       { text: 'Many instances', link: '/docs/deploying' },
+      { text: 'LangGraph’s REST', link: '/docs/platform' },
       { text: 'Crons', link: '/docs/crons' },
       { text: 'Watch a server', link: '/docs/operating' },
       { text: 'Devtools', link: '/docs/devtools' },

@@ -1,17 +1,21 @@
 import type { OnError } from '../http/index.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { FaceContext } from '../requests/routes.ts'
+import type { WebhookOptions, Webhooks } from './runs/webhooks.ts'
 
 /** What every endpoint of this group needs. */
 export interface PlatformContext extends FaceContext {
   readonly onError: OnError | undefined
   /** What starts the runs of crons. Undefined where runs are not served. */
   readonly crons: Outbox | undefined
+  readonly webhooks: Webhooks
 }
 
 export interface PlatformOptions {
   /** Such as `/api`, for `/api/assistants/…`. Default: that of the threads. */
   readonly basePath?: string | undefined
+  /** How the webhooks of runs are delivered. Default: to public addresses. */
+  readonly webhooks?: WebhookOptions | undefined
 }
 
 /** Parts of the platform that are not mounted, as in the section `http` of a `langgraph.json`. Default of each: false. */

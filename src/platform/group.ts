@@ -8,37 +8,41 @@ import { createCrons } from './crons/crons.ts'
 import { CRON_ROUTES } from './crons/routes.ts'
 import { startCronRun } from './crons/start.ts'
 import { META_ROUTES } from './meta/routes.ts'
+import { RUN_ROUTES } from './runs/routes.ts'
+import { createWebhooks, type WebhookOptions } from './runs/webhooks.ts'
 
 export interface PlatformGroupOptions
   extends Pick<HandlerOptions, 'basePath' | 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
   readonly engine: AgentEngine
   readonly authorize?: Authorize | undefined
   readonly switches?: PlatformSwitches | undefined
+  readonly webhooks?: WebhookOptions | undefined
 }
 
 /** The REST of LangGraph's platform: a route table over the engine. */
 export function createPlatformGroup(options: PlatformGroupOptions): WebHandler {
-  const { engine, authorize, switches = {}, ...handler } = options
+  const { engine, authorize, switches = {}, webhooks: deliveries = {}, ...handler } = options
   const { onError, onClose } = handler
   const crons = switches.disable_runs
     ? undefined
     : createCrons({ engine, onError, startRun: startCronRun(engine) })
+  const webhooks = createWebhooks(engine, deliveries, onError)
+  const context: PlatformContext = { engine, authorize, onError, crons, webhooks }
   return createHandler({
     ...handler,
-    routes: guardRoutes<PlatformContext>({ engine, authorize, onError, crons }, routesOf(switches)).map(
-      ([method, pattern, endpoint, isPublic]) => [
-        method,
-        pattern,
-        (call) => {
-          crons?.start()
-          return endpoint(call)
-        },
-        isPublic,
-      ],
-    ),
+    routes: guardRoutes(context, routesOf(switches)).map(([method, pattern, endpoint, isPublic]) => [
+      method,
+      pattern,
+      (call) => {
+        crons?.start()
+        webhooks.outbox.start()
+        return endpoint(call)
+      },
+      isPublic,
+    ]),
     encodeError: encodeRunError,
     async onClose() {
-      await crons?.close()
+      await Promise.all([crons?.close(), webhooks.outbox.close()])
       await onClose?.()
     },
     onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
@@ -51,4 +55,5 @@ const routesOf = ({
 }: PlatformSwitches): readonly FaceRoute<PlatformContext>[] => [
   ...(disable_runs ? [] : CRON_ROUTES),
   ...(disable_meta ? [] : META_ROUTES),
+  ...(disable_runs ? [] : RUN_ROUTES),
 ]

@@ -24,6 +24,7 @@ export function createPlatformHandler(
       ...groupOptions(options),
       engine,
       basePath: platform?.basePath,
+      webhooks: platform?.webhooks,
       switches: http,
       onClose,
     }),

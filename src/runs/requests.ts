@@ -1,6 +1,6 @@
 import type { ClassicRun, StateUpdate } from '../agents/agent.ts'
 import type { Principal } from '../principal.ts'
-import type { Json } from '../storage/store/store.ts'
+import type { Json, Op } from '../storage/store/store.ts'
 import type { EventFilter } from './log/filter.ts'
 import type { CommandKey } from './records/idempotency.ts'
 import type { MultitaskStrategy, StoredConfig, ThreadRecord } from './records/records.ts'
@@ -45,6 +45,10 @@ export interface RunRequest extends ThreadAddress {
   readonly startAfterMs?: number | undefined
   /** What the caller keeps with the run, for `getRun`. The record of a run that has some stays as long as its thread. Default: none, and a day. */
   readonly details?: Json | undefined
+  /** Whether a thread that the run makes is deleted some time after its last run has ended, for callers that do not live so long. Default false. */
+  readonly temporary?: boolean | undefined
+  /** Gives what is written in the commit that records the run, on its thread. */
+  readonly alongside?: ((runId: string) => readonly Op[]) | undefined
   /** Merged into the metadata of the thread, whoever has made it. */
   readonly threadMetadata?: Readonly<Record<string, unknown>> | undefined
   /** What the thread is configured with from now on. Default: what it was before. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Authenticate, Authorize, Principal } from '../../src/index.ts'
+import { RUN_ROUTES } from '../../src/platform/runs/routes.ts'
 import { approval } from '../fixtures/graphs.ts'
 import { request } from '../kit/client.ts'
 import { dataOf, isTerminal, type Json, rootStates } from '../kit/events.ts'
@@ -100,6 +101,7 @@ const PLATFORM_ROUTES = [
   'DELETE /runs/crons/:cron_id',
   'POST /runs/crons/search',
   'POST /runs/crons/count',
+  ...RUN_ROUTES.map(([method, pattern]) => `${method} ${pattern}`),
 ]
 const STREAMS = /\/stream/
 /** The routes that create a missing thread, so that an unknown thread and another owner's get different answers. */

@@ -1,7 +1,9 @@
 import { within } from '../../time.ts'
 import type { RunContext } from '../context.ts'
+import type { ThreadRecord } from '../records/records.ts'
 import { reindexThreads } from '../records/reindex.ts'
-import { removeMarked } from '../threads/remove-thread.ts'
+import { retryConflicts } from '../records/update.ts'
+import { markDeleting, removeMarked } from '../threads/remove-thread.ts'
 import { recoverThread } from './recover.ts'
 
 /**
@@ -27,6 +29,19 @@ export function startMaintenance(context: RunContext): () => void {
   return start
 }
 
+/** How many intervals a temporary thread is left to who reads it, after its last change. */
+const ABANDONED_AFTER = 6
+
+/** Marks temporary threads for deletion that nobody has deleted: the process that made them was lost. */
+async function markAbandoned(context: RunContext, before: number): Promise<void> {
+  const { docs } = await context.store.list('threads', { orderBy: 'temporary' })
+  for (const { value, index } of docs) {
+    const { threadId, owner, activeRunId, queue } = value as unknown as ThreadRecord
+    if ((index.temporary as number) > before || activeRunId !== null || queue.length > 0) continue
+    await retryConflicts(() => markDeleting(context, { threadId, owner }))
+  }
+}
+
 /** How many threads an instance recovers at once. */
 const RECOVERED_AT_ONCE = 8
 
@@ -42,6 +57,7 @@ async function finishOrphanedWork(
 ): Promise<void> {
   const { store, active, closing, report } = context
   await reindexThreads(store)
+  await markAbandoned(context, Date.now() - ABANDONED_AFTER * deadlineMs)
   const [expired, queued, deleting] = await Promise.all([
     store.expired(),
     store.list('threads', { orderBy: 'queued' }),

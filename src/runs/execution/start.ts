@@ -65,6 +65,7 @@ async function admit(
   const thread = (await usableThread(context, read?.record, request)) ?? {
     ...newThread(threadId, request.owner, state.now),
     metadata: request.metadata ?? {},
+    ...(request.temporary && { temporary: true }),
   }
   const assistantId = assistantOf(context, thread, request)
   const agent = agentOf(context, assistantId)
@@ -93,7 +94,10 @@ async function admit(
   const task = await linkToTask(context, thread, start, { ...request, runId, now: state.now })
   const run = newRun({ ...request, runId, assistantId, config, task }, start, state.now)
   const started: Started = { runId: run.runId, appliedThroughSeq: state.head }
-  const extra = { guards: known.guards, ops: putReceipt(command, started) }
+  const extra = {
+    guards: known.guards,
+    ops: [...putReceipt(command, started), ...(request.alongside?.(runId) ?? [])],
+  }
   const changed: ThreadRecord = {
     ...thread,
     assistantId,
@@ -182,9 +186,10 @@ function assistantOf(context: RunContext, thread: ThreadRecord, request: StartRe
  * After a failed run it is a new input: its sender may not expect that the interrupt is still open.
  */
 function answerWithInput(thread: ThreadRecord, request: StartRequest, waits: boolean): RunInput {
-  const { start, checkpointId, multitaskStrategy = 'enqueue', task } = request
-  // Who sends a message for a task tells its answers apart.
-  if (start.kind !== 'input' || start.value === null || checkpointId !== undefined || task) return start
+  const { start, checkpointId, multitaskStrategy = 'enqueue', task, classic } = request
+  // Who sends a message for a task tells its answers apart, and so does who uses the REST.
+  if (start.kind !== 'input' || start.value === null || checkpointId !== undefined) return start
+  if (task || classic) return start
   if (thread.error !== null || (waits && multitaskStrategy !== 'enqueue')) return start
   const [first, ...others] = unanswered(thread).filter(({ runId }) => runId !== '')
   if (!first) return start

@@ -54,6 +54,8 @@ export interface ThreadRecord {
   readonly error: string | null
   /** Set while the thread is being deleted: nothing may start on it any more. */
   readonly deleting: boolean
+  /** It is deleted once no run holds it or waits on it. */
+  readonly temporary?: true | undefined
   /** The status that it has again when the runs are gone that make it `busy` while they wait for their time. */
   readonly restStatus?: ThreadRecord['status'] | undefined
   /** What its runs are configured with, as far as they are not given something else. Absent is nothing. */
@@ -244,7 +246,8 @@ export const listField = (
   status: ThreadRecord['status'] | 'all' = 'all',
 ): string => `${status} by ${order} of ${ownerIndex(owner)}`
 
-function indexOf({ owner, status, createdAt, updatedAt, queue, deleting }: ThreadRecord): DocIndex {
+function indexOf(thread: ThreadRecord): DocIndex {
+  const { owner, status, createdAt, updatedAt, queue, deleting, temporary } = thread
   if (deleting) return { deleting: 1 }
   const listed = (of: ThreadRecord['status'] | 'all') => ({
     // Each thread is a partition, and where a field has one value documents are in the order of their partitions.
@@ -257,6 +260,7 @@ function indexOf({ owner, status, createdAt, updatedAt, queue, deleting }: Threa
     ...listed(status),
     [listField(owner, 'status')]: status,
     ...(queue.length > 0 && { queued: startOfFirst(queue) ?? updatedAt }),
+    ...(temporary && { temporary: updatedAt }),
   }
 }
 

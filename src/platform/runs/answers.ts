@@ -1,0 +1,26 @@
+import { HttpError } from '../../http/index.ts'
+import { type ThreadRecord, unanswered } from '../../runs/index.ts'
+
+/** An id that LangGraph gives an interrupt. */
+const INTERRUPT_ID = /^[0-9a-f]{32}$/
+
+/** The answers of `command.resume`, by interrupt id: it is such a map, or the answer to the only interrupt. Throws 400. */
+export function answersOf(
+  thread: ThreadRecord | undefined,
+  resume: unknown,
+): Readonly<Record<string, unknown>> {
+  if (resume === undefined || resume === null) return {}
+  const open = thread ? unanswered(thread).map(({ id }) => id) : []
+  if (typeof resume === 'object' && !Array.isArray(resume)) {
+    const ids = Object.keys(resume)
+    if (ids.length > 0 && ids.every((id) => open.includes(id) || INTERRUPT_ID.test(id)))
+      return resume as Readonly<Record<string, unknown>>
+  }
+  const [only, ...others] = open
+  if (only === undefined) throw refused('no interrupt waits for an answer on this thread.')
+  if (others.length > 0)
+    throw refused('several interrupts wait. Give an object of the answers by interrupt id.')
+  return { [only]: resume }
+}
+
+const refused = (why: string): HttpError => new HttpError(400, 'invalid_argument', `command.resume: ${why}`)

@@ -1,0 +1,37 @@
+import { HttpError } from '../../http/index.ts'
+import type { Principal } from '../../principal.ts'
+import { namedAssistant } from '../../requests/assistants.ts'
+import type { AgentEngine } from '../../runs/index.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What a run takes of the assistant that it names. */
+export interface RunAssistant {
+  /** A UUID. */
+  readonly assistantId: string
+  /** The agent that runs. */
+  readonly graphId: string
+  readonly config: Fields
+  readonly context: Fields
+  readonly metadata: Fields
+}
+
+/** The assistant that a request names, or that of its thread where it leaves the choice to the server. Throws 404. */
+export async function assistantOf(
+  engine: AgentEngine,
+  _principal: Principal | null,
+  named: string,
+  ofThread: string | null,
+): Promise<RunAssistant> {
+  const graphId = namedAssistant(engine, named) ?? ofThread ?? engine.defaultAgent
+  if (graphId === undefined || !engine.agents.has(graphId)) throw unknownAssistant(named)
+  return { assistantId: graphId, graphId, config: {}, context: {}, metadata: {} }
+}
+
+/** Clients look for this sentence. */
+const unknownAssistant = (named: string): HttpError =>
+  new HttpError(
+    404,
+    'not_found',
+    `No assistant found for ${JSON.stringify(named)}. Make sure the assistant ID is for a valid assistant or a valid graph ID.`,
+  )

@@ -1,0 +1,82 @@
+import type { Principal } from '../../principal.ts'
+import { type RunConfigWire, runConfig } from '../../requests/run-config.ts'
+import type { Limits, StoredConfig } from '../../runs/index.ts'
+import type { RunAssistant } from './assistant.ts'
+import type { RunCreate } from './wire.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Headers that may hold a secret, which a graph and its tracers must not see. */
+const SECRET_HEADERS = new Set(['x-api-key', 'x-tenant-id', 'x-service-key'])
+
+/** What graphs read of the headers of a request, as on LangGraph's own servers. */
+function headersOf(request: Request | undefined): Fields {
+  const shown = [...(request?.headers ?? [])].filter(
+    ([name]) => name === 'user-agent' || (name.startsWith('x-') && !SECRET_HEADERS.has(name)),
+  )
+  return Object.fromEntries(shown)
+}
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
+
+export interface RunSettings {
+  /** As clients are shown it. */
+  readonly config: Fields
+  readonly context: Fields
+  readonly metadata: Fields
+  /** As the engine takes it. */
+  readonly stored: StoredConfig
+}
+
+/** What a run is configured with. Those further right win, key by key: its assistant, its thread, its request. */
+export function settingsOf(
+  { assistantId, graphId, ...assistant }: RunAssistant,
+  thread: { readonly config?: Fields | undefined; readonly metadata: Fields } | undefined,
+  body: RunCreate,
+  { principal, request }: { readonly principal: Principal | null; readonly request?: Request | undefined },
+  limits: Pick<Limits, 'configurable'>,
+): RunSettings {
+  const configs = [assistant.config, fieldsOf(thread?.config), body.config ?? {}]
+  const configurable = Object.assign({}, ...configs.map((one) => fieldsOf((one as Fields).configurable)))
+  const config: Fields = { ...Object.assign({}, ...configs), configurable }
+  const context = { ...assistant.context, ...body.context }
+  const metadata = { ...assistant.metadata, ...thread?.metadata, ...body.metadata }
+  const given = {
+    ...(config as RunConfigWire),
+    configurable: { ...headersOf(request), ...configurable, graph_id: graphId, assistant_id: assistantId },
+  }
+  const stored = runConfig(given, metadata, limits)
+  return {
+    config,
+    context,
+    metadata,
+    stored: { ...stored, ...ways(body), ...caller(stored, principal), ...asContext(context) },
+  }
+}
+
+const asContext = (context: Fields): Pick<StoredConfig, 'context'> =>
+  Object.keys(context).length > 0 ? { context } : {}
+
+/** The engine adds who the caller is. */
+const caller = (
+  { configurable }: StoredConfig,
+  principal: Principal | null,
+): Pick<StoredConfig, 'configurable'> => ({
+  configurable: {
+    ...configurable,
+    ...(principal && { langgraph_auth_permissions: principal.permissions ?? [] }),
+  },
+})
+
+/** How the run is executed. */
+function ways(body: RunCreate): Partial<StoredConfig> {
+  const { checkpoint, durability, checkpoint_during: during } = body
+  return {
+    interruptBefore: body.interrupt_before,
+    interruptAfter: body.interrupt_after,
+    durability: durability ?? (during === undefined ? undefined : during ? 'async' : 'exit'),
+    checkpointNs: checkpoint?.checkpoint_ns || undefined,
+    checkpointMap: checkpoint?.checkpoint_map as StoredConfig['checkpointMap'],
+  }
+}

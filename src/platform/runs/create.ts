@@ -1,0 +1,115 @@
+import { HttpError, json, originOf, publicBase, reportError } from '../../http/index.ts'
+import type { ThreadResource } from '../../requests/access.ts'
+import { bodyOf } from '../../requests/body.ts'
+import type { FaceCall } from '../../requests/routes.ts'
+import type { RunRecord } from '../../runs/index.ts'
+import type { PlatformContext } from '../context.ts'
+import { outcomeOf } from './outcome.ts'
+import { presentRun } from './present.ts'
+import { planRun, type RunOrder, type StartedRun, startPlatformRun } from './start-run.ts'
+import { whenEnded } from './wait.ts'
+import { batchSchema, type RunCreate, runCreateSchema } from './wire.ts'
+
+/** What a body that creates a run names, for `authorize`. */
+export async function namedRun(
+  _: PlatformContext,
+  call: Pick<FaceCall, 'json' | 'params'>,
+): Promise<ThreadResource> {
+  const { assistant_id: assistantId } = await bodyOf(runCreateSchema, call)
+  const { thread_id: threadId } = call.params
+  return { assistantId, ...(threadId !== undefined && { threadId }) }
+}
+
+/** `POST …/runs`: starts a run and does not wait for it. */
+export async function postRun(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const run = await startRun(context, call)
+  if (run.deletedBy === 'starter') void dispose(context, call, run, context.engine.wait(run))
+  return json(presentRun(await recordOf(context, run)), { headers: locationOf(call, run) })
+}
+
+/** `POST …/runs/wait`: starts a run, and answers with what it has ended with. */
+export async function postRunAndWait(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const { on_disconnect } = await bodyOf(runCreateSchema, call)
+  const run = await startRun(context, call)
+  const outcome = outcomeOf(context.engine, run, run.appliedThroughSeq)
+  if (on_disconnect === 'cancel') cancelWhenGone(context, call, run, outcome)
+  if (run.deletedBy === 'starter') void dispose(context, call, run, outcome)
+  return whenEnded(call, outcome, { onError: context.onError, headers: locationOf(call, run) })
+}
+
+/** `POST /runs/batch`: starts runs with threads of their own, or none of them where one is refused. */
+export async function postBatch(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const bodies = await bodyOf(batchSchema, call)
+  const order = orderOf(call)
+  const plans = await Promise.all(bodies.map((body) => planRun(context, order, body)))
+  const records: RunRecord[] = []
+  for (const start of plans) {
+    const run = await start()
+    if (run.deletedBy === 'starter') void dispose(context, call, run, context.engine.wait(run))
+    records.push(await recordOf(context, run))
+  }
+  return json(records.map(presentRun))
+}
+
+/** Starts the run that a request asks for. */
+export async function startRun(context: PlatformContext, call: FaceCall): Promise<StartedRun> {
+  const body: RunCreate = await bodyOf(runCreateSchema, call)
+  const run = await startPlatformRun(context, orderOf(call), body)
+  const work = context.engine.working(run.threadId)
+  if (work) call.waitUntil(work)
+  return run
+}
+
+const orderOf = (call: FaceCall): RunOrder => ({
+  principal: call.principal,
+  threadId: call.threadId === '' ? undefined : call.threadId,
+  request: call.request,
+  base: publicBase(call),
+})
+
+/** Where the run is. The SDK reads the ids of both from it; a thread that goes with its run is not shown. */
+export const locationOf = (call: FaceCall, { threadId, runId }: StartedRun): Record<string, string> => ({
+  'content-location':
+    call.threadId === '' ? `/runs/${runId}` : `/threads/${encodeURIComponent(threadId)}/runs/${runId}`,
+})
+
+async function recordOf({ engine }: PlatformContext, run: StartedRun): Promise<RunRecord> {
+  const record = await engine.getRun(run)
+  if (record) return record
+  throw new HttpError(404, 'not_found', 'Run not found')
+}
+
+/** Deletes the thread of a run when that is over. What this process does not get to, such as when it closes, any instance does later. */
+export async function dispose(
+  { engine, onError }: PlatformContext,
+  call: FaceCall,
+  { threadId, principal }: StartedRun,
+  over: Promise<unknown>,
+): Promise<void> {
+  const isOver = await over.then(
+    () => true,
+    () => false, // Whoever waits for it is told why.
+  )
+  if (!isOver) return
+  try {
+    await engine.deleteThread({ threadId, principal })
+  } catch (error) {
+    reportError(error, onError, originOf(call.request, call.params))
+  }
+}
+
+/** Cancels a run when its client goes before it has ended. */
+export function cancelWhenGone(
+  { engine, onError }: PlatformContext,
+  call: FaceCall,
+  run: Pick<StartedRun, 'threadId' | 'runId' | 'principal'>,
+  over: Promise<unknown>,
+): void {
+  const { signal } = call
+  const cancel = () =>
+    void engine.cancel(run).catch((error) => reportError(error, onError, originOf(call.request, call.params)))
+  if (signal?.aborted) cancel()
+  signal?.addEventListener('abort', cancel)
+  const forget = () => signal?.removeEventListener('abort', cancel)
+  over.then(forget, forget)
+}

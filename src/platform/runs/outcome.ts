@@ -1,0 +1,68 @@
+import type { Principal } from '../../principal.ts'
+import type { AgentEngine, RunRecord } from '../../runs/index.ts'
+
+export interface RunAddress {
+  readonly threadId: string
+  readonly runId: string
+  readonly principal?: Principal | null | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What a caller who waits for a run is given: the last values, or why it has failed. */
+export interface Outcome {
+  readonly isError: boolean
+  readonly body: unknown
+}
+
+/** The events that a run ends with, of the root; questions come from everywhere. */
+const FILTER = { channels: ['values', 'input'] }
+
+/**
+ * Waits for the end of a run, on any instance, and gives what it has ended with: its last values, with `__interrupt__` where it
+ * waits for answers, as `invoke` of LangGraph gives them; `__error__` where it has failed; null where it never began.
+ *
+ * @param after A sequence number of the log before its first event. Default: it is looked up.
+ */
+export async function outcomeOf(engine: AgentEngine, at: RunAddress, after?: number): Promise<Outcome> {
+  let values: unknown
+  const interrupts: unknown[] = []
+  const from = after ?? (await startOf(engine, at))
+  for await (const event of engine.events({ ...at, after: from, filter: FILTER })) {
+    if (event.type === 'gap') continue
+    if (event.method === 'input.requested') interrupts.push(interruptOf(event.data))
+    else if (event.namespace.length === 0 && !isInterruptOnly(event.data)) values = event.data
+  }
+  const run = await engine.getRun(at)
+  if (run?.status === 'error')
+    return { isError: true, body: { __error__: { error: run.errorName ?? 'Error', message: run.error } } }
+  if (values === undefined && run && run.startedAt !== null) values = await newestValues(engine, at)
+  const waits = run?.status === 'interrupted' && run.end?.reason === null
+  return {
+    isError: false,
+    body: waits ? { ...(values as object), __interrupt__: interrupts } : (values ?? null),
+  }
+}
+
+/** Where the log was before the run, for one that has begun; else where it is now. */
+async function startOf(engine: AgentEngine, at: RunAddress): Promise<number> {
+  const { firstSeq = null } = (await engine.getRun(at)) ?? ({} as Partial<RunRecord>)
+  return firstSeq === null ? engine.head(at) : firstSeq - 1
+}
+
+function interruptOf(data: unknown) {
+  const { interrupt_id, value, payload } = data as Readonly<Record<string, unknown>>
+  return { id: interrupt_id, value: value ?? payload ?? null }
+}
+
+const isInterruptOnly = (data: unknown): boolean =>
+  typeof data === 'object' && data !== null && Object.keys(data).join() === '__interrupt__'
+
+/** The state of the thread, where the log has lost the events of its last run. */
+async function newestValues(
+  engine: AgentEngine,
+  { threadId, principal, runId }: RunAddress,
+): Promise<unknown> {
+  const thread = await engine.findThread({ threadId, principal })
+  if (thread?.lastRunId !== runId) return undefined
+  return (await engine.readState(thread))?.values
+}

@@ -1,0 +1,143 @@
+import { empty, HttpError, json } from '../../http/index.ts'
+import { bodyOf, readBy } from '../../requests/body.ts'
+import { containing } from '../../requests/contains.ts'
+import { threadIdOf } from '../../requests/ids.ts'
+import { numberParam } from '../../requests/lists.ts'
+import type { FaceCall } from '../../requests/routes.ts'
+import { type AgentEngine, RunError, type RunRecord, type ThreadRecord } from '../../runs/index.ts'
+import type { PlatformContext } from '../context.ts'
+import { cancelWhenGone } from './create.ts'
+import { outcomeOf } from './outcome.ts'
+import { detailsOf, presentRun, statusOf } from './present.ts'
+import { whenEnded } from './wait.ts'
+import { type CancelMany, cancelManySchema, statusSchema } from './wire.ts'
+
+const MAX_PAGE = 1_000
+
+/** `GET …/runs`: the runs of a thread, newest first. */
+export async function getRuns({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
+  const limit = numberParam(call, 'limit', 10, MAX_PAGE)
+  const offset = numberParam(call, 'offset', 0, Number.MAX_SAFE_INTEGER)
+  const { searchParams } = call.url
+  const named = searchParams.get('status')
+  const status = named === null || named === '' ? undefined : readBy(statusSchema, named, refused('status'))
+  const hasMetadata = containing(metadataOf(searchParams.get('metadata')))
+  const accept = (run: RunRecord): boolean =>
+    (status === undefined || statusOf(run) === status) && hasMetadata(detailsOf(run).metadata)
+  await requireThread(engine, call)
+  // One more shows whether there is a next page.
+  const found = await engine.listRuns({ ...addressOf(call), accept, offset, limit: limit + 1 })
+  const runs = found.slice(0, limit)
+  const selected = searchParams.getAll('select')
+  const shown = runs.map(presentRun).map((run) => (selected.length === 0 ? run : select(run, selected)))
+  return json(shown, {
+    headers: {
+      'x-pagination-total': String(offset + found.length),
+      ...(found.length > limit && { 'x-pagination-next': String(offset + limit) }),
+    },
+  })
+}
+
+const select = (run: object, fields: readonly string[]) =>
+  Object.fromEntries(Object.entries(run).filter(([field]) => fields.includes(field)))
+
+/** `GET …/runs/{run_id}`. */
+export async function getRun(context: PlatformContext, call: FaceCall): Promise<Response> {
+  return json(presentRun(await requireRun(context, call)))
+}
+
+/** `DELETE …/runs/{run_id}`. */
+export async function deleteRun({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
+  if (!(await engine.deleteRun({ ...addressOf(call), runId: call.params.run_id! }))) throw noSuchRun()
+  return empty(204)
+}
+
+/** `GET …/runs/{run_id}/join?cancel_on_disconnect`: what a run has ended with. */
+export async function joinRun(context: PlatformContext, call: FaceCall): Promise<Response> {
+  await requireThread(context.engine, call)
+  const { threadId, runId } = await requireRun(context, call)
+  const at = { threadId, runId, principal: call.principal }
+  const outcome = outcomeOf(context.engine, at)
+  if (isSet(call, 'cancel_on_disconnect')) cancelWhenGone(context, call, at, outcome)
+  return whenEnded(call, outcome, { onError: context.onError, headers: {} })
+}
+
+/** `POST /runs/cancel?action`: cancels runs by their ids, or those of a status, on a thread or on all of the caller's. */
+export async function cancelRuns({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
+  const asked = await bodyOf(cancelManySchema, call)
+  const action = call.url.searchParams.get('action') === 'rollback' ? 'rollback' : 'interrupt'
+  const { principal } = call
+  for await (const [threadId, runId] of askedRuns(engine, call, asked)) {
+    try {
+      await engine.cancel({ threadId, runId, principal, action })
+    } catch (error) {
+      // A run that has gone meanwhile needs no cancel.
+      if (!(error instanceof RunError && error.code.startsWith('no_such'))) throw error
+    }
+  }
+  return empty(204)
+}
+
+async function* askedRuns(
+  engine: AgentEngine,
+  { principal }: FaceCall,
+  { thread_id, run_ids, status }: CancelMany,
+): AsyncGenerator<readonly [threadId: string, runId: string]> {
+  const threadId = thread_id === undefined ? undefined : threadIdOf(thread_id)
+  if (run_ids) {
+    if (threadId === undefined) throw refused('run_ids')('name the thread of the runs in thread_id.')
+    for (const runId of run_ids) {
+      if (!(await engine.getRun({ threadId, runId, principal }))) throw noSuchRun()
+    }
+    for (const runId of run_ids) yield [threadId, runId]
+    return
+  }
+  if (!status) throw refused('status')('give thread_id and run_ids, or a status.')
+  const named = threadId === undefined ? undefined : await engine.findThread({ threadId, principal })
+  if (threadId !== undefined && !named) throw noSuchThread(threadId)
+  const threads: ThreadRecord[] = []
+  if (named) threads.push(named)
+  else for await (const thread of engine.listThreads({ principal, status: 'busy' })) threads.push(thread)
+  for (const thread of threads) yield* openRuns(thread, status)
+}
+
+function* openRuns({ threadId, activeRunId, queue }: ThreadRecord, status: CancelMany['status']) {
+  // Those that wait go first: they would begin when the one before them has ended.
+  if (status !== 'running') for (const { runId } of queue) yield [threadId, runId] as const
+  if (status !== 'pending' && activeRunId !== null) yield [threadId, activeRunId] as const
+}
+
+const addressOf = ({ threadId, principal }: FaceCall) => ({ threadId, principal })
+
+/** The run that a request names. Throws 404. */
+export async function requireRun({ engine }: PlatformContext, call: FaceCall): Promise<RunRecord> {
+  const run = await engine.getRun({ ...addressOf(call), runId: call.params.run_id! })
+  if (run) return run
+  throw noSuchRun()
+}
+
+async function requireThread(engine: AgentEngine, call: FaceCall): Promise<void> {
+  if (!(await engine.findThread(addressOf(call)))) throw noSuchThread(call.threadId)
+}
+
+export const isSet = ({ url }: FaceCall, name: string): boolean =>
+  ['1', 'true'].includes(url.searchParams.get(name) ?? '')
+
+const noSuchRun = (): HttpError => new HttpError(404, 'not_found', 'Run not found')
+
+const noSuchThread = (threadId: string): HttpError =>
+  new HttpError(404, 'not_found', `Thread with ID ${threadId} not found`)
+
+const refused = (name: string) => (message: string) =>
+  new HttpError(400, 'invalid_argument', `${name}: ${message}`)
+
+/** Metadata in a query is JSON. */
+function metadataOf(text: string | null): Readonly<Record<string, unknown>> {
+  if (text === null || text === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Readonly<Record<string, unknown>>
+  } catch {}
+  throw refused('metadata')('expected an object as JSON.')
+}

@@ -1,0 +1,156 @@
+import { HttpError } from '../../http/index.ts'
+import { uuid7 } from '../../ids.ts'
+import { ownerOf, type Principal } from '../../principal.ts'
+import { threadMetadata } from '../../requests/assistants.ts'
+import { threadIdOf } from '../../requests/ids.ts'
+import { forkPoint } from '../../requests/run-config.ts'
+import { titleOf } from '../../requests/title.ts'
+import { RunError, type RunRequest, type Started, type ThreadRecord } from '../../runs/index.ts'
+import type { Json } from '../../storage/store/store.ts'
+import type { PlatformContext } from '../context.ts'
+import { answersOf } from './answers.ts'
+import { assistantOf, type RunAssistant } from './assistant.ts'
+import { type RunSettings, settingsOf } from './config.ts'
+import type { RunDetails } from './present.ts'
+import { webhookJob } from './webhooks.ts'
+import type { RunCreate } from './wire.ts'
+
+/** Who wants a run, and where. */
+export interface RunOrder {
+  readonly principal: Principal | null
+  /** Absent for a run with a thread of its own, which is deleted afterwards unless its body says `on_completion: keep`. */
+  readonly threadId?: string | undefined
+  /** Absent for runs that the server starts by itself. */
+  readonly request?: Request | undefined
+  /** Where callers reach the server, for webhooks that are a path of it. */
+  readonly base?: string | undefined
+}
+
+export interface StartedRun extends Started {
+  readonly threadId: string
+  readonly principal: Principal | null
+  /** Who deletes the thread after the run: whoever has started it, the sender of its webhook, or nobody. */
+  readonly deletedBy: 'starter' | 'webhook' | null
+}
+
+/** Starts what a body of the REST asks for. A refused one changes nothing. Throws `HttpError` and `RunError`. */
+export const startPlatformRun = async (
+  context: PlatformContext,
+  order: RunOrder,
+  body: RunCreate,
+): Promise<StartedRun> => (await planRun(context, order, body))()
+
+/** Checks a body, and gives what starts its run. */
+export async function planRun(
+  context: PlatformContext,
+  order: RunOrder,
+  body: RunCreate,
+): Promise<() => Promise<StartedRun>> {
+  const { engine } = context
+  const { principal, request } = order
+  const threadId = order.threadId === undefined ? uuid7() : threadIdOf(order.threadId)
+  const isOfOwnThread = order.threadId === undefined
+  const thread = isOfOwnThread ? undefined : await engine.findThread({ threadId, principal })
+  const mayCreate = isOfOwnThread || body.if_not_exists === 'create'
+  if (!thread && !mayCreate) throw new HttpError(404, 'not_found', `Thread with ID ${threadId} not found`)
+  const assistant = await assistantOf(engine, principal, body.assistant_id, thread?.assistantId ?? null)
+  const webhook = body.webhook === undefined ? undefined : context.webhooks.check(body.webhook, order.base)
+  const settings = settingsOf(assistant, thread, body, { principal, request }, engine.limits)
+  const { command } = body
+  const answers = command && answersOf(thread, command.resume)
+  const isDeleted = isOfOwnThread && body.on_completion !== 'keep'
+  const deletedBy = isDeleted ? (webhook === undefined ? 'starter' : 'webhook') : null
+  const asked: RunRequest = {
+    threadId,
+    principal,
+    request,
+    traceparent: request?.headers.get('traceparent'),
+    assistantId: assistant.graphId,
+    checkpointId: checkpointOf(body),
+    mustExist: !mayCreate,
+    multitaskStrategy: body.multitask_strategy,
+    config: settings.stored,
+    classic: { modes: body.stream_mode ?? ['values'], subgraphs: body.stream_subgraphs ?? false },
+    startAfterMs: body.after_seconds && body.after_seconds * 1_000,
+    details: detailsOf(assistant, settings, body, isDeleted),
+    temporary: deletedBy === 'starter',
+    title: titleOf(body.input),
+    metadata: threadMetadata(engine, body.metadata),
+    threadMetadata: { graph_id: assistant.graphId, assistant_id: assistant.assistantId },
+    threadConfig: settings.config,
+    ...(webhook !== undefined && {
+      alongside: (runId: string) => [
+        webhookJob({ runId, url: webhook, owner: ownerOf(principal), deletesThread: isDeleted }),
+      ],
+    }),
+  }
+
+  return async () => {
+    if (command && !thread) await makeThread(context, asked)
+    const started = await refusals(
+      command
+        ? engine.respond({ ...asked, answers: answers ?? {}, update: command.update, goto: command.goto })
+        : engine.start({ ...asked, input: body.input }),
+    )
+    if (webhook !== undefined) context.webhooks.outbox.wake()
+    return { ...started, threadId, principal, deletedBy }
+  }
+}
+
+const checkpointOf = (body: RunCreate): string | undefined =>
+  body.checkpoint_id || body.checkpoint?.checkpoint_id || forkPoint(body.config) || undefined
+
+/** A command goes on with a thread, so that there must be one. */
+async function makeThread(
+  { engine }: PlatformContext,
+  { threadId, principal, assistantId, metadata }: RunRequest,
+): Promise<ThreadRecord | undefined> {
+  return engine.createThread({ threadId, principal, assistantId, metadata })
+}
+
+/** The largest input that is kept for clients which show what a run was asked with, in characters of JSON. */
+const MAX_SHOWN = 65_536
+
+function detailsOf(
+  { assistantId }: RunAssistant,
+  { config, context, metadata }: RunSettings,
+  body: RunCreate,
+  temporary: boolean,
+): Json {
+  const input = (JSON.stringify(body.input ?? null) ?? '').length > MAX_SHOWN ? null : (body.input ?? null)
+  const details: RunDetails = {
+    assistant_id: assistantId,
+    metadata,
+    kwargs: {
+      input,
+      command: body.command ?? null,
+      config,
+      context,
+      stream_mode: body.stream_mode ?? ['values'],
+      interrupt_before: body.interrupt_before ?? null,
+      interrupt_after: body.interrupt_after ?? null,
+      webhook: body.webhook ?? null,
+      temporary,
+      subgraphs: body.stream_subgraphs ?? false,
+      resumable: body.stream_resumable ?? false,
+    },
+  }
+  // What clients sent is plain JSON, but for the keys that were left out.
+  return JSON.parse(JSON.stringify(details)) as Json
+}
+
+/** Clients look for this sentence where a run is in progress that theirs must not wait for. */
+const BUSY =
+  'Thread is already running a task. Wait for it to finish or choose a different multitask strategy.'
+
+async function refusals<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof RunError && error.code === 'thread_busy')
+      throw new HttpError(409, 'thread_busy', `${BUSY} ${error.message}`)
+    if (error instanceof RunError && error.code === 'no_such_interrupt')
+      throw new HttpError(400, 'invalid_argument', `command.resume: ${error.message}`)
+    throw error
+  }
+}

@@ -1,0 +1,116 @@
+import { HttpError, type OnError, reportError } from '../../http/index.ts'
+import { checkUrl } from '../../outbox/delivery/check-url.ts'
+import { createDelivery, type DeliveryOptions } from '../../outbox/delivery/delivery.ts'
+import { putJobOp } from '../../outbox/job.ts'
+import { createOutbox, type Outbox } from '../../outbox/outbox.ts'
+import type { OutboxHandler } from '../../outbox/work.ts'
+import { type AgentEngine, RunError } from '../../runs/index.ts'
+import type { Json, Op } from '../../storage/store/store.ts'
+import { outcomeOf } from './outcome.ts'
+import { presentRun } from './present.ts'
+
+/** How the webhooks of runs are delivered. */
+export interface WebhookOptions
+  extends Pick<DeliveryOptions, 'allowLoopback' | 'timeoutMs' | 'maxResponseBytes' | 'lookup'> {}
+
+/** What sends webhooks. */
+export interface Webhooks {
+  readonly outbox: Outbox
+  /** The URL of a webhook, which may be a path of this server. Throws 400 for one that nothing could be delivered to. */
+  check(webhook: string, base: string | undefined): string
+}
+
+const MAX_LENGTH = 4_096
+
+/** Waits for the end of a run, in the partition of its thread. */
+const FOLLOW = 'run-webhook'
+/** Delivers what a run has ended with, in a partition of its own, because the thread may be gone by then. */
+const DELIVER = 'run-webhook-delivery'
+
+export function createWebhooks(
+  engine: AgentEngine,
+  options: WebhookOptions,
+  onError: OnError | undefined,
+): Webhooks {
+  const outbox: Outbox = createOutbox({
+    store: engine.store,
+    handlers: {
+      [FOLLOW]: follow(engine, (partition, job) => outbox.put(partition, job)),
+      [DELIVER]: deliverBody,
+    },
+    deliver: createDelivery(options),
+    report: (error, job) => void reportError(error, onError, { threadId: job?.partition }),
+  })
+  return {
+    outbox,
+    check(webhook, base) {
+      const isPath = webhook.startsWith('/') && base !== undefined
+      const url = isPath && URL.canParse(webhook, base) ? new URL(webhook, base).href : webhook
+      try {
+        if (url.length > MAX_LENGTH) throw new Error(`Give at most ${MAX_LENGTH} characters.`)
+        checkUrl(url, options)
+        return url
+      } catch (error) {
+        throw new HttpError(400, 'invalid_argument', `webhook: ${(error as Error).message}`)
+      }
+    },
+  }
+}
+
+interface FollowedRun {
+  readonly runId: string
+  readonly url: string
+  readonly owner: string | null
+  /** Whether the thread goes once it is known what to deliver. */
+  readonly deletesThread: boolean
+}
+
+/** The webhook of a run, for the commit that records the run. */
+export const webhookJob = (run: FollowedRun): Op =>
+  putJobOp({ id: run.runId, kind: FOLLOW, data: run as unknown as Json })
+
+const follow =
+  (engine: AgentEngine, put: Outbox['put']): OutboxHandler =>
+  async ({ partition: threadId, data }, { signal }) => {
+    const { runId, url, owner, deletesThread } = data as unknown as FollowedRun
+    const principal = owner === null ? null : { id: owner }
+    const body = await endOf(engine, { threadId, principal, runId, signal })
+    if (body) {
+      const job = { id: runId, kind: DELIVER, data: { url, body } as Json }
+      await put(`\u001fwebhook ${runId}`, job)
+    }
+    if (deletesThread) await engine.deleteThread({ threadId, principal })
+  }
+
+/** What is told of the end of a run. Undefined where its record is gone, because it was rolled back or deleted. */
+async function endOf(
+  engine: AgentEngine,
+  at: Parameters<AgentEngine['wait']>[0],
+): Promise<Readonly<Record<string, Json>> | undefined> {
+  try {
+    await engine.wait(at)
+    const run = await engine.getRun(at)
+    if (!run) return undefined
+    const { isError, body } = await outcomeOf(engine, at)
+    const times = {
+      run_started_at: run.startedAt === null ? null : new Date(run.startedAt).toISOString(),
+      run_ended_at: new Date(run.end?.at ?? run.createdAt).toISOString(),
+    }
+    const result = isError
+      ? { values: null, error: { error: run.errorName ?? 'Error', message: run.error } }
+      : { values: body }
+    return { ...presentRun(run), ...times, ...result } as Readonly<Record<string, Json>>
+  } catch (error) {
+    if (error instanceof RunError && error.code.startsWith('no_such')) return undefined
+    throw error
+  }
+}
+
+const deliverBody: OutboxHandler = async ({ data }, { deliver }) => {
+  const { url, body } = data as { readonly url: string; readonly body: object }
+  await deliver({
+    url,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ ...body, webhook_sent_at: new Date().toISOString() }),
+  })
+}
