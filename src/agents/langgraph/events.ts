@@ -126,6 +126,8 @@ export function createTranslator(): Translator {
         return [{ method, namespace, data: toJson(data) }]
       case 'custom':
         return [{ method, namespace, data: toJson(data) }]
+      case 'chunks':
+        return [{ method, namespace, data }]
       default:
         if (!method.startsWith(CUSTOM_CHANNEL)) return NOTHING
         return [

@@ -18,7 +18,10 @@ export interface Graph {
   /** The `BaseStore` with which it was compiled. */
   readonly store?: unknown
   readonly config?: { readonly recursionLimit?: number } | undefined
-  streamEvents(input: unknown, options: RunOptions): EventStream | Promise<EventStream>
+  streamEvents(input: unknown, options: RunOptions & { readonly version: 'v3' }): EventStream | Promise<EventStream>
+  /** The events of every runnable. */
+  streamEvents(input: unknown, options: ClassicOptions): AsyncIterable<unknown>
+  stream(input: unknown, options: ClassicOptions): Promise<AsyncIterable<unknown>>
   getState(config: CheckpointConfig, options?: { readonly subgraphs?: boolean }): Promise<GraphState>
   getStateHistory(
     config: CheckpointConfig,
@@ -29,7 +32,6 @@ export interface Graph {
 }
 
 export interface RunOptions extends CheckpointConfig {
-  readonly version: 'v3'
   readonly signal: AbortSignal
   /** The id of the run at its root, also in traces. */
   readonly runId: string
@@ -41,6 +43,16 @@ export interface RunOptions extends CheckpointConfig {
   readonly interruptAfter?: '*' | string[]
   readonly durability?: 'sync' | 'async' | 'exit'
 }
+
+/** What makes the graph give chunks of several modes, with those of its subgraphs. */
+export interface ClassicOptions extends RunOptions {
+  readonly version: 'v2'
+  readonly streamMode: string[]
+  readonly subgraphs: true
+  readonly callbacks: object[]
+}
+
+export type GraphChunk = readonly [namespace: readonly string[], mode: string, data: unknown]
 
 /** The result of `streamEvents` of version 3: the events, and promises that reject when something fails. */
 export interface EventStream extends AsyncIterable<EngineEvent>, Projections {

@@ -1,7 +1,15 @@
 import type { AgentEvent, AgentTask } from '../agent.ts'
+import { streamClassic } from './classic/stream.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
-import { type EventStream, type Graph, type Projections, type RunOptions, withStorage } from './graph.ts'
+import {
+  type EngineEvent,
+  type EventStream,
+  type Graph,
+  type Projections,
+  type RunOptions,
+  withStorage,
+} from './graph.ts'
 import { continuationOf, keepPartial } from './partial.ts'
 import { captureWriteErrors, delayFailure } from './saver-views.ts'
 import { stateOf } from './state.ts'
@@ -40,15 +48,16 @@ export async function* streamGraph(
     const input = start.kind === 'input' ? (start.value ?? null) : await commandFor(start, graph)
     const checkpointId = await continuationOf(task)
     const options = runOptions({ ...task, checkpointId }, recursionLimit, stop.signal)
-    const run = await outsideAnyRun(() => runnable.streamEvents(input, options))
-    consume(run)
-    const settled = Promise.resolve(run.output).catch(() => {})
+    const { classic } = task
+    const { events, settled } = await outsideAnyRun(() =>
+      classic ? streamClassic(runnable, input, options, classic) : streamThird(runnable, input, options),
+    )
     const { translate, rest, unsaved, cut } = createTranslator()
     task.onStop?.(async () => {
-      await settled
+      await settled()
       return [...cut(), ...(await keepPartial(task, unsaved(), (at) => stateOf(graph).getState(at)))]
     })
-    for await (const event of run) for (const translated of translate(event)) yield translated
+    for await (const event of events) for (const translated of translate(event)) yield translated
     yield* rest()
     if (failure) throw failure.error
     ended = true
@@ -68,7 +77,6 @@ function runOptions(task: AgentTask, recursionLimit: number | undefined, signal:
   // Tracers take these from the metadata, where clients may have written something else. A face may group a run under another thread.
   const ids = { run_id: runId, graph_id: assistantId, assistant_id: assistantId }
   return {
-    version: 'v3',
     signal,
     runId,
     configurable: {
@@ -111,6 +119,17 @@ function outsideAnyRun<T>(work: () => T): T {
     LANGCHAIN_CONTEXT
   ]
   return context?.run ? context.run(undefined, work) : work()
+}
+
+/** The way of the streaming protocol. */
+async function streamThird(
+  graph: Graph,
+  input: unknown,
+  options: RunOptions,
+): Promise<{ readonly events: AsyncIterable<EngineEvent>; settled(): Promise<unknown> }> {
+  const run = await graph.streamEvents(input, { ...options, version: 'v3' })
+  consume(run)
+  return { events: run, settled: () => Promise.resolve(run.output).catch(() => {}) }
 }
 
 /** Consumes every promise of the run, so that no rejection ends the process. The failure itself comes as an event. */

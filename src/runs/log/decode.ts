@@ -1,6 +1,6 @@
 import type { LogBatch, Store } from '../../storage/store/store.ts'
 import type { Matcher } from './filter.ts'
-import { topicOf } from './frame.ts'
+import { SUPERSEDED, topicOf } from './frame.ts'
 
 /** An event of a thread's log, for code that reads it in process. `data` has the protocol's own shape. */
 export interface ThreadEvent {
@@ -18,6 +18,8 @@ export interface ThreadEvent {
   /** The run that sent it; empty for a synthetic event. */
   readonly runId: string
   readonly data: unknown
+  /** It only takes back, for clients that follow the state, what a lost attempt of the run has sent. */
+  readonly superseded?: true
 }
 
 /** Retention dropped events that the reader has not seen. The newest state follows. */
@@ -53,7 +55,8 @@ export function decodeBatch(
   for (let i = 0; i < count; i++) {
     const topic = topicOf(origins[originOf[i]!]!)
     if (!wanted(topic)) continue
-    events.push(eventOf(jsonOf(decoder.decode(bytes.subarray(offsets[i], offsets[i + 1]))), topic.runId))
+    const event = eventOf(jsonOf(decoder.decode(bytes.subarray(offsets[i], offsets[i + 1]))), topic.runId)
+    events.push(topic.detail === SUPERSEDED && event.method !== 'custom' ? { ...event, superseded: true } : event)
   }
   return events
 }

@@ -1,0 +1,66 @@
+import { isRecord } from '../../../messages/record.ts'
+
+interface ToolCall {
+  readonly id: unknown
+  readonly name: unknown
+  readonly namespace: readonly string[]
+}
+
+/** What the chunks of a classic run leave out of the calls of models and tools. */
+export interface CallWatch {
+  /** A handler of LangChain's callbacks, to be given to the run. */
+  readonly handler: object
+  /** The namespace of the task that has called a tool. Undefined where it is not known. */
+  placeOf(id: unknown, name: unknown): readonly string[] | undefined
+  /** Whether the model has ended the message of which so many chunks were read. */
+  hasEnded(place: string, messageId: string, chunks: number): boolean
+}
+
+/**
+ * Watches the calls of a run. It is told of them while they happen, and the chunks are read later, so that it only remembers: where
+ * a tool was called from, and how many chunks a message has.
+ */
+export function createCallWatch(): CallWatch {
+  const tools: ToolCall[] = []
+  const models = new Map<string, { readonly place: unknown; chunks: number }>()
+  const ended = new Map<string, number>()
+  const handler = {
+    name: 'agentwire',
+    // The engine must not go on before it is told.
+    awaitHandlers: true,
+    handleChatModelStart(...[, , runId, , , , metadata]: readonly unknown[]) {
+      const place = isRecord(metadata) ? metadata.langgraph_checkpoint_ns : undefined
+      models.set(String(runId), { place, chunks: 0 })
+    },
+    handleLLMNewToken(_token: unknown, _index: unknown, runId: string) {
+      const call = models.get(runId)
+      if (call) call.chunks += 1
+    },
+    handleLLMEnd(output: unknown, runId: string) {
+      const call = models.get(runId)
+      models.delete(runId)
+      const { generations } = Object(output) as { readonly generations?: readonly (readonly unknown[])[] }
+      const { message } = Object(generations?.[0]?.[0]) as { readonly message?: { readonly id?: unknown } }
+      const id = typeof message?.id === 'string' ? message.id : `run-${runId}`
+      if (call && call.chunks > 0) ended.set(`${call.place} ${id}`, call.chunks)
+    },
+    handleLLMError(_error: unknown, runId: string) {
+      models.delete(runId)
+    },
+    handleToolStart(...[, , , , , metadata, name, id]: readonly unknown[]) {
+      const namespace = isRecord(metadata) ? metadata.langgraph_checkpoint_ns : undefined
+      if (typeof namespace === 'string') tools.push({ id, name: name ?? 'unknown', namespace: namespace.split('|') })
+    },
+  }
+  return {
+    handler,
+    placeOf(id, name) {
+      const at = tools.findIndex((call) => call.id === id && call.name === name)
+      return at < 0 ? undefined : tools.splice(at, 1)[0]!.namespace
+    },
+    hasEnded(place, messageId, chunks) {
+      const key = `${place} ${messageId}`
+      return ended.get(key) === chunks && ended.delete(key)
+    },
+  }
+}

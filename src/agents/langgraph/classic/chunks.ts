@@ -1,0 +1,182 @@
+import { isRecord } from '../../../messages/record.ts'
+import type { ClassicRun } from '../../agent.ts'
+import { refOf } from '../../checkpoint-config.ts'
+import { toJson } from '../../to-json.ts'
+import type { EngineEvent, GraphChunk } from '../graph.ts'
+import type { CallWatch } from './calls.ts'
+import { createLifecycle } from './lifecycle.ts'
+import { createMessageReader } from './messages.ts'
+
+type Data = Readonly<Record<string, unknown>>
+type Namespace = readonly string[]
+
+const INTERRUPT = '__interrupt__'
+
+/**
+ * Makes the events of version 3 of the engine from the chunks of a classic run, and beside them those chunks that the client asked
+ * for and that cannot be made of the events again.
+ */
+export function createChunkReader({ modes }: ClassicRun, calls: CallWatch) {
+  const wanted = new Set(modes)
+  const lifecycle = createLifecycle()
+  const messages = createMessageReader(calls)
+
+  function read([namespace, mode, data]: GraphChunk): readonly EngineEvent[] {
+    const ended = messages.finishEnded()
+    const events = [...ended, ...convert(namespace, mode, data as Data)]
+    return events.flatMap((event) => {
+      const before = lifecycle.before(event.params.namespace)
+      if (event.method === 'tasks') lifecycle.noteTask(event.params.namespace, event.params.data as Data)
+      return [...before, event]
+    })
+  }
+
+  function convert(namespace: Namespace, mode: string, data: Data): readonly EngineEvent[] {
+    switch (mode) {
+      case 'values':
+        return isRecord(data) && INTERRUPT in data
+          ? [chunk(namespace, 'interrupt', data[INTERRUPT]), event(mode, namespace, data)]
+          : [event(mode, namespace, data)]
+      case 'updates':
+        return updates(namespace, data)
+      case 'messages':
+        return messageChunk(namespace, data as unknown as readonly [message: never, metadata: Data])
+      case 'tools':
+        return tools(namespace, data)
+      case 'custom':
+        return [event(mode, namespace, isRecord(data) && 'name' in data && !Array.isArray(data) ? data : { payload: data })]
+      case 'tasks':
+        return tasks(namespace, data)
+      case 'checkpoints':
+        return [event(mode, namespace, data)]
+      case 'debug':
+        return [debug(namespace, data)]
+      default:
+        return []
+    }
+  }
+
+  function tasks(namespace: Namespace, data: Data): readonly EngineEvent[] {
+    if (!('result' in data)) return [event('tasks', namespace, data)]
+    const ends = messages.finishIn([...namespace, `${data.name}:${data.id}`].join('|'))
+    return [...ends, event('tasks', namespace, data)]
+  }
+
+  function messageChunk(
+    namespace: Namespace,
+    [message, metadata]: readonly [message: never, metadata: Data],
+  ): readonly EngineEvent[] {
+    const events = messages.read(message, metadata)
+    const graph = graphOf(namespace, metadata)
+    const { event: kind, id } = Object(events[0]?.params.data) as Data
+    return [
+      ...(wanted.has('messages-tuple') ? [chunk(graph, 'messages', [message, metadata])] : []),
+      ...(wanted.has('messages') && kind === 'message-start' ? [chunk(graph, 'metadata', { id, metadata })] : []),
+      ...events,
+    ]
+  }
+
+  function tools(namespace: Namespace, data: Data): readonly EngineEvent[] {
+    const { event: kind, toolCallId, name } = data
+    const key = `${toolCallId} ${name}`
+    if (kind === 'on_tool_start') places.set(key, calls.placeOf(toolCallId, name) ?? namespace)
+    const place = places.get(key) ?? namespace
+    const raw = wanted.has('tools') ? [chunk(namespace, 'tools', data)] : []
+    return [...raw, event('tools', place, toolData(data))]
+  }
+  const places = new Map<string, Namespace>()
+
+  return {
+    read,
+    end: (status: 'completed' | 'failed'): readonly EngineEvent[] => [
+      ...(status === 'completed' ? messages.finishAll() : messages.finishEnded()),
+      ...lifecycle.end(status),
+    ],
+  }
+}
+
+const event = (method: string, namespace: Namespace, data: unknown, node?: string): EngineEvent => ({
+  method,
+  params: { namespace, ...(node !== undefined && { node }), data },
+})
+
+/** A chunk as a client of the REST gets it. */
+const chunk = (namespace: Namespace, mode: string, data: unknown): EngineEvent =>
+  event('chunks', namespace, { mode, data: toJson(data) })
+
+/**
+ * The update of one node. What a node gives that is no object is kept in one, as version 3 does it, and `bare` says so, because the
+ * client of the REST gets it as it was.
+ */
+function updates(namespace: Namespace, data: Data): readonly EngineEvent[] {
+  const { __metadata__: metadata, ...nodes } = data
+  return Object.entries(nodes).map(([node, values]) => {
+    const isObject = typeof values === 'object' && values !== null
+    return event(
+      'updates',
+      namespace,
+      {
+        node,
+        values: isObject ? values : { value: values },
+        ...(!isObject && { bare: true }),
+        ...(metadata !== undefined && { metadata }),
+      },
+      node,
+    )
+  })
+}
+
+/** Releases before 1.7 stream a message under the task that wrote it, and not under its graph. */
+function graphOf(namespace: Namespace, { langgraph_checkpoint_ns: place }: Data): Namespace {
+  return namespace.length > 0 && namespace.join('|') === place ? namespace.slice(0, -1) : namespace
+}
+
+function toolData({ event: kind, toolCallId, name, input, data, output, error }: Data): Data {
+  const call = { tool_call_id: String(toolCallId ?? '') }
+  switch (kind) {
+    case 'on_tool_start':
+      return { event: 'tool-started', ...call, tool_name: String(name ?? 'unknown'), input }
+    case 'on_tool_event':
+      return { event: 'tool-output-delta', ...call, delta: typeof data === 'string' ? data : JSON.stringify(toJson(data ?? '')) }
+    case 'on_tool_end':
+      return { event: 'tool-finished', ...call, output }
+    default:
+      return { event: 'tool-error', ...call, message: isRecord(error) ? String(error.message) : String(error) }
+  }
+}
+
+/** A chunk of the mode `debug`. The payload of a task is that of the event before it, and is not written twice. */
+function debug(namespace: Namespace, { payload, ...data }: Data): EngineEvent {
+  return chunk(namespace, 'debug', data.type === 'checkpoint' ? { ...data, payload: checkpoint(payload as Data) } : data)
+}
+
+/** A checkpoint with the names of the REST, and without what belongs to the engine. */
+function checkpoint({ config, parentConfig, tasks, ...payload }: Data): Data {
+  const items = (tasks ?? []) as readonly Data[]
+  return {
+    ...payload,
+    tasks: items.map(({ state, ...task }) => (isRecord(state) ? { ...task, checkpoint: wireRef(state) } : task)),
+    checkpoint: wireRef(config),
+    parent_checkpoint: wireRef(parentConfig),
+    config: withoutInternals(config),
+    parent_config: withoutInternals(parentConfig),
+  }
+}
+
+function wireRef(config: unknown): Data | null {
+  if (!isRecord(config)) return null
+  const { threadId, checkpointId, checkpointNs, checkpointMap } = refOf(config)
+  return {
+    thread_id: threadId,
+    checkpoint_id: checkpointId === '' ? null : checkpointId,
+    checkpoint_ns: checkpointNs,
+    checkpoint_map: checkpointMap,
+  }
+}
+
+function withoutInternals(config: unknown): unknown {
+  if (!isRecord(config)) return undefined
+  const { callbacks: _, configurable, ...rest } = config
+  const own = Object.entries(Object(configurable)).filter(([key]) => !key.startsWith('__'))
+  return { ...rest, configurable: Object.fromEntries(own) }
+}

@@ -1,0 +1,129 @@
+import { langchain } from '../../../formats/providers/langchain.ts'
+import {
+  createMessageEncoder,
+  decodeMessage,
+  type MessageEncoder,
+  type MessageEvent,
+  type WireMessageEvent,
+} from '../../../messages/index.ts'
+import { toJson } from '../../to-json.ts'
+import type { EngineEvent } from '../graph.ts'
+import type { CallWatch } from './calls.ts'
+
+/** A message of LangChain, or a chunk of one. */
+interface StreamedMessage {
+  readonly id?: string
+  readonly concat?: unknown
+  readonly lc_kwargs?: unknown
+  getType(): string
+}
+
+/** What the engine says of a message beside it. */
+interface MessageMetadata {
+  readonly langgraph_node?: string
+  readonly langgraph_checkpoint_ns?: string
+}
+
+interface OpenMessage {
+  readonly id: string
+  /** The namespace of the task that writes it. */
+  readonly place: string
+  chunks: number
+  push(chunk: unknown): readonly EngineEvent[]
+  end(): readonly EngineEvent[]
+}
+
+/** Makes the message events of the protocol from the message chunks of a classic run. */
+export function createMessageReader(calls: CallWatch) {
+  const open = new Map<string, OpenMessage>()
+
+  function read(message: StreamedMessage, metadata: MessageMetadata): readonly EngineEvent[] {
+    // The answers of tools come with the state, as in version 3.
+    if (message.getType() === 'tool') return []
+    const isChunk = typeof message.concat === 'function'
+    const place = metadata.langgraph_checkpoint_ns ?? ''
+    const id = message.id ?? place
+    if (!isChunk) return whole(message, id, metadata)
+    const key = keyOf({ place, id })
+    let writing = open.get(key)
+    if (!writing) open.set(key, (writing = begin(id, place, metadata)))
+    writing.chunks += 1
+    return writing.push(message)
+  }
+
+  function finish(which: (message: OpenMessage) => boolean): readonly EngineEvent[] {
+    return [...open.values()].filter(which).flatMap((message) => {
+      open.delete(keyOf(message))
+      return message.end()
+    })
+  }
+
+  return {
+    read,
+    /** The ends of messages whose model has ended. Their chunks do not say it. */
+    finishEnded: () => (open.size === 0 ? [] : finish(({ place, id, chunks }) => calls.hasEnded(place, id, chunks))),
+    /** The ends of messages of a task that has ended. */
+    finishIn: (place: string) => finish((message) => message.place === place),
+    finishAll: () => finish(() => true),
+  }
+}
+
+/** The models of several tasks may give the same id. */
+const keyOf = ({ place, id }: Pick<OpenMessage, 'place' | 'id'>): string => `${place} ${id}`
+
+function begin(id: string, place: string, metadata: MessageMetadata): OpenMessage {
+  const reader = langchain.readStream()
+  const { encoder, encode } = encoding(id, metadata)
+  const start = (): readonly MessageEvent[] =>
+    message.chunks === 1 ? [{ type: 'messageStart', role: 'assistant', id }] : []
+  const message: OpenMessage = {
+    id,
+    place,
+    chunks: 0,
+    push: (chunk) => encode(() => [...start(), ...reader.push(chunk)].forEach(encoder.push)),
+    end: () => encode(() => reader.end().forEach(encoder.push)),
+  }
+  return message
+}
+
+function whole(message: StreamedMessage, id: string, metadata: MessageMetadata): readonly EngineEvent[] {
+  const read = decodeMessage(toJson(message))
+  if (!read) return []
+  const { role, name, content, usage, finishReason: reason, metadata: about } = read
+  const { encoder, encode } = encoding(id, metadata)
+  return encode(() => {
+    encoder.push({ type: 'messageStart', role, id, ...(name !== undefined && { name }) })
+    for (const [index, block] of content.entries()) {
+      const isText = block.type === 'text' || block.type === 'reasoning'
+      encoder.push({ type: 'blockStart', index, block: isText ? { ...block, text: '' } : block })
+      if (isText && block.text !== '')
+        encoder.push({ type: 'blockDelta', index, delta: { type: block.type, text: block.text } })
+      encoder.push({ type: 'blockFinish', index, block })
+    }
+    encoder.push({
+      type: 'messageFinish',
+      ...(reason && { reason }),
+      ...(usage && { usage }),
+      ...(about && { metadata: about }),
+    })
+  })
+}
+
+/** An encoder of one message, whose events are those of the engine. */
+function encoding(id: string, { langgraph_node: node, langgraph_checkpoint_ns: place = '' }: MessageMetadata) {
+  const namespace = place === '' ? [] : place.split('|')
+  let events: EngineEvent[] = []
+  const encoder: MessageEncoder = createMessageEncoder((data: WireMessageEvent) =>
+    events.push({
+      method: 'messages',
+      // It tells messages apart that one node writes at the same time.
+      params: { namespace, ...(node !== undefined && { node }), data: { ...data, run_id: id.replace(/^run-/, '') } },
+    }),
+  )
+  const encode = (write: () => void): readonly EngineEvent[] => {
+    events = []
+    write()
+    return events
+  }
+  return { encoder, encode }
+}

@@ -1,0 +1,89 @@
+import type { ClassicRun } from '../../agent.ts'
+import { toJson } from '../../to-json.ts'
+import type { EngineEvent, Graph, GraphChunk, RunOptions } from '../graph.ts'
+import { createCallWatch } from './calls.ts'
+import { createChunkReader } from './chunks.ts'
+
+/** What the streaming protocol needs of a run. */
+const PROTOCOL_MODES = ['values', 'updates', 'messages', 'tools', 'custom', 'tasks']
+
+/** A classic run: its events, as the engine gives them in version 3, and the end of the graph's own work. */
+export interface ClassicStream {
+  readonly events: AsyncIterable<EngineEvent>
+  /** Settles when the graph does nothing more, also where nobody reads its events to their end. */
+  settled(): Promise<unknown>
+}
+
+/**
+ * Runs a graph with `graph.stream`, where messages stay as their model gave them. A client that asked for the events of every
+ * runnable gets them from `streamEvents` of version 2, which has the same chunks among them.
+ */
+export async function streamClassic(
+  graph: Graph,
+  input: unknown,
+  options: RunOptions,
+  classic: ClassicRun,
+): Promise<ClassicStream> {
+  const wanted = new Set(classic.modes)
+  // The engine has no other way to give its checkpoints whole.
+  const modes = wanted.has('debug') || wanted.has('checkpoints') ? [...PROTOCOL_MODES, 'debug'] : PROTOCOL_MODES
+  const calls = createCallWatch()
+  const asked = {
+    ...options,
+    // Any version but the third one streams in the classic way. With one, the engine says which checkpoint has the next values.
+    version: 'v2' as const,
+    streamMode: modes,
+    subgraphs: true as const,
+    callbacks: [calls.handler],
+  }
+  const source = wanted.has('events') ? graph.streamEvents(input, asked) : await graph.stream(input, asked)
+  let rest: Promise<unknown> = Promise.resolve()
+
+  async function* events(): AsyncGenerator<EngineEvent, void, undefined> {
+    const reader = createChunkReader(classic, calls)
+    const chunks = source[Symbol.asyncIterator]()
+    let isOver = false
+    try {
+      for (;;) {
+        const step = await chunks.next()
+        if (step.done) break
+        yield* wanted.has('events') ? fromEvent(step.value as RunnableEvent) : reader.read(step.value as GraphChunk)
+      }
+      isOver = true
+      yield* reader.end('completed')
+    } catch (error) {
+      isOver = true
+      yield* reader.end('failed')
+      throw error
+    } finally {
+      if (!isOver) rest = drain(chunks)
+    }
+
+    /** The chunks of the graph itself come as events of its run. */
+    function fromEvent(event: RunnableEvent): readonly EngineEvent[] {
+      if (event.tags?.includes('langsmith:hidden')) return []
+      if (event.event === 'on_chain_stream' && event.run_id === options.runId)
+        return reader.read(event.data?.chunk as GraphChunk)
+      return [{ method: 'chunks', params: { namespace: [], data: { mode: 'events', data: toJson(event) } } }]
+    }
+  }
+
+  return { events: events(), settled: () => rest }
+}
+
+/** An event of `streamEvents` of version 2. */
+interface RunnableEvent {
+  readonly event: string
+  readonly run_id: string
+  readonly tags?: readonly string[]
+  readonly data?: { readonly chunk?: unknown }
+}
+
+/** Reads a stream that was stopped to its end, which comes when the graph has ended. */
+async function drain(chunks: AsyncIterator<unknown>): Promise<void> {
+  try {
+    while (!(await chunks.next()).done);
+  } catch {
+    // It was stopped, and its error is that of the run.
+  }
+}

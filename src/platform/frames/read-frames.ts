@@ -1,0 +1,102 @@
+import { concatBytes } from '../../bytes.ts'
+import { encodeSse, type SseSource } from '../../http/index.ts'
+import type { Principal } from '../../principal.ts'
+import type { ThreadEvent } from '../../runs/index.ts'
+import type { PlatformContext } from '../context.ts'
+import type { Frame } from './frame.ts'
+import { createFrames } from './make-frames.ts'
+
+export interface FramesRequest {
+  readonly threadId: string
+  readonly principal: Principal | null
+  readonly runId: string
+  /** Of the modes that the run was created with, those to give. Default: all of them; `values` for a run of the protocol. */
+  readonly modes?: readonly string[] | undefined
+  /** Default: what the run was created with. */
+  readonly subgraphs?: boolean | undefined
+  /** Give what comes after this frame; `-1` is before the first one. Default: everything. */
+  readonly lastEventId?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A frame with its number in the run: 0, 1, 2, … */
+export interface NumberedFrame extends Frame {
+  readonly id: number
+}
+
+/**
+ * The stream of one run as the REST has it, from its start or after an id, until its end. The frames are made from the log, each
+ * time from the first event of the run on, so that they and their ids are the same on every instance and for every reader.
+ *
+ * Throws `no_such_run` when it is read first.
+ */
+export function readFrames(context: PlatformContext, request: FramesRequest): SseSource {
+  const stop = new AbortController()
+  const abort = () => stop.abort(request.signal?.reason)
+  if (request.signal?.aborted) abort()
+  request.signal?.addEventListener('abort', abort)
+  const batches = frameBatches(context, { ...request, signal: stop.signal })
+  return {
+    async next() {
+      const { done, value } = await batches.next()
+      return done ? undefined : value
+    },
+    cancel() {
+      request.signal?.removeEventListener('abort', abort)
+      stop.abort()
+      batches.return().catch(() => {})
+    },
+  }
+}
+
+async function* frameBatches(
+  context: PlatformContext,
+  request: FramesRequest,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const frames of numberedFrames(context, request)) {
+    const parts = frames.map(({ id, event, namespace, data }) =>
+      encodeSse({ id: String(id), event: [event, ...namespace].join('|'), data: JSON.stringify(data) ?? 'null' }),
+    )
+    if (parts.length > 0) yield concatBytes(parts)
+  }
+}
+
+/** The frames that a request asks for, as many at a time as there are. */
+export async function* numberedFrames(
+  { engine }: Pick<PlatformContext, 'engine'>,
+  { threadId, principal, runId, lastEventId, signal, ...asked }: FramesRequest,
+): AsyncGenerator<readonly NumberedFrame[], void, undefined> {
+  const run = () => engine.getRun({ threadId, principal, runId })
+  const [thread, { classic } = {}] = await Promise.all([engine.findThread({ threadId, principal }), run()])
+  const modes = asked.modes ?? classic?.modes ?? ['values']
+  const frames = createFrames({
+    threadId,
+    runId,
+    // A run is numbered over all that it was created with.
+    modes: classic?.modes ?? modes,
+    subgraphs: classic?.subgraphs ?? asked.subgraphs ?? false,
+    isClassic: classic !== undefined,
+    wasCancelled: async () => ((await run())?.cancel ?? null) !== null,
+  })
+  const lost = new Set(thread?.lostTokens)
+  const after = lastEventId === undefined ? -1 : Number.parseInt(lastEventId, 10)
+  let id = -1
+
+  function isAsked({ mode, event, namespace, isOfMessage }: Frame): boolean {
+    if (isOfMessage && lost.has(frames.token())) return false
+    if (namespace.length > 0 && asked.subgraphs === false && event !== 'custom') return false
+    return mode === undefined || modes.includes(mode)
+  }
+
+  for await (const batch of engine.eventBatches({ threadId, principal, runId, ...(signal && { signal }) })) {
+    const given: NumberedFrame[] = []
+    for (const event of batch) {
+      if (event.type !== 'event') continue
+      for (const frame of await frames.framesOf(event as ThreadEvent)) {
+        id += 1
+        if (id > after && isAsked(frame)) given.push({ ...frame, id })
+      }
+    }
+    yield given
+  }
+}
