@@ -18,7 +18,10 @@ export interface Graph {
   /** The `BaseStore` with which it was compiled. */
   readonly store?: unknown
   readonly config?: { readonly recursionLimit?: number } | undefined
-  streamEvents(input: unknown, options: RunOptions & { readonly version: 'v3' }): EventStream | Promise<EventStream>
+  streamEvents(
+    input: unknown,
+    options: RunOptions & { readonly version: 'v3' },
+  ): EventStream | Promise<EventStream>
   /** The events of every runnable. */
   streamEvents(input: unknown, options: ClassicOptions): AsyncIterable<unknown>
   stream(input: unknown, options: ClassicOptions): Promise<AsyncIterable<unknown>>

@@ -47,7 +47,13 @@ export function createFrames(request: FrameRequest) {
     return [{ event: 'metadata', namespace: [], data: { run_id: runId, attempt } }]
   }
 
-  async function convert({ method, namespace, data: raw, superseded, ...event }: ThreadEvent): Promise<readonly Frame[]> {
+  async function convert({
+    method,
+    namespace,
+    data: raw,
+    superseded,
+    ...event
+  }: ThreadEvent): Promise<readonly Frame[]> {
     if (superseded) return NOTHING
     const data = fieldsOf(raw)
     switch (method) {
@@ -139,7 +145,15 @@ function updateOf({ node, values, bare, metadata }: Fields): unknown {
 }
 
 /** A chunk of the mode `tools`, from the event that version 3 of the engine made of it. */
-function toolChunk({ event, tool_call_id: toolCallId, tool_name: name, input, delta, output, message }: Fields): Fields {
+function toolChunk({
+  event,
+  tool_call_id: toolCallId,
+  tool_name: name,
+  input,
+  delta,
+  output,
+  message,
+}: Fields): Fields {
   switch (event) {
     case 'tool-started':
       return { event: 'on_tool_start', toolCallId, name, input }

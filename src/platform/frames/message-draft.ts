@@ -54,7 +54,9 @@ export function createMessageDraft({ id: given, name }: Fields): MessageDraft {
         if (block.type !== 'tool_call' && block.type !== 'invalid_tool_call') return undefined
         const sent = String(before?.sent ?? '')
         const all = String(before?.args ?? '') || JSON.stringify(block.args ?? {})
-        return sent.length < all.length ? callChunk(at, block, all.slice(sent.length), sent === '') : undefined
+        return sent.length < all.length
+          ? callChunk(at, block, all.slice(sent.length), sent === '')
+          : undefined
       }
       case 'message-finish':
         usage = end.usage

@@ -55,7 +55,11 @@ async function* frameBatches(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const frames of numberedFrames(context, request)) {
     const parts = frames.map(({ id, event, namespace, data }) =>
-      encodeSse({ id: String(id), event: [event, ...namespace].join('|'), data: JSON.stringify(data) ?? 'null' }),
+      encodeSse({
+        id: String(id),
+        event: [event, ...namespace].join('|'),
+        data: JSON.stringify(data) ?? 'null',
+      }),
     )
     if (parts.length > 0) yield concatBytes(parts)
   }

@@ -56,7 +56,9 @@ export function decodeBatch(
     const topic = topicOf(origins[originOf[i]!]!)
     if (!wanted(topic)) continue
     const event = eventOf(jsonOf(decoder.decode(bytes.subarray(offsets[i], offsets[i + 1]))), topic.runId)
-    events.push(topic.detail === SUPERSEDED && event.method !== 'custom' ? { ...event, superseded: true } : event)
+    events.push(
+      topic.detail === SUPERSEDED && event.method !== 'custom' ? { ...event, superseded: true } : event,
+    )
   }
   return events
 }

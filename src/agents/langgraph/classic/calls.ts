@@ -49,7 +49,8 @@ export function createCallWatch(): CallWatch {
     },
     handleToolStart(...[, , , , , metadata, name, id]: readonly unknown[]) {
       const namespace = isRecord(metadata) ? metadata.langgraph_checkpoint_ns : undefined
-      if (typeof namespace === 'string') tools.push({ id, name: name ?? 'unknown', namespace: namespace.split('|') })
+      if (typeof namespace === 'string')
+        tools.push({ id, name: name ?? 'unknown', namespace: namespace.split('|') })
     },
   }
   return {

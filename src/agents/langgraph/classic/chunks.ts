@@ -44,7 +44,13 @@ export function createChunkReader({ modes }: ClassicRun, calls: CallWatch) {
       case 'tools':
         return tools(namespace, data)
       case 'custom':
-        return [event(mode, namespace, isRecord(data) && 'name' in data && !Array.isArray(data) ? data : { payload: data })]
+        return [
+          event(
+            mode,
+            namespace,
+            isRecord(data) && 'name' in data && !Array.isArray(data) ? data : { payload: data },
+          ),
+        ]
       case 'tasks':
         return tasks(namespace, data)
       case 'checkpoints':
@@ -71,7 +77,9 @@ export function createChunkReader({ modes }: ClassicRun, calls: CallWatch) {
     const { event: kind, id } = Object(events[0]?.params.data) as Data
     return [
       ...(wanted.has('messages-tuple') ? [chunk(graph, 'messages', [message, metadata])] : []),
-      ...(wanted.has('messages') && kind === 'message-start' ? [chunk(graph, 'metadata', { id, metadata })] : []),
+      ...(wanted.has('messages') && kind === 'message-start'
+        ? [chunk(graph, 'metadata', { id, metadata })]
+        : []),
       ...events,
     ]
   }
@@ -137,17 +145,29 @@ function toolData({ event: kind, toolCallId, name, input, data, output, error }:
     case 'on_tool_start':
       return { event: 'tool-started', ...call, tool_name: String(name ?? 'unknown'), input }
     case 'on_tool_event':
-      return { event: 'tool-output-delta', ...call, delta: typeof data === 'string' ? data : JSON.stringify(toJson(data ?? '')) }
+      return {
+        event: 'tool-output-delta',
+        ...call,
+        delta: typeof data === 'string' ? data : JSON.stringify(toJson(data ?? '')),
+      }
     case 'on_tool_end':
       return { event: 'tool-finished', ...call, output }
     default:
-      return { event: 'tool-error', ...call, message: isRecord(error) ? String(error.message) : String(error) }
+      return {
+        event: 'tool-error',
+        ...call,
+        message: isRecord(error) ? String(error.message) : String(error),
+      }
   }
 }
 
 /** A chunk of the mode `debug`. The payload of a task is that of the event before it, and is not written twice. */
 function debug(namespace: Namespace, { payload, ...data }: Data): EngineEvent {
-  return chunk(namespace, 'debug', data.type === 'checkpoint' ? { ...data, payload: checkpoint(payload as Data) } : data)
+  return chunk(
+    namespace,
+    'debug',
+    data.type === 'checkpoint' ? { ...data, payload: checkpoint(payload as Data) } : data,
+  )
 }
 
 /** A checkpoint with the names of the REST, and without what belongs to the engine. */
@@ -155,7 +175,9 @@ function checkpoint({ config, parentConfig, tasks, ...payload }: Data): Data {
   const items = (tasks ?? []) as readonly Data[]
   return {
     ...payload,
-    tasks: items.map(({ state, ...task }) => (isRecord(state) ? { ...task, checkpoint: wireRef(state) } : task)),
+    tasks: items.map(({ state, ...task }) =>
+      isRecord(state) ? { ...task, checkpoint: wireRef(state) } : task,
+    ),
     checkpoint: wireRef(config),
     parent_checkpoint: wireRef(parentConfig),
     config: withoutInternals(config),

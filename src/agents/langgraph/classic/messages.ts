@@ -61,7 +61,8 @@ export function createMessageReader(calls: CallWatch) {
   return {
     read,
     /** The ends of messages whose model has ended. Their chunks do not say it. */
-    finishEnded: () => (open.size === 0 ? [] : finish(({ place, id, chunks }) => calls.hasEnded(place, id, chunks))),
+    finishEnded: () =>
+      open.size === 0 ? [] : finish(({ place, id, chunks }) => calls.hasEnded(place, id, chunks)),
     /** The ends of messages of a task that has ended. */
     finishIn: (place: string) => finish((message) => message.place === place),
     finishAll: () => finish(() => true),
@@ -110,14 +111,21 @@ function whole(message: StreamedMessage, id: string, metadata: MessageMetadata):
 }
 
 /** An encoder of one message, whose events are those of the engine. */
-function encoding(id: string, { langgraph_node: node, langgraph_checkpoint_ns: place = '' }: MessageMetadata) {
+function encoding(
+  id: string,
+  { langgraph_node: node, langgraph_checkpoint_ns: place = '' }: MessageMetadata,
+) {
   const namespace = place === '' ? [] : place.split('|')
   let events: EngineEvent[] = []
   const encoder: MessageEncoder = createMessageEncoder((data: WireMessageEvent) =>
     events.push({
       method: 'messages',
       // It tells messages apart that one node writes at the same time.
-      params: { namespace, ...(node !== undefined && { node }), data: { ...data, run_id: id.replace(/^run-/, '') } },
+      params: {
+        namespace,
+        ...(node !== undefined && { node }),
+        data: { ...data, run_id: id.replace(/^run-/, '') },
+      },
     }),
   )
   const encode = (write: () => void): readonly EngineEvent[] => {

@@ -26,7 +26,8 @@ export async function streamClassic(
 ): Promise<ClassicStream> {
   const wanted = new Set(classic.modes)
   // The engine has no other way to give its checkpoints whole.
-  const modes = wanted.has('debug') || wanted.has('checkpoints') ? [...PROTOCOL_MODES, 'debug'] : PROTOCOL_MODES
+  const modes =
+    wanted.has('debug') || wanted.has('checkpoints') ? [...PROTOCOL_MODES, 'debug'] : PROTOCOL_MODES
   const calls = createCallWatch()
   const asked = {
     ...options,
@@ -47,7 +48,9 @@ export async function streamClassic(
       for (;;) {
         const step = await chunks.next()
         if (step.done) break
-        yield* wanted.has('events') ? fromEvent(step.value as RunnableEvent) : reader.read(step.value as GraphChunk)
+        yield* wanted.has('events')
+          ? fromEvent(step.value as RunnableEvent)
+          : reader.read(step.value as GraphChunk)
       }
       isOver = true
       yield* reader.end('completed')
