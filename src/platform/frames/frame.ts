@@ -11,6 +11,19 @@ export interface Frame {
   readonly isOfMessage?: true
 }
 
+/** The run whose frames are made, and what they are made for. */
+export interface FrameRequest {
+  readonly threadId: string
+  readonly runId: string
+  /** By their names in requests. */
+  readonly modes: readonly string[]
+  readonly subgraphs: boolean
+  /** Whether the run logs what a client of the REST asked for beside the protocol's events. */
+  readonly isClassic: boolean
+  /** Whether the run was asked to stop: it waits at no breakpoint then. */
+  readonly wasCancelled: () => Promise<boolean>
+}
+
 export type Fields = Readonly<Record<string, unknown>>
 
 export const fieldsOf = (value: unknown): Fields => Object(value) as Fields

@@ -1,18 +1,6 @@
 import type { ThreadEvent } from '../../runs/index.ts'
-import { type Fields, type Frame, fieldsOf, graphOf } from './frame.ts'
+import { type Fields, type Frame, type FrameRequest, fieldsOf, graphOf } from './frame.ts'
 import { createMessageFrames } from './message-frames.ts'
-
-export interface FrameRequest {
-  readonly threadId: string
-  readonly runId: string
-  /** By their names in requests. */
-  readonly modes: readonly string[]
-  readonly subgraphs: boolean
-  /** Whether the run logs what a client of the REST asked for beside the protocol's events. */
-  readonly isClassic: boolean
-  /** Whether the run was asked to stop: it waits at no breakpoint then. */
-  readonly wasCancelled: () => Promise<boolean>
-}
 
 const NOTHING: readonly Frame[] = []
 

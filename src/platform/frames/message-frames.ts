@@ -1,5 +1,4 @@
-import { type Fields, type Frame, fieldsOf, graphOf } from './frame.ts'
-import type { FrameRequest } from './make-frames.ts'
+import { type Fields, type Frame, type FrameRequest, fieldsOf, graphOf } from './frame.ts'
 import { createMessageDraft, type MessageDraft } from './message-draft.ts'
 
 type Namespace = readonly string[]

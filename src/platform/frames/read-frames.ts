@@ -1,5 +1,4 @@
-import { concatBytes } from '../../bytes.ts'
-import { encodeSse, type SseSource } from '../../http/index.ts'
+import { formatSse, type SseSource } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
 import type { ThreadEvent } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
@@ -18,6 +17,8 @@ export interface FramesRequest {
   readonly lastEventId?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
+
+const encoder = new TextEncoder()
 
 /** A frame with its number in the run: 0, 1, 2, … */
 export interface NumberedFrame extends Frame {
@@ -54,14 +55,14 @@ async function* frameBatches(
   request: FramesRequest,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const frames of numberedFrames(context, request)) {
-    const parts = frames.map(({ id, event, namespace, data }) =>
-      encodeSse({
+    const text = frames.map(({ id, event, namespace, data }) =>
+      formatSse({
         id: String(id),
         event: [event, ...namespace].join('|'),
         data: JSON.stringify(data) ?? 'null',
       }),
     )
-    if (parts.length > 0) yield concatBytes(parts)
+    if (text.length > 0) yield encoder.encode(text.join(''))
   }
 }
 
