@@ -57,6 +57,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Many instances', link: '/docs/deploying' },
       { text: 'LangGraph’s REST', link: '/docs/platform' },
       { text: 'Crons', link: '/docs/crons' },
+      { text: 'The event stream of a run', link: '/docs/frames' },
       { text: 'Watch a server', link: '/docs/operating' },
       { text: 'Devtools', link: '/docs/devtools' },
       { text: 'Upgrade', link: '/docs/upgrading' },

@@ -57,11 +57,31 @@ function nameOf(error: unknown): string {
  * always while the storage fails, whose errors an agent may pass on as its own.
  */
 export function withoutErrorText(context: FailureTold, event: AgentEvent, ofStorage: boolean): AgentEvent {
+  if (event.method === 'chunks') return { ...event, data: withoutChunkErrors(context, event.data, ofStorage) }
   const data = event.data as { readonly [key: string]: unknown } | null | undefined
   const key = errorKeyOf(event.method, data)
   if (key === undefined || data?.[key] == null) return event
   const shown = ofStorage ? HIDDEN : hide(context, data[key])
   return { ...event, data: { ...data, [key]: shown } }
+}
+
+interface Chunk {
+  readonly mode?: unknown
+  // biome-ignore lint/suspicious/noExplicitAny: a chunk has the shape that LangGraph gives it
+  readonly data?: any
+}
+
+/** A chunk of LangGraph's stream, in which tools, runnables and the tasks of a checkpoint may tell their errors. */
+function withoutChunkErrors(context: FailureTold, chunk: unknown, ofStorage: boolean): unknown {
+  const { mode, data } = chunk as Chunk
+  const shown = (error: unknown): string => (ofStorage ? HIDDEN : hide(context, error))
+  const without = <T extends { readonly error?: unknown }>(owner: T): T =>
+    owner?.error == null ? owner : { ...owner, error: shown(owner.error) }
+  if (mode === 'tools') return { mode, data: without(data) }
+  if (mode === 'events') return { mode, data: { ...data, data: without(data.data) } }
+  const { tasks } = data?.payload ?? {}
+  if (mode !== 'debug' || !tasks) return chunk
+  return { mode, data: { ...data, payload: { ...data.payload, tasks: tasks.map(without) } } }
 }
 
 /** What clients are told of an error of a write to an agent's state: not the text of the agent's own code. */

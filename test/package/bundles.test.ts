@@ -62,8 +62,11 @@ const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[
   ['memoryCheckpointer', 'agentwire', 5.5],
 ]
 
-/** What is loaded when somebody asks for it: the devtools, whose entry has a ceiling of its own, and the counts of a memory store. */
-const ON_DEMAND = ['./dist/group-*.js', './dist/counts-*.js']
+/**
+ * What is loaded when somebody asks for it: the devtools, whose entry has a ceiling of its own, the counts of a memory store, and
+ * how graphs run for clients of the platform's REST.
+ */
+const ON_DEMAND = ['./dist/group-*.js', './dist/counts-*.js', './dist/run-classic-*.js']
 
 const allowed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)])
 

@@ -1,5 +1,4 @@
 import type { AgentEvent, AgentTask } from '../agent.ts'
-import { streamClassic } from './classic/stream.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
 import {
@@ -49,9 +48,12 @@ export async function* streamGraph(
     const checkpointId = await continuationOf(task)
     const options = runOptions({ ...task, checkpointId }, recursionLimit, stop.signal)
     const { classic } = task
-    const { events, settled } = await outsideAnyRun(() =>
-      classic ? streamClassic(runnable, input, options, classic) : streamThird(runnable, input, options),
-    )
+    const { events, settled } = await outsideAnyRun(async () => {
+      if (!classic) return streamThird(runnable, input, options)
+      // Loaded where a client of the REST needs it: it reads the messages of every provider.
+      const { streamClassic } = await import('./classic/run-classic.ts')
+      return streamClassic(runnable, input, options, classic)
+    })
     const { translate, rest, unsaved, cut } = createTranslator()
     task.onStop?.(async () => {
       await settled()
