@@ -23,11 +23,12 @@ export interface PlatformGroupOptions
 export function createPlatformGroup(options: PlatformGroupOptions): WebHandler {
   const { engine, authorize, switches = {}, webhooks: deliveries = {}, ...handler } = options
   const { onError, onClose } = handler
+  const webhooks = createWebhooks(engine, deliveries, onError)
+  const starts = { engine, authorize, onError, webhooks }
   const crons = switches.disable_runs
     ? undefined
-    : createCrons({ engine, onError, startRun: startCronRun(engine) })
-  const webhooks = createWebhooks(engine, deliveries, onError)
-  const context: PlatformContext = { engine, authorize, onError, crons, webhooks }
+    : createCrons({ engine, onError, startRun: startCronRun(starts) })
+  const context: PlatformContext = { ...starts, crons }
   return createHandler({
     ...handler,
     routes: guardRoutes(context, routesOf(switches)).map(([method, pattern, endpoint, isPublic]) => [

@@ -4,6 +4,7 @@ import { createCrons } from '../../src/platform/crons/crons.ts'
 import { type CronRecord, clockOf, insertCron } from '../../src/platform/crons/records.ts'
 import { dueDates } from '../../src/platform/crons/schedule.ts'
 import { startCronRun } from '../../src/platform/crons/start.ts'
+import { createWebhooks } from '../../src/platform/runs/webhooks.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 
@@ -51,7 +52,17 @@ export function startInstance(
     onError: (error) => errors.push(error),
   })
   const onError = (error: unknown) => errors.push(error)
-  const crons = createCrons({ engine, onError, startRun: startCronRun(engine), times })
+  const crons = createCrons({
+    engine,
+    onError,
+    startRun: startCronRun({
+      engine,
+      authorize: undefined,
+      onError,
+      webhooks: createWebhooks(engine, {}, onError),
+    }),
+    times,
+  })
   onTestFinished(async () => {
     await crons.close()
     await engine.close()

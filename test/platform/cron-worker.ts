@@ -1,6 +1,7 @@
 import { createAgentEngine, defineAgent } from '../../src/index.ts'
 import { createCrons } from '../../src/platform/crons/crons.ts'
 import { startCronRun } from '../../src/platform/crons/start.ts'
+import { createWebhooks } from '../../src/platform/runs/webhooks.ts'
 import { openStorage } from '../../src/storage/open.ts'
 
 /** A process that starts runs of crons until it is killed. With `HANGS` it has started them, but never comes to note them. */
@@ -12,7 +13,12 @@ const agent = defineAgent({
 })
 const onError = (error: unknown) => console.error('reported', error)
 const engine = createAgentEngine({ agents: { agent }, store, checkpointer, leaseTtlMs: 1_000, onError })
-const start = startCronRun(engine)
+const start = startCronRun({
+  engine,
+  authorize: undefined,
+  onError,
+  webhooks: createWebhooks(engine, {}, onError),
+})
 const crons = createCrons({
   engine,
   onError,

@@ -413,6 +413,8 @@ describe('a request that is not right', () => {
     ['enabled', { ...good, enabled: 'yes' }, /enabled/],
     ['metadata', { ...good, metadata: [] }, /metadata/],
     ['a run that is not right', { ...good, config: { recursion_limit: 0 } }, /config.recursion_limit/],
+    ['a webhook to this machine', { ...good, webhook: 'http://127.0.0.1/hook' }, /webhook/],
+    ['a stream mode', { ...good, stream_mode: 'x' }, /stream_mode/],
     ['a strategy', { ...good, multitask_strategy: 'wait' }, /multitask_strategy/],
     ['an array', [good], /expected an object/],
     ['a prototype', JSON.parse('{"__proto__":{"schedule":"* * * * *"},"assistant_id":"agent"}'), /schedule/],

@@ -28,19 +28,20 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
     principal,
     assistantId,
     threadId: threadId === '' ? null : threadId,
-    request: { ...request, payload: checked(request.payload) },
+    request: { ...request, payload: checked(context, assistantId, request.payload) },
   })
   crons?.wake()
   return json(presentCron(cron))
 }
 
 /** `PATCH /runs/crons/{cron_id}`: what is named takes the place of what was; metadata are merged. */
-export async function patchCron({ engine, crons }: PlatformContext, call: FaceCall): Promise<Response> {
+export async function patchCron(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const { engine, crons } = context
   const { assistant_id: _, payload, metadata, ...request } = await requestOf(call)
   const owner = ownerOf(call.principal)
   const cron = await changeCron(engine.store, owner, idOf(call), (known) => ({
     ...request,
-    payload: checked({ ...known.payload, ...payload }),
+    payload: checked(context, known.assistantId, { ...known.payload, ...payload }),
     metadata: { ...known.metadata, ...metadata },
   }))
   if (!cron) throw notFound(call)
@@ -57,8 +58,12 @@ export async function deleteCron({ engine: { store } }: PlatformContext, call: F
 }
 
 /** The request as it is kept. */
-function checked(payload: CronRequest['payload'] = {}): Readonly<Record<string, unknown>> {
-  runOf(payload)
+function checked(
+  context: PlatformContext,
+  assistantId: string,
+  payload: CronRequest['payload'] = {},
+): Readonly<Record<string, unknown>> {
+  runOf(context, { assistantId, payload })
   return payload
 }
 

@@ -1,30 +1,23 @@
 import { HttpError } from '../../http/index.ts'
 import { namedAssistant } from '../../requests/assistants.ts'
 import { readBy } from '../../requests/body.ts'
-import { runConfig } from '../../requests/run-config.ts'
-import { list, object, oneOf, optional, record, string, unknown, whole } from '../../requests/schema.ts'
-import type { AgentEngine } from '../../runs/index.ts'
-import type { Json } from '../../storage/store/store.ts'
+import { noSuchThread } from '../../runs/errors.ts'
+import type { PlatformContext } from '../context.ts'
+import { startPlatformRun } from '../runs/start-run.ts'
+import { type RunCreate, runCreateSchema } from '../runs/wire.ts'
 import type { CronContext } from './fire.ts'
+import type { CronRecord } from './records.ts'
 
-/** The request of a run, as a cron keeps it. */
-const runSchema = object({
-  input: unknown,
-  config: optional(
-    object({
-      configurable: optional(record),
-      recursion_limit: optional(whole(1)),
-      tags: optional(list(string, 0, 1_000)),
-      metadata: optional(record),
-    }),
-  ),
-  context: optional(record),
-  multitask_strategy: optional(oneOf('reject', 'interrupt', 'rollback', 'enqueue')),
-})
-
-/** The request of each run of a cron. Throws 400 for one that is not right. */
-export const runOf = (payload: unknown) =>
-  readBy(runSchema, payload, (message) => new HttpError(400, 'invalid_argument', message))
+/** The request of each run of a cron. Throws 400 for one that is not right, and for a webhook that nothing could be sent to. */
+export function runOf(
+  { webhooks }: Pick<PlatformContext, 'webhooks'>,
+  { assistantId, payload }: Pick<CronRecord, 'assistantId' | 'payload'>,
+): RunCreate {
+  const body = { ...payload, assistant_id: assistantId }
+  const run = readBy(runCreateSchema, body, (message) => new HttpError(400, 'invalid_argument', message))
+  if (run.webhook !== undefined) webhooks.check(run.webhook, undefined)
+  return run
+}
 
 /** The assistant that a request names. Throws 404. */
 export function assistantIdOf({ engine }: Pick<CronContext, 'engine'>, named: string): string {
@@ -36,18 +29,14 @@ export function assistantIdOf({ engine }: Pick<CronContext, 'engine'>, named: st
 
 /** Starts a run of a cron, for who made it. */
 export const startCronRun =
-  (engine: AgentEngine): CronContext['startRun'] =>
-  async ({ payload, principal, assistantId, threadId: ownThread }, { threadId, command, metadata }) => {
-    const { input, config, context, multitask_strategy } = runOf(payload)
-    return engine.start({
-      threadId,
-      command,
-      principal,
-      assistantId,
-      input,
-      metadata,
-      mustExist: ownThread !== null,
-      multitaskStrategy: multitask_strategy,
-      config: { ...runConfig(config, metadata, engine.limits), ...(context && { context: context as Json }) },
-    })
+  (context: Omit<PlatformContext, 'crons'>): CronContext['startRun'] =>
+  async (cron, { threadId, command, metadata }) => {
+    const { principal } = cron
+    const ofThread = cron.threadId !== null
+    if (ofThread && !(await context.engine.findThread({ threadId, principal }))) throw noSuchThread(threadId)
+    return startPlatformRun(
+      context,
+      { principal, threadId, key: command },
+      { ...runOf(context, cron), metadata, if_not_exists: ofThread ? 'reject' : 'create' },
+    )
   }

@@ -5,7 +5,13 @@ import { threadMetadata } from '../../requests/assistants.ts'
 import { threadIdOf } from '../../requests/ids.ts'
 import { forkPoint } from '../../requests/run-config.ts'
 import { titleOf } from '../../requests/title.ts'
-import { RunError, type RunRequest, type Started, type ThreadRecord } from '../../runs/index.ts'
+import {
+  type CommandKey,
+  RunError,
+  type RunRequest,
+  type Started,
+  type ThreadRecord,
+} from '../../runs/index.ts'
 import type { Json } from '../../storage/store/store.ts'
 import type { PlatformContext } from '../context.ts'
 import { answersOf } from './answers.ts'
@@ -22,6 +28,8 @@ export interface RunOrder {
   readonly threadId?: string | undefined
   /** Absent for runs that the server starts by itself. */
   readonly request?: Request | undefined
+  /** The idempotency key of runs that the server starts by itself: a repeated order starts no second one. */
+  readonly key?: CommandKey | undefined
   /** Where callers reach the server, for webhooks that are a path of it. */
   readonly base?: string | undefined
 }
@@ -35,14 +43,14 @@ export interface StartedRun extends Started {
 
 /** Starts what a body of the REST asks for. A refused one changes nothing. Throws `HttpError` and `RunError`. */
 export const startPlatformRun = async (
-  context: PlatformContext,
+  context: Omit<PlatformContext, 'crons'>,
   order: RunOrder,
   body: RunCreate,
 ): Promise<StartedRun> => (await planRun(context, order, body))()
 
 /** Checks a body, and gives what starts its run. */
 export async function planRun(
-  context: PlatformContext,
+  context: Omit<PlatformContext, 'crons'>,
   order: RunOrder,
   body: RunCreate,
 ): Promise<() => Promise<StartedRun>> {
@@ -64,6 +72,7 @@ export async function planRun(
     threadId,
     principal,
     request,
+    command: order.key,
     traceparent: request?.headers.get('traceparent'),
     assistantId: assistant.graphId,
     checkpointId: checkpointOf(body),
@@ -102,7 +111,7 @@ const checkpointOf = (body: RunCreate): string | undefined =>
 
 /** A command goes on with a thread, so that there must be one. */
 async function makeThread(
-  { engine }: PlatformContext,
+  { engine }: Pick<PlatformContext, 'engine'>,
   { threadId, principal, assistantId, metadata }: RunRequest,
 ): Promise<ThreadRecord | undefined> {
   return engine.createThread({ threadId, principal, assistantId, metadata })
