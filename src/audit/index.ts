@@ -13,6 +13,8 @@ export {
   type CheckpointerUnderAudit,
   checkpointerAudits,
 } from './checkpointer.ts'
+export type { GraphStoreIndex } from './graph-store/rule.ts'
+export { type GraphStoreAuditOptions, graphStoreAudits } from './graph-store.ts'
 export type { AuditLevel } from './server/rule.ts'
 export type { AuditedAgents } from './server/scene.ts'
 export {

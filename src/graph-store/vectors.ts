@@ -65,6 +65,9 @@ export function scoreOf(
 }
 
 function decodeVector(text: StoredVector): Float32Array {
-  const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
+  const chars = atob(text)
+  const bytes = new Uint8Array(chars.length)
+  // A search decodes every vector under its prefix, and `Uint8Array.from` takes ten times as long.
+  for (let at = 0; at < chars.length; at++) bytes[at] = chars.charCodeAt(at)
   return new Float32Array(bytes.buffer)
 }

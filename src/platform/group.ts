@@ -10,6 +10,7 @@ import { startCronRun } from './crons/start.ts'
 import { META_ROUTES } from './meta/routes.ts'
 import { RUN_ROUTES } from './runs/routes.ts'
 import { createWebhooks, type WebhookOptions } from './runs/webhooks.ts'
+import { STORE_ROUTES } from './store/routes.ts'
 
 export interface PlatformGroupOptions
   extends Pick<HandlerOptions, 'basePath' | 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
@@ -53,8 +54,10 @@ export function createPlatformGroup(options: PlatformGroupOptions): WebHandler {
 const routesOf = ({
   disable_meta,
   disable_runs,
+  disable_store,
 }: PlatformSwitches): readonly FaceRoute<PlatformContext>[] => [
   ...(disable_runs ? [] : CRON_ROUTES),
   ...(disable_meta ? [] : META_ROUTES),
   ...(disable_runs ? [] : RUN_ROUTES),
+  ...(disable_store ? [] : STORE_ROUTES),
 ]

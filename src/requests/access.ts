@@ -31,6 +31,10 @@ export interface ThreadResource {
   /** Absent when listing. */
   readonly threadId?: string | undefined
   readonly assistantId?: string | undefined
+  /** Of an item of the store, or the prefix that is searched. */
+  readonly namespace?: readonly string[] | undefined
+  /** Of an item of the store. */
+  readonly key?: string | undefined
 }
 
 /**

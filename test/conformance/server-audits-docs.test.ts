@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { requirements } from '../../src/audit/adapter/requirements.ts'
-import { checkpointerAudits, serverAudits, storeAudits } from '../../src/audit/index.ts'
+import { checkpointerAudits, graphStoreAudits, serverAudits, storeAudits } from '../../src/audit/index.ts'
 import { serverRules } from '../../src/audit/server/rules.ts'
 
 const page = readFileSync(new URL('../../docs/audits.md', import.meta.url), 'utf8')
@@ -43,6 +43,13 @@ test.each([
   ],
   ['store', table(['id', 'what must hold'], ids(storeAudits({ create: unopened, reopens: true })))],
   ['checkpointer', table(['id', 'what must hold'], ids(checkpointerAudits({ create: unopened })))],
+  [
+    'graph-store',
+    table(
+      ['id', 'what must hold'],
+      ids(graphStoreAudits({ create: unopened, createIndexed: unopened, advance() {} })),
+    ),
+  ],
 ])('docs/audits.md has every rule of the %s audits', (suite, expected) => {
   const found = page.split(`<!-- ${suite} -->`)[1]?.split(`<!-- /${suite} -->`)[0]
   expect(found?.trim()).toBe(expected)

@@ -1,0 +1,42 @@
+import type { GraphStoreLike } from '../graph-store/index.ts'
+import { batchRules } from './graph-store/batches.ts'
+import { itemRules } from './graph-store/items.ts'
+import { namespaceRules } from './graph-store/namespaces.ts'
+import { type GraphStoreIndex, type GraphStoreRule, sceneOf } from './graph-store/rule.ts'
+import { searchRules } from './graph-store/search.ts'
+import { similarityRules } from './graph-store/similarity.ts'
+import { ttlRules } from './graph-store/ttl.ts'
+import type { Audit } from './types.ts'
+
+export interface GraphStoreAuditOptions {
+  /** Gives an empty store. */
+  readonly create: () => GraphStoreLike | Promise<GraphStoreLike>
+  /** Gives an empty store that searches by similarity. Without it nothing of that is audited. */
+  readonly createIndexed?: ((index: GraphStoreIndex) => GraphStoreLike | Promise<GraphStoreLike>) | undefined
+  /** Moves the clock of the store on by so many milliseconds. Without it times to live are not audited: LangGraph requires none. */
+  readonly advance?: ((ms: number) => void | Promise<void>) | undefined
+}
+
+/**
+ * What every LangGraph `BaseStore` must do, as graphs and the platform's REST rely on it. LangGraph's own `InMemoryStore` passes.
+ *
+ * ```ts
+ * for (const audit of graphStoreAudits({ create: () => new MyStore() })) test(audit.name, audit.fn)
+ * ```
+ */
+export function graphStoreAudits({ create, createIndexed, advance }: GraphStoreAuditOptions): Audit[] {
+  const auditOf = ({ id, name, check }: GraphStoreRule): Audit => ({
+    id: `graph-store.${id}`,
+    name,
+    source: 'BaseStore of @langchain/langgraph-checkpoint',
+    fn: () => check(sceneOf(create, createIndexed, advance)),
+  })
+  return [
+    ...itemRules,
+    ...batchRules,
+    ...searchRules,
+    ...namespaceRules,
+    ...(createIndexed ? similarityRules : []),
+    ...(advance ? ttlRules : []),
+  ].map(auditOf)
+}

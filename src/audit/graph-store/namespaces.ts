@@ -1,0 +1,67 @@
+import type { GraphStore, GraphStoreNamespaceOptions } from '../../graph-store/index.ts'
+import { equal } from '../check.ts'
+import type { GraphStoreRule } from './rule.ts'
+
+const NAMESPACES = [['a'], ['a', 'b'], ['a', 'b', 'd'], ['a', 'c', 'd'], ['b', 'c'], ['b', 'c', 'x']]
+
+const CASES: readonly (readonly [options: GraphStoreNamespaceOptions, names: readonly string[]])[] = [
+  [{}, ['a', 'a b', 'a b d', 'a c d', 'b c', 'b c x']],
+  [{ prefix: ['a'] }, ['a', 'a b', 'a b d', 'a c d']],
+  [{ prefix: ['a', 'b'] }, ['a b', 'a b d']],
+  [{ prefix: ['*', 'c'] }, ['a c d', 'b c', 'b c x']],
+  [{ prefix: ['a', '*', 'd'] }, ['a b d', 'a c d']],
+  [{ suffix: ['d'] }, ['a b d', 'a c d']],
+  [{ suffix: ['c', '*'] }, ['a c d', 'b c x']],
+  [{ prefix: ['a'], suffix: ['c', 'd'] }, ['a c d']],
+  [{ prefix: ['none'] }, []],
+  [{ prefix: ['a', 'b', 'd', 'e'] }, []],
+  [{ maxDepth: 1 }, ['a', 'b']],
+  [{ maxDepth: 2 }, ['a', 'a b', 'a c', 'b c']],
+  [{ maxDepth: 2, prefix: ['a'] }, ['a', 'a b', 'a c']],
+  [{ maxDepth: 2, suffix: ['d'] }, ['a b', 'a c']],
+]
+
+async function withNamespaces(open: () => Promise<GraphStore>): Promise<GraphStore> {
+  const store = await open()
+  for (const namespace of [...NAMESPACES].reverse()) {
+    await store.put(namespace, 'one', {})
+    await store.put(namespace, 'two', {})
+  }
+  return store
+}
+
+const namesOf = (namespaces: readonly string[][]): string[] => namespaces.map((labels) => labels.join(' '))
+
+export const namespaceRules: readonly GraphStoreRule[] = [
+  {
+    id: 'namespaces.match',
+    name: 'lists namespaces by prefix, suffix and depth, each once',
+    async check({ open }) {
+      const store = await withNamespaces(open)
+      for (const [options, names] of CASES)
+        equal(JSON.stringify(options), namesOf(await store.listNamespaces(options)).sort(), names)
+    },
+  },
+  {
+    id: 'namespaces.order',
+    name: 'lists namespaces in the order of their names',
+    async check({ open }) {
+      const names = namesOf(await (await withNamespaces(open)).listNamespaces())
+      equal('names', names, [...names].sort())
+    },
+  },
+  {
+    id: 'namespaces.pages',
+    name: 'gives every namespace on one page',
+    async check({ open }) {
+      const store = await withNamespaces(open)
+      for (const options of [{}, { maxDepth: 2 }, { suffix: ['d'] }]) {
+        const all = namesOf(await store.listNamespaces(options))
+        const seen: string[] = []
+        for (let offset = 0; offset <= all.length; offset += 2)
+          seen.push(...namesOf(await store.listNamespaces({ ...options, limit: 2, offset })))
+        equal(`pages of two ${JSON.stringify(options)}`, seen, all)
+      }
+    },
+  },
+]

@@ -1,0 +1,73 @@
+import { type GraphStore, GraphStoreError } from '../../graph-store/index.ts'
+import { HttpError } from '../../http/index.ts'
+import type { ThreadResource } from '../../requests/access.ts'
+import type { FaceCall } from '../../requests/routes.ts'
+import type { PlatformContext } from '../context.ts'
+
+/**
+ * What a request of the store asks for: its body, or the query of a GET, over which fields of a body go that a permission has
+ * put there.
+ */
+export async function fieldsOf({
+  request,
+  url,
+  json,
+}: Pick<FaceCall, 'request' | 'url' | 'json'>): Promise<unknown> {
+  const body = await json()
+  if (request.method !== 'GET') return body
+  const { searchParams } = url
+  const namespace = searchParams.get('namespace')
+  return {
+    namespace: namespace ? namespace.split('.') : [],
+    key: searchParams.get('key') ?? undefined,
+    ...(body as object | null | undefined),
+  }
+}
+
+/** What `authorize` is told of it. */
+export async function resourceOf(
+  _context: PlatformContext,
+  call: Parameters<typeof fieldsOf>[0],
+): Promise<ThreadResource> {
+  const fields = Object((await fieldsOf(call)) ?? {})
+  const namespace = fields.namespace ?? fields.namespace_prefix ?? fields.prefix ?? []
+  return {
+    namespace: Array.isArray(namespace) ? namespace.map(String) : [],
+    ...(typeof fields.key === 'string' && { key: fields.key }),
+  }
+}
+
+/** The store of who asks. Throws 403 where it is one of all users and nothing decides what each of them may see. */
+export function storeOf({ engine, authorize }: PlatformContext, { principal }: FaceCall): GraphStore {
+  if (!engine.sharesGraphStore || principal === null || authorize) return engine.graphStore(principal)
+  throw new HttpError(
+    403,
+    'permission_denied',
+    'The store of this server is one for all users. It is served once `authorize` decides which namespaces each of them may use.',
+  )
+}
+
+/** Throws 400 where there is none, and 422 for a label that no item can have. */
+export function assertNamespace(namespace: readonly string[] | undefined): asserts namespace is string[] {
+  if (!namespace?.length) throw new HttpError(400, 'invalid_argument', 'Namespace is required')
+  assertLabels(namespace)
+}
+
+export function assertLabels(namespace: readonly string[] = []): void {
+  if (namespace.every((label) => label !== '' && !label.includes('.'))) return
+  const message = `The labels of a namespace cannot be empty or contain periods: ${JSON.stringify(namespace)}.`
+  throw new HttpError(422, 'invalid_namespace', message)
+}
+
+/** Calls the store, whose refusals become 400 and 422. A store of your own throws an `InvalidNamespaceError` of LangGraph. */
+export async function ask<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof GraphStoreError && error.code !== 'embed_failed')
+      throw new HttpError(error.code === 'invalid_argument' ? 400 : 422, error.code, error.message)
+    if (error instanceof Error && error.name === 'InvalidNamespaceError')
+      throw new HttpError(422, 'invalid_namespace', error.message)
+    throw error
+  }
+}
