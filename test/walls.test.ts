@@ -151,6 +151,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   cli: [
     'adapters',
     'src/errors',
+    'src/graph-store',
     'src/ids',
     'src/http',
     'src/storage',

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { ConfigError, type ExportPath, type Reader, reader } from './config-reader.ts'
 import { type HttpSection, httpOf } from './http-section.ts'
+import { type StoreSection, storeSectionOf } from './store-section.ts'
 
 /** A `langgraph.json` as far as `agentwire serve` reads it. Other sections are for builds and other servers. */
 export interface Config {
@@ -14,6 +15,7 @@ export interface Config {
   readonly env: string | Readonly<Record<string, string>> | readonly string[]
   readonly auth: ExportPath | undefined
   readonly checkpointer: ExportPath | undefined
+  readonly store: StoreSection
   readonly http: HttpSection
   /** What it asks for and does not get, in sentences. */
   readonly unsupported: readonly string[]
@@ -58,6 +60,7 @@ function configOf(path: string, value: unknown): Config {
   if (entries.length === 0) throw at.wrong('graphs', 'names no graph', 'such as {"agent":"./graph.ts:graph"}')
   const authSection = at.optional('auth', auth)
   const saver = at.optional('checkpointer', checkpointer)
+  const storeSection = storeSectionOf(at, at.optional('store', store))
   return {
     path,
     folder: dirname(path),
@@ -65,8 +68,12 @@ function configOf(path: string, value: unknown): Config {
     env: envOf(at, env),
     auth: authSection.path === undefined ? undefined : at.exportPath('auth.path', authSection.path),
     checkpointer: saver.path === undefined ? undefined : at.exportPath('checkpointer.path', saver.path),
+    store: storeSection,
     http: httpOf(at, at.optional('http', http)),
-    unsupported: unsupportedOf({ store, saver, ui: root.ui, webhooks: root.webhooks }),
+    unsupported: [
+      ...storeSection.unsupported,
+      ...unsupportedOf({ saver, ui: root.ui, webhooks: root.webhooks }),
+    ],
   }
 }
 
@@ -88,18 +95,12 @@ function envOf(at: Reader, env: unknown): Config['env'] {
 }
 
 function unsupportedOf(sections: {
-  readonly store: unknown
   readonly saver: Readonly<Record<string, unknown>>
   readonly ui: unknown
   readonly webhooks: unknown
 }): string[] {
-  const { store, saver, ui, webhooks } = sections
+  const { saver, ui, webhooks } = sections
   return [
-    ...(store == null
-      ? []
-      : [
-          'store: the server gives graphs no store (`config.store`); compile a graph with the store that it needs.',
-        ]),
     ...(saver.ttl == null ? [] : ['checkpointer.ttl: states are kept until their thread is deleted.']),
     ...(ui == null ? [] : ['ui: pages of components are not served.']),
     ...(webhooks == null ? [] : ['webhooks: runs have no webhooks; tasks of A2A have their own.']),

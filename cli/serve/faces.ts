@@ -25,6 +25,7 @@ export function facesOf(
   const agents = createAgentServer({
     engine: engineWithHeaders(guarded?.engine ?? engine, http.configurableHeaders),
     a2a: withoutA2A || disabled.has('a2a') ? false : {},
+    http: { disable_store: disabled.has('store') },
     authenticate: auth?.authenticate,
     authorize: guarded?.authorize,
   })

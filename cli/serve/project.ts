@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import type { Agent } from '../../src/agents/agent.ts'
+import type { GraphStoreLike, GraphStoreOptions } from '../../src/graph-store/index.ts'
 import type { Checkpointer } from '../../src/storage/index.ts'
 import { agentOf } from './agents.ts'
 import { type AppLike, appOf } from './app.ts'
@@ -9,6 +10,7 @@ import { ConfigError } from './config-reader.ts'
 import { envFileOf, environment } from './environment.ts'
 import { type Modules, projectModules } from './modules.ts'
 import { shareLangGraph } from './share-langgraph.ts'
+import { graphStoreOf } from './store-section.ts'
 
 /** A project as its files are at one time. */
 export interface Project {
@@ -19,6 +21,7 @@ export interface Project {
   readonly auth: ProjectAuth | undefined
   readonly app: AppLike | undefined
   readonly checkpointer: Checkpointer | undefined
+  readonly graphStore: GraphStoreLike | GraphStoreOptions
 }
 
 /**
@@ -56,6 +59,7 @@ async function loadProject(config: Config, modules: Modules): Promise<Project> {
     auth: auth && authOf(await modules.load(auth), `${name}: ${auth.key}: ${auth.file}:${auth.symbol}`),
     app: http.app && appOf(await modules.load(http.app), `${name}: ${http.app.key}: ${http.app.file}`),
     checkpointer: checkpointer && (await checkpointerOf(await modules.load(checkpointer), name)),
+    graphStore: await graphStoreOf(config.store, modules.load, name),
   }
 }
 

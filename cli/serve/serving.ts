@@ -69,7 +69,8 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
 function serverOf(first: Project, { store, ...storage }: OpenedStorage, options: FacesOptions) {
   const agents = new Map(first.agents)
   const checkpointer = first.checkpointer ?? storage.checkpointer
-  const engine = createAgentEngine({ agents, store, checkpointer, drainMs: DRAIN_MS })
+  const { graphStore } = first
+  const engine = createAgentEngine({ agents, store, checkpointer, graphStore, drainMs: DRAIN_MS })
   let faces = facesOf(first, engine, options)
   const handler: WebHandler = {
     routes: faces.routes,

@@ -150,7 +150,7 @@ test('it prints what it serves, and PORT and HOST name the place', async () => {
   const folder = project({
     'langgraph.json': {
       graphs: { agent: './graph.js:graph' },
-      store: { index: {} },
+      store: { index: { embed: 'openai:text-embedding-3-small' } },
       checkpointer: { ttl: {} },
     },
     'graph.js': GRAPH,
@@ -165,7 +165,7 @@ test('it prints what it serves, and PORT and HOST name the place', async () => {
   expect(text).toMatch(/agents +agent\n/)
   expect(text).toMatch(/storage +the memory of this process: a restart forgets all threads\n/)
   expect(text).toMatch(/auth +none/)
-  expect(text).toMatch(/Not supported: store: /)
+  expect(text).toMatch(/Not supported: store\.index\.embed: /)
   expect((await fetch(`http://[::1]:${port}/ok`)).status).toBe(200)
 })
 

@@ -267,10 +267,10 @@ const text = fc.oneof(
 const json = fc.oneof(fc.array(text, { maxLength: 4 }), fc.jsonValue(), fc.constant(undefined))
 const request = fc.record({
   route: fc.constantFrom(
-    ['PUT', '/store/items'],
-    ['DELETE', '/store/items'],
-    ['POST', '/store/items/search'],
-    ['POST', '/store/namespaces'],
+    { method: 'PUT', path: '/store/items' },
+    { method: 'DELETE', path: '/store/items' },
+    { method: 'POST', path: '/store/items/search' },
+    { method: 'POST', path: '/store/namespaces' },
   ),
   body: fc.record({
     namespace: json,
@@ -297,8 +297,8 @@ test('any request is answered, never with a 5xx, and what was put can be read', 
     return { status: response.status, body: answer ? JSON.parse(answer) : undefined }
   }
   await fc.assert(
-    fc.asyncProperty(request, async ({ route: [method, path], body }) => {
-      const { status, body: answer } = await send(method!, path!, body)
+    fc.asyncProperty(request, async ({ route: { method, path }, body }) => {
+      const { status, body: answer } = await send(method, path, body)
       expect([200, 204, 400, 422]).toContain(status)
       if (status >= 400) expect(answer).toEqual({ error: expect.any(String), message: expect.any(String) })
       if (method !== 'PUT' || status !== 204) return
