@@ -28,6 +28,7 @@ export type {
   StateAddress,
   StateSnapshot,
   StateUpdate,
+  StepUpdate,
 } from './agents/agent.ts'
 export { AgentInputError, AgentRejection } from './agents/errors.ts'
 export {
@@ -113,6 +114,7 @@ export {
   type Limits,
   type LogGap,
   type Made,
+  type MetadataValue,
   type MultitaskStrategy,
   type NewThreadRequest,
   type Observe,
@@ -148,8 +150,10 @@ export {
   type ThreadList,
   type ThreadListQuery,
   type ThreadOrder,
+  type ThreadPatch,
   type ThreadRecord,
   type ThreadSubscription,
+  type ThreadTtl,
   type Written,
 } from './runs/index.ts'
 export {

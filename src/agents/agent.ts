@@ -40,6 +40,14 @@ export interface Agent extends AgentProfile {
   getHistory(at: StateAddress, options?: HistoryOptions): AsyncIterable<StateSnapshot>
   /** Writes a checkpoint with the source `update` and gives its id. Throws `AgentInputError` for values the state refuses. */
   updateState(at: StateAddress, update: StateUpdate): Promise<{ readonly checkpointId: string }>
+  /**
+   * Writes a checkpoint for each step, as a run would that had taken these steps, and gives the id of the last one. Each step has
+   * one update or more. Throws `AgentInputError` for what the state refuses. Absent where the agent cannot.
+   */
+  bulkUpdateState?(
+    at: StateAddress,
+    steps: readonly (readonly StepUpdate[])[],
+  ): Promise<{ readonly checkpointId: string }>
 }
 
 /** What an A2A client gets for a message that starts a run. */
@@ -189,6 +197,14 @@ export interface HistoryOptions {
 export interface StateUpdate {
   readonly values: unknown
   readonly asNode?: string | undefined
+}
+
+/** What one node did in a step. */
+export interface StepUpdate extends StateUpdate {
+  /** What a node may return in place of values. */
+  readonly command?:
+    | { readonly update?: unknown; readonly goto?: unknown; readonly resume?: unknown }
+    | undefined
 }
 
 export interface CheckpointRef {

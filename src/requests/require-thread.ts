@@ -13,4 +13,4 @@ export async function requireThread(
 }
 
 export const threadNotFound = (threadId: string): HttpError =>
-  new HttpError(404, 'not_found', `Thread ${JSON.stringify(threadId)} not found.`)
+  new HttpError(404, 'not_found', `Thread with ID ${threadId} not found`)

@@ -57,6 +57,8 @@ import { cancelTask } from './threads/cancel-task.ts'
 import { deleteRun } from './threads/delete-run.ts'
 import { deleteThread } from './threads/delete-thread.ts'
 import { countThreads, listThreads, type ThreadListQuery } from './threads/lists.ts'
+import { copyThread } from './threads/outside/copy-thread.ts'
+import { patchState } from './threads/outside/patch-state.ts'
 import { getRun, listOwnRuns, type RunListQuery } from './threads/runs.ts'
 import { warnOfForgetfulStore } from './threads/savers.ts'
 import { readHistory, readState, type StateQuery } from './threads/state.ts'
@@ -68,6 +70,7 @@ import {
   type OwnedThread,
   patchThread,
   requireRun,
+  type ThreadPatch,
 } from './threads/threads.ts'
 import { type RunTree, readTree } from './threads/tree.ts'
 import { writeState } from './threads/write-state.ts'
@@ -191,14 +194,17 @@ export interface AgentEngine {
   findThread(thread: ThreadAddress): Promise<ThreadRecord | undefined>
   /** Makes an empty thread. Undefined when the id is taken, by this or another owner. */
   createThread(thread: NewThreadRequest): Promise<ThreadRecord | undefined>
-  /** Merges keys into a thread's metadata. Throws `no_such_thread`. */
-  patchThread(
-    thread: ThreadAddress & { readonly metadata: Readonly<Record<string, unknown>> },
-  ): Promise<ThreadRecord>
+  /** Merges keys into a thread's metadata, or sets its time to live. Throws `no_such_thread`. */
+  patchThread(thread: ThreadAddress & ThreadPatch): Promise<ThreadRecord>
+  /**
+   * Makes a thread with all checkpoints of another one, under their ids, and none of its runs and events. The other one may be busy.
+   * Throws `no_such_thread`.
+   */
+  copyThread(thread: ThreadAddress & { readonly newThreadId: string }): Promise<ThreadRecord>
   /** A principal's threads, newest first unless asked otherwise. */
   listThreads(query?: ThreadList): AsyncIterable<ThreadRecord>
-  /** How many threads a principal has, all or those of one status. */
-  countThreads(query?: Pick<ThreadList, 'principal' | 'status'>): Promise<number>
+  /** How many threads a principal has, all or those of one status or with some values in their metadata. */
+  countThreads(query?: Pick<ThreadList, 'principal' | 'status' | 'where' | 'lookAt'>): Promise<number>
   /** The record of a run. Undefined where the principal has no such run, or its record was not kept. */
   getRun(run: ThreadAddress & { readonly runId: string }): Promise<RunRecord | undefined>
   /** The runs of a thread, newest first. Ended ones without `details` are kept for a day. Throws `no_such_thread`. */
@@ -216,6 +222,8 @@ export interface AgentEngine {
   readHistory(thread: ThreadRecord, query: StateQuery, options: HistoryOptions): AsyncIterable<StateSnapshot>
   /** Writes a checkpoint from outside a run, creating the thread when there is none. Throws `thread_busy` during a run. */
   writeState(write: StateWriteRequest): Promise<Written>
+  /** Merges keys into the metadata of the newest checkpoint. Throws `thread_busy` during a run. */
+  patchState(thread: ThreadAddress & { readonly metadata: Readonly<Record<string, unknown>> }): Promise<void>
   /** The tree of a run's agents, built from its lifecycle events. Undefined when the log has none of them. */
   readTree(thread: ThreadRecord, runId: string): Promise<RunTree | undefined>
   /**
@@ -299,9 +307,11 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     readState: (thread, query) => readState(context, thread, query),
     readHistory: (thread, query, history) => readHistory(context, thread, query, history),
     writeState: as(writeState),
+    patchState: as(patchState),
     findThread: as(findThread),
     createThread: as(createThread),
     patchThread: as(patchThread),
+    copyThread: as(copyThread),
     listThreads: (query = {}) => as(listThreads)(query),
     countThreads: (query = {}) => as(countThreads)(query),
     deleteThread: as(deleteThread),

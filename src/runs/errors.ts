@@ -37,7 +37,7 @@ export class RunTimeout extends RunError {
 export const isTimeout = (error: unknown): boolean => error instanceof RunTimeout
 
 export const noSuchThread = (threadId: string): RunError =>
-  new RunError('no_such_thread', `Thread ${JSON.stringify(threadId)} not found.`)
+  new RunError('no_such_thread', `Thread with ID ${threadId} not found`)
 
 export const noSuchTask = (taskId: string): RunError =>
   new RunError('no_such_task', `Task ${JSON.stringify(taskId)} not found.`)

@@ -25,8 +25,11 @@ export type {
 export type { CommandKey, Made, Receipt, Started, Written } from './records/idempotency.ts'
 export {
   type CancelAction,
+  hasList,
   isTaskEnded,
+  type MetadataValue,
   type MultitaskStrategy,
+  metadataOf,
   type OpenInterrupt,
   type QueuedRun,
   type RunEnd,
@@ -38,6 +41,7 @@ export {
   type TaskState,
   type ThreadOrder,
   type ThreadRecord,
+  type ThreadTtl,
   unanswered,
 } from './records/records.ts'
 export type { TaskPage, TaskQuery } from './records/tasks.ts'
@@ -61,4 +65,5 @@ export {
 export type { ThreadListQuery } from './threads/lists.ts'
 export type { RunListQuery } from './threads/runs.ts'
 export type { StateQuery } from './threads/state.ts'
+export type { ThreadPatch } from './threads/threads.ts'
 export type { RunTree } from './threads/tree.ts'

@@ -1,9 +1,9 @@
-import type { ClassicRun, StateUpdate } from '../agents/agent.ts'
+import type { ClassicRun, StateUpdate, StepUpdate } from '../agents/agent.ts'
 import type { Principal } from '../principal.ts'
 import type { Json, Op } from '../storage/store/store.ts'
 import type { EventFilter } from './log/filter.ts'
 import type { CommandKey } from './records/idempotency.ts'
-import type { MultitaskStrategy, StoredConfig, ThreadRecord } from './records/records.ts'
+import type { MultitaskStrategy, StoredConfig, ThreadRecord, ThreadTtl } from './records/records.ts'
 
 /** A thread, and the principal that accesses it. */
 export interface ThreadAddress {
@@ -95,6 +95,8 @@ export interface ThreadSubscription extends ThreadAddress {
 export interface NewThreadRequest extends ThreadAddress {
   readonly assistantId?: string | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  /** What becomes of it when nothing happens to it any more. Default: it stays. */
+  readonly ttl?: ThreadTtl | undefined
   /** The idempotency key: a repeated request returns the thread that the first one created. */
   readonly command?: CommandKey | undefined
 }
@@ -103,6 +105,10 @@ export interface StateWriteRequest extends ThreadAddress, StateUpdate {
   /** Write on top of this checkpoint: a fork. Default: the thread's head. */
   readonly checkpointId?: string | undefined
   readonly checkpointNs?: string | undefined
+  /** In place of `values`: the steps of a run, each with what its nodes did. Throws `not_supported` where the agent cannot take it. */
+  readonly steps?: readonly (readonly StepUpdate[])[] | undefined
+  /** Makes the thread, which must not be there yet, with the write. */
+  readonly newThread?: Pick<NewThreadRequest, 'assistantId' | 'metadata' | 'ttl'> | undefined
   readonly title?: string | undefined
   /** The idempotency key: a repeated request writes no second checkpoint. */
   readonly command?: CommandKey | undefined

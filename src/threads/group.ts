@@ -7,15 +7,17 @@ import { postCommand } from './commands/dispatch.ts'
 import type { ThreadsContext } from './context.ts'
 import {
   cancelRun,
+  copyThread,
   deleteThread,
   getThread,
   getThreads,
   namedThread,
   patchThread,
   postThread,
+  pruneThreads,
 } from './records.ts'
 import { countThreads, searchThreads } from './search.ts'
-import { getHistory, getState, postCheckpointState, postHistory, postState } from './state.ts'
+import { getHistory, getState, patchState, postCheckpointState, postHistory, postState } from './state.ts'
 import { postStream } from './stream.ts'
 
 export interface ThreadsGroupOptions
@@ -43,6 +45,7 @@ const ROUTES: readonly FaceRoute<ThreadsContext>[] = [
   ['POST', '/threads/:thread_id/stream/events', 'threads:stream', postStream],
   ['GET', '/threads/:thread_id/state', 'threads:read', getState],
   ['POST', '/threads/:thread_id/state', 'threads:update', postState],
+  ['PATCH', '/threads/:thread_id/state', 'threads:update', patchState],
   ['POST', '/threads/:thread_id/state/checkpoint', 'threads:read', postCheckpointState],
   ['GET', '/threads/:thread_id/state/:checkpoint_id', 'threads:read', getState],
   ['POST', '/threads/:thread_id/history', 'threads:read', postHistory],
@@ -52,6 +55,9 @@ const ROUTES: readonly FaceRoute<ThreadsContext>[] = [
   ['POST', '/threads', 'threads:create', postThread, namedThread],
   ['POST', '/threads/search', 'threads:list', searchThreads],
   ['POST', '/threads/count', 'threads:list', countThreads],
+  // Each thread has a permission of its own.
+  ['POST', '/threads/prune', null, pruneThreads],
+  ['POST', '/threads/:thread_id/copy', 'threads:read', copyThread],
   ['GET', '/threads/:thread_id', 'threads:read', getThread],
   ['PATCH', '/threads/:thread_id', 'threads:update', patchThread],
   ['DELETE', '/threads/:thread_id', 'threads:delete', deleteThread],

@@ -1,5 +1,5 @@
 import type { CheckpointRef, PendingInterrupt, SnapshotTask, StateSnapshot } from '../agents/agent.ts'
-import { type ThreadRecord, unanswered } from '../runs/index.ts'
+import { metadataOf, type ThreadRecord, unanswered } from '../runs/index.ts'
 
 /** A snapshot as the SDK's `ThreadState`. */
 export interface ThreadState {
@@ -56,10 +56,6 @@ export const emptyState = ({ threadId, createdAt }: ThreadRecord): ThreadState =
   parent_checkpoint: null,
 })
 
-/** The metadata that clients see and search, with the keys by which the SDK finds an assistant's threads. */
-export const metadataOf = ({ metadata, assistantId }: ThreadRecord): Readonly<Record<string, unknown>> =>
-  assistantId === null ? metadata : { ...metadata, assistant_id: assistantId, graph_id: assistantId }
-
 /** The title that clients gave, else that of the first human message. */
 export const shownTitle = ({ metadata, title }: ThreadRecord): string | null =>
   typeof metadata.title === 'string' ? metadata.title : title
@@ -69,7 +65,7 @@ export const presentThread = (thread: ThreadRecord, state: StateSnapshot | undef
   thread_id: thread.threadId,
   created_at: new Date(thread.createdAt).toISOString(),
   updated_at: new Date(thread.updatedAt).toISOString(),
-  state_updated_at: new Date(thread.updatedAt).toISOString(),
+  state_updated_at: new Date(thread.stateUpdatedAt ?? thread.updatedAt).toISOString(),
   metadata: {
     ...metadataOf(thread),
     ...(thread.title !== null && { title: thread.metadata.title ?? thread.title }),

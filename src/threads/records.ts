@@ -1,7 +1,7 @@
 import { empty, HttpError, json } from '../http/index.ts'
 import { uuid7, uuidOf } from '../ids.ts'
 import { ownerOf } from '../principal.ts'
-import type { ThreadResource } from '../requests/access.ts'
+import { permit, type ThreadResource } from '../requests/access.ts'
 import { boundAssistant, threadMetadata } from '../requests/assistants.ts'
 import { bodyOf } from '../requests/body.ts'
 import { commandKey } from '../requests/idempotency-key.ts'
@@ -9,10 +9,11 @@ import { threadIdOf } from '../requests/ids.ts'
 import { numberParam } from '../requests/lists.ts'
 import { requireThread, threadNotFound } from '../requests/require-thread.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
-import type { AgentEngine, ThreadRecord } from '../runs/index.ts'
+import type { Read } from '../requests/schema.ts'
+import type { AgentEngine, NewThreadRequest, ThreadAddress, ThreadRecord } from '../runs/index.ts'
 import { newestState } from './newest-state.ts'
 import { presentThread, shownTitle } from './present.ts'
-import { threadCreateSchema, threadPatchSchema } from './wire.ts'
+import { threadCreateSchema, threadPatchSchema, threadPruneSchema } from './wire.ts'
 
 /** `GET /threads`: for a sidebar, newest first: `[{ id, title, updatedAt }]`. */
 export async function getThreads({ engine }: FaceContext, call: FaceCall): Promise<Response> {
@@ -43,19 +44,17 @@ export async function namedThread(
 /** `POST /threads`. */
 export async function postThread(context: FaceContext, call: FaceCall): Promise<Response> {
   const { engine } = context
-  const { metadata, if_exists } = await bodyOf(threadCreateSchema, call)
+  const { metadata, if_exists, ttl, supersteps } = await bodyOf(threadCreateSchema, call)
   const { principal } = call
   const command = await commandKey(call, 'POST threads', await call.json())
   const newId = () => (command ? uuidOf([ownerOf(principal), command.key]) : uuid7())
   const named = await namedThread(context, call)
   const threadId = named.threadId ?? (await newId())
-  const created = await engine.createThread({
-    threadId,
-    principal,
-    assistantId: named.assistantId,
-    metadata: threadMetadata(engine, metadata),
-    command,
-  })
+  const known = { assistantId: named.assistantId, metadata: threadMetadata(engine, metadata), ttl }
+  const created =
+    supersteps && supersteps.length > 0
+      ? await createWithSteps(engine, { threadId, principal }, known, supersteps)
+      : await engine.createThread({ threadId, principal, ...known, command })
   const thread =
     created ?? (if_exists === 'do_nothing' ? await engine.findThread({ threadId, principal }) : undefined)
   if (!thread)
@@ -67,6 +66,41 @@ export async function postThread(context: FaceContext, call: FaceCall): Promise<
   return withState(engine, thread)
 }
 
+/** A thread with a history, or undefined where the id is taken. A thread whose history is refused is not made. */
+async function createWithSteps(
+  engine: AgentEngine,
+  thread: ThreadAddress,
+  newThread: Pick<NewThreadRequest, 'assistantId' | 'metadata' | 'ttl'>,
+  supersteps: NonNullable<Read<typeof threadCreateSchema>['supersteps']>,
+): Promise<ThreadRecord | undefined> {
+  if (await engine.findThread(thread)) return undefined
+  const steps = supersteps.map(({ updates }) =>
+    updates.map(({ values = null, command, as_node }) => ({ values, command, asNode: as_node })),
+  )
+  await engine.writeState({ ...thread, values: null, steps, newThread })
+  return engine.findThread(thread)
+}
+
+/** `POST /threads/{thread_id}/copy`. */
+export async function copyThread(context: FaceContext, call: FaceCall): Promise<Response> {
+  const { engine, authorize } = context
+  const { threadId, principal } = call
+  await permit(authorize, call, 'threads:create', {})
+  const copy = await engine.copyThread({ threadId, principal, newThreadId: uuid7() })
+  return withState(engine, copy)
+}
+
+/** `POST /threads/prune`: deletes those of the threads that the caller has. */
+export async function pruneThreads({ engine, authorize }: FaceContext, call: FaceCall): Promise<Response> {
+  const { thread_ids } = await bodyOf(threadPruneSchema, call)
+  const { principal } = call
+  const threadIds = [...new Set(thread_ids)].map(threadIdOf)
+  for (const threadId of threadIds) await permit(authorize, call, 'threads:delete', { threadId })
+  let pruned = 0
+  for (const threadId of threadIds) if (await engine.deleteThread({ threadId, principal })) pruned += 1
+  return json({ pruned_count: pruned })
+}
+
 /** `GET /threads/{thread_id}`. */
 export async function getThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
   return withState(engine, await requireThread({ engine }, call))
@@ -74,10 +108,12 @@ export async function getThread({ engine }: FaceContext, call: FaceCall): Promis
 
 /** `PATCH /threads/{thread_id}`: merges metadata. */
 export async function patchThread({ engine }: FaceContext, call: FaceCall): Promise<Response> {
-  const { metadata } = await bodyOf(threadPatchSchema, call)
+  const { metadata, ttl } = await bodyOf(threadPatchSchema, call)
   const { threadId, principal } = call
   const merged = threadMetadata(engine, metadata)
-  return withState(engine, await engine.patchThread({ threadId, principal, metadata: merged }))
+  const patched = await engine.patchThread({ threadId, principal, metadata: merged, ttl })
+  if (call.request.headers.get('prefer') === 'return=minimal') return empty(204)
+  return withState(engine, patched)
 }
 
 /** `DELETE /threads/{thread_id}`: run, log, records and checkpoints. */

@@ -6,10 +6,11 @@ import { reporterOf } from '../requests/errors.ts'
 import { mapSome } from '../requests/lists.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import type { Read } from '../requests/schema.ts'
-import type { ThreadRecord } from '../runs/index.ts'
+import { hasList, type MetadataValue, metadataOf, type ThreadRecord } from '../runs/index.ts'
 import type { ThreadsContext } from './context.ts'
+import { valueAt } from './extract.ts'
 import { newestState } from './newest-state.ts'
-import { metadataOf, presentThread } from './present.ts'
+import { presentThread } from './present.ts'
 import { threadSearchSchema } from './wire.ts'
 
 type Query = Read<typeof threadSearchSchema>
@@ -28,17 +29,28 @@ const MAX_KEPT = 20
 export async function searchThreads(context: ThreadsContext, call: FaceCall): Promise<Response> {
   const { engine } = context
   const query = await bodyOf(threadSearchSchema, call)
-  const { limit = 10, offset = 0, select } = query
+  const { limit = 10, offset = 0, select, extract } = query
   const { items, total } = await find(context, call, query, offset, limit)
   const selected = select && new Set(select)
   const isSelected = (field: string) => selected?.has(field) ?? true
-  const readsState = isSelected('values') || isSelected('interrupts')
+  const isExtracted = (field: string) => extract?.some(([, [root]]) => root === field) ?? false
+  const readsState = ['values', 'interrupts'].some((field) => isSelected(field) || isExtracted(field))
   const records = mapSome(items, READS_AT_ONCE, async ({ thread, state }) => {
     const known = state === undefined && readsState ? await newestState(engine, thread) : state
     const record = presentThread(thread, known ?? undefined)
-    return select ? Object.fromEntries(Object.entries(record).filter(([field]) => isSelected(field))) : record
+    const shown = Object.entries(record).filter(([field]) => isSelected(field))
+    return {
+      ...Object.fromEntries(shown),
+      ...(extract && {
+        extracted: Object.fromEntries(extract.map(([alias, path]) => [alias, valueAt(record, path)])),
+      }),
+    }
   })
-  const headers = { 'x-pagination-total': String(total) }
+  const next = offset + items.length
+  const headers = {
+    'x-pagination-total': String(total),
+    ...(items.length > 0 && total > next && { 'x-pagination-next': String(next) }),
+  }
   return jsonList(records, reporterOf(context, call), { headers })
 }
 
@@ -69,18 +81,25 @@ async function find(
 ): Promise<Page> {
   const { principal } = call
   const { ids, status, metadata = {}, values, sort_by, sort_order } = query
-  const list = { principal, status, orderBy: sort_by && ORDER[sort_by], ascending: sort_order === 'asc' }
-  const isWhole = !ids && !values && Object.keys(metadata).length === 0
+  const where = listedPart(metadata)
+  const list = {
+    principal,
+    status,
+    where,
+    orderBy: sort_by && ORDER[sort_by],
+    ascending: sort_order === 'asc',
+    lookAt: values ? MAX_STATES : MAX_LOOKED_AT,
+  }
+  const isWhole = !ids && !values && Object.keys(metadata).length === Object.keys(where).length
   if (isWhole) {
     const items: Found[] = []
     if (limit > 0)
       for await (const thread of engine.listThreads({ ...list, offset, limit })) items.push({ thread })
     return { items, total: await engine.countThreads(list) }
   }
-  const looksAt = values ? MAX_STATES : MAX_LOOKED_AT
   const threads = ids
     ? await namedThreads({ engine }, call, query)
-    : engine.listThreads({ ...list, limit: looksAt })
+    : engine.listThreads({ ...list, limit: list.lookAt })
   const hasMetadata = containing(metadata)
   const hasValues = containing(values)
   const items: Found[] = []
@@ -97,6 +116,12 @@ async function find(
   return { items, total }
 }
 
+/** The keys of a metadata search by whose values the store can list threads. */
+const listedPart = (metadata: Readonly<Record<string, unknown>>): Readonly<Record<string, MetadataValue>> =>
+  Object.fromEntries(
+    Object.entries(metadata).filter((pair): pair is [string, MetadataValue] => hasList(...pair)),
+  )
+
 /** The caller's threads among the ids, in the order of the search. */
 async function namedThreads(
   { engine }: Pick<FaceContext, 'engine'>,
@@ -111,7 +136,8 @@ async function namedThreads(
     if (thread && (status ?? thread.status) === thread.status) found.push(thread)
   const sign = sort_order === 'asc' ? 1 : -1
   const compare = (a: string | number, b: string | number) => (a === b ? 0 : a < b ? -1 : 1)
-  return found.sort((a, b) => sign * (compare(a[key], b[key]) || compare(a.threadId, b.threadId)))
+  const keyOf = (thread: ThreadRecord) => thread[key] ?? thread.updatedAt
+  return found.sort((a, b) => sign * (compare(keyOf(a), keyOf(b)) || compare(a.threadId, b.threadId)))
 }
 
 const ORDER = {
@@ -119,5 +145,5 @@ const ORDER = {
   status: 'status',
   created_at: 'createdAt',
   updated_at: 'updatedAt',
-  state_updated_at: 'updatedAt',
+  state_updated_at: 'stateUpdatedAt',
 } as const

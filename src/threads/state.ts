@@ -1,5 +1,5 @@
 import type { StateSnapshot } from '../agents/agent.ts'
-import { HttpError, json, jsonList } from '../http/index.ts'
+import { empty, HttpError, json, jsonList } from '../http/index.ts'
 import { bodyOf } from '../requests/body.ts'
 import { reporterOf } from '../requests/errors.ts'
 import { commandKey } from '../requests/idempotency-key.ts'
@@ -10,20 +10,28 @@ import { titleOf } from '../requests/title.ts'
 import type { StateQuery, ThreadRecord } from '../runs/index.ts'
 import type { ThreadsContext } from './context.ts'
 import { emptyState, presentState, type ThreadState, withOpenInterrupts } from './present.ts'
-import { checkpointStateSchema, historySchema, stateWriteSchema } from './wire.ts'
+import { checkpointStateSchema, historySchema, stateMetadataSchema, stateWriteSchema } from './wire.ts'
 
 /** `GET …/state[/{checkpoint_id}]`: 404 for an unknown thread, so that clients bootstrap it. */
 export async function getState(context: FaceContext, call: FaceCall): Promise<Response> {
   const checkpointId = call.params.checkpoint_id
-  const subgraphs = call.url.searchParams.get('subgraphs') === 'true'
-  return json(await stateAt(context, call, { checkpointId, subgraphs }))
+  const { searchParams } = call.url
+  const subgraphs = searchParams.get('subgraphs') === 'true'
+  const state = await stateAt(context, call, { checkpointId, subgraphs })
+  const fields = searchParams.getAll('select').flatMap((names) => names.split(','))
+  return json(selected(state, fields.length > 0 ? fields : undefined))
 }
+
+/** The fields of a state that the caller wants. Default: all. */
+const selected = (state: ThreadState, fields: readonly string[] | undefined): Partial<ThreadState> =>
+  fields ? Object.fromEntries(Object.entries(state).filter(([field]) => fields.includes(field))) : state
 
 /** `POST …/state/checkpoint`: the state at a checkpoint that the body names. */
 export async function postCheckpointState(context: FaceContext, call: FaceCall): Promise<Response> {
-  const { checkpoint, subgraphs } = await bodyOf(checkpointStateSchema, call)
+  const { checkpoint, subgraphs, select } = await bodyOf(checkpointStateSchema, call)
   const { checkpoint_id: checkpointId, checkpoint_ns: checkpointNs } = checkpoint
-  return json(await stateAt(context, call, { checkpointId, checkpointNs, subgraphs }))
+  const state = await stateAt(context, call, { checkpointId, checkpointNs, subgraphs })
+  return json(selected(state, select))
 }
 
 async function stateAt(context: FaceContext, call: FaceCall, query: StateQuery): Promise<ThreadState> {
@@ -65,10 +73,18 @@ export async function postState({ engine }: FaceContext, call: FaceCall): Promis
   return json({ ...state, configurable: state.checkpoint })
 }
 
+/** `PATCH …/state`: merges keys into the metadata of the newest checkpoint. */
+export async function patchState({ engine }: FaceContext, call: FaceCall): Promise<Response> {
+  const { threadId, principal } = call
+  const { metadata } = await bodyOf(stateMetadataSchema, call)
+  await engine.patchState({ threadId, principal, metadata })
+  return empty(204)
+}
+
 /** `POST …/history`. */
 export async function postHistory(context: ThreadsContext, call: FaceCall): Promise<Response> {
-  const { limit = 10, before, metadata, checkpoint } = await bodyOf(historySchema, call)
-  return history(context, call, checkpoint?.checkpoint_ns, { limit, before, filter: metadata })
+  const { limit = 10, before, metadata, checkpoint, select } = await bodyOf(historySchema, call)
+  return history(context, call, checkpoint?.checkpoint_ns, { limit, before, filter: metadata }, select)
 }
 
 /** `GET …/history?limit&before`. */
@@ -83,12 +99,16 @@ async function history(
   call: FaceCall,
   checkpointNs: string | undefined,
   options: { readonly limit: number; readonly before?: string; readonly filter?: Record<string, unknown> },
+  select?: readonly string[],
 ): Promise<Response> {
   const thread = await requireThread(context, call)
   const snapshots = context.engine.readHistory(thread, { checkpointNs }, options)
-  return jsonList(presented(snapshots), reporterOf(context, call))
+  return jsonList(presented(snapshots, select), reporterOf(context, call))
 }
 
-async function* presented(snapshots: AsyncIterable<StateSnapshot>): AsyncGenerator<ThreadState> {
-  for await (const snapshot of snapshots) yield presentState(snapshot)
+async function* presented(
+  snapshots: AsyncIterable<StateSnapshot>,
+  select: readonly string[] | undefined,
+): AsyncGenerator<Partial<ThreadState>> {
+  for await (const snapshot of snapshots) yield selected(presentState(snapshot), select)
 }

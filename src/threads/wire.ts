@@ -8,11 +8,14 @@ import {
   oneOf,
   optional,
   record,
+  refuse,
   type Schema,
   string,
   unknown,
   whole,
 } from '../requests/schema.ts'
+import type { ThreadTtl } from '../runs/index.ts'
+import { type JsonPath, jsonPath } from './extract.ts'
 
 /**
  * The wire of the Agent Streaming Protocol: the one place of this group that spells snake_case. Clients send snake_case; the
@@ -117,6 +120,9 @@ export const streamSchema = params({
 
 const checkpoint = params({ checkpoint_id: optional(string), checkpoint_ns: optional(string) })
 
+/** The fields that the caller wants. */
+const select = optional(list(string))
+
 export const stateWriteSchema = params({
   values: unknown,
   checkpoint: optional(checkpoint),
@@ -124,7 +130,13 @@ export const stateWriteSchema = params({
   as_node: optional(string),
 })
 
-export const checkpointStateSchema = params({ checkpoint, subgraphs: optional(boolean) })
+export const stateMetadataSchema = params({ metadata: record })
+
+export const checkpointStateSchema = params({
+  checkpoint,
+  subgraphs: optional(boolean),
+  select,
+})
 
 /** `before`: a checkpoint id, a `RunnableConfig`, or a bare checkpoint. */
 const address = object({ checkpoint_id: string })
@@ -136,25 +148,65 @@ const before = either(
 )
 
 export const historySchema = params({
-  limit: optional(whole(1, 1_000)),
+  limit: optional(whole(0, 1_000)),
   before: optional(before),
   metadata: optional(record),
   checkpoint: optional(checkpoint),
+  select,
+})
+
+const minutes: Schema<number> = (value, path = '') =>
+  typeof value === 'number' && value > 0 && value <= MAX_TTL_MINUTES
+    ? value
+    : refuse(path, `a number of minutes, at most ${MAX_TTL_MINUTES}`)
+/** Ten years. */
+const MAX_TTL_MINUTES = 10 * 366 * 24 * 60
+
+const ttl: Schema<ThreadTtl> = either(
+  'a number of minutes, or { ttl, strategy: "delete" }',
+  map(minutes, (minutes) => ({ minutes })),
+  map(object({ ttl: minutes, strategy: optional(oneOf('delete')) }), ({ ttl }) => ({ minutes: ttl })),
+)
+
+const superstep = params({
+  updates: list(
+    params({
+      values: unknown,
+      command: optional(params({ update: unknown, goto: unknown, resume: unknown })),
+      as_node: optional(string),
+    }),
+    1,
+  ),
+})
+
+export const threadPruneSchema = params({
+  thread_ids: list(string),
+  strategy: optional(oneOf('delete')),
 })
 
 export const threadCreateSchema = params({
   thread_id: optional(string),
   metadata: optional(record),
   if_exists: optional(oneOf('raise', 'do_nothing')),
+  ttl: optional(ttl),
+  supersteps: optional(list(superstep)),
 })
 
-export const threadPatchSchema = params({ metadata: optional(record) })
+export const threadPatchSchema = params({ metadata: optional(record), ttl: optional(ttl) })
+
+const MAX_EXTRACTED = 10
+const extracted: Schema<readonly (readonly [alias: string, path: JsonPath])[]> = (value, path = '') => {
+  const entries = Object.entries(record(value, path))
+  if (entries.length > MAX_EXTRACTED) refuse(path, `at most ${MAX_EXTRACTED} paths`)
+  return entries.map(([alias, one]) => [alias, jsonPath(one, `${path}.${alias}`)])
+}
 
 export const threadSearchSchema = params({
   metadata: optional(record),
   values: optional(record),
   ids: optional(list(string)),
-  select: optional(list(string)),
+  select,
+  extract: optional(extracted),
   status: optional(oneOf('idle', 'busy', 'interrupted', 'error')),
   limit: optional(whole(1, 1_000)),
   offset: optional(whole(0)),

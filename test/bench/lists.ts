@@ -19,6 +19,12 @@ const PAGES = {
       method: 'POST',
       body: JSON.stringify({ limit: 20, status: 'idle', select: ['thread_id', 'status', 'updated_at'] }),
     }),
+  // One in ten threads is of this team, whatever the number.
+  'POST /threads/search by metadata': () =>
+    new Request('http://127.0.0.1/threads/search', {
+      method: 'POST',
+      body: JSON.stringify({ limit: 5, metadata: { team: 'red' }, select: ['thread_id', 'updated_at'] }),
+    }),
   ListTasks: () => listTasks({ status: 'TASK_STATE_COMPLETED' }),
   // The 50 that have changed last.
   'ListTasks since': (count: number) =>
@@ -70,7 +76,12 @@ async function pages(name: string, url: string): Promise<Row[]> {
     const principal = { id: ownerOf(count) }
     for (let made = 0; made < count; made += 100) {
       const some = Array.from({ length: 100 }, (_, i) => `${count}-${made + i}`)
-      await Promise.all(some.map((threadId) => server.engine.createThread({ threadId, principal })))
+      await Promise.all(
+        some.map((threadId, i) => {
+          const metadata = { team: i % 10 === 0 ? 'red' : `team ${made + i}` }
+          return server.engine.createThread({ threadId, principal, metadata })
+        }),
+      )
       await Promise.all(some.map((id, i) => putTaskOf(store, ownerOf(count), id, made + i + 1)))
     }
   }

@@ -346,7 +346,7 @@ describe('the history of a thread', () => {
   })
 
   test.each([
-    { limit: 0 },
+    { limit: -1 },
     { limit: 1_001 },
     { limit: '5' },
     { before: 7 },

@@ -7,6 +7,7 @@ import type {
   StateAddress,
   StateSnapshot,
   StateUpdate,
+  StepUpdate,
 } from '../agent.ts'
 import { configOf, listTuples, refOf } from '../checkpoint-config.ts'
 import { AgentInputError } from '../errors.ts'
@@ -33,7 +34,9 @@ import { frozenCopy, publicState, reduce } from './state.ts'
 const START = '__start__'
 
 /** Reads and writes the state of a thread between runs. */
-export const threadState: Pick<Agent, 'getState' | 'getHistory' | 'updateState'> = {
+export const threadState: Required<
+  Pick<Agent, 'getState' | 'getHistory' | 'updateState' | 'bulkUpdateState'>
+> = {
   async getState(at, { subgraphs = false } = {}) {
     const tuple = await at.checkpointer.getTuple(configOf(at))
     if (!tuple) return undefined
@@ -45,6 +48,20 @@ export const threadState: Pick<Agent, 'getState' | 'getHistory' | 'updateState'>
 
   async *getHistory(at: StateAddress, options: HistoryOptions = {}): AsyncGenerator<StateSnapshot> {
     for await (const tuple of listTuples(at, options)) yield toSnapshot(tuple)
+  },
+
+  async bulkUpdateState(at: StateAddress, steps: readonly (readonly StepUpdate[])[]) {
+    let checkpointId = at.checkpointId
+    for (const update of steps.flat()) {
+      if (update.command?.goto != null || update.command?.resume != null)
+        throw new AgentInputError('This agent has no nodes to go to: a command may only have `update`.')
+      // The input of a run has a node of its own in graphs; a function has its values alone.
+      const asNode = update.asNode === '__input__' ? undefined : update.asNode
+      const values = update.command?.update ?? update.values
+      checkpointId = (await threadState.updateState({ ...at, checkpointId }, { values, asNode })).checkpointId
+    }
+    if (checkpointId === undefined) throw new AgentInputError('There are no updates.')
+    return { checkpointId }
   },
 
   async updateState(at: StateAddress, { values, asNode }: StateUpdate) {

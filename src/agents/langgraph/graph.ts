@@ -31,6 +31,10 @@ export interface Graph {
     options?: { limit?: number; before?: CheckpointConfig; filter?: Record<string, unknown> },
   ): AsyncIterable<GraphState>
   updateState(config: CheckpointConfig, values: unknown, asNode?: string): Promise<CheckpointConfig>
+  bulkUpdateState(
+    config: CheckpointConfig,
+    steps: { updates: { values: unknown; asNode?: string }[] }[],
+  ): Promise<CheckpointConfig>
   getSubgraphsAsync(namespace: string, recurse: true): AsyncIterable<readonly [name: string, graph: Graph]>
 }
 

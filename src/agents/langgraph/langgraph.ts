@@ -54,6 +54,7 @@ export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {})
     getState: (at, options) => state.getState(withMessages(at), options),
     getHistory: (at, options) => state.getHistory(withMessages(at), options),
     updateState: (at, update) => state.updateState(withMessages(at), update),
+    bulkUpdateState: (at, steps) => state.bulkUpdateState(withMessages(at), steps),
   }
 }
 

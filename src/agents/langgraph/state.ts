@@ -1,15 +1,18 @@
 import { AgentwireError } from '../../errors.ts'
 import type { CheckpointConfig } from '../../storage/checkpointer/checkpointer.ts'
-import type { Agent, HistoryOptions, StateAddress, StateSnapshot, StateUpdate } from '../agent.ts'
+import type { Agent, HistoryOptions, StateAddress, StateSnapshot, StateUpdate, StepUpdate } from '../agent.ts'
 import { configOf, listOptionsOf } from '../checkpoint-config.ts'
 import { AgentInputError, AgentRefusal } from '../errors.ts'
+import { commandFor } from './command.ts'
 import { type Graph, withStorage } from './graph.ts'
 import { rememberFailures } from './saver-views.ts'
 import { messageOf, toSnapshot, withoutAnswered } from './snapshot.ts'
 import { readUnknownGraph } from './unknown-graph.ts'
 
 /** Reads and writes the state of a graph, whose own `checkpointer` may be `false`. */
-export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | 'updateState'> {
+export function stateOf(
+  graph: Graph,
+): Required<Pick<Agent, 'getState' | 'getHistory' | 'updateState' | 'bulkUpdateState'>> {
   const hasNoState = () => graph.checkpointer === false
 
   async function getState(
@@ -52,15 +55,36 @@ export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | '
     }
   }
 
-  async function updateState(at: StateAddress, { values, asNode }: StateUpdate) {
+  const updateState = (at: StateAddress, { values, asNode }: StateUpdate) =>
+    write(at, async (target, place) => {
+      const node = asNode ?? (await defaultNode(target, place, values))
+      return target.updateState(ownConfig(target, place), values, node)
+    })
+
+  const bulkUpdateState = (at: StateAddress, steps: readonly (readonly StepUpdate[])[]) =>
+    write(at, async (target, place) => {
+      const supersteps = steps.map(async (updates) => ({
+        updates: await Promise.all(
+          updates.map(async ({ values, command, asNode }) => ({
+            values: command ? await commandFor({ kind: 'resume', answers: {}, ...command }, target) : values,
+            ...(asNode !== undefined && { asNode }),
+          })),
+        ),
+      }))
+      return target.bulkUpdateState(ownConfig(target, place), await Promise.all(supersteps))
+    })
+
+  async function write(
+    at: StateAddress,
+    update: (target: Graph, place: StateAddress) => Promise<CheckpointConfig>,
+  ) {
     if (hasNoState()) throw new AgentInputError('This agent keeps no state.')
     const { checkpointer, failures } = rememberFailures(at.checkpointer)
     const place = { ...at, checkpointer }
     const target = await find(graph, place)
     if (!target) throw new AgentInputError(`No graph of this agent can be updated at ${at.checkpointNs}.`)
     try {
-      const node = asNode ?? (await defaultNode(target, place, values))
-      const config = await target.updateState(ownConfig(target, place), values, node)
+      const config = await update(target, place)
       return { checkpointId: String(config.configurable?.checkpoint_id) }
     } catch (error) {
       if (error instanceof AgentwireError || failures.has(error)) throw error
@@ -69,7 +93,7 @@ export function stateOf(graph: Graph): Pick<Agent, 'getState' | 'getHistory' | '
     }
   }
 
-  return { getState, getHistory, updateState }
+  return { getState, getHistory, updateState, bulkUpdateState }
 }
 
 /** Whether an error is LangGraph's, LangChain's or of a schema: its message tells the caller what is wrong with the values. */

@@ -93,6 +93,7 @@ export async function resolveEnding(
   const message = shown?.message ?? null
   const rests =
     interrupts.length > 0 || end.reason === null ? 'interrupted' : status === 'error' ? 'error' : 'idle'
+  const now = Date.now()
   return {
     events: [
       ...reopened.map((open) => inputRequested(open.namespace, open)),
@@ -123,7 +124,8 @@ export async function resolveEnding(
         settled.end === 'done'
           ? thread.unfinishedRunIds
           : [...thread.unfinishedRunIds, run.runId].slice(-MAX_UNFINISHED),
-      updatedAt: Date.now(),
+      updatedAt: now,
+      stateUpdatedAt: now,
       ...rolledBack,
       interrupts: interrupts.map((open) => (reopened.includes(open) ? { ...open, runId: run.runId } : open)),
     },

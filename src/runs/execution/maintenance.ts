@@ -3,7 +3,7 @@ import type { RunContext } from '../context.ts'
 import type { ThreadRecord } from '../records/records.ts'
 import { reindexThreads } from '../records/reindex.ts'
 import { retryConflicts } from '../records/update.ts'
-import { markDeleting, removeMarked } from '../threads/remove-thread.ts'
+import { markDeleting, removeExpired, removeMarked } from '../threads/remove-thread.ts'
 import { recoverThread } from './recover.ts'
 
 /**
@@ -20,7 +20,10 @@ export function startMaintenance(context: RunContext): () => void {
     const recoverMs = store.capabilities.shared ? leaseTtlMs / 3 : sweepMs
     const recovering = new Set<string>()
     every(context, recoverMs, () => finishOrphanedWork(context, recovering, recoverMs))
-    every(context, sweepMs, () => store.sweep())
+    every(context, sweepMs, async () => {
+      await removeExpired(context)
+      await store.sweep()
+    })
     started = true
   }
   try {

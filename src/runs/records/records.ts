@@ -7,6 +7,12 @@ import type {
 } from '../../agents/agent.ts'
 import type { Doc, DocIndex, Json, Op, PartitionState, Store } from '../../storage/store/store.ts'
 
+/** What becomes of a thread when nothing has happened to it for some time. */
+export interface ThreadTtl {
+  /** How long after its last change it is deleted. */
+  readonly minutes: number
+}
+
 /** A thread and everything that decides which run may start on it. One document, so that one version guards the decision. */
 export interface ThreadRecord {
   readonly threadId: string
@@ -20,6 +26,8 @@ export interface ThreadRecord {
   /** Milliseconds since 1970. */
   readonly createdAt: number
   readonly updatedAt: number
+  /** When a run ended or a state was written last. Absent in records of earlier versions, where `updatedAt` stands for it. */
+  readonly stateUpdatedAt?: number | undefined
   /** The run that holds the thread, from its start to its terminal event. */
   readonly activeRunId: string | null
   /** The newest run that has started. Its root events are replayed to late subscribers, those of earlier runs are not. */
@@ -52,6 +60,7 @@ export interface ThreadRecord {
   readonly lostTokens: readonly number[]
   /** Why the last run failed. */
   readonly error: string | null
+  readonly ttl?: ThreadTtl | undefined
   /** Set while the thread is being deleted: nothing may start on it any more. */
   readonly deleting: boolean
   /** It is deleted once no run holds it or waits on it. */
@@ -202,8 +211,6 @@ export interface Versioned<Record> {
 /** How long the record of an ended run stays readable. */
 const ENDED_RUN_TTL_MS = 24 * 60 * 60 * 1000
 
-const ownerIndex = (owner: string | null): string => (owner === null ? '' : `=${owner}`)
-
 export const loadThread = async (
   store: Store,
   threadId: string,
@@ -231,10 +238,43 @@ export const putThread = (thread: ThreadRecord): Op => ({
   collection: 'threads',
   id: thread.threadId,
   value: thread as unknown as Json,
-  index: indexOf(thread),
+  index: threadIndex(thread),
 })
 
-export type ThreadOrder = 'threadId' | 'status' | 'createdAt' | 'updatedAt'
+export type ThreadOrder = 'threadId' | 'status' | 'createdAt' | 'updatedAt' | 'stateUpdatedAt'
+
+/** A key of metadata that has this value in every thread of a list. */
+export type MetadataValue = string | number | boolean
+
+/** Lists by metadata are kept in these orders. */
+export type MetadataOrder = 'createdAt' | 'updatedAt'
+
+/** How many keys of a thread have lists. A thread with more is in one list beside them, of all such threads of its owner. */
+const MAX_KEYS = 8
+/** Longer keys and values have no list. */
+const MAX_LENGTH = 128
+/** These always have lists. */
+const ASSISTANT_KEYS = ['graph_id', 'assistant_id'] as const
+/** Titles differ from thread to thread, so that lists of them would hold one thread each. */
+const UNLISTED = 'title'
+
+/** The metadata that clients see and search, with the keys by which the SDK finds an assistant's threads. */
+export const metadataOf = ({
+  metadata,
+  assistantId,
+}: Pick<ThreadRecord, 'metadata' | 'assistantId'>): Readonly<Record<string, unknown>> =>
+  assistantId === null ? metadata : { ...metadata, assistant_id: assistantId, graph_id: assistantId }
+
+/** Whether there is a list of the threads whose metadata have this value. */
+export const hasList = (key: string, value: unknown): value is MetadataValue =>
+  key !== UNLISTED &&
+  key.length <= MAX_LENGTH &&
+  (typeof value === 'string' ? value.length <= MAX_LENGTH : isFlat(value))
+
+const isFlat = (value: unknown): boolean =>
+  typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
+
+const ofOwner = (owner: string | null): string => `of ${owner === null ? '' : `=${owner}`}`
 
 /**
  * The index field that orders an owner's threads, or those of one status. Each such list has a field of its own, so that a page or
@@ -244,30 +284,83 @@ export const listField = (
   owner: string | null,
   order: ThreadOrder,
   status: ThreadRecord['status'] | 'all' = 'all',
-): string => `${status} by ${order} of ${ownerIndex(owner)}`
+): string => `${status} by ${order === 'threadId' ? 'id' : order} ${ofOwner(owner)}`
 
-function indexOf(thread: ThreadRecord): DocIndex {
-  const { owner, status, createdAt, updatedAt, queue, deleting, temporary } = thread
+/** The field of records that an earlier version has written, which are in no list by metadata. Others do not have it. */
+export const oldListField = (owner: string | null): string => `all by threadId ${ofOwner(owner)}`
+
+/** The index field that orders an owner's threads with one value of a key of metadata. */
+export const metadataField = (
+  owner: string | null,
+  order: MetadataOrder,
+  key: string,
+  value: MetadataValue,
+): string => `${JSON.stringify([key, value])} by ${order} ${ofOwner(owner)}`
+
+/** The index field that orders an owner's threads that are not in all lists by metadata, because they have too many keys. */
+export const crowdedField = (owner: string | null, order: MetadataOrder): string =>
+  `crowded by ${order} ${ofOwner(owner)}`
+
+function threadIndex(thread: ThreadRecord): DocIndex {
+  const {
+    owner,
+    status,
+    createdAt,
+    updatedAt,
+    stateUpdatedAt = updatedAt,
+    queue,
+    deleting,
+    temporary,
+  } = thread
+  const expiresAt = expiryOf(thread)
   if (deleting) return { deleting: 1 }
   const listed = (of: ThreadRecord['status'] | 'all') => ({
     // Each thread is a partition, and where a field has one value documents are in the order of their partitions.
     [listField(owner, 'threadId', of)]: 0,
     [listField(owner, 'createdAt', of)]: createdAt,
     [listField(owner, 'updatedAt', of)]: updatedAt,
+    [listField(owner, 'stateUpdatedAt', of)]: stateUpdatedAt,
   })
   return {
     ...listed('all'),
     ...listed(status),
     [listField(owner, 'status')]: status,
+    ...metadataIndex(thread),
     ...(queue.length > 0 && { queued: startOfFirst(queue) ?? updatedAt }),
     ...(temporary && { temporary: updatedAt }),
+    ...(expiresAt !== undefined && { expires: expiresAt }),
   }
+}
+
+/** When the time to live of a thread is over. Undefined while a run is in progress or waits. */
+function expiryOf({ ttl, status, queue, updatedAt }: ThreadRecord): number | undefined {
+  if (!ttl || status === 'busy' || queue.length > 0) return undefined
+  return updatedAt + ttl.minutes * 60_000
 }
 
 /** When the first of the runs may start that wait; undefined where none waits, or one may start now. */
 export function startOfFirst([first, ...others]: ThreadRecord['queue']): number | undefined {
   const start = others.reduce((min, { startsAt = 0 }) => Math.min(min, startsAt), first?.startsAt ?? 0)
   return start === 0 ? undefined : start
+}
+
+function metadataIndex(thread: ThreadRecord): DocIndex {
+  const { owner, createdAt, updatedAt } = thread
+  const metadata = metadataOf(thread)
+  const keys = [...new Set([...ASSISTANT_KEYS, ...Object.keys(metadata)])].filter((key) =>
+    hasList(key, metadata[key]),
+  )
+  const index: Record<string, number> = {}
+  for (const key of keys.slice(0, MAX_KEYS)) {
+    const value = metadata[key] as MetadataValue
+    index[metadataField(owner, 'createdAt', key, value)] = createdAt
+    index[metadataField(owner, 'updatedAt', key, value)] = updatedAt
+  }
+  if (keys.length > MAX_KEYS) {
+    index[crowdedField(owner, 'createdAt')] = createdAt
+    index[crowdedField(owner, 'updatedAt')] = updatedAt
+  }
+  return index
 }
 
 /** Called only by `transition`, when the status changes, and by `requestCancel` and `putInTask`, which leave it as it is. */
@@ -364,6 +457,7 @@ export const newThread = (threadId: string, owner: string | null, now: number): 
   status: 'idle',
   createdAt: now,
   updatedAt: now,
+  stateUpdatedAt: now,
   activeRunId: null,
   lastRunId: null,
   queue: [],

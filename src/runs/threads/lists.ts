@@ -1,11 +1,25 @@
+import { compareKeys } from '../../storage/store/cursor.ts'
+import type { Store } from '../../storage/store/store.ts'
 import { sleep } from '../../time.ts'
 import type { RunContext } from '../context.ts'
-import { listField, type ThreadOrder, type ThreadRecord } from '../records/records.ts'
+import {
+  crowdedField,
+  hasList,
+  listField,
+  type MetadataOrder,
+  type MetadataValue,
+  metadataField,
+  metadataOf,
+  type ThreadOrder,
+  type ThreadRecord,
+} from '../records/records.ts'
 import { threadsIndexed } from '../records/reindex.ts'
 
 export interface ThreadListQuery {
   readonly owner: string | null
   readonly status?: ThreadRecord['status'] | undefined
+  /** Only threads whose metadata have all these values. A page costs the same however many threads do not. */
+  readonly where?: Readonly<Record<string, MetadataValue>> | undefined
   /** Default `updatedAt`. Ties are in the order of the thread ids. */
   readonly orderBy?: ThreadOrder | undefined
   readonly ascending?: boolean | undefined
@@ -13,21 +27,131 @@ export interface ThreadListQuery {
   readonly offset?: number | undefined
   /** The most threads to give. Default: all. */
   readonly limit?: number | undefined
+  /** The most threads to look at where no list has just those that are asked for. Default: all. */
+  readonly lookAt?: number | undefined
 }
 
 /** Threads in one call of the store. */
 const PAGE = 200
+/** So many threads are rather sorted here than looked for among those of a list in the right order. */
+const MAX_SORTED = 1_000
 
 /** An owner's threads, newest first unless asked otherwise. */
 export async function* listThreads(
   { store }: RunContext,
-  { owner, status, orderBy = 'updatedAt', ascending, offset = 0, limit }: ThreadListQuery,
+  query: ThreadListQuery,
 ): AsyncGenerator<ThreadRecord> {
-  await threadsIndexed(store)
+  const { offset = 0, limit = Number.POSITIVE_INFINITY, lookAt = Number.POSITIVE_INFINITY } = query
+  const { isExact, threads } = await plan(store, query)
+  if (isExact) {
+    yield* threads(offset, limit)
+    return
+  }
+  let place = 0
+  let looked = 0
+  if (limit <= 0) return
+  for await (const thread of threads(0, lookAt)) {
+    if (isAsked(query, thread)) {
+      if (place++ >= offset) yield thread
+      if (place >= offset + limit) return
+    }
+    if (++looked >= lookAt) return
+  }
+}
+
+/** How many threads an owner has. */
+export async function countThreads(
+  { store }: RunContext,
+  query: Pick<ThreadListQuery, 'owner' | 'status' | 'where' | 'lookAt'>,
+): Promise<number> {
+  const { isExact, size, threads } = await plan(store, query)
+  if (isExact) return size()
+  let count = 0
+  for await (const thread of threads(0, query.lookAt ?? Number.POSITIVE_INFINITY))
+    if (isAsked(query, thread)) count += 1
+  return count
+}
+
+/** Where threads are looked for. */
+interface Plan {
+  /** Whether there are all threads that are asked for, and no others. */
+  readonly isExact: boolean
+  size(): Promise<number>
+  threads(offset: number, limit: number): AsyncIterable<ThreadRecord>
+}
+
+type Listed = Pick<ThreadListQuery, 'owner' | 'status' | 'where' | 'orderBy' | 'ascending'>
+
+/** Chooses the shortest list that has all threads that are asked for. */
+async function plan(store: Store, query: Listed): Promise<Plan> {
+  const { owner, status, where = {}, orderBy = 'updatedAt' } = query
+  await threadsIndexed(store, owner)
   // Threads of one status are in the order of their ids when they are ordered by it.
   const order = status !== undefined && orderBy === 'status' ? 'threadId' : orderBy
-  const field = listField(owner, order, status)
-  let left = limit ?? Number.POSITIVE_INFINITY
+  const sizeOf = (field: string) => store.count('threads', field)
+  const whole: Plan = {
+    isExact: Object.keys(where).length === 0,
+    size: () => sizeOf(listField(owner, 'threadId', status)),
+    threads: (offset, limit) => readList(store, query, listField(owner, order, status), offset, limit),
+  }
+  if (whole.isExact) return whole
+  const narrow = await narrowest(sizeOf, query)
+  if (!narrow) return whole
+  const isExact = narrow.crowded === 0 && Object.keys(where).length === 1 && status === undefined
+  const { size } = narrow
+  if (!isExact && size >= (await whole.size())) return whole
+  const fieldsBy = (by: MetadataOrder) => [
+    metadataField(owner, by, ...narrow.pair),
+    ...(narrow.crowded > 0 ? [crowdedField(owner, by)] : []),
+  ]
+  const found = { isExact, size: async () => size }
+  if (order === 'createdAt' || order === 'updatedAt') {
+    const threads: Plan['threads'] = (offset, limit) =>
+      isExact
+        ? readList(store, query, fieldsBy(order)[0]!, offset, limit)
+        : merged(
+            fieldsBy(order).map((field) => readList(store, query, field, 0, limit)),
+            comparing(order, query),
+          )
+    return { ...found, threads }
+  }
+  if (size > MAX_SORTED) return whole
+  return {
+    isExact: false,
+    size: found.size,
+    async *threads() {
+      const threads = new Map<string, ThreadRecord>()
+      for (const field of fieldsBy('updatedAt'))
+        for await (const thread of readList(store, query, field, 0, Number.POSITIVE_INFINITY))
+          threads.set(thread.threadId, thread)
+      yield* [...threads.values()].sort(comparing(order, query))
+    },
+  }
+}
+
+/** The shortest of the lists by metadata, with how long it is together with that of crowded threads. */
+async function narrowest(
+  sizeOf: (field: string) => Promise<number>,
+  { owner, where = {} }: Listed,
+): Promise<{ pair: readonly [string, MetadataValue]; size: number; crowded: number } | undefined> {
+  const pairs = Object.entries(where).filter(([key, value]) => hasList(key, value))
+  if (pairs.length === 0) return undefined
+  const [crowded, ...sizes] = await Promise.all([
+    sizeOf(crowdedField(owner, 'updatedAt')),
+    ...pairs.map((pair) => sizeOf(metadataField(owner, 'updatedAt', ...pair))),
+  ])
+  const size = Math.min(...sizes)
+  return { pair: pairs[sizes.indexOf(size)]!, size: size + crowded!, crowded: crowded! }
+}
+
+async function* readList(
+  store: Store,
+  { ascending }: Listed,
+  field: string,
+  offset: number,
+  limit: number,
+): AsyncGenerator<ThreadRecord> {
+  let left = limit
   let from: { readonly offset: number } | { readonly cursor: string } = { offset }
   while (left > 0) {
     const { docs, cursor } = await store.list('threads', {
@@ -45,11 +169,36 @@ export async function* listThreads(
   }
 }
 
-/** How many threads an owner has. */
-export async function countThreads(
-  { store }: RunContext,
-  { owner, status }: Pick<ThreadListQuery, 'owner' | 'status'>,
-): Promise<number> {
-  await threadsIndexed(store)
-  return store.count('threads', listField(owner, 'threadId', status))
+type Compare = (a: ThreadRecord, b: ThreadRecord) => number
+
+function comparing(order: ThreadOrder, { ascending }: Listed): Compare {
+  const sign = ascending ? 1 : -1
+  const keyOf = (thread: ThreadRecord) =>
+    order === 'stateUpdatedAt' ? (thread.stateUpdatedAt ?? thread.updatedAt) : thread[order]
+  return (a, b) => sign * (compareKeys(keyOf(a), keyOf(b)) || compareKeys(a.threadId, b.threadId))
+}
+
+/** Lists in one order as one in that order. A thread that is in several comes once. */
+async function* merged(
+  lists: readonly AsyncGenerator<ThreadRecord>[],
+  compare: Compare,
+): AsyncGenerator<ThreadRecord> {
+  const heads = await Promise.all(lists.map((list) => list.next()))
+  for (;;) {
+    const open = heads.flatMap(({ value, done }) => (done ? [] : [value as ThreadRecord]))
+    if (open.length === 0) return
+    const first = open.reduce((a, b) => (compare(b, a) < 0 ? b : a))
+    yield first
+    for (const [at, { value, done }] of heads.entries())
+      if (!done && (value as ThreadRecord).threadId === first.threadId) heads[at] = await lists[at]!.next()
+  }
+}
+
+/** Whether a thread of a longer list is asked for. */
+function isAsked({ status, where = {} }: Listed, thread: ThreadRecord): boolean {
+  const metadata = metadataOf(thread)
+  return (
+    (status ?? thread.status) === thread.status &&
+    Object.entries(where).every(([key, value]) => Object.hasOwn(metadata, key) && metadata[key] === value)
+  )
 }

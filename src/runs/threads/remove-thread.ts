@@ -88,3 +88,26 @@ async function removeThread(context: RunContext, thread: ThreadRecord, token: nu
   context.watchers.drop(threadId, new RunError('no_such_thread', 'The thread was deleted.'))
   context.observe({ type: 'thread.deleted', threadId, owner, at: Date.now() })
 }
+
+/**
+ * Deletes threads whose time to live is over, those longest over first. One that changed meanwhile has a new time. Safe on several
+ * instances at once.
+ */
+export async function removeExpired(context: RunContext): Promise<void> {
+  const { store, closing } = context
+  const { docs } = await store.list('threads', { orderBy: 'expires' })
+  for (const { partition: threadId, value, version, index } of docs) {
+    if (closing.signal.aborted || Number(index.expires) > Date.now()) return
+    const record = value as unknown as ThreadRecord
+    try {
+      await store.commit(threadId, {
+        guards: [guardThread(threadId, { record, version }), { guard: 'free' }],
+        ops: [putThread({ ...record, deleting: true })],
+      })
+      await removeMarked(context, threadId)
+    } catch (error) {
+      // A client or another instance was first.
+      if (!(error instanceof ConflictError)) throw error
+    }
+  }
+}

@@ -10,6 +10,7 @@ import {
   putThread,
   type RunRecord,
   type ThreadRecord,
+  type ThreadTtl,
 } from '../records/records.ts'
 import { updateThread } from '../records/update.ts'
 import { isOrphaned } from './savers.ts'
@@ -64,6 +65,7 @@ export async function requireRun(context: RunContext, run: OwnedRun): Promise<Ru
 export interface NewThread extends OwnedThread {
   readonly assistantId?: string | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  readonly ttl?: ThreadTtl | undefined
   /** The idempotency key: a repeated request returns the thread that the first one created. */
   readonly command?: CommandKey | undefined
 }
@@ -74,14 +76,14 @@ export async function createThread(
   request: NewThread,
 ): Promise<ThreadRecord | undefined> {
   const { store } = context
-  const { threadId, owner, assistantId = null, metadata = {}, command } = request
+  const { threadId, owner, assistantId = null, metadata = {}, ttl, command } = request
   const [{ now }, known, orphaned] = await Promise.all([
     store.inspect(threadId),
     loadThread(store, threadId),
     isOrphaned(context, request),
   ])
   if (orphaned && !known) return undefined
-  const thread: ThreadRecord = { ...newThread(threadId, owner, now), assistantId, metadata }
+  const thread: ThreadRecord = { ...newThread(threadId, owner, now), assistantId, metadata, ttl }
   try {
     await store.commit(threadId, {
       guards: [{ guard: 'absent', collection: 'threads', id: threadId }],
@@ -95,14 +97,20 @@ export async function createThread(
   }
 }
 
-/** Merges keys into a thread's metadata. */
+export interface ThreadPatch {
+  /** Merged into those of the thread. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  readonly ttl?: ThreadTtl | undefined
+}
+
+/** Changes what clients say of a thread. */
 export async function patchThread(
   context: RunContext,
-  { threadId, owner, metadata }: OwnedThread & { readonly metadata: Readonly<Record<string, unknown>> },
+  { threadId, owner, metadata, ttl }: OwnedThread & ThreadPatch,
 ): Promise<ThreadRecord> {
   const thread = await updateThread(context.store, threadId, (now) =>
     now.owner === owner && !now.deleting
-      ? { ...now, metadata: { ...now.metadata, ...metadata }, updatedAt: Date.now() }
+      ? { ...now, metadata: { ...now.metadata, ...metadata }, ttl: ttl ?? now.ttl, updatedAt: Date.now() }
       : undefined,
   )
   if (!thread || thread.owner !== owner || thread.deleting) throw noSuchThread(threadId)

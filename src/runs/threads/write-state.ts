@@ -92,8 +92,9 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
   const { threadId, owner, command } = write
   const state = await store.inspect(threadId)
   const read = await loadThread(store, threadId)
-  const thread = read?.record ?? newThread(threadId, owner, state.now)
+  const thread = read?.record ?? { ...newThread(threadId, owner, state.now), ...threadOf(write) }
   if (thread.owner !== owner) throw noSuchThread(threadId)
+  if (read && write.newThread) throw new RunError('thread_busy', 'The thread exists already.')
   if (!read && (await isOrphaned(context, write))) throw orphanedThread(threadId)
   const { receipt, inFlight: unsettled, guards } = await loadReceipt(store, threadId, command)
   if (receipt) {
@@ -129,6 +130,12 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
   return { thread, token, head: state.head, written }
 }
 
+const threadOf = ({ newThread: { assistantId, metadata = {}, ttl } = {} }: StateWrite) => ({
+  assistantId: assistantId ?? null,
+  metadata,
+  ttl,
+})
+
 /**
  * The checkpoint of a process that was lost in the middle of a write: the newest one, if it is new and no other process has
  * claimed the thread since. Throws `outcome_unknown` if one has.
@@ -152,7 +159,11 @@ async function putCheckpoint(
   const address = addressOf(context, thread, write)
   if (write.checkpointId !== undefined) await requireCheckpoint(address)
   const checkpointer = fencedCheckpointer(address.checkpointer, context.store, write.threadId, token)
-  return (await agent.updateState({ ...address, checkpointer }, write)).checkpointId
+  const at = { ...address, checkpointer }
+  const { steps } = write
+  if (!steps) return (await agent.updateState(at, write)).checkpointId
+  if (!agent.bulkUpdateState) throw new RunError('not_supported', 'This agent takes no steps of a run.')
+  return (await agent.bulkUpdateState(at, steps)).checkpointId
 }
 
 type Waits = Pick<ThreadRecord, 'interrupts' | 'status'>
@@ -194,6 +205,7 @@ async function recordWrite(
   const { threadId } = write
   const read = await loadThread(store, threadId)
   const thread = read?.record ?? held.thread
+  const now = Date.now()
   const changed: ThreadRecord = {
     ...thread,
     title: thread.title ?? write.title ?? null,
@@ -202,7 +214,8 @@ async function recordWrite(
     ...(thread.restStatus ? { restStatus: status } : { status }),
     restoredCheckpointId: null,
     supersededThroughSeq: write.checkpointId === undefined ? thread.supersededThroughSeq : held.head,
-    updatedAt: Date.now(),
+    updatedAt: now,
+    stateUpdatedAt: now,
   }
   const givenUp = status === 'interrupted' ? [] : await giveUpTask(store, thread)
   await store.commit(threadId, {

@@ -1,0 +1,58 @@
+import { copyCheckpoints } from '../../../storage/checkpointer/copy-thread.ts'
+import { fencedCheckpointer } from '../../../storage/checkpointer/fenced.ts'
+import { checkpointerOf, type RunContext, readerOf } from '../../context.ts'
+import { noSuchThread } from '../../errors.ts'
+import { keepRenewing } from '../../execution/lease.ts'
+import { claimLease, releaseLease } from '../../records/leases.ts'
+import { newThread, nextToken, openInterrupts, putThread, type ThreadRecord } from '../../records/records.ts'
+import { removeMarked } from '../remove-thread.ts'
+import { addressOf } from '../state.ts'
+import { findThread, type OwnedThread } from '../threads.ts'
+
+/**
+ * Makes a thread with the whole history of another one, which may be busy: what its run has saved by now is copied. It has no runs
+ * and no events. Throws `no_such_thread`.
+ */
+export async function copyThread(
+  context: RunContext,
+  { threadId, owner, newThreadId }: OwnedThread & { readonly newThreadId: string },
+): Promise<ThreadRecord> {
+  const { store } = context
+  const source = await findThread(context, { threadId, owner })
+  if (!source) throw noSuchThread(threadId)
+  const state = await store.inspect(newThreadId)
+  const token = nextToken(state)
+  const { assistantId, title, metadata, restoredCheckpointId } = source
+  const made: ThreadRecord = {
+    ...newThread(newThreadId, owner, state.now),
+    ...{ assistantId, title, restoredCheckpointId },
+    metadata: { ...metadata, thread_id: newThreadId },
+  }
+  // Until the copy is whole it is a thread that is being deleted, so that the copy of a lost process goes away.
+  await store.commit(newThreadId, {
+    guards: [{ guard: 'absent', collection: 'threads', id: newThreadId }, { guard: 'free' }],
+    ops: [claimLease(context, token), putThread({ ...made, deleting: true })],
+  })
+  const stopRenewing = keepRenewing(context, newThreadId, token)
+  try {
+    const agent = readerOf(context, assistantId)
+    const saver = checkpointerOf(context, agent)
+    const target = fencedCheckpointer(saver, store, newThreadId, token)
+    await copyCheckpoints(saver, target, { from: threadId, to: newThreadId })
+    if (!(await findThread(context, { threadId, owner }))) throw noSuchThread(threadId)
+    const snapshot = await agent.getState(addressOf(context, made, {}))
+    const interrupts = snapshot ? openInterrupts(snapshot, []) : []
+    const copy: ThreadRecord = { ...made, interrupts, status: interrupts.length > 0 ? 'interrupted' : 'idle' }
+    await store.commit(newThreadId, {
+      guards: [{ guard: 'fence', token }],
+      ops: [putThread(copy), { op: 'release', token }],
+    })
+    return copy
+  } catch (error) {
+    await releaseLease(store, newThreadId, token)
+    await removeMarked(context, newThreadId)
+    throw error
+  } finally {
+    stopRenewing()
+  }
+}

@@ -1,0 +1,50 @@
+import type { ChannelVersion, Checkpointer, CheckpointMetadata, CheckpointTuple } from './checkpointer.ts'
+
+export interface ThreadCopy {
+  readonly from: string
+  readonly to: string
+}
+
+/**
+ * Writes all checkpoints of a thread and what tasks wrote on top of them under another thread's id, with the ids that they have:
+ * parents before their children, one in memory at a time. A checkpoint that is deleted meanwhile is left out.
+ */
+export async function copyCheckpoints(
+  source: Checkpointer,
+  target: Checkpointer,
+  { from, to }: ThreadCopy,
+): Promise<void> {
+  const places: CheckpointTuple['config'][] = []
+  for await (const { config } of source.list({ configurable: { thread_id: from } })) places.push(config)
+  const versions = new Map<string, Readonly<Record<string, ChannelVersion>>>()
+  for (const place of places.reverse()) {
+    const tuple = await source.getTuple(place)
+    if (!tuple) continue
+    const { checkpoint, metadata, parentConfig, pendingWrites = [] } = tuple
+    const namespace = String(place.configurable?.checkpoint_ns ?? '')
+    const parentId: unknown = parentConfig?.configurable?.checkpoint_id
+    const address = { thread_id: to, checkpoint_ns: namespace }
+    const before = versions.get(JSON.stringify([namespace, parentId])) ?? {}
+    const changed = Object.entries(checkpoint.channel_versions).filter(
+      ([channel, version]) => !Object.hasOwn(before, channel) || before[channel] !== version,
+    )
+    await target.put(
+      { configurable: { ...address, ...(parentId !== undefined && { checkpoint_id: parentId }) } },
+      checkpoint,
+      movedMetadata(metadata, { from, to }),
+      Object.fromEntries(changed),
+    )
+    versions.set(JSON.stringify([namespace, checkpoint.id]), checkpoint.channel_versions)
+    const byTask = new Map<string, [string, unknown][]>()
+    for (const [taskId, channel, value] of pendingWrites)
+      byTask.set(taskId, [...(byTask.get(taskId) ?? []), [channel, value]])
+    for (const [taskId, writes] of byTask)
+      await target.putWrites({ configurable: { ...address, checkpoint_id: checkpoint.id } }, writes, taskId)
+  }
+}
+
+/** Runs leave the id of their thread in the metadata of their checkpoints. */
+function movedMetadata(metadata: CheckpointTuple['metadata'], { from, to }: ThreadCopy): CheckpointMetadata {
+  const known = (metadata ?? {}) as CheckpointMetadata & { readonly thread_id?: unknown }
+  return known.thread_id === from ? { ...known, ...{ thread_id: to } } : known
+}

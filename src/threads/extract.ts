@@ -1,0 +1,36 @@
+import { InvalidValue, type Schema, string } from '../requests/schema.ts'
+
+/** A path into JSON, such as `values.messages[-1].content`: keys, and places in lists, of which negative ones count from the end. */
+export type JsonPath = readonly (string | number)[]
+
+const MAX_LENGTH = 500
+const STEP = /\.?([^.[\]]+)|\[(-?\d{1,9})\]/y
+
+export const jsonPath: Schema<JsonPath> = (value, path = '') => {
+  const text = string(value, path)
+  const steps: (string | number)[] = []
+  STEP.lastIndex = 0
+  while (STEP.lastIndex < text.length && text.length <= MAX_LENGTH) {
+    const step = STEP.exec(text)
+    if (!step) break
+    steps.push(step[1] ?? Number(step[2]))
+    if (STEP.lastIndex === text.length && text[0] !== '.') return steps
+  }
+  throw new InvalidValue(
+    path,
+    `a path such as values.messages[-1].content, of at most ${MAX_LENGTH} characters`,
+  )
+}
+
+/** What is at a path of JSON, or null where there is nothing. */
+export function valueAt(json: unknown, path: JsonPath): unknown {
+  let at = json
+  for (const step of path) {
+    if (typeof step === 'number') at = Array.isArray(at) ? at.at(step) : undefined
+    else at = isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined
+  }
+  return at ?? null
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
