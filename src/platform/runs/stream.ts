@@ -1,0 +1,91 @@
+import { HttpError, originOf, reportError, type SseSource, sseResponse } from '../../http/index.ts'
+import { bodyOf, readBy } from '../../requests/body.ts'
+import { reporterOf } from '../../requests/errors.ts'
+import type { FaceCall } from '../../requests/routes.ts'
+import type { PlatformContext } from '../context.ts'
+import { readFrames } from '../frames/read-frames.ts'
+import { dispose, locationOf, startRun } from './create.ts'
+import { isSet, requireRun } from './records.ts'
+import type { StartedRun } from './start-run.ts'
+import { modesSchema, runCreateSchema } from './wire.ts'
+
+type Run = Pick<StartedRun, 'threadId' | 'runId' | 'principal'>
+
+/** `POST …/runs/stream`: starts a run, and sends its frames until it has ended. */
+export async function postRunAndStream(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const { on_disconnect, stream_mode, stream_subgraphs } = await bodyOf(runCreateSchema, call)
+  const run = await startRun(context, call)
+  const isOfOwnThread = call.threadId === ''
+  const frames = readFrames(context, {
+    ...run,
+    modes: stream_mode ?? ['values'],
+    subgraphs: stream_subgraphs,
+  })
+  const read =
+    run.deletedBy === 'starter' ? { ...frames, cancel: disposing(context, call, run, frames) } : frames
+  const source = on_disconnect === 'cancel' ? cancelling(context, call, run, read) : read
+  const response = sseResponse(isOfOwnThread ? withoutIds(source) : source, {
+    signal: call.signal,
+    onError: reporterOf(context, call),
+  })
+  for (const [name, value] of Object.entries(locationOf(call, run))) response.headers.set(name, value)
+  return response
+}
+
+/** `GET …/runs/{run_id}/stream?stream_mode&cancel_on_disconnect`, with `Last-Event-ID`: the frames of a run, past and future. */
+export async function joinStream(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const { threadId, runId } = await requireRun(context, call)
+  const { principal } = call
+  const asked = call.url.searchParams.getAll('stream_mode').filter((mode) => mode !== '')
+  const modes = asked.length === 0 ? undefined : readBy(modesSchema, asked, refused)
+  const lastEventId = call.request.headers.get('last-event-id') ?? undefined
+  const run = { threadId, runId, principal }
+  const frames = readFrames(context, { ...run, modes, lastEventId })
+  const source = isSet(call, 'cancel_on_disconnect') ? cancelling(context, call, run, frames) : frames
+  return sseResponse(source, { signal: call.signal, onError: reporterOf(context, call) })
+}
+
+const refused = (message: string): HttpError =>
+  new HttpError(400, 'invalid_argument', `stream_mode: ${message}`)
+
+/** Cancels the run when its reader goes before the end. */
+function cancelling(
+  { engine, onError }: PlatformContext,
+  call: FaceCall,
+  run: Run,
+  source: SseSource,
+): SseSource {
+  let isOver = false
+  return {
+    async next() {
+      const bytes = await source.next()
+      isOver ||= bytes === undefined
+      return bytes
+    },
+    cancel() {
+      source.cancel()
+      if (isOver) return
+      engine.cancel(run).catch((error) => reportError(error, onError, originOf(call.request, call.params)))
+    },
+  }
+}
+
+/** Deletes the thread of a run when its stream is over; a run that goes on without its reader keeps it until its end. */
+const disposing =
+  (context: PlatformContext, call: FaceCall, run: StartedRun, source: SseSource) => (): void => {
+    source.cancel()
+    void dispose(context, call, run, context.engine.wait(run))
+  }
+
+/** Nobody can join the stream of a run without a thread, so that its frames have no ids. */
+function withoutIds(source: SseSource): SseSource {
+  const decoder = new TextDecoder()
+  const encoder = new TextEncoder()
+  return {
+    async next() {
+      const bytes = await source.next()
+      return bytes && encoder.encode(decoder.decode(bytes).replace(/^id: .*\n/gm, ''))
+    },
+    cancel: () => source.cancel(),
+  }
+}

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Client } from '@langchain/langgraph-sdk'
+import { expect, test } from 'vitest'
+import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import { defineAgent } from '../../src/index.ts'
+import { approval } from '../fixtures/graphs.ts'
+import { serveAgents } from '../kit/host.ts'
+import { eventually } from '../kit/wait.ts'
+
+const slow = defineAgent({
+  run: async ({ signal }) => {
+    await sleep(60_000, undefined, { signal })
+    return {}
+  },
+})
+
+async function serve() {
+  const host = await serveAgents({ agents: { ask: langgraph(approval()), slow } })
+  return {
+    ...host,
+    client: new Client({ apiUrl: host.origin, apiKey: null, callerOptions: { maxRetries: 0 } }),
+  }
+}
+
+async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = []
+  for await (const item of stream) items.push(item)
+  return items
+}
+
+test('a run is streamed, and its stream is joined again with the same frames and ids', async () => {
+  const { client } = await serve()
+  const { thread_id } = await client.threads.create()
+  let runId = ''
+  const given = {
+    input: { notes: ['a'] },
+    streamMode: ['values', 'updates'] as ('values' | 'updates')[],
+    streamResumable: true,
+  }
+  const frames = await all(
+    client.runs.stream(thread_id, 'ask', { ...given, onRunCreated: ({ run_id }) => void (runId = run_id) }),
+  )
+  expect(frames[0]).toMatchObject({ event: 'metadata', data: { run_id: runId, attempt: 1 } })
+  expect(new Set(frames.map(({ event }) => event as string))).toEqual(
+    new Set(['metadata', 'values', 'updates']),
+  )
+  expect(await all(client.runs.joinStream(thread_id, runId, { lastEventId: '-1' }))).toEqual(frames)
+  const second = frames[1] as { id?: string }
+  expect(await all(client.runs.joinStream(thread_id, runId, { lastEventId: second.id! }))).toEqual(
+    frames.slice(2),
+  )
+})
+
+test('a run without a thread is streamed without ids, and leaves nothing behind', async () => {
+  const { client } = await serve()
+  const frames = await all(client.runs.stream(null, 'ask', { input: { notes: [] } }))
+  expect(frames.length).toBeGreaterThan(1)
+  expect(frames.every((frame) => (frame as { id?: string }).id === undefined)).toBe(true)
+  await eventually(async () => (await client.threads.search()).length === 0)
+})
+
+test('a run is cancelled when its reader goes, where that was asked for', async () => {
+  const { client } = await serve()
+  const { thread_id } = await client.threads.create()
+  const status = async () => (await client.runs.list(thread_id))[0]?.status
+  const stop = new AbortController()
+  const given = { input: {}, onDisconnect: 'cancel' as const, signal: stop.signal }
+  const streamed = all(client.runs.stream(thread_id, 'slow', given))
+  await eventually(async () => (await status()) === 'running')
+  stop.abort()
+  await streamed.catch(() => {})
+  await eventually(async () => (await status()) === 'interrupted')
+  const { run_id } = await client.runs.create(thread_id, 'slow', { input: {} })
+  const leave = new AbortController()
+  const joined = all(
+    client.runs.joinStream(thread_id, run_id, { cancelOnDisconnect: true, signal: leave.signal }),
+  )
+  await sleep(100)
+  leave.abort()
+  await joined.catch(() => {})
+  await eventually(async () => (await status()) === 'interrupted')
+})
+
+test('an unknown assistant is refused before any frame', async () => {
+  const { client } = await serve()
+  const { thread_id } = await client.threads.create()
+  await expect(all(client.runs.stream(thread_id, 'x', {}))).rejects.toThrow('No assistant found for')
+  await expect(all(client.runs.joinStream(thread_id, 'x'))).rejects.toThrow('Run not found')
+})
