@@ -1,5 +1,6 @@
 import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
+import type { AgentEvent } from '../../src/agents/agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { readMessages, readToolCalls } from '../../src/audit/server/transcript.ts'
 import {
@@ -15,7 +16,7 @@ import {
   twoApprovals,
 } from '../fixtures/graphs.ts'
 import { lines, of } from '../fixtures/tasks.ts'
-import { ask, input, newThread, run, stateOf } from './run.ts'
+import { ask, input, newThread, run, stateOf, taskOf } from './run.ts'
 
 const classic = { modes: [], subgraphs: false }
 const notes = input({ notes: ['in'] })
@@ -94,4 +95,34 @@ test.each([
   expect((await stateOf(agent, thread)).next).toEqual(['two'])
   await run(agent, thread, input(null), { classic: way })
   expect((await stateOf(agent, thread)).values.notes).toEqual(['in', 'one', 'two', 'three'])
+})
+
+test('a cancelled run keeps what it has written, and ends the message', async () => {
+  const stop = new AbortController()
+  const model = new ScriptedChatModel(inOrder({ text: 'one two three four' }))
+  const graph = new StateGraph(MessagesAnnotation)
+    .addNode('model', async ({ messages }, config) => {
+      for await (const chunk of await model.stream(messages, config))
+        if (chunk.text.startsWith('two'))
+          await new Promise((_, reject) => config.signal?.addEventListener('abort', reject))
+      return {}
+    })
+    .addEdge(START, 'model')
+    .compile()
+  const agent = langgraph(graph)
+  const thread = newThread()
+  let save: (() => Promise<readonly AgentEvent[]>) | undefined
+  const task = taskOf(thread, ask, { classic, signal: stop.signal, onStop: (work) => (save = work) })
+  const written: string[] = []
+  await expect(async () => {
+    for await (const { data } of agent.stream(task)) {
+      const { delta } = data as { delta?: { text?: string } }
+      if (delta?.text) written.push(delta.text)
+      if (written.length === 2) stop.abort()
+    }
+  }).rejects.toThrow()
+  const ends = (await save?.()) ?? []
+  expect(ends.map(({ method }) => method)).toEqual(['messages', 'messages', 'checkpoints', 'values'])
+  const { messages } = (await stateOf(agent, thread)).values as { messages: readonly { content: unknown }[] }
+  expect(messages.at(-1)?.content).toBe('one two ')
 })
