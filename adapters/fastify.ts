@@ -1,6 +1,7 @@
 import type { OnError } from '../src/http/errors.ts'
 import type { WebHandler } from '../src/http/types.ts'
 import { answer } from './node/listener.ts'
+import { acceptSockets, type UpgradeServer } from './node/sockets.ts'
 import { type Forwarded, header } from './node/target.ts'
 import type { NodeRequest, NodeResponse } from './node/types.ts'
 
@@ -23,6 +24,8 @@ export interface FastifyReply {
 /** What we use of a Fastify 5 instance. */
 export interface FastifyInstance {
   readonly prefix: string
+  readonly server: UpgradeServer
+  readonly initialConfig: object
   removeAllContentTypeParsers(): void
   addContentTypeParser(
     contentType: string,
@@ -50,7 +53,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
  * A plugin for Fastify 5: `app.register(toFastify(handler), { prefix: '/agent' })`. The prefix is the base path, and a path
  * beneath it that no route matches gets the handler's 404; without a prefix such a path goes to the app's not-found handler.
  * Bodies are read by the handler, within its own limits. Hooks before the handler run, and headers they set are sent;
- * `onSend` does not run. Closing the app closes the handler first, so that open streams do not keep the app from closing.
+ * `onSend` does not run. Its web sockets, which need the package `ws`, go past the hooks. Closing the app closes the handler first, so that open streams do not keep the app from closing.
  */
 export function toFastify(handler: WebHandler, { onError }: FastifyOptions = {}): FastifyPlugin {
   return async (instance) => {
@@ -75,7 +78,16 @@ export function toFastify(handler: WebHandler, { onError }: FastifyOptions = {})
 
     instance.removeAllContentTypeParsers()
     instance.addContentTypeParser('*', (_request, _payload, done) => done(null))
-    instance.addHook('preClose', () => handler.close())
+    const { trustProxy } = instance.initialConfig as { readonly trustProxy?: unknown }
+    const cutSockets = acceptSockets(instance.server, handler, {
+      basePath: mounted ? prefix : undefined,
+      trustProxy: Boolean(trustProxy),
+      onError,
+    })
+    instance.addHook('preClose', async () => {
+      await handler.close()
+      cutSockets()
+    })
     for (const url of mounted ? ['/', '/*'] : ['/*']) {
       // `@fastify/cors` may already have registered a route for every OPTIONS.
       const method = METHODS.filter((name) => !instance.hasRoute({ method: name, url: prefix + url }))

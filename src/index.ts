@@ -77,6 +77,8 @@ export {
 } from './graph-store/index.ts'
 export {
   type Authenticate,
+  type BunSocket,
+  bunSockets,
   type Call,
   type CorsOptions,
   combine,
@@ -94,6 +96,8 @@ export {
   type Route,
   type SecurityScheme,
   type SecuritySchemes,
+  type SocketPeer,
+  type SocketSession,
   type WebHandler,
 } from './http/index.ts'
 export { type ContentBlock, type Message, type MessageEvent, textOf, type Usage } from './messages/index.ts'
@@ -114,6 +118,7 @@ export {
   type Limits,
   type LogGap,
   type Made,
+  type Matcher,
   type MetadataValue,
   type MultitaskStrategy,
   type NewThreadRequest,
@@ -121,6 +126,7 @@ export {
   type OpenInterrupt,
   type QueuedRun,
   type Receipt,
+  type Rendering,
   type RunEnding,
   type RunEndReason,
   RunError,
@@ -154,6 +160,7 @@ export {
   type ThreadRecord,
   type ThreadSubscription,
   type ThreadTtl,
+  type Topic,
   type Written,
 } from './runs/index.ts'
 export {
@@ -171,6 +178,8 @@ export {
   ConflictError,
   FencedError,
   jsonSerde,
+  type LogBatch,
+  type LogOrigin,
   type MemoryCheckpointer,
   type MemoryStoreOptions,
   memoryCheckpointer,

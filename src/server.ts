@@ -2,7 +2,7 @@ import { createA2AGroup } from './a2a/group.ts'
 import type { A2AOptions } from './a2a/options.ts'
 import type { DevtoolsOptions } from './devtools/context.ts'
 import type { DevtoolsGroupOptions } from './devtools/group.ts'
-import { combine, type WebHandler, withCors } from './http/index.ts'
+import { combine, upgrading, type WebHandler, withCors } from './http/index.ts'
 import type { PlatformOptions, PlatformSwitches } from './platform/context.ts'
 import { createPlatformGroup } from './platform/group.ts'
 import {
@@ -70,7 +70,7 @@ export function createAgentServer(options: ServerOptions): AgentServer {
   if (a2a !== false && http?.disable_a2a !== true) groups.push(createA2AGroup({ ...shared, options: a2a }))
   if (controlPlane) groups.push(controlPlane)
   if (devtools) groups.push(lazyDevtools({ ...shared, options: devtools }))
-  const server = withCors(combine(groups), http?.cors)
+  const server = upgrading(withCors(combine(groups), http?.cors))
   let closed: Promise<void> | undefined
   return { ...server, engine, close: () => (closed ??= server.close().then(close)) }
 }

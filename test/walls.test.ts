@@ -65,6 +65,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/threads': [
     'src/errors',
+    'src/bytes',
     'src/principal',
     'src/ids',
     'src/http',
@@ -184,6 +185,7 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   libsql: /^src\/storage\/sqlite\//,
   croner: /^src\/platform\/crons\/schedule\.ts$/,
   hono: /^adapters\/hono\.ts$/,
+  ws: /^adapters\/node\/sockets\.ts$/,
   // The build puts it into the page: no server loads it.
   preact: /^src\/devtools\/page\//,
 }

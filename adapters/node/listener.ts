@@ -1,4 +1,5 @@
 import { errorResponse, type OnError, reportError } from '../../src/http/errors.ts'
+import { type SocketSession, socketOf } from '../../src/http/sockets/socket.ts'
 import type { HandlerContext, WebHandler } from '../../src/http/types.ts'
 import { watchClient } from './client.ts'
 import { toRequest } from './request.ts'
@@ -46,6 +47,8 @@ export interface Exchange {
   readonly next?: (() => void) | undefined
   /** Called right before the response is written. */
   readonly takeOver?: (() => void) | undefined
+  /** Switches to a web socket where the handler has accepted its handshake. */
+  readonly upgrade?: ((session: SocketSession) => Promise<void>) | undefined
 }
 
 /** Answers one request. Never throws, and leaves no promise that rejects. */
@@ -69,6 +72,8 @@ export function answer(req: NodeRequest, res: NodeResponse, exchange: Exchange):
       parsedBody,
       basePath: exchange.basePath,
     })
+    const session = response && exchange.upgrade && socketOf(response)
+    if (session) return client.gone ? undefined : exchange.upgrade!(session)
     if (response) return send(response)
     if (!exchange.next) throw new TypeError('The handler gave no Response.')
     client.handBack()

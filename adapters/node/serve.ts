@@ -4,6 +4,7 @@ import { AgentwireError } from '../../src/errors.ts'
 import { withCors } from '../../src/http/cors.ts'
 import type { WebHandler } from '../../src/http/types.ts'
 import { type NodeOptions, toNode } from './listener.ts'
+import { acceptSockets } from './sockets.ts'
 
 export interface ServeOptions extends NodeOptions {
   /** 0 lets the system choose. */
@@ -37,7 +38,9 @@ export const LOOPBACK = { allow_origin_regex: String.raw`https?://(localhost|127
 /** Serves a handler over plain HTTP on Node, and prints its address. Rejects with `ListenError`. */
 export async function serve(handler: WebHandler, options: ServeOptions): Promise<Served> {
   const { hostname: host = options.host ?? '127.0.0.1', closeTimeout = 5_000 } = options
-  const server = createServer(toNode(handler.cors ? handler : withCors(handler, LOOPBACK), options))
+  const served = handler.cors ? handler : withCors(handler, LOOPBACK)
+  const server = createServer(toNode(served, options))
+  const cutSockets = acceptSockets(server, served, options)
   // Longer than load balancers keep idle connections, so that they never send into one that the server is closing.
   server.keepAliveTimeout = 65_000
   server.headersTimeout = 66_000
@@ -63,7 +66,10 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
     for (const socket of unused) socket.destroy()
     server.on('request', (_req, res) => res.setHeader('connection', 'close'))
     const sweep = setInterval(() => server.closeIdleConnections(), 50)
-    const cut = setTimeout(() => server.closeAllConnections(), closeTimeout)
+    const cut = setTimeout(() => {
+      server.closeAllConnections()
+      cutSockets()
+    }, closeTimeout)
     try {
       await handler.close()
     } finally {

@@ -1,7 +1,7 @@
 import { HttpError } from './errors.ts'
 
-const DEFAULT_MAX_BODY_BYTES = 4 * 1024 * 1024
-const DEFAULT_MAX_DEPTH = 100
+export const DEFAULT_MAX_BODY_BYTES = 4 * 1024 * 1024
+export const MAX_DEPTH = 100
 
 export interface ReadJsonOptions {
   /** Default 4 MiB, counted while reading. */
@@ -23,7 +23,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
  * (not UTF-8), `invalid_json`, `too_deep`, `incomplete_body` (the client disconnected).
  */
 export async function readJson(request: Request, options: ReadJsonOptions = {}): Promise<unknown> {
-  const { maxBytes = DEFAULT_MAX_BODY_BYTES, maxDepth = DEFAULT_MAX_DEPTH, parsedBody } = options
+  const { maxBytes = DEFAULT_MAX_BODY_BYTES, maxDepth = MAX_DEPTH, parsedBody } = options
   if (parsedBody !== undefined) {
     if (isDeeper(parsedBody, maxDepth)) throw tooDeep(maxDepth)
     return parsedBody

@@ -1,5 +1,6 @@
 import { errorResponse } from './errors.ts'
 import { notFound } from './handler.ts'
+import { socketOf } from './sockets/socket.ts'
 import type { HandlerContext, WebHandler } from './types.ts'
 
 /**
@@ -12,7 +13,7 @@ export function combine(handlers: readonly Omit<WebHandler, 'fetch'>[]): WebHand
     for (const handler of handlers) {
       const response = await handler.handle(request, context)
       if (response === undefined) continue
-      if (response.status !== 405 && request.method !== 'OPTIONS') return response
+      if (socketOf(response) || !(isRefusal(response) || request.method === 'OPTIONS')) return response
       refusals.push(response)
     }
     return joinAllow(refusals)
@@ -28,6 +29,9 @@ export function combine(handlers: readonly Omit<WebHandler, 'fetch'>[]): WebHand
     close: () => closeAll(handlers),
   }
 }
+
+/** Whether another handler may have the method, or the path without a web socket. */
+const isRefusal = ({ status }: Response): boolean => status === 405 || status === 426
 
 function joinAllow([first, ...others]: readonly Response[]): Response | undefined {
   if (first === undefined || others.length === 0) return first

@@ -1,5 +1,6 @@
 import { AgentwireError } from '../errors.ts'
 import { empty, knownBody } from './respond.ts'
+import { isCrossOrigin, isHandshake } from './sockets/socket.ts'
 import type { HandlerContext, WebHandler } from './types.ts'
 
 /** Which pages of other origins may call a handler. */
@@ -58,11 +59,13 @@ export function withCors(
     throw new AgentwireError('invalid_argument', 'http.cors: credentials need named origins.')
   const pattern = regex ? new RegExp(`^(?:${regex})$`) : undefined
 
+  const isAllowed = (origin: string) =>
+    any || origins.includes(origin) || origins.includes(`${origin}/`) || pattern?.test(origin)
+
   const allow = (request: Request, response: Response): Response => {
     const get = (name: string) => request.headers.get(name)
     const origin = get('origin')
-    const allowed =
-      origin && (any || origins.includes(origin) || origins.includes(`${origin}/`) || pattern?.test(origin))
+    const allowed = origin && isAllowed(origin)
     const method = allowed && request.method === 'OPTIONS' && get('access-control-request-method')
     if (!response.status || response.headers.has('access-control-allow-origin')) return response
     // A page can only read the 404 of an unknown path if its preflight succeeds.
@@ -85,12 +88,25 @@ export function withCors(
     return answer
   }
 
+  /**
+   * The handshake of an allowed page without its origin, which is refused otherwise. A browser sends cookies with every handshake:
+   * they count only where the option says so.
+   */
+  const trusted = (request: Request): Request => {
+    const origin = isHandshake(request) && request.headers.get('origin')
+    if (!origin || !isAllowed(origin) || !isCrossOrigin(request, new URL(request.url).host)) return request
+    const headers = new Headers(request.headers)
+    headers.delete('origin')
+    if (!credentials) headers.delete('cookie')
+    return new Request(request, { headers })
+  }
+
   const through =
     <Answer extends Response | undefined>(
       answer: (request: Request, context?: HandlerContext) => Promise<Answer>,
     ) =>
     async (request: Request, context?: HandlerContext) => {
-      const response = await answer(request, context)
+      const response = await answer(trusted(request), context)
       return (response && allow(request, response)) as Answer
     }
   return { ...handler, cors: true, handle: through(handler.handle), fetch: through(handler.fetch) }

@@ -4,6 +4,7 @@ import { errorResponse, HttpError, type OnError, originOf, reportError } from '.
 import { empty } from './respond.ts'
 import { createRouter, normalizeBase, stripBase } from './router.ts'
 import type { SecuritySchemes } from './security.ts'
+import { withBearer } from './sockets/socket.ts'
 import type { Call, HandlerContext, Principal, Route, WebHandler } from './types.ts'
 
 /**
@@ -68,7 +69,8 @@ export function createHandler(options: HandlerOptions): WebHandler {
     return routes.map(([, pattern]) => `${base}/${pattern.split('/')[1]}`)
   }
 
-  const handle = async (request: Request, context: HandlerContext = {}): Promise<Response | undefined> => {
+  const handle = async (given: Request, context: HandlerContext = {}): Promise<Response | undefined> => {
+    const request = withBearer(given)
     let call: Call | undefined
     let params: Call['params'] | undefined
     let route: string | undefined

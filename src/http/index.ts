@@ -1,4 +1,4 @@
-export { type ReadJsonOptions, readJson } from './body.ts'
+export { DEFAULT_MAX_BODY_BYTES, isTextDeeper, MAX_DEPTH, type ReadJsonOptions, readJson } from './body.ts'
 export { combine } from './combine.ts'
 export { type CorsOptions, type LangGraphCors, withCors } from './cors.ts'
 export {
@@ -25,6 +25,17 @@ export { BASE_HEADERS, publicBase } from './public-base.ts'
 export { empty, json, jsonList, jsonText, knownBody, type ResponseOptions } from './respond.ts'
 export { createRouter, type Match, type Router, stripBase } from './router.ts'
 export type { OAuthFlow, OAuthFlows, SecurityScheme, SecuritySchemes } from './security.ts'
+export { MAX_HEAD, textFrame, writeFrame } from './sockets/frames.ts'
+export { type BunSocket, bunSockets, upgrading } from './sockets/native.ts'
+export {
+  chosenProtocol,
+  isCrossOrigin,
+  isHandshake,
+  type SocketPeer,
+  type SocketSession,
+  socketOf,
+  socketResponse,
+} from './sockets/socket.ts'
 export {
   encodeSse,
   formatSse,

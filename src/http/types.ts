@@ -1,4 +1,5 @@
 import type { Principal } from '../principal.ts'
+import type { SocketSession } from './sockets/socket.ts'
 
 export type { Principal }
 
@@ -16,6 +17,11 @@ export interface HandlerContext {
   readonly host?: string | undefined
   /** Keeps a serverless instance alive until the promise settles. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
+  /** Switches a request to a web socket, as the `Server` does that Bun gives beside a request. */
+  upgrade?(
+    request: Request,
+    options: { readonly data: SocketSession; readonly headers: Record<string, string> },
+  ): boolean
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -45,6 +45,7 @@ import { createWakeUps } from './records/wake-ups.ts'
 import type {
   Answers,
   NewThreadRequest,
+  Owned,
   RunRequest,
   StateWriteRequest,
   ThreadAddress,
@@ -52,7 +53,7 @@ import type {
   ThreadSubscription,
 } from './requests.ts'
 import { readEventBatches, readEvents } from './subscriptions/events.ts'
-import { type Subscription, subscribe } from './subscriptions/subscribe.ts'
+import { AS_BYTES, type Rendering, type Subscription, subscribe } from './subscriptions/subscribe.ts'
 import { cancelTask } from './threads/cancel-task.ts'
 import { deleteRun } from './threads/delete-run.ts'
 import { deleteThread } from './threads/delete-thread.ts'
@@ -190,6 +191,8 @@ export interface AgentEngine {
   head(thread: ThreadAddress): Promise<number>
   /** The events as SSE frames, whose bytes all subscribers share. Past events that a new client must not see are left out. */
   subscribe(request: ThreadSubscription): Subscription
+  /** The same events in another encoding than SSE frames. */
+  subscribeAs<Chunk>(request: ThreadSubscription, rendering: Rendering<Chunk>): Subscription<Chunk>
   /** Undefined where the principal has no such thread. */
   findThread(thread: ThreadAddress): Promise<ThreadRecord | undefined>
   /** Makes an empty thread. Undefined when the id is taken, by this or another owner. */
@@ -279,6 +282,8 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     }
 
   const startAs = as(startRun)
+  const subscribeWith = <Chunk>(request: ThreadSubscription, rendering: Rendering<Chunk>) =>
+    as((_, asked: Owned<ThreadSubscription>) => subscribe(context, asked, rendering))(request)
   return {
     agents,
     aliases,
@@ -303,7 +308,8 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     events: as(readEvents),
     eventBatches: as(readEventBatches),
     head: as(headOf),
-    subscribe: as(subscribe),
+    subscribe: (request) => subscribeWith(request, AS_BYTES),
+    subscribeAs: subscribeWith,
     readState: (thread, query) => readState(context, thread, query),
     readHistory: (thread, query, history) => readHistory(context, thread, query, history),
     writeState: as(writeState),

@@ -12,7 +12,9 @@ export { RunError, type RunErrorCode } from './errors.ts'
 export type { RunOrigin } from './failures.ts'
 export type { Limits, RunLimits } from './limits.ts'
 export type { LogGap, ThreadEvent } from './log/decode.ts'
-export type { EventFilter } from './log/filter.ts'
+export type { EventFilter, Matcher } from './log/filter.ts'
+export { type Topic, topicOf } from './log/frame.ts'
+export { selectBytes } from './log/select.ts'
 export type {
   AboutRun,
   Observe,
@@ -54,7 +56,7 @@ export type {
   ThreadEvents,
   ThreadSubscription,
 } from './requests.ts'
-export type { Subscription } from './subscriptions/subscribe.ts'
+export type { Rendering, Subscription } from './subscriptions/subscribe.ts'
 export {
   type HeldLease,
   inspectThread,

@@ -1,10 +1,10 @@
-import { createHandler, type HandlerOptions, type WebHandler } from '../http/index.ts'
+import { createHandler, DEFAULT_MAX_BODY_BYTES, type HandlerOptions, type WebHandler } from '../http/index.ts'
 import type { Authorize } from '../requests/access.ts'
 import { encodeRunError } from '../requests/errors.ts'
 import { type FaceRoute, guardRoutes } from '../requests/routes.ts'
 import type { AgentEngine } from '../runs/index.ts'
 import { postCommand } from './commands/dispatch.ts'
-import type { ThreadsContext } from './context.ts'
+import type { OpenSocket, ThreadsContext } from './context.ts'
 import {
   cancelRun,
   copyThread,
@@ -18,7 +18,7 @@ import {
 } from './records.ts'
 import { countThreads, searchThreads } from './search.ts'
 import { getHistory, getState, patchState, postCheckpointState, postHistory, postState } from './state.ts'
-import { postStream } from './stream.ts'
+import { getStream, postStream } from './stream.ts'
 
 export interface ThreadsGroupOptions
   extends Pick<HandlerOptions, 'basePath' | 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
@@ -29,10 +29,15 @@ export interface ThreadsGroupOptions
 /** The Agent Streaming Protocol over HTTP: a route table over the engine. */
 export function createThreadsGroup(options: ThreadsGroupOptions): WebHandler {
   const { engine, authorize, ...handler } = options
-  const { onError } = handler
+  const { onError, maxBodyBytes = DEFAULT_MAX_BODY_BYTES, onClose } = handler
+  const sockets = new Set<OpenSocket>()
   return createHandler({
     ...handler,
-    routes: guardRoutes<ThreadsContext>({ engine, authorize, onError }, ROUTES),
+    routes: guardRoutes<ThreadsContext>({ engine, authorize, onError, sockets, maxBodyBytes }, ROUTES),
+    onClose() {
+      for (const socket of sockets) socket.leave()
+      return onClose?.()
+    },
     encodeError: encodeRunError,
     onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
   })
@@ -43,6 +48,8 @@ const ROUTES: readonly FaceRoute<ThreadsContext>[] = [
   ['POST', '/threads/:thread_id/commands', null, postCommand],
   ['POST', '/threads/:thread_id/stream', 'threads:stream', postStream],
   ['POST', '/threads/:thread_id/stream/events', 'threads:stream', postStream],
+  ['GET', '/threads/:thread_id/stream', 'threads:stream', getStream],
+  ['GET', '/threads/:thread_id/stream/events', 'threads:stream', getStream],
   ['GET', '/threads/:thread_id/state', 'threads:read', getState],
   ['POST', '/threads/:thread_id/state', 'threads:update', postState],
   ['PATCH', '/threads/:thread_id/state', 'threads:update', patchState],

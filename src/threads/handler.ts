@@ -1,4 +1,4 @@
-import { type WebHandler, withCors } from '../http/index.ts'
+import { upgrading, type WebHandler, withCors } from '../http/index.ts'
 import { type EngineChoice, engineOf, type FaceOptions, groupOptions } from '../requests/face.ts'
 import { createThreadsGroup } from './group.ts'
 
@@ -13,8 +13,6 @@ export function createThreadsHandler(
 ): WebHandler {
   const { engine, close: onClose } = engineOf(options)
   const { basePath } = options.threads ?? {}
-  return withCors(
-    createThreadsGroup({ ...groupOptions(options), engine, basePath, onClose }),
-    options.http?.cors,
-  )
+  const group = createThreadsGroup({ ...groupOptions(options), engine, basePath, onClose })
+  return upgrading(withCors(group, options.http?.cors))
 }

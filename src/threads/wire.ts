@@ -118,6 +118,14 @@ export const streamSchema = params({
   since_event_id: optional(string),
 })
 
+export const unsubscribeSchema = params({ subscription_id: string })
+
+export const reconnectSchema = params({
+  run_id: string,
+  last_event_id: optional(string),
+  subscriptions: optional(list(string)),
+})
+
 const checkpoint = params({ checkpoint_id: optional(string), checkpoint_ns: optional(string) })
 
 /** The fields that the caller wants. */

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
-import { toNode } from '../../adapters/node.ts'
+import { acceptSockets, toNode } from '../../adapters/node.ts'
 import { createAgentServer, type OwnEngineOptions, type WebHandler } from '../../src/index.ts'
 import { type ThreadClient, threadClient } from './client.ts'
 import { errorMessage, unexpectedErrors } from './errors.ts'
@@ -28,6 +28,7 @@ export async function serveAgents(options: OwnEngineOptions): Promise<Host> {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
+  acceptSockets(http, server, { onError() {} })
   const origin = `http://127.0.0.1:${await listen(http)}`
   const cut = () => {
     for (const socket of sockets) socket.destroy()

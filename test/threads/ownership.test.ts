@@ -106,6 +106,8 @@ const PLATFORM_ROUTES = [
   'POST /runs/crons/count',
   ...RUN_ROUTES.map(([method, pattern]) => `${method} ${pattern}`),
 ]
+/** Their rules are in the tests of web sockets. */
+const SOCKET_ROUTES = ['GET /threads/:thread_id/stream', 'GET /threads/:thread_id/stream/events']
 const STREAMS = /\/stream/
 /** The routes that create a missing thread, so that an unknown thread and another owner's get different answers. */
 const MAKES_THREADS = new Set(['POST /threads/:thread_id/state', 'POST /threads'])
@@ -113,9 +115,8 @@ const MAKES_THREADS = new Set(['POST /threads/:thread_id/state', 'POST /threads'
 test('every route is in the tables', async () => {
   const host = await serve()
   const routes = host.server.routes.map(([method, pattern]) => `${method} ${pattern}`)
-  expect(routes.sort()).toEqual(
-    [...Object.keys(REQUESTS), COMMAND_ROUTE, ...A2A_ROUTES, ...PLATFORM_ROUTES].sort(),
-  )
+  const others = [COMMAND_ROUTE, ...A2A_ROUTES, ...PLATFORM_ROUTES, ...SOCKET_ROUTES]
+  expect(routes.sort()).toEqual([...Object.keys(REQUESTS), ...others].sort())
 })
 
 /** Sends the request of a route for a thread. Gives the answer without the thread's id. */

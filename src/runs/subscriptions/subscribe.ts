@@ -32,6 +32,8 @@ export interface Subscription<Chunk = Uint8Array> {
 
 /** How log entries become a subscriber's chunks. */
 export interface Rendering<Chunk> {
+  /** Told of the last sequence number before the first event, when the subscription has found its place in the log. */
+  begun?(after: number): void
   /** Renders frames that were made for this subscriber alone. */
   frames(frames: readonly Uint8Array[]): Chunk
   /** Renders the wanted events of a batch. Undefined if it has none. */
@@ -39,10 +41,13 @@ export interface Rendering<Chunk> {
 }
 
 /** The stored bytes as they are, shared by all subscribers. */
-const AS_BYTES: Rendering<Uint8Array> = { frames: concatBytes, batch: selectBytes }
+export const AS_BYTES: Rendering<Uint8Array> = { frames: concatBytes, batch: selectBytes }
 
-export const subscribe = (context: RunContext, request: Owned<ThreadSubscription>): Subscription =>
-  subscribeAs(context, request, createMatcher(request.filter), AS_BYTES)
+export const subscribe = <Chunk>(
+  context: RunContext,
+  request: Owned<ThreadSubscription>,
+  rendering: Rendering<Chunk>,
+): Subscription<Chunk> => subscribeAs(context, request, createMatcher(request.filter), rendering)
 
 export function subscribeAs<Chunk>(
   context: RunContext,
@@ -133,6 +138,7 @@ export function subscribeAs<Chunk>(
     start = found
     after = found.after
     prologue = found.prologue
+    rendering.begun?.(after)
     return true
   }
 

@@ -24,22 +24,36 @@ const COMMANDS: ReadonlyMap<string, CommandRow> = new Map([
   ['agent.getTree', ['threads:read', getTree]],
 ])
 
-const SUBSCRIPTIONS: ReadonlySet<string> = new Set([
-  'subscription.subscribe',
-  'subscription.unsubscribe',
-  'subscription.reconnect',
+const overSocket = async (): Promise<never> => {
+  throw new ProtocolError(
+    'not_supported',
+    'Subscriptions need a web socket. Over HTTP, POST the filter to …/stream/events.',
+  )
+}
+
+const NO_SUBSCRIPTIONS: TransportCommands = new Map([
+  ['subscription.subscribe', overSocket],
+  ['subscription.unsubscribe', overSocket],
+  ['subscription.reconnect', overSocket],
 ])
+
+/** Commands that a transport has beside those of the thread. They need no permission of their own. */
+export type TransportCommands = ReadonlyMap<string, (params: unknown) => Promise<CommandResult>>
 
 /**
  * `POST …/commands`: answers one command with `CommandResponse` or `ErrorResponse` of the protocol. A refused command is HTTP
- * 200; only a body that is not a command is 400.
+ * 200; only a body that is not a command is 400. A web socket has one such call for each message.
  */
-export async function postCommand(context: ThreadsContext, call: FaceCall): Promise<Response> {
+export async function postCommand(
+  context: ThreadsContext,
+  call: FaceCall,
+  more: TransportCommands = NO_SUBSCRIPTIONS,
+): Promise<Response> {
   let id: number | string | null = null
   try {
     const { id: given, method, params } = await bodyOf(commandSchema, call)
     id = given
-    const { result, appliedThroughSeq } = await dispatch(context, call, method, params)
+    const { result, appliedThroughSeq } = await dispatch(context, call, { method, params, more })
     const thread_id = call.threadId
     const meta =
       appliedThroughSeq === undefined ? { thread_id } : { thread_id, applied_through_seq: appliedThroughSeq }
@@ -67,8 +81,11 @@ export async function postCommand(context: ThreadsContext, call: FaceCall): Prom
 async function dispatch(
   { engine, authorize }: ThreadsContext,
   call: FaceCall,
-  method: string,
-  params: unknown,
+  {
+    method,
+    params,
+    more,
+  }: { readonly method: string; readonly params: unknown; readonly more: TransportCommands },
 ): Promise<CommandResult> {
   const { threadId, principal } = call
   const row = COMMANDS.get(method)
@@ -88,12 +105,8 @@ async function dispatch(
       key: () => commandKey(call, method, params),
     })
   }
-  if (SUBSCRIPTIONS.has(method)) {
-    throw new ProtocolError(
-      'not_supported',
-      `${method} needs a WebSocket. Over HTTP, POST the filter to …/stream/events.`,
-    )
-  }
+  const own = more.get(method)
+  if (own) return own(params)
   throw new ProtocolError('unknown_command', `Unknown command ${JSON.stringify(method)}.`)
 }
 

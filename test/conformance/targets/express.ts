@@ -3,6 +3,7 @@ import compression from 'compression'
 import express5 from 'express'
 import express4 from 'express4'
 import { toExpress } from '../../../adapters/express.ts'
+import { acceptSockets } from '../../../adapters/node.ts'
 import type { AdapterCapability, AdapterTarget } from '../../../src/audit/index.ts'
 import { openServer } from '../../kit/listen.ts'
 import { connect } from '../connect.ts'
@@ -32,7 +33,9 @@ function target(
       if (mount) app.use(mount, adapter)
       else app.use(adapter)
       app.get('/host', (_req: unknown, res: { send(text: string): void }) => res.send('host'))
-      const { origin, close } = await openServer(createServer(app as RequestListener))
+      const server = createServer(app as RequestListener)
+      acceptSockets(server, handler, { basePath: mount, trustProxy, onError() {} })
+      const { origin, close } = await openServer(server)
       return {
         origin,
         async close() {

@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { toHono } from '../../../adapters/hono.ts'
+import { acceptSockets } from '../../../adapters/node.ts'
 import type { AdapterTarget } from '../../../src/audit/index.ts'
 import { openServer } from '../../kit/listen.ts'
 import { connect } from '../connect.ts'
@@ -23,7 +24,9 @@ export const hono: AdapterTarget = {
     app.route(mount ?? '/', toHono(handler))
     app.get('/host', (c) => c.text('host'))
     const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
-    const { origin, close } = await openServer(createServer(listener))
+    const server = createServer(listener)
+    acceptSockets(server, handler, { basePath: mount, onError() {} })
+    const { origin, close } = await openServer(server)
     return {
       origin,
       async close() {

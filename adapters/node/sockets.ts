@@ -1,0 +1,173 @@
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { WebSocket, WebSocketServer } from 'ws'
+import { AgentwireError } from '../../src/errors.ts'
+import type { SocketSession } from '../../src/http/sockets/socket.ts'
+import { createTicker } from '../../src/http/ticker.ts'
+import type { WebHandler } from '../../src/http/types.ts'
+import { answer, type NodeOptions } from './listener.ts'
+import { forwardedHeaders } from './target.ts'
+
+/** What we use of a server of `node:http` or `node:https`. */
+export interface UpgradeServer {
+  on(event: 'upgrade', listener: (...handshake: unknown[]) => void): unknown
+  listenerCount(event: 'upgrade'): number
+  emit(event: 'connection', socket: unknown): unknown
+}
+
+/** How long a client may take to answer a ping, in milliseconds. */
+const PING_MS = 15_000
+/** How long a client may take to end a socket that the server closes, in milliseconds. */
+const CLOSE_MS = 2_000
+
+const pings = createTicker(PING_MS)
+
+interface Mount {
+  readonly handler: WebHandler
+  readonly options: NodeOptions
+  readonly open: Set<WebSocket>
+}
+
+interface Handshake {
+  readonly req: IncomingMessage
+  readonly socket: Socket
+  readonly head: Buffer
+}
+
+/** The handlers of a server, which share one listener: the last of them answers what none has a route for. */
+const mounted = new WeakMap<UpgradeServer, Mount[]>()
+
+/**
+ * Takes the web sockets of a server of `node:http`, for a handler that answers its requests through `toNode`, Express or Hono. Needs
+ * the package `ws`. A handshake that the handler has no route for is left to the server's other listeners of `upgrade`. Gives a
+ * function that cuts the sockets that are still open, for when the server must end.
+ */
+export function acceptSockets(
+  server: UpgradeServer,
+  handler: WebHandler,
+  options: NodeOptions = {},
+): () => void {
+  const open = new Set<WebSocket>()
+  const mounts = mounted.get(server)
+  if (mounts) mounts.push({ handler, options, open })
+  else listen(server, [{ handler, options, open }])
+  return () => {
+    for (const socket of open) socket.terminate()
+  }
+}
+
+function listen(server: UpgradeServer, mounts: Mount[]): void {
+  mounted.set(server, mounts)
+  server.on('upgrade', (...given) => {
+    const [req, socket, head] = given as [IncomingMessage, Socket, Buffer]
+    const handshake = { req, socket, head }
+    if (req.headers.upgrade?.toLowerCase() === 'websocket') shake(server, mounts, handshake)
+    // With this listener Node leaves every request of an upgrade to it, such as those of clients that offer HTTP/2.
+    else if (server.listenerCount('upgrade') === 1) goOnWithout(server, handshake)
+  })
+}
+
+function shake(server: UpgradeServer, mounts: readonly Mount[], handshake: Handshake): void {
+  const { req, socket } = handshake
+  const ignore = () => {}
+  socket.on('error', ignore)
+  const res = new ServerResponse(req)
+  res.shouldKeepAlive = false
+  res.assignSocket(socket)
+  res.on('finish', () => socket.end())
+  const attempt = (at: number): void => {
+    const { handler, options, open } = mounts[at]!
+    const { basePath, trustProxy = false, onError } = options
+    const isLast = at === mounts.length - 1
+    const isOurs = isLast && server.listenerCount('upgrade') === 1
+    answer(req, res, {
+      handle: isOurs ? handler.fetch : handler.handle,
+      basePath,
+      forwarded: trustProxy ? forwardedHeaders(req) : undefined,
+      onError,
+      next() {
+        if (!isLast) return attempt(at + 1)
+        res.detachSocket(socket)
+        socket.off('error', ignore)
+      },
+      async upgrade(session) {
+        const sockets = await load()
+        res.detachSocket(socket)
+        sockets(session).handleUpgrade(req, socket, handshake.head, (webSocket) => {
+          open.add(webSocket)
+          webSocket.on('close', () => open.delete(webSocket))
+          bind(webSocket, socket, session)
+        })
+      },
+    })
+  }
+  attempt(0)
+}
+
+let loading: Promise<(session: SocketSession) => WebSocketServer> | undefined
+
+/** `ws`, which is loaded for the first socket. It does the handshakes and reads the frames of clients. */
+const load = () =>
+  (loading ??= import('ws').then(
+    ({ WebSocketServer }) =>
+      ({ protocol, maxMessageBytes }) =>
+        new WebSocketServer({
+          noServer: true,
+          clientTracking: false,
+          perMessageDeflate: false,
+          maxPayload: maxMessageBytes,
+          handleProtocols: () => protocol ?? false,
+        }),
+    (cause) => {
+      loading = undefined
+      throw new AgentwireError('missing_package', 'Web sockets need the package ws: npm install ws', {
+        cause,
+      })
+    },
+  ))
+
+function bind(webSocket: WebSocket, socket: Socket, session: SocketSession): void {
+  let isAlive = true
+  const alive = () => {
+    isAlive = true
+  }
+  const stopPings = pings.add(() => {
+    if (!isAlive) return webSocket.terminate()
+    isAlive = false
+    webSocket.ping()
+  })
+  const drain = () => session.drain()
+  socket.on('drain', drain)
+  webSocket.on('pong', alive)
+  webSocket.on('message', (data: Buffer, isBinary: boolean) => {
+    alive()
+    session.message(isBinary ? data : data.toString())
+  })
+  // It closes the socket itself: a message that is too long, a frame that is none.
+  webSocket.on('error', () => {})
+  webSocket.on('close', () => {
+    stopPings()
+    socket.off('drain', drain)
+    session.close()
+  })
+  session.open({
+    // The frames are the same for all sockets, and go into this one between those that `ws` writes.
+    send: (frames) => socket.write(frames),
+    close(code, reason) {
+      webSocket.close(code, reason)
+      setTimeout(() => webSocket.terminate(), CLOSE_MS).unref()
+    },
+  })
+}
+
+/** Gives a request back to its server as one without an upgrade. */
+function goOnWithout(server: UpgradeServer, { req, socket, head }: Handshake): void {
+  const lines = [`${req.method} ${req.url} HTTP/1.1`]
+  for (let at = 0; at < req.rawHeaders.length; at += 2) {
+    const name = req.rawHeaders[at]!
+    if (!/^(?:connection|upgrade|http2-settings)$/i.test(name))
+      lines.push(`${name}: ${req.rawHeaders[at + 1]}`)
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]))
+  server.emit('connection', socket)
+}

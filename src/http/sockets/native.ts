@@ -1,0 +1,161 @@
+import type { HandlerContext, WebHandler } from '../types.ts'
+import { textsOf } from './frames.ts'
+import { type SocketPeer, type SocketSession, socketOf } from './socket.ts'
+
+/** What we use of the web sockets of Deno and Workers. */
+interface WebSocketLike {
+  binaryType?: string
+  /** Workers do not tell it. */
+  readonly bufferedAmount?: number
+  send(text: string): void
+  close(code: number, reason: string): void
+  addEventListener(
+    type: 'open' | 'message' | 'close' | 'error',
+    listener: (event: { readonly data?: unknown }) => void,
+  ): void
+}
+
+interface Runtime {
+  readonly Deno?: {
+    upgradeWebSocket?(
+      request: Request,
+      options: { protocol?: string | undefined; idleTimeout: number },
+    ): { readonly socket: WebSocketLike; readonly response: Response }
+  }
+  readonly WebSocketPair?: new () => {
+    readonly 0: WebSocketLike
+    readonly 1: WebSocketLike & { accept(): void }
+  }
+}
+
+/** How much may wait in a socket before its session pauses, in bytes. */
+const BUFFERED = 16_384
+const POLL_MS = 50
+/** A socket whose peer does not answer pings for so long ends, in seconds. */
+const IDLE_S = 30
+
+/** A handler whose `fetch` and `handle` switch to web sockets on Deno and Workers, and on Bun where its `Server` is the context. */
+export function upgrading(handler: WebHandler): WebHandler {
+  const through =
+    <Answer extends Response | undefined>(
+      answer: (request: Request, context?: HandlerContext) => Promise<Answer>,
+    ) =>
+    async (request: Request, context?: HandlerContext) => {
+      const response = await answer(request, context)
+      const session = response && socketOf(response)
+      return ((session && upgrade(request, context, session)) ?? response) as Answer
+    }
+  return { ...handler, handle: through(handler.handle), fetch: through(handler.fetch) }
+}
+
+function upgrade(
+  request: Request,
+  context: HandlerContext | undefined,
+  session: SocketSession,
+): Response | undefined {
+  const { Deno, WebSocketPair } = globalThis as Runtime
+  const { protocol } = session
+  if (context?.upgrade) {
+    const headers: Record<string, string> =
+      protocol === undefined ? {} : { 'sec-websocket-protocol': protocol }
+    // Bun takes no notice of a response to a request that it has upgraded.
+    return context.upgrade(request, { data: session, headers }) ? new Response(null) : undefined
+  }
+  if (Deno?.upgradeWebSocket) {
+    try {
+      const { socket, response } = Deno.upgradeWebSocket(request, { protocol, idleTimeout: IDLE_S })
+      socket.addEventListener('open', () => bind(socket, session))
+      return response
+    } catch {
+      return undefined // The request does not come from `Deno.serve`: an adapter may be able to upgrade it.
+    }
+  }
+  if (WebSocketPair) {
+    const { 0: webSocket, 1: socket } = new WebSocketPair()
+    socket.accept()
+    bind(socket, session)
+    const headers = new Headers(protocol === undefined ? {} : { 'sec-websocket-protocol': protocol })
+    return new Response(null, { status: 101, webSocket, headers } as ResponseInit)
+  }
+  return undefined
+}
+
+function bind(socket: WebSocketLike, session: SocketSession): void {
+  let timer: ReturnType<typeof setInterval> | undefined
+  const isFull = () => (socket.bufferedAmount ?? 0) > BUFFERED
+  const poll = () => {
+    if (isFull()) return
+    clearInterval(timer)
+    timer = undefined
+    session.drain()
+  }
+  const end = () => {
+    clearInterval(timer)
+    session.close()
+  }
+  socket.binaryType = 'arraybuffer'
+  socket.addEventListener('message', ({ data }) =>
+    session.message(typeof data === 'string' ? data : new Uint8Array(data as ArrayBuffer)),
+  )
+  socket.addEventListener('close', end)
+  socket.addEventListener('error', end)
+  session.open({
+    send(frames) {
+      for (const text of textsOf(frames)) socket.send(text)
+      if (!isFull()) return true
+      timer ??= setInterval(poll, POLL_MS)
+      return false
+    },
+    close: (code, reason) => closeBy(socket, code, reason),
+  })
+}
+
+/** The codes that a web socket of the Web may be closed with, for those that only servers may send: 4000 and a status of HTTP. */
+const WEB_CODES: Readonly<Record<number, number>> = {
+  1001: 4503,
+  1008: 4429,
+  1009: 4413,
+  1011: 4500,
+  1013: 4503,
+}
+
+function closeBy(socket: WebSocketLike, code: number, reason: string): void {
+  try {
+    socket.close(code, reason)
+  } catch {
+    socket.close(WEB_CODES[code] ?? 4500, reason)
+  }
+}
+
+/** What we use of a socket of Bun. */
+export interface BunSocket {
+  readonly data: unknown
+  send(text: string): number
+  close(code: number, reason: string): void
+}
+
+const sessionOf = ({ data }: BunSocket): SocketSession => data as SocketSession
+
+/** What `Bun.serve` takes as `websocket`, beside the `fetch` of a handler. */
+export const bunSockets = {
+  maxPayloadLength: 16 * 1024 * 1024,
+  // Beyond its limit Bun drops texts. A session sends no more than one batch to a socket that is full.
+  backpressureLimit: 2 ** 30,
+  idleTimeout: IDLE_S,
+  sendPings: true,
+  open(socket: BunSocket): void {
+    const peer: SocketPeer = {
+      send(frames) {
+        let taken = true
+        // -1 means that the text waits for the network.
+        for (const text of textsOf(frames)) taken = socket.send(text) !== -1 && taken
+        return taken
+      },
+      close: (code, reason) => socket.close(code, reason),
+    }
+    sessionOf(socket).open(peer)
+  },
+  message: (socket: BunSocket, data: string | Uint8Array): void => sessionOf(socket).message(data),
+  drain: (socket: BunSocket): void => sessionOf(socket).drain(),
+  close: (socket: BunSocket): void => sessionOf(socket).close(),
+}

@@ -1,0 +1,66 @@
+import type { FaceCall } from '../../requests/routes.ts'
+import type { AgentEngine, RunTree } from '../../runs/index.ts'
+import { parse } from '../commands/command.ts'
+import type { TransportCommands } from '../commands/dispatch.ts'
+import { ProtocolError } from '../errors.ts'
+import { reconnectSchema, streamSchema, unsubscribeSchema } from '../wire.ts'
+import { filterOf, type Subscribing, type Subscriptions } from './subscriptions.ts'
+
+/** The filter of a subscription, and where it begins, as clients send it. */
+export function subscribingOf(params: unknown): Subscribing {
+  const { channels, namespaces, depth, since, since_event_id } = parse(streamSchema, params)
+  return { filter: { channels, namespaces, depth }, since, lastEventId: since_event_id }
+}
+
+/**
+ * The commands about a socket's subscriptions. What `later` is given is done once the answer is sent, because clients expect it
+ * before the events.
+ */
+export function subscriptionCommands(
+  engine: AgentEngine,
+  { threadId, principal }: Pick<FaceCall, 'threadId' | 'principal'>,
+  subscriptions: Subscriptions,
+  later: (start: () => void) => void,
+): TransportCommands {
+  const open = async (subscribing: Subscribing): Promise<string> => {
+    const { id, start } = await subscriptions.open(subscribing)
+    later(start)
+    return id
+  }
+  return new Map([
+    [
+      'subscription.subscribe',
+      async (params: unknown) => ({ result: { subscription_id: await open(subscribingOf(params)) } }),
+    ],
+    [
+      'subscription.unsubscribe',
+      async (params: unknown) => {
+        const { subscription_id } = parse(unsubscribeSchema, params)
+        if (subscriptions.close(subscription_id)) return { result: {} }
+        throw new ProtocolError('no_such_subscription', 'This socket has no such subscription.')
+      },
+    ],
+    [
+      'subscription.reconnect',
+      async (params: unknown) => {
+        const { run_id, last_event_id, subscriptions: ids = [] } = parse(reconnectSchema, params)
+        const thread = await engine.findThread({ threadId, principal })
+        const tree = thread && (await engine.readTree(thread, run_id))
+        if (!tree) throw new ProtocolError('no_such_run', 'No such run is known on this thread.')
+        const filters = ids.map(filterOf)
+        const restored = filters.every((filter) => filter !== undefined)
+        if (restored) {
+          for (const [i, id] of ids.entries()) {
+            await open({ ...subscribingOf(filters[i]), id, lastEventId: last_event_id })
+          }
+        }
+        return { result: { restored, current_namespaces: namespacesOf(tree) } }
+      },
+    ],
+  ])
+}
+
+const namespacesOf = ({ namespace, status, children }: RunTree): readonly object[] => [
+  { namespace, status },
+  ...children.flatMap(namespacesOf),
+]

@@ -1,0 +1,162 @@
+import {
+  chosenProtocol,
+  HttpError,
+  isTextDeeper,
+  knownBody,
+  MAX_DEPTH,
+  type SocketSession,
+  textFrame,
+} from '../../http/index.ts'
+import { reporterOf } from '../../requests/errors.ts'
+import type { FaceCall } from '../../requests/routes.ts'
+import { RunError } from '../../runs/index.ts'
+import { postCommand } from '../commands/dispatch.ts'
+import type { OpenSocket, ThreadsContext } from '../context.ts'
+import { subscriptionCommands } from './commands.ts'
+import { createOutlet, type Outlet } from './outlet.ts'
+import { createSubscriptions } from './subscriptions.ts'
+
+/** How many messages may wait for their answers, and how long they may be together, in the longest ones. */
+const MAX_WAITING = 1_000
+const MAX_WAITING_LENGTH = 4
+
+type SocketMessage = string | Uint8Array
+
+/** The session of a web socket on a thread. Nothing is kept for it before a host has opened the socket. */
+export function createSession(context: ThreadsContext, call: FaceCall): SocketSession {
+  const { maxBodyBytes } = context
+  let outlet: Outlet
+  let conversation: Conversation
+  return {
+    protocol: chosenProtocol(call.request),
+    maxMessageBytes: maxBodyBytes,
+    open(peer) {
+      outlet = createOutlet(peer)
+      conversation = converse(context, call, outlet)
+    },
+    message(data) {
+      if (data.length > maxBodyBytes) outlet.end(1009, `A message has at most ${maxBodyBytes} bytes.`)
+      else conversation.take(data)
+    },
+    drain: () => outlet.drained(),
+    close() {
+      outlet.lost()
+      conversation.close()
+    },
+  }
+}
+
+interface Conversation {
+  take(message: SocketMessage): void
+  close(): void
+}
+
+/** Answers one message after the other, as fast as the answers are taken. */
+function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conversation {
+  const { engine, sockets, maxBodyBytes } = context
+  const waiting: SocketMessage[] = []
+  let waitingLength = 0
+  let answering = false
+  let leaving = false
+  let later: (() => void)[] = []
+  const report = reporterOf(context, call)
+
+  const subscriptions = createSubscriptions(engine, call, outlet, endBy, report)
+  const commands = subscriptionCommands(engine, call, subscriptions, (start) => later.push(start))
+  const socket: OpenSocket = {
+    leave() {
+      leaving = true
+      if (!answering && subscriptions.size === 0) end(1001, 'This server is shutting down.')
+    },
+  }
+  sockets.add(socket)
+
+  function end(code: number, reason: string): void {
+    outlet.end(code, reason)
+    close()
+  }
+
+  function close(): void {
+    sockets.delete(socket)
+    subscriptions.closeAll()
+    waiting.length = 0
+  }
+
+  /** Ends the socket for a reason that ends its subscriptions: 4000 and the status of HTTP where clients should not come back. */
+  function endBy(reason: unknown): void {
+    if (!(reason instanceof RunError)) end(1011, 'The stream was broken off.')
+    else if (reason.code === 'closing') end(1001, 'This server is shutting down.')
+    else end(4404, 'There is no such thread any more.')
+  }
+
+  async function answer(message: SocketMessage): Promise<void> {
+    let value: unknown
+    const json = async () => {
+      value = read(message)
+      return isFilter(value) ? { id: 0, method: 'subscription.subscribe', params: value } : value
+    }
+    const response = await postCommand(context, { ...call, json }, commands)
+    const work = engine.working(call.threadId)
+    if (work) call.waitUntil(work)
+    const text = String(knownBody(response))
+    // A run that this server does not start any more is one for another server.
+    if (response.status === 503 && !text.startsWith('{"type"'))
+      return end(1001, 'This server is shutting down.')
+    const isSilent = isFilter(value) && response.status === 200 && later.length > 0
+    if (!isSilent) await outlet.write(() => textFrame(text))
+  }
+
+  /**
+   * Lets the new subscriptions begin, all at once, so that their events come in one order. Clients open several together, and stop
+   * reading where one of them tells the end of a run before the others have begun.
+   */
+  function begin(): void {
+    const starts = later
+    later = []
+    for (const start of starts) start()
+  }
+
+  async function answerAll(): Promise<void> {
+    answering = true
+    try {
+      for (let message = waiting.shift(); message !== undefined; message = waiting.shift()) {
+        waitingLength -= message.length
+        await answer(message)
+        if (waiting.length === 0) begin()
+      }
+    } catch (error) {
+      report(error)
+      endBy(error)
+    }
+    answering = false
+    if (leaving) socket.leave()
+  }
+
+  return {
+    take(message) {
+      if (outlet.ended) return
+      waitingLength += message.length
+      if (waiting.push(message) > MAX_WAITING || waitingLength > MAX_WAITING_LENGTH * maxBodyBytes) {
+        end(1008, 'Too many messages wait for their answers.')
+      } else if (!answering) void answerAll()
+    },
+    close,
+  }
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+/** The value of a message. Throws `HttpError` 400. */
+function read(message: SocketMessage): unknown {
+  try {
+    const text = typeof message === 'string' ? message : decoder.decode(message)
+    if (!isTextDeeper(text, MAX_DEPTH)) return JSON.parse(text)
+  } catch (cause) {
+    throw new HttpError(400, 'invalid_json', 'The message is not valid JSON in UTF-8.', { cause })
+  }
+  throw new HttpError(400, 'too_deep', `The message nests deeper than ${MAX_DEPTH} levels.`)
+}
+
+/** Whether a message is the filter of a subscription without a command around it, as older clients send it first. */
+const isFilter = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'channels' in value && !('method' in value)

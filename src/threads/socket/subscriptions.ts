@@ -1,0 +1,143 @@
+import type { FaceCall } from '../../requests/routes.ts'
+import type { AgentEngine, EventFilter, Subscription, ThreadSubscription } from '../../runs/index.ts'
+import { ProtocolError } from '../errors.ts'
+import { asChunks, type SocketChunk } from './encode.ts'
+import { fill, newSource, type Source, takeFrames } from './feed.ts'
+import type { Outlet } from './outlet.ts'
+
+/** More than any page needs: a page has two, and two for each subagent that it shows. */
+const MAX_SUBSCRIPTIONS = 256
+
+interface Entry {
+  readonly source: Source
+  readonly subscription: Subscription<SocketChunk>
+  /** Called when the chunk of the source is sent. */
+  taken: () => void
+}
+
+export interface Subscribing extends Pick<ThreadSubscription, 'filter' | 'since' | 'lastEventId'> {
+  /** Default: a new id. */
+  readonly id?: string | undefined
+}
+
+/** The subscriptions of one socket. */
+export interface Subscriptions {
+  readonly size: number
+  /** Settles with the id when the thread can be read, and `start` may be called. Throws `no_such_thread` for a deleted thread. */
+  open(subscribing: Subscribing): Promise<{ readonly id: string; readonly start: () => void }>
+  /** False where there is no such subscription. */
+  close(id: string): boolean
+  closeAll(): void
+}
+
+export function createSubscriptions(
+  engine: AgentEngine,
+  { threadId, principal }: Pick<FaceCall, 'threadId' | 'principal'>,
+  outlet: Outlet,
+  /** Called when a subscription cannot begin or go on, with the reason. */
+  onEnd: (reason: unknown) => void,
+  /** Called before that where nobody else tells it. */
+  report: (error: unknown) => void,
+): Subscriptions {
+  const opened = new Map<string, Subscription<SocketChunk>>()
+  const started = new Map<string, Entry>()
+  let made = 0
+  let flushing = false
+  let again = false
+
+  /** Sends what the subscriptions have read, as far as it is in order. */
+  async function flush(): Promise<void> {
+    again = true
+    if (flushing) return
+    flushing = true
+    while (again && !outlet.ended) {
+      again = false
+      await outlet.write(() => {
+        const frames = takeFrames([...started.values()].map(({ source }) => source))
+        if (frames) again = true
+        for (const { source, taken } of started.values()) if (!source.chunk) taken()
+        return frames
+      })
+    }
+    flushing = false
+  }
+
+  async function pump(entry: Entry): Promise<void> {
+    const { source, subscription } = entry
+    try {
+      for (let chunk = await subscription.next(); chunk; chunk = await subscription.next()) {
+        const taken = new Promise<void>((resolve) => {
+          entry.taken = resolve
+        })
+        fill(source, chunk)
+        void flush()
+        await taken
+      }
+    } catch (reason) {
+      report(reason)
+      onEnd(reason)
+    }
+  }
+
+  function close(id: string): boolean {
+    opened.get(id)?.cancel()
+    started.get(id)?.taken()
+    started.delete(id)
+    const was = opened.delete(id)
+    // Others may have waited for it.
+    void flush()
+    return was
+  }
+
+  return {
+    get size() {
+      return opened.size
+    },
+    async open({ id: given, ...from }) {
+      const id = given ?? idOf(++made, from.filter)
+      if (opened.size >= MAX_SUBSCRIPTIONS) {
+        const message = `A socket has at most ${MAX_SUBSCRIPTIONS} subscriptions. End one with subscription.unsubscribe.`
+        throw new ProtocolError('invalid_argument', message)
+      }
+      if (opened.has(id)) throw new ProtocolError('invalid_argument', 'This subscription is open already.')
+      const source = newSource()
+      const rendering = asChunks((seq) => {
+        source.known = seq
+        void flush()
+      })
+      const subscription = engine.subscribeAs({ threadId, principal, ...from }, rendering)
+      opened.set(id, subscription)
+      try {
+        await subscription.ready()
+      } catch (error) {
+        // An answer would not do: clients do not read the one to a subscription that they restore.
+        onEnd(error)
+        throw error
+      }
+      const start = () => {
+        if (opened.get(id) !== subscription) return
+        const entry: Entry = { source, subscription, taken() {} }
+        started.set(id, entry)
+        void pump(entry)
+      }
+      return { id, start }
+    },
+    close,
+    closeAll() {
+      for (const id of [...opened.keys()]) close(id)
+    },
+  }
+}
+
+/** A subscription's id holds its filter, so that any server can restore it: `subscription.reconnect` names nothing else. */
+const idOf = (n: number, filter: EventFilter): string =>
+  `${n}.${btoa(encodeURIComponent(JSON.stringify(filter)))}`
+
+/** The filter of a subscription's id, not checked; undefined for an id that is not ours. */
+export function filterOf(id: string): unknown {
+  try {
+    return JSON.parse(decodeURIComponent(atob(id.slice(id.indexOf('.') + 1))))
+  } catch {
+    return undefined
+  }
+}
