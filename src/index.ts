@@ -102,7 +102,15 @@ export {
 } from './http/index.ts'
 export { type ContentBlock, type Message, type MessageEvent, textOf, type Usage } from './messages/index.ts'
 export type { PlatformOptions, PlatformSwitches } from './platform/context.ts'
-export type { Authorize, ThreadAction, ThreadResource } from './requests/access.ts'
+export type {
+  Authorize,
+  KeyOperators,
+  MetadataFilter,
+  Permission,
+  ReadSent,
+  ThreadAction,
+  ThreadResource,
+} from './requests/access.ts'
 export type { EngineChoice, FaceOptions, HttpOptions, OwnEngine, SharedEngine } from './requests/face.ts'
 export {
   type AboutRun,

@@ -10,7 +10,8 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   'src/errors': [],
   'src/bytes': [],
   'src/time': [],
-  'src/principal': [],
+  'src/metadata-filter': [],
+  'src/principal': ['src/metadata-filter'],
   'src/ids': ['src/bytes'],
   'src/http': ['src/errors', 'src/principal'],
   'src/messages': [],
@@ -34,6 +35,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/errors',
     'src/bytes',
     'src/time',
+    'src/metadata-filter',
     'src/principal',
     'src/ids',
     'src/messages',
@@ -56,6 +58,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   'src/requests': [
     'src/errors',
     'src/bytes',
+    'src/metadata-filter',
     'src/principal',
     'src/ids',
     'src/http',
@@ -78,6 +81,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/platform': [
     'src/errors',
+    'src/metadata-filter',
     'src/principal',
     'src/ids',
     'src/http',

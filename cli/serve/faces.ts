@@ -3,7 +3,6 @@ import { combine, type WebHandler, withCors } from '../../src/http/index.ts'
 import type { AgentEngine } from '../../src/runs/index.ts'
 import { createAgentServer } from '../../src/server.ts'
 import { appHandler } from './app.ts'
-import { guard } from './guard.ts'
 import { engineWithHeaders } from './headers.ts'
 import { metaHandler } from './meta.ts'
 import type { Project } from './project.ts'
@@ -21,13 +20,11 @@ export function facesOf(
 ): WebHandler {
   const { http, folder } = config
   const { disabled, mountPrefix: prefix } = http
-  const guarded = auth && guard(engine, auth)
   const agents = createAgentServer({
-    engine: engineWithHeaders(guarded?.engine ?? engine, http.configurableHeaders),
+    engine: engineWithHeaders(engine, http.configurableHeaders),
     a2a: withoutA2A || disabled.has('a2a') ? false : {},
-    http: { disable_store: disabled.has('store') },
-    authenticate: auth?.authenticate,
-    authorize: guarded?.authorize,
+    http: { disable_meta: disabled.has('meta'), disable_store: disabled.has('store') },
+    ...auth,
   })
   const meta = metaHandler(engine.store, folder)
   const authenticate = http.authenticatesApp ? auth?.authenticate : undefined

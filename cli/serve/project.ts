@@ -1,10 +1,11 @@
 import { basename } from 'node:path'
 import type { Agent } from '../../src/agents/agent.ts'
 import type { GraphStoreLike, GraphStoreOptions } from '../../src/graph-store/index.ts'
+import type { LangGraphAuthOptions } from '../../src/platform/auth/langgraph-auth.ts'
 import type { Checkpointer } from '../../src/storage/index.ts'
 import { agentOf } from './agents.ts'
 import { type AppLike, appOf } from './app.ts'
-import { authOf, type ProjectAuth } from './auth.ts'
+import { authOf } from './auth.ts'
 import { type Config, readConfig } from './config.ts'
 import { ConfigError } from './config-reader.ts'
 import { envFileOf, environment } from './environment.ts'
@@ -18,7 +19,7 @@ export interface Project {
   /** The files beside its sources that it depends on. */
   readonly files: readonly string[]
   readonly agents: ReadonlyMap<string, Agent>
-  readonly auth: ProjectAuth | undefined
+  readonly auth: LangGraphAuthOptions | undefined
   readonly app: AppLike | undefined
   readonly checkpointer: Checkpointer | undefined
   readonly graphStore: GraphStoreLike | GraphStoreOptions

@@ -36,8 +36,8 @@ const common = ({ authorize }: DevtoolsContext, call: FaceCall) => ({
   threadId: call.threadId,
   principal: call.principal,
   request: call.request,
-  permit: (assistantId: string) =>
-    permit(authorize, call, 'runs:create', { threadId: call.threadId, assistantId }),
+  permit: async (assistantId: string) =>
+    (await permit(authorize, call, 'runs:create', { threadId: call.threadId, assistantId })).principal,
 })
 
 /**

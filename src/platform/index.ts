@@ -1,3 +1,5 @@
+export { EVERYONE } from '../principal.ts'
+export { type LangGraphAuth, type LangGraphAuthOptions, langgraphAuth } from './auth/langgraph-auth.ts'
 export type { PlatformOptions, PlatformSwitches } from './context.ts'
 export { createPlatformHandler } from './handler.ts'
 export type { WebhookOptions } from './runs/webhooks.ts'

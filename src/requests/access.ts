@@ -1,4 +1,8 @@
 import { type Call, HttpError, type Principal } from '../http/index.ts'
+import { filterOf, type MetadataFilter } from '../metadata-filter.ts'
+import { withStanding } from '../principal.ts'
+
+export type { KeyOperators, MetadataFilter } from '../metadata-filter.ts'
 
 export type ThreadAction =
   | 'threads:list'
@@ -27,6 +31,9 @@ export type ThreadAction =
   | 'store:delete'
   | 'store:list_namespaces'
 
+/** Reads what a client has sent: the body of a request, or the params of a command. It is not checked yet. */
+export type ReadSent = () => Promise<unknown>
+
 export interface ThreadResource {
   /** Absent when listing. */
   readonly threadId?: string | undefined
@@ -37,22 +44,56 @@ export interface ThreadResource {
   readonly key?: string | undefined
 }
 
+/** A request that may be answered, within bounds. */
+export interface Permission {
+  /** Only what has such metadata is there for the principal: in lists, counts and searches, and wherever an id is named. */
+  readonly filter?: MetadataFilter | undefined
+  /** Fields that take the place of those of the body, such as `metadata` with more keys. */
+  readonly body?: Readonly<Record<string, unknown>> | undefined
+}
+
 /**
- * May refuse what ownership allows, but cannot allow more: another owner's thread stays unknown. Called before anything is read
- * or changed; returning false or throwing refuses.
+ * May refuse what ownership allows, or allow it within bounds, but cannot allow more: another owner's thread stays unknown. Called
+ * before anything is read or changed; returning false or throwing refuses.
  */
 export type Authorize = (
   principal: Principal | null,
   action: ThreadAction,
   resource: ThreadResource,
-) => boolean | Promise<boolean>
+  sent: ReadSent,
+) => boolean | Permission | Promise<boolean | Permission>
 
+/** Who may do it, and how. */
+export interface Permitted {
+  /** The principal to do it as: through it the engine knows the filter. */
+  readonly principal: Principal | null
+  readonly body: Permission['body']
+}
+
+/** Throws `HttpError` 403 where the principal may not, and `TypeError` for an answer that is none. */
 export async function permit(
   authorize: Authorize | undefined,
   { principal }: Pick<Call, 'principal'>,
   action: ThreadAction,
   resource: ThreadResource,
-): Promise<void> {
-  if (!authorize || (await authorize(principal, action, resource))) return
-  throw new HttpError(403, 'permission_denied', `Not permitted: ${action}.`)
+  sent: ReadSent = async () => undefined,
+): Promise<Permitted> {
+  const answer = authorize ? await authorize(principal, action, resource, sent) : true
+  if (!answer) throw new HttpError(403, 'permission_denied', `Not permitted: ${action}.`)
+  if (answer === true) return { principal, body: undefined }
+  const { filter, body } = answer
+  const metadataFilter = filter && filterOf(filter)
+  return { principal: principal && withStanding(principal, { metadataFilter }), body }
+}
+
+/** The body with the fields that a permission has put in their place. In a list of bodies each gets them, beside metadata of its own. */
+export function bodyAs(body: unknown, permitted: Permission['body']): unknown {
+  if (!permitted || Object.keys(permitted).length === 0 || typeof body === 'string') return body
+  if (!Array.isArray(body)) return { ...(body as object | null | undefined), ...permitted }
+  const metadata = permitted.metadata as object | undefined
+  return body.map((one) => ({
+    ...one,
+    ...permitted,
+    ...(metadata && { metadata: { ...one?.metadata, ...metadata } }),
+  }))
 }

@@ -1,6 +1,6 @@
 import type { Call, Endpoint, Method, Route } from '../http/index.ts'
 import type { AgentEngine } from '../runs/index.ts'
-import { type Authorize, permit, type ThreadAction, type ThreadResource } from './access.ts'
+import { type Authorize, bodyAs, permit, type ThreadAction, type ThreadResource } from './access.ts'
 import { threadIdOf } from './ids.ts'
 
 /** What the endpoints of every face need. */
@@ -40,11 +40,13 @@ function guarded<Context extends FaceContext>(
   const isOfThread = pattern.includes('/:thread_id')
   return async (call) => {
     const threadId = isOfThread ? threadIdOf(call.params.thread_id) : ''
+    let permitted = call
     if (action !== null && action !== 'public' && context.authorize) {
       const resource = resourceOf ? await resourceOf(context, call) : isOfThread ? { threadId } : {}
-      await permit(context.authorize, call, action, resource)
+      const { principal, body } = await permit(context.authorize, call, action, resource, call.json)
+      permitted = { ...call, principal, json: async () => bodyAs(await call.json(), body) }
     }
-    const response = await endpoint(context, { ...call, threadId })
+    const response = await endpoint(context, { ...permitted, threadId })
     const work = context.engine.working(threadId)
     if (work) call.waitUntil(work)
     return response

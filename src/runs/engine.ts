@@ -6,7 +6,7 @@ import {
   graphStoresOf,
 } from '../graph-store/index.ts'
 import { uuid7 } from '../ids.ts'
-import { ownerOf, type Principal } from '../principal.ts'
+import { type Access, accessOf, ownerOf, type Principal, userOf } from '../principal.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import { memoryCheckpointer } from '../storage/memory/checkpointer.ts'
 import { memoryStore } from '../storage/memory/store.ts'
@@ -135,11 +135,11 @@ export interface RunResult {
   readonly interrupts: readonly PendingInterrupt[]
 }
 
-export interface ThreadList extends Omit<ThreadListQuery, 'owner'> {
+export interface ThreadList extends Omit<ThreadListQuery, keyof Access> {
   readonly principal?: Principal | null | undefined
 }
 
-export interface TaskList extends Omit<TaskQuery, 'owner'> {
+export interface TaskList extends Omit<TaskQuery, keyof Access> {
   readonly principal?: Principal | null | undefined
 }
 
@@ -271,14 +271,14 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   const { agents, aliases, limits, store, graphStores, observe } = context
   const maintain = startMaintenance(context)
 
-  /** Binds a function that needs the owner of a thread, for callers who name a principal. */
+  /** Binds a function that needs to know what its caller may reach, for callers who name a principal. */
   const as =
-    <Request extends { readonly owner: string | null }, Result>(
-      method: (context: RunContext, request: Request) => Result,
-    ) =>
-    (request: Omit<Request, 'owner'> & { readonly principal?: Principal | null | undefined }): Result => {
+    <Request extends Access, Result>(method: (context: RunContext, request: Request) => Result) =>
+    (
+      request: Omit<Request, keyof Access> & { readonly principal?: Principal | null | undefined },
+    ): Result => {
       maintain()
-      return method(context, { ...request, owner: ownerOf(request.principal) } as unknown as Request)
+      return method(context, { ...request, ...accessOf(request.principal) } as unknown as Request)
     }
 
   const startAs = as(startRun)
@@ -437,7 +437,12 @@ function assertDefaultAgent(agents: ReadonlyMap<string, Agent>, named: string | 
 /** The config of a run with the principal that asks for it, under the names that LangGraph's own servers use. */
 function configOf({ principal, config }: Pick<RunRequest, 'principal' | 'config'>): StoredConfig | undefined {
   if (!principal) return config
-  const caller = { langgraph_auth_user: principal, langgraph_auth_user_id: principal.id }
+  const user = userOf(principal)
+  const caller = {
+    langgraph_auth_user: user,
+    langgraph_auth_user_id: principal.id,
+    ...(Array.isArray(user.permissions) && { langgraph_auth_permissions: user.permissions }),
+  }
   return { ...config, configurable: { ...config?.configurable, ...caller } }
 }
 

@@ -1,4 +1,5 @@
 import { AgentwireError } from '../errors.ts'
+import { EVERYONE } from '../principal.ts'
 
 /** Bounds of what runs may use. Numbers are above 0; `Infinity` lifts a bound. See docs/limits.md. */
 export interface RunLimits {
@@ -6,7 +7,7 @@ export interface RunLimits {
   readonly runMs?: number | undefined
   /** How many runs this process executes at once. Further ones wait in the order in which they came. Default: 1,000. */
   readonly runs?: number | undefined
-  /** The same for the runs of one owner. Has no effect without authentication. Default: 100. */
+  /** The same for the runs of one owner. Has no effect without authentication, and with an `Auth` of LangGraph. Default: 100. */
   readonly runsPerOwner?: number | undefined
   /** How many runs may wait on one thread. Further ones are refused with `thread_busy`. Default: 1,000. */
   readonly queuedRuns?: number | undefined
@@ -58,7 +59,7 @@ export function createPlaces({ runs, runsPerOwner }: Pick<Limits, 'runs' | 'runs
   const taken = new Map<string, number>()
   let total = 0
   const hasRoom = (owner: string | null): boolean =>
-    total < runs && (owner === null || (taken.get(owner) ?? 0) < runsPerOwner)
+    total < runs && (owner === null || owner === EVERYONE.id || (taken.get(owner) ?? 0) < runsPerOwner)
   function count(owner: string | null, change: 1 | -1): void {
     total += change
     if (owner === null) return

@@ -1,5 +1,5 @@
 import type { ClassicRun, StateUpdate, StepUpdate } from '../agents/agent.ts'
-import type { Principal } from '../principal.ts'
+import type { Access, Principal } from '../principal.ts'
 import type { Json, Op } from '../storage/store/store.ts'
 import type { EventFilter } from './log/filter.ts'
 import type { CommandKey } from './records/idempotency.ts'
@@ -57,8 +57,8 @@ export interface RunRequest extends ThreadAddress {
   readonly request?: Request | undefined
   /** The W3C `traceparent` of what asked for the run. */
   readonly traceparent?: string | null | undefined
-  /** Throws for an assistant that the caller may not run. Called when the request names none. */
-  readonly permit?: ((assistantId: string) => Promise<void>) | undefined
+  /** Throws for an assistant that the caller may not run, and gives the caller as it may. Called when the request names none. */
+  readonly permit?: ((assistantId: string) => Promise<Principal | null>) | undefined
   /** Throws where the caller does not want to do this to the thread. Called with the record that the commit is guarded by. */
   readonly accept?: ((thread: ThreadRecord) => void) | undefined
 }
@@ -116,7 +116,5 @@ export interface StateWriteRequest extends ThreadAddress, StateUpdate {
   readonly accept?: ((thread: ThreadRecord) => void) | undefined
 }
 
-/** A request inside of the engine, which knows the owner that the principal is. */
-export type Owned<Request extends ThreadAddress> = Omit<Request, 'principal'> & {
-  readonly owner: string | null
-}
+/** A request inside of the engine, which knows what the principal may reach. */
+export type Owned<Request extends ThreadAddress> = Omit<Request, 'principal'> & Access

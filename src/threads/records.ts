@@ -1,6 +1,6 @@
 import { empty, HttpError, json } from '../http/index.ts'
 import { uuid7, uuidOf } from '../ids.ts'
-import { ownerOf } from '../principal.ts'
+import { namesOwnerOf } from '../principal.ts'
 import { permit, type ThreadResource } from '../requests/access.ts'
 import { boundAssistant, threadMetadata } from '../requests/assistants.ts'
 import { bodyOf } from '../requests/body.ts'
@@ -47,7 +47,7 @@ export async function postThread(context: FaceContext, call: FaceCall): Promise<
   const { metadata, if_exists, ttl, supersteps } = await bodyOf(threadCreateSchema, call)
   const { principal } = call
   const command = await commandKey(call, 'POST threads', await call.json())
-  const newId = () => (command ? uuidOf([ownerOf(principal), command.key]) : uuid7())
+  const newId = () => (command ? uuidOf([namesOwnerOf(principal), command.key]) : uuid7())
   const named = await namedThread(context, call)
   const threadId = named.threadId ?? (await newId())
   const known = { assistantId: named.assistantId, metadata: threadMetadata(engine, metadata), ttl }
@@ -93,11 +93,13 @@ export async function copyThread(context: FaceContext, call: FaceCall): Promise<
 /** `POST /threads/prune`: deletes those of the threads that the caller has. */
 export async function pruneThreads({ engine, authorize }: FaceContext, call: FaceCall): Promise<Response> {
   const { thread_ids } = await bodyOf(threadPruneSchema, call)
-  const { principal } = call
-  const threadIds = [...new Set(thread_ids)].map(threadIdOf)
-  for (const threadId of threadIds) await permit(authorize, call, 'threads:delete', { threadId })
+  const threads: ThreadAddress[] = []
+  for (const threadId of new Set(thread_ids.map(threadIdOf))) {
+    const { principal } = await permit(authorize, call, 'threads:delete', { threadId })
+    threads.push({ threadId, principal })
+  }
   let pruned = 0
-  for (const threadId of threadIds) if (await engine.deleteThread({ threadId, principal })) pruned += 1
+  for (const thread of threads) if (await engine.deleteThread(thread)) pruned += 1
   return json({ pruned_count: pruned })
 }
 

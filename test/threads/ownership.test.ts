@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Authenticate, Authorize, Principal } from '../../src/index.ts'
+import { langgraphAuth } from '../../src/platform/index.ts'
 import { RUN_ROUTES } from '../../src/platform/runs/routes.ts'
 import { approval } from '../fixtures/graphs.ts'
 import { request } from '../kit/client.ts'
 import { dataOf, isTerminal, type Json, rootStates } from '../kit/events.ts'
 import { type Host, serveAgents } from '../kit/host.ts'
 import { puppet } from '../kit/puppet.ts'
+import { owning } from '../platform/auth/users.ts'
 
 const PEOPLE: Readonly<Record<string, Principal>> = {
   ann: { id: 'ann', tenant: 'acme', role: 'boss' },
@@ -154,7 +156,20 @@ describe('a caller who is not signed in', () => {
   })
 })
 
-describe('the thread of another owner looks unknown', () => {
+/** Two ways in which a thread is somebody else's: by its owner, and by the filter of an `Auth` of LangGraph. */
+const OWNERSHIPS = [
+  { by: 'its owner', serve },
+  {
+    by: 'the filter of an Auth',
+    serve: () =>
+      serveAgents({
+        agents: { ask: langgraph(approval()), busy: puppet().agent },
+        ...langgraphAuth(owning()),
+      }),
+  },
+]
+
+describe.each(OWNERSHIPS)('the thread of another looks unknown, by $by', ({ serve }) => {
   for (const stranger of ['bob', 'solo']) {
     for (const route of Object.keys(REQUESTS).filter((name) => !STREAMS.test(name))) {
       test(`to ${stranger}: ${route}`, async () => {

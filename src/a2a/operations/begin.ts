@@ -1,6 +1,5 @@
 import type { Agent } from '../../agents/agent.ts'
 import { uuid7, uuidOf } from '../../ids.ts'
-import { permit } from '../../requests/access.ts'
 import { runConfig } from '../../requests/run-config.ts'
 import { titleOf } from '../../requests/title.ts'
 import {
@@ -20,11 +19,13 @@ import { answersTo, resumeOf } from '../parts/resume.ts'
 import { apartFrom, type Conversation, conversationOf } from '../tasks/contexts.ts'
 import { MAX_ID, taskIdOf } from '../tasks/ids.ts'
 import { type FoundTask, openQuestions, type TaskDetails } from '../tasks/present.ts'
-import { findRun, findTask } from './find.ts'
+import { findRun, type PermittedCall, permittedCall, permittedConversation, permittedTask } from './find.ts'
 import type { A2ACall } from './operations.ts'
 
 /** A run that a message has started, or had started before. */
 export interface Begun {
+  /** The call as its caller may do it. */
+  readonly call: A2ACall
   readonly found: FoundTask
   readonly runId: string
   /** The sequence number before its first event. */
@@ -52,39 +53,47 @@ export async function beginRun(call: A2ACall, request: SendRequest): Promise<Beg
   return begun
 }
 
-async function beginTask(call: A2ACall, request: SendRequest): Promise<Begun> {
-  const { engine } = call.context
-  const { principal } = call.call
+async function beginTask(asked: A2ACall, request: SendRequest): Promise<Begun> {
   const { message } = request
-  const given = message.contextId || traceOf(call, request)
+  const given = message.contextId || traceOf(asked, request)
   const contextId = given ?? uuid7()
-  const address = { engine, principal, assistantId: call.assistantId, contextId }
-  const conversation: Conversation = given
-    ? await conversationOf(address)
-    : { contextId, threadId: contextId, thread: undefined }
-  const start = (of: Conversation) => startTask(call, request, of, given ? message : undefined)
+  const body = bodyOf(request)
+  const permitted = given
+    ? await permittedConversation(asked, 'runs:create', given, body)
+    : {
+        ...(await permittedCall(asked, 'runs:create', contextId, body)),
+        conversation: { contextId, threadId: contextId, thread: undefined },
+      }
+  const { call, conversation } = permitted
+  const address = {
+    engine: call.context.engine,
+    principal: call.call.principal,
+    assistantId: call.assistantId,
+    contextId,
+  }
+  const start = (as: PermittedCall, of: Conversation) =>
+    startTask(as, request, of, given ? message : undefined)
   try {
-    return await start(conversation)
+    return await start(permitted, conversation)
   } catch (error) {
     if (conversation.thread?.assistantId || !(error instanceof RunError)) throw error
     // The id is another caller's, or another assistant has taken it just now.
     const other = error.code === 'no_such_thread' ? await apartFrom(address) : await conversationOf(address)
     if (other.threadId === conversation.threadId) throw error
-    return start(other)
+    return start(await permittedCall(asked, 'runs:create', other.threadId, body), other)
   }
 }
 
 async function startTask(
-  call: A2ACall,
+  { call, metadata }: PermittedCall,
   request: SendRequest,
   { contextId, threadId, thread }: Conversation,
   repeatable: A2AMessage | undefined,
 ): Promise<Begun> {
   const { context, assistantId } = call
-  const { engine, authorize } = context
+  const { engine } = context
   const { message } = request
   const agent = agentOf(call)
-  await permit(authorize, call.call, 'runs:create', { threadId, assistantId })
   checkMessage(agent, message)
   const command = repeatable && (await keyOf(repeatable))
   const known = thread && command && (await startedBefore(call, threadId, command))
@@ -102,11 +111,11 @@ async function startTask(
     ...(after !== undefined && { after }),
   }
   const started = await engine.start({
-    ...common(call, request, { contextId, threadId }),
+    ...common(call, { ...request, ...(metadata && { metadata }) }, { contextId, threadId }),
     assistantId,
     input,
     title: titleOf(input),
-    ...(contextId !== threadId && { metadata: { a2a_context_id: contextId } }),
+    metadata: { ...metadata, ...(contextId !== threadId && { a2a_context_id: contextId }) },
     task: { details: { ...details } },
     command,
   })
@@ -127,14 +136,14 @@ async function requireNoQuestion(call: A2ACall, contextId: string, thread: Threa
 }
 
 /** A message for a task: the answer to what it has asked, or more for it to do. */
-async function goOn(call: A2ACall, request: SendRequest, taskId: string): Promise<Begun> {
-  const { context, assistantId } = call
-  const { engine, authorize } = context
+async function goOn(asked: A2ACall, request: SendRequest, taskId: string): Promise<Begun> {
   const { message } = request
-  const found = await findTask(call, { id: taskId, contextId: message.contextId || undefined })
+  const named = { id: taskId, contextId: message.contextId || undefined }
+  const { call, metadata, found } = await permittedTask(asked, 'runs:create', named, bodyOf(request))
+  const { context, assistantId } = call
+  const { engine } = context
   const { contextId, record } = found
   const { threadId } = found.thread
-  await permit(authorize, call.call, 'runs:create', { threadId, assistantId })
   checkMessage(agentOf(call), message)
   const command = await keyOf(message)
   const known = await startedBefore(call, threadId, command)
@@ -142,7 +151,7 @@ async function goOn(call: A2ACall, request: SendRequest, taskId: string): Promis
   if (isTaskEnded(record)) throw ended(taskId, record.state)
   const details: TaskDetails = { contextId, messageId: message.messageId }
   const run = {
-    ...common(call, request, { contextId, threadId }),
+    ...common(call, { ...request, ...(metadata && { metadata }) }, { contextId, threadId }),
     command,
     task: { taskId: record.taskId, details: { ...details } },
   }
@@ -168,6 +177,9 @@ function wrongMessageId(why: string): A2AError {
 const unnamedTask = (what: string): A2AError =>
   new A2AError('invalid_params', `message.taskId: ${what} must name the task that asked.`)
 
+/** What a permission to run is asked for. */
+const bodyOf = ({ metadata }: SendRequest): object => (metadata ? { metadata } : {})
+
 /** The agent of the call, which the endpoint has looked up. */
 export const agentOf = ({ context, assistantId }: A2ACall): Agent => context.engine.agents.get(assistantId)!
 
@@ -187,7 +199,8 @@ async function begunBy(
   { contextId, threadId }: Pick<Conversation, 'contextId' | 'threadId'>,
   { runId, appliedThroughSeq }: Started,
 ): Promise<Begun> {
-  return { found: await findRun(call, { contextId, threadId, runId }), runId, after: appliedThroughSeq }
+  const found = await findRun(call, { contextId, threadId, runId })
+  return { call, found, runId, after: appliedThroughSeq }
 }
 
 /** What every run of this face is started with. */

@@ -1,3 +1,4 @@
+import { unbounded } from '../../principal.ts'
 import { permit, type ThreadAction } from '../../requests/access.ts'
 import { A2AError } from '../errors.ts'
 import type { Task, TaskRequest } from '../model.ts'
@@ -31,17 +32,69 @@ const unknownContext =
     throw error instanceof A2AError ? taskNotFound(id) : error
   }
 
-/** `findTask` where the caller may do this to it. */
+/** `findTask` where the caller may do this to it, and the call as it may. */
 export async function permittedTask(
   call: A2ACall,
   action: ThreadAction,
   request: Pick<TaskRequest, 'id' | 'contextId'>,
-): Promise<FoundTask> {
-  const found = await findTask(call, request)
-  const { threadId } = found.thread
-  await permit(call.context.authorize, call.call, action, { threadId, assistantId: call.assistantId })
-  return found
+  body?: object,
+): Promise<PermittedCall & { readonly found: FoundTask }> {
+  const { id } = request
+  const { contextId } = readTaskId(id, request.contextId)
+  const { thread } = await conversationAs(looking(call), contextId).catch(unknownContext(id))
+  if (!thread) throw taskNotFound(id)
+  const permitted = await permittedConversation(call, action, contextId, body)
+  return { ...permitted, found: await findTask(permitted.call, request) }
 }
+
+/** `conversationOf` a context where the caller may do this to it, and the call as it may. */
+export async function permittedConversation(
+  call: A2ACall,
+  action: ThreadAction,
+  contextId: string,
+  body?: object,
+): Promise<PermittedCall & { readonly conversation: Conversation }> {
+  const { threadId } = await conversationAs(looking(call), contextId)
+  const permitted = await permittedCall(call, action, threadId, body)
+  const conversation = await conversationAs(permitted.call, contextId)
+  const isSame = conversation.threadId === threadId
+  return {
+    ...(isSame ? permitted : await permittedCall(call, action, conversation.threadId, body)),
+    conversation,
+  }
+}
+
+const conversationAs = (
+  { context: { engine }, call: { principal }, assistantId }: A2ACall,
+  contextId: string,
+): Promise<Conversation> => conversationOf({ engine, principal, assistantId, contextId })
+
+/** A call whose principal was permitted to do it. */
+export interface PermittedCall {
+  readonly call: A2ACall
+  /** What the metadata are to be, where the permission says so. */
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+}
+
+/** Throws where the caller may not do this. */
+export async function permittedCall(
+  call: A2ACall,
+  action: ThreadAction,
+  threadId: string | undefined,
+  body: object = {},
+): Promise<PermittedCall> {
+  const { context, assistantId } = call
+  const resource = { threadId, assistantId }
+  const permitted = await permit(context.authorize, call.call, action, resource, async () => body)
+  const { metadata } = (permitted.body ?? {}) as Pick<PermittedCall, 'metadata'>
+  return { call: { ...call, call: { ...call.call, principal: permitted.principal } }, metadata }
+}
+
+/** The call for looking which thread a permission is to be asked for. What is found so is not shown. */
+const looking = (call: A2ACall): A2ACall => ({
+  ...call,
+  call: { ...call.call, principal: unbounded(call.call.principal) },
+})
 
 /** The task of a run that is known to exist. */
 export async function findRun(

@@ -41,7 +41,7 @@ export async function savePush(call: A2ACall, found: FoundTask, config: PushConf
 
 export const setPush: Operations['setPush'] = async (call, { taskId, config }) => {
   pushesOf(call).check(config)
-  const found = await permittedTask(call, 'threads:update', { id: taskId })
+  const { found } = await permittedTask(call, 'threads:update', { id: taskId })
   return { taskId, config: await savePush(call, found, config) }
 }
 
@@ -53,7 +53,7 @@ export const getPush: Operations['getPush'] = async (call, request) => {
 
 export const listPush: Operations['listPush'] = async (call, { taskId }) => {
   pushesOf(call)
-  const { thread, record } = await permittedTask(call, 'threads:read', { id: taskId })
+  const { thread, record } = (await permittedTask(call, 'threads:read', { id: taskId })).found
   const configs = await loadPushes(call.context.engine.store, thread.threadId, record.taskId)
   return configs.map((config) => ({ taskId, config }))
 }
@@ -67,7 +67,7 @@ export const deletePush: Operations['deletePush'] = async (call, request) => {
 async function findPush(call: A2ACall, action: ThreadAction, { taskId, configId }: PushConfigRequest) {
   pushesOf(call)
   const { store } = call.context.engine
-  const { thread, record } = await permittedTask(call, action, { id: taskId })
+  const { thread, record } = (await permittedTask(call, action, { id: taskId })).found
   const { threadId } = thread
   const runId = record.taskId
   const config = configId

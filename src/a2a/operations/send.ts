@@ -14,10 +14,11 @@ import { pushesOf, savePush } from './push.ts'
  * Sends a message, and waits for the task to end or to ask unless the client does not want to. One that is answered with a message
  * has no task that could be asked for later, so that its sender always waits.
  */
-export async function send(call: A2ACall, request: SendRequest): Promise<Sent> {
+export async function send(asked: A2ACall, request: SendRequest): Promise<Sent> {
   const { blocking, historyLength } = request
-  const answer = await answerOf(call, request)
-  const begun = await begin(call, request)
+  const answer = await answerOf(asked, request)
+  const begun = await begin(asked, request)
+  const { call } = begun
   if (!blocking && answer === 'task') return { task: await present(call, begun.found, { historyLength }) }
   const found = await settled(call, begun)
   return answer === 'message' && found.record.state === 'completed'
@@ -27,12 +28,13 @@ export async function send(call: A2ACall, request: SendRequest): Promise<Sent> {
 
 /** Sends a message, and gives the task, then what happens to it until it ends or asks. */
 export async function* stream(
-  call: A2ACall,
+  asked: A2ACall,
   request: SendRequest,
 ): AsyncGenerator<readonly StreamEntry[], void, undefined> {
   const { message, historyLength } = request
-  const answer = await answerOf(call, request)
-  const begun = await begin(call, request)
+  const answer = await answerOf(asked, request)
+  const begun = await begin(asked, request)
+  const { call } = begun
   if (answer === 'message') {
     // Opens the response, which has heartbeats while the agent works.
     yield []

@@ -1,26 +1,24 @@
 import { AgentwireError } from '../../errors.ts'
-import { permit } from '../../requests/access.ts'
 import { isTaskEnded, type TaskRecord } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
 import type { ListRequest, StreamEntry, Task, TaskList, TaskRequest } from '../model.ts'
-import { conversationOf } from '../tasks/contexts.ts'
 import { taskNotFound } from '../tasks/ids.ts'
 import type { FoundTask } from '../tasks/present.ts'
 import { nextEnd } from '../tasks/progress.ts'
-import { findRun, findTask, permittedTask, present } from './find.ts'
+import { findRun, findTask, permittedCall, permittedConversation, permittedTask, present } from './find.ts'
 import type { A2ACall } from './operations.ts'
 import { follow, settled } from './send.ts'
 
-export async function getTask(call: A2ACall, request: TaskRequest): Promise<Task> {
-  const found = await permittedTask(call, 'threads:read', request)
+export async function getTask(asked: A2ACall, request: TaskRequest): Promise<Task> {
+  const { call, found } = await permittedTask(asked, 'threads:read', request)
   return present(call, found, { historyLength: request.historyLength })
 }
 
 /** Cancels a task, and waits until it has stopped. One that was cancelled before is given again. */
-export async function cancelTask(call: A2ACall, request: TaskRequest): Promise<Task> {
-  const { engine } = call.context
+export async function cancelTask(asked: A2ACall, request: TaskRequest): Promise<Task> {
+  const { engine } = asked.context
+  const { call, found } = await permittedTask(asked, 'runs:cancel', request)
   const { principal } = call.call
-  const found = await permittedTask(call, 'runs:cancel', request)
   const { threadId } = found.thread
   const before = await engine.cancelTask({ threadId, principal, taskId: found.record.taskId })
   if (isTaskEnded(before) && before.state !== 'canceled') {
@@ -37,12 +35,12 @@ export async function cancelTask(call: A2ACall, request: TaskRequest): Promise<T
  * for input, a client of v1.0 gets what happens after the answer: its stream ends with the task, not because the task asks.
  */
 export async function* subscribe(
-  call: A2ACall,
+  asked: A2ACall,
   request: TaskRequest,
 ): AsyncGenerator<readonly StreamEntry[], void, undefined> {
-  const { engine } = call.context
+  const { engine } = asked.context
+  const { call, found } = await permittedTask(asked, 'threads:stream', request)
   const { principal, signal } = call.call
-  const found = await permittedTask(call, 'threads:stream', request)
   const { record } = found
   const { threadId } = found.thread
   const head = await engine.head({ threadId, principal })
@@ -85,16 +83,15 @@ async function startOf(
 }
 
 /** The caller's tasks of the assistant, the last changed first. */
-export async function listTasks(call: A2ACall, request: ListRequest): Promise<TaskList> {
-  const { engine, authorize } = call.context
-  const { principal } = call.call
-  const { assistantId } = call
+export async function listTasks(asked: A2ACall, request: ListRequest): Promise<TaskList> {
+  const { engine } = asked.context
+  const { assistantId } = asked
   const { contextId, state, pageSize, pageToken, historyLength = 0, changedSince, includeArtifacts } = request
-  const conversation = contextId
-    ? await conversationOf({ engine, principal, assistantId, contextId })
-    : undefined
+  const { call, conversation } = contextId
+    ? await permittedConversation(asked, 'threads:list', contextId)
+    : { ...(await permittedCall(asked, 'threads:list', undefined)), conversation: undefined }
+  const { principal } = call.call
   const threadId = conversation?.thread?.threadId
-  await permit(authorize, call.call, 'threads:list', { assistantId, threadId })
   const nothing = { tasks: [], nextPageToken: '', pageSize, totalSize: 0 }
   if (conversation && !threadId) return nothing
   // What a task asks for is not in its record.

@@ -1,5 +1,5 @@
 import { uuidOf } from '../../ids.ts'
-import { ownerOf, type Principal } from '../../principal.ts'
+import { namesOwnerOf, type Principal } from '../../principal.ts'
 import { isThreadId } from '../../requests/ids.ts'
 import type { AgentEngine, ThreadRecord } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
@@ -50,7 +50,7 @@ export async function apartFrom({
   assistantId,
   contextId,
 }: ContextAddress): Promise<Conversation> {
-  const threadId = await uuidOf(['a2a', ownerOf(principal), assistantId, contextId])
+  const threadId = await uuidOf(['a2a', namesOwnerOf(principal), assistantId, contextId])
   return { contextId, threadId, thread: await engine.findThread({ threadId, principal }) }
 }
 

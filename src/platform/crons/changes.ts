@@ -1,6 +1,5 @@
 import { uuid7 } from '../../ids.ts'
-import type { Principal } from '../../principal.ts'
-import { ownerOf } from '../../principal.ts'
+import { type Access, accessOf, type Principal } from '../../principal.ts'
 import { RunError } from '../../runs/index.ts'
 import { retryConflicts } from '../../runs/records/update.ts'
 import type { Store } from '../../storage/store/store.ts'
@@ -29,6 +28,7 @@ export async function createCron(
   },
 ): Promise<CronRecord> {
   const { principal, request, assistantId, threadId } = made
+  const { owner, metadataFilter } = accessOf(principal)
   const { schedule } = request
   if (schedule === undefined) throw new RunError('invalid_argument', 'schedule: expected a string.')
   const now = await clockOf(store)
@@ -36,7 +36,8 @@ export async function createCron(
     cronId: uuid7(now),
     assistantId,
     threadId,
-    owner: ownerOf(principal),
+    owner,
+    ...(metadataFilter && { metadataFilter }),
     principal: principal && identityOf(principal),
     schedule,
     timezone: request.timezone ?? null,
@@ -59,15 +60,15 @@ export async function createCron(
   return cron
 }
 
-/** Changes a cron of an owner; its metadata and its payload are merged. Undefined where the owner has none of this id. */
+/** Changes a cron that the caller reaches; its metadata and its payload are merged. Undefined where there is none of this id for it. */
 export async function changeCron(
   store: Store,
-  owner: string | null,
+  access: Access,
   cronId: string,
   change: (cron: CronRecord) => CronRequest,
 ): Promise<CronRecord | undefined> {
   return retryConflicts(async () => {
-    const cron = await findCron(store, owner, cronId)
+    const cron = await findCron(store, access, cronId)
     if (!cron) return undefined
     const now = await clockOf(store)
     const changed = { ...cron.record, ...change(cron.record), updatedAt: now }

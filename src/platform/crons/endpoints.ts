@@ -1,6 +1,6 @@
 import { empty, HttpError, json } from '../../http/index.ts'
-import { ownerOf } from '../../principal.ts'
-import { permit } from '../../requests/access.ts'
+import { accessOf } from '../../principal.ts'
+import { bodyAs, permit } from '../../requests/access.ts'
 import { bodyOf } from '../../requests/body.ts'
 import { requireThread } from '../../requests/require-thread.ts'
 import type { FaceCall } from '../../requests/routes.ts'
@@ -15,15 +15,20 @@ import { CRON_KEYS, cronSchema } from './wire.ts'
 /** `POST /runs/crons`, and that of a thread. Who makes a cron starts runs. */
 export async function postCron(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine, authorize, crons } = context
-  const { principal, threadId } = call
-  const { assistant_id, ...request } = await requestOf(call)
+  const { threadId } = call
+  const { assistant_id } = await requestOf(call)
   if (assistant_id === undefined)
     throw new HttpError(400, 'invalid_argument', 'assistant_id: expected a string.')
   const resource = { assistantId: assistant_id, ...(threadId !== '' && { threadId }) }
-  for (const action of ['crons:create', 'runs:create'] as const)
-    await permit(authorize, call, action, resource)
+  const { body } = await permit(authorize, call, 'crons:create', resource, call.json)
+  const sent = async () => bodyAs(await call.json(), body)
+  const runs = await permit(authorize, call, 'runs:create', resource, sent)
+  const { assistant_id: _, ...request } = await requestOf({
+    json: async () => bodyAs(await sent(), runs.body),
+  })
   const assistantId = assistantIdOf(context, assistant_id)
-  if (threadId !== '') await requireThread(context, call)
+  const { principal } = runs
+  if (threadId !== '') await requireThread(context, { ...call, principal })
   const cron = await createCron(engine.store, {
     principal,
     assistantId,
@@ -38,8 +43,7 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
 export async function patchCron(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { engine, crons } = context
   const { assistant_id: _, payload, metadata, ...request } = await requestOf(call)
-  const owner = ownerOf(call.principal)
-  const cron = await changeCron(engine.store, owner, idOf(call), (known) => ({
+  const cron = await changeCron(engine.store, accessOf(call.principal), idOf(call), (known) => ({
     ...request,
     payload: checked(context, known.assistantId, { ...known.payload, ...payload }),
     metadata: { ...known.metadata, ...metadata },
@@ -51,7 +55,7 @@ export async function patchCron(context: PlatformContext, call: FaceCall): Promi
 
 /** `DELETE /runs/crons/{cron_id}`. Runs that it has started go on. */
 export async function deleteCron({ engine: { store } }: PlatformContext, call: FaceCall): Promise<Response> {
-  const cron = await findCron(store, ownerOf(call.principal), idOf(call))
+  const cron = await findCron(store, accessOf(call.principal), idOf(call))
   if (!cron) throw notFound(call)
   await removeCron(store, cron)
   return empty()
@@ -74,7 +78,7 @@ const notFound = (call: FaceCall): HttpError =>
 
 /** What a body says of the cron, and the rest of it, which is the request of each run. */
 async function requestOf(
-  call: FaceCall,
+  call: Pick<FaceCall, 'json'>,
 ): Promise<CronRequest & { readonly assistant_id?: string | undefined }> {
   const { end_time, on_run_completed, ...own } = await bodyOf(cronSchema, call)
   const body = await bodyOf(record, call)

@@ -1,5 +1,5 @@
 import { putJobOp, removeJobOp } from '../../outbox/job.ts'
-import type { Principal } from '../../principal.ts'
+import { type Access, type Principal, reaches } from '../../principal.ts'
 import type { Doc, DocIndex, Json, Op, Store } from '../../storage/store/store.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -11,6 +11,8 @@ export interface CronRecord extends Schedule {
   /** The thread of its runs. Null where each has one of its own. */
   readonly threadId: string | null
   readonly owner: string | null
+  /** Of the owner's threads, its runs reach only those that pass. Absent where it is all of them. */
+  readonly metadataFilter?: Access['metadataFilter']
   /** Who made it, for whom its runs act. */
   readonly principal: Principal | null
   readonly enabled: boolean
@@ -103,15 +105,15 @@ export async function loadCron(
   return doc && storedCron(doc)
 }
 
-/** A cron of an owner. */
+/** A cron that the caller reaches. */
 export async function findCron(
   store: Store,
-  owner: string | null,
+  access: Access,
   cronId: string,
 ): Promise<StoredCron | undefined> {
   const { docs } = await store.list(COLLECTION, { orderBy: idField(cronId), limit: 1 })
   const found = docs[0] && storedCron(docs[0])
-  return found?.record.owner === owner ? found : undefined
+  return found && reaches(access, found.record) ? found : undefined
 }
 
 export interface CronFilter {

@@ -1,5 +1,6 @@
 import { json } from '../../http/index.ts'
-import { ownerOf } from '../../principal.ts'
+import { passes } from '../../metadata-filter.ts'
+import { accessOf } from '../../principal.ts'
 import { bodyOf } from '../../requests/body.ts'
 import { containing } from '../../requests/contains.ts'
 import type { FaceCall } from '../../requests/routes.ts'
@@ -70,23 +71,25 @@ async function find(
 ): Promise<Page> {
   const { store } = context.engine
   const { assistant_id, thread_id: threadId, enabled, metadata = {}, sort_by = 'created_at' } = query
+  const { owner, metadataFilter } = accessOf(call.principal)
   const filter: CronFilter = {
-    owner: ownerOf(call.principal),
+    owner,
     assistantId: assistant_id === undefined ? undefined : assistantIdOf(context, assistant_id),
     threadId,
     enabled,
   }
   const order = { orderBy: ORDER[sort_by], ascending: query.sort_order === 'asc' }
-  const isWhole = Object.keys(metadata).length === 0
+  const isAll = Object.keys(metadata).length === 0
   const hasMetadata = containing(metadata)
   const crons: CronRecord[] = []
-  if (isWhole) {
+  if (isAll && !metadataFilter) {
     for await (const cron of listCrons(store, { ...filter, ...order, offset, limit })) crons.push(cron)
     return { crons, total: await countCrons(store, filter) }
   }
   let total = 0
-  for await (const cron of listCrons(store, { ...filter, ...order, offset: 0, limit: MAX_LOOKED_AT })) {
-    if (!hasMetadata(cron.metadata)) continue
+  const looksAt = isAll ? Number.POSITIVE_INFINITY : MAX_LOOKED_AT
+  for await (const cron of listCrons(store, { ...filter, ...order, offset: 0, limit: looksAt })) {
+    if (!passes(metadataFilter, cron.metadata) || !hasMetadata(cron.metadata)) continue
     if (total >= offset && crons.length < limit) crons.push(cron)
     total += 1
   }

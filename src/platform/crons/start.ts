@@ -1,4 +1,5 @@
 import { HttpError } from '../../http/index.ts'
+import { withStanding } from '../../principal.ts'
 import { namedAssistant } from '../../requests/assistants.ts'
 import { readBy } from '../../requests/body.ts'
 import { noSuchThread } from '../../runs/errors.ts'
@@ -31,7 +32,8 @@ export function assistantIdOf({ engine }: Pick<CronContext, 'engine'>, named: st
 export const startCronRun =
   (context: Omit<PlatformContext, 'crons'>): CronContext['startRun'] =>
   async (cron, { threadId, command, metadata }) => {
-    const { principal } = cron
+    const { owner, metadataFilter } = cron
+    const principal = cron.principal && withStanding(cron.principal, { owner, metadataFilter })
     const ofThread = cron.threadId !== null
     if (ofThread && !(await context.engine.findThread({ threadId, principal }))) throw noSuchThread(threadId)
     return startPlatformRun(

@@ -1,6 +1,6 @@
 import { HttpError } from '../../http/index.ts'
 import { uuid7 } from '../../ids.ts'
-import { ownerOf, type Principal } from '../../principal.ts'
+import { ownerOf, type Principal, unbounded } from '../../principal.ts'
 import { threadMetadata } from '../../requests/assistants.ts'
 import { threadIdOf } from '../../requests/ids.ts'
 import { forkPoint } from '../../requests/run-config.ts'
@@ -55,9 +55,11 @@ export async function planRun(
   body: RunCreate,
 ): Promise<() => Promise<StartedRun>> {
   const { engine } = context
-  const { principal, request } = order
+  const { request } = order
   const threadId = order.threadId === undefined ? uuid7() : threadIdOf(order.threadId)
   const isOfOwnThread = order.threadId === undefined
+  // Nobody else knows of the thread, and its metadata need not be what a filter wants.
+  const principal = isOfOwnThread ? unbounded(order.principal) : order.principal
   const thread = isOfOwnThread ? undefined : await engine.findThread({ threadId, principal })
   const mayCreate = isOfOwnThread || body.if_not_exists === 'create'
   if (!thread && !mayCreate) throw new HttpError(404, 'not_found', `Thread with ID ${threadId} not found`)

@@ -10,7 +10,7 @@ import { agentOf, checkpointerOf, type LaunchedRun, type RunContext } from '../c
 import { saverInTime } from '../deadlines.ts'
 import { RunError } from '../errors.ts'
 import type { Appender } from '../log/appender.ts'
-import type { StopReason } from '../records/records.ts'
+import type { RunRecord, StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 import type { AgentOutcome } from './outcome.ts'
 import { type StorageHealth, watchedCheckpointer } from './watched-saver.ts'
@@ -116,13 +116,19 @@ function openAgent(
     config: run.config,
     classic: run.classic,
     maxRecursionLimit: context.limits.recursionLimit,
-    principal: (run.config.configurable.langgraph_auth_user as Principal | undefined) ?? null,
+    principal: principalOf(run),
     checkpointer: watchedCheckpointer(ordered, storage),
     graphStore: context.graphStores.of(thread.owner),
     signal,
     onModelCall: (call) => context.observe({ ...aboutRun(thread, run), type: 'run.model_called', call }),
   }
   return interruptible(context, agent, task)
+}
+
+/** Who has asked for a run. What a graph is told of the user need not have the id. */
+function principalOf({ config }: RunRecord): Principal | null {
+  const { langgraph_auth_user: user, langgraph_auth_user_id: id } = config.configurable
+  return user ? { ...(user as Principal), ...(typeof id === 'string' && { id }) } : null
 }
 
 /**

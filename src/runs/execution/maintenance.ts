@@ -41,7 +41,7 @@ async function markAbandoned(context: RunContext, before: number): Promise<void>
   for (const { value, index } of docs) {
     const { threadId, owner, activeRunId, queue } = value as unknown as ThreadRecord
     if ((index.temporary as number) > before || activeRunId !== null || queue.length > 0) continue
-    await retryConflicts(() => markDeleting(context, { threadId, owner }))
+    await retryConflicts(() => markDeleting(context, { threadId, owner, metadataFilter: undefined }))
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Agent, RunInput } from '../../agents/agent.ts'
 import { toJson } from '../../agents/to-json.ts'
 import { uuid7 } from '../../ids.ts'
+import { accessOf, reaches } from '../../principal.ts'
 import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
@@ -69,7 +70,10 @@ async function admit(
   }
   const assistantId = assistantOf(context, thread, request)
   const agent = agentOf(context, assistantId)
-  if (request.assistantId === undefined) await request.permit?.(assistantId)
+  if (request.assistantId === undefined && request.permit) {
+    const permitted = accessOf(await request.permit(assistantId))
+    if (read && !reaches(permitted, thread)) throw noSuchThread(threadId)
+  }
   const known = await loadReceipt(store, threadId, command)
   if (known.receipt && 'runId' in known.receipt) return known.receipt
   if (known.receipt || known.inFlight) throw concurrentDuplicate()
@@ -155,14 +159,15 @@ const newRun = (
 async function usableThread(
   context: RunContext,
   thread: ThreadRecord | undefined,
-  { threadId, owner, assistantId, start, mustExist = false }: StartRequest,
+  request: StartRequest,
 ): Promise<ThreadRecord | undefined> {
+  const { threadId, assistantId, start, mustExist = false } = request
   if (!thread) {
     if (start.kind === 'resume') throw noSuchThread(threadId)
-    if (mustExist && !(await savedThread(context, { threadId, owner }))) throw noSuchThread(threadId)
+    if (mustExist && !(await savedThread(context, request))) throw noSuchThread(threadId)
     return undefined
   }
-  if (thread.owner !== owner || (thread.deleting && mustExist)) throw noSuchThread(threadId)
+  if (!reaches(request, thread) || (thread.deleting && mustExist)) throw noSuchThread(threadId)
   if (thread.deleting) throw new RunError('thread_busy', 'The thread is being deleted.')
   const bound = thread.assistantId
   if (assistantId !== undefined && bound !== null && idOf(context, bound) !== idOf(context, assistantId)) {

@@ -23,13 +23,14 @@ export async function* readEventBatches(
   context: RunContext,
   request: Owned<ThreadEvents>,
 ): AsyncGenerator<readonly (ThreadEvent | LogGap)[], void, undefined> {
-  const { threadId, owner, runId, after = 0, signal } = request
+  const { threadId, owner, metadataFilter, runId, after = 0, signal } = request
+  const thread = { threadId, owner, metadataFilter }
   signal?.throwIfAborted()
   const filter = request.filter ? createMatcher(request.filter) : () => true
   const wanted = runId === undefined ? filter : ofRun(runId, filter)
   const isShown = isShownOf(runId, filter)
-  if (runId !== undefined) await requireRun(context, { threadId, owner, runId })
-  const subscription = subscribeAs(context, { threadId, owner, since: after }, wanted, AS_EVENTS)
+  if (runId !== undefined) await requireRun(context, { ...thread, runId })
+  const subscription = subscribeAs(context, { ...thread, since: after }, wanted, AS_EVENTS)
   signal?.addEventListener('abort', subscription.cancel)
   const stopWaiting = new AbortController()
   let isOver = false

@@ -34,12 +34,12 @@ export async function locateStart(
   filter: Matcher,
 ): Promise<ReplayStart | undefined> {
   const { store } = context
-  const { threadId, owner } = request
+  const { threadId } = request
   // The log is inspected before the record is read: a run that starts in between then follows the replay, and is not missing
   // from it.
   const { head, firstRetained } = await store.inspect(threadId)
   const record = (await loadThread(store, threadId))?.record
-  const thread = record ? ownThread(record, owner) : await savedThread(context, { threadId, owner })
+  const thread = record ? ownThread(record, request) : await savedThread(context, request)
   if (!thread) return undefined
   const createdAt = record?.createdAt ?? null
   const live: ReplayRange = { until: Number.POSITIVE_INFINITY, wanted: filter }

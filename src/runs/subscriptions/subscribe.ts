@@ -1,4 +1,5 @@
 import { concatBytes } from '../../bytes.ts'
+import { reaches } from '../../principal.ts'
 import { UnavailableError } from '../../storage/errors.ts'
 import type { LogBatch } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
@@ -56,7 +57,7 @@ export function subscribeAs<Chunk>(
   rendering: Rendering<Chunk>,
 ): Subscription<Chunk> {
   const { store, watchers } = context
-  const { threadId, owner } = request
+  const { threadId } = request
   const watcher = watchers.open(threadId, end)
   let from = request
   let start: ReplayStart | undefined
@@ -198,7 +199,7 @@ export function subscribeAs<Chunk>(
   /** Whether the thread was deleted, rather than not created yet. The deletion of another owner's thread is not revealed. */
   async function isDeleted(): Promise<boolean> {
     const [{ head }, thread] = await Promise.all([store.inspect(threadId), loadThread(store, threadId)])
-    return thread ? thread.record.deleting && thread.record.owner === owner : head > 0
+    return thread ? thread.record.deleting && reaches(request, thread.record) : head > 0
   }
 
   return { ready, next, cancel }

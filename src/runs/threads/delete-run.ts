@@ -6,9 +6,10 @@ import { retryConflicts } from '../records/update.ts'
 import { findThread, type OwnedRun } from './threads.ts'
 
 /** Deletes the record of a run, once it has ended. */
-export async function deleteRun(context: RunContext, { threadId, runId, owner }: OwnedRun): Promise<boolean> {
+export async function deleteRun(context: RunContext, run: OwnedRun): Promise<boolean> {
+  const { threadId, runId } = run
   const { store } = context
-  const found = (await findThread(context, { threadId, owner })) && (await loadRun(store, threadId, runId))
+  const found = (await findThread(context, run)) && (await loadRun(store, threadId, runId))
   if (!found) return false
   if (!isEnded(found.record)) {
     await cancelRun(context, threadId, runId, 'interrupt')

@@ -1,4 +1,4 @@
-import { ownerOf, type Principal } from '../../principal.ts'
+import { accessOf, type Principal, reaches } from '../../principal.ts'
 import type { Store } from '../../storage/store/store.ts'
 import type { RunRecord, ThreadRecord } from '../records/records.ts'
 
@@ -57,8 +57,8 @@ export async function listQueued(
   principal: Principal | null,
 ): Promise<readonly ThreadRecord[]> {
   const { docs } = await store.list('threads', { orderBy: 'queued', limit: MAX_QUEUED })
-  const owner = ownerOf(principal)
+  const access = accessOf(principal)
   return docs
     .map(({ value }) => value as unknown as ThreadRecord)
-    .filter((thread) => thread.owner === owner && !thread.deleting)
+    .filter((thread) => reaches(access, thread) && !thread.deleting)
 }

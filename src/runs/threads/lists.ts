@@ -1,3 +1,5 @@
+import { equalitiesOf, passes } from '../../metadata-filter.ts'
+import type { Access } from '../../principal.ts'
 import { compareKeys } from '../../storage/store/cursor.ts'
 import type { Store } from '../../storage/store/store.ts'
 import { sleep } from '../../time.ts'
@@ -15,8 +17,7 @@ import {
 } from '../records/records.ts'
 import { threadsIndexed } from '../records/reindex.ts'
 
-export interface ThreadListQuery {
-  readonly owner: string | null
+export interface ThreadListQuery extends Access {
   readonly status?: ThreadRecord['status'] | undefined
   /** Only threads whose metadata have all these values. A page costs the same however many threads do not. */
   readonly where?: Readonly<Record<string, MetadataValue>> | undefined
@@ -36,7 +37,7 @@ const PAGE = 200
 /** So many threads are rather sorted here than looked for among those of a list in the right order. */
 const MAX_SORTED = 1_000
 
-/** An owner's threads, newest first unless asked otherwise. */
+/** The threads that a caller reaches, newest first unless asked otherwise. */
 export async function* listThreads(
   { store }: RunContext,
   query: ThreadListQuery,
@@ -59,10 +60,10 @@ export async function* listThreads(
   }
 }
 
-/** How many threads an owner has. */
+/** How many threads a caller reaches. */
 export async function countThreads(
   { store }: RunContext,
-  query: Pick<ThreadListQuery, 'owner' | 'status' | 'where' | 'lookAt'>,
+  query: Pick<ThreadListQuery, keyof Access | 'status' | 'where' | 'lookAt'>,
 ): Promise<number> {
   const { isExact, size, threads } = await plan(store, query)
   if (isExact) return size()
@@ -80,24 +81,38 @@ interface Plan {
   threads(offset: number, limit: number): AsyncIterable<ThreadRecord>
 }
 
-type Listed = Pick<ThreadListQuery, 'owner' | 'status' | 'where' | 'orderBy' | 'ascending'>
+type Listed = Pick<ThreadListQuery, keyof Access | 'status' | 'where' | 'orderBy' | 'ascending'>
+
+/** The values that all threads have which are asked for. */
+const valuesOf = ({ where, metadataFilter }: Listed) => ({
+  ...(metadataFilter && equalitiesOf(metadataFilter)),
+  ...where,
+})
+
+/** Whether the filter wants nothing beyond these values. */
+const isCovered = ({ metadataFilter = {} }: Listed, values: Readonly<Record<string, unknown>>): boolean =>
+  Object.entries(metadataFilter).every(
+    ([key, wanted]) => Object.hasOwn(values, key) && values[key] === wanted,
+  )
 
 /** Chooses the shortest list that has all threads that are asked for. */
 async function plan(store: Store, query: Listed): Promise<Plan> {
-  const { owner, status, where = {}, orderBy = 'updatedAt' } = query
+  const { owner, status, orderBy = 'updatedAt' } = query
+  const values = valuesOf(query)
   await threadsIndexed(store, owner)
   // Threads of one status are in the order of their ids when they are ordered by it.
   const order = status !== undefined && orderBy === 'status' ? 'threadId' : orderBy
   const sizeOf = (field: string) => store.count('threads', field)
   const whole: Plan = {
-    isExact: Object.keys(where).length === 0,
+    isExact: Object.keys(values).length === 0 && isCovered(query, values),
     size: () => sizeOf(listField(owner, 'threadId', status)),
     threads: (offset, limit) => readList(store, query, listField(owner, order, status), offset, limit),
   }
   if (whole.isExact) return whole
   const narrow = await narrowest(sizeOf, query)
   if (!narrow) return whole
-  const isExact = narrow.crowded === 0 && Object.keys(where).length === 1 && status === undefined
+  const isOne = Object.keys(values).length === 1 && isCovered(query, values)
+  const isExact = narrow.crowded === 0 && isOne && status === undefined
   const { size } = narrow
   if (!isExact && size >= (await whole.size())) return whole
   const fieldsBy = (by: MetadataOrder) => [
@@ -132,9 +147,12 @@ async function plan(store: Store, query: Listed): Promise<Plan> {
 /** The shortest of the lists by metadata, with how long it is together with that of crowded threads. */
 async function narrowest(
   sizeOf: (field: string) => Promise<number>,
-  { owner, where = {} }: Listed,
+  query: Listed,
 ): Promise<{ pair: readonly [string, MetadataValue]; size: number; crowded: number } | undefined> {
-  const pairs = Object.entries(where).filter(([key, value]) => hasList(key, value))
+  const { owner } = query
+  const pairs = Object.entries(valuesOf(query)).filter((pair): pair is [string, MetadataValue] =>
+    hasList(...pair),
+  )
   if (pairs.length === 0) return undefined
   const [crowded, ...sizes] = await Promise.all([
     sizeOf(crowdedField(owner, 'updatedAt')),
@@ -195,10 +213,11 @@ async function* merged(
 }
 
 /** Whether a thread of a longer list is asked for. */
-function isAsked({ status, where = {} }: Listed, thread: ThreadRecord): boolean {
+function isAsked({ status, where = {}, metadataFilter }: Listed, thread: ThreadRecord): boolean {
   const metadata = metadataOf(thread)
   return (
     (status ?? thread.status) === thread.status &&
+    passes(metadataFilter, thread.metadata) &&
     Object.entries(where).every(([key, value]) => Object.hasOwn(metadata, key) && metadata[key] === value)
   )
 }

@@ -1,3 +1,4 @@
+import { reaches } from '../../principal.ts'
 import { ConflictError, FencedError } from '../../storage/errors.ts'
 import { checkpointerOf, findAgent, type RunContext, readerOf } from '../context.ts'
 import { RunError } from '../errors.ts'
@@ -18,14 +19,15 @@ import { saversOf } from './savers.ts'
 import { type OwnedThread, savedThread } from './threads.ts'
 
 /**
- * Marks a thread for deletion: no run starts on it any more, and no caller sees it. False when the owner has no such thread.
+ * Marks a thread for deletion: no run starts on it any more, and no caller sees it. False when the caller has no such thread.
  * Throws `ConflictError` when another process changed the thread first.
  */
-export async function markDeleting(context: RunContext, { threadId, owner }: OwnedThread): Promise<boolean> {
+export async function markDeleting(context: RunContext, asked: OwnedThread): Promise<boolean> {
   const { store } = context
+  const { threadId } = asked
   const read = await loadThread(store, threadId)
-  const thread = read ? read.record : await savedThread(context, { threadId, owner })
-  if (!thread || thread.owner !== owner) return false
+  const thread = read ? read.record : await savedThread(context, asked)
+  if (!thread || !reaches(asked, thread)) return false
   if (thread.deleting) return true
   const ended = await dropWaiting(context, thread, 'deleted')
   await commitTransitions(context, ended, (ops) =>

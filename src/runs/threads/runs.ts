@@ -22,9 +22,10 @@ const PAGE = 100
 
 export async function listOwnRuns(
   context: RunContext,
-  { threadId, owner, accept = () => true, offset = 0, limit = 10 }: OwnedThread & RunListQuery,
+  { accept = () => true, offset = 0, limit = 10, ...thread }: OwnedThread & RunListQuery,
 ): Promise<readonly RunRecord[]> {
-  if (!(await findThread(context, { threadId, owner }))) throw noSuchThread(threadId)
+  const { threadId } = thread
+  if (!(await findThread(context, thread))) throw noSuchThread(threadId)
   const runs: RunRecord[] = []
   let skipped = 0
   let from: string | undefined

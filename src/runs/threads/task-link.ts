@@ -1,4 +1,5 @@
 import type { RunInput } from '../../agents/agent.ts'
+import { reaches } from '../../principal.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchTask, RunError } from '../errors.ts'
 import {
@@ -51,13 +52,13 @@ const taskEnded = ({ state }: TaskRecord): RunError =>
 /** Makes a run that was started as none a task, when the first message names it as one. Throws `no_such_task` and `task_ended`. */
 export async function adoptRun(
   { store }: RunContext,
-  { threadId, owner, task: asked }: Owned<Pick<RunRequest, 'threadId' | 'principal' | 'task'>>,
+  { threadId, task: asked, ...access }: Owned<Pick<RunRequest, 'threadId' | 'principal' | 'task'>>,
 ): Promise<void> {
   const taskId = asked?.taskId
   if (taskId === undefined) return
   await retryConflicts(async () => {
     const thread = await loadThread(store, threadId)
-    if (!thread || thread.record.owner !== owner || (await loadTask(store, threadId, taskId))) return
+    if (!thread || !reaches(access, thread.record) || (await loadTask(store, threadId, taskId))) return
     const run = await loadRun(store, threadId, taskId)
     if (!run || run.record.task) throw noSuchTask(taskId)
     const task = { ...taskOfRun(thread.record, run.record), details: asked!.details }

@@ -1,5 +1,7 @@
+import { type Access, reaches } from '../../principal.ts'
+import type { Store } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
-import { loadRun, loadTask, type TaskRecord } from '../records/records.ts'
+import { loadRun, loadTask, loadThread, type TaskRecord } from '../records/records.ts'
 import { listTasks, type TaskPage, type TaskQuery, taskOfRun } from '../records/tasks.ts'
 import { findThread, type OwnedThread } from './threads.ts'
 
@@ -16,9 +18,45 @@ export async function findTask(
   return run && (run.task ? loadTask(store, threadId, run.task.taskId) : taskOfRun(thread, run))
 }
 
-/** A page of an owner's tasks, the last changed first. */
-export const readTasks = ({ store }: RunContext, query: TaskQuery): Promise<TaskPage> =>
-  listTasks(store, query)
+/** A page of an owner's tasks, the last changed first, whose threads the caller reaches. Where it does not reach all, pages may be shorter. */
+export async function readTasks(
+  { store }: RunContext,
+  { metadataFilter, cursor: first, ...query }: TaskQuery & Access,
+): Promise<TaskPage> {
+  if (!metadataFilter) return listTasks(store, { ...query, cursor: first })
+  const isReached = reachedThreads(store, { owner: query.owner, metadataFilter })
+  const pageFrom = async (cursor: string | undefined, limit: number) => {
+    const page = await listTasks(store, { ...query, limit, cursor })
+    const reached = await Promise.all(page.tasks.map(isReached))
+    return { ...page, tasks: page.tasks.filter((_, at) => reached[at]) }
+  }
+  let page = await pageFrom(first, query.limit)
+  while (page.tasks.length === 0 && page.cursor !== undefined) page = await pageFrom(page.cursor, query.limit)
+  let total = 0
+  let all: TaskPage | undefined
+  do {
+    all = await pageFrom(all?.cursor, MAX_LISTED)
+    total += all.tasks.length
+  } while (all.cursor !== undefined)
+  return { ...page, total }
+}
+
+/** Tasks in one call of the store. */
+const MAX_LISTED = 1_000
+
+/** Whether the caller reaches the thread of a task. Each thread is looked up once. */
+function reachedThreads(store: Store, access: Access): (task: TaskRecord) => Promise<boolean> {
+  const known = new Map<string, Promise<boolean>>()
+  const look = async (threadId: string): Promise<boolean> => {
+    const thread = await loadThread(store, threadId)
+    return thread !== undefined && reaches(access, thread.record)
+  }
+  return ({ threadId }) => {
+    const found = known.get(threadId) ?? look(threadId)
+    known.set(threadId, found)
+    return found
+  }
+}
 
 /**
  * Settles once a task does not wait for input any more, on any instance: it goes on, or has ended. Gives it, or undefined where it

@@ -1,3 +1,4 @@
+import { type Access, reaches } from '../../principal.ts'
 import { ConflictError } from '../../storage/errors.ts'
 import { checkpointerOf, type RunContext, readerOf } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
@@ -15,34 +16,30 @@ import {
 import { updateThread } from '../records/update.ts'
 import { isOrphaned } from './savers.ts'
 
-/** A thread, and whose it has to be. */
-export interface OwnedThread {
+/** A thread, and who asks for it. */
+export interface OwnedThread extends Access {
   readonly threadId: string
-  readonly owner: string | null
 }
 
 /**
- * The thread, or undefined where the owner has none of this id. On a server without authentication a thread that only the
+ * The thread, or undefined where the caller has none of this id. On a server without authentication a thread that only the
  * checkpointer knows (made by other software on the same database) counts too.
  */
-export async function findThread(
-  context: RunContext,
-  { threadId, owner }: OwnedThread,
-): Promise<ThreadRecord | undefined> {
-  const thread = (await loadThread(context.store, threadId))?.record
-  return thread ? ownThread(thread, owner) : savedThread(context, { threadId, owner })
+export async function findThread(context: RunContext, asked: OwnedThread): Promise<ThreadRecord | undefined> {
+  const thread = (await loadThread(context.store, asked.threadId))?.record
+  return thread ? ownThread(thread, asked) : savedThread(context, asked)
 }
 
-/** The thread if this owner may see it. Another owner's thread, and one that is being deleted, look unknown. */
-export const ownThread = (thread: ThreadRecord, owner: string | null): ThreadRecord | undefined =>
-  thread.owner === owner && !thread.deleting ? thread : undefined
+/** The thread if it may be seen. One that is not reached, and one that is being deleted, look unknown. */
+export const ownThread = (thread: ThreadRecord, access: Access): ThreadRecord | undefined =>
+  reaches(access, thread) && !thread.deleting ? thread : undefined
 
 /** A thread that has a state but no record. */
 export async function savedThread(
   context: RunContext,
-  { threadId, owner }: OwnedThread,
+  { threadId, ...access }: OwnedThread,
 ): Promise<ThreadRecord | undefined> {
-  if (owner !== null) return undefined
+  if (!reaches(access, newThread(threadId, null, 0))) return undefined
   const checkpointer = checkpointerOf(context, readerOf(context, null))
   const configurable = { thread_id: threadId, checkpoint_ns: '' }
   const tuple = await saverInTime(context, checkpointer.getTuple({ configurable }))
@@ -106,13 +103,16 @@ export interface ThreadPatch {
 /** Changes what clients say of a thread. */
 export async function patchThread(
   context: RunContext,
-  { threadId, owner, metadata, ttl }: OwnedThread & ThreadPatch,
+  { threadId, metadata, ttl, ...access }: OwnedThread & ThreadPatch,
 ): Promise<ThreadRecord> {
-  const thread = await updateThread(context.store, threadId, (now) =>
-    now.owner === owner && !now.deleting
+  let isPatched = false
+  const thread = await updateThread(context.store, threadId, (now) => {
+    isPatched = ownThread(now, access) !== undefined
+    return isPatched
       ? { ...now, metadata: { ...now.metadata, ...metadata }, ttl: ttl ?? now.ttl, updatedAt: Date.now() }
-      : undefined,
-  )
-  if (!thread || thread.owner !== owner || thread.deleting) throw noSuchThread(threadId)
+      : undefined
+  })
+  // The new metadata need not pass the filter any more.
+  if (!thread || !isPatched) throw noSuchThread(threadId)
   return thread
 }

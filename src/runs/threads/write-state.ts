@@ -1,4 +1,5 @@
 import { AgentInputError } from '../../agents/errors.ts'
+import { reaches } from '../../principal.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { FencedError } from '../../storage/errors.ts'
@@ -89,11 +90,11 @@ const POLL_MS = 50
  */
 async function holdThread(context: RunContext, write: StateWrite): Promise<Held | Written> {
   const { store } = context
-  const { threadId, owner, command } = write
+  const { threadId, command } = write
   const state = await store.inspect(threadId)
   const read = await loadThread(store, threadId)
-  const thread = read?.record ?? { ...newThread(threadId, owner, state.now), ...threadOf(write) }
-  if (thread.owner !== owner) throw noSuchThread(threadId)
+  const thread = read?.record ?? { ...newThread(threadId, write.owner, state.now), ...threadOf(write) }
+  if ((read || !write.newThread) && !reaches(write, thread)) throw noSuchThread(threadId)
   if (read && write.newThread) throw new RunError('thread_busy', 'The thread exists already.')
   if (!read && (await isOrphaned(context, write))) throw orphanedThread(threadId)
   const { receipt, inFlight: unsettled, guards } = await loadReceipt(store, threadId, command)

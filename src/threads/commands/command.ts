@@ -14,8 +14,8 @@ export interface Command {
   readonly request: Request
   /** The W3C `traceparent` of the request. */
   readonly traceparent: string | null
-  /** Checks a permission that depends on stored records, such as the thread's assistant. Throws when it is refused. */
-  readonly permit: (action: ThreadAction, assistantId?: string) => Promise<void>
+  /** Checks a permission that depends on stored records, such as the thread's assistant, and gives the principal as it may. Throws when it is refused. */
+  readonly permit: (action: ThreadAction, assistantId?: string) => Promise<Principal | null>
   /** The command's idempotency key. Throws when it is malformed. */
   readonly key: () => Promise<CommandKey | undefined>
 }

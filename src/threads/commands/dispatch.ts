@@ -1,5 +1,5 @@
 import { json, originOf } from '../../http/index.ts'
-import { permit, type ThreadAction } from '../../requests/access.ts'
+import { bodyAs, permit, type ThreadAction } from '../../requests/access.ts'
 import { namedAssistant } from '../../requests/assistants.ts'
 import { bodyOf } from '../../requests/body.ts'
 import { commandKey } from '../../requests/idempotency-key.ts'
@@ -87,21 +87,21 @@ async function dispatch(
     more,
   }: { readonly method: string; readonly params: unknown; readonly more: TransportCommands },
 ): Promise<CommandResult> {
-  const { threadId, principal } = call
+  const { threadId } = call
   const row = COMMANDS.get(method)
   if (row) {
     const [action, run] = row
     const ask = (asked: ThreadAction, assistantId?: string) =>
-      permit(authorize, call, asked, { threadId, assistantId })
-    await ask(action, namedAssistant(engine, assistantIdOf(params)))
+      permit(authorize, call, asked, { threadId, assistantId }, async () => params)
+    const { principal, body } = await ask(action, namedAssistant(engine, assistantIdOf(params)))
     return run({
       engine,
       threadId,
       principal,
-      params,
+      params: bodyAs(params, body),
       request: call.request,
       traceparent: call.request.headers.get('traceparent'),
-      permit: ask,
+      permit: async (asked, assistantId) => (await ask(asked, assistantId)).principal,
       key: () => commandKey(call, method, params),
     })
   }

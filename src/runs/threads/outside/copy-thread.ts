@@ -15,10 +15,11 @@ import { findThread, type OwnedThread } from '../threads.ts'
  */
 export async function copyThread(
   context: RunContext,
-  { threadId, owner, newThreadId }: OwnedThread & { readonly newThreadId: string },
+  { newThreadId, ...from }: OwnedThread & { readonly newThreadId: string },
 ): Promise<ThreadRecord> {
   const { store } = context
-  const source = await findThread(context, { threadId, owner })
+  const { threadId, owner } = from
+  const source = await findThread(context, from)
   if (!source) throw noSuchThread(threadId)
   const state = await store.inspect(newThreadId)
   const token = nextToken(state)
@@ -39,7 +40,7 @@ export async function copyThread(
     const saver = checkpointerOf(context, agent)
     const target = fencedCheckpointer(saver, store, newThreadId, token)
     await copyCheckpoints(saver, target, { from: threadId, to: newThreadId })
-    if (!(await findThread(context, { threadId, owner }))) throw noSuchThread(threadId)
+    if (!(await findThread(context, from))) throw noSuchThread(threadId)
     const snapshot = await agent.getState(addressOf(context, made, {}))
     const interrupts = snapshot ? openInterrupts(snapshot, []) : []
     const copy: ThreadRecord = { ...made, interrupts, status: interrupts.length > 0 ? 'interrupted' : 'idle' }

@@ -17,7 +17,7 @@ const RESERVED: ReadonlySet<string> = new Set(['source', 'step', 'parents', 'cou
  */
 export async function patchState(
   context: RunContext,
-  { threadId, owner, metadata }: OwnedThread & { readonly metadata: Readonly<Record<string, unknown>> },
+  { threadId, metadata, ...access }: OwnedThread & { readonly metadata: Readonly<Record<string, unknown>> },
 ): Promise<void> {
   const { store } = context
   const reserved = Object.keys(metadata).find((key) => RESERVED.has(key))
@@ -25,7 +25,7 @@ export async function patchState(
   const { thread, token } = await retryConflicts(async () => {
     const state = await store.inspect(threadId)
     const read = await loadThread(store, threadId)
-    const thread = read && ownThread(read.record, owner)
+    const thread = read && ownThread(read.record, access)
     if (!thread) throw noSuchThread(threadId)
     if (isHeld(state) || thread.activeRunId !== null)
       throw new RunError('thread_busy', 'Thread is busy: it has a run in progress. Wait for it or cancel it.')

@@ -1,0 +1,75 @@
+import type { ThreadAction, ThreadResource } from '../../requests/access.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The events of our actions that an `Auth` knows by another name. */
+const NAMES: Readonly<Partial<Record<ThreadAction, string>>> = {
+  'threads:list': 'threads:search',
+  'threads:stream': 'threads:read',
+  'runs:create': 'threads:create_run',
+  'runs:read': 'threads:read',
+  'runs:cancel': 'threads:update',
+  'runs:delete': 'threads:delete',
+}
+
+/** Such as `threads:create_run`. */
+export const nameOf = (action: ThreadAction): string => NAMES[action] ?? action
+
+/** The events whose handlers may write metadata, which are kept with what the request makes or changes. */
+const WITH_METADATA = /^(threads:(create|create_run|update)|(assistants|crons):(create|update))$/
+
+/** The field of a body that handlers know as `namespace`, where it has another name. */
+const NAMESPACES: Fields = { 'store:search': 'namespace_prefix', 'store:list_namespaces': 'prefix' }
+const namespaceField = (event: string): string => (NAMESPACES[event] as string | undefined) ?? 'namespace'
+
+/** The fields of a request for a run that stand beside its `kwargs`. */
+const OF_RUN = [
+  'metadata',
+  'multitask_strategy',
+  'if_not_exists',
+  'after_seconds',
+  'thread_id',
+  'assistant_id',
+]
+
+/** What handlers are told of a request. They may change it: it shares nothing with the request. */
+export function valueFor(event: string, sent: unknown, resource: ThreadResource): Record<string, unknown> {
+  const { metadata, ...fields }: Fields = structuredClone(isObject(sent) ? sent : {})
+  const { threadId, assistantId } = resource
+  const namespace = fields[namespaceField(event)]
+  return {
+    ...(event === 'threads:create_run' ? runFields(fields) : fields),
+    ...(event.startsWith('store:') && namespace !== undefined && { namespace }),
+    ...(threadId !== undefined && { thread_id: threadId }),
+    ...(assistantId !== undefined && { assistant_id: assistantId }),
+    ...((WITH_METADATA.test(event) || metadata != null) && { metadata: metadata ?? {} }),
+  }
+}
+
+function runFields(fields: Fields): Fields {
+  const entries = Object.entries(fields)
+  return {
+    status: 'pending',
+    ...Object.fromEntries(entries.filter(([name]) => OF_RUN.includes(name))),
+    kwargs: Object.fromEntries(entries.filter(([name]) => !OF_RUN.includes(name))),
+  }
+}
+
+/** The fields of the request as a handler has left them: its metadata, and the namespace of a store. Throws `TypeError` for what is neither. */
+export function fieldsAfter(event: string, sent: unknown, value: Fields): Fields {
+  const { metadata, namespace } = value
+  if (event.startsWith('store:')) {
+    if (namespace === undefined) return {}
+    if (!Array.isArray(namespace))
+      throw new TypeError(`A handler of ${event} has set a namespace that is no array.`)
+    return { [namespaceField(event)]: namespace }
+  }
+  const given = isObject(sent) ? sent.metadata : undefined
+  // What a client has sent in its place is refused by the request itself.
+  if (!WITH_METADATA.test(event) || (given != null && !isObject(given))) return {}
+  if (!isObject(metadata)) throw new TypeError(`A handler of ${event} has set metadata that are no object.`)
+  return given == null && Object.keys(metadata).length === 0 ? {} : { metadata }
+}
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

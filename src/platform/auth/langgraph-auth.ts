@@ -1,0 +1,57 @@
+import { AgentwireError } from '../../errors.ts'
+import type { Authenticate } from '../../http/index.ts'
+import { filterOf } from '../../metadata-filter.ts'
+import type { Authorize } from '../../requests/access.ts'
+import { fieldsAfter, nameOf, valueFor } from './events.ts'
+import { refusing } from './refusals.ts'
+import { identify, userOfEvent } from './users.ts'
+
+/** The part of an `Auth` of `@langchain/langgraph-sdk/auth` that a server asks, whatever its handlers are typed for. */
+export interface LangGraphAuth {
+  readonly '~handlerCache': {
+    readonly authenticate?: ((request: Request) => unknown) | undefined
+    readonly callbacks?: Readonly<Record<string, (event: never) => unknown>> | undefined
+  }
+}
+
+/** The options of a server that asks an `Auth`. */
+export interface LangGraphAuthOptions {
+  readonly authenticate: Authenticate
+  readonly authorize: Authorize
+}
+
+/**
+ * An `Auth` of `@langchain/langgraph-sdk/auth` as options of a server: `createAgentServer({ agents, ...langgraphAuth(auth) })`. As on
+ * LangGraph's platform its filters alone decide who sees what: where no handler gives one, all authenticated users see everything. Throws
+ * `AgentwireError` for what is no `Auth`, and for one without `authenticate`, which would let everybody in. See docs/users.md.
+ */
+export function langgraphAuth(auth: LangGraphAuth): LangGraphAuthOptions {
+  const handlers = (Object(auth) as Partial<LangGraphAuth>)['~handlerCache']
+  if (!handlers) throw unusable('is no Auth of @langchain/langgraph-sdk/auth.')
+  const { authenticate } = handlers
+  if (!authenticate)
+    throw unusable('has no authenticate, and would let everybody in: call auth.authenticate().')
+  return {
+    authenticate: (request) => identify(authenticate, request),
+    async authorize(principal, asked, resource, read) {
+      const event = nameOf(asked)
+      const [type, action] = event.split(':') as [string, string]
+      const handler = [event, type, `*:${action}`, '*']
+        .map((key) => handlers.callbacks?.[key])
+        .find((found) => found !== undefined)
+      if (!handler) return {}
+      if (!principal) throw new TypeError(`Nobody is authenticated who could ask for ${event}.`)
+      const sent = await read()
+      const user = userOfEvent(principal)
+      const value = valueFor(event, sent, resource)
+      const asks = { event, resource: type, action, value, user, permissions: user.permissions }
+      const answer = await refusing(() => handler(asks as never))
+      if (answer === false) return false
+      const filter =
+        answer == null || answer === true ? undefined : filterOf(answer, `The answer of ${event}`)
+      return { filter, body: fieldsAfter(event, sent, value) }
+    },
+  }
+}
+
+const unusable = (why: string): AgentwireError => new AgentwireError('invalid_argument', why)

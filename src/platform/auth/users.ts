@@ -1,0 +1,48 @@
+import { NOTHING } from '../../metadata-filter.ts'
+import { EVERYONE, type Principal, userOf, withStanding } from '../../principal.ts'
+import { refusalOf } from './refusals.ts'
+
+/** A user as handlers and graphs know them. */
+export interface AuthUser {
+  readonly identity: string
+  readonly display_name: string
+  readonly is_authenticated: boolean
+  readonly permissions: readonly unknown[]
+  readonly [claim: string]: unknown
+}
+
+/** Who a request comes from, or the response that refuses it. */
+export async function identify(
+  authenticate: (request: Request) => unknown,
+  request: Request,
+): Promise<Principal | Response> {
+  try {
+    return principalOf(userFrom(await authenticate(request)))
+  } catch (error) {
+    const refusal = refusalOf(error)
+    if (!refusal) throw error
+    return new Response(refusal.message || 'Unauthorized', refusal)
+  }
+}
+
+function userFrom(found: unknown): AuthUser {
+  const user: Partial<AuthUser> = typeof found === 'string' ? { identity: found } : Object(found)
+  const { identity, display_name, is_authenticated, permissions } = user
+  if (typeof identity !== 'string' || identity === '')
+    throw new TypeError('authenticate of auth has to give a string, or an object with an identity.')
+  return {
+    ...user,
+    identity,
+    display_name: display_name ?? identity,
+    is_authenticated: is_authenticated ?? true,
+    permissions: Array.isArray(permissions) ? permissions : [],
+  }
+}
+
+/** All things have one owner, and nobody reaches any of them before a handler was asked: a request that asks none finds nothing. */
+const principalOf = (user: AuthUser): Principal =>
+  withStanding({ ...user, id: user.identity }, { owner: EVERYONE.id, metadataFilter: NOTHING, user })
+
+/** The user of a principal, which a host may have authenticated in its own way. */
+export const userOfEvent = (principal: Principal): AuthUser =>
+  userFrom({ identity: principal.id, ...userOf(principal) })
