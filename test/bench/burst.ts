@@ -35,9 +35,13 @@ const ofGraph = (server: Server, burst: Burst) => async () => {
   )
 }
 
-const ofAgent = (server: Server, burst: Burst) => async () => {
+const ofAgent = (server: Server, burst: Burst, webSocket?: boolean) => async () => {
   const threadId = newThread()
-  const readers = await openReaders(server, threadId, READERS, { filter: ALL, gapless: true })
+  const readers = await openReaders(server, threadId, READERS, {
+    filter: ALL,
+    gapless: true,
+    ...(webSocket && { webSocket }),
+  })
   return perDelivery(server, readers, burst.events + 2, () =>
     startRun(server, threadId, 'burst', { ...burst, size: SIZE }),
   )
@@ -84,4 +88,12 @@ function row(bench: string, ours: readonly number[], peer: readonly number[], ta
   }
 }
 
-await runAlone(import.meta.url, burst)
+/** The same burst over web sockets and over server-sent events, in turns. */
+export const sockets: Bench = () =>
+  withServers(['ours'], async (ours) => {
+    const atOnce = { events: 2_000, turns: false }
+    const took = await takeTurns(7, { sockets: ofAgent(ours, atOnce, true), streams: ofAgent(ours, atOnce) })
+    return [row('burst, agent, over web sockets, vs streams', took.sockets, took.streams, 1)]
+  })
+
+await runAlone(import.meta.url, process.argv.includes('sockets') ? sockets : burst)

@@ -1,6 +1,6 @@
 import { a2a } from './a2a.ts'
 import { bigEvents } from './big-events.ts'
-import { burst } from './burst.ts'
+import { burst, sockets } from './burst.ts'
 import { controlPlane } from './control-plane.ts'
 import { controlPlanePages } from './control-plane-pages.ts'
 import { deploy } from './deploy.ts'
@@ -25,6 +25,7 @@ const rows: Row[] = []
 for (const bench of [
   importing,
   burst,
+  sockets,
   graph,
   replay,
   memory,

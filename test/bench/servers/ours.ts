@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { toNode } from '../../../adapters/node.ts'
+import { acceptSockets, toNode } from '../../../adapters/node.ts'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { createAgentServer, memoryCheckpointer } from '../../../src/index.ts'
 import { openStorage } from '../../../src/storage/open.ts'
@@ -35,6 +35,7 @@ const handler = createAgentServer({
   checkpointer,
 })
 const server: Server = createServer(toNode(handler))
+acceptSockets(server, handler)
 
 const sockets = new Set<Socket>()
 server.on('connection', (socket) => {

@@ -26,22 +26,24 @@ export interface ReaderOptions {
   readonly gapless?: boolean
   /** Bytes whose arrival settles `found`. */
   readonly lookFor?: string
+  /** Reads over a web socket, where the body is its one subscription. */
+  readonly webSocket?: boolean
   /** Called for each event when it arrives, with the number of events before it. */
   readonly onEvent?: (index: number) => void
 }
 
 /** No measurement takes that long on any machine. */
 const PATIENCE_MS = 60_000
-const ID = Buffer.from('\nid: ')
+/** What an id follows, and the byte that ends it: a line of server-sent events, or a key of JSON. */
+const SSE_ID = { id: Buffer.from('\nid: '), end: 0x0a }
+const JSON_ID = { id: Buffer.from('"event_id":"'), end: 0x22 }
 
 /** Resolves when the response has begun. */
-export function openReader({ port, path, body, gapless, lookFor, onEvent }: ReaderOptions): Promise<Reader> {
+export function openReader(options: ReaderOptions): Promise<Reader> {
+  const { port, path, body, gapless, lookFor, onEvent, webSocket } = options
+  const { id: ID, end: END } = webSocket ? JSON_ID : SSE_ID
   const socket = connect({ port, host: '127.0.0.1', noDelay: true })
-  const text = JSON.stringify(body ?? {})
-  socket.write(
-    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\naccept: text/event-stream\r\n` +
-      `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
-  )
+  socket.write(webSocket ? handshake(path) : request(path, JSON.stringify(body ?? {})))
   let rest: Buffer = Buffer.alloc(0)
   let count = 0
   let lastSeq = 0
@@ -66,7 +68,7 @@ export function openReader({ port, path, body, gapless, lookFor, onEvent }: Read
     let from = 0
     for (;;) {
       const at = bytes.indexOf(ID, from)
-      const end = at < 0 ? -1 : bytes.indexOf(10, at + ID.length)
+      const end = at < 0 ? -1 : bytes.indexOf(END, at + ID.length)
       if (end < 0) {
         rest = bytes.subarray(at < 0 ? Math.max(from, bytes.length - ID.length + 1) : at)
         break
@@ -87,11 +89,13 @@ export function openReader({ port, path, body, gapless, lookFor, onEvent }: Read
     socket.once('error', reject)
     socket.once('data', (head: Buffer) => {
       socket.off('error', reject)
-      if (!head.subarray(0, 15).toString().includes(' 200 ')) return reject(new Error(`${path}: ${head}`))
+      const status = webSocket ? ' 101 ' : ' 200 '
+      if (!head.subarray(0, 15).toString().includes(status)) return reject(new Error(`${path}: ${head}`))
       socket.on('error', (error) => fail(String(error)))
       socket.on('close', () => fail('the connection ended'))
       socket.on('data', take)
       take(head)
+      if (webSocket) socket.write(message(JSON.stringify(body ?? {})))
       resolve({
         found,
         count() {
@@ -124,4 +128,20 @@ export function openReader({ port, path, body, gapless, lookFor, onEvent }: Read
       })
     })
   })
+}
+
+const request = (path: string, text: string): string =>
+  `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\naccept: text/event-stream\r\n` +
+  `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`
+
+const handshake = (path: string): string =>
+  `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nupgrade: websocket\r\nconnection: upgrade\r\n` +
+  'sec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n'
+
+/** A short text frame, masked with zeros. */
+function message(text: string): Buffer {
+  const bytes = Buffer.from(text)
+  const head =
+    bytes.length < 126 ? [0x81, 0x80 | bytes.length] : [0x81, 0xfe, bytes.length >> 8, bytes.length & 0xff]
+  return Buffer.concat([Buffer.from([...head, 0, 0, 0, 0]), bytes])
 }

@@ -24,7 +24,7 @@ export async function openReaders(
   { port }: Server,
   threadId: string,
   count: number,
-  options: { readonly filter: Filter } & Pick<ReaderOptions, 'gapless' | 'onEvent'>,
+  options: { readonly filter: Filter } & Pick<ReaderOptions, 'gapless' | 'onEvent' | 'webSocket'>,
 ): Promise<Reader[]> {
   const readers: Reader[] = []
   while (readers.length < count) {
