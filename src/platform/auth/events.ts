@@ -35,11 +35,11 @@ const OF_RUN = [
 /** What handlers are told of a request. They may change it: it shares nothing with the request. */
 export function valueFor(event: string, sent: unknown, resource: ThreadResource): Record<string, unknown> {
   const { metadata, ...fields }: Fields = structuredClone(isObject(sent) ? sent : {})
-  const { threadId, assistantId } = resource
-  const namespace = fields[namespaceField(event)]
+  const { threadId, assistantId, namespace, key } = resource
   return {
     ...(event === 'threads:create_run' ? runFields(fields) : fields),
-    ...(event.startsWith('store:') && namespace !== undefined && { namespace }),
+    ...(namespace && { namespace: [...namespace] }),
+    ...(key !== undefined && { key }),
     ...(threadId !== undefined && { thread_id: threadId }),
     ...(assistantId !== undefined && { assistant_id: assistantId }),
     ...((WITH_METADATA.test(event) || metadata != null) && { metadata: metadata ?? {} }),

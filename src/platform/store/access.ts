@@ -1,8 +1,10 @@
-import { type GraphStore, GraphStoreError } from '../../graph-store/index.ts'
+import { GraphStoreError } from '../../graph-store/index.ts'
 import { HttpError } from '../../http/index.ts'
+import { accessOf } from '../../principal.ts'
 import type { ThreadResource } from '../../requests/access.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { PlatformContext } from '../context.ts'
+import { filteredStore, type ServedStore } from './filtered.ts'
 
 /**
  * What a request of the store asks for: its body, or the query of a GET, over which fields of a body go that a permission has
@@ -38,8 +40,12 @@ export async function resourceOf(
 }
 
 /** The store of who asks. Throws 403 where it is one of all users and nothing decides what each of them may see. */
-export function storeOf({ engine, authorize }: PlatformContext, { principal }: FaceCall): GraphStore {
-  if (!engine.sharesGraphStore || principal === null || authorize) return engine.graphStore(principal)
+export function storeOf({ engine, authorize }: PlatformContext, { principal }: FaceCall): ServedStore {
+  const { metadataFilter } = accessOf(principal)
+  if (!engine.sharesGraphStore || principal === null || authorize) {
+    const store = engine.graphStore(principal)
+    return metadataFilter ? filteredStore(store, metadataFilter) : store
+  }
   throw new HttpError(
     403,
     'permission_denied',

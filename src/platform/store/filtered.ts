@@ -1,0 +1,70 @@
+import type { GraphStore } from '../../graph-store/index.ts'
+import { HttpError } from '../../http/index.ts'
+import { equalitiesOf, type MetadataFilter, passes } from '../../metadata-filter.ts'
+
+/** What is asked of a store over REST. */
+export type ServedStore = Pick<GraphStore, 'get' | 'put' | 'delete' | 'search' | 'listNamespaces'>
+
+/** Items in one call of the store. */
+const PAGE = 500
+/** How many items or namespaces one request looks at. */
+const MAX_LOOKED_AT = 10_000
+
+/**
+ * The store as the filter of a permission lets it be seen. It is compared with the fields of an item's value, with `namespace` and `key`
+ * beside them; a namespace alone has nothing else.
+ */
+export function filteredStore(store: GraphStore, filter: MetadataFilter): ServedStore {
+  const isSeen = (namespace: readonly string[], key?: string, value?: object): boolean =>
+    passes(filter, { ...value, namespace, ...(key !== undefined && { key }) })
+  const get: GraphStore['get'] = async (namespace, key, options) => {
+    const item = await store.get(namespace, key, options)
+    return item && isSeen(item.namespace, item.key, item.value) ? item : null
+  }
+  return {
+    get,
+    async put(namespace, key, value, index, options) {
+      const before = await store.get(namespace, key, { refreshTtl: false })
+      const isAllowed = !before || isSeen(before.namespace, before.key, before.value)
+      if (!isAllowed || !isSeen(namespace, key, value))
+        throw new HttpError(403, 'permission_denied', 'Not authorized')
+      await store.put(namespace, key, value, index, options)
+    },
+    async delete(namespace, key) {
+      if (await get(namespace, key, { refreshTtl: false })) await store.delete(namespace, key)
+    },
+    search(prefix, { offset = 0, limit = 10, filter: asked, ...options } = {}) {
+      // The store looks for values that the filter wants. What the request asks of the same key is looked for in their place.
+      const { namespace: _, key: __, ...values } = equalitiesOf(filter)
+      const query = { ...options, filter: { ...values, ...asked } }
+      return pageOf(
+        (from, many) => store.search(prefix, { ...query, offset: from, limit: many }),
+        ({ namespace, key, value }) => isSeen(namespace, key, value),
+        { offset, limit },
+      )
+    },
+    listNamespaces({ offset = 0, limit = 100, ...options } = {}) {
+      return pageOf(
+        (from, many) => store.listNamespaces({ ...options, offset: from, limit: many }),
+        (namespace) => isSeen(namespace),
+        { offset, limit },
+      )
+    },
+  }
+}
+
+/** A page of what is seen. Throws 400 where too much has to be looked at for it. */
+async function pageOf<Item>(
+  read: (offset: number, limit: number) => Promise<readonly Item[]>,
+  isSeen: (item: Item) => boolean,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<Item[]> {
+  const seen: Item[] = []
+  for (let at = 0; at < MAX_LOOKED_AT; at += PAGE) {
+    const items = await read(at, PAGE)
+    seen.push(...items.filter(isSeen))
+    if (items.length < PAGE || seen.length >= offset + limit) return seen.slice(offset, offset + limit)
+  }
+  const message = `More than ${MAX_LOOKED_AT} had to be looked at: ask for a longer namespace.`
+  throw new HttpError(400, 'invalid_argument', message)
+}
