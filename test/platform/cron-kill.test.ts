@@ -47,7 +47,7 @@ describe.each(BACKENDS.filter((backend) => backend.installed()))('over $name', (
 
     const second = await worker({})
     const crons = () =>
-      Promise.all(Array.from({ length: CRONS }, (_, at) => findCron(store, null, `cron-${at}`)))
+      Promise.all(Array.from({ length: CRONS }, (_, at) => findCron(store, { owner: null }, `cron-${at}`)))
     await eventually(async () => (await crons()).every((cron) => cron?.record.lastRun?.due === due))
     expect(lines(second.text(), 'started')).toHaveLength(CRONS)
     // Every run that there is, was there before the kill.

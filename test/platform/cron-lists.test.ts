@@ -55,8 +55,8 @@ test('a search of 20,000 crons reads only its page, whatever it is narrowed and 
   expect(read() - before).toBe(160)
   expect(await countCrons(store, { owner: 'ann' })).toBe(CRONS / 2)
   expect(await countCrons(store, { owner: 'ann', assistantId: 'agent', enabled: true })).toBe(CRONS / 8)
-  expect((await findCron(store, 'ann', 'cron-2'))?.record.cronId).toBe('cron-2')
-  expect(await findCron(store, 'bob', 'cron-2')).toBe(undefined)
+  expect((await findCron(store, { owner: 'ann' }, 'cron-2'))?.record.cronId).toBe('cron-2')
+  expect(await findCron(store, { owner: 'bob' }, 'cron-2')).toBe(undefined)
   expect(read() - before).toBe(162)
 }, 120_000)
 
