@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { clockOf, findCron } from '../../src/platform/crons/records.ts'
+import { accessOf } from '../../src/principal.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { BACKENDS } from '../kit/backends.ts'
 import { programs, typescript } from '../kit/program.ts'
@@ -47,7 +48,7 @@ describe.each(BACKENDS.filter((backend) => backend.installed()))('over $name', (
 
     const second = await worker({})
     const crons = () =>
-      Promise.all(Array.from({ length: CRONS }, (_, at) => findCron(store, { owner: null }, `cron-${at}`)))
+      Promise.all(Array.from({ length: CRONS }, (_, at) => findCron(store, accessOf(null), `cron-${at}`)))
     await eventually(async () => (await crons()).every((cron) => cron?.record.lastRun?.due === due))
     expect(lines(second.text(), 'started')).toHaveLength(CRONS)
     // Every run that there is, was there before the kill.

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { memoryStore } from '../../src/index.ts'
 import { type CronRecord, countCrons, findCron, listCrons } from '../../src/platform/crons/records.ts'
+import { accessOf } from '../../src/principal.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { eventually } from '../kit/wait.ts'
@@ -55,8 +56,8 @@ test('a search of 20,000 crons reads only its page, whatever it is narrowed and 
   expect(read() - before).toBe(160)
   expect(await countCrons(store, { owner: 'ann' })).toBe(CRONS / 2)
   expect(await countCrons(store, { owner: 'ann', assistantId: 'agent', enabled: true })).toBe(CRONS / 8)
-  expect((await findCron(store, { owner: 'ann' }, 'cron-2'))?.record.cronId).toBe('cron-2')
-  expect(await findCron(store, { owner: 'bob' }, 'cron-2')).toBe(undefined)
+  expect((await findCron(store, accessOf({ id: 'ann' }), 'cron-2'))?.record.cronId).toBe('cron-2')
+  expect(await findCron(store, accessOf({ id: 'bob' }), 'cron-2')).toBe(undefined)
   expect(read() - before).toBe(162)
 }, 120_000)
 
