@@ -81,6 +81,23 @@ describe('one socket for all', () => {
     expect(after.at(0)).toBe(1)
   })
 
+  test('sends nothing new before the past of a subscription that begins after the commands behind it', async () => {
+    const host = await serveAgents({ agents })
+    const socket = await openSocket(socketUrl(host.origin, 't'))
+    await subscribe(socket, { channels: ['lifecycle'] })
+    await socket.command('run.start', { assistant_id: 'a', input: {} })
+    await socket.until(ended())
+    const before = socket.events.length
+    const late = subscribe(socket)
+    const behind = ['run.start', ...Array(50).fill('agent.getTree')].map((method) =>
+      socket.command(method, { assistant_id: 'a', input: {} }),
+    )
+    await Promise.all([late, ...behind])
+    await socket.until(ended(3))
+    const after = seqs(socket.events.slice(before))
+    expect(after).toEqual(oneTo(after.length))
+  })
+
   test('ends a subscription alone', async () => {
     const host = await serveAgents({ agents })
     const socket = await openSocket(socketUrl(host.origin, 't'))

@@ -40,7 +40,8 @@ export function createSubscriptions(
   report: (error: unknown) => void,
 ): Subscriptions {
   const opened = new Map<string, Subscription<SocketChunk>>()
-  const started = new Map<string, Entry>()
+  /** Those whose place in the order of events counts. */
+  const joined = new Map<string, Entry>()
   let made = 0
   let flushing = false
   let again = false
@@ -53,9 +54,9 @@ export function createSubscriptions(
     while (again && !outlet.ended) {
       again = false
       await outlet.write(() => {
-        const frames = takeFrames([...started.values()].map(({ source }) => source))
+        const frames = takeFrames([...joined.values()].map(({ source }) => source))
         if (frames) again = true
-        for (const { source, taken } of started.values()) if (!source.chunk) taken()
+        for (const { source, taken } of joined.values()) if (!source.chunk) taken()
         return frames
       })
     }
@@ -81,8 +82,8 @@ export function createSubscriptions(
 
   function close(id: string): boolean {
     opened.get(id)?.cancel()
-    started.get(id)?.taken()
-    started.delete(id)
+    joined.get(id)?.taken()
+    joined.delete(id)
     const was = opened.delete(id)
     // Others may have waited for it.
     void flush()
@@ -114,11 +115,12 @@ export function createSubscriptions(
         onEnd(error)
         throw error
       }
+      const entry: Entry = { source, subscription, taken() {} }
+      const isOpen = () => opened.get(id) === subscription
+      // From here on the others wait for it: what they sent before it starts would come to its client ahead of its past.
+      if (isOpen()) joined.set(id, entry)
       const start = () => {
-        if (opened.get(id) !== subscription) return
-        const entry: Entry = { source, subscription, taken() {} }
-        started.set(id, entry)
-        void pump(entry)
+        if (isOpen()) void pump(entry)
       }
       return { id, start }
     },
