@@ -32,3 +32,8 @@ export async function uuidOf(value: unknown): Promise<string> {
 export function formatUuid(digits: string): string {
   return `${digits.slice(0, 8)}-${digits.slice(8, 12)}-${digits.slice(12, 16)}-${digits.slice(16, 20)}-${digits.slice(20)}`
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** Whether a value is a UUID of any version, in any case. */
+export const isUuid = (value: unknown): value is string => typeof value === 'string' && UUID.test(value)

@@ -1,4 +1,5 @@
 import type { OnError } from '../http/index.ts'
+import type { NamedAssistant } from '../requests/assistants.ts'
 import type { FaceContext } from '../requests/routes.ts'
 import type { CardSettings } from './card/options.ts'
 import type { A2AOptions } from './options.ts'
@@ -13,4 +14,6 @@ export interface A2AContext extends FaceContext {
   readonly pushes: Pushes | undefined
   /** What the cards of its assistants are made of. */
   readonly card: CardSettings
+  /** The assistant that the path names by its id. Absent where it names a graph. */
+  readonly assistant?: NamedAssistant['assistant']
 }

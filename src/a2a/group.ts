@@ -1,5 +1,6 @@
 import { createHandler, type HandlerOptions, HttpError, type WebHandler } from '../http/index.ts'
 import type { Authorize } from '../requests/access.ts'
+import { namedAssistant } from '../requests/assistants.ts'
 import { type FaceCall, type FaceRoute, guardRoutes } from '../requests/routes.ts'
 import type { AgentEngine } from '../runs/index.ts'
 import { extendedCard, getCard } from './card/get-card.ts'
@@ -60,20 +61,28 @@ const ROUTES: readonly FaceRoute<A2AContext>[] = [
     'POST',
     '/a2a/:assistant_id',
     null,
-    (context, call) => {
+    async (context, call) => {
       context.pushes?.outbox.start()
-      return ask(context, withAssistant(context, call))
+      return ask(...(await withAssistant(context, call)))
     },
   ],
   ['GET', '/a2a/:assistant_id/.well-known/agent-card.json', 'public', getCard],
   ['GET', '/.well-known/agent-card.json', 'public', getCard],
 ]
 
-/** The call of an assistant by its own id. Throws 404 for one that is not there. */
-function withAssistant({ engine: { agents, aliases } }: A2AContext, call: FaceCall): FaceCall {
-  const named = call.params.assistant_id ?? ''
-  const assistantId = aliases.get(named) ?? named
-  if (agents.has(assistantId)) return { ...call, params: { assistant_id: assistantId } }
+/** The call of an assistant by the id of its graph. Throws 404 for one that is not there. */
+async function withAssistant(context: A2AContext, call: FaceCall): Promise<readonly [A2AContext, FaceCall]> {
+  const { agents } = context.engine
+  const { graphId, assistant } = await namedAssistant(
+    context.engine,
+    call.principal,
+    call.params.assistant_id ?? '',
+  )
+  if (graphId !== undefined && agents.has(graphId))
+    return [
+      { ...context, assistant },
+      { ...call, params: { assistant_id: graphId } },
+    ]
   const known = [...agents.keys()].map((id) => JSON.stringify(id)).join(', ')
   throw new HttpError(404, 'not_found', `There is no assistant of this id. This server has: ${known}.`)
 }

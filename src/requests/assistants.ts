@@ -1,33 +1,75 @@
-import type { AgentEngine } from '../runs/index.ts'
-
-/** The assistant id of clients that leave the choice to the server. `@langchain/react` and its siblings send it when an app names no assistant. */
-const UNNAMED = '_'
+import {
+  type AssistantEngine,
+  type AssistantRecord,
+  findAssistant,
+  isUnnamed,
+} from '../assistants/index.ts'
+import type { Principal } from '../http/index.ts'
+import { isUuid } from '../ids.ts'
 
 /** The keys of a thread's metadata that name its assistant. The SDK sets `graph_id` when it creates a thread. */
 const ASSISTANT_KEYS: readonly string[] = ['graph_id', 'assistant_id']
 
-type Agents = Pick<AgentEngine, 'agents' | 'aliases'>
+type Agents = Pick<AssistantEngine, 'agents' | 'aliases'>
 type Metadata = Readonly<Record<string, unknown>>
 
-/** The assistant that a request names, by its id or an alias, or undefined where it leaves the choice to the server. An agent may still be registered as `_`. */
-export const namedAssistant = (
-  { agents, aliases }: Agents,
+/** What the assistant id of a request stands for. */
+export interface NamedAssistant {
+  /** The agent. Undefined where the request leaves the choice to the server. */
+  readonly graphId: string | undefined
+  /** Whose settings a run takes. Absent where the request names a graph: that is looked up in no store, and has none. */
+  readonly assistant?: AssistantRecord | undefined
+}
+
+/** The assistant that a request names: by the name of an agent, an alias, or a UUID. The engine refuses a graph id that it does not know. */
+export async function namedAssistant(
+  engine: AssistantEngine,
+  principal: Principal | null,
   assistantId: string | undefined,
-): string | undefined =>
-  assistantId === undefined || (assistantId === UNNAMED && !agents.has(UNNAMED))
-    ? undefined
-    : (aliases.get(assistantId) ?? assistantId)
+): Promise<NamedAssistant> {
+  if (assistantId === undefined || isUnnamed(engine, assistantId)) return { graphId: undefined }
+  const graphId = agentNamed(engine, assistantId)
+  if (graphId !== undefined || !isUuid(assistantId)) return { graphId: graphId ?? assistantId }
+  const assistant = await findAssistant(engine, principal, assistantId)
+  return assistant ? { graphId: assistant.graphId, assistant } : { graphId: assistantId }
+}
+
+const agentNamed = ({ agents, aliases }: Agents, name: string): string | undefined => {
+  const id = aliases.get(name) ?? name
+  return agents.has(id) ? id : undefined
+}
 
 /** The agent that metadata binds a new thread to, or undefined where they name none of this server. */
-export const boundAssistant = ({ agents, aliases }: Agents, metadata: Metadata = {}): string | undefined =>
-  ASSISTANT_KEYS.map((key) => metadata[key] as string)
-    .map((name) => aliases.get(name) ?? name)
-    .find((id) => agents.has(id))
+export async function boundGraph(
+  engine: AssistantEngine,
+  principal: Principal | null,
+  metadata: Metadata = {},
+): Promise<string | undefined> {
+  const names = ASSISTANT_KEYS.map((key) => metadata[key]).filter((name) => typeof name === 'string')
+  const named = names.map((name) => agentNamed(engine, name)).find((id) => id !== undefined)
+  const uuid = names.find(isUuid)
+  if (named !== undefined || uuid === undefined) return named
+  return (await findAssistant(engine, principal, uuid))?.graphId
+}
+
+/** The assistant that a thread was made for or run with last, where its metadata have the UUID of one. */
+export async function assistantOfThread(
+  engine: AssistantEngine,
+  principal: Principal | null,
+  { metadata, assistantId }: { readonly metadata: Metadata; readonly assistantId: string | null },
+): Promise<AssistantRecord | undefined> {
+  const { assistant_id: id } = metadata
+  if (typeof id !== 'string' || !isUuid(id)) return undefined
+  const assistant = await findAssistant(engine, principal, id)
+  const isOfThread = assistantId === null || agentNamed(engine, assistantId) === assistant?.graphId
+  return isOfThread ? assistant : undefined
+}
 
 /** The metadata as a thread keeps them: without an assistant id that names no assistant. */
-export const threadMetadata = ({ agents }: Agents, metadata: Metadata = {}): Metadata =>
+export const threadMetadata = (engine: Agents, metadata: Metadata = {}): Metadata =>
   Object.fromEntries(
     Object.entries(metadata).filter(
-      ([key, value]) => value !== UNNAMED || !ASSISTANT_KEYS.includes(key) || agents.has(UNNAMED),
+      ([key, value]) =>
+        !ASSISTANT_KEYS.includes(key) || typeof value !== 'string' || !isUnnamed(engine, value),
     ),
   )

@@ -1,4 +1,5 @@
-import { type Limits, RunError, type StoredConfig } from '../runs/index.ts'
+import { mergeSettings, type RunSettings } from '../assistants/index.ts'
+import { type Limits, RunError, type RunRequest, type StoredConfig } from '../runs/index.ts'
 
 /** A run's config as clients send it. */
 export interface RunConfigWire {
@@ -44,6 +45,15 @@ export function runConfig(
     tags: config?.tags,
     metadata: { ...freeKeys('config.metadata', config?.metadata), ...freeKeys('metadata', metadata) },
   }
+}
+
+/** What a run is configured with, of what its assistant, its thread and its request say. Those further right win. */
+export function runSettings(
+  limits: Pick<Limits, 'configurable'>,
+  ...all: readonly (RunSettings | undefined)[]
+): { readonly config: StoredConfig; readonly context?: RunRequest['context'] } {
+  const { config, context, metadata } = mergeSettings(...all)
+  return { config: runConfig(config, metadata, limits), ...(Object.keys(context).length > 0 && { context }) }
 }
 
 /** The checkpoint a client forks from: the SDK puts it into the config. */

@@ -298,10 +298,10 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     },
     sharesGraphStore: graphStores.isShared,
     start: ({ input = null, ...request }) =>
-      startAs({ ...request, config: configOf(request), start: { kind: 'input', value: input } }),
+      startAs({ ...request, ...settingsFor(request), start: { kind: 'input', value: input } }),
     respond: ({ answers, update, goto, ...request }) => {
       const more = { ...(update != null && { update }), ...(goto != null && { goto }) }
-      return startAs({ ...request, config: configOf(request), start: { kind: 'resume', answers, ...more } })
+      return startAs({ ...request, ...settingsFor(request), start: { kind: 'resume', answers, ...more } })
     },
     wait: as(waitForResult),
     cancel: as(cancelOwnRun),
@@ -444,6 +444,21 @@ function configOf({ principal, config }: Pick<RunRequest, 'principal' | 'config'
     ...(Array.isArray(user.permissions) && { langgraph_auth_permissions: user.permissions }),
   }
   return { ...config, configurable: { ...config?.configurable, ...caller } }
+}
+
+/** The same where the config depends on the thread. */
+function settingsFor({
+  principal,
+  config,
+  settingsOf,
+}: Pick<RunRequest, 'principal' | 'config' | 'settingsOf'>) {
+  if (!settingsOf) return { config: configOf({ principal, config }) }
+  return {
+    async settingsOf(thread: ThreadRecord) {
+      const settings = await settingsOf(thread)
+      return { ...settings, config: configOf({ principal, config: settings.config }) }
+    },
+  }
 }
 
 async function cancelOwnRun(

@@ -7,6 +7,7 @@ export type RunErrorCode =
   | 'no_such_checkpoint'
   | 'no_such_interrupt'
   | 'no_such_task'
+  | 'no_such_assistant'
   /** The task takes no more messages. */
   | 'task_ended'
   /** The thread has a run in progress and the caller asked not to wait for it. */

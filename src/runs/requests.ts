@@ -30,6 +30,12 @@ export interface RunRequest extends ThreadAddress {
   readonly config?: StoredConfig | undefined
   /** Runs a graph as LangGraph's servers do it for clients of the REST. Default: as the streaming protocol needs it. */
   readonly classic?: ClassicRun | undefined
+  /** The runtime context that the caller asks for. The keys that the agent's own `context` makes of the request win. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined
+  /** Gives `config` and `context` where they depend on the thread. It is called once, before the run is accepted. */
+  readonly settingsOf?:
+    | ((thread: ThreadRecord) => Promise<Pick<RunRequest, 'config' | 'context'>>)
+    | undefined
   /** The thread's title, where it has none yet. */
   readonly title?: string | undefined
   /** The metadata of the thread, where the run creates it. */

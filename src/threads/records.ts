@@ -2,7 +2,7 @@ import { empty, HttpError, json } from '../http/index.ts'
 import { uuid7, uuidOf } from '../ids.ts'
 import { namesOwnerOf } from '../principal.ts'
 import { permit, type ThreadResource } from '../requests/access.ts'
-import { boundAssistant, threadMetadata } from '../requests/assistants.ts'
+import { boundGraph, threadMetadata } from '../requests/assistants.ts'
 import { bodyOf } from '../requests/body.ts'
 import { commandKey } from '../requests/idempotency-key.ts'
 import { threadIdOf } from '../requests/ids.ts'
@@ -31,10 +31,10 @@ export async function getThreads({ engine }: FaceContext, call: FaceCall): Promi
 /** What `POST /threads` names: a thread id, if it does not leave the choice to the server, and the agent of the thread. */
 export async function namedThread(
   { engine }: FaceContext,
-  call: Pick<FaceCall, 'json'>,
+  call: Pick<FaceCall, 'json' | 'principal'>,
 ): Promise<ThreadResource> {
   const { thread_id, metadata } = await bodyOf(threadCreateSchema, call)
-  const assistantId = boundAssistant(engine, metadata)
+  const assistantId = await boundGraph(engine, call.principal, metadata)
   return {
     ...(thread_id !== undefined && { threadId: threadIdOf(thread_id) }),
     ...(assistantId !== undefined && { assistantId }),

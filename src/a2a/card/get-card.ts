@@ -13,7 +13,7 @@ import { type CardShape, writeCard } from './write.ts'
  */
 export async function getCard(context: A2AContext, call: Call): Promise<Response> {
   const { url, sign } = context.card
-  const card = cardOf(context, call, assistantOf(context, call))
+  const card = cardOf(context, call, await assistantOf(context, call))
   const written = await writeCard(card, shapeOf(context, call), sign)
   const headers = {
     etag: await tagOf(JSON.stringify(written)),
@@ -32,7 +32,7 @@ export async function getCard(context: A2AContext, call: Call): Promise<Response
 export async function extendedCard({ context, call, dialect }: A2ACall): Promise<unknown> {
   const { extended, sign } = context.card
   const { principal, request } = call
-  const assistantId = assistantOf(context, call)
+  const assistantId = await assistantOf(context, call)
   if (!extended && dialect.version === '1.0')
     throw new A2AError('unsupported_operation', 'This agent has no extended card.')
   const card = await extended?.(cardOf(context, call, assistantId), { principal, request, assistantId })
@@ -41,9 +41,9 @@ export async function extendedCard({ context, call, dialect }: A2ACall): Promise
   return writeCard(card, dialect.version, sign)
 }
 
-function assistantOf({ engine }: A2AContext, { params, url }: Call): string {
+async function assistantOf({ engine }: A2AContext, { params, url, principal }: Call): Promise<string> {
   const name = params.assistant_id ?? (url.searchParams.get('assistant_id') || undefined)
-  const id = namedAssistant(engine, name) ?? engine.defaultAgent
+  const { graphId: id = engine.defaultAgent } = await namedAssistant(engine, principal, name)
   if (id !== undefined && engine.agents.has(id)) return id
   const known = [...engine.agents.keys()].map((id) => JSON.stringify(id)).join(', ')
   throw id === undefined

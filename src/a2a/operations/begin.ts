@@ -1,6 +1,6 @@
 import type { Agent } from '../../agents/agent.ts'
 import { uuid7, uuidOf } from '../../ids.ts'
-import { runConfig } from '../../requests/run-config.ts'
+import { runSettings } from '../../requests/run-config.ts'
 import { titleOf } from '../../requests/title.ts'
 import {
   type CommandKey,
@@ -209,9 +209,9 @@ function common(
   request: SendRequest,
   { contextId, threadId }: Pick<Conversation, 'contextId' | 'threadId'>,
 ) {
-  const { engine } = call.context
+  const { engine, assistant } = call.context
   const { principal, request: http } = call.call
-  const config = runConfig(undefined, request.metadata, engine.limits)
+  const { config, context } = runSettings(engine.limits, assistant, { metadata: request.metadata })
   const trace = traceOf(call, request) ?? contextId
   return {
     threadId,
@@ -219,6 +219,7 @@ function common(
     request: http,
     traceparent: http.headers.get('traceparent'),
     config: { ...config, metadata: { ...config.metadata, thread_id: trace } },
+    context,
   }
 }
 

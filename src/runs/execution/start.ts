@@ -38,27 +38,30 @@ export async function startRun(context: RunContext, request: StartRequest): Prom
   assertOpen(context)
   if (request.assistantId !== undefined) agentOf(context, request.assistantId)
   let config: Promise<StoredConfig> | undefined
-  const configFor = (agent: Agent) => (config ??= configOf(agent, request))
+  const configFor: ConfigFor = (agent, thread) => (config ??= configOf(agent, thread, request))
   return commandInTime(
     context,
     adoptRun(context, request).then(() => retryConflicts(() => admit(context, request, configFor))),
   )
 }
 
+type ConfigFor = (agent: Agent, thread: ThreadRecord) => Promise<StoredConfig>
+
 /** The config of the run, with what its agent wants to know of the request. */
-async function configOf(agent: Agent, asked: StartRequest): Promise<StoredConfig> {
-  const { threadId, principal = null, request, start, config = { configurable: {} } } = asked
+async function configOf(agent: Agent, thread: ThreadRecord, asked: StartRequest): Promise<StoredConfig> {
+  const { threadId, principal = null, request, start } = asked
+  const { config = { configurable: {} }, context } = (await asked.settingsOf?.(thread)) ?? asked
   if (config.context !== undefined) return config
   const input = start.kind === 'input' ? start.value : undefined
-  const made = await agent.context?.({ threadId, principal, request, input })
-  return made === undefined ? config : { ...config, context: toJson(made) }
+  const made = toJson(await agent.context?.({ threadId, principal, request, input }))
+  const both = isObject(made) ? { ...context, ...made } : (made ?? context)
+  return both === undefined ? config : { ...config, context: both }
 }
 
-async function admit(
-  context: RunContext,
-  request: StartRequest,
-  configFor: (agent: Agent) => Promise<StoredConfig>,
-): Promise<Started> {
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+async function admit(context: RunContext, request: StartRequest, configFor: ConfigFor): Promise<Started> {
   const { store } = context
   const { threadId, checkpointId, command } = request
   const state = await store.inspect(threadId)
@@ -93,7 +96,7 @@ async function admit(
   const start = answerWithInput(thread, request, busy)
   if (start.kind === 'input' && start.value !== null) await agent.validateInput?.(start.value)
   const answers = requireOpen(thread, start)
-  const config = await configFor(agent)
+  const config = await configFor(agent, thread)
   const runId = uuid7()
   const task = await linkToTask(context, thread, start, { ...request, runId, now: state.now })
   const run = newRun({ ...request, runId, assistantId, config, task }, start, state.now)

@@ -5,6 +5,7 @@ import type {
   RunInput,
   StateSnapshot,
 } from '../../agents/agent.ts'
+import { isUuid } from '../../ids.ts'
 import type { Doc, DocIndex, Json, Op, PartitionState, Store } from '../../storage/store/store.ts'
 
 /** What becomes of a thread when nothing has happened to it for some time. */
@@ -259,11 +260,15 @@ const ASSISTANT_KEYS = ['graph_id', 'assistant_id'] as const
 const UNLISTED = 'title'
 
 /** The metadata that clients see and search, with the keys by which the SDK finds an assistant's threads. */
-export const metadataOf = ({
+export function metadataOf({
   metadata,
   assistantId,
-}: Pick<ThreadRecord, 'metadata' | 'assistantId'>): Readonly<Record<string, unknown>> =>
-  assistantId === null ? metadata : { ...metadata, assistant_id: assistantId, graph_id: assistantId }
+}: Pick<ThreadRecord, 'metadata' | 'assistantId'>): Readonly<Record<string, unknown>> {
+  if (assistantId === null) return metadata
+  // The UUID of an assistant of that graph, which the thread ran with.
+  const { assistant_id: named } = metadata
+  return { ...metadata, assistant_id: isUuid(named) ? named : assistantId, graph_id: assistantId }
+}
 
 /** Whether there is a list of the threads whose metadata have this value. */
 export const hasList = (key: string, value: unknown): value is MetadataValue =>

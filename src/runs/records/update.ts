@@ -8,14 +8,14 @@ import { guardThread, loadThread, putThread, type ThreadRecord } from './records
  * Retries `attempt` while it fails with `ConflictError`. Every attempt must read again. Throws `thread_busy` after about ten
  * seconds of conflicts.
  */
-export async function retryConflicts<T>(attempt: () => Promise<T>): Promise<T> {
+export async function retryConflicts<T>(attempt: () => Promise<T>, what = 'thread'): Promise<T> {
   for (let conflicts = 0; ; conflicts++) {
     try {
       return await attempt()
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error
       if (conflicts >= MAX_CONFLICTS)
-        throw new RunError('thread_busy', 'The thread is changing too fast. Try again.', { cause: error })
+        throw new RunError('thread_busy', `The ${what} is changing too fast. Try again.`, { cause: error })
       // The first retries do not wait: within one process the winner has already committed.
       if (conflicts > 3) await sleep(Math.random() * Math.min(conflicts * 4, 200))
     }

@@ -1,5 +1,6 @@
 import type { Principal } from '../../http/index.ts'
 import type { ThreadAction } from '../../requests/access.ts'
+import type { NamedAssistant } from '../../requests/assistants.ts'
 import { readBy } from '../../requests/body.ts'
 import type { Schema } from '../../requests/schema.ts'
 import type { AgentEngine, CommandKey, ThreadRecord } from '../../runs/index.ts'
@@ -10,6 +11,8 @@ export interface Command {
   readonly engine: AgentEngine
   readonly threadId: string
   readonly principal: Principal | null
+  /** The assistant that it names. */
+  readonly named: NamedAssistant
   readonly params: unknown
   readonly request: Request
   /** The W3C `traceparent` of the request. */

@@ -93,9 +93,11 @@ async function dispatch(
     const [action, run] = row
     const ask = (asked: ThreadAction, assistantId?: string) =>
       permit(authorize, call, asked, { threadId, assistantId }, async () => params)
-    const { principal, body } = await ask(action, namedAssistant(engine, assistantIdOf(params)))
+    const named = await namedAssistant(engine, call.principal, assistantIdOf(params))
+    const { principal, body } = await ask(action, named.graphId)
     return run({
       engine,
+      named,
       threadId,
       principal,
       params: bodyAs(params, body),

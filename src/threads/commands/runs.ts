@@ -1,28 +1,27 @@
-import { namedAssistant, threadMetadata } from '../../requests/assistants.ts'
-import { forkPoint, type RunConfigWire, runConfig } from '../../requests/run-config.ts'
+import type { AssistantRecord } from '../../assistants/index.ts'
+import { assistantOfThread, threadMetadata } from '../../requests/assistants.ts'
+import { forkPoint, type RunConfigWire, runSettings } from '../../requests/run-config.ts'
 import { titleOf } from '../../requests/title.ts'
-import {
-  type MultitaskStrategy,
-  type RunRequest,
-  type Started,
-  type ThreadRecord,
-  unanswered,
-} from '../../runs/index.ts'
+import { type MultitaskStrategy, type Started, type ThreadRecord, unanswered } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
 import { inputInjectSchema, inputRespondSchema, runStartSchema, stateForkSchema } from '../wire.ts'
 import { type Command, type CommandResult, parse, requireThread } from './command.ts'
 
 /** `run.start`: a new run, a fork, or, on an interrupted thread, the answer to its interrupt. */
 export async function runStart(command: Command): Promise<CommandResult> {
-  const { assistant_id, input, config, metadata, multitask_strategy } = parse(runStartSchema, command.params)
-  const started = await start(command, {
-    assistantId: namedAssistant(command.engine, assistant_id),
+  const { input, config, metadata, multitask_strategy } = parse(runStartSchema, command.params)
+  const { graphId, assistant } = command.named
+  const started = await command.engine.start({
+    ...(await common(command, config, metadata)),
+    assistantId: graphId,
     input,
     checkpointId: forkPoint(config),
     multitaskStrategy: strategyOf(multitask_strategy),
-    config: runConfig(config, metadata, command.engine.limits),
     title: titleOf(input),
-    metadata: threadMetadata(command.engine, metadata),
+    metadata: {
+      ...threadMetadata(command.engine, metadata),
+      ...(assistant && { assistant_id: assistant.assistantId }),
+    },
   })
   return resultOf(started)
 }
@@ -30,11 +29,11 @@ export async function runStart(command: Command): Promise<CommandResult> {
 /** `state.fork`: a run from an earlier checkpoint. */
 export async function stateFork(command: Command): Promise<CommandResult> {
   const { checkpoint_id, input, config } = parse(stateForkSchema, command.params)
-  const started = await start(command, {
+  const started = await command.engine.start({
+    ...(await common(command, config)),
     input,
     checkpointId: checkpoint_id,
     mustExist: true,
-    config: runConfig(config, undefined, command.engine.limits),
   })
   return resultOf(started, { thread_id: command.threadId })
 }
@@ -77,7 +76,11 @@ export async function inputInject(command: Command): Promise<CommandResult> {
   ]
   // A repeated command does what it did the first time, whatever the thread's status is now.
   if (done ? 'runId' in done : thread.status === 'busy') {
-    const started = await start(command, { input: { messages }, accept: refuseQuestions })
+    const started = await engine.start({
+      ...(await common(command)),
+      input: { messages },
+      accept: refuseQuestions,
+    })
     return resultOf(started)
   }
   const { appliedThroughSeq } = await engine.writeState({
@@ -103,22 +106,27 @@ const resultOf = ({ runId, appliedThroughSeq }: Started, more: object = {}): Com
   appliedThroughSeq,
 })
 
-const start = async (command: Command, request: Omit<RunRequest, 'threadId'>): Promise<Started> =>
-  command.engine.start({ ...(await common(command)), ...request })
-
 /** The request fields of every command that starts a run. */
 async function common(
   command: Command,
   config?: RunConfigWire,
   metadata?: Readonly<Record<string, unknown>>,
 ) {
-  const { threadId, principal, request, traceparent } = command
+  const { engine, threadId, principal, named, request, traceparent } = command
+  const settings = (assistant: AssistantRecord | undefined) =>
+    runSettings(engine.limits, assistant, { config, metadata })
   return {
     threadId,
     principal,
     request,
     traceparent,
-    config: runConfig(config, metadata, command.engine.limits),
+    // A request that names no assistant goes on with that of the thread.
+    ...(named.graphId === undefined
+      ? {
+          settingsOf: async (thread: ThreadRecord) =>
+            settings(await assistantOfThread(engine, principal, thread)),
+        }
+      : settings(named.assistant)),
     command: await command.key(),
     permit: (assistantId: string) => command.permit('runs:create', assistantId),
   }

@@ -1,0 +1,175 @@
+import { uuid7 } from '../ids.ts'
+import { ownerOf, type Principal } from '../principal.ts'
+import { RunError } from '../runs/index.ts'
+import { retryConflicts } from '../runs/records/update.ts'
+import { ConflictError } from '../storage/index.ts'
+import { graphNamed, noSuchAssistant, readAssistant, requireAssistant } from './find.ts'
+import {
+  ASSISTANTS,
+  type AssistantRecord,
+  type Fields,
+  placeOf,
+  putAssistant,
+  putVersion,
+  recordOf,
+  type StoredAssistant,
+  VERSIONS,
+} from './record.ts'
+import { type AssistantEngine, graphOfId } from './system.ts'
+
+/** What clients may say of an assistant. */
+export interface AssistantFields {
+  readonly graphId: string
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+  readonly config?: AssistantRecord['config'] | undefined
+  readonly context?: Fields | undefined
+  readonly metadata?: Fields | undefined
+}
+
+export interface NewAssistant extends AssistantFields {
+  /** A UUID. Default: a new one. */
+  readonly assistantId?: string | undefined
+}
+
+type Caller = Principal | null | undefined
+
+/** Makes an assistant. Undefined when the principal has one of this id, or a graph of the server has. */
+export async function createAssistant(
+  engine: AssistantEngine,
+  principal: Caller,
+  { assistantId = uuid7(), graphId: named, ...fields }: NewAssistant,
+): Promise<AssistantRecord | undefined> {
+  const owner = ownerOf(principal)
+  const id = assistantId.toLowerCase()
+  const graphId = requireGraph(engine, named)
+  if (await graphOfId(engine, id)) return undefined
+  const place = placeOf(owner, id)
+  const { now } = await engine.store.inspect(place)
+  const { name = 'Untitled', description = null, config = {}, context = {}, metadata = {} } = fields
+  const record: StoredAssistant = {
+    assistantId: id,
+    graphId,
+    version: 1,
+    name,
+    description,
+    config,
+    context,
+    metadata,
+    owner,
+    isSystem: false,
+    createdAt: now,
+    updatedAt: now,
+    newestVersion: 1,
+  }
+  try {
+    await engine.store.commit(place, {
+      guards: [{ guard: 'absent', collection: ASSISTANTS, id }],
+      ops: [putAssistant(record), putVersion(record)],
+    })
+    return record
+  } catch (error) {
+    if (error instanceof ConflictError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Makes a version of an assistant with the given fields, and puts it in use. Metadata is merged, everything else replaced. A system
+ * assistant is changed for this owner only. Throws `no_such_assistant`.
+ */
+export const patchAssistant = (
+  engine: AssistantEngine,
+  principal: Caller,
+  idOrName: string,
+  { graphId: named, metadata, ...fields }: Partial<AssistantFields>,
+): Promise<AssistantRecord> =>
+  change(engine, principal, idOrName, async (before) => {
+    const graphId = named === undefined ? before.graphId : requireGraph(engine, named)
+    if (before.isSystem && graphId !== before.graphId)
+      throw new RunError(
+        'invalid_argument',
+        `graph_id: this is the assistant of graph ${JSON.stringify(before.graphId)} itself. Make another one.`,
+      )
+    const version = before.newestVersion + 1
+    const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+    return {
+      ...before,
+      ...Object.fromEntries(given),
+      graphId,
+      metadata: { ...before.metadata, ...metadata },
+      version,
+      newestVersion: version,
+    }
+  })
+
+/** Puts a version of an assistant in use. Throws `no_such_assistant`, also where it never had this version. */
+export const setLatestVersion = (
+  engine: AssistantEngine,
+  principal: Caller,
+  idOrName: string,
+  version: number,
+): Promise<AssistantRecord> =>
+  change(engine, principal, idOrName, async (before) => {
+    if (version === before.version) return before
+    const { owner, assistantId, createdAt, newestVersion } = before
+    const doc = await engine.store.get(placeOf(owner, assistantId), VERSIONS, `${version}`)
+    if (!doc) throw new RunError('no_such_assistant', 'Assistant version not found')
+    return { ...recordOf(doc), createdAt, newestVersion }
+  })
+
+/** Deletes an assistant with its versions, and gives its id. Throws `no_such_assistant`, and `not_supported` for a system assistant. */
+export async function deleteAssistant(
+  engine: AssistantEngine,
+  principal: Caller,
+  idOrName: string,
+): Promise<string> {
+  const { assistantId, owner, isSystem } = await requireAssistant(engine, principal, idOrName)
+  if (isSystem)
+    throw new RunError(
+      'not_supported',
+      'A system assistant is there as long as its graph. Make version 1 the latest to undo its changes.',
+    )
+  await engine.store.commit(placeOf(owner, assistantId), { ops: [{ op: 'clear' }] })
+  return assistantId
+}
+
+/** Reads, changes and writes an assistant, with its version where that is new. */
+function change(
+  engine: AssistantEngine,
+  principal: Caller,
+  idOrName: string,
+  changed: (before: StoredAssistant) => Promise<StoredAssistant>,
+): Promise<AssistantRecord> {
+  return retryConflicts(async () => {
+    const read = await readAssistant(engine, principal, idOrName)
+    if (!read) throw noSuchAssistant()
+    const { record: before, docVersion } = read
+    const after = await changed(before)
+    if (after === before) return before
+    const { owner, assistantId: id } = before
+    const place = placeOf(owner, id)
+    const { now } = await engine.store.inspect(place)
+    const record = { ...after, updatedAt: Math.max(now, before.updatedAt + 1) }
+    await engine.store.commit(place, {
+      guards: [
+        docVersion === undefined
+          ? { guard: 'absent', collection: ASSISTANTS, id }
+          : { guard: 'version', collection: ASSISTANTS, id, version: docVersion },
+      ],
+      ops: [
+        putAssistant(record),
+        ...(docVersion === undefined ? [putVersion(before)] : []),
+        ...(record.version > before.newestVersion ? [putVersion(record)] : []),
+      ],
+    })
+    return record
+  }, 'assistant')
+}
+
+function requireGraph(engine: AssistantEngine, name: string): string {
+  const graphId = graphNamed(engine, name)
+  if (graphId !== undefined) return graphId
+  const known = [...engine.agents.keys()].map((id) => JSON.stringify(id)).join(', ')
+  throw new RunError('invalid_argument', `graph_id: this server has no such graph. It has: ${known}.`)
+}

@@ -1,0 +1,63 @@
+import { isUuid } from '../ids.ts'
+import { ownerOf, type Principal } from '../principal.ts'
+import { RunError } from '../runs/index.ts'
+import { ASSISTANTS, type AssistantRecord, placeOf, recordOf, type StoredAssistant } from './record.ts'
+import { type AssistantEngine, graphOfId, idOfGraph, systemAssistant } from './system.ts'
+
+/** The assistant id of clients that leave the choice to the server. `@langchain/react` and its siblings send it when an app names no assistant. */
+const UNNAMED = '_'
+
+/** Whether an id leaves the choice to the server. An agent may still be registered under it. */
+export const isUnnamed = ({ agents }: Pick<AssistantEngine, 'agents'>, id: string): boolean =>
+  id === UNNAMED && !agents.has(UNNAMED)
+
+/** The agent of a name, which may be an alias or leave the choice to the server. */
+export function graphNamed(engine: Omit<AssistantEngine, 'store'>, name: string): string | undefined {
+  const graphId = isUnnamed(engine, name) ? engine.defaultAgent : (engine.aliases.get(name) ?? name)
+  return graphId !== undefined && engine.agents.has(graphId) ? graphId : undefined
+}
+
+/**
+ * The assistant that a principal means: by the UUID of one that it made, by the UUID of a system assistant, or by the name or an alias
+ * of a graph, which mean its system assistant. Undefined where there is none.
+ */
+export const findAssistant = async (
+  engine: AssistantEngine,
+  principal: Principal | null | undefined,
+  idOrName: string,
+): Promise<AssistantRecord | undefined> => (await readAssistant(engine, principal, idOrName))?.record
+
+/** The same where there must be one. Throws `no_such_assistant`. */
+export async function requireAssistant(
+  engine: AssistantEngine,
+  principal: Principal | null | undefined,
+  idOrName: string,
+): Promise<AssistantRecord> {
+  const found = await findAssistant(engine, principal, idOrName)
+  if (found) return found
+  throw noSuchAssistant()
+}
+
+/** Clients look for this sentence. */
+export const noSuchAssistant = (): RunError => new RunError('no_such_assistant', 'Assistant not found')
+
+/** An assistant with the version of its document, which a system assistant has none of before it is changed. */
+export async function readAssistant(
+  engine: AssistantEngine,
+  principal: Principal | null | undefined,
+  idOrName: string,
+): Promise<{ readonly record: StoredAssistant; readonly docVersion?: number } | undefined> {
+  const owner = ownerOf(principal)
+  const named = graphNamed(engine, idOrName)
+  if (named === undefined && !isUuid(idOrName)) return undefined
+  const id = named === undefined ? idOrName.toLowerCase() : await idOfGraph(engine, named)
+  const doc = await engine.store.get(placeOf(owner, id), ASSISTANTS, id)
+  if (doc) {
+    const record = recordOf(doc)
+    return record.isSystem && !engine.agents.has(record.graphId)
+      ? undefined
+      : { record, docVersion: doc.version }
+  }
+  const graphId = named ?? (await graphOfId(engine, id))
+  return graphId === undefined ? undefined : { record: await systemAssistant(engine, owner, graphId) }
+}

@@ -1,0 +1,19 @@
+export {
+  type AssistantFields,
+  createAssistant,
+  deleteAssistant,
+  type NewAssistant,
+  patchAssistant,
+  setLatestVersion,
+} from './changes.ts'
+export { findAssistant, graphNamed, isUnnamed, requireAssistant } from './find.ts'
+export {
+  type AssistantPage,
+  type AssistantQuery,
+  countAssistants,
+  listVersions,
+  searchAssistants,
+} from './lists.ts'
+export { mergeSettings, type RunSettings } from './merge.ts'
+export type { AssistantOrder, AssistantRecord, Fields } from './record.ts'
+export { type AssistantEngine, idOfGraph, systemAssistantId } from './system.ts'

@@ -1,0 +1,199 @@
+import { ownerOf, type Principal } from '../principal.ts'
+import type { Store } from '../storage/index.ts'
+import { compareKeys } from '../storage/store/cursor.ts'
+import { sleep } from '../time.ts'
+import { graphNamed, noSuchAssistant, readAssistant } from './find.ts'
+import {
+  ASSISTANTS,
+  type AssistantOrder,
+  type AssistantRecord,
+  changedField,
+  listField,
+  orderKey,
+  placeOf,
+  recordOf,
+  VERSIONS,
+} from './record.ts'
+import { type AssistantEngine, systemAssistant } from './system.ts'
+
+type Caller = Principal | null | undefined
+type Fits = (assistant: AssistantRecord) => boolean
+
+export interface AssistantQuery {
+  readonly graphId?: string | undefined
+  /** Which of them are wanted. Default: all. A search with it looks at no more than 10,000 assistants, in its order. */
+  readonly fits?: Fits | undefined
+  /** Default: `createdAt`. Ties are in the order of the ids. */
+  readonly orderBy?: AssistantOrder | undefined
+  readonly ascending?: boolean | undefined
+}
+
+export interface AssistantPage {
+  readonly items: readonly AssistantRecord[]
+  /** How many there are in all; where `fits` is given, one more than those up to the page's end when there are more. */
+  readonly total: number
+}
+
+const MAX_LOOKED_AT = 10_000
+/** Documents in one call of the store. */
+const BATCH = 200
+
+/** A page of an owner's assistants, with those of the system, newest first unless asked otherwise. */
+export async function searchAssistants(
+  engine: AssistantEngine,
+  principal: Caller,
+  query: AssistantQuery & { readonly offset: number; readonly limit: number },
+): Promise<AssistantPage> {
+  const { fits, orderBy = 'createdAt', ascending = false, offset, limit } = query
+  const owner = ownerOf(principal)
+  const field = listField(owner, orderBy, graphOf(engine, query))
+  const compare = comparisonOf(owner, orderBy, ascending)
+  const system = (await systemAssistants(engine, owner, query)).sort(compare)
+  // So many places before the page may be taken by assistants of the system.
+  const from = Math.max(0, offset - system.length)
+  const until = offset + limit
+  const { made, count } = await (fits
+    ? lookFor(engine.store, { field, ascending }, fits, from, until)
+    : readWindow(engine.store, { field, ascending }, from, until))
+  const total = count + system.length
+  const [first] = made
+  if (!first && from > 0) return { items: [], total }
+  const before = from > 0 ? system.filter((one) => compare(one, first!) < 0).length : 0
+  const items = [...made, ...system.slice(before)]
+    .sort(compare)
+    .slice(offset - from - before)
+    .slice(0, limit)
+  return { items, total: fits ? Math.min(total, until + 1) : total }
+}
+
+/** How many assistants an owner has, with those of the system. */
+export async function countAssistants(
+  engine: AssistantEngine,
+  principal: Caller,
+  query: Pick<AssistantQuery, 'graphId' | 'fits'>,
+): Promise<number> {
+  const owner = ownerOf(principal)
+  const field = listField(owner, 'createdAt', graphOf(engine, query))
+  const { length } = await systemAssistants(engine, owner, query)
+  if (!query.fits) return length + (await engine.store.count(ASSISTANTS, field))
+  const { count } = await lookFor(engine.store, { field, ascending: false }, query.fits, Infinity, Infinity)
+  return length + count
+}
+
+/** The versions of an assistant, newest first. Throws `no_such_assistant`. */
+export async function listVersions(
+  engine: AssistantEngine,
+  principal: Caller,
+  idOrName: string,
+  {
+    fits = () => true,
+    offset,
+    limit,
+  }: { readonly fits?: Fits; readonly offset: number; readonly limit: number },
+): Promise<readonly AssistantRecord[]> {
+  const read = await readAssistant(engine, principal, idOrName)
+  if (!read) throw noSuchAssistant()
+  const { record, docVersion } = read
+  if (docVersion === undefined) return [record].filter(fits).slice(offset, offset + limit)
+  const partition = placeOf(record.owner, record.assistantId)
+  const found: AssistantRecord[] = []
+  let skipped = 0
+  let cursor: string | undefined
+  do {
+    const page = await engine.store.list(VERSIONS, {
+      partition,
+      orderBy: 'version',
+      descending: true,
+      limit: BATCH,
+      ...(cursor !== undefined && { cursor }),
+    })
+    for (const version of page.docs.map(recordOf).filter(fits)) {
+      if (skipped < offset) skipped += 1
+      else if (found.push(version) === limit) return found
+    }
+    cursor = page.cursor
+  } while (cursor !== undefined)
+  return found
+}
+
+const graphOf = (engine: AssistantEngine, { graphId }: Pick<AssistantQuery, 'graphId'>) =>
+  graphId === undefined ? undefined : (graphNamed(engine, graphId) ?? graphId)
+
+/** The system assistants that fit, as the owner has changed them. */
+async function systemAssistants(
+  engine: AssistantEngine,
+  owner: string | null,
+  { fits = () => true, ...query }: Pick<AssistantQuery, 'graphId' | 'fits'>,
+): Promise<AssistantRecord[]> {
+  const wanted = graphOf(engine, query)
+  const graphs = wanted === undefined ? [...engine.agents.keys()] : engine.agents.has(wanted) ? [wanted] : []
+  if (graphs.length === 0) return []
+  const { made } = await readWindow(
+    engine.store,
+    { field: changedField(owner), ascending: true },
+    0,
+    MAX_LOOKED_AT,
+  )
+  const changed = new Map(made.map((one) => [one.graphId, one]))
+  const all = graphs.map((id) => changed.get(id) ?? systemAssistant(engine, owner, id))
+  return (await Promise.all(all)).filter(fits)
+}
+
+interface List {
+  readonly field: string
+  readonly ascending: boolean
+}
+
+interface Window {
+  readonly made: readonly AssistantRecord[]
+  readonly count: number
+}
+
+/** The assistants of a list from one place to another, and how many it has. */
+async function readWindow(store: Store, list: List, from: number, until: number): Promise<Window> {
+  const counted = store.count(ASSISTANTS, list.field)
+  const made: AssistantRecord[] = []
+  for await (const batch of batches(store, list, from, until - from)) made.push(...batch)
+  return { made, count: await counted }
+}
+
+/** The same of those that fit, counted until there is one beyond the window. */
+async function lookFor(store: Store, list: List, fits: Fits, from: number, until: number): Promise<Window> {
+  const made: AssistantRecord[] = []
+  let count = 0
+  for await (const batch of batches(store, list, 0, MAX_LOOKED_AT)) {
+    for (const one of batch.filter(fits)) {
+      if (count >= from && count < until) made.push(one)
+      count += 1
+    }
+    if (count > until) break
+  }
+  return { made, count }
+}
+
+async function* batches(store: Store, { field, ascending }: List, offset: number, most: number) {
+  let left = most
+  let place: { readonly offset: number } | { readonly cursor: string } = { offset }
+  while (left > 0) {
+    const { docs, cursor } = await store.list(ASSISTANTS, {
+      orderBy: field,
+      descending: !ascending,
+      limit: Math.min(left, BATCH),
+      ...place,
+    })
+    yield docs.map(recordOf)
+    left -= docs.length
+    if (cursor === undefined) return
+    place = { cursor }
+    // A store in memory answers at once, and a long list would hold up everyone else.
+    await sleep(0)
+  }
+}
+
+/** The order in which the store lists documents. */
+function comparisonOf(owner: string | null, orderBy: AssistantOrder, ascending: boolean) {
+  const sign = ascending ? 1 : -1
+  const place = ({ assistantId }: AssistantRecord) => placeOf(owner, assistantId)
+  return (a: AssistantRecord, b: AssistantRecord): number =>
+    sign * (compareKeys(orderKey(a, orderBy), orderKey(b, orderBy)) || compareKeys(place(a), place(b)))
+}
