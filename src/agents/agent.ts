@@ -1,6 +1,7 @@
 import type { GraphStore } from '../graph-store/index.ts'
 import type { Principal } from '../principal.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
+import type { AgentDescription } from './description.ts'
 import type { AgentProfile } from './profile.ts'
 
 /**
@@ -38,6 +39,8 @@ export interface Agent extends AgentProfile {
   getState(at: StateAddress, options?: { readonly subgraphs?: boolean }): Promise<StateSnapshot | undefined>
   /** The snapshots, newest first. */
   getHistory(at: StateAddress, options?: HistoryOptions): AsyncIterable<StateSnapshot>
+  /** How it looks from outside, for pages that draw it or make forms for its input. Default: one step of unknown shapes. */
+  describe?(): AgentDescription | Promise<AgentDescription>
   /** Writes a checkpoint with the source `update` and gives its id. Throws `AgentInputError` for values the state refuses. */
   updateState(at: StateAddress, update: StateUpdate): Promise<{ readonly checkpointId: string }>
   /**

@@ -15,7 +15,7 @@ import {
   type StoredAssistant,
   VERSIONS,
 } from './record.ts'
-import { type AssistantEngine, graphOfId } from './system.ts'
+import { type AssistantEngine, graphOfId, systemAssistant } from './system.ts'
 
 /** What clients may say of an assistant. */
 export interface AssistantFields {
@@ -45,7 +45,10 @@ export async function createAssistant(
   const graphId = requireGraph(engine, named)
   if (await graphOfId(engine, id)) return undefined
   const place = placeOf(owner, id)
+  // That of the graph was there before.
+  const { createdAt: since } = await systemAssistant(engine, owner, graphId)
   const { now } = await engine.store.inspect(place)
+  const createdAt = Math.max(now, since + 1)
   const { name = 'Untitled', description = null, config = {}, context = {}, metadata = {} } = fields
   const record: StoredAssistant = {
     assistantId: id,
@@ -58,8 +61,8 @@ export async function createAssistant(
     metadata,
     owner,
     isSystem: false,
-    createdAt: now,
-    updatedAt: now,
+    createdAt,
+    updatedAt: createdAt,
     newestVersion: 1,
   }
   try {

@@ -3,6 +3,7 @@ import type { Authorize } from '../requests/access.ts'
 import { encodeRunError } from '../requests/errors.ts'
 import { type FaceRoute, guardRoutes } from '../requests/routes.ts'
 import type { AgentEngine } from '../runs/index.ts'
+import { ASSISTANT_ROUTES } from './assistants/routes.ts'
 import type { PlatformContext, PlatformSwitches } from './context.ts'
 import { createCrons } from './crons/crons.ts'
 import { CRON_ROUTES } from './crons/routes.ts'
@@ -52,10 +53,12 @@ export function createPlatformGroup(options: PlatformGroupOptions): WebHandler {
 }
 
 const routesOf = ({
+  disable_assistants,
   disable_meta,
   disable_runs,
   disable_store,
 }: PlatformSwitches): readonly FaceRoute<PlatformContext>[] => [
+  ...(disable_assistants ? [] : ASSISTANT_ROUTES),
   ...(disable_runs ? [] : CRON_ROUTES),
   ...(disable_meta ? [] : META_ROUTES),
   ...(disable_runs ? [] : RUN_ROUTES),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import type { Authenticate, Authorize, Principal } from '../../src/index.ts'
+import { ASSISTANT_ROUTES } from '../../src/platform/assistants/routes.ts'
 import { langgraphAuth } from '../../src/platform/index.ts'
 import { RUN_ROUTES } from '../../src/platform/runs/routes.ts'
 import { approval } from '../fixtures/graphs.ts'
@@ -106,7 +107,7 @@ const PLATFORM_ROUTES = [
   'DELETE /runs/crons/:cron_id',
   'POST /runs/crons/search',
   'POST /runs/crons/count',
-  ...RUN_ROUTES.map(([method, pattern]) => `${method} ${pattern}`),
+  ...[...RUN_ROUTES, ...ASSISTANT_ROUTES].map(([method, pattern]) => `${method} ${pattern}`),
 ]
 /** Their rules are in the tests of web sockets. */
 const SOCKET_ROUTES = ['GET /threads/:thread_id/stream', 'GET /threads/:thread_id/stream/events']

@@ -1,5 +1,6 @@
 import { uuid7 } from '../../ids.ts'
 import type { Agent } from '../agent.ts'
+import { type JsonSchema, oneStep } from '../description.ts'
 import { profileOf } from '../profile.ts'
 import { attempt } from './attempt.ts'
 import { changeOf, readInput, reduce } from './state.ts'
@@ -60,5 +61,21 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
       reduce({}, changeOf(value), uuid7)
     },
     ...threadState,
+    describe: () => oneStep(name ?? 'agent', inputSchema(input)),
   }
+}
+
+/** The schema of the input, where the library that made it follows the Standard JSON Schema (zod from 4.2 on), and has words for it. */
+function inputSchema(input: AgentDefinition<unknown>['input']): JsonSchema | null {
+  const standard = input?.['~standard'] as StandardJsonSchema | undefined
+  try {
+    return standard?.jsonSchema?.input({ target: 'draft-07' }) ?? null
+  } catch {
+    return null
+  }
+}
+
+/** The part of standardschema.dev/json-schema that is used here. */
+interface StandardJsonSchema {
+  readonly jsonSchema?: { input(options: { readonly target: 'draft-07' }): JsonSchema }
 }

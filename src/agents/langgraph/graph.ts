@@ -35,7 +35,15 @@ export interface Graph {
     config: CheckpointConfig,
     steps: { updates: { values: unknown; asNode?: string }[] }[],
   ): Promise<CheckpointConfig>
-  getSubgraphsAsync(namespace: string, recurse: true): AsyncIterable<readonly [name: string, graph: Graph]>
+  getSubgraphsAsync(
+    namespace: string | undefined,
+    recurse: boolean,
+  ): AsyncIterable<readonly [name: string, graph: Graph]>
+  getGraphAsync(config: { readonly xray: boolean | number }): Promise<{ toJSON(): unknown }>
+  /** What it was compiled of. A `StateSchema` writes its own JSON schema. */
+  readonly builder?: {
+    readonly _schemaRuntimeDefinition?: { readonly getJsonSchema?: () => unknown } | undefined
+  }
 }
 
 export interface RunOptions extends CheckpointConfig {

@@ -55,6 +55,7 @@ export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {})
     getHistory: (at, options) => state.getHistory(withMessages(at), options),
     updateState: (at, update) => state.updateState(withMessages(at), update),
     bulkUpdateState: (at, steps) => state.bulkUpdateState(withMessages(at), steps),
+    describe: async () => (await import('./describe.ts')).describeGraph(graph),
   }
 }
 

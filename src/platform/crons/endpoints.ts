@@ -9,7 +9,7 @@ import type { PlatformContext } from '../context.ts'
 import { type CronRequest, changeCron, createCron } from './changes.ts'
 import { presentCron } from './present.ts'
 import { findCron, removeCron } from './records.ts'
-import { assistantIdOf, runOf } from './start.ts'
+import { assistantOf, runOf } from './start.ts'
 import { CRON_KEYS, cronSchema } from './wire.ts'
 
 /** `POST /runs/crons`, and that of a thread. Who makes a cron starts runs. */
@@ -19,14 +19,14 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
   const { assistant_id } = await requestOf(call)
   if (assistant_id === undefined)
     throw new HttpError(400, 'invalid_argument', 'assistant_id: expected a string.')
-  const resource = { assistantId: assistant_id, ...(threadId !== '' && { threadId }) }
+  const { assistantId, graphId } = await assistantOf(context, call.principal, assistant_id)
+  const resource = { assistantId: graphId, ...(threadId !== '' && { threadId }) }
   const { body } = await permit(authorize, call, 'crons:create', resource, call.json)
   const sent = async () => bodyAs(await call.json(), body)
   const runs = await permit(authorize, call, 'runs:create', resource, sent)
   const { assistant_id: _, ...request } = await requestOf({
     json: async () => bodyAs(await sent(), runs.body),
   })
-  const assistantId = assistantIdOf(context, assistant_id)
   const { principal } = runs
   if (threadId !== '') await requireThread(context, { ...call, principal })
   const cron = await createCron(engine.store, {

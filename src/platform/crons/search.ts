@@ -15,7 +15,7 @@ import {
   countCrons,
   listCrons,
 } from './records.ts'
-import { assistantIdOf } from './start.ts'
+import { assistantOf } from './start.ts'
 import { cronSearchSchema } from './wire.ts'
 
 type Query = Read<typeof cronSearchSchema>
@@ -74,7 +74,10 @@ async function find(
   const { owner, metadataFilter } = accessOf(call.principal)
   const filter: CronFilter = {
     owner,
-    assistantId: assistant_id === undefined ? undefined : assistantIdOf(context, assistant_id),
+    assistantId:
+      assistant_id === undefined
+        ? undefined
+        : (await assistantOf(context, call.principal, assistant_id)).assistantId,
     threadId,
     enabled,
   }

@@ -1,4 +1,4 @@
-import { HttpError } from '../../http/index.ts'
+import { HttpError, type Principal } from '../../http/index.ts'
 import { withStanding } from '../../principal.ts'
 import { namedAssistant } from '../../requests/assistants.ts'
 import { readBy } from '../../requests/body.ts'
@@ -20,10 +20,15 @@ export function runOf(
   return run
 }
 
-/** The assistant that a request names. Throws 404. */
-export function assistantIdOf({ engine }: Pick<CronContext, 'engine'>, named: string): string {
-  const id = namedAssistant(engine, named)
-  if (id !== undefined && engine.agents.has(id)) return id
+/** The assistant that a request names: its UUID where somebody made it, else the name of its graph. Throws 404. */
+export async function assistantOf(
+  { engine }: Pick<CronContext, 'engine'>,
+  principal: Principal | null,
+  named: string,
+): Promise<{ readonly assistantId: string; readonly graphId: string }> {
+  const { graphId, assistant } = await namedAssistant(engine, principal, named)
+  if (graphId !== undefined && engine.agents.has(graphId))
+    return { assistantId: assistant?.assistantId ?? graphId, graphId }
   const message = `No assistant found for ${JSON.stringify(named)}. Make sure the assistant ID is for a valid assistant or a valid graph ID.`
   throw new HttpError(404, 'not_found', message)
 }

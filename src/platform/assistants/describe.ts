@@ -1,0 +1,50 @@
+import type { Agent } from '../../agents/agent.ts'
+import { type AgentDescription, oneStep } from '../../agents/description.ts'
+import { requireAssistant } from '../../assistants/index.ts'
+import { HttpError, json } from '../../http/index.ts'
+import type { FaceCall } from '../../requests/routes.ts'
+import type { PlatformContext } from '../context.ts'
+import { assistantIdOf } from './records.ts'
+import { presentSchemas } from './wire.ts'
+
+/** `GET /assistants/{assistant_id}/graph?xray`. */
+export async function getGraph(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const xray = xrayOf(call.url.searchParams.get('xray'))
+  const { description } = await describe(context, call)
+  return json(await description.drawing({ xray }))
+}
+
+/** `GET /assistants/{assistant_id}/schemas`. */
+export async function getSchemas(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const { graphId, description } = await describe(context, call)
+  return json({ graph_id: graphId, ...presentSchemas(await description.schemas()) })
+}
+
+/** `GET /assistants/{assistant_id}/subgraphs[/{namespace}]?recurse`. */
+export async function getSubgraphs(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const { description } = await describe(context, call)
+  const recurse = isTrue(call.url.searchParams.get('recurse'))
+  return json(await description.subgraphs({ namespace: call.params.namespace, recurse }))
+}
+
+/** How the agent of the path's assistant looks. Throws 404 where its graph is gone. */
+async function describe({ engine }: PlatformContext, call: FaceCall) {
+  const { graphId } = await requireAssistant(engine, call.principal, assistantIdOf(call))
+  const agent = engine.agents.get(graphId)
+  if (agent) return { graphId, description: await descriptionOf(agent, graphId) }
+  throw new HttpError(404, 'not_found', `The graph ${JSON.stringify(graphId)} of this assistant is gone.`)
+}
+
+const descriptionOf = async (agent: Agent, graphId: string): Promise<AgentDescription> =>
+  (await agent.describe?.()) ?? oneStep(agent.name ?? graphId)
+
+const isTrue = (text: string | null): boolean => text === 'true' || text === '1'
+
+/** `true`, `false`, or how many levels of subgraphs. */
+function xrayOf(text: string | null): boolean | number {
+  if (text === null || text === '' || text === 'false' || text === 'False') return false
+  if (text === 'true' || text === 'True') return true
+  const levels = Number(text)
+  if (Number.isSafeInteger(levels) && levels >= 0) return levels
+  throw new HttpError(400, 'invalid_argument', 'xray: expected true, false or a number of levels.')
+}

@@ -1,0 +1,170 @@
+import {
+  type AssistantFields,
+  type AssistantRecord,
+  countAssistants,
+  createAssistant,
+  deleteAssistant,
+  findAssistant,
+  graphNamed,
+  graphOfId,
+  listVersions,
+  patchAssistant,
+  requireAssistant,
+  searchAssistants,
+  setLatestVersion,
+} from '../../assistants/index.ts'
+import { type Call, HttpError, json } from '../../http/index.ts'
+import { permit, type ThreadResource } from '../../requests/access.ts'
+import { bodyOf } from '../../requests/body.ts'
+import { containing } from '../../requests/contains.ts'
+import type { FaceCall } from '../../requests/routes.ts'
+import type { Read } from '../../requests/schema.ts'
+import type { PlatformContext } from '../context.ts'
+import {
+  assistantCountSchema,
+  assistantCreateSchema,
+  assistantLatestSchema,
+  assistantPatchSchema,
+  assistantSearchSchema,
+  assistantVersionsSchema,
+  ORDERS,
+  presentAssistant,
+  presentVersion,
+} from './wire.ts'
+
+/** The id or name of the path. */
+export const assistantIdOf = ({ params }: Pick<Call, 'params'>): string => params.assistant_id ?? ''
+
+/** What `authorize` is asked about: the graph where the path names it or its system assistant, else the id as it was sent. */
+export async function namedAssistant({ engine }: PlatformContext, call: Call): Promise<ThreadResource> {
+  const id = assistantIdOf(call)
+  return { assistantId: graphNamed(engine, id) ?? (await graphOfId(engine, id.toLowerCase())) ?? id }
+}
+
+/** The same of `POST /assistants`: the graph of the new one. */
+export async function namedGraph({ engine }: PlatformContext, call: Call): Promise<ThreadResource> {
+  const { graph_id } = await bodyOf(assistantCreateSchema, call)
+  return { assistantId: graphNamed(engine, graph_id) ?? graph_id }
+}
+
+/** `POST /assistants`. */
+export async function postAssistant({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
+  const { assistant_id: assistantId, if_exists, ...body } = await bodyOf(assistantCreateSchema, call)
+  const { principal } = call
+  const made = await createAssistant(engine, principal, { assistantId, ...fieldsOf(body) })
+  const assistant =
+    made ??
+    (if_exists === 'do_nothing' ? await findAssistant(engine, principal, assistantId ?? '') : undefined)
+  if (!assistant) throw new HttpError(409, 'conflict', 'Assistant already exists')
+  return json(presentAssistant(assistant))
+}
+
+/** `GET /assistants/{assistant_id}`. */
+export async function getAssistant({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
+  return json(presentAssistant(await requireAssistant(engine, call.principal, assistantIdOf(call))))
+}
+
+/** `PATCH /assistants/{assistant_id}`: a new version. */
+export async function patchOne(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const { engine, authorize } = context
+  const body = await bodyOf(assistantPatchSchema, call)
+  const { principal } = call
+  if (body.graph_id !== undefined)
+    await permit(authorize, call, 'assistants:update', {
+      assistantId: graphNamed(engine, body.graph_id) ?? body.graph_id,
+    })
+  return json(presentAssistant(await patchAssistant(engine, principal, assistantIdOf(call), fieldsOf(body))))
+}
+
+/** `DELETE /assistants/{assistant_id}?delete_threads`: the assistant, and with `true` the threads that ran with it last. */
+export async function deleteOne(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const { engine } = context
+  const { principal, url } = call
+  const { assistantId, isSystem } = await requireAssistant(engine, principal, assistantIdOf(call))
+  // A system assistant is refused before any thread is deleted.
+  if (url.searchParams.get('delete_threads') === 'true' && !isSystem)
+    await deleteThreads(context, call, assistantId)
+  return json([await deleteAssistant(engine, principal, assistantId)])
+}
+
+async function deleteThreads({ engine, authorize }: PlatformContext, call: FaceCall, assistantId: string) {
+  const { principal } = call
+  const ids: string[] = []
+  for await (const { threadId, metadata } of engine.listThreads({ principal }))
+    if (metadata.assistant_id === assistantId) ids.push(threadId)
+  for (const threadId of ids) await permit(authorize, call, 'threads:delete', { threadId })
+  for (const threadId of ids) await engine.deleteThread({ threadId, principal })
+}
+
+/** `POST /assistants/search`. */
+export async function search({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
+  const query = await bodyOf(assistantSearchSchema, call)
+  const { limit = 10, offset = 0, sort_by = 'created_at', sort_order, select } = query
+  const { items, total } = await searchAssistants(engine, call.principal, {
+    ...filterOf(query),
+    orderBy: ORDERS[sort_by],
+    ascending: sort_order === 'asc',
+    limit,
+    offset,
+  })
+  const selected = select && new Set<string>(select)
+  const page = items.map((assistant) => {
+    const shown = presentAssistant(assistant)
+    return selected ? Object.fromEntries(Object.entries(shown).filter(([key]) => selected.has(key))) : shown
+  })
+  const next = offset + limit
+  return json(page, {
+    headers: {
+      'x-pagination-total': `${total}`,
+      ...(total > next && { 'x-pagination-next': `${next}` }),
+    },
+  })
+}
+
+/** `POST /assistants/count`. */
+export async function count({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
+  const query = await bodyOf(assistantCountSchema, call)
+  return json(await countAssistants(engine, call.principal, filterOf(query)))
+}
+
+/** `POST /assistants/{assistant_id}/versions`. */
+export async function versions({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
+  const { limit = 10, offset = 0, metadata } = await bodyOf(assistantVersionsSchema, call)
+  const hasMetadata = containing(metadata ?? {})
+  const fits = (version: AssistantRecord) => hasMetadata(version.metadata)
+  const found = await listVersions(engine, call.principal, assistantIdOf(call), { fits, limit, offset })
+  return json(found.map(presentVersion))
+}
+
+/** `POST /assistants/{assistant_id}/latest`. */
+export async function latest({ engine }: PlatformContext, call: FaceCall): Promise<Response> {
+  const { version } = await bodyOf(assistantLatestSchema, call)
+  return json(presentAssistant(await setLatestVersion(engine, call.principal, assistantIdOf(call), version)))
+}
+
+type Body = Omit<Read<typeof assistantPatchSchema>, 'graph_id'>
+
+function fieldsOf(body: Body & { readonly graph_id: string }): AssistantFields
+function fieldsOf(body: Body & { readonly graph_id?: string | undefined }): Partial<AssistantFields>
+function fieldsOf({
+  graph_id: graphId,
+  name,
+  description,
+  config,
+  context,
+  metadata,
+}: Body & {
+  readonly graph_id?: string | undefined
+}): Partial<AssistantFields> {
+  return { graphId, name, description, config, context, metadata } as Partial<AssistantFields>
+}
+
+/** Undefined as a check where nothing but the graph is asked for, which the store has a list of. */
+function filterOf({ graph_id: graphId, name, metadata }: Read<typeof assistantCountSchema>) {
+  const part = name?.toLowerCase() ?? ''
+  if (part === '' && Object.keys(metadata ?? {}).length === 0) return { graphId }
+  const hasMetadata = containing(metadata ?? {})
+  const fits = (assistant: AssistantRecord) =>
+    assistant.name.toLowerCase().includes(part) && hasMetadata(assistant.metadata)
+  return { graphId, fits }
+}
