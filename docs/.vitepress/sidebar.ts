@@ -58,6 +58,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'LangGraph’s REST', link: '/docs/platform' },
       { text: 'Crons', link: '/docs/crons' },
       { text: 'The event stream of a run', link: '/docs/frames' },
+      { text: 'Assistants', link: '/docs/assistants' },
       { text: 'Watch a server', link: '/docs/operating' },
       { text: 'Devtools', link: '/docs/devtools' },
       { text: 'Upgrade', link: '/docs/upgrading' },

@@ -18,10 +18,8 @@ export async function runStart(command: Command): Promise<CommandResult> {
     checkpointId: forkPoint(config),
     multitaskStrategy: strategyOf(multitask_strategy),
     title: titleOf(input),
-    metadata: {
-      ...threadMetadata(command.engine, metadata),
-      ...(assistant && { assistant_id: assistant.assistantId }),
-    },
+    metadata: threadMetadata(command.engine, metadata),
+    ...(assistant && { threadMetadata: { assistant_id: assistant.assistantId } }),
   })
   return resultOf(started)
 }
