@@ -1,9 +1,4 @@
-import {
-  type AssistantEngine,
-  type AssistantRecord,
-  findAssistant,
-  isUnnamed,
-} from '../assistants/index.ts'
+import { type AssistantEngine, type AssistantRecord, findAssistant, isUnnamed } from '../assistants/index.ts'
 import type { Principal } from '../http/index.ts'
 import { isUuid } from '../ids.ts'
 

@@ -1,3 +1,4 @@
+import { createAssistant } from '../../src/assistants/index.ts'
 import { createAgentServer, defineAgent } from '../../src/index.ts'
 import { putTask } from '../../src/runs/records/records.ts'
 import { openStorage } from '../../src/storage/open.ts'
@@ -6,7 +7,7 @@ import { BACKENDS } from '../kit/backends.ts'
 import { query } from '../kit/postgres-server.ts'
 import { type Bench, median, type Row, runAlone, takeTurns, times } from './support/report.ts'
 
-/** Measures what a page of threads or tasks costs by how many its owner has: in this process, without sockets. */
+/** Measures what a page of threads, tasks or assistants costs by how many its owner has: in this process, without sockets. */
 
 const THREADS = [100, 1_000, 20_000] as const
 const REQUESTS = 20
@@ -25,11 +26,20 @@ const PAGES = {
       method: 'POST',
       body: JSON.stringify({ limit: 5, metadata: { team: 'red' }, select: ['thread_id', 'updated_at'] }),
     }),
+  'POST /assistants/search': () => searchAssistants({}),
+  'POST /assistants/search by graph': () => searchAssistants({ graph_id: 'agent', sort_by: 'name' }),
   ListTasks: () => listTasks({ status: 'TASK_STATE_COMPLETED' }),
   // The 50 that have changed last.
   'ListTasks since': (count: number) =>
     listTasks({ statusTimestampAfter: new Date(count - 49).toISOString() }),
 } as const
+
+function searchAssistants(query: object): Request {
+  return new Request('http://127.0.0.1/assistants/search', {
+    method: 'POST',
+    body: JSON.stringify({ limit: 20, ...query }),
+  })
+}
 
 function listTasks(filter: object): Request {
   const call = { jsonrpc: '2.0', id: 1, method: 'ListTasks', params: { pageSize: 20, ...filter } }
@@ -83,6 +93,8 @@ async function pages(name: string, url: string): Promise<Row[]> {
         }),
       )
       await Promise.all(some.map((id, i) => putTaskOf(store, ownerOf(count), id, made + i + 1)))
+      const assistants = some.map((name) => ({ graphId: 'agent', name }))
+      await Promise.all(assistants.map((one) => createAssistant(server.engine, principal, one)))
     }
   }
   // Servers do so once a minute.

@@ -14,8 +14,7 @@ import {
   whole,
 } from '../../requests/schema.ts'
 
-const uuid: Schema<string> = (value, path = '') =>
-  isUuid(value) ? value : refuse(path, 'a UUID')
+const uuid: Schema<string> = (value, path = '') => (isUuid(value) ? value : refuse(path, 'a UUID'))
 
 const knownConfig = object({
   configurable: optional(record),
