@@ -1,3 +1,4 @@
+import { idOfGraph } from '../../assistants/index.ts'
 import { HttpError } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
 import { namedAssistant } from '../../requests/assistants.ts'
@@ -16,16 +17,21 @@ export interface RunAssistant {
   readonly metadata: Fields
 }
 
-/** The assistant that a request names, or that of its thread where it leaves the choice to the server. Throws 404. */
+/**
+ * The assistant that a request names, or that of its thread where it leaves the choice to the server. One that is named by its graph is
+ * the system assistant as the code has it, which is looked up nowhere. Throws 404.
+ */
 export async function assistantOf(
   engine: AgentEngine,
-  _principal: Principal | null,
+  principal: Principal | null,
   named: string,
   ofThread: string | null,
 ): Promise<RunAssistant> {
-  const graphId = namedAssistant(engine, named) ?? ofThread ?? engine.defaultAgent
+  const { graphId: chosen, assistant } = await namedAssistant(engine, principal, named)
+  const graphId = chosen ?? ofThread ?? engine.defaultAgent
   if (graphId === undefined || !engine.agents.has(graphId)) throw unknownAssistant(named)
-  return { assistantId: graphId, graphId, config: {}, context: {}, metadata: {} }
+  if (assistant) return assistant
+  return { assistantId: await idOfGraph(engine, graphId), graphId, config: {}, context: {}, metadata: {} }
 }
 
 /** Clients look for this sentence. */

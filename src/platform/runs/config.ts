@@ -51,12 +51,9 @@ export function settingsOf(
     config,
     context,
     metadata,
-    stored: { ...stored, ...ways(body), ...caller(stored, principal), ...asContext(context) },
+    stored: { ...stored, ...ways(body), ...caller(stored, principal) },
   }
 }
-
-const asContext = (context: Fields): Pick<StoredConfig, 'context'> =>
-  Object.keys(context).length > 0 ? { context } : {}
 
 /** The engine adds who the caller is. */
 const caller = (

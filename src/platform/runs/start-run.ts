@@ -81,6 +81,7 @@ export async function planRun(
     mustExist: !mayCreate,
     multitaskStrategy: body.multitask_strategy,
     config: settings.stored,
+    ...(Object.keys(settings.context).length > 0 && { context: settings.context }),
     classic: { modes: body.stream_mode ?? ['values'], subgraphs: body.stream_subgraphs ?? false },
     startAfterMs: body.after_seconds && body.after_seconds * 1_000,
     details: detailsOf(assistant, settings, body, isDeleted),
