@@ -90,8 +90,8 @@ export async function deleteOne(context: PlatformContext, call: FaceCall): Promi
 async function deleteThreads({ engine, authorize }: PlatformContext, call: FaceCall, assistantId: string) {
   const { principal } = call
   const ids: string[] = []
-  for await (const { threadId, metadata } of engine.listThreads({ principal }))
-    if (metadata.assistant_id === assistantId) ids.push(threadId)
+  const where = { assistant_id: assistantId }
+  for await (const { threadId } of engine.listThreads({ principal, where })) ids.push(threadId)
   for (const threadId of ids) await permit(authorize, call, 'threads:delete', { threadId })
   for (const threadId of ids) await engine.deleteThread({ threadId, principal })
 }
