@@ -49,6 +49,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/errors',
     'src/bytes',
     'src/time',
+    'src/metadata-filter',
     'src/principal',
     'src/ids',
     'src/storage',

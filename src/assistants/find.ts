@@ -1,5 +1,6 @@
 import { isUuid } from '../ids.ts'
-import { ownerOf, type Principal } from '../principal.ts'
+import { passes } from '../metadata-filter.ts'
+import { accessOf, type Principal } from '../principal.ts'
 import { RunError } from '../runs/index.ts'
 import { ASSISTANTS, type AssistantRecord, placeOf, recordOf, type StoredAssistant } from './record.ts'
 import { type AssistantEngine, graphOfId, idOfGraph, systemAssistant } from './system.ts'
@@ -19,7 +20,7 @@ export function graphNamed(engine: Omit<AssistantEngine, 'store'>, name: string)
 
 /**
  * The assistant that a principal means: by the UUID of one that it made, by the UUID of a system assistant, or by the name or an alias
- * of a graph, which mean its system assistant. Undefined where there is none.
+ * of a graph, which mean its system assistant. Undefined where there is none, or a filter of the principal hides one that was made.
  */
 export const findAssistant = async (
   engine: AssistantEngine,
@@ -47,16 +48,17 @@ export async function readAssistant(
   principal: Principal | null | undefined,
   idOrName: string,
 ): Promise<{ readonly record: StoredAssistant; readonly docVersion?: number } | undefined> {
-  const owner = ownerOf(principal)
+  const { owner, metadataFilter } = accessOf(principal)
   const named = graphNamed(engine, idOrName)
   if (named === undefined && !isUuid(idOrName)) return undefined
   const id = named === undefined ? idOrName.toLowerCase() : await idOfGraph(engine, named)
   const doc = await engine.store.get(placeOf(owner, id), ASSISTANTS, id)
   if (doc) {
     const record = recordOf(doc)
-    return record.isSystem && !engine.agents.has(record.graphId)
-      ? undefined
-      : { record, docVersion: doc.version }
+    const isThere = record.isSystem
+      ? engine.agents.has(record.graphId)
+      : passes(metadataFilter, record.metadata)
+    return isThere ? { record, docVersion: doc.version } : undefined
   }
   const graphId = named ?? (await graphOfId(engine, id))
   return graphId === undefined ? undefined : { record: await systemAssistant(engine, owner, graphId) }

@@ -1,4 +1,5 @@
-import { ownerOf, type Principal } from '../principal.ts'
+import { passes } from '../metadata-filter.ts'
+import { accessOf, type Principal } from '../principal.ts'
 import type { Store } from '../storage/index.ts'
 import { compareKeys } from '../storage/store/cursor.ts'
 import { sleep } from '../time.ts'
@@ -44,8 +45,9 @@ export async function searchAssistants(
   principal: Caller,
   query: AssistantQuery & { readonly offset: number; readonly limit: number },
 ): Promise<AssistantPage> {
-  const { fits, orderBy = 'createdAt', ascending = false, offset, limit } = query
-  const owner = ownerOf(principal)
+  const { orderBy = 'createdAt', ascending = false, offset, limit } = query
+  const { owner } = accessOf(principal)
+  const fits = madeThatFit(principal, query)
   const field = listField(owner, orderBy, graphOf(engine, query))
   const compare = comparisonOf(owner, orderBy, ascending)
   const system = (await systemAssistants(engine, owner, query)).sort(compare)
@@ -72,11 +74,12 @@ export async function countAssistants(
   principal: Caller,
   query: Pick<AssistantQuery, 'graphId' | 'fits'>,
 ): Promise<number> {
-  const owner = ownerOf(principal)
+  const { owner } = accessOf(principal)
+  const fits = madeThatFit(principal, query)
   const field = listField(owner, 'createdAt', graphOf(engine, query))
   const { length } = await systemAssistants(engine, owner, query)
-  if (!query.fits) return length + (await engine.store.count(ASSISTANTS, field))
-  const { count } = await lookFor(engine.store, { field, ascending: false }, query.fits, Infinity, Infinity)
+  if (!fits) return length + (await engine.store.count(ASSISTANTS, field))
+  const { count } = await lookFor(engine.store, { field, ascending: false }, fits, Infinity, Infinity)
   return length + count
 }
 
@@ -114,6 +117,13 @@ export async function listVersions(
     cursor = page.cursor
   } while (cursor !== undefined)
   return found
+}
+
+/** The check of assistants that somebody made: those of the system are there for everybody, whatever filter a principal has. */
+function madeThatFit(principal: Caller, { fits }: Pick<AssistantQuery, 'fits'>): Fits | undefined {
+  const { metadataFilter } = accessOf(principal)
+  if (!metadataFilter) return fits
+  return (assistant) => passes(metadataFilter, assistant.metadata) && (fits?.(assistant) ?? true)
 }
 
 const graphOf = (engine: AssistantEngine, { graphId }: Pick<AssistantQuery, 'graphId'>) =>

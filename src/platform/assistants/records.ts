@@ -92,8 +92,13 @@ async function deleteThreads({ engine, authorize }: PlatformContext, call: FaceC
   const ids: string[] = []
   const where = { assistant_id: assistantId }
   for await (const { threadId } of engine.listThreads({ principal, where })) ids.push(threadId)
-  for (const threadId of ids) await permit(authorize, call, 'threads:delete', { threadId })
-  for (const threadId of ids) await engine.deleteThread({ threadId, principal })
+  const permitted = await Promise.all(
+    ids.map(async (threadId) => ({
+      threadId,
+      principal: (await permit(authorize, call, 'threads:delete', { threadId })).principal,
+    })),
+  )
+  for (const thread of permitted) await engine.deleteThread(thread)
 }
 
 /** `POST /assistants/search`. */

@@ -1,5 +1,5 @@
 import { empty, HttpError, json } from '../../http/index.ts'
-import { accessOf } from '../../principal.ts'
+import { accessOf, unbounded } from '../../principal.ts'
 import { bodyAs, permit } from '../../requests/access.ts'
 import { bodyOf } from '../../requests/body.ts'
 import { requireThread } from '../../requests/require-thread.ts'
@@ -19,8 +19,8 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
   const { assistant_id } = await requestOf(call)
   if (assistant_id === undefined)
     throw new HttpError(400, 'invalid_argument', 'assistant_id: expected a string.')
-  const { assistantId, graphId } = await assistantOf(context, call.principal, assistant_id)
-  const resource = { assistantId: graphId, ...(threadId !== '' && { threadId }) }
+  const asked = await assistantOf(context, unbounded(call.principal), assistant_id)
+  const resource = { assistantId: asked.graphId, ...(threadId !== '' && { threadId }) }
   const { body } = await permit(authorize, call, 'crons:create', resource, call.json)
   const sent = async () => bodyAs(await call.json(), body)
   const runs = await permit(authorize, call, 'runs:create', resource, sent)
@@ -28,6 +28,7 @@ export async function postCron(context: PlatformContext, call: FaceCall): Promis
     json: async () => bodyAs(await sent(), runs.body),
   })
   const { principal } = runs
+  const { assistantId } = await assistantOf(context, principal, assistant_id)
   if (threadId !== '') await requireThread(context, { ...call, principal })
   const cron = await createCron(engine.store, {
     principal,

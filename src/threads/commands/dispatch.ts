@@ -1,4 +1,5 @@
 import { json, originOf } from '../../http/index.ts'
+import { unbounded } from '../../principal.ts'
 import { bodyAs, permit, type ThreadAction } from '../../requests/access.ts'
 import { namedAssistant } from '../../requests/assistants.ts'
 import { bodyOf } from '../../requests/body.ts'
@@ -93,8 +94,11 @@ async function dispatch(
     const [action, run] = row
     const ask = (asked: ThreadAction, assistantId?: string) =>
       permit(authorize, call, asked, { threadId, assistantId }, async () => params)
-    const named = await namedAssistant(engine, call.principal, assistantIdOf(params))
-    const { principal, body } = await ask(action, named.graphId)
+    const id = assistantIdOf(params)
+    const asked = await namedAssistant(engine, unbounded(call.principal), id)
+    const { principal, body } = await ask(action, asked.graphId)
+    // The permission may hide an assistant.
+    const named = asked.assistant ? await namedAssistant(engine, principal, id) : asked
     return run({
       engine,
       named,
