@@ -47,7 +47,7 @@ const TEMPLATES: Readonly<Record<string, unknown>> = {
   '': { metadata: { a: 1 } },
 }
 
-const weird = fc.oneof(
+export const weird = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.constantFrom<unknown>(
     null,
@@ -67,7 +67,7 @@ const weird = fc.oneof(
 )
 
 /** A template with some of its values replaced, removed or extended. */
-const spoilt = (template: unknown): fc.Arbitrary<unknown> => {
+export const spoilt = (template: unknown): fc.Arbitrary<unknown> => {
   if (Array.isArray(template)) return fc.oneof(fc.tuple(...template.map(spoilt)), weird)
   if (typeof template !== 'object' || template === null)
     return fc.oneof({ weight: 3, arbitrary: fc.constant(template) }, { weight: 1, arbitrary: weird })

@@ -73,6 +73,9 @@ interface Destination {
   readonly input?: unknown
 }
 
+/** A destination that is no node: only what is due goes on. */
+const END = '__end__'
+
 /** The targets of `goto`. Unknown nodes are refused here, because the engine ignores them. */
 function knownDestinations(goto: unknown, nodes: Graph['nodes']): readonly unknown[] {
   const list: readonly unknown[] = Array.isArray(goto) ? goto : [goto]
@@ -80,7 +83,7 @@ function knownDestinations(goto: unknown, nodes: Graph['nodes']): readonly unkno
     const node = isSend(one) ? one.node : one
     if (typeof node !== 'string')
       throw new AgentInputError('goto takes a node name, { node, input }, or an array of both.')
-    if (!Object.hasOwn(nodes, node))
+    if (one !== END && !Object.hasOwn(nodes, node))
       throw new AgentInputError(`goto: this agent has no node ${JSON.stringify(node)}.`)
   }
   return list
