@@ -103,6 +103,8 @@ function unsupportedOf(sections: {
   return [
     ...(saver.ttl == null ? [] : ['checkpointer.ttl: states are kept until their thread is deleted.']),
     ...(ui == null ? [] : ['ui: pages of components are not served.']),
-    ...(webhooks == null ? [] : ['webhooks: runs have no webhooks; tasks of A2A have their own.']),
+    ...(webhooks == null
+      ? []
+      : ['webhooks: those of runs may be any public address, without headers of the file.']),
   ]
 }

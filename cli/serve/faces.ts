@@ -23,10 +23,15 @@ export function facesOf(
   const agents = createAgentServer({
     engine: engineWithHeaders(engine, http.configurableHeaders),
     a2a: withoutA2A || disabled.has('a2a') ? false : {},
-    http: { disable_meta: disabled.has('meta'), disable_store: disabled.has('store') },
+    http: {
+      disable_assistants: disabled.has('assistants'),
+      disable_meta: disabled.has('meta'),
+      disable_runs: disabled.has('runs'),
+      disable_store: disabled.has('store'),
+    },
     ...auth,
   })
-  const meta = metaHandler(engine.store, folder)
+  const meta = metaHandler(engine.store, folder, http)
   const authenticate = http.authenticatesApp ? auth?.authenticate : undefined
   const handlers = [
     ...(disabled.has('meta') ? [] : [below(prefix, meta)]),
@@ -52,7 +57,7 @@ function below(prefix: string, handler: WebHandler): WebHandler {
 const RUNS = /\/threads\/[^/]+\/(commands|stream|runs)(\/|$)/
 const THREADS = /\/threads(\/|$)/
 
-/** Runs are what the protocol calls commands and streams; threads are everything else below `/threads`. */
+/** Runs are commands and streams of the protocol too; threads are everything else below `/threads`. */
 function without(disabled: Project['config']['http']['disabled'], handler: WebHandler): WebHandler {
   const isDisabled = (path: string): boolean =>
     RUNS.test(path) ? disabled.has('runs') : THREADS.test(path) && disabled.has('threads')

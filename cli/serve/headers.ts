@@ -6,6 +6,9 @@ const DEFAULT_INCLUDES = ['x-*', 'user-agent']
 /** Credentials, which only their whole name includes. */
 const CREDENTIALS = ['authorization', 'cookie', 'x-api-key', 'x-tenant-id', 'x-service-key']
 
+/** What `Headers` can be asked for. */
+const HEADER_NAME = /^[\w-]+$/
+
 /** The engine with the headers of requests in the `configurable` of their runs. A header takes the place of the client's own value. */
 export function engineWithHeaders(
   engine: AgentEngine,
@@ -17,12 +20,14 @@ export function engineWithHeaders(
   >(
     asked: T,
   ): T => {
-    const found = asked.request ? pick(asked.request.headers) : {}
-    if (Object.keys(found).length === 0) return asked
-    return {
-      ...asked,
-      config: { ...asked.config, configurable: { ...asked.config?.configurable, ...found } },
-    }
+    const { request, config } = asked
+    if (!request) return asked
+    const found = pick(request.headers)
+    // LangGraph's REST has put headers there by itself, and the section may exclude some of them.
+    const kept = Object.entries(config?.configurable ?? {}).filter(
+      ([name, value]) => name in found || !HEADER_NAME.test(name) || request.headers.get(name) !== value,
+    )
+    return { ...asked, config: { ...config, configurable: { ...Object.fromEntries(kept), ...found } } }
   }
   return Object.assign(Object.create(engine) as AgentEngine, {
     start: (request: Parameters<AgentEngine['start']>[0]) => engine.start(more(request)),

@@ -6,7 +6,7 @@ export interface HttpSection {
   readonly cors: LangGraphCors | undefined
   /** Begins with a slash and ends without one, or is empty. */
   readonly mountPrefix: string
-  readonly disabled: ReadonlySet<'a2a' | 'meta' | 'runs' | 'store' | 'threads'>
+  readonly disabled: ReadonlySet<'a2a' | 'assistants' | 'meta' | 'runs' | 'store' | 'threads'>
   readonly configurableHeaders: {
     readonly includes: readonly string[] | undefined
     readonly excludes: readonly string[]
@@ -28,7 +28,7 @@ export function httpOf(at: Reader, http: Readonly<Record<string, unknown>>): Htt
     cors: http.cors == null ? undefined : corsOf(at, http.cors),
     mountPrefix: prefix.replace(/^\/*(?=[^/])/, '/').replace(/\/+$/, ''),
     disabled: new Set(
-      (['a2a', 'meta', 'runs', 'store', 'threads'] as const).filter((part) =>
+      (['a2a', 'assistants', 'meta', 'runs', 'store', 'threads'] as const).filter((part) =>
         at.flag(`http.disable_${part}`, http[`disable_${part}`]),
       ),
     ),

@@ -3,13 +3,18 @@ import { join } from 'node:path'
 import { createHandler, json, type WebHandler } from '../../src/http/index.ts'
 import type { Store } from '../../src/storage/index.ts'
 import { version } from '../version.ts'
+import type { HttpSection } from './http-section.ts'
 
 /** `GET /ok`, which load balancers and deployers ask, and `GET /info`. Both are public. */
-export function metaHandler(store: Store, folder: string): WebHandler {
+export function metaHandler(
+  store: Store,
+  folder: string,
+  { disabled }: Pick<HttpSection, 'disabled'>,
+): WebHandler {
   return createHandler({
     routes: [
       ['GET', '/ok', ({ url }) => answerOk(store, url.searchParams.get('check_db')), true],
-      ['GET', '/info', () => json(infoOf(folder)), true],
+      ['GET', '/info', () => json(infoOf(folder, disabled)), true],
     ],
   })
 }
@@ -20,14 +25,14 @@ async function answerOk(store: Store, checkDatabase: string | null): Promise<Res
   return json({ ok: true })
 }
 
-function infoOf(folder: string): object {
+function infoOf(folder: string, disabled: HttpSection['disabled']): object {
   return {
     version: version(),
     langgraph_js_version: langgraphVersion(folder),
     context: 'js',
     flags: {
-      assistants: false,
-      crons: false,
+      assistants: !disabled.has('assistants'),
+      crons: !disabled.has('runs'),
       langsmith: Boolean(process.env.LANGSMITH_API_KEY ?? process.env.LANGCHAIN_API_KEY),
       langsmith_tracing_replicas: false,
     },

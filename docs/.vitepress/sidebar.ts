@@ -71,6 +71,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Which clients work', link: '/docs/clients' },
       { text: 'A2A', link: '/docs/a2a' },
       { text: 'Trace models', link: '/docs/tracing' },
+      { text: 'From LangGraph Platform', link: '/docs/migrate-langgraph-platform' },
       { text: 'Migrate', link: '/docs/migrate' },
     ],
   },

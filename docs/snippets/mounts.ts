@@ -4,7 +4,11 @@ import type { AddressInfo } from 'node:net'
 import createExpress from 'express'
 import createFastify from 'fastify'
 import { Hono } from 'hono'
+import { WebSocket } from 'ws'
 import { agents } from './kit/agents.ts'
+
+/** Node has sockets of its own from 22 on. */
+const webSocketFactory = (url: string) => new WebSocket(url) as never
 
 // #region server
 import { createAgentServer } from 'agentwire'
@@ -49,6 +53,25 @@ const http = createServer((request, response) =>
 )
 // #endregion
 
+// #region sockets
+import { acceptSockets } from 'agentwire/node'
+
+const cutSockets = acceptSockets(http, server) // with npm install ws; { basePath: '/agents' } where it is mounted below a path
+// #endregion
+
+// #region socket-client
+import { Client } from '@langchain/langgraph-sdk'
+
+async function greetOverSocket(apiUrl: string) {
+  const { threads } = new Client({ apiUrl })
+  const thread = threads.stream({ assistantId: 'agent', transport: 'websocket', webSocketFactory })
+  await thread.run.start({ input: { messages: [{ type: 'human', content: 'Hello' }] } })
+  const state = await thread.output
+  await thread.close()
+  return state
+}
+// #endregion
+
 // #region web
 async function answer(request: Request): Promise<Response> {
   const answered = await server.handle(request) // undefined where no route matches
@@ -74,7 +97,13 @@ assert.deepEqual(await (await hono.request('/agents/threads')).json(), [])
 assert.equal((await answer(new Request('http://in.process/elsewhere'))).status, 404)
 assert.equal((await answer(new Request('http://in.process/threads'))).status, 200)
 
+const { messages } = (await greetOverSocket(`http://127.0.0.1:${await portOf(http)}`)) as {
+  messages: unknown[]
+}
+assert.equal(messages.length, 2)
+
 await close()
+cutSockets()
 await fastify.close()
 for (const listening of [expressServer, http]) {
   listening.closeAllConnections()

@@ -15,6 +15,8 @@ export interface Agent extends AgentProfile {
   readonly resumable: boolean
   /** The agent's own saver. Without one, the agent gets the server's. */
   readonly checkpointer?: Checkpointer | undefined
+  /** Whether its runs look at `AgentTask.classic`. Frames of others are made of the protocol's events alone. Default false. */
+  readonly takesClassic?: boolean | undefined
   /** False where its state has no `messages`, so that nobody can send it text. Default true. */
   readonly takesMessages?: boolean | undefined
   /** Throws `AgentInputError` for an input that every run would refuse. It is called before a run is accepted. */

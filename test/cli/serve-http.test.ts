@@ -15,12 +15,20 @@ describe('the section http', () => {
     ['disable_meta', { '/ok': 404, '/info': 404, '/threads': 200 }],
     [
       'disable_threads',
-      { '/threads': 404, '/threads/t/state': 404, '/threads/t/stream/events': 405, '/ok': 200 },
+      { '/threads': 404, '/threads/t/state': 404, '/threads/t/stream/events': 426, '/ok': 200 },
     ],
     [
       'disable_runs',
-      { '/threads': 200, '/threads/t/stream/events': 404, '/threads/t/commands': 404, '/ok': 200 },
+      {
+        '/threads': 200,
+        '/threads/t/stream/events': 404,
+        '/threads/t/commands': 404,
+        '/threads/t/runs': 404,
+        '/runs/wait': 404,
+        '/ok': 200,
+      },
     ],
+    ['disable_assistants', { '/assistants/agent': 404, '/threads': 200 }],
   ])('%s', async (key, expected) => {
     const folder = project({ 'langgraph.json': { graphs, http: { [key]: true } }, 'graph.js': GRAPH })
     const { origin } = await serve(folder)
@@ -136,6 +144,18 @@ app.get('/ok', (c) => c.text('not this one'))
     const { values } = await client.threads.getState<{ messages: { content: string }[] }>(threadId)
     const found = JSON.parse(values.messages[1]!.content)
     expect(found).toEqual(configurable_headers ? { ...expected, 'x-user': 'bob' } : expected)
+
+    const defaultHeaders = { 'x-user': 'ann', 'user-agent': 'me', authorization: 'secret', 'x-api-key': 'k' }
+    const rest = new Client({
+      apiUrl: origin,
+      apiKey: null,
+      defaultHeaders: { ...defaultHeaders, ...(configurable_headers && { 'x-other': 'o' }) },
+    })
+    const input = { messages: [{ role: 'user', content: '' }] }
+    const { messages } = (await rest.runs.wait(null, 'agent', { input })) as {
+      messages: { content: string }[]
+    }
+    expect(JSON.parse(messages[1]!.content)).toEqual(expected)
   })
 })
 

@@ -74,7 +74,7 @@ test('/ok and /info are answered, also with a look into the database', async () 
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     langgraph_js_version: expect.stringMatching(/^1\./),
     context: 'js',
-    flags: { assistants: false, crons: false },
+    flags: { assistants: true, crons: true },
   })
 })
 

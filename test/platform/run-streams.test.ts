@@ -87,3 +87,24 @@ test('an unknown assistant is refused before any frame', async () => {
   await expect(all(client.runs.stream(thread_id, 'x', {}))).rejects.toThrow('No assistant found for')
   await expect(all(client.runs.joinStream(thread_id, 'x'))).rejects.toThrow('Run not found')
 })
+
+test('an agent from a function gives the messages that it writes, and its question', async () => {
+  const asking = defineAgent({
+    async run({ message, interrupt }) {
+      const answer = message()
+      for (const word of ['Hello', ' there']) await answer.text(word)
+      await answer.end()
+      await interrupt('Go on?')
+    },
+  })
+  const { origin } = await serveAgents({ agents: { asking } })
+  const client = new Client({ apiUrl: origin, apiKey: null, callerOptions: { maxRetries: 0 } })
+  const { thread_id } = await client.threads.create()
+  const input = { messages: [{ role: 'user', content: 'Hi' }] }
+  const streamMode: ('values' | 'messages-tuple')[] = ['values', 'messages-tuple']
+  const frames = await all(client.runs.stream(thread_id, 'asking', { input, streamMode }))
+  const texts = frames.flatMap(({ event, data }) => (event === 'messages' ? [data[0].content] : []))
+  expect(texts.join('')).toBe('Hello there')
+  const { data } = frames.at(-1) as { data: unknown }
+  expect(data).toEqual({ __interrupt__: [{ id: expect.any(String), value: 'Go on?' }] })
+})

@@ -42,6 +42,7 @@ export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {})
     name: options.name ?? givenName(graph.name),
     description: options.description ?? graph.description,
     resumable: true,
+    takesClassic: true,
     takesMessages: graph.channels === undefined || 'messages' in graph.channels,
     ...profileOf(options),
     answersWith: options.answersWith,

@@ -14,6 +14,8 @@ export function createFrames(request: FrameRequest) {
   let token: string | undefined
   let attempt = 0
   let asked = false
+  /** The open questions of an agent without tasks. */
+  const questions: unknown[] = []
 
   async function framesOf(event: ThreadEvent): Promise<readonly Frame[]> {
     const frames = [...begin(event), ...(await convert(event))]
@@ -54,6 +56,9 @@ export function createFrames(request: FrameRequest) {
       case 'tasks':
         tasks.set(namespace.join('|'), raw)
         return [...(isClassic ? NOTHING : interruptsOf(namespace, data)), of('tasks', namespace, raw)]
+      case 'input.requested':
+        questions.push({ id: data.interrupt_id, value: data.value ?? data.payload ?? null })
+        return NOTHING
       case 'messages':
         return messages.of(namespace, event.node, data)
       case 'tools':
@@ -109,8 +114,9 @@ export function createFrames(request: FrameRequest) {
   async function end({ event, error, error_name }: Fields): Promise<readonly Frame[]> {
     if (event === 'failed')
       return [{ event: 'error', namespace: [], data: { error: error_name ?? 'Error', message: error } }]
-    const isBreakpoint = event === 'interrupted' && !isClassic && !asked && !(await request.wasCancelled())
-    return isBreakpoint ? interrupt([], []) : NOTHING
+    const waits = event === 'interrupted' && !isClassic && !asked && !(await request.wasCancelled())
+    // Without questions it is a breakpoint.
+    return waits ? interrupt([], questions) : NOTHING
   }
 
   return {

@@ -72,7 +72,10 @@ export async function* numberedFrames(
   { threadId, principal, runId, lastEventId, signal, ...asked }: FramesRequest,
 ): AsyncGenerator<readonly NumberedFrame[], void, undefined> {
   const run = () => engine.getRun({ threadId, principal, runId })
-  const [thread, { classic } = {}] = await Promise.all([engine.findThread({ threadId, principal }), run()])
+  const [thread, { classic, assistantId = '' } = {}] = await Promise.all([
+    engine.findThread({ threadId, principal }),
+    run(),
+  ])
   const modes = asked.modes ?? classic?.modes ?? ['values']
   const frames = createFrames({
     threadId,
@@ -80,7 +83,7 @@ export async function* numberedFrames(
     // A run is numbered over all that it was created with.
     modes: classic?.modes ?? modes,
     subgraphs: classic?.subgraphs ?? asked.subgraphs ?? false,
-    isClassic: classic !== undefined,
+    isClassic: classic !== undefined && (engine.agents.get(assistantId)?.takesClassic ?? false),
     wasCancelled: async () => ((await run())?.cancel ?? null) !== null,
   })
   const lost = new Set(thread?.lostTokens)
