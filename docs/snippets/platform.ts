@@ -36,9 +36,9 @@ const started = client.runs.stream(thread_id, 'agent', {
     runId = run.run_id
   },
 })
-for await (const { id, event } of started) {
-  lastId = id
-  if (event.startsWith('messages')) break // the connection is gone; the run goes on
+for await (const frame of started) {
+  lastId = (frame as { id?: string }).id // its type does not name it
+  if (frame.event === 'messages') break // the connection is gone; the run goes on
 }
 for await (const { event, data } of client.runs.joinStream(thread_id, runId, { lastEventId: lastId })) {
   if (event === 'values') console.log(data) // what came after that frame, on any instance
