@@ -1,12 +1,33 @@
 import { toHex } from './bytes.ts'
 
-/** A UUID version 7 (RFC 9562 §5.7): 48 bits of milliseconds since 1970, the rest random. Sorts by time. */
-export function uuid7(now: number = Date.now()): string {
+const MAX_COUNT = 0xfff
+
+let last = { at: 0, count: 0 }
+
+/**
+ * A UUID version 7 (RFC 9562 §5.7): 48 bits of milliseconds since 1970, 12 bits that count within one (§6.2, method 1), the rest
+ * random. Sorts by time. Those of this process that are given no time sort in the order that they were made in, also when its clock
+ * is set back.
+ */
+export function uuid7(now?: number): string {
   const bytes = randomBytes()
-  for (let i = 0; i < 6; i++) bytes[i] = Math.floor(now / 2 ** (8 * (5 - i))) & 0xff
-  bytes[6] = (bytes[6]! & 0x0f) | 0x70
+  // A count begins in the lower half, so that there is room to count up.
+  const start = ((bytes[6]! & 0x07) << 8) | bytes[7]!
+  const { at, count } = now === undefined ? next(start) : { at: now, count: start }
+  for (let i = 0; i < 6; i++) bytes[i] = Math.floor(at / 2 ** (8 * (5 - i))) & 0xff
+  bytes[6] = (count >> 8) | 0x70
+  bytes[7] = count & 0xff
   bytes[8] = (bytes[8]! & 0x3f) | 0x80
   return formatUuid(toHex(bytes))
+}
+
+/** The next time and count. A millisecond whose counts are used up borrows from the next one. */
+function next(start: number): typeof last {
+  const now = Date.now()
+  if (now > last.at) last = { at: now, count: start }
+  else if (last.count < MAX_COUNT) last = { at: last.at, count: last.count + 1 }
+  else last = { at: last.at + 1, count: start }
+  return last
 }
 
 let drawn = new Uint8Array(0)

@@ -9,6 +9,10 @@ export function numberParam(call: Call, name: string, fallback: number, max: num
   throw new HttpError(400, 'invalid_argument', `${name}: expected a whole number from 0 to ${max}.`)
 }
 
+/** Whether a switch in the query string is on. */
+export const isSet = ({ url }: Call, name: string): boolean =>
+  ['1', 'true'].includes(url.searchParams.get(name) ?? '')
+
 /** Maps items in their order, `atOnce` of them at a time. */
 export async function* mapSome<T, R>(
   items: readonly T[],

@@ -213,8 +213,8 @@ export interface AgentEngine {
   /** The runs of a thread, newest first. Ended ones without `details` are kept for a day. Throws `no_such_thread`. */
   listRuns(thread: ThreadAddress & RunListQuery): Promise<readonly RunRecord[]>
   /**
-   * Deletes the record of a run and, where its saver can, the checkpoints that it has written; one that has not ended is cancelled
-   * first. Its events stay in the log of the thread. False where the principal has no such run.
+   * Deletes the record of a run; one that has not ended is cancelled first. Its checkpoints stay, because later ones go on from
+   * them, and so do its events. False where the principal has no such run.
    */
   deleteRun(run: ThreadAddress & { readonly runId: string }): Promise<boolean>
   /** Deletes a thread with its run, log, records and checkpoints. False where the principal has no such thread. */

@@ -55,6 +55,8 @@ export interface RunRequest extends ThreadAddress {
   readonly temporary?: boolean | undefined
   /** Gives what is written in the commit that records the run, on its thread. */
   readonly alongside?: ((runId: string) => readonly Op[]) | undefined
+  /** The id of the run, a new UUID version 7. Default: the engine makes one. */
+  readonly runId?: string | undefined
   /** Merged into the metadata of the thread, whoever has made it. */
   readonly threadMetadata?: Readonly<Record<string, unknown>> | undefined
   /** What the thread is configured with from now on. Default: what it was before. */

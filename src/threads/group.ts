@@ -1,12 +1,12 @@
 import { createHandler, DEFAULT_MAX_BODY_BYTES, type HandlerOptions, type WebHandler } from '../http/index.ts'
 import type { Authorize } from '../requests/access.ts'
+import { cancelRun } from '../requests/cancel-run.ts'
 import { encodeRunError } from '../requests/errors.ts'
 import { type FaceRoute, guardRoutes } from '../requests/routes.ts'
 import type { AgentEngine } from '../runs/index.ts'
 import { postCommand } from './commands/dispatch.ts'
 import type { OpenSocket, ThreadsContext } from './context.ts'
 import {
-  cancelRun,
   copyThread,
   deleteThread,
   getThread,

@@ -124,20 +124,6 @@ export async function deleteThread({ engine }: FaceContext, call: FaceCall): Pro
   return empty(204)
 }
 
-/** `POST …/runs/{run_id}/cancel?wait&action`: 202 once the cancel is recorded; with `wait=1` 204 once the run has ended. */
-export async function cancelRun({ engine }: FaceContext, call: FaceCall): Promise<Response> {
-  const { threadId, principal } = call
-  const { searchParams } = call.url
-  const run = { threadId, principal, runId: call.params.run_id! }
-  await engine.cancel({
-    ...run,
-    action: searchParams.get('action') === 'rollback' ? 'rollback' : 'interrupt',
-  })
-  if (!['1', 'true'].includes(searchParams.get('wait') ?? '')) return empty(202)
-  await engine.wait(run)
-  return empty(204)
-}
-
 /** A thread's record with what is in its newest state. */
 const withState = async (engine: AgentEngine, thread: ThreadRecord): Promise<Response> =>
   json(presentThread(thread, await newestState(engine, thread)))

@@ -49,9 +49,12 @@ export async function request(
   return {
     status: response.status,
     headers: response.headers,
-    body: text === '' ? undefined : JSON.parse(text),
+    body: text === '' ? undefined : isSse(response) ? text : JSON.parse(text),
   }
 }
+
+const isSse = ({ headers }: Response): boolean =>
+  headers.get('content-type')?.startsWith('text/event-stream') ?? false
 
 /** Sends a command. A refusal is an answer and not an error. */
 export const sendCommand = (

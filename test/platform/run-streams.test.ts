@@ -4,6 +4,8 @@ import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { defineAgent } from '../../src/index.ts'
 import { approval } from '../fixtures/graphs.ts'
+import { request } from '../kit/client.ts'
+import type { Json } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
 import { eventually } from '../kit/wait.ts'
 
@@ -14,8 +16,15 @@ const slow = defineAgent({
   },
 })
 
+const brief = defineAgent({
+  run: async ({ input }) => {
+    await sleep(200)
+    return input as Json
+  },
+})
+
 async function serve() {
-  const host = await serveAgents({ agents: { ask: langgraph(approval()), slow } })
+  const host = await serveAgents({ agents: { ask: langgraph(approval()), slow, brief } })
   return {
     ...host,
     client: new Client({ apiUrl: host.origin, apiKey: null, callerOptions: { maxRetries: 0 } }),
@@ -85,7 +94,50 @@ test('an unknown assistant is refused before any frame', async () => {
   const { client } = await serve()
   const { thread_id } = await client.threads.create()
   await expect(all(client.runs.stream(thread_id, 'x', {}))).rejects.toThrow('No assistant found for')
-  await expect(all(client.runs.joinStream(thread_id, 'x'))).rejects.toThrow('Run not found')
+})
+
+test("the stream of an unknown run is one error, as on LangGraph's servers", async () => {
+  const { client } = await serve()
+  const { thread_id } = await client.threads.create()
+  for (const thread of [thread_id, 'none', null]) {
+    const frames = await all(client.runs.joinStream(thread, 'x'))
+    expect(frames).toMatchObject([{ event: 'error', data: { message: '404: Run not found' } }])
+  }
+})
+
+test('a run without a thread is shown, joined, cancelled and deleted by its own id', async () => {
+  const { client, origin } = await serve()
+  const started = async () =>
+    (await request(origin, 'POST', '/runs', { assistant_id: 'slow', input: {} })).body.run_id as string
+  const one = await started()
+  const shown = await request(origin, 'GET', `/runs/${one}`)
+  expect(shown.body).toMatchObject({ run_id: one, thread_id: one, status: 'running' })
+  const joined = all(client.runs.joinStream(null, one))
+  expect((await request(origin, 'POST', `/runs/${one}/cancel?wait=1`)).status).toBe(204)
+  expect((await joined.catch(() => []))[0]).toMatchObject({ event: 'metadata', data: { run_id: one } })
+
+  const two = await started()
+  const ended = request(origin, 'GET', `/runs/${two}/join`)
+  expect((await request(origin, 'DELETE', `/runs/${two}`)).status).toBe(204)
+  expect((await ended).status).toBeLessThan(500)
+  await eventually(async () => (await client.threads.search()).length === 0)
+  for (const [method, path] of [
+    ['GET', ''],
+    ['DELETE', ''],
+    ['GET', '/join'],
+    ['POST', '/cancel'],
+  ] as const)
+    expect([path, (await request(origin, method, `/runs/${two}${path}`)).status]).toEqual([path, 404])
+})
+
+test('whoever joins a run without a thread sees it to its end', async () => {
+  const { client, origin } = await serve()
+  for (let round = 0; round < 5; round++) {
+    const { body } = await request(origin, 'POST', '/runs', { assistant_id: 'brief', input: { round } })
+    const frames = await all(client.runs.joinStream(null, body.run_id))
+    expect(frames.at(-1)).toMatchObject({ event: 'values', data: { round } })
+  }
+  await eventually(async () => (await client.threads.search()).length === 0)
 })
 
 test('an agent from a function gives the messages that it writes, and its question', async () => {

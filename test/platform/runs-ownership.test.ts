@@ -28,9 +28,19 @@ const REQUESTS: Readonly<Record<string, { readonly body?: object; readonly other
   'GET /threads/:thread_id/runs': { others: 404 },
   'GET /threads/:thread_id/runs/:run_id': { others: 404 },
   'GET /threads/:thread_id/runs/:run_id/join': { others: 404 },
-  'GET /threads/:thread_id/runs/:run_id/stream': { others: 404 },
+  // The status is told in the stream.
+  'GET /threads/:thread_id/runs/:run_id/stream': { others: 200 },
   'POST /runs/cancel': { body: { thread_id: ':thread_id', run_ids: [':run_id'] }, others: 404 },
   'DELETE /threads/:thread_id/runs/:run_id': { others: 404 },
+}
+
+/** The same of a run with a thread of its own. */
+const OWN_RUN_REQUESTS: typeof REQUESTS = {
+  'GET /runs/:run_id': { others: 404 },
+  'GET /runs/:run_id/join': { others: 404 },
+  'GET /runs/:run_id/stream': { others: 200 },
+  'POST /runs/:run_id/cancel': { body: {}, others: 404 },
+  'DELETE /runs/:run_id': { others: 404 },
 }
 
 /** Their runs have threads of their own: there is nothing of another owner that they could name. */
@@ -39,7 +49,7 @@ const OWN_THREADS = ['POST /runs', 'POST /runs/wait', 'POST /runs/stream', 'POST
 const ROUTES = RUN_ROUTES.map(([method, pattern]) => `${method} ${pattern}`)
 
 test('every route of runs is in the tables', () => {
-  const known = [...Object.keys(REQUESTS), ...OWN_THREADS]
+  const known = [...Object.keys({ ...REQUESTS, ...OWN_RUN_REQUESTS }), ...OWN_THREADS]
   expect(ROUTES.filter((route) => !known.includes(route))).toEqual([])
 })
 
@@ -52,21 +62,25 @@ async function annsRun(authorize?: Authorize) {
     assistant_id: 'a',
     input: { key: 'private' },
   })
+  const own = await ask('ann', 'POST', '/runs', { assistant_id: 'a', input: { key: 'private' } })
   const send = (who: string, route: string) => {
     const [method = '', pattern = ''] = route.split(' ')
     const named = (text: string) =>
-      text.replaceAll(':thread_id', 'anns').replaceAll(':run_id', made.body.run_id)
-    const { body = method === 'POST' ? { assistant_id: 'a' } : undefined } = REQUESTS[route] ?? {}
+      text
+        .replaceAll(':thread_id', 'anns')
+        .replaceAll(':run_id', (route in OWN_RUN_REQUESTS ? own : made).body.run_id)
+    const { body = method === 'POST' ? { assistant_id: 'a' } : undefined } =
+      { ...REQUESTS, ...OWN_RUN_REQUESTS }[route] ?? {}
     return ask(who, method, named(pattern), body && JSON.parse(named(JSON.stringify(body))))
   }
-  return { send, run: made.body, ask }
+  return { send, run: made.body, own: own.body, ask }
 }
 
 test('runs of another owner look unknown, and stay as they are', async () => {
-  const { send, run, ask } = await annsRun()
-  for (const route of ROUTES.filter((name) => name in REQUESTS)) {
+  const { send, run, own, ask } = await annsRun()
+  for (const [route, { others }] of Object.entries({ ...REQUESTS, ...OWN_RUN_REQUESTS })) {
     const answer = await send('bob', route)
-    expect([route, answer.status]).toEqual([route, REQUESTS[route]!.others])
+    expect([route, answer.status]).toEqual([route, others])
     expect(JSON.stringify(answer.body)).not.toContain('private')
     const nobody = await send('nobody', route)
     expect([route, nobody.status]).toEqual([route, 401])
@@ -75,6 +89,7 @@ test('runs of another owner look unknown, and stay as they are', async () => {
   const { body } = await ask('art', 'GET', `/threads/anns/runs/${run.run_id}`)
   expect(body).toMatchObject({ status: 'running', kwargs: { input: { key: 'private' } } })
   expect((await ask('ann', 'GET', '/threads/anns/runs')).body).toHaveLength(1)
+  expect((await ask('art', 'GET', `/runs/${own.run_id}`)).body.status).toBe('running')
 })
 
 test('the permission of each route is asked for before anything is read', async () => {

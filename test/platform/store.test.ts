@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type Authenticate, createAgentServer, type OwnEngineOptions } from '../../src/index.ts'
+import { STORE_ROUTES } from '../../src/platform/store/routes.ts'
 import { DATABASES } from '../kit/databases.ts'
 import { serveAgents } from '../kit/host.ts'
 
@@ -124,7 +125,10 @@ describe('two users', () => {
     await bob.deleteItem(['notes', 'ann'], 'k')
     await bob.putItem(['notes', 'ann'], 'k', { secret: 'not yours' })
     expect((await ann.getItem(['notes', 'ann'], 'k'))?.value).toEqual({ secret: 'ann' })
-    expect((await send('POST', '/store/items/search', { namespace_prefix: [] })).status).toBe(401)
+    for (const [method, path] of STORE_ROUTES) {
+      const { status } = await send(method, path, method === 'GET' ? undefined : { namespace_prefix: [] })
+      expect([method, path, status]).toEqual([method, path, 401])
+    }
   })
 
   test('do what authorize lets them do, which knows the namespace and the key', async () => {

@@ -107,6 +107,11 @@ const PLATFORM_ROUTES = [
   'DELETE /runs/crons/:cron_id',
   'POST /runs/crons/search',
   'POST /runs/crons/count',
+  'PUT /store/items',
+  'GET /store/items',
+  'DELETE /store/items',
+  'POST /store/items/search',
+  'POST /store/namespaces',
   ...[...RUN_ROUTES, ...ASSISTANT_ROUTES].map(([method, pattern]) => `${method} ${pattern}`),
 ]
 /** Their rules are in the tests of web sockets. */

@@ -4,7 +4,7 @@ import { bodyOf } from '../../requests/body.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { RunRecord } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
-import { outcomeOf } from './outcome.ts'
+import { outcomeOf, withState } from './outcome.ts'
 import { presentRun } from './present.ts'
 import { planRun, type RunOrder, type StartedRun, startPlatformRun } from './start-run.ts'
 import { whenEnded } from './wait.ts'
@@ -31,7 +31,9 @@ export async function postRun(context: PlatformContext, call: FaceCall): Promise
 export async function postRunAndWait(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { on_disconnect } = await bodyOf(runCreateSchema, call)
   const run = await startRun(context, call)
-  const outcome = outcomeOf(context.engine, run, run.appliedThroughSeq)
+  const outcome = outcomeOf(context.engine, run, run.appliedThroughSeq).then((ended) =>
+    withState(context.engine, run, ended),
+  )
   if (on_disconnect === 'cancel') cancelWhenGone(context, call, run, outcome)
   if (run.deletedBy === 'starter') void dispose(context, call, run, outcome)
   return whenEnded(call, outcome, { onError: context.onError, headers: locationOf(call, run) })

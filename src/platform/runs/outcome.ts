@@ -43,6 +43,17 @@ export async function outcomeOf(engine: AgentEngine, at: RunAddress, after?: num
   }
 }
 
+/**
+ * The same for a caller who has to be given an object, which is the state of the thread where the run never began: the SDK's `wait`
+ * fails on null.
+ */
+export async function withState(engine: AgentEngine, at: RunAddress, outcome: Outcome): Promise<Outcome> {
+  if (outcome.body !== null) return outcome
+  const thread = await engine.findThread(at)
+  const state = thread && (await engine.readState(thread))
+  return { ...outcome, body: state?.values ?? {} }
+}
+
 /** Where the log was before the run, for one that has begun; else where it is now. */
 async function startOf(engine: AgentEngine, at: RunAddress): Promise<number> {
   const { firstSeq = null } = (await engine.getRun(at)) ?? ({} as Partial<RunRecord>)

@@ -2,7 +2,7 @@ import { empty, HttpError, json } from '../../http/index.ts'
 import { bodyOf, readBy } from '../../requests/body.ts'
 import { containing } from '../../requests/contains.ts'
 import { threadIdOf } from '../../requests/ids.ts'
-import { numberParam } from '../../requests/lists.ts'
+import { isSet, numberParam } from '../../requests/lists.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import { type AgentEngine, RunError, type RunRecord, type ThreadRecord } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
@@ -110,7 +110,7 @@ function* openRuns({ threadId, activeRunId, queue }: ThreadRecord, status: Cance
 const addressOf = ({ threadId, principal }: FaceCall) => ({ threadId, principal })
 
 /** The run that a request names. Throws 404. */
-export async function requireRun({ engine }: PlatformContext, call: FaceCall): Promise<RunRecord> {
+async function requireRun({ engine }: PlatformContext, call: FaceCall): Promise<RunRecord> {
   const run = await engine.getRun({ ...addressOf(call), runId: call.params.run_id! })
   if (run) return run
   throw noSuchRun()
@@ -119,9 +119,6 @@ export async function requireRun({ engine }: PlatformContext, call: FaceCall): P
 async function requireThread(engine: AgentEngine, call: FaceCall): Promise<void> {
   if (!(await engine.findThread(addressOf(call)))) throw noSuchThread(call.threadId)
 }
-
-export const isSet = ({ url }: FaceCall, name: string): boolean =>
-  ['1', 'true'].includes(url.searchParams.get(name) ?? '')
 
 const noSuchRun = (): HttpError => new HttpError(404, 'not_found', 'Run not found')
 

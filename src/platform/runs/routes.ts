@@ -1,8 +1,25 @@
-import type { FaceRoute } from '../../requests/routes.ts'
+import type { ThreadResource } from '../../requests/access.ts'
+import { cancelRun } from '../../requests/cancel-run.ts'
+import { threadIdOf } from '../../requests/ids.ts'
+import type { FaceCall, FaceRoute } from '../../requests/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { namedRun, postBatch, postRun, postRunAndWait } from './create.ts'
 import { cancelRuns, deleteRun, getRun, getRuns, joinRun } from './records.ts'
 import { joinStream, postRunAndStream } from './stream.ts'
+
+type Endpoint = FaceRoute<PlatformContext>[3]
+
+/** The thread of a run that has one of its own: both have the same id. */
+const ownThread = ({ params }: Pick<FaceCall, 'params'>): string => threadIdOf(params.run_id!)
+
+const onOwnThread =
+  (endpoint: Endpoint): Endpoint =>
+  (context, call) =>
+    endpoint(context, { ...call, threadId: ownThread(call) })
+
+const namedThread = async (_: PlatformContext, call: Pick<FaceCall, 'params'>): Promise<ThreadResource> => ({
+  threadId: ownThread(call),
+})
 
 /** Runs on threads, and runs with a thread of their own. The face of the threads has the route that cancels one run. */
 export const RUN_ROUTES: readonly FaceRoute<PlatformContext>[] = [
@@ -19,4 +36,9 @@ export const RUN_ROUTES: readonly FaceRoute<PlatformContext>[] = [
   ['POST', '/runs/stream', 'runs:create', postRunAndStream, namedRun],
   ['POST', '/runs/batch', 'runs:create', postBatch],
   ['POST', '/runs/cancel', 'runs:cancel', cancelRuns],
+  ['GET', '/runs/:run_id', 'runs:read', onOwnThread(getRun), namedThread],
+  ['DELETE', '/runs/:run_id', 'runs:delete', onOwnThread(deleteRun), namedThread],
+  ['GET', '/runs/:run_id/join', 'runs:read', onOwnThread(joinRun), namedThread],
+  ['GET', '/runs/:run_id/stream', 'runs:read', onOwnThread(joinStream), namedThread],
+  ['POST', '/runs/:run_id/cancel', 'runs:cancel', onOwnThread(cancelRun), namedThread],
 ]

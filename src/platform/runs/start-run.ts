@@ -56,8 +56,10 @@ export async function planRun(
 ): Promise<() => Promise<StartedRun>> {
   const { engine } = context
   const { request } = order
-  const threadId = order.threadId === undefined ? uuid7() : threadIdOf(order.threadId)
   const isOfOwnThread = order.threadId === undefined
+  // Such a run and its thread have one id, so that whoever knows only the run finds both.
+  const ownId = isOfOwnThread ? uuid7() : undefined
+  const threadId = ownId ?? threadIdOf(order.threadId)
   // Nobody else knows of the thread, and its metadata need not be what a filter wants.
   const principal = isOfOwnThread ? unbounded(order.principal) : order.principal
   const thread = isOfOwnThread ? undefined : await engine.findThread({ threadId, principal })
@@ -75,6 +77,7 @@ export async function planRun(
     principal,
     request,
     command: order.key,
+    runId: ownId,
     traceparent: request?.headers.get('traceparent'),
     assistantId: assistant.graphId,
     checkpointId: checkpointOf(body),

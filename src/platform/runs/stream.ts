@@ -1,11 +1,11 @@
-import { HttpError, originOf, reportError, type SseSource, sseResponse } from '../../http/index.ts'
+import { encodeSse, HttpError, originOf, reportError, type SseSource, sseResponse } from '../../http/index.ts'
 import { bodyOf, readBy } from '../../requests/body.ts'
 import { reporterOf } from '../../requests/errors.ts'
+import { isSet } from '../../requests/lists.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { readFrames } from '../frames/read-frames.ts'
 import { dispose, locationOf, startRun } from './create.ts'
-import { isSet, requireRun } from './records.ts'
 import type { StartedRun } from './start-run.ts'
 import { modesSchema, runCreateSchema } from './wire.ts'
 
@@ -34,15 +34,23 @@ export async function postRunAndStream(context: PlatformContext, call: FaceCall)
 
 /** `GET …/runs/{run_id}/stream?stream_mode&cancel_on_disconnect`, with `Last-Event-ID`: the frames of a run, past and future. */
 export async function joinStream(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const { threadId, runId } = await requireRun(context, call)
-  const { principal } = call
+  const { threadId, principal } = call
   const asked = call.url.searchParams.getAll('stream_mode').filter((mode) => mode !== '')
   const modes = asked.length === 0 ? undefined : readBy(modesSchema, asked, refused)
   const lastEventId = call.request.headers.get('last-event-id') ?? undefined
-  const run = { threadId, runId, principal }
+  const run = { threadId, runId: call.params.run_id!, principal }
+  const options = { signal: call.signal, onError: reporterOf(context, call) }
+  if (!(await context.engine.getRun(run))) return sseResponse(unknownRun(), options)
   const frames = readFrames(context, { ...run, modes, lastEventId })
   const source = isSet(call, 'cancel_on_disconnect') ? cancelling(context, call, run, frames) : frames
-  return sseResponse(source, { signal: call.signal, onError: reporterOf(context, call) })
+  return sseResponse(source, options)
+}
+
+/** LangGraph's servers tell of a run that they do not know in the stream, where clients look for the status. */
+function unknownRun(): SseSource {
+  const data = JSON.stringify({ error: 'Error', message: '404: Run not found' })
+  const frames = [encodeSse({ event: 'error', data })]
+  return { next: async () => frames.shift(), cancel() {} }
 }
 
 const refused = (message: string): HttpError =>
@@ -77,7 +85,7 @@ const disposing =
     void dispose(context, call, run, context.engine.wait(run))
   }
 
-/** Nobody can join the stream of a run without a thread, so that its frames have no ids. */
+/** On LangGraph's servers the frames of a run without a thread have no ids. */
 function withoutIds(source: SseSource): SseSource {
   const decoder = new TextDecoder()
   const encoder = new TextEncoder()

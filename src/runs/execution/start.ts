@@ -97,7 +97,7 @@ async function admit(context: RunContext, request: StartRequest, configFor: Conf
   if (start.kind === 'input' && start.value !== null) await agent.validateInput?.(start.value)
   const answers = requireOpen(thread, start)
   const config = await configFor(agent, thread)
-  const runId = uuid7()
+  const runId = request.runId ?? uuid7()
   const task = await linkToTask(context, thread, start, { ...request, runId, now: state.now })
   const run = newRun({ ...request, runId, assistantId, config, task }, start, state.now)
   const started: Started = { runId: run.runId, appliedThroughSeq: state.head }
