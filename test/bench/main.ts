@@ -11,6 +11,7 @@ import { importing } from './import.ts'
 import { lists } from './lists.ts'
 import { memory } from './memory.ts'
 import { page } from './page.ts'
+import { platform } from './platform.ts'
 import { replay } from './replay.ts'
 import { shortRun } from './short-run.ts'
 import { stalledReader } from './stalled-reader.ts'
@@ -34,6 +35,7 @@ for (const bench of [
   firstToken,
   shortRun,
   a2a,
+  platform,
   subscribers,
   storage,
   storageInstances,

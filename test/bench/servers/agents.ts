@@ -1,5 +1,5 @@
 import { BaseChatModel } from '@langchain/core/language_models/chat_models'
-import { AIMessageChunk, type BaseMessage } from '@langchain/core/messages'
+import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages'
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
 import {
   Annotation,
@@ -130,6 +130,18 @@ class WordsModel extends BaseChatModel {
 }
 
 const model = new WordsModel()
+
+const echoing = new StateGraph(MessagesAnnotation)
+  .addNode('echo', ({ messages }) => ({ messages: [new AIMessage(messages.at(-1)!.text)] }))
+  .addEdge(START, 'echo')
+  .addEdge('echo', END)
+
+/** A graph that says what it is told. */
+export const echoGraph = echoing.compile()
+
+/** The same graph with a saver of its own, for use without a server. */
+export const bareEchoGraph = (checkpointer: unknown) =>
+  echoing.compile({ checkpointer: checkpointer as BaseCheckpointSaver })
 
 const answering = new StateGraph(MessagesAnnotation)
   .addNode('model', async ({ messages }) => ({ messages: [await model.invoke(messages)] }))

@@ -12,10 +12,12 @@ import {
   bulkFunction,
   burst,
   echo,
+  echoGraph,
   tokensGraph,
   writerGraph,
 } from './agents.ts'
 import { serveCalls } from './process.ts'
+import { runBody, waitRuns } from './rest.ts'
 import { ticks, tickTimes } from './ticks.ts'
 
 const { store, checkpointer } = await openStorage(process.env.STORAGE_URL!)
@@ -29,6 +31,7 @@ const handler = createAgentServer({
     ticks,
     writer: langgraph(writerGraph),
     tokens: langgraph(tokensGraph),
+    echoGraph: langgraph(echoGraph),
   },
   authenticate: () => ({ id: 'bench' }),
   store,
@@ -104,6 +107,8 @@ interface ShortRuns {
   readonly assistantId: string
   readonly say: string
   readonly times: number
+  /** Default: those of every kind. */
+  readonly channels?: readonly string[]
 }
 
 const post = (path: string, body: unknown): Promise<Response> =>
@@ -116,7 +121,7 @@ const post = (path: string, body: unknown): Promise<Response> =>
   )
 
 /** Runs so many times on a new thread, each from its command to the end of its stream. Gives the CPU time of each in microseconds. */
-async function shortRuns({ assistantId, say, times }: ShortRuns): Promise<number> {
+async function shortRuns({ assistantId, say, times, channels = ALL_CHANNELS }: ShortRuns): Promise<number> {
   const decoder = new TextDecoder()
   const input = { messages: [{ type: 'human', content: say }] }
   const before = process.cpuUsage()
@@ -125,12 +130,40 @@ async function shortRuns({ assistantId, say, times }: ShortRuns): Promise<number
     const command = { id: 1, method: 'run.start', params: { assistant_id: assistantId, input } }
     const started = await (await post(`${threadId}/commands`, command)).text()
     if (!started.includes('"success"')) throw new Error(started)
-    const stream = await post(`${threadId}/stream/events`, { channels: ALL_CHANNELS })
+    const stream = await post(`${threadId}/stream/events`, { channels })
     const reader = stream.body!.getReader()
     while (
       !decoder.decode((await reader.read()).value).includes(`"completed","graph_name":"${assistantId}"`)
     );
     await reader.cancel()
+  }
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / times
+}
+
+interface RestRuns {
+  readonly assistantId: string
+  readonly say: string
+  readonly times: number
+  readonly modes: readonly string[]
+}
+
+/** The same over `runs/stream`, to the end of its response. */
+async function streamRuns({ assistantId, say, times, modes }: RestRuns): Promise<number> {
+  const decoder = new TextDecoder()
+  const before = process.cpuUsage()
+  for (let i = 0; i < times; i++) {
+    const response = await post(`${crypto.randomUUID()}/runs/stream`, {
+      ...runBody(assistantId, say),
+      stream_mode: modes,
+    })
+    let frames = 0
+    for await (const bytes of response.body!) {
+      const text = decoder.decode(bytes)
+      frames += text.split('\ndata: ').length - 1
+      if (text.includes('event: error')) throw new Error(text)
+    }
+    if (frames < (Number(say) || 1)) throw new Error(`A stream had ${frames} frames.`)
   }
   const { user, system } = process.cpuUsage(before)
   return (user + system) / times
@@ -146,6 +179,8 @@ async function bareRuns({ say, times }: Omit<ShortRuns, 'assistantId'>): Promise
 
 await serveCalls(server, {
   shortRuns,
+  streamRuns,
+  waitRuns: waitRuns(handler),
   bareRuns,
   subscribe,
   iterate,

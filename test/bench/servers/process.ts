@@ -12,8 +12,12 @@ interface Call {
 /** Answers the calls of the process that measures, and ends with it. */
 export async function serveCalls(server: Server, methods: Methods = {}): Promise<void> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  answerCalls({ port: () => (server.address() as AddressInfo).port, ...methods })
+}
+
+/** The same for a server that listens already: `port` is one of the methods. */
+export function answerCalls(methods: Methods): void {
   const all: Methods = {
-    port: () => (server.address() as AddressInfo).port,
     cpu: () => {
       const { user, system } = process.cpuUsage()
       return user + system

@@ -5,6 +5,20 @@ import { build } from 'esbuild'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 
+/** Each is a process, but for `agents`, which LangGraph's dev server loads by itself. */
+const SERVERS = [
+  'ours',
+  'embed',
+  'bare',
+  'bare-storage',
+  'a2a-sdk',
+  'a2a-bare',
+  'control-plane',
+  'invoke-bare',
+  'langgraph-dev',
+  'agents',
+]
+
 let built: Promise<string> | undefined
 
 /**
@@ -18,9 +32,7 @@ async function bundle(): Promise<string> {
   mkdirSync(outdir, { recursive: true })
   process.on('exit', () => rmSync(outdir, { recursive: true, force: true }))
   await build({
-    entryPoints: ['ours', 'embed', 'bare', 'bare-storage', 'a2a-sdk', 'a2a-bare', 'control-plane'].map(
-      (name) => join(ROOT, `test/bench/servers/${name}.ts`),
-    ),
+    entryPoints: SERVERS.map((name) => join(ROOT, `test/bench/servers/${name}.ts`)),
     outdir,
     bundle: true,
     packages: 'external',

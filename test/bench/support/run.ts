@@ -50,8 +50,8 @@ export async function startRun(
   if ((JSON.parse(answer) as { readonly type: string }).type !== 'success') throw new Error(answer)
 }
 
-/** This does not use the tests' client, because `fetch` alone takes half a millisecond. */
-function post(port: number, path: string, body: string): Promise<string> {
+/** Sends a request over a kept connection. It does not use the tests' client, because `fetch` alone takes half a millisecond. */
+export function post(port: number, path: string, body: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
     const sent = request({ port, host: '127.0.0.1', path, method: 'POST', headers, agent }, (response) => {

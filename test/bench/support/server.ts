@@ -21,7 +21,16 @@ export interface Memory {
   readonly held: number
 }
 
-export type ServerName = 'ours' | 'embed' | 'bare' | 'bare-storage' | 'a2a-sdk' | 'a2a-bare' | 'control-plane'
+export type ServerName =
+  | 'ours'
+  | 'embed'
+  | 'bare'
+  | 'bare-storage'
+  | 'a2a-sdk'
+  | 'a2a-bare'
+  | 'control-plane'
+  | 'invoke-bare'
+  | 'langgraph-dev'
 
 type Reply = { readonly id: number } & (
   | { readonly result: unknown; readonly error?: undefined }
@@ -38,6 +47,7 @@ export async function startServer(name: ServerName, storageUrl = 'memory:'): Pro
       ...process.env,
       LANGSMITH_TRACING: 'false',
       LANGCHAIN_TRACING_V2: 'false',
+      LOG_LEVEL: 'error',
       STORAGE_URL: storageUrl,
     },
   })
