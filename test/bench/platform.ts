@@ -102,7 +102,7 @@ const streams = () =>
     const rows: Row[] = []
     for (const [name, assistantId, say, runs] of [
       ['an echo graph', 'echoGraph', SAY, RUNS],
-      ['a graph of 200 tokens', 'tokens', '200', 20],
+      ['a graph of 200 tokens', 'tokens', '200', 5],
     ] as const) {
       const cpu = await takeTurns(ROUNDS, {
         rest: () => server.call<number>('streamRuns', { assistantId, say, times: runs, modes: MODES }),

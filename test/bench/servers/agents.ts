@@ -1,3 +1,4 @@
+import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager'
 import { BaseChatModel } from '@langchain/core/language_models/chat_models'
 import { AIMessage, AIMessageChunk, type BaseMessage } from '@langchain/core/messages'
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
@@ -119,12 +120,20 @@ class WordsModel extends BaseChatModel {
     return { generations: [whole!] }
   }
 
-  override async *_streamResponseChunks(messages: BaseMessage[]): AsyncGenerator<ChatGenerationChunk> {
+  override async *_streamResponseChunks(
+    messages: BaseMessage[],
+    _options?: this['ParsedCallOptions'],
+    runManager?: CallbackManagerForLLMRun,
+  ): AsyncGenerator<ChatGenerationChunk> {
     const [words, apart] = String(messages.at(-1)?.content).split(' ')
     const id = `reply-${++this.replies}`
     for (let i = 0; i < Number(words); i++) {
       if (apart) await nextTurn()
-      yield new ChatGenerationChunk({ text: 'word ', message: new AIMessageChunk({ content: 'word ', id }) })
+      const message = new AIMessageChunk({ content: 'word ', id })
+      const chunk = new ChatGenerationChunk({ text: 'word ', message })
+      yield chunk
+      // Graphs that run in the classic way hear of tokens by this alone.
+      await runManager?.handleLLMNewToken('word ', undefined, undefined, undefined, undefined, { chunk })
     }
   }
 }
