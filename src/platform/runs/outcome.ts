@@ -14,6 +14,12 @@ export interface Outcome {
   readonly body: unknown
 }
 
+/** As graphs show it to their callers. */
+interface Interrupt {
+  readonly id: unknown
+  readonly value: unknown
+}
+
 /** The events that a run ends with, of the root; questions come from everywhere. */
 const FILTER = { channels: ['values', 'input'] }
 
@@ -25,7 +31,7 @@ const FILTER = { channels: ['values', 'input'] }
  */
 export async function outcomeOf(engine: AgentEngine, at: RunAddress, after?: number): Promise<Outcome> {
   let values: unknown
-  const interrupts: unknown[] = []
+  const interrupts: Interrupt[] = []
   const from = after ?? (await startOf(engine, at))
   for await (const event of engine.events({ ...at, after: from, filter: FILTER })) {
     if (event.type === 'gap') continue
@@ -37,6 +43,7 @@ export async function outcomeOf(engine: AgentEngine, at: RunAddress, after?: num
     return { isError: true, body: { __error__: { error: run.errorName ?? 'Error', message: run.error } } }
   if (values === undefined && run && run.startedAt !== null) values = await newestValues(engine, at)
   const waits = run?.status === 'interrupted' && run.end?.reason === null
+  if (waits) interrupts.push(...(await openBefore(engine, at, interrupts)))
   return {
     isError: false,
     body: waits ? { ...(values as object), __interrupt__: interrupts } : (values ?? null),
@@ -60,7 +67,20 @@ async function startOf(engine: AgentEngine, at: RunAddress): Promise<number> {
   return firstSeq === null ? engine.head(at) : firstSeq - 1
 }
 
-function interruptOf(data: unknown) {
+/** The interrupts that were open before the run and still are, which the log does not tell again. */
+async function openBefore(
+  engine: AgentEngine,
+  at: RunAddress,
+  told: readonly Interrupt[],
+): Promise<Interrupt[]> {
+  const thread = await engine.findThread(at)
+  if (thread?.lastRunId !== at.runId) return []
+  return thread.interrupts
+    .filter(({ id }) => !told.some((one) => one.id === id))
+    .map(({ id, value }) => ({ id, value: value ?? null }))
+}
+
+function interruptOf(data: unknown): Interrupt {
   const { interrupt_id, value, payload } = data as Readonly<Record<string, unknown>>
   return { id: interrupt_id, value: value ?? payload ?? null }
 }
