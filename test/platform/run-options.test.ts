@@ -22,6 +22,9 @@ const endless = defineAgent({
   },
 })
 const echo = defineAgent({ run: async ({ input }) => ({ said: input }) })
+const look = defineAgent({
+  run: async ({ config }) => ({ seen: { configurable: config.configurable, context: config.context } }),
+})
 
 async function serve() {
   const agents = {
@@ -30,6 +33,7 @@ async function serve() {
     nested: langgraph(nestedApproval()),
     endless,
     echo,
+    look,
   }
   const host = await serveAgents({ agents })
   const client = new Client({ apiUrl: host.origin, apiKey: null, callerOptions: { maxRetries: 0 } })
@@ -241,4 +245,30 @@ test('a batch starts up to a hundred runs, and more are refused as a whole', asy
   expect(ended.map(({ body }) => body.said.n)).toEqual(Array.from({ length: 100 }, (_, n) => n))
   expect(await client.threads.count()).toBe(101)
   expect((await client.threads.search({ limit: 1, ids: [thread_id] }))[0]?.status).toBe('idle')
+})
+
+test('an assistant that is named by its UUID gives its settings, which those of the thread and of the run go before', async () => {
+  const { client, thread_id, wait } = await serve()
+  const { assistant_id } = await client.assistants.create({
+    graphId: 'look',
+    config: { configurable: { a: 'assistant', b: 'assistant', c: 'assistant' } },
+    context: { x: 'assistant', y: 'assistant' },
+    metadata: { m: 'assistant', n: 'assistant' },
+  })
+  await wait({ input: {}, config: { configurable: { b: 'earlier', c: 'earlier' } } }, assistant_id)
+  const { seen } = await wait(
+    { input: {}, config: { configurable: { c: 'run' } }, context: { y: 'run' }, metadata: { n: 'run' } },
+    assistant_id,
+  )
+  expect(seen.configurable).toMatchObject({
+    a: 'assistant',
+    b: 'earlier',
+    c: 'run',
+    graph_id: 'look',
+    assistant_id,
+  })
+  expect(seen.context).toEqual({ x: 'assistant', y: 'run' })
+  const [run] = await client.runs.list(thread_id)
+  expect(run).toMatchObject({ assistant_id, metadata: { m: 'assistant', n: 'run' } })
+  expect((await client.threads.get(thread_id)).metadata).toMatchObject({ assistant_id, graph_id: 'look' })
 })
