@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import { basePath, routePath } from 'hono/route'
-import type { WebHandler } from '../src/http/types.ts'
+import type { HandlerContext, WebHandler } from '../src/http/types.ts'
 import { withoutBody } from './without-body.ts'
 
 /**
@@ -13,7 +13,7 @@ export function toHono(handler: WebHandler): Hono {
   return new Hono().all('*', async (c, next) => {
     const mount = mountOf(c)
     const request = await readableRequest(c)
-    const context = { basePath: mount === '' ? undefined : mount, waitUntil: waitUntil(c) }
+    const context = { basePath: mount === '' ? undefined : mount, waitUntil: waitUntil(c), ...upgrade(c) }
     const response = await (mount === '' ? handler.handle : handler.fetch)(request, context)
     if (response) return request.method === 'HEAD' ? withoutBody(response) : response
     await next()
@@ -36,6 +36,13 @@ async function readableRequest(c: Context): Promise<Request> {
   if (!raw.bodyUsed) return raw
   const { method, headers, signal } = raw
   return new Request(raw.url, { method, headers, signal, body: await c.req.arrayBuffer() })
+}
+
+/** Bun's `Server`, which switches to web sockets, is the environment, or its `server`. */
+function upgrade({ env }: Context): Pick<HandlerContext, 'upgrade'> | undefined {
+  if (!('Bun' in globalThis)) return undefined
+  const server: HandlerContext | undefined = env?.server ?? env
+  return server?.upgrade && { upgrade: (request, options) => server.upgrade!(request, options) }
 }
 
 function waitUntil(c: Context): ((work: Promise<unknown>) => void) | undefined {

@@ -13,6 +13,7 @@ import { isTerminal } from '../kit/events.ts'
 import { openServer } from '../kit/listen.ts'
 import { startProgram, typescript } from '../kit/program.ts'
 import { eventually } from '../kit/wait.ts'
+import { socketScenarios } from './sockets.ts'
 import { RUNTIMES, type Started } from './start.ts'
 
 /** `node test/runtimes/run.mjs` installs the runtimes, and names those that start on this machine. */
@@ -94,6 +95,10 @@ describe.skipIf(runtimes.length === 0)('outside of Node (node test/runtimes/run.
       ])
       onTestFinished(() => void client.child.kill())
       expect([await client.exit, client.text()]).toEqual([0, expect.stringContaining('You said yes.')])
+    })
+
+    describe.each(['/functions', '/hono', '/graphs'])('web sockets at %s', (mount) => {
+      test.each(Object.entries(socketScenarios))('%s', (_, scenario) => scenario(started.origin + mount))
     })
 
     describe.each(['/functions', '/hono', '/graphs'])('A2A at %s', (mount) => {
