@@ -20,7 +20,25 @@ test.runIf(hasPostgres())(
   'a stranger uses every method of the client, and each request meets another instance',
   async () => {
     const { either: client } = await twoInstances(agents)
-    const { threads, runs, store, crons } = client
+    const { assistants, threads, runs, store, crons } = client
+
+    // Assistants: one of the server, and one with versions.
+    const [system] = await assistants.search({ graphId: 'chat', metadata: { created_by: 'system' } })
+    expect(await assistants.get(system!.assistant_id)).toMatchObject({ name: 'chat', version: 1 })
+    const mine = await assistants.create({ graphId: 'chat', name: 'mine', metadata: { by: 'me' } })
+    const config = { configurable: { tone: 'kind' } }
+    expect(await assistants.update(mine.assistant_id, { config })).toMatchObject({ version: 2, config })
+    expect(await assistants.getVersions(mine.assistant_id)).toMatchObject([{ version: 2 }, { version: 1 }])
+    expect(await assistants.setLatest(mine.assistant_id, 1)).toMatchObject({ version: 1, config: {} })
+    expect(await assistants.count({ metadata: { by: 'me' } })).toBe(1)
+    expect((await assistants.getGraph('chat')).nodes.map(({ id }) => id)).toContain('model')
+    expect(await assistants.getSchemas('chat')).toMatchObject({ graph_id: 'chat' })
+    expect(await assistants.getSubgraphs('chat')).toEqual({})
+    expect(await runs.wait(null, mine.assistant_id, { input: say('by it') })).toMatchObject({
+      messages: { length: 2 },
+    })
+    await assistants.delete(mine.assistant_id)
+    await expect(assistants.get(mine.assistant_id)).rejects.toThrow(/HTTP 404: .*Assistant not found/)
 
     // A thread, and what is said about it.
     const thread = await threads.create({ metadata: { topic: 'greeting' }, graphId: 'chat', ttl: 60 })
