@@ -52,6 +52,8 @@ test('any request is answered, never with a 5xx, and a refused request changes n
       const { server, errors, written } = serve()
       const create = (threadId: string, assistant_id: string) =>
         post(server, `/threads/${threadId}/runs/wait`, { assistant_id, input: {}, if_not_exists: 'create' })
+      // The server writes down since when it has each agent, where that is first asked.
+      await post(server, '/assistants/search', {})
       await create('t', 'chat')
       await create('waits', 'ask')
       const [{ run_id }] = (await send(server, { method: 'GET', path: '/threads/waits/runs' })).body
