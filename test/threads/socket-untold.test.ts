@@ -34,7 +34,7 @@ test('a socket that does not tell what waits ends once it has carried its share'
   // Node has no response of the status 101.
   vi.stubGlobal('Response', class {})
   const answer = async () => response
-  await upgrading({ handle: answer, fetch: answer, close: async () => {} }).fetch(
+  await upgrading({ routes: [], handle: answer, fetch: answer, close: async () => {} }).fetch(
     new Request('http://localhost/'),
   )
   const frame = textFrame('x'.repeat(1024 * 1024))
