@@ -1,5 +1,5 @@
+import { VERSION } from '../src/version.ts'
 import { type ExitCode, type Terminal, UsageError } from './terminal.ts'
-import { version } from './version.ts'
 
 interface Command {
   readonly usage: string
@@ -38,7 +38,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   try {
     if (command) return await command.run(rest, terminal)
     if (name === '--help' || name === '-h') terminal.out(USAGE)
-    else if (name === '--version') terminal.out(version())
+    else if (name === '--version') terminal.out(VERSION)
     else throw new UsageError(name === '' ? 'Say what to do.' : `There is no command “${name}”.`)
     return 0
   } catch (error) {

@@ -64,8 +64,8 @@ export function createAgentServer(options: ServerOptions): AgentServer {
   const groups: Omit<WebHandler, 'fetch'>[] = [createThreadsGroup({ ...shared, basePath: threads?.basePath })]
   if (platform !== false) {
     const basePath = platform?.basePath ?? threads?.basePath
-    const { webhooks } = platform ?? {}
-    groups.push(createPlatformGroup({ ...shared, basePath, webhooks, switches: http }))
+    const { webhooks, surroundings } = platform ?? {}
+    groups.push(createPlatformGroup({ ...shared, basePath, webhooks, surroundings, switches: http }))
   }
   if (a2a !== false && http?.disable_a2a !== true) groups.push(createA2AGroup({ ...shared, options: a2a }))
   if (controlPlane) groups.push(controlPlane)

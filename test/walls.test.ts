@@ -81,6 +81,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/requests',
   ],
   'src/platform': [
+    'src/version',
     'src/errors',
     'src/metadata-filter',
     'src/principal',

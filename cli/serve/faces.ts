@@ -4,8 +4,8 @@ import type { AgentEngine } from '../../src/runs/index.ts'
 import { createAgentServer } from '../../src/server.ts'
 import { appHandler } from './app.ts'
 import { engineWithHeaders } from './headers.ts'
-import { metaHandler } from './meta.ts'
 import type { Project } from './project.ts'
+import { surroundingsOf } from './surroundings.ts'
 
 export interface FacesOptions {
   /** Turns A2A off, whatever the config says. */
@@ -22,6 +22,7 @@ export function facesOf(
   const { disabled, mountPrefix: prefix } = http
   const agents = createAgentServer({
     engine: engineWithHeaders(engine, http.configurableHeaders),
+    platform: { surroundings: surroundingsOf(folder) },
     a2a: withoutA2A || disabled.has('a2a') ? false : {},
     http: {
       disable_assistants: disabled.has('assistants'),
@@ -31,13 +32,11 @@ export function facesOf(
     },
     ...auth,
   })
-  const meta = metaHandler(engine.store, folder, http)
   const authenticate = http.authenticatesApp ? auth?.authenticate : undefined
   const handlers = [
-    ...(disabled.has('meta') ? [] : [below(prefix, meta)]),
     below(prefix, without(disabled, agents)),
     // Whoever started this process asks for /ok without knowing of a prefix.
-    ...(prefix === '' || disabled.has('meta') ? [] : [meta]),
+    ...(prefix === '' ? [] : [onlyMeta(agents)]),
     ...(app ? [appHandler(app, { prefix, authenticate })] : []),
   ]
   return withCors(combine(handlers), http.cors ?? LOOPBACK)
@@ -53,6 +52,16 @@ function below(prefix: string, handler: WebHandler): WebHandler {
     places: () => handler.places?.(prefix) ?? [],
   }
 }
+
+/** The handler for `/ok` and `/info` alone. */
+const onlyMeta = (handler: WebHandler): WebHandler => ({
+  ...handler,
+  handle: async (request, context) =>
+    META.has(new URL(request.url).pathname) ? handler.handle(request, context) : undefined,
+  places: () => [],
+})
+
+const META: ReadonlySet<string> = new Set(['/ok', '/info'])
 
 const RUNS = /\/threads\/[^/]+\/(commands|stream|runs)(\/|$)/
 const THREADS = /\/threads(\/|$)/

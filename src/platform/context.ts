@@ -1,6 +1,7 @@
 import type { OnError } from '../http/index.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { FaceContext } from '../requests/routes.ts'
+import type { infoOf, ServerSurroundings } from './meta/info.ts'
 import type { WebhookOptions, Webhooks } from './runs/webhooks.ts'
 
 /** What every endpoint of this group needs. */
@@ -9,6 +10,8 @@ export interface PlatformContext extends FaceContext {
   /** What starts the runs of crons. Undefined where runs are not served. */
   readonly crons: Outbox | undefined
   readonly webhooks: Webhooks
+  /** What `GET /info` answers. */
+  readonly info: ReturnType<typeof infoOf>
 }
 
 export interface PlatformOptions {
@@ -16,6 +19,8 @@ export interface PlatformOptions {
   readonly basePath?: string | undefined
   /** How the webhooks of runs are delivered. Default: to public addresses. */
   readonly webhooks?: WebhookOptions | undefined
+  /** What `GET /info` tells beside what the server knows itself. Default: nothing. */
+  readonly surroundings?: ServerSurroundings | undefined
 }
 
 /** Parts of the platform that are not mounted, as in the section `http` of a `langgraph.json`. Default of each: false. */

@@ -8,10 +8,12 @@ import type { PlatformContext, PlatformSwitches } from './context.ts'
 import { createCrons } from './crons/crons.ts'
 import { CRON_ROUTES } from './crons/routes.ts'
 import { startCronRun } from './crons/start.ts'
+import { infoOf, type ServerSurroundings } from './meta/info.ts'
 import { META_ROUTES } from './meta/routes.ts'
 import { RUN_ROUTES } from './runs/routes.ts'
 import { createWebhooks, type WebhookOptions } from './runs/webhooks.ts'
 import { STORE_ROUTES } from './store/routes.ts'
+import { THREAD_ROUTES } from './threads/routes.ts'
 
 export interface PlatformGroupOptions
   extends Pick<HandlerOptions, 'basePath' | 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
@@ -19,18 +21,26 @@ export interface PlatformGroupOptions
   readonly authorize?: Authorize | undefined
   readonly switches?: PlatformSwitches | undefined
   readonly webhooks?: WebhookOptions | undefined
+  readonly surroundings?: ServerSurroundings | undefined
 }
 
 /** The REST of LangGraph's platform: a route table over the engine. */
 export function createPlatformGroup(options: PlatformGroupOptions): WebHandler {
-  const { engine, authorize, switches = {}, webhooks: deliveries = {}, ...handler } = options
+  const {
+    engine,
+    authorize,
+    switches = {},
+    webhooks: deliveries = {},
+    surroundings = {},
+    ...handler
+  } = options
   const { onError, onClose } = handler
   const webhooks = createWebhooks(engine, deliveries, onError)
   const starts = { engine, authorize, onError, webhooks }
   const crons = switches.disable_runs
     ? undefined
     : createCrons({ engine, onError, startRun: startCronRun(starts) })
-  const context: PlatformContext = { ...starts, crons }
+  const context: PlatformContext = { ...starts, crons, info: infoOf(switches, surroundings) }
   return createHandler({
     ...handler,
     routes: guardRoutes(context, routesOf(switches)).map(([method, pattern, endpoint, isPublic]) => [
@@ -63,4 +73,5 @@ const routesOf = ({
   ...(disable_meta ? [] : META_ROUTES),
   ...(disable_runs ? [] : RUN_ROUTES),
   ...(disable_store ? [] : STORE_ROUTES),
+  ...(disable_runs ? [] : THREAD_ROUTES),
 ]

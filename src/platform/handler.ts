@@ -25,6 +25,7 @@ export function createPlatformHandler(
       engine,
       basePath: platform?.basePath,
       webhooks: platform?.webhooks,
+      surroundings: platform?.surroundings,
       switches: http,
       onClose,
     }),

@@ -6,10 +6,11 @@ import { commandKey } from '../requests/idempotency-key.ts'
 import { numberParam } from '../requests/lists.ts'
 import { requireThread } from '../requests/require-thread.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
+import { presentState, type ThreadState } from '../requests/state.ts'
 import { titleOf } from '../requests/title.ts'
 import type { StateQuery, ThreadRecord } from '../runs/index.ts'
 import type { ThreadsContext } from './context.ts'
-import { emptyState, presentState, type ThreadState, withOpenInterrupts } from './present.ts'
+import { emptyState, withOpenInterrupts } from './present.ts'
 import { checkpointStateSchema, historySchema, stateMetadataSchema, stateWriteSchema } from './wire.ts'
 
 /** `GET …/state[/{checkpoint_id}]`: 404 for an unknown thread, so that clients bootstrap it. */

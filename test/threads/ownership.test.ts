@@ -4,6 +4,7 @@ import type { Authenticate, Authorize, Principal } from '../../src/index.ts'
 import { ASSISTANT_ROUTES } from '../../src/platform/assistants/routes.ts'
 import { langgraphAuth } from '../../src/platform/index.ts'
 import { RUN_ROUTES } from '../../src/platform/runs/routes.ts'
+import { THREAD_ROUTES } from '../../src/platform/threads/routes.ts'
 import { approval } from '../fixtures/graphs.ts'
 import { request } from '../kit/client.ts'
 import { dataOf, isTerminal, type Json, rootStates } from '../kit/events.ts'
@@ -107,12 +108,9 @@ const PLATFORM_ROUTES = [
   'DELETE /runs/crons/:cron_id',
   'POST /runs/crons/search',
   'POST /runs/crons/count',
-  'PUT /store/items',
-  'GET /store/items',
-  'DELETE /store/items',
-  'POST /store/items/search',
-  'POST /store/namespaces',
-  ...[...RUN_ROUTES, ...ASSISTANT_ROUTES].map(([method, pattern]) => `${method} ${pattern}`),
+  ...[...RUN_ROUTES, ...ASSISTANT_ROUTES, ...THREAD_ROUTES].map(
+    ([method, pattern]) => `${method} ${pattern}`,
+  ),
 ]
 /** Their rules are in the tests of web sockets. */
 const SOCKET_ROUTES = ['GET /threads/:thread_id/stream', 'GET /threads/:thread_id/stream/events']

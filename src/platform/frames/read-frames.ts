@@ -1,6 +1,5 @@
 import { formatSse, type SseSource } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
-import type { ThreadEvent } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import type { Frame } from './frame.ts'
 import { createFrames } from './make-frames.ts'
@@ -25,36 +24,47 @@ export interface NumberedFrame extends Frame {
   readonly id: number
 }
 
+/** A frame as it is sent, with the id from which its reader can go on. */
+export interface SentFrame extends Frame {
+  readonly id: number | string
+}
+
 /**
  * The stream of one run as the REST has it, from its start or after an id, until its end. The frames are made from the log, each
  * time from the first event of the run on, so that they and their ids are the same on every instance and for every reader.
  *
  * Throws `no_such_run` when it is read first.
  */
-export function readFrames(context: PlatformContext, request: FramesRequest): SseSource {
+export const readFrames = (context: PlatformContext, request: FramesRequest): SseSource =>
+  sourceOf((signal) => numberedFrames(context, { ...request, signal }), request.signal)
+
+/** Sends frames as server-sent events. It stops reading when its reader goes, or the signal says so. */
+export function sourceOf(
+  read: (signal: AbortSignal) => AsyncGenerator<readonly SentFrame[], void, undefined>,
+  signal?: AbortSignal | undefined,
+): SseSource {
   const stop = new AbortController()
-  const abort = () => stop.abort(request.signal?.reason)
-  if (request.signal?.aborted) abort()
-  request.signal?.addEventListener('abort', abort)
-  const batches = frameBatches(context, { ...request, signal: stop.signal })
+  const abort = () => stop.abort(signal?.reason)
+  if (signal?.aborted) abort()
+  signal?.addEventListener('abort', abort)
+  const batches = encoded(read(stop.signal))
   return {
     async next() {
       const { done, value } = await batches.next()
       return done ? undefined : value
     },
     cancel() {
-      request.signal?.removeEventListener('abort', abort)
+      signal?.removeEventListener('abort', abort)
       stop.abort()
       batches.return().catch(() => {})
     },
   }
 }
 
-async function* frameBatches(
-  context: PlatformContext,
-  request: FramesRequest,
+async function* encoded(
+  batches: AsyncIterable<readonly SentFrame[]>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const frames of numberedFrames(context, request)) {
+  for await (const frames of batches) {
     const text = frames.map(({ id, event, namespace, data }) =>
       formatSse({
         id: String(id),
@@ -69,15 +79,42 @@ async function* frameBatches(
 /** The frames that a request asks for, as many at a time as there are. */
 export async function* numberedFrames(
   { engine }: Pick<PlatformContext, 'engine'>,
-  { threadId, principal, runId, lastEventId, signal, ...asked }: FramesRequest,
+  request: FramesRequest,
 ): AsyncGenerator<readonly NumberedFrame[], void, undefined> {
+  const { threadId, principal, runId, lastEventId, signal } = request
+  const { framesOf, isAsked } = await framesOfRun(engine, request)
+  const after = lastEventId === undefined ? -1 : Number.parseInt(lastEventId, 10)
+  let id = -1
+  for await (const batch of engine.eventBatches({ threadId, principal, runId, ...(signal && { signal }) })) {
+    const given: NumberedFrame[] = []
+    for (const event of batch) {
+      if (event.type !== 'event') continue
+      for (const frame of await framesOf(event)) {
+        id += 1
+        if (id > after && isAsked(frame)) given.push({ ...frame, id })
+      }
+    }
+    yield given
+  }
+}
+
+/** Makes the frames of a run, and tells which of them a request asks for. */
+export async function framesOfRun(
+  engine: PlatformContext['engine'],
+  {
+    threadId,
+    principal,
+    runId,
+    ...asked
+  }: Pick<FramesRequest, 'threadId' | 'principal' | 'runId' | 'modes' | 'subgraphs'>,
+) {
   const run = () => engine.getRun({ threadId, principal, runId })
   const [thread, { classic, assistantId = '' } = {}] = await Promise.all([
     engine.findThread({ threadId, principal }),
     run(),
   ])
   const modes = asked.modes ?? classic?.modes ?? ['values']
-  const frames = createFrames({
+  const { framesOf, token } = createFrames({
     threadId,
     runId,
     // A run is numbered over all that it was created with.
@@ -87,24 +124,12 @@ export async function* numberedFrames(
     wasCancelled: async () => ((await run())?.cancel ?? null) !== null,
   })
   const lost = new Set(thread?.lostTokens)
-  const after = lastEventId === undefined ? -1 : Number.parseInt(lastEventId, 10)
-  let id = -1
 
   function isAsked({ mode, event, namespace, isOfMessage }: Frame): boolean {
-    if (isOfMessage && lost.has(frames.token())) return false
+    if (isOfMessage && lost.has(token())) return false
     if (namespace.length > 0 && asked.subgraphs === false && event !== 'custom') return false
     return mode === undefined || modes.includes(mode)
   }
 
-  for await (const batch of engine.eventBatches({ threadId, principal, runId, ...(signal && { signal }) })) {
-    const given: NumberedFrame[] = []
-    for (const event of batch) {
-      if (event.type !== 'event') continue
-      for (const frame of await frames.framesOf(event as ThreadEvent)) {
-        id += 1
-        if (id > after && isAsked(frame)) given.push({ ...frame, id })
-      }
-    }
-    yield given
-  }
+  return { framesOf, isAsked }
 }

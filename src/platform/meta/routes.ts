@@ -1,9 +1,17 @@
 import { json } from '../../http/index.ts'
-import type { FaceRoute } from '../../requests/routes.ts'
+import type { FaceCall, FaceRoute } from '../../requests/routes.ts'
 import type { PlatformContext } from '../context.ts'
 
 /** What clients ask before anything else. It says nothing of anybody, so that anybody may ask. */
 export const META_ROUTES: readonly FaceRoute<PlatformContext>[] = [
-  ['GET', '/ok', 'public', async () => json({ ok: true })],
-  ['GET', '/info', 'public', async () => json({ context: 'js', flags: { assistants: true, crons: true } })],
+  ['GET', '/ok', 'public', getOk],
+  ['GET', '/info', 'public', async ({ info }) => json(info)],
 ]
+
+/** `GET /ok?check_db`: load balancers and deployers ask it. */
+async function getOk({ engine }: PlatformContext, { url }: FaceCall): Promise<Response> {
+  const check = url.searchParams.get('check_db')
+  // One read of a document that is not there: the database has to answer, and it costs nothing.
+  if (check === '1' || check === 'true') await engine.store.get('ok', 'ok', 'ok')
+  return json({ ok: true })
+}

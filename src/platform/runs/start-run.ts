@@ -43,14 +43,14 @@ export interface StartedRun extends Started {
 
 /** Starts what a body of the REST asks for. A refused one changes nothing. Throws `HttpError` and `RunError`. */
 export const startPlatformRun = async (
-  context: Omit<PlatformContext, 'crons'>,
+  context: Omit<PlatformContext, 'crons' | 'info'>,
   order: RunOrder,
   body: RunCreate,
 ): Promise<StartedRun> => (await planRun(context, order, body))()
 
 /** Checks a body, and gives what starts its run. */
 export async function planRun(
-  context: Omit<PlatformContext, 'crons'>,
+  context: Omit<PlatformContext, 'crons' | 'info'>,
   order: RunOrder,
   body: RunCreate,
 ): Promise<() => Promise<StartedRun>> {

@@ -1,0 +1,26 @@
+import { VERSION } from '../../version.ts'
+import type { PlatformSwitches } from '../context.ts'
+
+/** What a server can say of its surroundings, which it cannot see itself. */
+export interface ServerSurroundings {
+  /** The version of `@langchain/langgraph` that the graphs use. Default: not told. */
+  readonly langgraph_js_version?: string | null | undefined
+  /** Whether runs are traced to LangSmith. Default: false. */
+  readonly langsmith?: boolean | undefined
+}
+
+/** The answer of `GET /info`, with a flag for each part that clients look for. */
+export const infoOf = (
+  { disable_assistants, disable_runs }: PlatformSwitches,
+  { langgraph_js_version, langsmith = false }: ServerSurroundings,
+) => ({
+  version: VERSION,
+  langgraph_js_version,
+  context: 'js',
+  flags: {
+    assistants: !disable_assistants,
+    crons: !disable_runs,
+    langsmith,
+    langsmith_tracing_replicas: false,
+  },
+})

@@ -1,0 +1,31 @@
+import { HttpError, sseResponse } from '../../http/index.ts'
+import { readBy } from '../../requests/body.ts'
+import { reporterOf } from '../../requests/errors.ts'
+import { requireThread } from '../../requests/require-thread.ts'
+import type { FaceCall } from '../../requests/routes.ts'
+import { list, oneOf } from '../../requests/schema.ts'
+import type { PlatformContext } from '../context.ts'
+import { sourceOf } from '../frames/read-frames.ts'
+import { placeOf, type ThreadMode, threadFrames } from './read-thread.ts'
+
+const modesSchema = /* @__PURE__ */ list(/* @__PURE__ */ oneOf('run_modes', 'lifecycle', 'state_update'))
+
+/**
+ * `GET /threads/{thread_id}/stream?stream_mode`, with `Last-Event-ID`: what happens on a thread from now on or after an id, run after
+ * run. It ends only with its reader.
+ */
+export async function joinThread(context: PlatformContext, call: FaceCall): Promise<Response> {
+  const { threadId, principal } = call
+  const asked = call.url.searchParams.getAll('stream_mode').filter((mode) => mode !== '')
+  const modes = readBy(modesSchema, asked, (message) => {
+    throw new HttpError(400, 'invalid_argument', `stream_mode: ${message}`)
+  })
+  await requireThread(context, call)
+  const lastEventId = call.request.headers.get('last-event-id') ?? undefined
+  const from = await placeOf(context.engine, call, lastEventId)
+  const request = { threadId, principal, modes: modes.length > 0 ? modes : DEFAULT_MODES, from }
+  const source = sourceOf((signal) => threadFrames(context, { ...request, signal }))
+  return sseResponse(source, { signal: call.signal, onError: reporterOf(context, call) })
+}
+
+const DEFAULT_MODES: readonly ThreadMode[] = ['run_modes']

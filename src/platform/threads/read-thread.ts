@@ -1,0 +1,124 @@
+import { HttpError } from '../../http/index.ts'
+import type { Principal } from '../../principal.ts'
+import { presentState } from '../../requests/state.ts'
+import type { ThreadAddress, ThreadEvent } from '../../runs/index.ts'
+import type { PlatformContext } from '../context.ts'
+import { type Frame, fieldsOf } from '../frames/frame.ts'
+import { framesOfRun, type SentFrame } from '../frames/read-frames.ts'
+
+/** `run_modes`: the frames of all runs; `lifecycle`: those that begin and end them; `state_update`: states written from outside. */
+export type ThreadMode = 'run_modes' | 'lifecycle' | 'state_update'
+
+export interface ThreadFramesRequest {
+  readonly threadId: string
+  readonly principal: Principal | null
+  readonly modes: readonly ThreadMode[]
+  /** Give what comes after it. */
+  readonly from: Place
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A place between two frames. */
+export interface Place {
+  /** The event of the log that the last frame before it was made of. */
+  readonly seq: number
+  /** The number of that frame among those of its event. */
+  readonly frame: number
+  /** The sequence number before the first event of its run, with which the frames of the run begin. */
+  readonly start: number
+}
+
+type Engine = PlatformContext['engine']
+
+/**
+ * The frames of a thread, run after run, without an end. A frame has the id `<seq>-<n>` of its event in the log and its number among
+ * the frames of that event, which are the same on every instance and for every reader.
+ *
+ * Throws `no_such_thread` once the thread is deleted.
+ */
+export async function* threadFrames(
+  { engine }: Pick<PlatformContext, 'engine'>,
+  { threadId, principal, modes, from, signal }: ThreadFramesRequest,
+): AsyncGenerator<readonly SentFrame[], void, undefined> {
+  const thread = { threadId, principal }
+  let run: { readonly id: string; readonly frames: Awaited<ReturnType<typeof framesOfRun>> } | undefined
+
+  async function framesOf(event: ThreadEvent): Promise<readonly (Frame | undefined)[]> {
+    const { runId, method, namespace, data } = event
+    if (runId === '') return [await stateUpdate(event)]
+    if (run?.id !== runId) run = { id: runId, frames: await framesOfRun(engine, { ...thread, runId }) }
+    const { frames } = run
+    const made = (await frames.framesOf(event)).map((frame) => (frames.isAsked(frame) ? frame : undefined))
+    const isEnd = method === 'lifecycle' && namespace.length === 0 && ENDS.includes(fieldsOf(data).event)
+    return isEnd ? [...made, doneFrame(runId)] : made
+  }
+
+  async function stateUpdate({ method, seq, data }: ThreadEvent): Promise<Frame | undefined> {
+    const { mode, data: checkpointId } = fieldsOf(data)
+    if (method !== 'chunks' || mode !== 'state_update' || seq <= from.seq || !modes.includes('state_update'))
+      return undefined
+    const record = await engine.findThread(thread)
+    const state = record && (await engine.readState(record, { checkpointId: String(checkpointId) }))
+    return (
+      state && {
+        event: 'state_update',
+        namespace: [],
+        data: { state: presentState(state), thread_id: threadId },
+      }
+    )
+  }
+
+  const isAsked = ({ event, mode }: Frame): boolean =>
+    event === 'state_update' ||
+    modes.includes('run_modes') ||
+    (mode === undefined && modes.includes('lifecycle'))
+
+  for await (const batch of engine.eventBatches({
+    ...thread,
+    after: from.start,
+    ...(signal && { signal }),
+  })) {
+    const given: SentFrame[] = []
+    for (const event of batch) {
+      if (event.type !== 'event' || event.eventId.startsWith('synth:')) continue
+      const frames = await framesOf(event)
+      frames.forEach((frame, n) => {
+        const isNew = event.seq > from.seq || (event.seq === from.seq && n > from.frame)
+        if (isNew && frame && isAsked(frame)) given.push({ ...frame, id: `${event.seq}-${n}` })
+      })
+    }
+    yield given
+  }
+}
+
+const ENDS: readonly unknown[] = ['completed', 'failed', 'interrupted']
+
+const doneFrame = (runId: string): Frame => ({
+  event: 'metadata',
+  namespace: [],
+  data: { status: 'run_done', run_id: runId },
+})
+
+const BEGINNING: Place = { seq: 0, frame: -1, start: 0 }
+
+/**
+ * Where the stream of a thread begins: after a frame; before the first one for `-` and `-1`; without an id before the run in
+ * progress, else at the end of the log. Throws 400 for an id that is none of these.
+ */
+export async function placeOf(engine: Engine, thread: ThreadAddress, lastEventId?: string): Promise<Place> {
+  if (lastEventId === '-' || lastEventId === '-1') return BEGINNING
+  const head = await engine.head(thread)
+  if (lastEventId === undefined) return nowOf(engine, thread, head)
+  const [, seq, frame] = /^(\d{1,15})-(\d{1,9})$/.exec(lastEventId) ?? []
+  if (seq === undefined)
+    throw new HttpError(400, 'invalid_argument', 'Last-Event-ID: the id of an event of this stream, or "-".')
+  // An id beyond the log is of a log that is gone.
+  return Number(seq) > head ? BEGINNING : { seq: Number(seq), frame: Number(frame), start: 0 }
+}
+
+async function nowOf(engine: Engine, thread: ThreadAddress, head: number): Promise<Place> {
+  const { activeRunId = null } = (await engine.findThread(thread)) ?? {}
+  const run = activeRunId === null ? undefined : await engine.getRun({ ...thread, runId: activeRunId })
+  const start = Math.min(head, (run?.firstSeq ?? head + 1) - 1)
+  return { seq: start, frame: Number.POSITIVE_INFINITY, start }
+}
