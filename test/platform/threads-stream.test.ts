@@ -168,6 +168,20 @@ test('the run in progress is streamed from its start, on another instance too', 
   expect(ended[1]).toEqual(ended[0])
 })
 
+test('the thread of another owner is not found', async () => {
+  const { origin } = await serveAgents({
+    agents: AGENTS,
+    authenticate: (asked) => ({ id: asked.headers.get('x-user') ?? 'nobody' }),
+  })
+  const [ann, bob] = [{ 'x-user': 'ann' }, { 'x-user': 'bob' }]
+  expect((await request(origin, 'POST', '/threads', { thread_id: 'mine' }, ann)).status).toBe(200)
+  expect((await request(origin, 'GET', '/threads/mine/stream', undefined, bob)).status).toBe(404)
+  const stop = new AbortController()
+  const own = await fetch(`${origin}/threads/mine/stream`, { headers: ann, signal: stop.signal })
+  expect(own.status).toBe(200)
+  stop.abort()
+})
+
 test('unknown threads, modes and ids are refused, and a socket has the same path', async () => {
   const { origin, client } = await serve()
   const { thread_id } = await client.threads.create()

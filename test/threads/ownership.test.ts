@@ -4,6 +4,7 @@ import type { Authenticate, Authorize, Principal } from '../../src/index.ts'
 import { ASSISTANT_ROUTES } from '../../src/platform/assistants/routes.ts'
 import { langgraphAuth } from '../../src/platform/index.ts'
 import { RUN_ROUTES } from '../../src/platform/runs/routes.ts'
+import { STORE_ROUTES } from '../../src/platform/store/routes.ts'
 import { THREAD_ROUTES } from '../../src/platform/threads/routes.ts'
 import { approval } from '../fixtures/graphs.ts'
 import { request } from '../kit/client.ts'
@@ -108,7 +109,7 @@ const PLATFORM_ROUTES = [
   'DELETE /runs/crons/:cron_id',
   'POST /runs/crons/search',
   'POST /runs/crons/count',
-  ...[...RUN_ROUTES, ...ASSISTANT_ROUTES, ...THREAD_ROUTES].map(
+  ...[...RUN_ROUTES, ...ASSISTANT_ROUTES, ...STORE_ROUTES, ...THREAD_ROUTES].map(
     ([method, pattern]) => `${method} ${pattern}`,
   ),
 ]
