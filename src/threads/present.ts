@@ -1,5 +1,5 @@
 import type { PendingInterrupt, SnapshotTask, StateSnapshot } from '../agents/agent.ts'
-import type { ThreadState } from '../requests/state.ts'
+import type { ThreadState } from '../agents/thread-state.ts'
 import { metadataOf, type ThreadRecord, unanswered } from '../runs/index.ts'
 
 /** The state of a thread that has no checkpoint yet. */

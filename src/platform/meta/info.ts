@@ -1,5 +1,4 @@
 import { VERSION } from '../../version.ts'
-import type { PlatformSwitches } from '../context.ts'
 
 /** What a server can say of its surroundings, which it cannot see itself. */
 export interface ServerSurroundings {
@@ -11,7 +10,10 @@ export interface ServerSurroundings {
 
 /** The answer of `GET /info`, with a flag for each part that clients look for. */
 export const infoOf = (
-  { disable_assistants, disable_runs }: PlatformSwitches,
+  {
+    disable_assistants,
+    disable_runs,
+  }: { readonly disable_assistants?: boolean | undefined; readonly disable_runs?: boolean | undefined },
   { langgraph_js_version, langsmith = false }: ServerSurroundings,
 ) => ({
   version: VERSION,

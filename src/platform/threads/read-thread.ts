@@ -1,6 +1,6 @@
+import { presentState } from '../../agents/thread-state.ts'
 import { HttpError } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
-import { presentState } from '../../requests/state.ts'
 import type { ThreadAddress, ThreadEvent } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { type Frame, fieldsOf } from '../frames/frame.ts'

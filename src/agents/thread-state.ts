@@ -1,4 +1,4 @@
-import type { CheckpointRef, StateSnapshot } from '../agents/agent.ts'
+import type { CheckpointRef, StateSnapshot } from './agent.ts'
 
 /** A snapshot as the SDK's `ThreadState`. */
 export interface ThreadState {
