@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
 import { acceptSockets, toNode } from '../../adapters/node.ts'
-import { createAgentServer, type OwnEngineOptions, type WebHandler } from '../../src/index.ts'
+import { type AgentServer, createAgentServer, type OwnEngineOptions } from '../../src/index.ts'
 import { type ThreadClient, threadClient } from './client.ts'
 import { errorMessage, unexpectedErrors } from './errors.ts'
 import { listen } from './listen.ts'
@@ -10,7 +10,7 @@ import { listen } from './listen.ts'
 /** A server of agents behind a real socket. It closes with the test, which fails if the server reported an error that the test did not take. */
 export interface Host {
   readonly origin: string
-  readonly server: WebHandler
+  readonly server: AgentServer
   /** The errors that `onError` was called with, without the failures of agents. */
   readonly errors: unknown[]
   /** Cuts every connection, as a proxy or a lost network does. */

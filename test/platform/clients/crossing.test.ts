@@ -124,7 +124,7 @@ describe.runIf(hasPostgres())('two instances over Postgres', () => {
     const thread = protocolThread(a, thread_id, 'slow')
     const again = await thread.run.start({ input: { notes: [] } })
     expect((await b.runs.get(thread_id, again.run_id!)).status).toMatch(/pending|running/)
-    await b.runs.cancel(thread_id, again.run_id, true)
+    await b.runs.cancel(thread_id, again.run_id!, true)
     expect((await a.runs.get(thread_id, again.run_id!)).status).toBe('interrupted')
     expect((await b.threads.get(thread_id)).status).not.toBe('busy')
   })
