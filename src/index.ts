@@ -30,6 +30,7 @@ export type {
   StateUpdate,
   StepUpdate,
 } from './agents/agent.ts'
+export type { AgentDescription, AgentDrawing, AgentSchemas, JsonSchema } from './agents/description.ts'
 export { AgentInputError, AgentRejection } from './agents/errors.ts'
 export {
   type AgentContext,
@@ -104,6 +105,7 @@ export { type ContentBlock, type Message, type MessageEvent, textOf, type Usage 
 export type { PlatformOptions, PlatformSwitches } from './platform/context.ts'
 export type {
   Authorize,
+  FilterValue,
   KeyOperators,
   MetadataFilter,
   Permission,
@@ -135,15 +137,20 @@ export {
   type QueuedRun,
   type Receipt,
   type Rendering,
+  type RollbackPoint,
+  type RunEnd,
   type RunEnding,
   type RunEndReason,
   RunError,
   type RunErrorCode,
   type RunEvent,
   type RunLimits,
+  type RunListQuery,
   type RunOrigin,
+  type RunRecord,
   type RunRequest,
   type RunResult,
+  type RunStatus,
   type RunTree,
   type RunUsage,
   type ServerEvent,

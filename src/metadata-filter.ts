@@ -3,7 +3,7 @@
  * A key that the metadata lack holds for no value.
  */
 export type MetadataFilter = {
-  readonly [key: string]: Scalar | KeyOperators | readonly MetadataFilter[]
+  readonly [key: string]: FilterValue | KeyOperators | readonly MetadataFilter[]
 } & {
   /** At least one of them has to hold; none does where there are none. */
   readonly $or?: readonly MetadataFilter[]
@@ -13,12 +13,13 @@ export type MetadataFilter = {
 
 export interface KeyOperators {
   /** The value itself. */
-  readonly $eq?: Scalar
+  readonly $eq?: FilterValue
   /** The value is a list that has this item, or all of these. */
-  readonly $contains?: Scalar | readonly Scalar[]
+  readonly $contains?: FilterValue | readonly FilterValue[]
 }
 
-type Scalar = string | number | boolean | null
+/** A value without parts, of which a filter can say that it is equal. */
+export type FilterValue = string | number | boolean | null
 type Metadata = Readonly<Record<string, unknown>>
 
 /** Holds for nothing. */
@@ -39,9 +40,9 @@ export const passes = (filter: MetadataFilter | undefined, metadata: Metadata): 
   })
 
 /** The values that keys have to have, whatever else a filter wants: a search for them finds all that passes, and perhaps more. */
-export function equalitiesOf(filter: MetadataFilter): Readonly<Record<string, Scalar>> {
+export function equalitiesOf(filter: MetadataFilter): Readonly<Record<string, FilterValue>> {
   // Without a prototype, because a key may have any name.
-  const found: Record<string, Scalar> = Object.create(null)
+  const found: Record<string, FilterValue> = Object.create(null)
   for (const [key, wanted] of Object.entries(filter)) {
     const { $eq } = operatorsOf(wanted)
     if (key === '$and') for (const one of filtersOf(wanted)) Object.assign(found, equalitiesOf(one))
@@ -86,7 +87,7 @@ const filtersOf = (wanted: unknown): readonly MetadataFilter[] => wanted as read
 const operatorsOf = (wanted: unknown): KeyOperators =>
   isObject(wanted) ? wanted : isScalar(wanted) ? { $eq: wanted } : {}
 
-const isScalar = (value: unknown): value is Scalar =>
+const isScalar = (value: unknown): value is FilterValue =>
   value === null || ['string', 'number', 'boolean'].includes(typeof value)
 
 /** Not so a `Map` or a list, which would look like a filter that wants nothing. */

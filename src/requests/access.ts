@@ -2,7 +2,7 @@ import { type Call, HttpError, type Principal } from '../http/index.ts'
 import { filterOf, type MetadataFilter } from '../metadata-filter.ts'
 import { withStanding } from '../principal.ts'
 
-export type { KeyOperators, MetadataFilter } from '../metadata-filter.ts'
+export type { FilterValue, KeyOperators, MetadataFilter } from '../metadata-filter.ts'
 
 export type ThreadAction =
   | 'threads:list'

@@ -34,6 +34,7 @@ export {
   metadataOf,
   type OpenInterrupt,
   type QueuedRun,
+  type RollbackPoint,
   type RunEnd,
   type RunRecord,
   type RunStatus,

@@ -1,27 +1,30 @@
-import * as schemasOfZod from '@langchain/langgraph/zod/schema'
 import type { AgentDescription, AgentDrawing, AgentSchemas, JsonSchema } from '../description.ts'
 import type { Graph } from './graph.ts'
 
 /** What a graph says of itself at run time. The types of a graph whose state is an `Annotation` exist in TypeScript only. */
 export const describeGraph = (graph: Graph): AgentDescription => ({
   drawing: async ({ xray }) => (await graph.getGraphAsync({ xray })).toJSON() as AgentDrawing,
-  schemas: async () => schemasOf(graph),
+  schemas: async () => schemasOf(graph, await readSchemas()),
   async subgraphs({ namespace, recurse }) {
+    const read = await readSchemas()
     const found: [string, AgentSchemas][] = []
     for await (const [name, subgraph] of graph.getSubgraphsAsync(namespace, recurse))
-      found.push([name, schemasOf(subgraph)])
+      found.push([name, schemasOf(subgraph, read)])
     return Object.fromEntries(found)
   },
 })
 
-function schemasOf(graph: Graph): AgentSchemas {
+/** Not imported above: bundlers that make one file of all would load LangGraph with whatever never describes a graph. */
+const readSchemas = () => import('@langchain/langgraph/zod/schema')
+
+function schemasOf(graph: Graph, of: Awaited<ReturnType<typeof readSchemas>>): AgentSchemas {
   const state = graph.builder?._schemaRuntimeDefinition
   return {
-    input: known(() => schemasOfZod.getInputTypeSchema(graph)),
-    output: known(() => schemasOfZod.getOutputTypeSchema(graph)),
+    input: known(() => of.getInputTypeSchema(graph)),
+    output: known(() => of.getOutputTypeSchema(graph)),
     // A `StateSchema` writes its own schema. Of zod schemas the platform shows what nodes may write.
-    state: known(() => state?.getJsonSchema?.() ?? schemasOfZod.getUpdateTypeSchema(graph)),
-    config: known(() => schemasOfZod.getConfigTypeSchema(graph)),
+    state: known(() => state?.getJsonSchema?.() ?? of.getUpdateTypeSchema(graph)),
+    config: known(() => of.getConfigTypeSchema(graph)),
   }
 }
 
