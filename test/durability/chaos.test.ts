@@ -11,7 +11,6 @@ import {
   expectKept,
   expectOwnTokens,
   expectSoundLog,
-  isTold,
   type Logged,
   leftoversOf,
   readLog,
@@ -111,8 +110,7 @@ describe.each(backends)('$name', async (backend) => {
       .toBe(true)
     const log = await readLog(storage, threadId)
     expectSoundLog(log)
-    const told = log.filter(isTold)
-    await follower.until((seen) => seen.length >= told.length)
+    await follower.until((seen) => seen.length >= log.length)
     expectKept(log, follower.seen)
     for (const run of runs) await expectOneEnd(log, threadId, run)
     if (life.assistant === 'tokens') for (const run of runs) expectOwnTokens(log, run)

@@ -29,9 +29,6 @@ export async function readLog({ store }: OpenedStorage, threadId: string): Promi
   }
 }
 
-/** Whether clients of the protocol get the event. A state that is written between two runs is told to those of the REST alone. */
-export const isTold = ({ method }: Logged): boolean => method !== 'chunks'
-
 /**
  * Expects what must hold of every log. Its seqs are 1 to n. No writer's event follows one of a later writer. Each run begins
  * once and ends at most once, nothing of it follows its end, and two runs never mix.
@@ -40,8 +37,7 @@ export function expectSoundLog(log: readonly Logged[]): void {
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, i) => i + 1))
   const tokens = log.map(tokenOf)
   expect(tokens).toEqual([...tokens].sort((a, b) => a - b))
-  const turns = log.map(({ runId }) => runId).filter((run, i, all) => run !== all[i - 1])
-  const order = turns.filter((run) => run !== '')
+  const order = log.map(({ runId }) => runId).filter((run, i, all) => run !== all[i - 1])
   expect(new Set(order).size, `runs of a thread take turns: ${order}`).toBe(order.length)
   for (const run of order) {
     const own = log.filter(({ runId }) => runId === run)

@@ -123,23 +123,6 @@ test('lifecycle has only the begin and the end of runs, with the error of one th
   ])
 })
 
-test('state_update has the states that are written outside of runs, as getState gives them', async () => {
-  const { origin, client } = await serve()
-  const { thread_id } = await client.threads.create({ graphId: 'ask' })
-  const { run_id } = await client.runs.create(thread_id, 'ask', { input: { notes: ['a'] } })
-  await client.runs.join(thread_id, run_id)
-  const live = await join(origin, thread_id, { streamMode: ['state_update'] })
-  await client.threads.updateState(thread_id, { values: { notes: ['b'] } })
-  const isUpdate = ({ event }: Part) => event === 'state_update'
-  const [update, ...others] = await live.take(isUpdate)
-  expect(others).toEqual([])
-  expect(update!.data).toEqual({ thread_id, state: await client.threads.getState(thread_id) })
-  const again = await join(origin, thread_id, { lastEventId: '-', streamMode: ['lifecycle', 'state_update'] })
-  const parts = await again.take(isUpdate)
-  expect(namesOf(parts)).toEqual(['metadata', 'metadata', 'state_update'])
-  expect(parts.at(-1)).toEqual(update)
-})
-
 test('the run in progress is streamed from its start, on another instance too', async () => {
   const storage = { store: memoryStore(), checkpointer: memoryCheckpointer() }
   let release = () => {}

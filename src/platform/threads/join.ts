@@ -8,7 +8,7 @@ import type { PlatformContext } from '../context.ts'
 import { sourceOf } from '../frames/read-frames.ts'
 import { placeOf, type ThreadMode, threadFrames } from './read-thread.ts'
 
-const modesSchema = /* @__PURE__ */ list(/* @__PURE__ */ oneOf('run_modes', 'lifecycle', 'state_update'))
+const modesSchema = /* @__PURE__ */ list(/* @__PURE__ */ oneOf('run_modes', 'lifecycle'))
 
 /**
  * `GET /threads/{thread_id}/stream?stream_mode`, with `Last-Event-ID`: what happens on a thread from now on or after an id, run after

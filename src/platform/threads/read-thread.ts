@@ -1,4 +1,3 @@
-import { presentState } from '../../agents/thread-state.ts'
 import { HttpError } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
 import type { ThreadAddress, ThreadEvent } from '../../runs/index.ts'
@@ -6,8 +5,8 @@ import type { PlatformContext } from '../context.ts'
 import { type Frame, fieldsOf } from '../frames/frame.ts'
 import { framesOfRun, type SentFrame } from '../frames/read-frames.ts'
 
-/** `run_modes`: the frames of all runs; `lifecycle`: those that begin and end them; `state_update`: states written from outside. */
-export type ThreadMode = 'run_modes' | 'lifecycle' | 'state_update'
+/** `run_modes`: the frames of all runs; `lifecycle`: those that begin and end them. */
+export type ThreadMode = 'run_modes' | 'lifecycle'
 
 export interface ThreadFramesRequest {
   readonly threadId: string
@@ -45,7 +44,6 @@ export async function* threadFrames(
 
   async function framesOf(event: ThreadEvent): Promise<readonly (Frame | undefined)[]> {
     const { runId, method, namespace, data } = event
-    if (runId === '') return [await stateUpdate(event)]
     if (run?.id !== runId) run = { id: runId, frames: await framesOfRun(engine, { ...thread, runId }) }
     const { frames } = run
     const made = (await frames.framesOf(event)).map((frame) => (frames.isAsked(frame) ? frame : undefined))
@@ -53,25 +51,8 @@ export async function* threadFrames(
     return isEnd ? [...made, doneFrame(runId)] : made
   }
 
-  async function stateUpdate({ method, seq, data }: ThreadEvent): Promise<Frame | undefined> {
-    const { mode, data: checkpointId } = fieldsOf(data)
-    if (method !== 'chunks' || mode !== 'state_update' || seq <= from.seq || !modes.includes('state_update'))
-      return undefined
-    const record = await engine.findThread(thread)
-    const state = record && (await engine.readState(record, { checkpointId: String(checkpointId) }))
-    return (
-      state && {
-        event: 'state_update',
-        namespace: [],
-        data: { state: presentState(state), thread_id: threadId },
-      }
-    )
-  }
-
   const isAsked = ({ event, mode }: Frame): boolean =>
-    event === 'state_update' ||
-    modes.includes('run_modes') ||
-    (mode === undefined && modes.includes('lifecycle'))
+    modes.includes('run_modes') || (mode === undefined && modes.includes('lifecycle'))
 
   for await (const batch of engine.eventBatches({
     ...thread,

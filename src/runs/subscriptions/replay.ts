@@ -55,8 +55,7 @@ export async function locateStart(
   const needsState = after > 0 || head === 0 || thread.supersededThroughSeq > 0
   const prologue = needsState ? await state() : []
   // A run that began meanwhile may have written the state that was read. It tells its states itself.
-  const hasBegun =
-    head === 0 && prologue.length > 0 && (await lastRunOf(context, threadId)) !== thread.lastRunId
+  const hasBegun = head === 0 && prologue.length > 0 && (await store.inspect(threadId)).head > 0
   return {
     after,
     prologue: hasBegun ? [] : prologue,
@@ -64,9 +63,6 @@ export async function locateStart(
     createdAt,
   }
 }
-
-const lastRunOf = async ({ store }: RunContext, threadId: string): Promise<string | null> =>
-  (await loadThread(store, threadId))?.record.lastRunId ?? null
 
 /** The sequence number a subscriber has already seen, or undefined for one that wants everything. */
 async function cursorOf(

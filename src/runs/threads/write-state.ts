@@ -3,14 +3,13 @@ import { reaches } from '../../principal.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { FencedError } from '../../storage/errors.ts'
-import type { Op, PartitionState } from '../../storage/store/store.ts'
+import type { PartitionState } from '../../storage/store/store.ts'
 import { sleep } from '../../time.ts'
 import { type RunContext, readerOf } from '../context.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import { keepRenewing } from '../execution/lease.ts'
 import { recoverThread } from '../execution/recover.ts'
 import { withoutRefusalText } from '../failures.ts'
-import { encodeFrame, pendingEvent } from '../log/frame.ts'
 import {
   concurrentDuplicate,
   deleteReceipt,
@@ -53,7 +52,9 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
   try {
     written ??= await putCheckpoint(context, write, held)
     const waits = await waitsAfter(context, write, held.thread, written)
-    return await retryConflicts(() => recordWrite(context, write, held, waits, written!))
+    const receipt: Written = { checkpointId: written, appliedThroughSeq: held.head }
+    await retryConflicts(() => recordWrite(context, write, held, waits, receipt))
+    return receipt
   } catch (error) {
     const refused = error instanceof AgentInputError || error instanceof RunError
     await releaseLease(
@@ -194,33 +195,18 @@ async function waitsAfter(
   throw new RunError('no_such_checkpoint', 'The written checkpoint could not be read back.')
 }
 
-/**
- * Tells clients of the REST that follow the thread which state of the root was written. No channel of the protocol has the event:
- * LangGraph's pages stop reading where a run ends, and take what comes then for a part of the next run.
- */
-function tell({ token, head }: Held, checkpointId: string): Op {
-  const data = { mode: 'state_update', data: checkpointId }
-  const event = pendingEvent({ method: 'chunks', namespace: [], data }, '')
-  return { op: 'append', token, events: [encodeFrame(event, token, head + 1)] }
-}
-
 async function recordWrite(
   context: RunContext,
   write: StateWrite,
   held: Held,
   { interrupts, status }: Waits,
-  checkpointId: string,
-): Promise<Written> {
+  receipt: Written,
+): Promise<void> {
   const { store } = context
   const { threadId } = write
   const read = await loadThread(store, threadId)
   const thread = read?.record ?? held.thread
   const now = Date.now()
-  const told = write.checkpointNs ? [] : [tell(held, checkpointId)]
-  const appliedThroughSeq = held.head + told.length
-  // A log without events of runs is not enough to show the state.
-  const isSuperseded = write.checkpointId !== undefined || held.head === 0
-  const receipt: Written = { checkpointId, appliedThroughSeq }
   const changed: ThreadRecord = {
     ...thread,
     title: thread.title ?? write.title ?? null,
@@ -228,24 +214,18 @@ async function recordWrite(
     // A run that waits for its time may have come meanwhile.
     ...(thread.restStatus ? { restStatus: status } : { status }),
     restoredCheckpointId: null,
-    supersededThroughSeq: isSuperseded ? appliedThroughSeq : thread.supersededThroughSeq,
+    supersededThroughSeq: write.checkpointId === undefined ? thread.supersededThroughSeq : held.head,
     updatedAt: now,
     stateUpdatedAt: now,
   }
   const givenUp = status === 'interrupted' ? [] : await giveUpTask(store, thread)
   await store.commit(threadId, {
-    guards: [
-      guardThread(threadId, read),
-      { guard: 'fence', token: held.token },
-      { guard: 'head', seq: held.head },
-    ],
+    guards: [guardThread(threadId, read), { guard: 'fence', token: held.token }],
     ops: [
-      ...told,
       ...givenUp,
       putThread(changed),
       ...putReceipt(write.command, receipt),
       { op: 'release', token: held.token },
     ],
   })
-  return receipt
 }
