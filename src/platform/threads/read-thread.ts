@@ -51,7 +51,7 @@ export async function* threadFrames(
     return isEnd ? [...made, doneFrame(runId)] : made
   }
 
-  const isAsked = ({ event, mode }: Frame): boolean =>
+  const isAsked = ({ mode }: Frame): boolean =>
     modes.includes('run_modes') || (mode === undefined && modes.includes('lifecycle'))
 
   for await (const batch of engine.eventBatches({
