@@ -90,9 +90,9 @@ test('toNext() names the runtime that a route needs where it is the Edge runtime
 })
 
 test.each([
-  ['POST', '/runs/stream', undefined],
-  ['POST', '/threads/secret/runs/stream', undefined],
-  ['GET', '/assistants/secret', undefined],
+  ['POST', '/mcp', undefined],
+  ['POST', '/threads/secret/runs/secret/feedback', undefined],
+  ['GET', '/ui/secret', undefined],
   ['POST', '/assistants/search?secret', '/agents'],
   ['POST', '/threads/secret/commands', '/agents'],
 ])(
@@ -102,9 +102,12 @@ test.each([
     const response = await server.fetch(new Request(`http://host${path}`, { method }))
     expect(response.status).toBe(404)
     expect(response.headers.get('content-type')).toBe('application/json')
+    const places = ['threads', 'assistants', 'runs', 'ok', 'info', 'store'].map(
+      (place) => `${basePath ?? ''}/${place}`,
+    )
     expect(await response.json()).toEqual({
       error: 'not_found',
-      message: `There is nothing at this path. agentwire serves ${basePath ?? ''}/threads, /a2a, /.well-known here.`,
+      message: `There is nothing at this path. agentwire serves ${places.join(', ')}, /a2a, /.well-known here.`,
     })
     await server.close()
   },

@@ -50,7 +50,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/node': 6.5,
   'agentwire/express': 4,
   'agentwire/fastify': 5,
-  'agentwire/hono': 0.5,
+  'agentwire/hono': 0.55,
   'agentwire/next': 1,
   'agentwire/thread-metadata': 1.5,
 }

@@ -49,7 +49,7 @@ test.each<[Schema<unknown>, unknown, string]>([
     { channels: ['values'], since: 1.5 },
     `since: expected a whole number from 0 to ${2 ** 53 - 1}.`,
   ],
-  [historySchema, { limit: 1_001 }, 'limit: expected a whole number from 1 to 1000.'],
+  [historySchema, { limit: 1_001 }, 'limit: expected a whole number from 0 to 1000.'],
   [historySchema, { before: {} }, 'before: expected a checkpoint id, or an object that has one.'],
 ])('%# an invalid value is refused with its place and what was expected', (schema, value, message) => {
   expect(messageOf(schema, value)).toBe(message)
