@@ -77,7 +77,9 @@ describe.runIf(hasBrowser)('the conversation', () => {
       'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
       'base64',
     )
-    await page.getByLabel('Files', { exact: true }).setInputFiles([
+    const chooser = page.waitForEvent('filechooser')
+    await button(page, 'Attach files').click()
+    await (await chooser).setFiles([
       { name: 'dot.png', mimeType: 'image/png', buffer: png },
       { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('one two three') },
       { name: 'wrong.txt', mimeType: 'text/plain', buffer: Buffer.from('not this one') },
