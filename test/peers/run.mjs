@@ -32,6 +32,7 @@ const RANGES = {
   deepagents: '^1.10.7',
   langchain: '^1.5.0',
   // Next builds only what is no link.
+  croner: '^11.0.1',
   react: '^19.0.0',
   'react-dom': '^19.0.0',
   ai: '^6.0.0 || ^7.0.0',
