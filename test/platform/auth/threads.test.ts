@@ -45,7 +45,10 @@ const recordOf = (n: number, metadata: ThreadRecord['metadata']): ThreadRecord =
   metadata,
 })
 
-describe.each(STORES)('threads that a filter lets through, over $name', ({ open }) => {
+describe.each(STORES)('threads that a filter lets through, over $name', ({ name, open }) => {
+  // A database takes half a minute to write what memory takes a second for.
+  const many = name === 'memory' ? 20_000 : 2_000
+
   async function serve() {
     const store = await open()
     const engine = engineOf({ a: puppet().agent }, { store })
@@ -112,24 +115,24 @@ describe.each(STORES)('threads that a filter lets through, over $name', ({ open 
     expect(await list({ principal: EVERYONE })).toHaveLength(records.length)
   })
 
-  test('20,000 of two owners: each sees and counts their own', { timeout: 180_000 }, async () => {
+  test(`${many} of two owners: each sees and counts their own`, { timeout: 180_000 }, async () => {
     const { store, engine, list } = await serve()
-    for (let n = 0; n < 20_000; n += 100)
+    for (let n = 0; n < many; n += 100)
       await Promise.all(
         Array.from({ length: 100 }, (_, at) => recordOf(n + at, { owner: (n + at) % 2 ? 'bob' : 'ann' })).map(
           (record) => store.commit(record.threadId, { ops: [putThread(record)] }),
         ),
       )
     for (const [owner, newest] of [
-      ['ann', 't19998'],
-      ['bob', 't19999'],
+      ['ann', recordOf(many - 2, {}).threadId],
+      ['bob', recordOf(many - 1, {}).threadId],
     ] as const) {
       const principal = seeing({ owner })
-      expect(await engine.countThreads({ principal })).toBe(10_000)
+      expect(await engine.countThreads({ principal })).toBe(many / 2)
       const ids = await list({ principal, limit: 50 })
       expect([ids[0], ids.length]).toEqual([newest, 50])
       expect(ids.every((id) => Number(id.slice(1)) % 2 === (owner === 'bob' ? 1 : 0))).toBe(true)
-      expect((await list({ principal, offset: 9_990 })).length).toBe(10)
+      expect((await list({ principal, offset: many / 2 - 10 })).length).toBe(10)
     }
   })
 })
