@@ -14,6 +14,8 @@ export interface FramesRequest {
   readonly subgraphs?: boolean | undefined
   /** Give what comes after this frame; `-1` is before the first one. Default: everything. */
   readonly lastEventId?: string | undefined
+  /** Frames have no ids on LangGraph's servers where the run has no thread. Default: they have. */
+  readonly withoutIds?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -36,18 +38,18 @@ export interface SentFrame extends Frame {
  * Throws `no_such_run` when it is read first.
  */
 export const readFrames = (context: PlatformContext, request: FramesRequest): SseSource =>
-  sourceOf((signal) => numberedFrames(context, { ...request, signal }), request.signal)
+  sourceOf((signal) => numberedFrames(context, { ...request, signal }), request)
 
 /** Sends frames as server-sent events. It stops reading when its reader goes, or the signal says so. */
 export function sourceOf(
   read: (signal: AbortSignal) => AsyncGenerator<readonly SentFrame[], void, undefined>,
-  signal?: AbortSignal | undefined,
+  { signal, withoutIds }: Pick<FramesRequest, 'signal' | 'withoutIds'> = {},
 ): SseSource {
   const stop = new AbortController()
   const abort = () => stop.abort(signal?.reason)
   if (signal?.aborted) abort()
   signal?.addEventListener('abort', abort)
-  const batches = encoded(read(stop.signal))
+  const batches = encoded(read(stop.signal), withoutIds)
   return {
     async next() {
       const { done, value } = await batches.next()
@@ -63,11 +65,12 @@ export function sourceOf(
 
 async function* encoded(
   batches: AsyncIterable<readonly SentFrame[]>,
+  withoutIds: boolean | undefined,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   for await (const frames of batches) {
     const text = frames.map(({ id, event, namespace, data }) =>
       formatSse({
-        id: String(id),
+        id: withoutIds ? undefined : String(id),
         event: [event, ...namespace].join('|'),
         data: JSON.stringify(data) ?? 'null',
       }),

@@ -15,16 +15,16 @@ type Run = Pick<StartedRun, 'threadId' | 'runId' | 'principal'>
 export async function postRunAndStream(context: PlatformContext, call: FaceCall): Promise<Response> {
   const { on_disconnect, stream_mode, stream_subgraphs } = await bodyOf(runCreateSchema, call)
   const run = await startRun(context, call)
-  const isOfOwnThread = call.threadId === ''
   const frames = readFrames(context, {
     ...run,
     modes: stream_mode ?? ['values'],
     subgraphs: stream_subgraphs,
+    withoutIds: call.threadId === '',
   })
   const read =
     run.deletedBy === 'starter' ? { ...frames, cancel: disposing(context, call, run, frames) } : frames
   const source = on_disconnect === 'cancel' ? cancelling(context, call, run, read) : read
-  const response = sseResponse(isOfOwnThread ? withoutIds(source) : source, {
+  const response = sseResponse(source, {
     signal: call.signal,
     onError: reporterOf(context, call),
   })
@@ -84,16 +84,3 @@ const disposing =
     source.cancel()
     void dispose(context, call, run, context.engine.wait(run))
   }
-
-/** On LangGraph's servers the frames of a run without a thread have no ids. */
-function withoutIds(source: SseSource): SseSource {
-  const decoder = new TextDecoder()
-  const encoder = new TextEncoder()
-  return {
-    async next() {
-      const bytes = await source.next()
-      return bytes && encoder.encode(decoder.decode(bytes).replace(/^id: .*\n/gm, ''))
-    },
-    cancel: () => source.cancel(),
-  }
-}
