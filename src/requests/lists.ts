@@ -22,3 +22,15 @@ export async function* mapSome<T, R>(
   for (let at = 0; at < items.length; at += atOnce)
     yield* await Promise.all(items.slice(at, at + atOnce).map(change))
 }
+
+/** The headers of a page: how many there are in all, and the offset of the next page where there is one. */
+export const pageHeaders = (total: number, next: number): Record<string, string> => ({
+  'x-pagination-total': String(total),
+  ...(total > next && { 'x-pagination-next': String(next) }),
+})
+
+/** The named fields of a record, or all of them. */
+export const withFields = <T extends object>(record: T, fields: readonly string[] | undefined): Partial<T> =>
+  fields
+    ? (Object.fromEntries(Object.entries(record).filter(([field]) => fields.includes(field))) as Partial<T>)
+    : record

@@ -3,7 +3,7 @@ import { json, jsonList } from '../http/index.ts'
 import { bodyOf } from '../requests/body.ts'
 import { containing } from '../requests/contains.ts'
 import { reporterOf } from '../requests/errors.ts'
-import { mapSome } from '../requests/lists.ts'
+import { mapSome, pageHeaders, withFields } from '../requests/lists.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import type { Read } from '../requests/schema.ts'
 import { hasList, type MetadataValue, metadataOf, type ThreadRecord } from '../runs/index.ts'
@@ -38,19 +38,14 @@ export async function searchThreads(context: ThreadsContext, call: FaceCall): Pr
   const records = mapSome(items, READS_AT_ONCE, async ({ thread, state }) => {
     const known = state === undefined && readsState ? await newestState(engine, thread) : state
     const record = presentThread(thread, known ?? undefined)
-    const shown = Object.entries(record).filter(([field]) => isSelected(field))
     return {
-      ...Object.fromEntries(shown),
+      ...withFields(record, select),
       ...(extract && {
         extracted: Object.fromEntries(extract.map(([alias, path]) => [alias, valueAt(record, path)])),
       }),
     }
   })
-  const next = offset + items.length
-  const headers = {
-    'x-pagination-total': String(total),
-    ...(items.length > 0 && total > next && { 'x-pagination-next': String(next) }),
-  }
+  const headers = pageHeaders(total, items.length > 0 ? offset + items.length : total)
   return jsonList(records, reporterOf(context, call), { headers })
 }
 

@@ -4,7 +4,7 @@ import { empty, HttpError, json, jsonList } from '../http/index.ts'
 import { bodyOf } from '../requests/body.ts'
 import { reporterOf } from '../requests/errors.ts'
 import { commandKey } from '../requests/idempotency-key.ts'
-import { numberParam } from '../requests/lists.ts'
+import { numberParam, withFields } from '../requests/lists.ts'
 import { requireThread } from '../requests/require-thread.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import { titleOf } from '../requests/title.ts'
@@ -20,19 +20,15 @@ export async function getState(context: FaceContext, call: FaceCall): Promise<Re
   const subgraphs = searchParams.get('subgraphs') === 'true'
   const state = await stateAt(context, call, { checkpointId, subgraphs })
   const fields = searchParams.getAll('select').flatMap((names) => names.split(','))
-  return json(selected(state, fields.length > 0 ? fields : undefined))
+  return json(withFields(state, fields.length > 0 ? fields : undefined))
 }
-
-/** The fields of a state that the caller wants. Default: all. */
-const selected = (state: ThreadState, fields: readonly string[] | undefined): Partial<ThreadState> =>
-  fields ? Object.fromEntries(Object.entries(state).filter(([field]) => fields.includes(field))) : state
 
 /** `POST …/state/checkpoint`: the state at a checkpoint that the body names. */
 export async function postCheckpointState(context: FaceContext, call: FaceCall): Promise<Response> {
   const { checkpoint, subgraphs, select } = await bodyOf(checkpointStateSchema, call)
   const { checkpoint_id: checkpointId, checkpoint_ns: checkpointNs } = checkpoint
   const state = await stateAt(context, call, { checkpointId, checkpointNs, subgraphs })
-  return json(selected(state, select))
+  return json(withFields(state, select))
 }
 
 async function stateAt(context: FaceContext, call: FaceCall, query: StateQuery): Promise<ThreadState> {
@@ -111,5 +107,5 @@ async function* presented(
   snapshots: AsyncIterable<StateSnapshot>,
   select: readonly string[] | undefined,
 ): AsyncGenerator<Partial<ThreadState>> {
-  for await (const snapshot of snapshots) yield selected(presentState(snapshot), select)
+  for await (const snapshot of snapshots) yield withFields(presentState(snapshot), select)
 }

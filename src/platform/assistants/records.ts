@@ -17,6 +17,7 @@ import { type Call, HttpError, json } from '../../http/index.ts'
 import { permit, type ThreadResource } from '../../requests/access.ts'
 import { bodyOf } from '../../requests/body.ts'
 import { containing } from '../../requests/contains.ts'
+import { pageHeaders, withFields } from '../../requests/lists.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { Read } from '../../requests/schema.ts'
 import type { PlatformContext } from '../context.ts'
@@ -112,18 +113,8 @@ export async function search({ engine }: PlatformContext, call: FaceCall): Promi
     limit,
     offset,
   })
-  const selected = select && new Set<string>(select)
-  const page = items.map((assistant) => {
-    const shown = presentAssistant(assistant)
-    return selected ? Object.fromEntries(Object.entries(shown).filter(([key]) => selected.has(key))) : shown
-  })
-  const next = offset + limit
-  return json(page, {
-    headers: {
-      'x-pagination-total': `${total}`,
-      ...(total > next && { 'x-pagination-next': `${next}` }),
-    },
-  })
+  const page = items.map((assistant) => withFields(presentAssistant(assistant), select))
+  return json(page, { headers: pageHeaders(total, offset + limit) })
 }
 
 /** `POST /assistants/count`. */

@@ -3,6 +3,7 @@ import { passes } from '../../metadata-filter.ts'
 import { accessOf } from '../../principal.ts'
 import { bodyOf } from '../../requests/body.ts'
 import { containing } from '../../requests/contains.ts'
+import { pageHeaders, withFields } from '../../requests/lists.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { Read } from '../../requests/schema.ts'
 import type { PlatformContext } from '../context.ts'
@@ -38,16 +39,10 @@ export async function searchCrons(context: PlatformContext, call: FaceCall): Pro
   const { limit = 10, offset = 0, select } = query
   const { crons, total } = await find(context, call, query, offset, limit)
   const now = select?.includes('now') ? dateOf(await clockOf(context.engine.store)) : undefined
-  const shown = crons.map((cron) => {
-    const fields = Object.entries({ ...presentCron(cron), ...(now !== undefined && { now }) })
-    return Object.fromEntries(fields.filter(([field]) => select?.some((one) => one === field) ?? true))
-  })
-  const next = offset + crons.length
-  const headers = {
-    'x-pagination-total': String(total),
-    ...(crons.length === limit && next < total && { 'x-pagination-next': String(next) }),
-  }
-  return json(shown, { headers })
+  const shown = crons.map((cron) =>
+    withFields({ ...presentCron(cron), ...(now !== undefined && { now }) }, select),
+  )
+  return json(shown, { headers: pageHeaders(total, offset + limit) })
 }
 
 /** `POST /runs/crons/count`. */

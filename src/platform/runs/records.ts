@@ -2,7 +2,7 @@ import { empty, HttpError, json } from '../../http/index.ts'
 import { bodyOf, readBy } from '../../requests/body.ts'
 import { containing } from '../../requests/contains.ts'
 import { threadIdOf } from '../../requests/ids.ts'
-import { isSet, numberParam } from '../../requests/lists.ts'
+import { isSet, numberParam, pageHeaders, withFields } from '../../requests/lists.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import { type AgentEngine, RunError, type RunRecord, type ThreadRecord } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
@@ -29,17 +29,10 @@ export async function getRuns({ engine }: PlatformContext, call: FaceCall): Prom
   const found = await engine.listRuns({ ...addressOf(call), accept, offset, limit: limit + 1 })
   const runs = found.slice(0, limit)
   const selected = searchParams.getAll('select')
-  const shown = runs.map(presentRun).map((run) => (selected.length === 0 ? run : select(run, selected)))
-  return json(shown, {
-    headers: {
-      'x-pagination-total': String(offset + found.length),
-      ...(found.length > limit && { 'x-pagination-next': String(offset + limit) }),
-    },
-  })
+  const fields = selected.length === 0 ? undefined : selected
+  const shown = runs.map((run) => withFields(presentRun(run), fields))
+  return json(shown, { headers: pageHeaders(offset + found.length, offset + limit) })
 }
-
-const select = (run: object, fields: readonly string[]) =>
-  Object.fromEntries(Object.entries(run).filter(([field]) => fields.includes(field)))
 
 /** `GET …/runs/{run_id}`. */
 export async function getRun(context: PlatformContext, call: FaceCall): Promise<Response> {
