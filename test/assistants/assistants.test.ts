@@ -17,7 +17,7 @@ import {
 import { namedAssistant } from '../../src/requests/assistants.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
-import { STORES } from './stores.ts'
+import { PLACES } from '../kit/databases.ts'
 
 const AGENT_ID = 'fe096781-5601-53d2-b2f6-0d3403f7e9ca'
 const ann = { id: 'ann' }
@@ -53,9 +53,9 @@ test('settings are merged from left to right, those of configurable, context and
   })
 })
 
-describe.each(STORES)('assistants in $name', ({ open }) => {
+describe.each(PLACES)('assistants in $name', ({ open }) => {
   test('a graph has an assistant, found by its id, its name, an alias and the name of the default', async () => {
-    const engine = engineOver(await open())
+    const engine = engineOver((await open()).store)
     for (const name of [AGENT_ID, AGENT_ID.toUpperCase(), 'agent', 'old', '_'])
       expect(await findAssistant(engine, ann, name)).toMatchObject({
         assistantId: AGENT_ID,
@@ -71,7 +71,7 @@ describe.each(STORES)('assistants in $name', ({ open }) => {
   })
 
   test('an assistant is its owner’s, and another owner may have one of the same id', async () => {
-    const engine = engineOver(await open())
+    const engine = engineOver((await open()).store)
     const assistantId = crypto.randomUUID()
     const made = await createAssistant(engine, ann, { assistantId, graphId: 'old', config: { tags: ['t'] } })
     expect(made).toMatchObject({ assistantId, graphId: 'agent', name: 'Untitled', version: 1, owner: 'ann' })
@@ -92,7 +92,7 @@ describe.each(STORES)('assistants in $name', ({ open }) => {
   })
 
   test('a graph’s id cannot be taken, and a graph that is not there has no assistants', async () => {
-    const engine = engineOver(await open())
+    const engine = engineOver((await open()).store)
     expect(await createAssistant(engine, ann, { assistantId: AGENT_ID, graphId: 'other' })).toBeUndefined()
     await expect(createAssistant(engine, ann, { graphId: 'gone' })).rejects.toMatchObject({
       code: 'invalid_argument',
@@ -100,7 +100,7 @@ describe.each(STORES)('assistants in $name', ({ open }) => {
   })
 
   test('a change makes a version above every earlier one, and an earlier one can be put in use', async () => {
-    const engine = engineOver(await open())
+    const engine = engineOver((await open()).store)
     const { assistantId } = (await createAssistant(engine, ann, {
       graphId: 'agent',
       name: 'one',
@@ -138,7 +138,7 @@ describe.each(STORES)('assistants in $name', ({ open }) => {
   })
 
   test('concurrent changes are all kept, each as a version of its own', async () => {
-    const store = await open()
+    const { store } = await open()
     const engines = [engineOver(store), engineOver(store)]
     const { assistantId } = (await createAssistant(engines[0]!, ann, { graphId: 'agent' }))!
     const changes = Array.from({ length: 12 }, (_, i) =>
@@ -153,7 +153,7 @@ describe.each(STORES)('assistants in $name', ({ open }) => {
   })
 
   test('an owner’s changes of a system assistant are that owner’s, and go with the graph', async () => {
-    const store = await open()
+    const { store } = await open()
     const engine = engineOver(store)
     expect(await patchAssistant(engine, ann, 'agent', { name: 'mine' })).toMatchObject({
       assistantId: AGENT_ID,
@@ -176,7 +176,7 @@ describe.each(STORES)('assistants in $name', ({ open }) => {
   })
 
   test('pages, counts and orders are those of a list in memory', { timeout: 60_000 }, async () => {
-    const engine = engineOver(await open(), ['b graph', 'agent', 'zebra'])
+    const engine = engineOver((await open()).store, ['b graph', 'agent', 'zebra'])
     const names = ['Zeta', 'alpha', 'agent', 'b graph', 'Ünïcode 😀', '', 'alpha', 'ﬀ', '\0odd\ud800']
     for (let i = 0; i < 27; i++)
       await createAssistant(engine, ann, {

@@ -22,3 +22,8 @@ export const DATABASES: Readonly<Record<string, () => Promise<Shared | (() => Pr
     ]),
   ),
 }
+
+/** The same for tests of one instance. */
+export const PLACES: readonly { readonly name: string; open(): Promise<Place> }[] = Object.entries(
+  DATABASES,
+).map(([name, create]) => ({ name, open: async () => (await create())() }))

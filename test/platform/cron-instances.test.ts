@@ -1,7 +1,6 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { openStorage } from '../../src/storage/open.ts'
+import { describe, expect, test } from 'vitest'
 import { BACKENDS } from '../kit/backends.ts'
-import { type Place, sharedMemory } from '../kit/shared.ts'
+import { DATABASES } from '../kit/databases.ts'
 import { eventually } from '../kit/wait.ts'
 import { addCron, type Clock, startInstance, withClock } from './cron-servers.ts'
 import { dueByTheClock } from './wall-clock.ts'
@@ -26,30 +25,7 @@ const SCHEDULES = [BERLIN, NEW_YORK].flatMap((timezone) =>
   HOURS.flatMap((hour) => MINUTES.map((minute) => ({ timezone, schedule: `${minute} ${hour} * * *` }))),
 )
 
-const STORES: readonly { readonly name: string; readonly create: () => Promise<() => Promise<Place>> }[] = [
-  {
-    name: 'memory',
-    async create() {
-      const open = sharedMemory()
-      return async () => open()
-    },
-  },
-  ...BACKENDS.filter((backend) => backend.installed()).map((backend) => ({
-    name: backend.name,
-    async create() {
-      const database = await backend.create()
-      onTestFinished(() => database.remove())
-      return async () => {
-        const storage = await openStorage(database.url)
-        await storage.setup()
-        onTestFinished(() => storage.close())
-        return storage
-      }
-    },
-  })),
-]
-
-describe.each(STORES)('three instances over $name', ({ name, create }) => {
+describe.each(Object.entries(DATABASES))('three instances over %s', (name, create) => {
   // Every change in memory, and one in each database.
   const changes = name === 'memory' ? CHANGES : [CHANGES[BACKENDS.findIndex((one) => one.name === name)]!]
   test.each(changes)(

@@ -1,42 +1,22 @@
 import { MemorySaver } from '@langchain/langgraph'
 import { Client } from '@langchain/langgraph-sdk'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import {
-  type AgentServer,
-  defineAgent,
-  memoryCheckpointer,
-  memoryStore,
-  type OwnEngineOptions,
-} from '../../src/index.ts'
-import { openStorage } from '../../src/storage/open.ts'
+import { type AgentServer, defineAgent, memoryStore, type OwnEngineOptions } from '../../src/index.ts'
 import { approval } from '../fixtures/graphs.ts'
-import { BACKENDS } from '../kit/backends.ts'
 import { request } from '../kit/client.ts'
+import { PLACES } from '../kit/databases.ts'
 import { serveAgents } from '../kit/host.ts'
 import { eventually } from '../kit/wait.ts'
 
 type Storage = Required<Pick<OwnEngineOptions, 'store' | 'checkpointer'>>
 
 const STORES: readonly { name: string; open(): Promise<Storage> }[] = [
-  { name: 'memory', open: async () => ({ store: memoryStore(), checkpointer: memoryCheckpointer() }) },
+  ...PLACES,
   {
     name: "memory with LangGraph's MemorySaver",
     open: async () => ({ store: memoryStore(), checkpointer: new MemorySaver() as never }),
   },
-  ...BACKENDS.filter((backend) => backend.installed()).map((backend) => ({
-    name: backend.name,
-    async open() {
-      const database = await backend.create()
-      const { store, checkpointer, setup, close } = await openStorage(database.url)
-      await setup()
-      onTestFinished(async () => {
-        await close()
-        await database.remove()
-      })
-      return { store, checkpointer }
-    },
-  })),
 ]
 
 const AGENTS = {

@@ -1,27 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { newThread, putThread, type ThreadRecord } from '../../src/runs/records/records.ts'
-import { memoryStore } from '../../src/storage/memory/store.ts'
-import { openStorage } from '../../src/storage/open.ts'
-import type { Op, Store } from '../../src/storage/store/store.ts'
-import { BACKENDS } from '../kit/backends.ts'
+import type { Op } from '../../src/storage/store/store.ts'
+import { PLACES } from '../kit/databases.ts'
 import { engineOf } from '../kit/engine.ts'
 import { puppet } from '../kit/puppet.ts'
-
-const STORES: readonly { name: string; open(): Promise<Store> }[] = [
-  { name: 'memory', open: async () => memoryStore() },
-  ...BACKENDS.filter((backend) => backend.installed()).map((backend) => ({
-    name: backend.name,
-    async open() {
-      const database = await backend.create()
-      const { store, close } = await openStorage(database.url)
-      onTestFinished(async () => {
-        await close()
-        await database.remove()
-      })
-      return store
-    },
-  })),
-]
 
 const STATUSES = ['idle', 'busy', 'interrupted', 'error'] as const
 
@@ -33,9 +15,9 @@ const recordOf = (n: number, owner: string | null): ThreadRecord => ({
   status: STATUSES[n % 4]!,
 })
 
-describe.each(STORES)('threads over $name', ({ open }) => {
+describe.each(PLACES)('threads over $name', ({ open }) => {
   async function serve() {
-    const store = await open()
+    const { store } = await open()
     const engine = engineOf({ a: puppet().agent }, { store })
     onTestFinished(() => engine.close())
     const list = async (query: Parameters<typeof engine.listThreads>[0]) => {

@@ -3,37 +3,11 @@ import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { createAgentServer, type ThreadResource } from '../../src/index.ts'
-import { openStorage } from '../../src/storage/open.ts'
 import { approval, chat } from '../fixtures/graphs.ts'
-import { BACKENDS } from '../kit/backends.ts'
+import { DATABASES } from '../kit/databases.ts'
 import { rootStates } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
 import { custom, puppet } from '../kit/puppet.ts'
-import { type Place, sharedMemory } from '../kit/shared.ts'
-
-/** A storage that each server opens for itself. */
-type Opens = () => Promise<Place>
-
-const STORAGES: Readonly<Record<string, () => Promise<Opens>>> = {
-  memory: async () => {
-    const shared = sharedMemory()
-    return async () => shared()
-  },
-  ...Object.fromEntries(
-    BACKENDS.filter((backend) => backend.installed()).map((backend) => [
-      backend.name,
-      async () => {
-        const database = await backend.create()
-        onTestFinished(() => database.remove())
-        return async () => {
-          const storage = await openStorage(database.url)
-          onTestFinished(() => storage.close())
-          return storage
-        }
-      },
-    ]),
-  ),
-}
 
 const asks = defineAgent({
   async run({ interrupt, message }) {
@@ -54,7 +28,7 @@ const AGENTS: Readonly<Record<string, { readonly agent: () => Agent; readonly in
 
 const OTHER = { other: puppet().agent, third: puppet().agent }
 
-describe.each(Object.entries(STORAGES))('over %s', (_, open) => {
+describe.each(Object.entries(DATABASES))('over %s', (_, open) => {
   test.each(Object.entries(AGENTS))(
     'a thread of %s that is gone can be read and deleted',
     async (_, { agent, input }) => {

@@ -5,33 +5,13 @@ import { type MetadataFilter, passes } from '../../../src/metadata-filter.ts'
 import { langgraphAuth } from '../../../src/platform/index.ts'
 import { EVERYONE, withStanding } from '../../../src/principal.ts'
 import { newThread, putThread, type ThreadRecord } from '../../../src/runs/records/records.ts'
-import { memoryStore } from '../../../src/storage/memory/store.ts'
-import { openStorage } from '../../../src/storage/open.ts'
-import type { Store } from '../../../src/storage/store/store.ts'
 import { approval } from '../../fixtures/graphs.ts'
-import { BACKENDS } from '../../kit/backends.ts'
+import { PLACES } from '../../kit/databases.ts'
 import { engineOf } from '../../kit/engine.ts'
 import { isTerminal } from '../../kit/events.ts'
 import { serveAgents } from '../../kit/host.ts'
 import { puppet } from '../../kit/puppet.ts'
 import { bearer, clientOf, knowing, owning } from './users.ts'
-
-const STORES: readonly { name: string; open(): Promise<Store> }[] = [
-  { name: 'memory', open: async () => memoryStore() },
-  ...BACKENDS.filter((backend) => backend.installed()).map((backend) => ({
-    name: backend.name,
-    async open() {
-      const database = await backend.create()
-      const { store, setup, close } = await openStorage(database.url)
-      await setup()
-      onTestFinished(async () => {
-        await close()
-        await database.remove()
-      })
-      return store
-    },
-  })),
-]
 
 const seeing = (metadataFilter: MetadataFilter) =>
   withStanding({ id: 'ann' }, { owner: EVERYONE.id, metadataFilter })
@@ -45,12 +25,12 @@ const recordOf = (n: number, metadata: ThreadRecord['metadata']): ThreadRecord =
   metadata,
 })
 
-describe.each(STORES)('threads that a filter lets through, over $name', ({ name, open }) => {
+describe.each(PLACES)('threads that a filter lets through, over $name', ({ name, open }) => {
   // A database takes half a minute to write what memory takes a second for.
   const many = name === 'memory' ? 20_000 : 2_000
 
   async function serve() {
-    const store = await open()
+    const { store } = await open()
     const engine = engineOf({ a: puppet().agent }, { store })
     onTestFinished(() => engine.close())
     const list = async (query: Parameters<typeof engine.listThreads>[0]) => {
