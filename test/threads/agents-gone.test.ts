@@ -8,6 +8,7 @@ import { DATABASES } from '../kit/databases.ts'
 import { rootStates } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
 import { custom, puppet } from '../kit/puppet.ts'
+import { sharedMemory } from '../kit/shared.ts'
 
 const asks = defineAgent({
   async run({ interrupt, message }) {
