@@ -1,5 +1,5 @@
 import { DeliveryError } from './errors.ts'
-import { createRequester, type DeliveryOptions, type GuardedRequest } from './requests.ts'
+import type { createRequester, DeliveryOptions, GuardedRequest } from './requests.ts'
 import type { Answer } from './send.ts'
 
 export type { DeliveryOptions }
@@ -9,10 +9,16 @@ export type DeliveryRequest = Omit<GuardedRequest, 'method' | 'keepsBody'>
 /** Posts a request. Settles with the status of the answer, which is 2xx, and throws `DeliveryError` in every other case. */
 export type Deliver = (request: DeliveryRequest) => Promise<{ readonly status: number }>
 
-/** Posts to URLs that others have chosen, as `createRequester` does. Nothing of an answer but its status is passed on. */
+/**
+ * Posts to URLs that others have chosen, as `createRequester` does, which is loaded with the first of them. Nothing of an answer but
+ * its status is passed on.
+ */
 export function createDelivery(options: DeliveryOptions = {}): Deliver {
-  const send = createRequester(options)
-  return async (request) => judge(await send({ ...request, method: 'POST', keepsBody: false }))
+  let send: ReturnType<typeof createRequester> | undefined
+  return async (request) => {
+    send ??= (await import('./requests.ts')).createRequester(options)
+    return judge(await send({ ...request, method: 'POST', keepsBody: false }))
+  }
 }
 
 function judge({ status, retryAfter }: Answer): { readonly status: number } {
