@@ -3,8 +3,9 @@ import type { Socket } from 'node:net'
 import type { WebSocket, WebSocketServer } from 'ws'
 import { AgentwireError } from '../../src/errors.ts'
 import type { SocketSession } from '../../src/http/sockets/socket.ts'
-import { createTicker } from '../../src/http/ticker.ts'
+import { createTicker, type Ticker } from '../../src/http/ticker.ts'
 import type { WebHandler } from '../../src/http/types.ts'
+import { bindSocket } from './bind-socket.ts'
 import { answer, type NodeOptions } from './listener.ts'
 import { forwardedHeaders } from './target.ts'
 
@@ -17,14 +18,13 @@ export interface UpgradeServer {
 
 /** How long a client may take to answer a ping, in milliseconds. */
 const PING_MS = 15_000
-/** How long a client may take to end a socket that the server closes, in milliseconds. */
-const CLOSE_MS = 2_000
 
-const pings = createTicker(PING_MS)
+export const PINGS: Ticker = /* @__PURE__ */ createTicker(PING_MS)
 
 interface Mount {
   readonly handler: WebHandler
   readonly options: NodeOptions
+  readonly pings: Ticker
   readonly open: Set<WebSocket>
 }
 
@@ -47,12 +47,17 @@ export function acceptSockets(
   handler: WebHandler,
   options: NodeOptions = {},
 ): () => void {
-  const open = new Set<WebSocket>()
+  return mountSockets(server, { handler, options, pings: PINGS })
+}
+
+/** As `acceptSockets`. A socket is pinged at each beat of `pings`, and cut where it has shown no life since the beat before. */
+export function mountSockets(server: UpgradeServer, given: Omit<Mount, 'open'>): () => void {
+  const mount: Mount = { ...given, open: new Set() }
   const mounts = mounted.get(server)
-  if (mounts) mounts.push({ handler, options, open })
-  else listen(server, [{ handler, options, open }])
+  if (mounts) mounts.push(mount)
+  else listen(server, [mount])
   return () => {
-    for (const socket of open) socket.terminate()
+    for (const socket of mount.open) socket.terminate()
   }
 }
 
@@ -61,7 +66,9 @@ function listen(server: UpgradeServer, mounts: Mount[]): void {
   server.on('upgrade', (...given) => {
     const [req, socket, head] = given as [IncomingMessage, Socket, Buffer]
     const handshake = { req, socket, head }
-    if (req.headers.upgrade?.toLowerCase() === 'websocket') shake(server, mounts, handshake)
+    // A handshake is a GET: on any other request the header asks for nothing (RFC 6455, §4.1).
+    if (req.method === 'GET' && req.headers.upgrade?.toLowerCase() === 'websocket')
+      shake(server, mounts, handshake)
     // With this listener Node leaves every request of an upgrade to it, such as those of clients that offer HTTP/2.
     else if (server.listenerCount('upgrade') === 1) goOnWithout(server, handshake)
   })
@@ -74,9 +81,10 @@ function shake(server: UpgradeServer, mounts: readonly Mount[], handshake: Hands
   const res = new ServerResponse(req)
   res.shouldKeepAlive = false
   res.assignSocket(socket)
-  res.on('finish', () => socket.end())
+  // A client that does not end its side would keep the connection for ever.
+  res.on('finish', () => socket.destroySoon())
   const attempt = (at: number): void => {
-    const { handler, options, open } = mounts[at]!
+    const { handler, options, pings, open } = mounts[at]!
     const { basePath, trustProxy = false, onError } = options
     const isLast = at === mounts.length - 1
     const isOurs = isLast && server.listenerCount('upgrade') === 1
@@ -96,7 +104,7 @@ function shake(server: UpgradeServer, mounts: readonly Mount[], handshake: Hands
         sockets(session).handleUpgrade(req, socket, handshake.head, (webSocket) => {
           open.add(webSocket)
           webSocket.on('close', () => open.delete(webSocket))
-          bind(webSocket, socket, session)
+          bindSocket(webSocket, socket, session, pings)
         })
       },
     })
@@ -115,6 +123,7 @@ const load = () =>
           noServer: true,
           clientTracking: false,
           perMessageDeflate: false,
+          autoPong: false,
           maxPayload: maxMessageBytes,
           handleProtocols: () => protocol ?? false,
         }),
@@ -125,40 +134,6 @@ const load = () =>
       })
     },
   ))
-
-function bind(webSocket: WebSocket, socket: Socket, session: SocketSession): void {
-  let isAlive = true
-  const alive = () => {
-    isAlive = true
-  }
-  const stopPings = pings.add(() => {
-    if (!isAlive) return webSocket.terminate()
-    isAlive = false
-    webSocket.ping()
-  })
-  const drain = () => session.drain()
-  socket.on('drain', drain)
-  webSocket.on('pong', alive)
-  webSocket.on('message', (data: Buffer, isBinary: boolean) => {
-    alive()
-    session.message(isBinary ? data : data.toString())
-  })
-  // It closes the socket itself: a message that is too long, a frame that is none.
-  webSocket.on('error', () => {})
-  webSocket.on('close', () => {
-    stopPings()
-    socket.off('drain', drain)
-    session.close()
-  })
-  session.open({
-    // The frames are the same for all sockets, and go into this one between those that `ws` writes.
-    send: (frames) => socket.write(frames),
-    close(code, reason) {
-      webSocket.close(code, reason)
-      setTimeout(() => webSocket.terminate(), CLOSE_MS).unref()
-    },
-  })
-}
 
 /** Gives a request back to its server as one without an upgrade. */
 function goOnWithout(server: UpgradeServer, { req, socket, head }: Handshake): void {

@@ -17,6 +17,7 @@ export type { GraphStoreIndex } from './graph-store/rule.ts'
 export { type GraphStoreAuditOptions, graphStoreAudits } from './graph-store.ts'
 export type { AuditLevel } from './server/rule.ts'
 export type { AuditedAgents } from './server/scene.ts'
+export type { AuditedSocket, AuditedSocketEvent, WebSocketFactory } from './server/socket.ts'
 export {
   type AuditResult,
   type RunServerAuditsOptions,

@@ -1,7 +1,8 @@
 import { AuditError, within } from './check.ts'
-import type { AuditLevel, ServerRule } from './server/rule.ts'
+import type { AuditLevel, Need, ServerRule } from './server/rule.ts'
 import { serverRules } from './server/rules.ts'
 import { type AuditedAgents, openScene } from './server/scene.ts'
+import type { WebSocketFactory } from './server/socket.ts'
 import type { Audit } from './types.ts'
 
 export interface ServerAuditOptions {
@@ -9,10 +10,15 @@ export interface ServerAuditOptions {
   readonly baseUrl: string
   /** An assistant that answers its input with a message, and keeps `messages` in its state. Default: none is named to the server. */
   readonly assistantId?: string | undefined
-  /** Sent with every request, for a server that authenticates. */
+  /** Sent with every request, for a server that authenticates. Without them the rule about callers without credentials is skipped. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Default: the global one. Its `signal` must disconnect. */
   readonly fetch?: typeof fetch | undefined
+  /**
+   * Opens a web socket: `(url, { headers }) => new WebSocket(url, { headers })`, where `WebSocket` is that of `ws`, or of Node from 22
+   * on. Without it the rules about web sockets are skipped, as for a server that has none.
+   */
+  readonly webSocketFactory?: WebSocketFactory | undefined
   /** Assistants that some rules need. Rules whose assistant is not named here are skipped. */
   readonly agents?: AuditedAgents | undefined
   /** The input of a run that says `text`. Default: one human message with an id. */
@@ -60,13 +66,29 @@ export interface AuditResult {
  * ```
  */
 export function serverAudits(options: ServerAuditOptions): readonly ServerAudit[] {
-  const { agents = {}, timeoutMs = 10_000 } = options
+  const { timeoutMs = 10_000 } = options
   return serverRules.map(({ rule, level, name, source, needs, check }) => {
-    const skip =
-      needs && agents[needs] === undefined ? `No assistant is named as agents.${needs}.` : undefined
+    const skip = missing(options, needs)
     const fn = skip ? async () => {} : () => onScene(options, timeoutMs, check)
     return { id: `server.${rule}`, rule, level, name, source, skip, fn }
   })
+}
+
+/** Why a rule cannot be checked; undefined where it can. */
+function missing(
+  { webSocketFactory, headers = {}, agents = {} }: ServerAuditOptions,
+  needs: readonly Need[],
+): string | undefined {
+  const reasons = needs.map((need) => {
+    if (need === 'webSocketFactory')
+      return webSocketFactory
+        ? undefined
+        : 'No webSocketFactory is given, as for a server without web sockets.'
+    if (need === 'headers')
+      return Object.keys(headers).length > 0 ? undefined : 'No headers are given that a caller could lack.'
+    return agents[need] === undefined ? `No assistant is named as agents.${need}.` : undefined
+  })
+  return reasons.find((reason) => reason !== undefined)
 }
 
 /**
@@ -114,6 +136,7 @@ async function onScene(
     agents: options.agents ?? {},
     headers: options.headers ?? {},
     fetch: options.fetch ?? fetch,
+    webSocketFactory: options.webSocketFactory,
     input: options.input ?? humanInput,
     streamPath: options.streamPath ?? '/stream',
     signal: leaving.signal,

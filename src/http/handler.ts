@@ -70,7 +70,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
   }
 
   const handle = async (given: Request, context: HandlerContext = {}): Promise<Response | undefined> => {
-    const request = withBearer(given)
+    let request = given
     let call: Call | undefined
     let params: Call['params'] | undefined
     let route: string | undefined
@@ -88,6 +88,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
       if (match.kind === 'method') return refuseMethod(request.method, match.allow)
       route = match.pattern
       params = match.params
+      request = withBearer(given)
       const principal = await identify(request, context, match.isPublic ? undefined : options.authenticate)
       if (isResponse(principal)) {
         if (principal.status >= 400) refuse(request.method, route, principal.status, 'unauthorized')

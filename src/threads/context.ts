@@ -6,11 +6,34 @@ export interface OpenSocket {
   leave(): void
 }
 
+export interface OpenSockets {
+  /** Once all are told to leave, it is told at once. */
+  add(socket: OpenSocket): void
+  delete(socket: OpenSocket): void
+  leave(): void
+}
+
+export function createOpenSockets(): OpenSockets {
+  const open = new Set<OpenSocket>()
+  let leaving = false
+  return {
+    add(socket) {
+      open.add(socket)
+      if (leaving) socket.leave()
+    },
+    delete: (socket) => void open.delete(socket),
+    leave() {
+      leaving = true
+      for (const socket of open) socket.leave()
+    },
+  }
+}
+
 /** What every endpoint of this group needs. */
 export interface ThreadsContext extends FaceContext {
   /** Called with errors that are the server's fault, with the reference that the client gets. */
   readonly onError: OnError | undefined
   /** The web sockets that are open. */
-  readonly sockets: Set<OpenSocket>
+  readonly sockets: OpenSockets
   readonly maxBodyBytes: number
 }

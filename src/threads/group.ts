@@ -5,7 +5,7 @@ import { encodeRunError } from '../requests/errors.ts'
 import { type FaceRoute, guardRoutes } from '../requests/routes.ts'
 import type { AgentEngine } from '../runs/index.ts'
 import { postCommand } from './commands/dispatch.ts'
-import type { OpenSocket, ThreadsContext } from './context.ts'
+import { createOpenSockets, type ThreadsContext } from './context.ts'
 import {
   copyThread,
   deleteThread,
@@ -30,12 +30,12 @@ export interface ThreadsGroupOptions
 export function createThreadsGroup(options: ThreadsGroupOptions): WebHandler {
   const { engine, authorize, ...handler } = options
   const { onError, maxBodyBytes = DEFAULT_MAX_BODY_BYTES, onClose } = handler
-  const sockets = new Set<OpenSocket>()
+  const sockets = createOpenSockets()
   return createHandler({
     ...handler,
     routes: guardRoutes<ThreadsContext>({ engine, authorize, onError, sockets, maxBodyBytes }, ROUTES),
     onClose() {
-      for (const socket of sockets) socket.leave()
+      sockets.leave()
       return onClose?.()
     },
     encodeError: encodeRunError,

@@ -25,7 +25,10 @@ test.each([
         level,
         // Markdown takes angle brackets for HTML.
         name.replaceAll('<', '&lt;'),
-        needs.get(rule) ? `\`${needs.get(rule)}\`` : '',
+        needs
+          .get(rule)!
+          .map((need) => `\`${need}\``)
+          .join(', '),
         `[source](${source})`,
       ]),
     ),

@@ -3,6 +3,7 @@ import { AuditError, type ServerAudit, serverAudits } from '../../src/audit/inde
 import { createAgentServer, type WebHandler } from '../../src/index.ts'
 import { audited, functions } from './audited/agents.ts'
 import { answered, asked, commanded, type Fault, faulty, filtered, told, wrapped } from './audited/faults.ts'
+import { inProcessSockets, type SocketFault } from './audited/sockets.ts'
 
 const is = (
   event: { method: string; params: { namespace: unknown[]; data: { event?: string } } },
@@ -730,10 +731,121 @@ function decodedTwice(url: string): string {
   }
 }
 
-function auditsOf(server: WebHandler, fault: Fault): ReadonlyMap<string, ServerAudit> {
+const isEvent = ({ type }: { type: string }) => type === 'event'
+const isNone = ({ type, id }: { type: string; id: unknown }) => type === 'error' && id === null
+const subscribed = (change: (params: Record<string, unknown>) => object) => (message: WireCommand) =>
+  message.method === 'subscription.subscribe' ? { ...message, params: change(message.params) } : message
+
+interface WireCommand {
+  readonly method?: string
+  readonly params: Record<string, unknown>
+}
+
+/** What a server may do wrong with web sockets, and the rules that must notice. */
+const socketFaults: readonly (readonly [name: string, fault: SocketFault, ...rules: readonly string[]])[] = [
+  [
+    'web sockets have another path',
+    { url: (url) => `${url}/socket` },
+    'sockets.path',
+    'sockets.path.events',
+    'sockets.unauthenticated',
+  ],
+  [
+    'an event of a web socket is lost',
+    { received: () => (message, at) => only(message, isEvent(message) && at === 3) },
+    'sockets.commands',
+    'sockets.before-thread',
+    'sockets.replay',
+    'sockets.replay.midway',
+    'sockets.since',
+    'sockets.filter-alone',
+    'sockets.reconnect',
+  ],
+  [
+    'an event of a web socket comes twice',
+    { received: () => (message) => (isEvent(message) ? [message, message] : [message]) },
+    'sockets.commands',
+    'sockets.once',
+    'sockets.apart',
+  ],
+  [
+    'a subscription is answered after its first event',
+    {
+      received() {
+        let answer: unknown[] = []
+        return (message, at) => {
+          if (at === 0) answer = [message]
+          return at === 0 ? [] : [message, ...answer.splice(0)]
+        }
+      },
+    },
+    'sockets.answer-first',
+  ],
+  [
+    'since of a subscription is ignored',
+    { sent: (message) => subscribed(({ since: _, ...params }) => params)(message) },
+    'sockets.since',
+  ],
+  [
+    'a filter alone is answered',
+    {
+      sent: (message) =>
+        message.channels ? { id: 1, method: 'subscription.subscribe', params: message } : message,
+    },
+    'sockets.filter-alone',
+  ],
+  [
+    'a subscription does not end',
+    {
+      sent: (message) =>
+        message.method === 'subscription.unsubscribe'
+          ? { ...message, method: 'agent.getTree', params: {} }
+          : message,
+    },
+    'sockets.unsubscribe',
+    'sockets.unsubscribe.unknown',
+  ],
+  [
+    'a reconnect goes on from the beginning',
+    {
+      sent: (message) =>
+        message.method === 'subscription.reconnect'
+          ? { ...message, params: { ...message.params, last_event_id: undefined } }
+          : message,
+    },
+    'sockets.reconnect',
+  ],
+  [
+    'what is no command is answered with an id',
+    { received: () => (message) => [isNone(message) ? { ...message, id: 0 } : message] },
+    'sockets.malformed',
+  ],
+  [
+    'an unknown command is a bad one',
+    {
+      received: () => (message) => [
+        message.error === 'unknown_command' ? { ...message, error: 'invalid_argument' } : message,
+      ],
+    },
+    'sockets.unknown-command',
+  ],
+  ['the end of a web socket ends those of others', { together: true }, 'sockets.apart'],
+]
+
+interface Faults {
+  readonly fault?: Fault
+  readonly socketFault?: SocketFault
+}
+
+function auditsOf(
+  server: WebHandler,
+  { fault = (send) => send, socketFault }: Faults,
+): ReadonlyMap<string, ServerAudit> {
   const audits = serverAudits({
     baseUrl: 'http://in-process.example',
     fetch: faulty(server, fault),
+    webSocketFactory: inProcessSockets(server, socketFault),
+    headers: { authorization: 'Bearer key' },
     ...audited,
     timeoutMs: 6_000,
   })
@@ -741,7 +853,12 @@ function auditsOf(server: WebHandler, fault: Fault): ReadonlyMap<string, ServerA
 }
 
 describe.concurrent('a server with a fault', { timeout: 60_000 }, () => {
-  test.for(faults)('%s', async ([, fault, ...rules], { onTestFinished }) => {
+  const cases: readonly (Faults & { readonly name: string; readonly rules: readonly string[] })[] = [
+    ...faults.map(([name, fault, ...rules]) => ({ name, fault, rules })),
+    ...socketFaults.map(([name, socketFault, ...rules]) => ({ name, socketFault, rules })),
+    { name: 'everybody is let in', rules: ['sockets.unauthenticated'] },
+  ]
+  test.for(cases)('$name', async ({ rules, ...fault }, { onTestFinished }) => {
     const server = createAgentServer({ agents: functions, onError() {} })
     onTestFinished(() => server.close())
     const audits = auditsOf(server, fault)
@@ -761,7 +878,7 @@ describe.concurrent('a server with a fault', { timeout: 60_000 }, () => {
 })
 
 test('every rule notices a fault', () => {
-  const noticed = faults.flatMap(([, , ...rules]) => rules)
+  const noticed = [...faults, ...socketFaults].flatMap(([, , ...rules]) => rules)
   const rules = serverAudits({ baseUrl: 'http://in-process.example' }).map(({ rule }) => rule)
   expect(rules.filter((rule) => !noticed.includes(rule))).toEqual([])
 })

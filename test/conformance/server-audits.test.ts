@@ -5,6 +5,7 @@ import { createAgentServer } from '../../src/index.ts'
 import { unexpectedErrors } from '../kit/errors.ts'
 import { audited, functions } from './audited/agents.ts'
 import { graphs } from './audited/graphs.ts'
+import { webSocketFactory } from './audited/sockets.ts'
 import { express } from './targets/express.ts'
 import { fastify } from './targets/fastify.ts'
 import { hono } from './targets/hono.ts'
@@ -16,6 +17,10 @@ const targets = [node, ...express, fastify[0]!, hono].filter(({ can }) => can.in
 /** Longer than a rule takes on a machine that has much else to do. */
 const PATIENCE = { timeoutMs: 40_000, concurrency: 8 }
 
+const headers = { authorization: 'Bearer key' }
+const authenticate = (request: Request) =>
+  request.headers.get('authorization') === headers.authorization ? { id: 'auditor' } : null
+
 const missed = (found: readonly AuditResult[]) =>
   found.filter(({ passed }) => !passed).map(({ rule, detail }) => `${rule}: ${detail}`)
 
@@ -25,32 +30,50 @@ beforeAll(() => void vi.spyOn(console, 'error').mockImplementation(() => {}))
 describe.concurrent('every rule holds', { timeout: 120_000 }, () => {
   test.for(targets)('over $name', async (target, { onTestFinished }) => {
     const { errors, reporters } = unexpectedErrors()
-    const server = createAgentServer({ agents: functions, ...reporters })
+    const server = createAgentServer({ agents: functions, authenticate, ...reporters })
     const { origin, close } = await target.start(server, {})
     onTestFinished(close)
-    const found = await runServerAudits({ baseUrl: origin, ...audited, ...PATIENCE })
+    const found = await runServerAudits({
+      baseUrl: origin,
+      headers,
+      webSocketFactory,
+      ...audited,
+      ...PATIENCE,
+    })
     expect(missed(found)).toEqual([])
     expect(errors).toEqual([])
   })
 
   test('of LangGraph graphs', async ({ onTestFinished }) => {
     const agents = Object.fromEntries(Object.entries(graphs()).map(([id, graph]) => [id, langgraph(graph)]))
-    const { origin, close } = await node.start(createAgentServer({ agents, onError() {} }), {})
+    const { origin, close } = await node.start(createAgentServer({ agents, authenticate, onError() {} }), {})
     onTestFinished(close)
-    const found = await runServerAudits({ baseUrl: origin, ...audited, ...PATIENCE })
+    const found = await runServerAudits({
+      baseUrl: origin,
+      headers,
+      webSocketFactory,
+      ...audited,
+      ...PATIENCE,
+    })
     expect(missed(found)).toEqual([])
   })
 })
 
 describe('the suite', () => {
   const baseUrl = 'http://in-process.example'
+  const cannotDial = () => {
+    throw new Error('ECONNREFUSED')
+  }
   const refuse = () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }))
 
-  test('skips, with a reason, the rules whose assistant is not named', async () => {
+  test('skips, with a reason, the rules that lack an assistant or an option', async () => {
     const options = { baseUrl, fetch: refuse }
     const needy = serverAudits(options).filter(({ skip }) => skip !== undefined)
     expect(new Set(needy.map(({ skip }) => skip))).toEqual(
-      new Set(Object.keys(audited.agents).map((name) => `No assistant is named as agents.${name}.`)),
+      new Set([
+        ...Object.keys(audited.agents).map((name) => `No assistant is named as agents.${name}.`),
+        'No webSocketFactory is given, as for a server without web sockets.',
+      ]),
     )
     for (const { fn } of needy) await fn()
     const results = await runServerAudits(options)
@@ -65,6 +88,15 @@ describe('the suite', () => {
         durationMs: 0,
       })),
     )
+  })
+
+  test('skips the rule about callers without credentials where none are given', () => {
+    const skipped = serverAudits({ baseUrl, webSocketFactory }).filter(({ skip }) =>
+      skip?.includes('headers'),
+    )
+    expect(skipped.map(({ rule, skip }) => [rule, skip])).toEqual([
+      ['sockets.unauthenticated', 'No headers are given that a caller could lack.'],
+    ])
   })
 
   test('deletes the threads that it made', async () => {
@@ -82,7 +114,8 @@ describe('the suite', () => {
   })
 
   test('says of a server that cannot be reached that no rule holds, and why', async () => {
-    const results = await runServerAudits({ baseUrl, fetch: refuse, ...audited, concurrency: 100 })
+    const options = { baseUrl, fetch: refuse, headers, webSocketFactory: cannotDial, ...audited }
+    const results = await runServerAudits({ ...options, concurrency: 100 })
     const passed = results.filter((result) => result.passed).map(({ rule }) => rule)
     expect(passed).toEqual([])
     for (const { detail } of results) expect(detail).toContain('ECONNREFUSED')

@@ -30,14 +30,28 @@ export interface Follow {
   /** The server to connect to, asked before each connection. */
   readonly origin: () => string
   readonly threadId: string
+  /** How one connection is read. Default: as an event stream. */
+  readonly read?: Read
   /** Default: 0, the whole log. */
   readonly since?: number
   /** Allows the log to begin anew under a higher token, as it does where the store forgets. */
   readonly mayForget?: boolean
 }
 
+/** Reads one connection to its end, and gives every event to `take`. Gives the status of HTTP where the server refuses it. */
+export type Read = (connection: Connection) => Promise<number | undefined>
+
+export interface Connection {
+  /** The thread's stream at a server. */
+  readonly url: string
+  readonly since: number
+  readonly signal: AbortSignal
+  /** Throws where the event is not the next one. */
+  readonly take: (events: readonly WireEvent[]) => void
+}
+
 /** Follows a thread from `since` on. An event that is not the next one is an error, which `until` throws. */
-export function follow({ origin, threadId, since = 0, mayForget = false }: Follow): Follower {
+export function follow({ origin, threadId, read = stream, since = 0, mayForget = false }: Follow): Follower {
   const seen: WireEvent[] = []
   const waiting = new Set<() => void>()
   const closing = new AbortController()
@@ -66,13 +80,15 @@ export function follow({ origin, threadId, since = 0, mayForget = false }: Follo
       reconnects += 1
       const after = seen.at(-1)?.seq ?? since
       try {
-        const status = await stream(
-          `${origin()}/threads/${threadId}/stream`,
-          after,
-          closing.signal,
-          take,
-          look,
-        )
+        const status = await read({
+          url: `${origin()}/threads/${threadId}/stream`,
+          since: after,
+          signal: closing.signal,
+          take(events) {
+            for (const event of events) take(event)
+            look()
+          },
+        })
         if (status !== undefined && status < 500) return refuse(status)
       } catch (error) {
         if (!isBroken(error)) throw error
@@ -109,14 +125,7 @@ export function follow({ origin, threadId, since = 0, mayForget = false }: Follo
   }
 }
 
-/** Reads one connection to its end. Gives the status where that is not 200. */
-async function stream(
-  url: string,
-  since: number,
-  signal: AbortSignal,
-  take: (event: WireEvent) => void,
-  look: () => void,
-): Promise<number | undefined> {
+async function stream({ url, since, signal, take }: Connection): Promise<number | undefined> {
   const body = JSON.stringify({ channels: ALL_CHANNELS, since })
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(url, { method: 'POST', headers, body, signal })
@@ -125,8 +134,7 @@ async function stream(
     return response.status
   }
   for await (const { frames } of readFrames(response.body!)) {
-    for (const frame of frames) take(eventOf(frame))
-    look()
+    take(frames.map(eventOf))
   }
   return undefined
 }

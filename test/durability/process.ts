@@ -58,7 +58,7 @@ function build(): void {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    external: ['zod', 'pg', 'libsql', 'better-sqlite3', 'ioredis', 'redis'],
+    external: ['zod', 'pg', 'libsql', 'better-sqlite3', 'ioredis', 'redis', 'ws'],
     // LangChain's packages require modules of Node.
     banner: {
       js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`,

@@ -1,6 +1,6 @@
 import { type OpenedStorage, openStorage } from '../../src/storage/open.ts'
 import { BACKENDS, type Backend, type Database } from '../kit/backends.ts'
-import { type Follower, follow } from './follower.ts'
+import { type Follower, follow, type Read } from './follower.ts'
 import { type Instance, type InstanceOptions, startInstance } from './process.ts'
 
 const wanted = process.env.DURABILITY_BACKENDS?.split(',')
@@ -24,6 +24,8 @@ export interface Scene {
   thread(): string
   /** Follows a thread through one instance or several in turn. */
   follow(threadId: string, ...through: readonly Pick<Instance, 'origin'>[]): Follower
+  /** The same, with another way to read a connection. */
+  followBy(read: Read, threadId: string, ...through: readonly Pick<Instance, 'origin'>[]): Follower
   /** Kills the instances and removes the database. */
   close(): Promise<void>
 }
@@ -36,6 +38,17 @@ export async function setScene(backend: Backend): Promise<Scene> {
   await storage.setup()
   const instances: Instance[] = []
   const followers: Follower[] = []
+  function followBy(
+    read: Read | undefined,
+    threadId: string,
+    through: readonly Pick<Instance, 'origin'>[],
+  ): Follower {
+    let next = 0
+    const origin = () => through[next++ % through.length]!.origin
+    const follower = follow({ threadId, origin, ...(read && { read }) })
+    followers.push(follower)
+    return follower
+  }
   return {
     database,
     storage,
@@ -52,12 +65,8 @@ export async function setScene(backend: Backend): Promise<Scene> {
       return instance
     },
     thread: () => `thread-${process.pid}-${++threads}`,
-    follow(threadId, ...through) {
-      let next = 0
-      const follower = follow({ threadId, origin: () => through[next++ % through.length]!.origin })
-      followers.push(follower)
-      return follower
-    },
+    follow: (threadId, ...through) => followBy(undefined, threadId, through),
+    followBy: (read, threadId, ...through) => followBy(read, threadId, through),
     async close() {
       for (const follower of followers) follower.close()
       await Promise.all(instances.map((instance) => instance.kill()))

@@ -1,7 +1,9 @@
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
-import { acceptSockets, toNode } from '../../adapters/node.ts'
+import { mountSockets, PINGS } from '../../adapters/node/sockets.ts'
+import { toNode } from '../../adapters/node.ts'
+import type { Ticker } from '../../src/http/index.ts'
 import { type AgentServer, createAgentServer, type OwnEngineOptions } from '../../src/index.ts'
 import { type ThreadClient, threadClient } from './client.ts'
 import { errorMessage, unexpectedErrors } from './errors.ts'
@@ -13,12 +15,14 @@ export interface Host {
   readonly server: AgentServer
   /** The errors that `onError` was called with, without the failures of agents. */
   readonly errors: unknown[]
+  /** The connections that are open, on the server's side. */
+  connections(): readonly Socket[]
   /** Cuts every connection, as a proxy or a lost network does. */
   cut(): void
   thread(id?: string, headers?: Readonly<Record<string, string>>): ThreadClient
 }
 
-export async function serveAgents(options: OwnEngineOptions): Promise<Host> {
+export async function serveAgents(options: OwnEngineOptions, pings: Ticker = PINGS): Promise<Host> {
   const { errors, reporters } = unexpectedErrors(options.observe)
   const server = createAgentServer({ errorMessage, ...options, ...reporters })
   const sockets = new Set<Socket>()
@@ -28,7 +32,7 @@ export async function serveAgents(options: OwnEngineOptions): Promise<Host> {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })
-  acceptSockets(http, server, { onError() {} })
+  mountSockets(http, { handler: server, options: { onError() {} }, pings })
   const origin = `http://127.0.0.1:${await listen(http)}`
   const cut = () => {
     for (const socket of sockets) socket.destroy()
@@ -44,6 +48,7 @@ export async function serveAgents(options: OwnEngineOptions): Promise<Host> {
     origin,
     server,
     errors,
+    connections: () => [...sockets],
     cut,
     thread: (id = `thread-${++made}`, headers = {}) => threadClient(origin, id, headers),
   }

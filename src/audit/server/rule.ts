@@ -6,13 +6,16 @@ import type { AuditedAgents, Scene } from './scene.ts'
  */
 export type AuditLevel = 'MUST' | 'SHOULD'
 
+/** What a rule cannot be checked without: an assistant, or an option of the audits. */
+export type Need = keyof AuditedAgents | 'webSocketFactory' | 'headers'
+
 /** One thing that a server of the protocol must or should do. */
 export interface ServerRule {
   readonly rule: string
   readonly level: AuditLevel
   readonly name: string
   readonly source: string
-  readonly needs?: keyof AuditedAgents | undefined
+  readonly needs: readonly Need[]
   readonly check: (scene: Scene) => Promise<void>
 }
 
@@ -21,7 +24,7 @@ type Check = ServerRule['check']
 /** What the rules of one file share. */
 export interface RuleDefaults {
   readonly source: string
-  readonly needs?: keyof AuditedAgents | undefined
+  readonly needs?: Need | readonly Need[] | undefined
 }
 
 type RuleMaker = (rule: string, name: string, check: Check, own?: Partial<RuleDefaults>) => ServerRule
@@ -29,7 +32,10 @@ type RuleMaker = (rule: string, name: string, check: Check, own?: Partial<RuleDe
 export function rules(defaults: RuleDefaults): { readonly must: RuleMaker; readonly should: RuleMaker } {
   const make =
     (level: AuditLevel): RuleMaker =>
-    (rule, name, check, own) => ({ rule, level, name, check, ...defaults, ...own })
+    (rule, name, check, own) => {
+      const { source, needs = [] } = { ...defaults, ...own }
+      return { rule, level, name, source, needs: [needs].flat(), check }
+    }
   return { must: make('MUST'), should: make('SHOULD') }
 }
 
@@ -44,6 +50,9 @@ export const SCHEMA = `${REPOSITORIES}/agent-protocol/blob/main/streaming/protoc
 
 /** The JavaScript client of streams, which says more than the specification about what it relies on. */
 export const STREAM_CLIENT = `${REPOSITORIES}/langgraphjs/tree/main/libs/sdk/src/client/stream`
+
+/** The client for Python, which over web sockets has one for each subscription, and sends its commands over HTTP. */
+export const PYTHON_CLIENT = `${REPOSITORIES}/langgraph/tree/main/libs/sdk-py/langgraph_sdk/stream`
 
 /** The JavaScript client of threads, their state and their history. */
 export const THREAD_CLIENT = `${REPOSITORIES}/langgraphjs/tree/main/libs/sdk/src/client/threads`

@@ -6,6 +6,7 @@ import { interruptRules } from './rules/interrupts.ts'
 import { recordRules } from './rules/records.ts'
 import { requestRules } from './rules/requests.ts'
 import { cancelRules, multitaskRules, runRules } from './rules/runs.ts'
+import { socketRules } from './rules/sockets.ts'
 import { stateRules } from './rules/states.ts'
 import { replayRules, streamRules } from './rules/streams.ts'
 
@@ -24,4 +25,5 @@ export const serverRules: readonly ServerRule[] = [
   ...stateRules,
   ...recordRules,
   ...requestRules,
+  ...socketRules,
 ]

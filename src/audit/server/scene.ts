@@ -1,5 +1,6 @@
 import { AuditError, equal, hold } from '../check.ts'
 import { ALL, at, hasEnded, type WireEvent } from './events.ts'
+import { type AuditSocket, openSocket, type WebSocketFactory } from './socket.ts'
 import { type AuditStream, isStream, readStream } from './stream.ts'
 
 /** Assistants of the audited server that behave in a way some rules need. Rules whose assistant is not named are skipped. */
@@ -50,6 +51,8 @@ export interface Answer {
 /** One thread, as a client without a library speaks to it. */
 export interface AuditThread {
   readonly id: string
+  /** The params of `run.start`. */
+  readonly runParams: Readonly<Record<string, unknown>>
   request(method: string, path: string, sent?: Sent): Promise<Answer>
   /** Sends a command, and checks what every answer to one must be. */
   command(method: string, params?: unknown): Promise<unknown>
@@ -61,6 +64,8 @@ export interface AuditThread {
   start(params?: Readonly<Record<string, unknown>>): Promise<string>
   /** The thread's events of every channel, or those of a filter. */
   stream(filter?: Readonly<Record<string, unknown>>, more?: StreamOptions): Promise<AuditStream>
+  /** A web socket of the thread. The headers of `more` are all that its handshake has; default: those of every request. */
+  socket(more?: StreamOptions): Promise<AuditSocket>
   /** Runs so many times, one after the other, and gives the stream that saw it all, and the ids of the runs. */
   run(times?: number): Promise<Transcript>
   /** The state over REST, which must be there. */
@@ -85,6 +90,7 @@ export interface SceneOptions extends Omit<Scene, 'thread' | 'request'> {
   readonly baseUrl: string
   readonly headers: Readonly<Record<string, string>>
   readonly fetch: typeof fetch
+  readonly webSocketFactory: WebSocketFactory | undefined
 }
 
 const POLL_MS = 20
@@ -135,6 +141,14 @@ export function openScene(options: SceneOptions): { readonly scene: Scene; clear
     return readStream(response, leave)
   }
 
+  function socket(path: string, headers: StreamOptions['headers']): Promise<AuditSocket> {
+    signal.throwIfAborted()
+    const leave = new AbortController()
+    open.add(leave)
+    const url = base.replace(/^http/, 'ws') + path
+    return openSocket(options.webSocketFactory!, url, headers ?? options.headers, leave)
+  }
+
   function thread(agent = assistantId, id: string = crypto.randomUUID()): AuditThread {
     const path = `/threads/${encodeURIComponent(id)}`
     made.add(path)
@@ -145,6 +159,7 @@ export function openScene(options: SceneOptions): { readonly scene: Scene; clear
       signal,
       request: (method, below, sent) => request(method, path + below, sent),
       open: (body, more) => stream(path + (more.path ?? options.streamPath), body, more.headers),
+      socket: (more = {}) => socket(path + (more.path ?? options.streamPath), more.headers),
     })
   }
 
@@ -161,21 +176,19 @@ export function openScene(options: SceneOptions): { readonly scene: Scene; clear
   return { scene: { ...options, thread, request }, clear }
 }
 
-interface ThreadOptions extends Pick<Scene, 'input' | 'signal' | 'request'> {
+interface ThreadOptions extends Pick<Scene, 'input' | 'signal' | 'request'>, Pick<AuditThread, 'socket'> {
   readonly id: string
   readonly assistantId: string | undefined
   readonly open: (filter: unknown, more: StreamOptions) => Promise<AuditStream>
 }
 
-function threadOf({ id, assistantId, input, signal, request, open }: ThreadOptions): AuditThread {
+function threadOf({ id, assistantId, input, signal, request, open, socket }: ThreadOptions): AuditThread {
   let commands = 0
+  const runParams = { assistant_id: assistantId, input: input('Hello') }
 
   async function command(method: string, given: unknown = {}): Promise<unknown> {
     const commandId = ++commands
-    const params =
-      method === 'run.start'
-        ? { assistant_id: assistantId, input: input('Hello'), ...(given as object) }
-        : given
+    const params = method === 'run.start' ? { ...runParams, ...(given as object) } : given
     const { status, body } = await request('POST', '/commands', { body: { id: commandId, method, params } })
     equal(`the status of ${method}`, status, 200)
     equal(`the id in the answer to ${method}`, at(body, 'id'), commandId)
@@ -219,6 +232,7 @@ function threadOf({ id, assistantId, input, signal, request, open }: ThreadOptio
 
   return {
     id,
+    runParams,
     request,
     command,
     ok,
@@ -228,6 +242,7 @@ function threadOf({ id, assistantId, input, signal, request, open }: ThreadOptio
     },
     start,
     stream,
+    socket,
     async run(times = 1) {
       const runIds = [await start()]
       // A stream that opens after its run was started has to replay what it missed.

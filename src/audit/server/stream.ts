@@ -1,6 +1,7 @@
 import { createParser } from 'eventsource-parser'
-import { AuditError, hold } from '../check.ts'
+import { hold } from '../check.ts'
 import { readEvent, type WireEvent } from './events.ts'
+import { createIntake, type Ending } from './intake.ts'
 
 /** One frame of the event stream. */
 export interface Frame {
@@ -18,17 +19,15 @@ export interface AuditStream {
   /** The events so far, as soon as `done` holds of them. Rejects when the stream ends before, or time runs out. */
   until(what: string, done: (events: readonly WireEvent[]) => boolean): Promise<readonly WireEvent[]>
   /** How the stream ended; undefined while it is open. */
-  ended(): 'cleanly' | 'by breaking' | 'because time ran out' | undefined
+  ended(): Ending | undefined
   close(): void
 }
 
 /** Reads an answer as an event stream, until `leave` is aborted: by the reader, or because time has run out. */
 export function readStream(response: Response, leave: AbortController): AuditStream {
-  const events: WireEvent[] = []
+  const { events, look, over, ended, until } = createIntake('stream')
   const frames: Frame[] = []
   const comments: string[] = []
-  const waiting = new Set<() => void>()
-  let end: ReturnType<AuditStream['ended']>
 
   const parser = createParser({
     onEvent({ id, event, data }) {
@@ -38,9 +37,6 @@ export function readStream(response: Response, leave: AbortController): AuditStr
     },
     onComment: (comment) => comments.push(comment),
   })
-  const look = () => {
-    for (const wake of [...waiting]) wake()
-  }
   const take = async () => {
     const decoder = new TextDecoder()
     const reader = response.body!.getReader()
@@ -50,10 +46,6 @@ export function readStream(response: Response, leave: AbortController): AuditStr
       parser.feed(decoder.decode(value, { stream: true }))
       look()
     }
-  }
-  const over = (how: typeof end) => {
-    end ??= how
-    look()
   }
   leave.signal.addEventListener('abort', () => over('because time ran out'))
   take().then(
@@ -66,19 +58,9 @@ export function readStream(response: Response, leave: AbortController): AuditStr
     events,
     frames,
     comments,
-    ended: () => end,
+    ended,
     close: () => leave.abort(),
-    until: (what, done) =>
-      new Promise((resolve, reject) => {
-        const wake = () => {
-          if (done(events)) resolve([...events])
-          else if (end) reject(new AuditError(what, 'it', `the stream end ${end} after ${summary(events)}`))
-          else return
-          waiting.delete(wake)
-        }
-        waiting.add(wake)
-        wake()
-      }),
+    until,
   }
 }
 
@@ -95,15 +77,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** Each event in a word, for error messages. */
-function summary(events: readonly WireEvent[]): string {
-  const words = events.map(({ method, namespace, data }) => {
-    const event = (data as { event?: unknown } | null | undefined)?.event
-    return [method, namespace.join('|'), typeof event === 'string' ? event : ''].filter(Boolean).join(' ')
-  })
-  return words.length > 40
-    ? `${words.slice(0, 40).join(', ')} and ${words.length - 40} more`
-    : words.join(', ') || 'nothing'
 }

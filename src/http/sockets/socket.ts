@@ -1,3 +1,4 @@
+import { HttpError } from '../errors.ts'
 import { json } from '../respond.ts'
 
 /** A web socket, as its session uses it. */
@@ -67,13 +68,24 @@ export function chosenProtocol(request: Request): string | undefined {
   return names.find((name) => !name.startsWith(BEARER)) ?? names[0]
 }
 
-/** A handshake with the token of its subprotocol `bearer.<token>`, percent-encoded, as its `Authorization`. Other requests stay as they are. */
+/**
+ * A handshake with the token of its subprotocol `bearer.<token>`, percent-encoded, as its `Authorization`. Other requests stay as they
+ * are. Throws `HttpError` 400 for a token that no header can carry.
+ */
 export function withBearer(request: Request): Request {
   if (!isHandshake(request) || request.headers.has('authorization')) return request
-  const token = offered(request).find((name) => name.startsWith(BEARER))
-  if (token === undefined) return request
+  const offer = offered(request).find((name) => name.startsWith(BEARER))
+  if (offer === undefined) return request
+  const token = decoded(offer.slice(BEARER.length))
+  if (!/^[\x20-\x7e]*$/.test(token)) {
+    throw new HttpError(
+      400,
+      'invalid_token',
+      'The token of the subprotocol bearer.<token> is not in printable ASCII.',
+    )
+  }
   const headers = new Headers(request.headers)
-  headers.set('authorization', `Bearer ${decoded(token.slice(BEARER.length))}`)
+  headers.set('authorization', `Bearer ${token}`)
   return new Request(request, { headers })
 }
 

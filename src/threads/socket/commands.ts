@@ -47,12 +47,13 @@ export function subscriptionCommands(
         const thread = await engine.findThread({ threadId, principal })
         const tree = thread && (await engine.readTree(thread, run_id))
         if (!tree) throw new ProtocolError('no_such_run', 'No such run is known on this thread.')
-        const filters = ids.map(filterOf)
-        const restored = filters.every((filter) => filter !== undefined)
+        const filters = new Map(ids.map((id) => [id, filterOf(id)]))
+        const restored = [...filters.values()].every((filter) => filter !== undefined)
         if (restored) {
-          for (const [i, id] of ids.entries()) {
-            await open({ ...subscribingOf(filters[i]), id, lastEventId: last_event_id })
-          }
+          // All are read before one is opened, so that a bad one opens none.
+          const all = [...filters].map(([id, filter]) => ({ ...subscribingOf(filter), id }))
+          subscriptions.admit(all.map(({ id }) => id))
+          for (const one of all) await open({ ...one, lastEventId: last_event_id })
         }
         return { result: { restored, current_namespaces: namespacesOf(tree) } }
       },

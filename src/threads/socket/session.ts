@@ -33,6 +33,8 @@ export function createSession(context: ThreadsContext, call: FaceCall): SocketSe
     open(peer) {
       outlet = createOutlet(peer)
       conversation = converse(context, call, outlet)
+      // It may be told to end at once.
+      context.sockets.add(conversation)
     },
     message(data) {
       if (data.length > maxBodyBytes) outlet.end(1009, `A message has at most ${maxBodyBytes} bytes.`)
@@ -46,14 +48,14 @@ export function createSession(context: ThreadsContext, call: FaceCall): SocketSe
   }
 }
 
-interface Conversation {
+interface Conversation extends OpenSocket {
   take(message: SocketMessage): void
   close(): void
 }
 
 /** Answers one message after the other, as fast as the answers are taken. */
 function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conversation {
-  const { engine, sockets, maxBodyBytes } = context
+  const { engine, maxBodyBytes } = context
   const waiting: SocketMessage[] = []
   let waitingLength = 0
   let answering = false
@@ -63,13 +65,11 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
 
   const subscriptions = createSubscriptions(engine, call, outlet, endBy, report)
   const commands = subscriptionCommands(engine, call, subscriptions, (start) => later.push(start))
-  const socket: OpenSocket = {
-    leave() {
-      leaving = true
-      if (!answering && subscriptions.size === 0) end(1001, 'This server is shutting down.')
-    },
+
+  function leave(): void {
+    leaving = true
+    if (!answering && subscriptions.size === 0) end(1001, 'This server is shutting down.')
   }
-  sockets.add(socket)
 
   function end(code: number, reason: string): void {
     outlet.end(code, reason)
@@ -77,7 +77,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
   }
 
   function close(): void {
-    sockets.delete(socket)
+    context.sockets.delete(conversation)
     subscriptions.closeAll()
     waiting.length = 0
   }
@@ -129,10 +129,10 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
       endBy(error)
     }
     answering = false
-    if (leaving) socket.leave()
+    if (leaving) leave()
   }
 
-  return {
+  const conversation: Conversation = {
     take(message) {
       if (outlet.ended) return
       waitingLength += message.length
@@ -140,8 +140,10 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
         end(1008, 'Too many messages wait for their answers.')
       } else if (!answering) void answerAll()
     },
+    leave,
     close,
   }
+  return conversation
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -7,6 +7,8 @@ import type { Outlet } from './outlet.ts'
 
 /** More than any page needs: a page has two, and two for each subagent that it shows. */
 const MAX_SUBSCRIPTIONS = 256
+/** How long the filter of a subscription may be, in characters of JSON: its id has all of it. */
+const MAX_FILTER_LENGTH = 65_536
 
 interface Entry {
   readonly source: Source
@@ -23,6 +25,8 @@ export interface Subscribing extends Pick<ThreadSubscription, 'filter' | 'since'
 /** The subscriptions of one socket. */
 export interface Subscriptions {
   readonly size: number
+  /** Throws `invalid_argument` where subscriptions of these ids cannot be opened, all of them. */
+  admit(ids: readonly string[]): void
   /** Settles with the id when the thread can be read, and `start` may be called. Throws `no_such_thread` for a deleted thread. */
   open(subscribing: Subscribing): Promise<{ readonly id: string; readonly start: () => void }>
   /** False where there is no such subscription. */
@@ -90,17 +94,23 @@ export function createSubscriptions(
     return was
   }
 
+  function admit(ids: readonly string[]): void {
+    if (opened.size + ids.length > MAX_SUBSCRIPTIONS) {
+      const message = `A socket has at most ${MAX_SUBSCRIPTIONS} subscriptions. End one with subscription.unsubscribe.`
+      throw new ProtocolError('invalid_argument', message)
+    }
+    if (ids.some((id) => opened.has(id)))
+      throw new ProtocolError('invalid_argument', 'This subscription is open already.')
+  }
+
   return {
     get size() {
       return opened.size
     },
+    admit,
     async open({ id: given, ...from }) {
       const id = given ?? idOf(++made, from.filter)
-      if (opened.size >= MAX_SUBSCRIPTIONS) {
-        const message = `A socket has at most ${MAX_SUBSCRIPTIONS} subscriptions. End one with subscription.unsubscribe.`
-        throw new ProtocolError('invalid_argument', message)
-      }
-      if (opened.has(id)) throw new ProtocolError('invalid_argument', 'This subscription is open already.')
+      admit([id])
       const source = newSource()
       const rendering = asChunks((seq) => {
         source.known = seq
@@ -132,8 +142,14 @@ export function createSubscriptions(
 }
 
 /** A subscription's id holds its filter, so that any server can restore it: `subscription.reconnect` names nothing else. */
-const idOf = (n: number, filter: EventFilter): string =>
-  `${n}.${btoa(encodeURIComponent(JSON.stringify(filter)))}`
+function idOf(n: number, filter: EventFilter): string {
+  const text = JSON.stringify(filter)
+  if (text.length > MAX_FILTER_LENGTH) {
+    const message = `The filter of a subscription has at most ${MAX_FILTER_LENGTH} characters.`
+    throw new ProtocolError('invalid_argument', message)
+  }
+  return `${n}.${btoa(encodeURIComponent(text))}`
+}
 
 /** The filter of a subscription's id, not checked; undefined for an id that is not ours. */
 export function filterOf(id: string): unknown {

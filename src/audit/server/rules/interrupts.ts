@@ -1,6 +1,6 @@
 import { equal, hold } from '../../check.ts'
 import { at, dataOf, hasEnded, isEnding, listOf, rootStates } from '../events.ts'
-import { protocol, REACT, rules, SCHEMA, STREAM_CLIENT } from '../rule.ts'
+import { PYTHON_CLIENT, protocol, REACT, rules, SCHEMA, STREAM_CLIENT } from '../rule.ts'
 import type { AuditThread, Scene } from '../scene.ts'
 import type { AuditStream } from '../stream.ts'
 
@@ -28,7 +28,7 @@ export const interruptRules = [
       const { asked } = await asking(scene)
       equal('value', at(asked, 'value'), at(asked, 'payload'))
     },
-    { source: 'https://github.com/langchain-ai/langgraph/tree/main/libs/sdk-py/langgraph_sdk/stream' },
+    { source: PYTHON_CLIENT },
   ),
   must(
     'interrupts.state',

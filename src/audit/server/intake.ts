@@ -1,0 +1,64 @@
+import { AuditError } from '../check.ts'
+import type { WireEvent } from './events.ts'
+
+/** How a connection ended. */
+export type Ending = 'cleanly' | 'by breaking' | 'because time ran out'
+
+/** What comes in over a connection, for those who wait for some of it. */
+export interface Intake {
+  readonly events: WireEvent[]
+  /** Lets those who wait look again, after something has come. */
+  look(): void
+  /** The connection has ended. The first call counts. */
+  over(how: Ending): void
+  /** Undefined while the connection is open. */
+  ended(): Ending | undefined
+  /** What `find` finds, as soon as it finds something. Rejects when the connection ends before, or time runs out. */
+  wait<Found>(what: string, find: () => Found | undefined): Promise<Found>
+  /** The events so far, as soon as `done` holds of them. Rejects as `wait` does. */
+  until(what: string, done: (events: readonly WireEvent[]) => boolean): Promise<readonly WireEvent[]>
+}
+
+/** `name` is what the connection is called in errors, such as `stream`. */
+export function createIntake(name: string): Intake {
+  const events: WireEvent[] = []
+  const waiting = new Set<() => void>()
+  let end: Ending | undefined
+  const look = () => {
+    for (const wake of [...waiting]) wake()
+  }
+  const wait: Intake['wait'] = (what, find) =>
+    new Promise((resolve, reject) => {
+      const wake = () => {
+        const found = find()
+        if (found !== undefined) resolve(found)
+        else if (end) reject(new AuditError(what, 'it', `the ${name} end ${end} after ${summary(events)}`))
+        else return
+        waiting.delete(wake)
+      }
+      waiting.add(wake)
+      wake()
+    })
+  return {
+    events,
+    look,
+    over(how) {
+      end ??= how
+      look()
+    },
+    ended: () => end,
+    wait,
+    until: (what, done) => wait(what, () => (done(events) ? [...events] : undefined)),
+  }
+}
+
+/** Each event in a word, for error messages. */
+function summary(events: readonly WireEvent[]): string {
+  const words = events.map(({ method, namespace, data }) => {
+    const event = (data as { event?: unknown } | null | undefined)?.event
+    return [method, namespace.join('|'), typeof event === 'string' ? event : ''].filter(Boolean).join(' ')
+  })
+  return words.length > 40
+    ? `${words.slice(0, 40).join(', ')} and ${words.length - 40} more`
+    : words.join(', ') || 'nothing'
+}
