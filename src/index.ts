@@ -11,6 +11,7 @@ export type { A2AOptions, StreamForm } from './a2a/options.ts'
 export type { A2APushOptions } from './a2a/push/pushes.ts'
 export type {
   Agent,
+  AgentDefaults,
   AgentEvent,
   AgentEventMethod,
   AgentTask,

@@ -1,4 +1,4 @@
-import type { Agent, RunConfig } from '../../src/agents/agent.ts'
+import type { Agent, RunConfig, StateAddress } from '../../src/agents/agent.ts'
 import {
   type CompiledGraphLike,
   type LangGraphAgent,
@@ -6,12 +6,16 @@ import {
 } from '../../src/agents/langgraph/langgraph.ts'
 import type { GraphEntry } from './config.ts'
 import { ConfigError } from './config-reader.ts'
+import type { DescribeTypes } from './graph-types.ts'
 
 /** What a function that makes graphs is told of the request beside the config, as LangGraph's own server tells it. */
 interface GraphRuntime {
-  readonly accessContext: 'threads.create_run' | 'threads.read' | 'threads.update'
+  readonly accessContext: 'threads.create_run' | 'threads.read' | 'threads.update' | 'assistants.read'
   readonly executionRuntime: { readonly context: unknown } | null
 }
+
+/** What an agent of a graph can do beside what all agents can. */
+type GraphAgent = Agent & Required<Pick<Agent, 'bulkUpdateState' | 'describe'>>
 
 type GraphFunction = (config: object, runtime: GraphRuntime) => unknown
 
@@ -19,12 +23,19 @@ type GraphFunction = (config: object, runtime: GraphRuntime) => unknown
  * The agent that an export of a graph's file is: a graph, compiled or not; what `createAgent` gives; an agent of `defineAgent`; a
  * promise of one of them; or a function that makes a graph for each run. Throws `ConfigError`.
  */
-export async function agentOf(entry: GraphEntry, value: unknown, config: string): Promise<Agent> {
+export async function agentOf(
+  entry: GraphEntry,
+  value: unknown,
+  config: string,
+  describeTypes: DescribeTypes,
+): Promise<Agent> {
   const found = await value
-  if (typeof found === 'function') return agentOfFunction(entry, found as GraphFunction)
   if (isAgent(found)) return described(found, entry)
-  const graph = graphOf(found)
-  if (graph) return agentOfGraph(entry, graph)
+  const graph = typeof found === 'function' ? undefined : graphOf(found)
+  if (graph || typeof found === 'function') {
+    const agent = graph ? agentOfGraph(entry, graph) : agentOfFunction(entry, found as GraphFunction)
+    return { ...agent, describe: async (config) => describeTypes(entry, await agent.describe(config)) }
+  }
   const what = `${entry.file}:${entry.symbol} is ${found === null ? 'null' : `of type ${typeof found}`}`
   throw new ConfigError(
     `${config}: ${entry.key}: ${what}. It has to be a graph, a function that makes one, or an agent of defineAgent.`,
@@ -48,20 +59,21 @@ const described = (agent: Agent, { description }: GraphEntry): Agent =>
   description === undefined ? agent : { ...agent, description }
 
 /** The server keeps the state of all graphs, as LangGraph's own does: a saver that a graph was compiled with would forget it. */
-function agentOfGraph(entry: GraphEntry, graph: LangGraphAgent): Agent {
+function agentOfGraph(entry: GraphEntry, graph: LangGraphAgent): GraphAgent {
   const { description } = entry
-  return { ...langgraph(graph, { ...(description && { description }) }), checkpointer: undefined }
+  const agent = langgraph(graph, { ...(description && { description }) }) as GraphAgent
+  return { ...agent, checkpointer: undefined }
 }
 
-/** The function is called for every run and every look at a state, because its graph may depend on the config. */
-function agentOfFunction(entry: GraphEntry, make: GraphFunction): Agent {
-  const open = async (config: object, runtime: GraphRuntime): Promise<Agent> => {
+/** The function is called for every run and every look at a state or at the graph, because its graph may depend on the config. */
+function agentOfFunction(entry: GraphEntry, make: GraphFunction): GraphAgent {
+  const open = async (config: object, runtime: GraphRuntime): Promise<GraphAgent> => {
     const made = graphOf(await make(config, runtime))
     if (made) return agentOfGraph(entry, made)
     throw new TypeError(`${entry.file}:${entry.symbol} is a function that gave no graph.`)
   }
-  const read = ({ threadId }: { readonly threadId: string }) =>
-    open({ configurable: { thread_id: threadId } }, { accessContext: 'threads.read', executionRuntime: null })
+  const lookAt = (at: StateAddress, accessContext: 'threads.read' | 'threads.update') =>
+    open(configOfThread(at), { accessContext, executionRuntime: null })
   return {
     description: entry.description,
     resumable: true,
@@ -76,17 +88,27 @@ function agentOfFunction(entry: GraphEntry, make: GraphFunction): Agent {
       })
       yield* agent.stream(task)
     },
-    getState: async (at, options) => (await read(at)).getState(at, options),
+    getState: async (at, options) => (await lookAt(at, 'threads.read')).getState(at, options),
     async *getHistory(at, options) {
-      yield* (await read(at)).getHistory(at, options)
+      yield* (await lookAt(at, 'threads.read')).getHistory(at, options)
     },
-    async updateState(at, update) {
-      const config = { configurable: { thread_id: at.threadId } }
-      const agent = await open(config, { accessContext: 'threads.update', executionRuntime: null })
-      return agent.updateState(at, update)
+    updateState: async (at, update) => (await lookAt(at, 'threads.update')).updateState(at, update),
+    async bulkUpdateState(at, steps) {
+      const agent = await lookAt(at, 'threads.update')
+      return agent.bulkUpdateState(at, steps)
+    },
+    async describe(config) {
+      const runtime = { accessContext: 'assistants.read', executionRuntime: null } as const
+      const agent = await open({ configurable: {}, ...config }, runtime)
+      return agent.describe()
     },
   }
 }
+
+const configOfThread = ({ threadId, config }: StateAddress): object => ({
+  ...config,
+  configurable: { ...(config?.configurable as object | undefined), thread_id: threadId },
+})
 
 const configOf = (
   { configurable, tags, recursionLimit, metadata }: RunConfig,

@@ -1,7 +1,10 @@
 import {
   type Authenticate,
   errorResponse,
-  HttpError,
+  type HandlerContext,
+  identify,
+  isResponse,
+  type Principal,
   stripBase,
   type WebHandler,
 } from '../../src/http/index.ts'
@@ -9,7 +12,13 @@ import { ConfigError } from './config-reader.ts'
 
 /** An app that a project serves beside its agents: one of Hono, or anything else with `fetch`. */
 export interface AppLike {
-  fetch(request: Request): Response | Promise<Response>
+  fetch(request: Request, env?: object): Response | Promise<Response>
+}
+
+export interface AppOptions {
+  readonly prefix: string
+  /** Who may call the app. Undefined lets everybody. */
+  readonly authenticate: Authenticate | undefined
 }
 
 /** Throws `ConfigError` for anything without `fetch`. */
@@ -19,27 +28,34 @@ export function appOf(value: unknown, where: string): AppLike {
 }
 
 /** The app as the last of several handlers: it answers every path below the prefix that none before it has answered. */
-export function appHandler(
-  app: AppLike,
-  { prefix, authenticate }: { readonly prefix: string; readonly authenticate: Authenticate | undefined },
-): WebHandler {
-  const fetch = async (request: Request): Promise<Response> => {
-    const caller = authenticate ? await authenticate(request) : undefined
-    if (caller === null)
-      return errorResponse(new HttpError(401, 'unauthorized', 'This request needs valid credentials.'))
-    if (Object.prototype.toString.call(caller) === '[object Response]') return caller as Response
-    return app.fetch(withoutPrefix(request, prefix))
+export function appHandler(app: AppLike, { prefix, authenticate }: AppOptions): WebHandler {
+  const fetch = async (request: Request, context: HandlerContext = {}): Promise<Response> => {
+    const caller = await callerOf(request, context, authenticate)
+    return isResponse(caller) ? caller : app.fetch(withoutPrefix(request, prefix))
   }
   return {
     fetch,
-    handle: async (request) =>
-      stripBase(new URL(request.url).pathname, prefix) === undefined ? undefined : fetch(request),
+    handle: async (request, context) =>
+      stripBase(new URL(request.url).pathname, prefix) === undefined ? undefined : fetch(request, context),
     routes: [],
     close: async () => {},
   }
 }
 
-function withoutPrefix(request: Request, prefix: string): Request {
+/** Who calls the app, or the answer that refuses it. */
+export async function callerOf(
+  request: Request,
+  context: HandlerContext,
+  authenticate: Authenticate | undefined,
+): Promise<Principal | Response | null> {
+  try {
+    return await identify(request, context, authenticate)
+  } catch (error) {
+    return errorResponse(error)
+  }
+}
+
+export function withoutPrefix(request: Request, prefix: string): Request {
   if (prefix === '') return request
   const url = new URL(request.url)
   url.pathname = url.pathname.slice(prefix.length)

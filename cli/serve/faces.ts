@@ -2,8 +2,9 @@ import { LOOPBACK } from '../../adapters/node/serve.ts'
 import { combine, type WebHandler, withCors } from '../../src/http/index.ts'
 import type { AgentEngine } from '../../src/runs/index.ts'
 import { createAgentServer } from '../../src/server.ts'
-import { appHandler } from './app.ts'
+import { type AppLike, type AppOptions, appHandler } from './app.ts'
 import { engineWithHeaders } from './headers.ts'
+import { aroundHono, isHono } from './hono.ts'
 import type { Project } from './project.ts'
 import { surroundingsOf } from './surroundings.ts'
 
@@ -22,7 +23,11 @@ export function facesOf(
   const { disabled, mountPrefix: prefix } = http
   const agents = createAgentServer({
     engine: engineWithHeaders(engine, http.configurableHeaders),
-    platform: { surroundings: surroundingsOf(folder) },
+    platform: {
+      surroundings: surroundingsOf(folder),
+      // Routes of the app may be webhooks.
+      webhooks: { local: (request) => served.fetch(request) },
+    },
     a2a: withoutA2A || disabled.has('a2a') ? false : {},
     http: {
       disable_assistants: disabled.has('assistants'),
@@ -37,10 +42,18 @@ export function facesOf(
     below(prefix, without(disabled, agents)),
     // Whoever started this process asks for /ok without knowing of a prefix.
     ...(prefix === '' ? [] : [onlyMeta(agents)]),
-    ...(app ? [appHandler(app, { prefix, authenticate })] : []),
   ]
-  return withCors(combine(handlers), http.cors ?? LOOPBACK)
+  const own = combine(handlers)
+  const served = app ? withApp(own, app, { prefix, authenticate }) : own
+  return withCors(served, http.cors ?? LOOPBACK)
 }
+
+/**
+ * A handler with the app of its project. The routes of an app of Hono go first, and its middleware sees every request, as on
+ * LangGraph's own servers. Nobody can tell what another app answers, so that it gets the paths which the handler leaves.
+ */
+const withApp = (handler: WebHandler, app: AppLike, options: AppOptions): WebHandler =>
+  isHono(app) ? aroundHono(handler, app, options) : combine([handler, appHandler(app, options)])
 
 /** The handler at a prefix. */
 function below(prefix: string, handler: WebHandler): WebHandler {

@@ -8,7 +8,9 @@ import { type AppLike, appOf } from './app.ts'
 import { authOf } from './auth.ts'
 import { type Config, readConfig } from './config.ts'
 import { ConfigError } from './config-reader.ts'
+import { defaultsOf } from './defaults.ts'
 import { envFileOf, environment } from './environment.ts'
+import { graphTypes } from './graph-types.ts'
 import { type Modules, projectModules } from './modules.ts'
 import { shareLangGraph } from './share-langgraph.ts'
 import { graphStoreOf } from './store-section.ts'
@@ -51,8 +53,13 @@ async function loadProject(config: Config, modules: Modules): Promise<Project> {
   const name = basename(config.path)
   const { auth, checkpointer, http } = config
   const agents = new Map<string, Agent>()
-  for (const entry of config.graphs)
-    agents.set(entry.name, await agentOf(entry, await modules.load(entry), name))
+  const types = graphTypes(config)
+  const defaults = defaultsOf(process.env.LANGGRAPH_CONFIG)
+  for (const entry of config.graphs) {
+    const agent = await agentOf(entry, await modules.load(entry), name, types)
+    const own = defaults(entry.name)
+    agents.set(entry.name, own ? { ...agent, defaults: own } : agent)
+  }
   return {
     config,
     files: [config.path, envFileOf(config)].filter((file) => file !== undefined),

@@ -14,6 +14,7 @@ export const SERVE_USAGE = `agentwire serve  serves the graphs of a langgraph.js
   --storage URL   file:… or a path (SQLite), postgres://…, redis://…; default: STORAGE_URL of the environment, which is the
                   better place for a password, else the memory of this process
   --watch         loads the graphs anew when a file of the project changes; threads stay
+  --show-errors   clients are told the text of what an agent has thrown, in place of an error id
   --no-a2a        no A2A
   --json          prints one line of JSON once it listens
   --help          this text
@@ -51,6 +52,7 @@ function parse(
     host: { type: 'string' },
     storage: { type: 'string' },
     watch: { type: 'boolean' },
+    'show-errors': { type: 'boolean' },
     'no-a2a': { type: 'boolean' },
     json: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
@@ -66,6 +68,7 @@ function parse(
     storage: values.storage,
     withoutA2A: values['no-a2a'] ?? false,
     watch: values.watch ?? false,
+    showErrors: values['show-errors'] ?? false,
     json: values.json ?? false,
     onReload(outcome) {
       if ('error' in outcome) problem(`${problemOf(outcome.error)}\nThe graphs of before go on.`)

@@ -4,6 +4,7 @@ import { createAgentEngine } from '../../src/runs/index.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../../src/storage/open.ts'
 import { type FacesOptions, facesOf } from './faces.ts'
 import { keepRunning } from './keep-running.ts'
+import { bindLoopback } from './loopback.ts'
 import { type Project, projectLoader } from './project.ts'
 import { watchSources } from './watch.ts'
 
@@ -16,6 +17,8 @@ export interface ServingOptions extends FacesOptions {
   readonly storage: string | undefined
   /** Loads the project anew when its files change. */
   readonly watch: boolean
+  /** Tells clients the text of what an agent has thrown. */
+  readonly showErrors: boolean
   /** Told of each attempt to do so. */
   readonly onReload: (outcome: { readonly project: Project } | { readonly error: unknown }) => void
 }
@@ -50,12 +53,14 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
         throw error
       },
     )
+    const unbind = bindLoopback(handler, served.origin + project.config.http.mountPrefix)
     const stopWatching = watch ? reloading(project, { load, show, onReload }) : () => {}
     if (watch)
       keepRunning((error) => console.error('agentwire: an error that the project has not caught.', error))
     const close = async () => {
       stopWatching()
       await served.close()
+      unbind()
       await storage.close()
     }
     return { origin: served.origin, port: served.port, storage: withoutPassword(url), project, close }
@@ -66,11 +71,19 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
 }
 
 /** One engine for the life of the process, and the newest faces over it: threads, streams and runs outlive a change of the project. */
-function serverOf(first: Project, { store, ...storage }: OpenedStorage, options: FacesOptions) {
+function serverOf(first: Project, { store, ...storage }: OpenedStorage, options: ServingOptions) {
   const agents = new Map(first.agents)
   const checkpointer = first.checkpointer ?? storage.checkpointer
   const { graphStore } = first
-  const engine = createAgentEngine({ agents, store, checkpointer, graphStore, drainMs: DRAIN_MS })
+  const errorMessage = options.showErrors ? messageOf : undefined
+  const engine = createAgentEngine({
+    agents,
+    store,
+    checkpointer,
+    graphStore,
+    errorMessage,
+    drainMs: DRAIN_MS,
+  })
   let faces = facesOf(first, engine, options)
   const handler: WebHandler = {
     routes: faces.routes,
@@ -93,6 +106,8 @@ function serverOf(first: Project, { store, ...storage }: OpenedStorage, options:
   }
   return { handler, show }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 interface Reloading extends Pick<ServingOptions, 'onReload'> {
   readonly load: () => Promise<Project>

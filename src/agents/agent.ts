@@ -17,6 +17,8 @@ export interface Agent extends AgentProfile {
   readonly checkpointer?: Checkpointer | undefined
   /** Whether its runs look at `AgentTask.classic`. Frames of others are made of the protocol's events alone. Default false. */
   readonly takesClassic?: boolean | undefined
+  /** What the assistant of its name is configured with. Default: nothing. */
+  readonly defaults?: AgentDefaults | undefined
   /** False where its state has no `messages`, so that nobody can send it text. Default true. */
   readonly takesMessages?: boolean | undefined
   /** Throws `AgentInputError` for an input that every run would refuse. It is called before a run is accepted. */
@@ -41,8 +43,11 @@ export interface Agent extends AgentProfile {
   getState(at: StateAddress, options?: { readonly subgraphs?: boolean }): Promise<StateSnapshot | undefined>
   /** The snapshots, newest first. */
   getHistory(at: StateAddress, options?: HistoryOptions): AsyncIterable<StateSnapshot>
-  /** How it looks from outside, for pages that draw it or make forms for its input. Default: one step of unknown shapes. */
-  describe?(): AgentDescription | Promise<AgentDescription>
+  /**
+   * How it looks from outside, for pages that draw it or make forms for its input: with the config of an assistant, for agents that
+   * are made by it. Default: one step of unknown shapes.
+   */
+  describe?(config?: Readonly<Record<string, unknown>>): AgentDescription | Promise<AgentDescription>
   /** Writes a checkpoint with the source `update` and gives its id. Throws `AgentInputError` for values the state refuses. */
   updateState(at: StateAddress, update: StateUpdate): Promise<{ readonly checkpointId: string }>
   /**
@@ -53,6 +58,14 @@ export interface Agent extends AgentProfile {
     at: StateAddress,
     steps: readonly (readonly StepUpdate[])[],
   ): Promise<{ readonly checkpointId: string }>
+}
+
+/** What runs of an agent are configured with, as far as their assistant, their thread and their request say nothing else. */
+export interface AgentDefaults {
+  /** A `RunnableConfig` as clients of the REST send it, such as `{ configurable: { model: 'small' } }`. */
+  readonly config?: Readonly<Record<string, unknown>> | undefined
+  /** The keys of a graph's runtime context. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** What an A2A client gets for a message that starts a run. */
@@ -189,6 +202,8 @@ export interface StateAddress {
   readonly checkpointId?: string | undefined
   /** The segments of the namespace joined by `|`. The root is `''`. */
   readonly checkpointNs?: string | undefined
+  /** What clients of the REST have configured the last run of the thread with, for graphs that are made by their config. */
+  readonly config?: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface HistoryOptions {

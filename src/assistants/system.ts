@@ -41,7 +41,7 @@ export async function graphOfId(engine: AssistantEngine, assistantId: string): P
   return undefined
 }
 
-/** A system assistant as the code has it: version 1, with nothing but its graph. */
+/** A system assistant as the code has it: version 1, with its graph and the defaults of that. */
 export async function systemAssistant(
   engine: AssistantEngine,
   owner: string | null,
@@ -51,14 +51,15 @@ export async function systemAssistant(
     idOfGraph(engine, graphId),
     firstServed(engine.store, graphId),
   ])
+  const { description = null, defaults = {} } = engine.agents.get(graphId) ?? {}
   return {
     assistantId,
     graphId,
     version: 1,
     name: graphId,
-    description: engine.agents.get(graphId)?.description ?? null,
-    config: {},
-    context: {},
+    description,
+    config: defaults.config ?? {},
+    context: defaults.context ?? {},
     metadata: { created_by: 'system' },
     owner,
     isSystem: true,

@@ -35,6 +35,7 @@ export {
   type SocketSession,
   socketOf,
   socketResponse,
+  withBearer,
 } from './sockets/socket.ts'
 export {
   encodeSse,

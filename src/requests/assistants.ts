@@ -12,7 +12,7 @@ type Metadata = Readonly<Record<string, unknown>>
 export interface NamedAssistant {
   /** The agent. Undefined where the request leaves the choice to the server. */
   readonly graphId: string | undefined
-  /** Whose settings a run takes. Absent where the request names a graph: that is looked up in no store, and has none. */
+  /** Whose settings a run takes. Absent where the request names a graph without defaults: that is looked up in no store. */
   readonly assistant?: AssistantRecord | undefined
 }
 
@@ -24,8 +24,9 @@ export async function namedAssistant(
 ): Promise<NamedAssistant> {
   if (assistantId === undefined || isUnnamed(engine, assistantId)) return { graphId: undefined }
   const graphId = agentNamed(engine, assistantId)
-  if (graphId !== undefined || !isUuid(assistantId)) return { graphId: graphId ?? assistantId }
-  const assistant = await findAssistant(engine, principal, assistantId)
+  const hasNone = graphId !== undefined && engine.agents.get(graphId)?.defaults === undefined
+  if (hasNone || (graphId === undefined && !isUuid(assistantId))) return { graphId: graphId ?? assistantId }
+  const assistant = await findAssistant(engine, principal, graphId ?? assistantId)
   return assistant ? { graphId: assistant.graphId, assistant } : { graphId: assistantId }
 }
 

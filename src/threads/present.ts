@@ -30,7 +30,7 @@ export const presentThread = (thread: ThreadRecord, state: StateSnapshot | undef
   status: thread.status,
   values: state?.values ?? null,
   interrupts: presentInterrupts(thread, state),
-  config: {},
+  config: thread.config ?? {},
   error: thread.error,
 })
 

@@ -75,29 +75,6 @@ describe('the section http', () => {
     expect(await allowed(plain.origin, 'https://app.example.com')).toBeNull()
   })
 
-  test('app answers what nothing else does, also below a prefix', async () => {
-    const files = {
-      'graph.js': GRAPH,
-      'app.ts': `
-import { Hono } from 'hono'
-export const app = new Hono()
-app.get('/hello/:name', (c) => c.text('hello ' + c.req.param('name')))
-app.post('/echo', async (c) => c.json(await c.req.json()))
-app.get('/ok', (c) => c.text('not this one'))
-`,
-    }
-    for (const prefix of ['', '/api']) {
-      const http = { app: './app.ts:app', mount_prefix: prefix }
-      const { told, origin } = await serve(project({ ...files, 'langgraph.json': { graphs, http } }))
-      expect(await (await fetch(`${told.url}/hello/ann`)).text()).toBe('hello ann')
-      const echo = await fetch(`${told.url}/echo`, { method: 'POST', headers: json, body: '{"a":1}' })
-      expect(await echo.json()).toEqual({ a: 1 })
-      expect(await (await fetch(`${told.url}/ok`)).json()).toEqual({ ok: true })
-      expect(await status(`${told.url}/nothing`)).toBe(404)
-      if (prefix !== '') expect(await status(`${origin}/hello/ann`)).toBe(404)
-    }
-  })
-
   test.each([
     ['by default', undefined, { 'x-user': 'ann', 'user-agent': 'me' }],
     [

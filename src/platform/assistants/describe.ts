@@ -1,6 +1,6 @@
 import type { Agent } from '../../agents/agent.ts'
 import { type AgentDescription, oneStep } from '../../agents/description.ts'
-import { requireAssistant } from '../../assistants/index.ts'
+import { type AssistantRecord, requireAssistant } from '../../assistants/index.ts'
 import { HttpError, json } from '../../http/index.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { PlatformContext } from '../context.ts'
@@ -29,14 +29,17 @@ export async function getSubgraphs(context: PlatformContext, call: FaceCall): Pr
 
 /** How the agent of the path's assistant looks. Throws 404 where its graph is gone. */
 async function describe({ engine }: PlatformContext, call: FaceCall) {
-  const { graphId } = await requireAssistant(engine, call.principal, assistantIdOf(call))
+  const { graphId, config } = await requireAssistant(engine, call.principal, assistantIdOf(call))
   const agent = engine.agents.get(graphId)
-  if (agent) return { graphId, description: await descriptionOf(agent, graphId) }
+  if (agent) return { graphId, description: await descriptionOf(agent, graphId, config) }
   throw new HttpError(404, 'not_found', `The graph ${JSON.stringify(graphId)} of this assistant is gone.`)
 }
 
-const descriptionOf = async (agent: Agent, graphId: string): Promise<AgentDescription> =>
-  (await agent.describe?.()) ?? oneStep(agent.name ?? graphId)
+const descriptionOf = async (
+  agent: Agent,
+  graphId: string,
+  config: AssistantRecord['config'],
+): Promise<AgentDescription> => (await agent.describe?.(config)) ?? oneStep(agent.name ?? graphId)
 
 const isTrue = (text: string | null): boolean => text === 'true' || text === '1'
 

@@ -1,6 +1,6 @@
 import { HttpError, type OnError, reportError } from '../../http/index.ts'
 import { checkUrl } from '../../outbox/delivery/check-url.ts'
-import { createDelivery, type DeliveryOptions } from '../../outbox/delivery/delivery.ts'
+import { createDelivery, type Deliver, type DeliveryOptions, judge } from '../../outbox/delivery/delivery.ts'
 import { putJobOp } from '../../outbox/job.ts'
 import { createOutbox, type Outbox } from '../../outbox/outbox.ts'
 import type { OutboxHandler } from '../../outbox/work.ts'
@@ -11,12 +11,18 @@ import { presentRun } from './present.ts'
 
 /** How the webhooks of runs are delivered. */
 export interface WebhookOptions
-  extends Pick<DeliveryOptions, 'allowLoopback' | 'timeoutMs' | 'maxResponseBytes' | 'lookup'> {}
+  extends Pick<DeliveryOptions, 'allowLoopback' | 'timeoutMs' | 'maxResponseBytes' | 'lookup'> {
+  /**
+   * Answers webhooks that are a path, such as `/done`, in this process: the handler of the whole host. Default: they are called over
+   * the network, where callers reach the server.
+   */
+  readonly local?: ((request: Request) => Response | Promise<Response>) | undefined
+}
 
 /** What sends webhooks. */
 export interface Webhooks {
   readonly outbox: Outbox
-  /** The URL of a webhook, which may be a path of this server. Throws 400 for one that nothing could be delivered to. */
+  /** The URL of a webhook, or a path that is answered in this process. Throws 400 for one that nothing could be delivered to. */
   check(webhook: string, base: string | undefined): string
 }
 
@@ -32,29 +38,49 @@ export function createWebhooks(
   options: WebhookOptions,
   onError: OnError | undefined,
 ): Webhooks {
+  const { local } = options
+  const overNetwork = createDelivery(options)
+  const deliver: Deliver = (request) =>
+    local && isOwnPath(request.url) ? deliverLocally(local, request) : overNetwork(request)
   const outbox: Outbox = createOutbox({
     store: engine.store,
     handlers: {
       [FOLLOW]: follow(engine, (partition, job) => outbox.put(partition, job)),
       [DELIVER]: deliverBody,
     },
-    deliver: createDelivery(options),
+    deliver,
     report: (error, job) => void reportError(error, onError, { threadId: job?.partition }),
   })
   return {
     outbox,
     check(webhook, base) {
       const isPath = webhook.startsWith('/') && base !== undefined
-      const url = isPath && URL.canParse(webhook, base) ? new URL(webhook, base).href : webhook
+      const isLocal = local !== undefined && isOwnPath(webhook)
+      const url = isPath && !isLocal && URL.canParse(webhook, base) ? new URL(webhook, base).href : webhook
       try {
         if (url.length > MAX_LENGTH) throw new Error(`Give at most ${MAX_LENGTH} characters.`)
-        checkUrl(url, options)
+        if (!isLocal) checkUrl(url, options)
         return url
       } catch (error) {
         throw new HttpError(400, 'invalid_argument', `webhook: ${(error as Error).message}`)
       }
     },
   }
+}
+
+/** Any origin: whoever answers looks at the path. */
+const LOCAL = 'http://localhost'
+
+const isOwnPath = (url: string): boolean =>
+  url.startsWith('/') && URL.canParse(url, LOCAL) && new URL(url, LOCAL).origin === LOCAL
+
+async function deliverLocally(
+  local: NonNullable<WebhookOptions['local']>,
+  { url, headers, body, signal }: Parameters<Deliver>[0],
+): ReturnType<Deliver> {
+  const response = await local(new Request(new URL(url, LOCAL), { method: 'POST', headers, body, signal }))
+  await response.body?.cancel()
+  return judge({ status: response.status, retryAfter: response.headers.get('retry-after') })
 }
 
 interface FollowedRun {

@@ -48,6 +48,7 @@ export function addressOf(
     checkpointer: checkpointerOf(context, agent),
     graphStore: context.graphStores.of(thread.owner),
     checkpointNs,
+    config: thread.config,
     checkpointId: checkpointId ?? (checkpointNs ? undefined : (thread.restoredCheckpointId ?? undefined)),
   }
 }

@@ -1,0 +1,25 @@
+import type { WebHandler } from '../../src/http/index.ts'
+
+/** Where clients of LangGraph's SDK that were made without a URL find the server of their process. */
+const FETCH = Symbol.for('langgraph_api:fetch')
+const URL_OF_SERVER = Symbol.for('langgraph_api:url')
+
+interface Loopback {
+  [FETCH]?: typeof fetch | undefined
+  [URL_OF_SERVER]?: string | undefined
+}
+
+/** Lets routes and graphs of the project call this server by `new Client()`, without the network. Gives what ends that. */
+export function bindLoopback(handler: WebHandler, url: string): () => void {
+  const places = globalThis as Loopback
+  const loopback: typeof fetch = (input, init) =>
+    handler.fetch(new Request(input, init), { signal: init?.signal ?? undefined })
+  places[FETCH] = loopback
+  places[URL_OF_SERVER] = url
+  return () => {
+    // Another server of this process may have taken the place.
+    if (places[FETCH] !== loopback) return
+    delete places[FETCH]
+    delete places[URL_OF_SERVER]
+  }
+}

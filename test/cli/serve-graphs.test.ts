@@ -1,0 +1,182 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Client } from '@langchain/langgraph-sdk'
+import { afterAll, describe, expect, test } from 'vitest'
+import { graphTypes } from '../../cli/serve/graph-types.ts'
+import { oneStep } from '../../src/agents/description.ts'
+import { commandLine, GRAPH } from './projects.ts'
+
+const { project, agentwire, serve } = commandLine()
+
+const graphs = { agent: './graph.js:graph' }
+const input = { messages: [{ role: 'user', content: 'hello' }] }
+type Values = { messages: { content: string }[] }
+
+const TELLS = GRAPH.replace('async ({ messages }) =>', 'async ({ messages }, config) =>').replace(
+  "'heard'",
+  'config.configurable.model + config.context?.user',
+)
+
+describe('LANGGRAPH_CONFIG', () => {
+  const env = { LANGGRAPH_CONFIG: '{"agent":{"configurable":{"model":"small"},"context":{"user":"ann"}}}' }
+
+  test('configures the assistants of graphs, and what says more wins over it', async () => {
+    const config = { graphs: { ...graphs, other: './graph.js:graph' }, env }
+    const { origin } = await serve(project({ 'langgraph.json': config, 'graph.js': TELLS }))
+    const client = new Client({ apiUrl: origin })
+    const [assistant] = await client.assistants.search({ graphId: 'agent' })
+    const settings = { config: { configurable: { model: 'small' } }, context: { user: 'ann' } }
+    expect(assistant).toMatchObject({ name: 'agent', metadata: { created_by: 'system' }, ...settings })
+    const [other] = await client.assistants.search({ graphId: 'other' })
+    expect(other).toMatchObject({ config: {}, context: {} })
+
+    const answer = async (id: string, more: object = {}) => {
+      const values = (await client.runs.wait(null, id, { input, ...more })) as Values
+      return values.messages[1]!.content
+    }
+    expect(await answer('agent')).toBe('smallann hello')
+    expect(await answer(assistant!.assistant_id)).toBe('smallann hello')
+    expect(await answer('agent', { context: { user: 'bob' } })).toBe('smallbob hello')
+    expect(await answer('other', { context: { user: 'bob' } })).toBe('undefinedbob hello')
+
+    const stream = client.threads.stream(crypto.randomUUID(), { assistantId: 'agent' })
+    await stream.run.start({ input })
+    await stream.output
+    const { values } = await client.threads.getState<Values>(stream.threadId)
+    await stream.close()
+    expect(JSON.stringify(values)).toContain('smallann hello')
+  })
+
+  test.each([
+    ['{"agent":', /LANGGRAPH_CONFIG: the variable is no object/],
+    ['{"agent":1}', /LANGGRAPH_CONFIG: agent is no object/],
+    ['{"agent":{"context":[]}}', /LANGGRAPH_CONFIG: agent\.context is no object/],
+  ])('is refused at the start as %s', async (text, problem) => {
+    const folder = project({ 'langgraph.json': { graphs }, 'graph.js': GRAPH })
+    const { output } = agentwire(['serve', '--config', join(folder, 'langgraph.json')], {
+      LANGGRAPH_CONFIG: text,
+    })
+    await output(problem)
+  })
+})
+
+describe('a function that makes a graph', () => {
+  const make = `
+import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
+export const graph = (config, runtime) => {
+  const name = config.configurable?.name ?? 'none'
+  const answer = () => ({ messages: [{ role: 'ai', content: name }] })
+  console.error('made', name, runtime.accessContext)
+  return new StateGraph(MessagesAnnotation).addNode(name, answer).addEdge('__start__', name).compile()
+}
+`
+
+  test('is called with the config of the last run for states, and with that of the assistant for drawings', async () => {
+    const { origin, output } = await serve(project({ 'langgraph.json': { graphs }, 'graph.js': make }))
+    const client = new Client({ apiUrl: origin })
+    const config = { configurable: { name: 'mine' } }
+    const { assistant_id } = await client.assistants.create({ graphId: 'agent', config })
+    const drawn = await client.assistants.getGraph(assistant_id)
+    expect(drawn.nodes.map(({ id }) => id)).toEqual(['__start__', 'mine', '__end__'])
+    await output(/made mine assistants\.read/)
+
+    const { thread_id } = await client.threads.create()
+    await client.runs.wait(thread_id, assistant_id, { input })
+    await client.threads.updateState(thread_id, { values: { messages: [] }, asNode: 'mine' })
+    await output(/made mine threads\.update/)
+    const { values } = await client.threads.getState<Values>(thread_id)
+    expect(values.messages.map(({ content }) => content)).toEqual(['hello', 'mine'])
+    await output(/made mine threads\.read/)
+  })
+})
+
+test('--show-errors tells clients what a graph has thrown, in place of an error id', async () => {
+  const failing = GRAPH.replace("'heard'", "(() => { throw new TypeError('no luck') })()")
+  const folder = project({ 'langgraph.json': { graphs }, 'graph.js': failing })
+  const problemOf = async (...args: string[]) => {
+    const { origin } = await serve(folder, args)
+    const failed = new Client({ apiUrl: origin }).runs.wait(null, 'agent', { input })
+    return failed.then(String, String)
+  }
+  expect(await problemOf('--show-errors')).toContain('TypeError: no luck')
+  const hidden = await problemOf()
+  expect(hidden).toContain('Error id')
+  expect(hidden).not.toContain('no luck')
+})
+
+describe('types of graphs', () => {
+  const folders: string[] = []
+  afterAll(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true })
+  })
+
+  const withParser = (source: string): string => {
+    const folder = mkdtempSync(join(tmpdir(), 'agentwire-types-'))
+    folders.push(folder)
+    const place = join(folder, 'node_modules/@langchain/langgraph-api')
+    mkdirSync(place, { recursive: true })
+    const manifest = {
+      name: '@langchain/langgraph-api',
+      type: 'module',
+      exports: { './schema': './schema.js' },
+    }
+    writeFileSync(join(place, 'package.json'), JSON.stringify(manifest))
+    writeFileSync(join(place, 'schema.js'), source)
+    return folder
+  }
+  const entry = { name: 'a', key: 'graphs.a', file: './a.ts', symbol: 'graph', description: undefined }
+  const unknown = { input: null, output: null, state: null, config: null }
+  const described = {
+    ...oneStep('a'),
+    subgraphs: async () => ({ child: unknown, known: { ...unknown, state: { type: 'array' } } }),
+  }
+
+  test('are read once for all graphs, and fill in what is not known', async () => {
+    const folder = withParser(`
+let calls = 0
+export const getStaticGraphSchema = async (specs) => ({
+  a: { graph: { state: { title: JSON.stringify(specs), call: ++calls } }, 'graph|child': { input: { title: 'child' } } },
+})`)
+    const script = { ...entry, name: 'b', file: './b.js' }
+    const types = graphTypes({ folder, graphs: [entry, script] })
+    const specs = { a: { sourceFile: join(folder, 'a.ts'), exportSymbol: 'graph' } }
+    const state = { title: JSON.stringify(specs), call: 1 }
+    expect(await types(entry, described).schemas()).toEqual({ ...unknown, state })
+    expect(await types(entry, described).subgraphs({ recurse: true })).toEqual({
+      child: { ...unknown, input: { title: 'child' } },
+      known: { ...unknown, state: { type: 'array' } },
+    })
+    expect(await types(script, described).schemas()).toEqual(unknown)
+    expect((await types(entry, described).schemas()).state).toEqual(state)
+  })
+
+  test('that cannot be read are null, also in a project without the parser', async () => {
+    const failing = withParser(`export const getStaticGraphSchema = async () => { throw new Error('no') }`)
+    const none = mkdtempSync(join(tmpdir(), 'agentwire-types-'))
+    folders.push(none)
+    for (const folder of [failing, none]) {
+      const types = graphTypes({ folder, graphs: [entry] })
+      expect(await types(entry, described).schemas()).toEqual(unknown)
+    }
+  })
+
+  test('are those that the parser of LangGraph reads', { timeout: 180_000 }, async () => {
+    const source = `
+import { Annotation, StateGraph } from '@langchain/langgraph'
+const child = new StateGraph(Annotation.Root({ city: Annotation<'here' | 'there'> }))
+  .addNode('look', () => ({})).addEdge('__start__', 'look').compile()
+export const graph = new StateGraph(Annotation.Root({ count: Annotation<number> }))
+  .addNode('child', child).addEdge('__start__', 'child').compile()
+`
+    const config = { graphs: { agent: './graph.ts:graph' } }
+    const { origin } = await serve(project({ 'langgraph.json': config, 'graph.ts': source }))
+    const client = new Client({ apiUrl: origin, timeoutMs: 170_000 })
+    const schemas = await client.assistants.getSchemas('agent')
+    expect(schemas.state_schema).toMatchObject({ type: 'object', properties: { count: { type: 'number' } } })
+    const subgraphs = await client.assistants.getSubgraphs('agent')
+    expect(subgraphs).toMatchObject({
+      child: { state: { properties: { city: { enum: ['here', 'there'] } } } },
+    })
+  })
+})
