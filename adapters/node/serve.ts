@@ -50,20 +50,19 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
     server.listen({ port: options.port, host }, resolve)
   })
 
-  // Browsers open connections ahead of need. Until their first request, Node does not count them as idle.
-  const unused = new Set<Socket>()
+  const connections = new Set<Socket>()
   server.on('connection', (socket) => {
-    unused.add(socket)
-    socket.once('close', () => unused.delete(socket))
+    connections.add(socket)
+    socket.once('close', () => connections.delete(socket))
   })
-  server.on('request', ({ socket }) => unused.delete(socket))
 
   let closed: Promise<void> | undefined
   async function close(): Promise<void> {
     const ended = new Promise<void>((resolve) => {
       server.close(() => resolve())
     })
-    for (const socket of unused) socket.destroy()
+    // Browsers open connections ahead of need. Until their first request, Node does not count them as idle.
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy()
     server.on('request', (_req, res) => res.setHeader('connection', 'close'))
     const sweep = setInterval(() => server.closeIdleConnections(), 50)
     const cut = setTimeout(() => {

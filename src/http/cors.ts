@@ -33,7 +33,8 @@ export interface LangGraphCors {
 const HEADERS =
   'a2a-extensions,a2a-version,authorization,content-type,idempotency-key,if-match,if-none-match,last-event-id,prefer,traceparent,tracestate,x-api-key,x-tenant-id'
 /** What pages may read of a response, beside its body. */
-const EXPOSED = 'content-location,etag,preference-applied,x-pagination-next,x-pagination-total,retry-after'
+const EXPOSED =
+  'content-location,etag,location,preference-applied,x-pagination-next,x-pagination-total,retry-after'
 
 /**
  * The handler with the headers of CORS (Fetch standard, §3.2) on every response, also on errors and streams, and with answers

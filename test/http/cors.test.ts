@@ -70,7 +70,7 @@ describe('a page of a named origin', () => {
     expect(allowed(response)).toEqual({
       'allow-origin': origin,
       'expose-headers':
-        'content-location,etag,preference-applied,x-pagination-next,x-pagination-total,retry-after',
+        'content-location,etag,location,preference-applied,x-pagination-next,x-pagination-total,retry-after',
     })
     expect(response.headers.get('vary')).toBe('origin')
     expect(await response.json()).toEqual({ ok: true })
@@ -221,7 +221,7 @@ describe('the section of a langgraph.json', () => {
       'max-age': '5',
     })
     expect(allowed(await send(handler, '/things', { origin: APP }))['expose-headers']).toBe(
-      'content-location,etag,preference-applied,x-pagination-next,x-pagination-total,retry-after,x-mine',
+      'content-location,etag,location,preference-applied,x-pagination-next,x-pagination-total,retry-after,x-mine',
     )
   })
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { defineAgent, memoryStore } from '../../src/index.ts'
+import { serve } from '../../adapters/node/serve.ts'
+import { createAgentServer, defineAgent, memoryStore } from '../../src/index.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { isTerminal, type WireEvent } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
@@ -180,16 +181,27 @@ describe('the end', () => {
     expect((await late.closed)[0]).toBe(4404)
   })
 
-  test('of the server ends every socket with 1001, after its events', async () => {
+  test('of the server ends every socket with 1012, which clients come back after, once it has its events', async () => {
     const host = await serveAgents({ agents })
     const reading = await openSocket(socketUrl(host.origin, 't'))
     await subscribe(reading)
     const silent = await openSocket(socketUrl(host.origin, 'u'))
     await reading.command('run.start', { assistant_id: 'a', input: { count: 2_000 } })
     await host.server.close()
-    expect((await silent.closed)[0]).toBe(1001)
-    expect((await reading.closed)[0]).toBe(1001)
+    expect((await silent.closed)[0]).toBe(1012)
+    expect((await reading.closed)[0]).toBe(1012)
     expect(reading.events.filter(isTerminal)).toHaveLength(1)
+  })
+
+  test('of a server that `serve` listens with is told, and not only seen by a lost connection', async () => {
+    const server = createAgentServer({ agents, authenticate: () => ({ id: 'one' }) })
+    const { origin, close } = await serve(server, { port: 0, silent: true })
+    const reading = await openSocket(socketUrl(origin, 't'))
+    await subscribe(reading)
+    const silent = await openSocket(socketUrl(origin, 'u'))
+    await close()
+    expect((await reading.closed)[0]).toBe(1012)
+    expect((await silent.closed)[0]).toBe(1012)
   })
 })
 

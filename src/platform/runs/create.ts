@@ -75,6 +75,18 @@ export const locationOf = (call: FaceCall, { threadId, runId }: StartedRun): Rec
     call.threadId === '' ? `/runs/${runId}` : `/threads/${encodeURIComponent(threadId)}/runs/${runId}`,
 })
 
+/**
+ * Where LangGraph's clients go on when they lose the connection, as a path below the URL that they have of this server. The answer to
+ * a `wait` has none: the Python client would go there with the length of a body that it does not send, and fail of that.
+ */
+export const comeBackTo = (
+  what: 'join' | 'stream',
+  { threadId, runId }: Pick<StartedRun, 'threadId' | 'runId'>,
+  search: string,
+): Record<string, string> => ({
+  location: `/threads/${encodeURIComponent(threadId)}/runs/${runId}/${what}${search}`,
+})
+
 async function recordOf({ engine }: PlatformContext, run: StartedRun): Promise<RunRecord> {
   const record = await engine.getRun(run)
   if (record) return record

@@ -6,7 +6,7 @@ import { isSet, numberParam, pageHeaders, withFields } from '../../requests/list
 import type { FaceCall } from '../../requests/routes.ts'
 import { type AgentEngine, RunError, type RunRecord, type ThreadRecord } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
-import { cancelWhenGone } from './create.ts'
+import { cancelWhenGone, comeBackTo } from './create.ts'
 import { outcomeOf } from './outcome.ts'
 import { detailsOf, presentRun, statusOf } from './present.ts'
 import { whenEnded } from './wait.ts'
@@ -52,7 +52,8 @@ export async function joinRun(context: PlatformContext, call: FaceCall): Promise
   const at = { threadId, runId, principal: call.principal }
   const outcome = outcomeOf(context.engine, at)
   if (isSet(call, 'cancel_on_disconnect')) cancelWhenGone(context, call, at, outcome)
-  return whenEnded(call, outcome, { onError: context.onError, headers: {} })
+  const headers = comeBackTo('join', at, call.url.search)
+  return whenEnded(call, outcome, { onError: context.onError, headers })
 }
 
 /** `POST /runs/cancel?action`: cancels runs by their ids, or those of a status, on a thread or on all of the caller's. */

@@ -5,7 +5,7 @@ import { isSet } from '../../requests/lists.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { readFrames } from '../frames/read-frames.ts'
-import { dispose, locationOf, startRun } from './create.ts'
+import { comeBackTo, dispose, locationOf, startRun } from './create.ts'
 import type { StartedRun } from './start-run.ts'
 import { modesSchema, runCreateSchema } from './wire.ts'
 
@@ -28,8 +28,13 @@ export async function postRunAndStream(context: PlatformContext, call: FaceCall)
     signal: call.signal,
     onError: reporterOf(context, call),
   })
-  for (const [name, value] of Object.entries(locationOf(call, run))) response.headers.set(name, value)
-  return response
+  const search = on_disconnect === 'cancel' ? '?cancel_on_disconnect=1' : ''
+  // Frames without ids cannot be gone on with.
+  const isLasting = call.threadId !== ''
+  return withHeaders(response, {
+    ...locationOf(call, run),
+    ...(isLasting && comeBackTo('stream', run, search)),
+  })
 }
 
 /** `GET …/runs/{run_id}/stream?stream_mode&cancel_on_disconnect`, with `Last-Event-ID`: the frames of a run, past and future. */
@@ -43,7 +48,12 @@ export async function joinStream(context: PlatformContext, call: FaceCall): Prom
   if (!(await context.engine.getRun(run))) return sseResponse(unknownRun(), options)
   const frames = readFrames(context, { ...run, modes, lastEventId })
   const source = isSet(call, 'cancel_on_disconnect') ? cancelling(context, call, run, frames) : frames
-  return sseResponse(source, options)
+  return withHeaders(sseResponse(source, options), comeBackTo('stream', run, call.url.search))
+}
+
+function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+  return response
 }
 
 /** LangGraph's servers tell of a run that they do not know in the stream, where clients look for the status. */

@@ -32,18 +32,23 @@ export async function whenEnded(
     if (!(error instanceof RunError)) reportError(error, onError, originOf(call.request, call.params))
   }
   let isRead = false
+  let isGone = false
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         if (isRead) return controller.close()
         try {
           const late = await look()
+          if (isGone) return
           isRead = late !== undefined
           controller.enqueue(late ? encoder.encode(JSON.stringify(late.body ?? null)) : NEWLINE)
         } catch (error) {
           report(error)
           controller.error(new DOMException('The stream was broken off.', 'AbortError'))
         }
+      },
+      cancel() {
+        isGone = true
       },
     },
     { highWaterMark: 0 },

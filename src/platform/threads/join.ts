@@ -25,7 +25,10 @@ export async function joinThread(context: PlatformContext, call: FaceCall): Prom
   const from = await placeOf(context.engine, call, lastEventId)
   const request = { threadId, principal, modes: modes.length > 0 ? modes : DEFAULT_MODES, from }
   const source = sourceOf((signal) => threadFrames(context, { ...request, signal }))
-  return sseResponse(source, { signal: call.signal, onError: reporterOf(context, call) })
+  const response = sseResponse(source, { signal: call.signal, onError: reporterOf(context, call) })
+  // Where LangGraph's clients go on when they lose the connection, as a path below the URL that they have of this server.
+  response.headers.set('location', `/threads/${encodeURIComponent(threadId)}/stream${call.url.search}`)
+  return response
 }
 
 const DEFAULT_MODES: readonly ThreadMode[] = ['run_modes']

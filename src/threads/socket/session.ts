@@ -68,7 +68,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
 
   function leave(): void {
     leaving = true
-    if (!answering && subscriptions.size === 0) end(1001, 'This server is shutting down.')
+    if (!answering && subscriptions.size === 0) endForRestart()
   }
 
   function end(code: number, reason: string): void {
@@ -82,10 +82,15 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     waiting.length = 0
   }
 
+  /** Ends the socket for clients to come back. The Python client takes 1001, as 1000, for the end of everything, and stays away. */
+  function endForRestart(): void {
+    end(1012, 'This server is shutting down.')
+  }
+
   /** Ends the socket for a reason that ends its subscriptions: 4000 and the status of HTTP where clients should not come back. */
   function endBy(reason: unknown): void {
     if (!(reason instanceof RunError)) end(1011, 'The stream was broken off.')
-    else if (reason.code === 'closing') end(1001, 'This server is shutting down.')
+    else if (reason.code === 'closing') endForRestart()
     else end(4404, 'There is no such thread any more.')
   }
 
@@ -100,8 +105,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     if (work) call.waitUntil(work)
     const text = String(knownBody(response))
     // A run that this server does not start any more is one for another server.
-    if (response.status === 503 && !text.startsWith('{"type"'))
-      return end(1001, 'This server is shutting down.')
+    if (response.status === 503 && !text.startsWith('{"type"')) return endForRestart()
     const isSilent = isFilter(value) && response.status === 200 && later.length > 0
     if (!isSilent) await outlet.write(() => textFrame(text))
   }
