@@ -21,7 +21,7 @@ import { startMaintenance } from './execution/maintenance.ts'
 import { startDue, waitForEnd } from './execution/recover.ts'
 import { startRun } from './execution/start.ts'
 import { createPlaces, type Limits, limitsOf, type RunLimits } from './limits.ts'
-import type { LogGap, ThreadEvent } from './log/decode.ts'
+import type { LogGap, LoggedEvent, ThreadEvent } from './log/decode.ts'
 import { createLogWatchers } from './log/watchers.ts'
 import { createObserver, type Observe, type ServerEvent } from './observe.ts'
 import {
@@ -52,7 +52,7 @@ import type {
   ThreadEvents,
   ThreadSubscription,
 } from './requests.ts'
-import { readEventBatches, readEvents } from './subscriptions/events.ts'
+import { type RunToEnd, readEventBatches, readEvents, readLogged, readToEnd } from './subscriptions/events.ts'
 import { AS_BYTES, type Rendering, type Subscription, subscribe } from './subscriptions/subscribe.ts'
 import { cancelTask } from './threads/cancel-task.ts'
 import { deleteRun } from './threads/delete-run.ts'
@@ -187,6 +187,13 @@ export interface AgentEngine {
   events(request: ThreadEvents): AsyncGenerator<ThreadEvent | LogGap, void, undefined>
   /** The same, as many at a time as there are, for a face that sends those together. A batch may be empty. */
   eventBatches(request: ThreadEvents): AsyncGenerator<readonly (ThreadEvent | LogGap)[], void, undefined>
+  /** The same with their data as JSON, which is parsed at each read of `data`, for a face that passes most of them on. */
+  loggedBatches(request: ThreadEvents): AsyncGenerator<readonly (LoggedEvent | LogGap)[], void, undefined>
+  /**
+   * Waits for the end of a run, takes those of its events that are asked for, and gives its record: undefined where it was undone or
+   * deleted.
+   */
+  readToEnd(request: RunToEnd): Promise<RunRecord | undefined>
   /** The last sequence number of a thread's log, from which a reader can continue. 0 where the principal has no such thread. */
   head(thread: ThreadAddress): Promise<number>
   /** The events as SSE frames, whose bytes all subscribers share. Past events that a new client must not see are left out. */
@@ -307,6 +314,8 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     cancel: as(cancelOwnRun),
     events: as(readEvents),
     eventBatches: as(readEventBatches),
+    loggedBatches: as(readLogged),
+    readToEnd: as(readToEnd),
     head: as(headOf),
     subscribe: (request) => subscribeWith(request, AS_BYTES),
     subscribeAs: subscribeWith,

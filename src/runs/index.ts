@@ -11,7 +11,7 @@ export {
 export { RunError, type RunErrorCode } from './errors.ts'
 export type { RunOrigin } from './failures.ts'
 export type { Limits, RunLimits } from './limits.ts'
-export type { LogGap, ThreadEvent } from './log/decode.ts'
+export type { LogGap, LoggedEvent, ThreadEvent } from './log/decode.ts'
 export type { EventFilter, Matcher } from './log/filter.ts'
 export { type Topic, topicOf } from './log/frame.ts'
 export { selectBytes } from './log/select.ts'
@@ -57,6 +57,7 @@ export type {
   ThreadEvents,
   ThreadSubscription,
 } from './requests.ts'
+export type { RunToEnd } from './subscriptions/events.ts'
 export type { Rendering, Subscription } from './subscriptions/subscribe.ts'
 export {
   type HeldLease,

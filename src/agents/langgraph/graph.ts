@@ -24,7 +24,8 @@ export interface Graph {
   ): EventStream | Promise<EventStream>
   /** The events of every runnable. */
   streamEvents(input: unknown, options: ClassicOptions): AsyncIterable<unknown>
-  stream(input: unknown, options: ClassicOptions): Promise<AsyncIterable<unknown>>
+  /** What `stream` reads from. Subclasses of LangChain's runnables override it. */
+  _streamIterator(input: unknown, options: ClassicOptions): AsyncGenerator<unknown, void, undefined>
   getState(config: CheckpointConfig, options?: { readonly subgraphs?: boolean }): Promise<GraphState>
   getStateHistory(
     config: CheckpointConfig,

@@ -9,6 +9,7 @@ import {
   type RunOptions,
   withStorage,
 } from './graph.ts'
+import { outsideAnyRun } from './outside-any-run.ts'
 import { continuationOf, keepPartial } from './partial.ts'
 import { captureWriteErrors, delayFailure } from './saver-views.ts'
 import { stateOf } from './state.ts'
@@ -108,19 +109,6 @@ function withoutReserved(configurable: Readonly<Record<string, unknown>>): Recor
   return Object.fromEntries(
     Object.entries(configurable).filter(([key]) => !key.startsWith('__') && !POSITION_KEYS.has(key)),
   )
-}
-
-const LANGCHAIN_CONTEXT = Symbol.for('ls:tracing_async_local_storage')
-
-/**
- * LangChain passes the config of a running node to everything that the node calls, even across requests in this process. A run
- * that a tool of one agent starts on another agent would become a part of the first run.
- */
-function outsideAnyRun<T>(work: () => T): T {
-  const context = (globalThis as { [LANGCHAIN_CONTEXT]?: { run?(store: undefined, work: () => T): T } })[
-    LANGCHAIN_CONTEXT
-  ]
-  return context?.run ? context.run(undefined, work) : work()
 }
 
 /** The way of the streaming protocol. */

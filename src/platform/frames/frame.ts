@@ -6,10 +6,28 @@ export interface Frame {
   readonly event: string
   /** The graph that it comes from. `[]` is the root. */
   readonly namespace: readonly string[]
+  /** Plain JSON, or `JsonText` of it. */
   readonly data: unknown
   /** It belongs to a message that a lost attempt was writing. Who reads the run later does not get it. */
   readonly isOfMessage?: true
 }
+
+/** Data that is sent as it was logged. */
+export class JsonText {
+  readonly #of: { readonly json: string }
+  constructor(of: { readonly json: string }) {
+    this.#of = of
+  }
+  get text(): string {
+    return this.#of.json
+  }
+  toJSON(): unknown {
+    return JSON.parse(this.text)
+  }
+}
+
+export const jsonOf = (data: unknown): string =>
+  data instanceof JsonText ? data.text : (JSON.stringify(data) ?? 'null')
 
 /** The run whose frames are made, and what they are made for. */
 export interface FrameRequest {

@@ -1,8 +1,11 @@
-import type { ThreadEvent } from '../../runs/index.ts'
-import { type Fields, type Frame, type FrameRequest, fieldsOf, graphOf } from './frame.ts'
+import type { LoggedEvent } from '../../runs/index.ts'
+import { type Fields, type Frame, type FrameRequest, fieldsOf, graphOf, JsonText } from './frame.ts'
 import { createMessageFrames } from './message-frames.ts'
 
 const NOTHING: readonly Frame[] = []
+
+/** How a chunk of the mode `messages` begins. */
+const MESSAGE_CHUNK = /^{"mode":"messages","data":/
 
 /** Makes the frames of one run from its events, which must come in order and from the first one on. */
 export function createFrames(request: FrameRequest) {
@@ -10,14 +13,14 @@ export function createFrames(request: FrameRequest) {
   const modes = new Set(request.modes)
   const messages = createMessageFrames(request)
   /** The newest task event of each graph, which a chunk of the mode `debug` repeats. */
-  const tasks = new Map<string, unknown>()
+  const tasks = new Map<string, LoggedEvent>()
   let token: string | undefined
   let attempt = 0
   let asked = false
   /** The open questions of an agent without tasks. */
   const questions: unknown[] = []
 
-  async function framesOf(event: ThreadEvent): Promise<readonly Frame[]> {
+  async function framesOf(event: LoggedEvent): Promise<readonly Frame[]> {
     const frames = [...begin(event), ...(await convert(event))]
     return frames.filter(
       ({ mode, event: name, namespace }) =>
@@ -28,7 +31,7 @@ export function createFrames(request: FrameRequest) {
   }
 
   /** Each attempt of a run begins with its number. */
-  function begin({ eventId, runId: of, method, namespace }: ThreadEvent): readonly Frame[] {
+  function begin({ eventId, runId: of, method, namespace }: LoggedEvent): readonly Frame[] {
     const next = eventId.split('-', 1)[0]
     const isEnd = attempt > 0 && method === 'lifecycle' && namespace.length === 0
     if (of === '' || next === token || isEnd) return NOTHING
@@ -37,47 +40,55 @@ export function createFrames(request: FrameRequest) {
     return [{ event: 'metadata', namespace: [], data: { run_id: runId, attempt } }]
   }
 
-  async function convert({
-    method,
-    namespace,
-    data: raw,
-    superseded,
-    ...event
-  }: ThreadEvent): Promise<readonly Frame[]> {
-    if (superseded) return NOTHING
-    const data = fieldsOf(raw)
+  async function convert(event: LoggedEvent): Promise<readonly Frame[]> {
+    if (event.superseded) return NOTHING
+    const { method, namespace } = event
+    const whole = (mode: string): Frame => of(mode, namespace, new JsonText(event))
     switch (method) {
       case 'values':
-        return [of('values', namespace, raw), ...messages.complete(namespace, raw)]
+        return [
+          whole('values'),
+          ...(messages.wantsStates ? messages.complete(namespace, event.data) : NOTHING),
+        ]
       case 'updates':
-        return [of('updates', namespace, updateOf(data))]
-      case 'custom':
-        return [of('custom', namespace, 'name' in data ? raw : data.payload)]
+        return [of('updates', namespace, updateOf(fieldsOf(event.data)))]
+      case 'custom': {
+        const data = fieldsOf(event.data)
+        return ['name' in data ? whole('custom') : of('custom', namespace, data.payload)]
+      }
       case 'tasks':
-        tasks.set(namespace.join('|'), raw)
-        return [...(isClassic ? NOTHING : interruptsOf(namespace, data)), of('tasks', namespace, raw)]
-      case 'input.requested':
-        questions.push({ id: data.interrupt_id, value: data.value ?? data.payload ?? null })
+        tasks.set(namespace.join('|'), event)
+        return [...(isClassic ? NOTHING : interruptsOf(namespace, fieldsOf(event.data))), whole('tasks')]
+      case 'input.requested': {
+        const { interrupt_id: id, value, payload } = fieldsOf(event.data)
+        questions.push({ id, value: value ?? payload ?? null })
         return NOTHING
+      }
       case 'messages':
-        return messages.of(namespace, event.node, data)
+        return messages.areWanted ? messages.of(namespace, event.node, fieldsOf(event.data)) : NOTHING
       case 'tools':
-        return isClassic ? NOTHING : [of('tools', graphOf(namespace), toolChunk(data))]
+        return isClassic ? NOTHING : [of('tools', graphOf(namespace), toolChunk(fieldsOf(event.data)))]
       case 'chunks':
-        return chunks(namespace, data)
+        return chunks(event)
       case 'lifecycle':
-        return namespace.length === 0 ? end(data) : NOTHING
+        return namespace.length === 0 ? end(fieldsOf(event.data)) : NOTHING
       default:
         return NOTHING
     }
   }
 
-  function chunks(namespace: readonly string[], { mode, data }: Fields): readonly Frame[] {
+  function chunks(event: LoggedEvent): readonly Frame[] {
+    const { namespace } = event
+    const message = MESSAGE_CHUNK.exec(event.json)
+    // They are many and big.
+    if (message) {
+      const data = new JsonText({ json: event.json.slice(message[0].length, -1) })
+      return [{ ...of('messages', namespace, data, 'messages-tuple'), isOfMessage: true }]
+    }
+    const { mode, data } = fieldsOf(event.data)
     switch (mode) {
       case 'interrupt':
         return interrupt(namespace, data)
-      case 'messages':
-        return [{ ...of('messages', namespace, data, 'messages-tuple'), isOfMessage: true }]
       case 'metadata':
         messages.note(fieldsOf(data))
         return NOTHING
@@ -92,7 +103,7 @@ export function createFrames(request: FrameRequest) {
 
   function debug(namespace: readonly string[], data: Fields): readonly Frame[] {
     if (data.type !== 'checkpoint')
-      return [of('debug', namespace, { ...data, payload: tasks.get(namespace.join('|')) ?? null })]
+      return [of('debug', namespace, { ...data, payload: tasks.get(namespace.join('|'))?.data ?? null })]
     const { values, metadata, next } = fieldsOf(data.payload)
     return [of('checkpoints', namespace, { values, metadata, next }), of('debug', namespace, data)]
   }

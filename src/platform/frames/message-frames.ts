@@ -14,7 +14,6 @@ export function createMessageFrames({ threadId, runId, modes, isClassic }: Frame
   const wantsTuples = modes.includes('messages-tuple') && !isClassic
 
   function ofEvent(namespace: Namespace, node: string | undefined, data: Fields): readonly Frame[] {
-    if (!wantsPartial && !wantsTuples) return NOTHING
     const key = JSON.stringify([namespace, node, data.run_id])
     if (data.event === 'message-start') {
       if (data.role === 'ai' || data.role === undefined) drafts.set(key, createMessageDraft(data))
@@ -61,15 +60,19 @@ export function createMessageFrames({ threadId, runId, modes, isClassic }: Frame
   })
 
   return {
+    /** Whether frames are made of the events of messages. */
+    areWanted: wantsPartial || wantsTuples,
     of: ofEvent,
     /** The metadata of a message that begins. */
     note({ id, metadata }: Fields): void {
       noted.set(id, metadata)
     },
+    /** Whether frames are made of the messages of states. */
+    wantsStates: wantsPartial,
     /** The messages of a state that no state before it had. */
     complete(namespace: Namespace, state: unknown): readonly Frame[] {
       const { messages } = fieldsOf(state)
-      if (!wantsPartial || namespace.length > 0 || !Array.isArray(messages)) return NOTHING
+      if (namespace.length > 0 || !Array.isArray(messages)) return NOTHING
       const fresh = messages.filter((message) => {
         const { id } = fieldsOf(message)
         return typeof id === 'string' && !completed.has(id) && completed.add(id)

@@ -1,7 +1,7 @@
 import { formatSse, type SseSource } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
 import type { PlatformContext } from '../context.ts'
-import type { Frame } from './frame.ts'
+import { type Frame, jsonOf } from './frame.ts'
 import { createFrames } from './make-frames.ts'
 
 export interface FramesRequest {
@@ -72,7 +72,7 @@ async function* encoded(
       formatSse({
         id: withoutIds ? undefined : String(id),
         event: [event, ...namespace].join('|'),
-        data: JSON.stringify(data) ?? 'null',
+        data: jsonOf(data),
       }),
     )
     if (text.length > 0) yield encoder.encode(text.join(''))
@@ -88,7 +88,7 @@ export async function* numberedFrames(
   const { framesOf, isAsked } = await framesOfRun(engine, request)
   const after = lastEventId === undefined ? -1 : Number.parseInt(lastEventId, 10)
   let id = -1
-  for await (const batch of engine.eventBatches({ threadId, principal, runId, ...(signal && { signal }) })) {
+  for await (const batch of engine.loggedBatches({ threadId, principal, runId, ...(signal && { signal }) })) {
     const given: NumberedFrame[] = []
     for (const event of batch) {
       if (event.type !== 'event') continue

@@ -22,19 +22,19 @@ export async function namedRun(
 
 /** `POST …/runs`: starts a run and does not wait for it. */
 export async function postRun(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const run = await startRun(context, call)
+  const run = await startRun(context, call, await bodyOf(runCreateSchema, call))
   if (run.deletedBy === 'starter') void dispose(context, call, run, context.engine.wait(run))
   return json(presentRun(await recordOf(context, run)), { headers: locationOf(call, run) })
 }
 
 /** `POST …/runs/wait`: starts a run, and answers with what it has ended with. */
 export async function postRunAndWait(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const { on_disconnect } = await bodyOf(runCreateSchema, call)
-  const run = await startRun(context, call)
+  const body = await bodyOf(runCreateSchema, call)
+  const run = await startRun(context, call, body)
   const outcome = outcomeOf(context.engine, run, run.appliedThroughSeq).then((ended) =>
     withState(context.engine, run, ended),
   )
-  if (on_disconnect === 'cancel') cancelWhenGone(context, call, run, outcome)
+  if (body.on_disconnect === 'cancel') cancelWhenGone(context, call, run, outcome)
   if (run.deletedBy === 'starter') void dispose(context, call, run, outcome)
   return whenEnded(call, outcome, { onError: context.onError, headers: locationOf(call, run) })
 }
@@ -54,8 +54,11 @@ export async function postBatch(context: PlatformContext, call: FaceCall): Promi
 }
 
 /** Starts the run that a request asks for. */
-export async function startRun(context: PlatformContext, call: FaceCall): Promise<StartedRun> {
-  const body: RunCreate = await bodyOf(runCreateSchema, call)
+export async function startRun(
+  context: PlatformContext,
+  call: FaceCall,
+  body: RunCreate,
+): Promise<StartedRun> {
   const run = await startPlatformRun(context, orderOf(call), body)
   const work = context.engine.working(run.threadId)
   if (work) call.waitUntil(work)

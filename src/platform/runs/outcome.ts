@@ -1,5 +1,5 @@
 import type { Principal } from '../../principal.ts'
-import type { AgentEngine, RunRecord } from '../../runs/index.ts'
+import type { AgentEngine, LoggedEvent, RunRecord } from '../../runs/index.ts'
 
 export interface RunAddress {
   readonly threadId: string
@@ -11,7 +11,8 @@ export interface RunAddress {
 /** What a caller who waits for a run is given: the last values, or why it has failed. */
 export interface Outcome {
   readonly isError: boolean
-  readonly body: unknown
+  /** JSON text. */
+  readonly body: string
 }
 
 /** As graphs show it to their callers. */
@@ -30,35 +31,42 @@ const FILTER = { channels: ['values', 'input'] }
  * @param after A sequence number of the log before its first event. Default: it is looked up.
  */
 export async function outcomeOf(engine: AgentEngine, at: RunAddress, after?: number): Promise<Outcome> {
-  let values: unknown
+  let last: LoggedEvent | undefined
   const interrupts: Interrupt[] = []
-  const from = after ?? (await startOf(engine, at))
-  for await (const event of engine.events({ ...at, after: from, filter: FILTER })) {
-    if (event.type === 'gap') continue
-    if (event.method === 'input.requested') interrupts.push(interruptOf(event.data))
-    else if (event.namespace.length === 0 && !isInterruptOnly(event.data)) values = event.data
-  }
-  const run = await engine.getRun(at)
-  if (run?.status === 'error')
-    return { isError: true, body: { __error__: { error: run.errorName ?? 'Error', message: run.error } } }
-  if (values === undefined && run && run.startedAt !== null) values = await newestValues(engine, at)
+  const run = await engine.readToEnd({
+    ...at,
+    after: after ?? (await startOf(engine, at)),
+    filter: FILTER,
+    take(event) {
+      if (event.method === 'input.requested') interrupts.push(interruptOf(event.data))
+      else if (event.namespace.length === 0 && !isInterruptOnly(event)) last = event
+    },
+  })
+  if (run?.status === 'error') return failed(run.errorName ?? 'Error', run.error)
+  let values = last?.json
+  if (values === undefined && run && run.startedAt !== null)
+    values = JSON.stringify(await newestValues(engine, at))
   const waits = run?.status === 'interrupted' && run.end?.reason === null
-  if (waits) interrupts.push(...(await openBefore(engine, at, interrupts)))
-  return {
-    isError: false,
-    body: waits ? { ...(values as object), __interrupt__: interrupts } : (values ?? null),
-  }
+  if (!waits) return { isError: false, body: values ?? 'null' }
+  interrupts.push(...(await openBefore(engine, at, interrupts)))
+  const state = values === undefined ? {} : (JSON.parse(values) as object)
+  return { isError: false, body: JSON.stringify({ ...state, __interrupt__: interrupts }) }
 }
+
+const failed = (error: string, message: string | null): Outcome => ({
+  isError: true,
+  body: JSON.stringify({ __error__: { error, message } }),
+})
 
 /**
  * The same for a caller who has to be given an object, which is the state of the thread where the run never began: the SDK's `wait`
  * fails on null.
  */
 export async function withState(engine: AgentEngine, at: RunAddress, outcome: Outcome): Promise<Outcome> {
-  if (outcome.body !== null) return outcome
+  if (outcome.body !== 'null') return outcome
   const thread = await engine.findThread(at)
   const state = thread && (await engine.readState(thread))
-  return { ...outcome, body: state?.values ?? {} }
+  return { ...outcome, body: JSON.stringify(state?.values ?? {}) }
 }
 
 /** Where the log was before the run, for one that has begun; else where it is now. */
@@ -85,8 +93,8 @@ function interruptOf(data: unknown): Interrupt {
   return { id: interrupt_id, value: value ?? payload ?? null }
 }
 
-const isInterruptOnly = (data: unknown): boolean =>
-  typeof data === 'object' && data !== null && Object.keys(data).join() === '__interrupt__'
+const isInterruptOnly = ({ json }: LoggedEvent): boolean =>
+  json.startsWith('{"__interrupt__":') && Object.keys(JSON.parse(json)).length === 1
 
 /** The state of the thread, where the log has lost the events of its last run. */
 async function newestValues(

@@ -13,8 +13,9 @@ type Run = Pick<StartedRun, 'threadId' | 'runId' | 'principal'>
 
 /** `POST …/runs/stream`: starts a run, and sends its frames until it has ended. */
 export async function postRunAndStream(context: PlatformContext, call: FaceCall): Promise<Response> {
-  const { on_disconnect, stream_mode, stream_subgraphs } = await bodyOf(runCreateSchema, call)
-  const run = await startRun(context, call)
+  const body = await bodyOf(runCreateSchema, call)
+  const { on_disconnect, stream_mode, stream_subgraphs } = body
+  const run = await startRun(context, call, body)
   const frames = readFrames(context, {
     ...run,
     modes: stream_mode ?? ['values'],

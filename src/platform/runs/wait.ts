@@ -1,4 +1,4 @@
-import { json, type OnError, originOf, reportError } from '../../http/index.ts'
+import { jsonText, type OnError, originOf, reportError } from '../../http/index.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import { RunError } from '../../runs/index.ts'
 import { within } from '../../time.ts'
@@ -27,7 +27,7 @@ export async function whenEnded(
     return ended
   }
   const early = await look()
-  if (early) return json(early.body, { headers })
+  if (early) return jsonText(early.body, { headers })
   const report = (error: unknown) => {
     if (!(error instanceof RunError)) reportError(error, onError, originOf(call.request, call.params))
   }
@@ -41,7 +41,7 @@ export async function whenEnded(
           const late = await look()
           if (isGone) return
           isRead = late !== undefined
-          controller.enqueue(late ? encoder.encode(JSON.stringify(late.body ?? null)) : NEWLINE)
+          controller.enqueue(late ? encoder.encode(late.body) : NEWLINE)
         } catch (error) {
           report(error)
           controller.error(new DOMException('The stream was broken off.', 'AbortError'))

@@ -124,7 +124,7 @@ async function endOf(
     }
     const result = isError
       ? { values: null, error: { error: run.errorName ?? 'Error', message: run.error } }
-      : { values: body }
+      : { values: JSON.parse(body) }
     return { ...presentRun(run), ...times, ...result } as Readonly<Record<string, Json>>
   } catch (error) {
     if (error instanceof RunError && error.code.startsWith('no_such')) return undefined

@@ -1,6 +1,6 @@
 import { HttpError } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
-import type { ThreadAddress, ThreadEvent } from '../../runs/index.ts'
+import type { LoggedEvent, ThreadAddress } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { type Frame, fieldsOf } from '../frames/frame.ts'
 import { framesOfRun, type SentFrame } from '../frames/read-frames.ts'
@@ -42,19 +42,20 @@ export async function* threadFrames(
   const thread = { threadId, principal }
   let run: { readonly id: string; readonly frames: Awaited<ReturnType<typeof framesOfRun>> } | undefined
 
-  async function framesOf(event: ThreadEvent): Promise<readonly (Frame | undefined)[]> {
-    const { runId, method, namespace, data } = event
+  async function framesOf(event: LoggedEvent): Promise<readonly (Frame | undefined)[]> {
+    const { runId, method, namespace } = event
     if (run?.id !== runId) run = { id: runId, frames: await framesOfRun(engine, { ...thread, runId }) }
     const { frames } = run
     const made = (await frames.framesOf(event)).map((frame) => (frames.isAsked(frame) ? frame : undefined))
-    const isEnd = method === 'lifecycle' && namespace.length === 0 && ENDS.includes(fieldsOf(data).event)
+    const isEnd =
+      method === 'lifecycle' && namespace.length === 0 && ENDS.includes(fieldsOf(event.data).event)
     return isEnd ? [...made, doneFrame(runId)] : made
   }
 
   const isAsked = ({ mode }: Frame): boolean =>
     modes.includes('run_modes') || (mode === undefined && modes.includes('lifecycle'))
 
-  for await (const batch of engine.eventBatches({
+  for await (const batch of engine.loggedBatches({
     ...thread,
     after: from.start,
     ...(signal && { signal }),

@@ -1,6 +1,6 @@
 import type { LogBatch, Store } from '../../storage/store/store.ts'
 import type { Matcher } from './filter.ts'
-import { SUPERSEDED, topicOf } from './frame.ts'
+import { eventId, SUPERSEDED, type Topic, topicOf } from './frame.ts'
 
 /** An event of a thread's log, for code that reads it in process. `data` has the protocol's own shape. */
 export interface ThreadEvent {
@@ -31,56 +31,90 @@ export interface LogGap {
   readonly firstRetained: number
 }
 
-interface FrameJson {
-  readonly type: string
-  readonly event_id: string
-  readonly seq: number
-  readonly method: string
-  readonly params: {
-    readonly namespace: readonly string[]
-    readonly timestamp: number
-    readonly node?: string
-    readonly data: unknown
-  }
+/** An event of the log that is parsed where somebody reads its data, for code that passes most of them on. */
+export interface LoggedEvent extends ThreadEvent {
+  /** `data` as JSON, as it was written. */
+  readonly json: string
 }
 
 const decoder = new TextDecoder()
 
-/** The wanted events of a batch. Frames of the log are parsed only here. */
+/** What `encodeFrame` writes before the data of an event, and behind it. */
+const TIMESTAMP = '"timestamp":'
+const DATA = '"data":'
+const END = '}}\n\n'
+
+class EventOfLog implements LoggedEvent {
+  readonly type = 'event'
+  readonly eventId: string
+  readonly method: string
+  readonly namespace: readonly string[]
+  readonly runId: string
+  readonly superseded?: true
+  readonly seq: number
+  readonly #frame: Uint8Array
+  #head: Pick<ThreadEvent, 'timestamp' | 'node'> | undefined
+  #json: string | undefined
+
+  constructor({ method, namespace, runId, detail, token }: Topic, seq: number, frame: Uint8Array) {
+    this.eventId = eventId(token, seq)
+    this.method = method
+    this.namespace = namespace
+    this.runId = runId
+    this.seq = seq
+    this.#frame = frame
+    if (detail === SUPERSEDED && method !== 'custom') this.superseded = true
+  }
+
+  /** Before the data there are neither objects nor text of others but the namespace and the node, in whose JSON no key is found. */
+  #read(): void {
+    const text = decoder.decode(this.#frame)
+    const head = text.indexOf(TIMESTAMP)
+    const data = text.indexOf(DATA, head)
+    this.#head = JSON.parse(`{${text.slice(head, data - 1)}}`)
+    this.#json = text.slice(data + DATA.length, text.length - END.length)
+  }
+
+  get json(): string {
+    if (this.#json === undefined) this.#read()
+    return this.#json!
+  }
+
+  get data(): unknown {
+    return JSON.parse(this.json)
+  }
+
+  get timestamp(): number {
+    if (this.#head === undefined) this.#read()
+    return this.#head!.timestamp
+  }
+
+  get node(): string | undefined {
+    if (this.#head === undefined) this.#read()
+    return this.#head!.node
+  }
+}
+
+/** The wanted events of a batch. */
 export function decodeBatch(
-  { bytes, offsets, count, origins, originOf }: LogBatch,
+  { bytes, offsets, count, origins, originOf, first }: LogBatch,
   wanted: Matcher,
-): readonly ThreadEvent[] {
-  const events: ThreadEvent[] = []
+): readonly LoggedEvent[] {
+  const events: LoggedEvent[] = []
   for (let i = 0; i < count; i++) {
     const topic = topicOf(origins[originOf[i]!]!)
-    if (!wanted(topic)) continue
-    const event = eventOf(jsonOf(decoder.decode(bytes.subarray(offsets[i], offsets[i + 1]))), topic.runId)
-    events.push(
-      topic.detail === SUPERSEDED && event.method !== 'custom' ? { ...event, superseded: true } : event,
-    )
+    if (wanted(topic))
+      events.push(new EventOfLog(topic, first + i, bytes.subarray(offsets[i], offsets[i + 1])))
   }
   return events
 }
 
-/** The events of frames that were made for one subscriber: a gap, a synthetic state. */
-export function decodeFrames(frames: readonly Uint8Array[]): readonly (ThreadEvent | LogGap)[] {
-  return frames.map((frame) => {
-    const json = jsonOf(decoder.decode(frame))
-    if (json.type !== 'gap') return eventOf(json, '')
-    const { after, first_retained } = json as unknown as { after: number; first_retained: number }
-    return { type: 'gap', after, firstRetained: first_retained }
-  })
-}
-
-/** Parses what follows `data: ` on the frame's last line. */
-const jsonOf = (frame: string): FrameJson => JSON.parse(frame.slice(frame.indexOf('\ndata: ') + 7).trimEnd())
-
-function eventOf({ event_id, seq, method, params }: FrameJson, runId: string): ThreadEvent {
-  const { namespace, timestamp, node, data } = params
+/** An event without its text, as code outside of this library is given it. */
+export function plainEvent(event: ThreadEvent): ThreadEvent {
+  const { type, eventId, seq, method, namespace, node, timestamp, runId, data, superseded } = event
   return {
-    type: 'event',
-    eventId: event_id,
+    type,
+    eventId,
     seq,
     method,
     namespace,
@@ -88,7 +122,41 @@ function eventOf({ event_id, seq, method, params }: FrameJson, runId: string): T
     timestamp,
     runId,
     data,
+    ...(superseded && { superseded }),
   }
+}
+
+/** The events of frames that were made for one subscriber: a gap, a synthetic state. */
+export function decodeFrames(frames: readonly Uint8Array[]): readonly (LoggedEvent | LogGap)[] {
+  return frames.map((frame) => {
+    const text = decoder.decode(frame)
+    const json = JSON.parse(text.slice(text.indexOf('\ndata: ') + 7)) as FrameJson | GapJson
+    if (json.type === 'gap') return { type: 'gap', after: json.after, firstRetained: json.first_retained }
+    const { event_id, seq, method, params } = json
+    return {
+      type: 'event',
+      eventId: event_id,
+      seq,
+      method,
+      ...params,
+      runId: '',
+      json: JSON.stringify(params.data),
+    }
+  })
+}
+
+interface FrameJson {
+  readonly type: 'event'
+  readonly event_id: string
+  readonly seq: number
+  readonly method: string
+  readonly params: Pick<ThreadEvent, 'namespace' | 'timestamp' | 'data'>
+}
+
+interface GapJson {
+  readonly type: 'gap'
+  readonly after: number
+  readonly first_retained: number
 }
 
 /** The wanted events that a log has now, after a sequence number. */
@@ -97,7 +165,7 @@ export async function* readLog(
   threadId: string,
   wanted: Matcher,
   after = 0,
-): AsyncGenerator<ThreadEvent> {
+): AsyncGenerator<LoggedEvent> {
   for await (const events of readLogBatches(store, threadId, wanted, after))
     for (const event of events) yield event
 }
@@ -108,7 +176,7 @@ export async function* readLogBatches(
   threadId: string,
   wanted: Matcher,
   after: number,
-): AsyncGenerator<readonly ThreadEvent[]> {
+): AsyncGenerator<readonly LoggedEvent[]> {
   for (;;) {
     const batch = await store.read(threadId, { after })
     if (batch.count === 0) return

@@ -62,42 +62,48 @@ export function parseEventId(id: string): { readonly token: number; readonly seq
 
 /** What events of one kind share. */
 interface Kind {
-  readonly method: string
-  readonly namespace: readonly string[]
-  readonly detail: string | undefined
   readonly topic: string
   readonly namespaceJson: string
 }
 
+/** How many kinds are remembered of a run. */
+const MAX_KINDS = 100
+
 /**
- * Serializes a run's events when they are sent, because the agent may change their data later. Consecutive events are mostly of
- * one kind: what they share is formatted once. Throws what `JSON.stringify` throws for data that is not JSON.
+ * Serializes a run's events when they are sent, because the agent may change their data later. A run has few kinds of events: what
+ * those of one kind share is formatted once. Throws what `JSON.stringify` throws for data that is not JSON.
  */
 export function eventWriter(runId: string): (event: RecordedEvent) => PendingEvent {
-  let kind: Kind | undefined
+  const kinds = new Map<string, Kind>()
+
+  function kindOf({ method, namespace }: RecordedEvent, detail: string | undefined): Kind {
+    // With lengths, because names may have any character.
+    let key = detail === undefined ? method : `${method} ${detail.length}=${detail}`
+    for (const segment of namespace) key += ` ${segment.length}:${segment}`
+    let kind = kinds.get(key)
+    if (!kind) {
+      if (kinds.size === MAX_KINDS) kinds.clear()
+      const topic = formatTopic({ method, namespace, runId, detail })
+      kind = { topic, namespaceJson: JSON.stringify(namespace) }
+      kinds.set(key, kind)
+    }
+    return kind
+  }
+
   return (event) => {
     const { method, node } = event
-    const detail = detailOf(event)
-    if (kind?.method !== method || kind.detail !== detail || !isSame(kind.namespace, event.namespace)) {
-      // A copy, because the agent may change its own array.
-      const namespace = [...event.namespace]
-      const topic = formatTopic({ method, namespace, runId, detail })
-      kind = { method, namespace, detail, topic, namespaceJson: JSON.stringify(namespace) }
-    }
+    const { topic, namespaceJson } = kindOf(event, detailOf(event))
     const nodeJson = node === undefined ? '' : `"node":${JSON.stringify(node)},`
     const data = JSON.stringify(event.data) ?? 'null'
     return {
       method,
-      topic: kind.topic,
-      params: `{"namespace":${kind.namespaceJson},"timestamp":${Date.now()},${nodeJson}"data":${data}}`,
+      topic,
+      params: `{"namespace":${namespaceJson},"timestamp":${Date.now()},${nodeJson}"data":${data}}`,
     }
   }
 }
 
 export const pendingEvent = (event: AgentEvent, runId: string): PendingEvent => eventWriter(runId)(event)
-
-const isSame = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((segment, i) => segment === b[i])
 
 /**
  * Encodes an event as the SSE frame that every subscriber is sent. The `data` line is one line because `JSON.stringify`

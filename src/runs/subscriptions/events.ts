@@ -1,10 +1,20 @@
 import type { RunContext } from '../context.ts'
+import { noSuchThread } from '../errors.ts'
 import { waitForEnd } from '../execution/recover.ts'
-import { decodeBatch, decodeFrames, type LogGap, readLogBatches, type ThreadEvent } from '../log/decode.ts'
+import {
+  decodeBatch,
+  decodeFrames,
+  type LogGap,
+  type LoggedEvent,
+  plainEvent,
+  readLogBatches,
+  type ThreadEvent,
+} from '../log/decode.ts'
 import { createMatcher, type Matcher } from '../log/filter.ts'
 import type { Topic } from '../log/frame.ts'
+import { isEnded, loadRun, type RunRecord } from '../records/records.ts'
 import type { Owned, ThreadEvents } from '../requests.ts'
-import { requireRun } from '../threads/threads.ts'
+import { findThread, requireRun } from '../threads/threads.ts'
 import { type Rendering, subscribeAs } from './subscribe.ts'
 
 /**
@@ -23,10 +33,19 @@ export async function* readEventBatches(
   context: RunContext,
   request: Owned<ThreadEvents>,
 ): AsyncGenerator<readonly (ThreadEvent | LogGap)[], void, undefined> {
+  for await (const events of readLogged(context, request))
+    yield events.map((event) => (event.type === 'gap' ? event : plainEvent(event)))
+}
+
+/** The same, as the log has them. */
+export async function* readLogged(
+  context: RunContext,
+  request: Owned<ThreadEvents>,
+): AsyncGenerator<readonly (LoggedEvent | LogGap)[], void, undefined> {
   const { threadId, owner, metadataFilter, runId, after = 0, signal } = request
   const thread = { threadId, owner, metadataFilter }
   signal?.throwIfAborted()
-  const filter = request.filter ? createMatcher(request.filter) : () => true
+  const filter = filterOf(request)
   const wanted = runId === undefined ? filter : ofRun(runId, filter)
   const isShown = isShownOf(runId, filter)
   if (runId !== undefined) await requireRun(context, { ...thread, runId })
@@ -56,13 +75,53 @@ export async function* readEventBatches(
     if (!isOver) return
     for await (const rest of readLogBatches(context.store, threadId, wanted, seen)) yield rest.filter(isShown)
   } finally {
-    stopWaiting.abort()
+    stopWaiting.abort(null) // A reason of its own would be an error with a stack, which nobody sees.
     signal?.removeEventListener('abort', subscription.cancel)
     subscription.cancel()
   }
 }
 
-const AS_EVENTS: Rendering<readonly (ThreadEvent | LogGap)[]> = {
+/** A run whose end is waited for. */
+export interface RunToEnd extends ThreadEvents {
+  readonly runId: string
+  /** Is given the wanted events in their order, one by one, so that nobody has to keep them all. */
+  readonly take: (event: LoggedEvent) => void
+}
+
+/**
+ * Waits for the end of a run, on any instance, takes its events from the log, and gives its record: undefined where it was undone or
+ * deleted. Throws `no_such_run`, and `no_such_thread` once the thread is deleted.
+ */
+export async function readToEnd(
+  context: RunContext,
+  request: Owned<RunToEnd>,
+): Promise<RunRecord | undefined> {
+  const { store, active } = context
+  const { threadId, runId, after = 0, take } = request
+  await requireRun(context, request)
+  const recordOf = async () => (await loadRun(store, threadId, runId))?.record
+  const local = active.get(threadId)
+  if (local?.runId === runId) {
+    await local.done
+    const run = await recordOf()
+    if (!run && !(await findThread(context, request))) throw noSuchThread(threadId)
+    if (!run || isEnded(run)) {
+      // Everything is in the log by now, so that nothing has to be watched.
+      const filter = filterOf(request)
+      const wanted: Matcher = (topic) => topic.runId === runId && filter(topic)
+      for await (const events of readLogBatches(store, threadId, wanted, after)) events.forEach(take)
+      return run
+    }
+  }
+  for await (const events of readLogged(context, request))
+    for (const event of events) if (event.type === 'event') take(event)
+  return recordOf()
+}
+
+const filterOf = ({ filter }: Pick<ThreadEvents, 'filter'>): Matcher =>
+  filter ? createMatcher(filter) : () => true
+
+const AS_EVENTS: Rendering<readonly (LoggedEvent | LogGap)[]> = {
   frames: decodeFrames,
   batch(batch, wanted) {
     const events = decodeBatch(batch, wanted)

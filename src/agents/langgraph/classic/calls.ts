@@ -28,6 +28,10 @@ export function createCallWatch(): CallWatch {
     name: 'agentwire',
     // The engine must not go on before it is told.
     awaitHandlers: true,
+    // It has nothing to do with these, and calling it all the same costs as much.
+    ignoreChain: true,
+    ignoreRetriever: true,
+    ignoreCustomEvent: true,
     handleChatModelStart(...[, , runId, , , , metadata]: readonly unknown[]) {
       const place = isRecord(metadata) ? metadata.langgraph_checkpoint_ns : undefined
       models.set(String(runId), { place, chunks: 0 })

@@ -1,6 +1,7 @@
 import type { ClassicRun } from '../../agent.ts'
 import { toJson } from '../../to-json.ts'
-import type { EngineEvent, Graph, GraphChunk, RunOptions } from '../graph.ts'
+import type { ClassicOptions, EngineEvent, Graph, GraphChunk, RunOptions } from '../graph.ts'
+import { outsideAnyRun } from '../outside-any-run.ts'
 import { createCallWatch } from './calls.ts'
 import { createChunkReader } from './chunks.ts'
 
@@ -37,7 +38,7 @@ export async function streamClassic(
     subgraphs: true as const,
     callbacks: [calls.handler],
   }
-  const source = wanted.has('events') ? graph.streamEvents(input, asked) : await graph.stream(input, asked)
+  const source = wanted.has('events') ? graph.streamEvents(input, asked) : chunksOf(graph, input, asked)
   let rest: Promise<unknown> = Promise.resolve()
 
   async function* events(): AsyncGenerator<EngineEvent, void, undefined> {
@@ -72,6 +73,17 @@ export async function streamClassic(
   }
 
   return { events: events(), settled: () => rest }
+}
+
+/**
+ * The chunks of a graph as its engine makes them. `stream` gives the same, but puts three streams of the Web platform around each
+ * chunk and sets up the callbacks of the run for it again.
+ */
+function chunksOf(graph: Graph, input: unknown, options: ClassicOptions): AsyncIterable<unknown> {
+  const chunks = graph._streamIterator(input, options)
+  return {
+    [Symbol.asyncIterator]: () => ({ next: () => outsideAnyRun(() => chunks.next()) }),
+  }
 }
 
 /** An event of `streamEvents` of version 2. */
