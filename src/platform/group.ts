@@ -7,7 +7,6 @@ import { ASSISTANT_ROUTES } from './assistants/routes.ts'
 import type { PlatformContext, PlatformSwitches } from './context.ts'
 import { createCrons } from './crons/crons.ts'
 import { CRON_ROUTES } from './crons/routes.ts'
-import { startCronRun } from './crons/start.ts'
 import { infoOf, type ServerSurroundings } from './meta/info.ts'
 import { META_ROUTES } from './meta/routes.ts'
 import { RUN_ROUTES } from './runs/routes.ts'
@@ -39,7 +38,11 @@ export function createPlatformGroup(options: PlatformGroupOptions): WebHandler {
   const starts = { engine, authorize, onError, webhooks }
   const crons = switches.disable_runs
     ? undefined
-    : createCrons({ engine, onError, startRun: startCronRun(starts) })
+    : createCrons({
+        engine,
+        onError,
+        startRun: async (...due) => (await import('./crons/crons-room.ts')).startCronRun(starts)(...due),
+      })
   const context: PlatformContext = { ...starts, crons, info: infoOf(switches, surroundings) }
   return createHandler({
     ...handler,

@@ -14,6 +14,19 @@ export interface FaceCall extends Call {
   readonly threadId: string
 }
 
+export type FaceEndpoint<Context extends FaceContext> = (
+  context: Context,
+  call: FaceCall,
+) => Promise<Response>
+
+/** An endpoint whose code is loaded when it is called first, because many servers never call it. */
+/* @__NO_SIDE_EFFECTS__ */
+export function onDemand<Context extends FaceContext>(
+  load: () => Promise<FaceEndpoint<Context>>,
+): FaceEndpoint<Context> {
+  return async (context, call) => (await load())(context, call)
+}
+
 /**
  * A row of a face's route table. The permission `action` is checked before anything is read; it is null when the endpoint
  * checks one itself, because the body decides which, and `public` where anybody may call it, also without credentials.
@@ -23,7 +36,7 @@ export type FaceRoute<Context extends FaceContext> = readonly [
   method: Method,
   pattern: string,
   action: ThreadAction | 'public' | null,
-  endpoint: (context: Context, call: FaceCall) => Promise<Response>,
+  endpoint: FaceEndpoint<Context>,
   resourceOf?: (context: Context, call: Call) => Promise<ThreadResource>,
 ]
 

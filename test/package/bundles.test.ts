@@ -64,9 +64,9 @@ const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[
 
 /**
  * What is loaded when somebody asks for it: the devtools, whose entry has a ceiling of its own, the counts of a memory store, how
- * graphs run for clients of the platform's REST, crons, and the requests that deliver something.
+ * graphs run for clients of the platform's REST, the streams of those runs, crons, and the requests that deliver something.
  */
-const ON_DEMAND = ['group', 'counts', 'run-classic', 'on-demand', 'requests'].map(
+const ON_DEMAND = ['group', 'counts', 'run-classic', 'stream', 'join', 'crons-room', 'requests'].map(
   (name) => `./dist/${name}-*.js`,
 )
 

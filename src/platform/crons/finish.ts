@@ -2,6 +2,7 @@ import { putJobOp } from '../../outbox/job.ts'
 import type { OutboxHandler } from '../../outbox/work.ts'
 import { type AgentEngine, RunError } from '../../runs/index.ts'
 import type { Json, Op } from '../../storage/store/store.ts'
+import { FINISH_JOB } from './jobs.ts'
 
 /** A run whose thread goes when it has ended. */
 interface Finishing {
@@ -9,8 +10,6 @@ interface Finishing {
   readonly runId: string
   readonly owner: string | null
 }
-
-export const FINISH_JOB = 'cron_run'
 
 /**
  * Has the thread of a run deleted, in the commit that notes the run: a process that does not know of the run yet would otherwise start

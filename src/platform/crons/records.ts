@@ -1,6 +1,7 @@
 import { putJobOp, removeJobOp } from '../../outbox/job.ts'
 import { type Access, type Principal, reaches } from '../../principal.ts'
 import type { Doc, DocIndex, Json, Op, Store } from '../../storage/store/store.ts'
+import { CRON_JOB } from './jobs.ts'
 import type { Schedule } from './schedule.ts'
 
 /** A cron: a run that is started again and again. */
@@ -49,7 +50,6 @@ export interface StoredCron {
 }
 
 const COLLECTION = 'crons'
-export const CRON_JOB = 'cron'
 
 /** The partition of a cron: that of its thread, with which it goes, or one that no thread can have, since no thread id has this character. */
 export const partitionOf = ({ cronId, threadId }: Pick<CronRecord, 'cronId' | 'threadId'>): string =>

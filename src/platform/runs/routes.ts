@@ -1,13 +1,16 @@
 import type { ThreadResource } from '../../requests/access.ts'
 import { cancelRun } from '../../requests/cancel-run.ts'
 import { threadIdOf } from '../../requests/ids.ts'
-import type { FaceCall, FaceRoute } from '../../requests/routes.ts'
+import { type FaceCall, type FaceEndpoint, type FaceRoute, onDemand } from '../../requests/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { namedRun, postBatch, postRun, postRunAndWait } from './create.ts'
 import { cancelRuns, deleteRun, getRun, getRuns, joinRun } from './records.ts'
-import { joinStream, postRunAndStream } from './stream.ts'
 
-type Endpoint = FaceRoute<PlatformContext>[3]
+type Endpoint = FaceEndpoint<PlatformContext>
+
+const streams = () => import('./stream.ts')
+const postRunAndStream: Endpoint = onDemand(async () => (await streams()).postRunAndStream)
+const joinStream: Endpoint = onDemand(async () => (await streams()).joinStream)
 
 /** The thread of a run that has one of its own: both have the same id. */
 const ownThread = ({ params }: Pick<FaceCall, 'params'>): string => threadIdOf(params.run_id!)

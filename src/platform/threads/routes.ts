@@ -1,8 +1,12 @@
-import type { FaceRoute } from '../../requests/routes.ts'
+import { type FaceRoute, onDemand } from '../../requests/routes.ts'
 import type { PlatformContext } from '../context.ts'
-import { joinThread } from './join.ts'
 
 /** What the platform has of threads beside the streaming protocol, whose web socket has the same path. */
 export const THREAD_ROUTES: readonly FaceRoute<PlatformContext>[] = [
-  ['GET', '/threads/:thread_id/stream', 'threads:stream', joinThread],
+  [
+    'GET',
+    '/threads/:thread_id/stream',
+    'threads:stream',
+    onDemand(async () => (await import('./join.ts')).joinThread),
+  ],
 ]

@@ -1,0 +1,6 @@
+/** The kinds of jobs that crons put into the outbox. */
+
+/** A cron, which is due at its time. */
+export const CRON_JOB = 'cron'
+/** A run whose thread goes when it has ended. */
+export const FINISH_JOB = 'cron_run'
