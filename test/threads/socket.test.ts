@@ -65,6 +65,17 @@ describe('one socket for all', () => {
     expect(seqs(events)).toEqual(oneTo(events.length))
   })
 
+  test('lets subscriptions that come one after the other begin together', async () => {
+    const host = await serveAgents({ agents })
+    await host.thread('t').start()
+    await host.thread('t').idle()
+    const socket = await openSocket(socketUrl(host.origin, 't'))
+    await subscribe(socket, { channels: ['lifecycle'] })
+    await subscribe(socket)
+    const events = await socket.until(ended())
+    expect(seqs(events)).toEqual(oneTo(events.length))
+  })
+
   test('sends a later subscription the whole past, in order, before anything new', async () => {
     const host = await serveAgents({ agents })
     const socket = await openSocket(socketUrl(host.origin, 't'))

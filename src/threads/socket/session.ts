@@ -19,6 +19,8 @@ import { createSubscriptions } from './subscriptions.ts'
 /** How many messages may wait for their answers, and how long they may be together, in the longest ones. */
 const MAX_WAITING = 1_000
 const MAX_WAITING_LENGTH = 4
+/** How long a new subscription waits for those that its client opens with it, in milliseconds: their messages may come apart. */
+const GATHER_MS = 20
 
 type SocketMessage = string | Uint8Array
 
@@ -61,6 +63,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
   let answering = false
   let leaving = false
   let later: (() => void)[] = []
+  let gathering: ReturnType<typeof setTimeout> | undefined
   const report = reporterOf(context, call)
 
   const subscriptions = createSubscriptions(engine, call, outlet, endBy, report)
@@ -78,6 +81,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
 
   function close(): void {
     context.sockets.delete(conversation)
+    clearTimeout(gathering)
     subscriptions.closeAll()
     waiting.length = 0
   }
@@ -110,11 +114,18 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     if (!isSilent) await outlet.write(() => textFrame(text))
   }
 
+  function gather(): void {
+    if (later.length > 0 && !outlet.ended) gathering ??= setTimeout(begin, GATHER_MS)
+  }
+
   /**
    * Lets the new subscriptions begin, all at once, so that their events come in one order. Clients open several together, and stop
    * reading where one of them tells the end of a run before the others have begun.
    */
   function begin(): void {
+    gathering = undefined
+    // The answer to a subscription comes before its events. After it, this is called again.
+    if (answering) return
     const starts = later
     later = []
     for (const start of starts) start()
@@ -126,13 +137,13 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
       for (let message = waiting.shift(); message !== undefined; message = waiting.shift()) {
         waitingLength -= message.length
         await answer(message)
-        if (waiting.length === 0) begin()
       }
     } catch (error) {
       report(error)
       endBy(error)
     }
     answering = false
+    gather()
     if (leaving) leave()
   }
 

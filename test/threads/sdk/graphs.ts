@@ -1,3 +1,4 @@
+import type { CallbackManagerForLLMRun } from '@langchain/core/callbacks/manager'
 import type { BaseMessage } from '@langchain/core/messages'
 import type { ChatGenerationChunk } from '@langchain/core/outputs'
 import { tool } from '@langchain/core/tools'
@@ -20,9 +21,10 @@ class HesitantModel extends ScriptedChatModel {
   override async *_streamResponseChunks(
     messages: BaseMessage[],
     options: this['ParsedCallOptions'],
+    runManager?: CallbackManagerForLLMRun,
   ): AsyncGenerator<ChatGenerationChunk> {
     let words = 0
-    for await (const chunk of super._streamResponseChunks(messages, options)) {
+    for await (const chunk of super._streamResponseChunks(messages, options, runManager)) {
       if (words++ === 2) await this.hesitate()
       // Other models of the thread number their messages as well.
       chunk.message.id = `hesitant-${chunk.message.id}`
