@@ -178,7 +178,7 @@ test('ten thousand tiny messages a second are answered or end their socket, and 
 })
 
 describe('a server that closes', () => {
-  test('while sockets replay lets them read to the end, and then ends them with 1012, which clients come back after', async () => {
+  test('while sockets replay lets them read to the end, and then ends them with 1001', async () => {
     const host = await serveAgents({ agents })
     await host.thread('t').start({ count: 3_000, size: 1_000 })
     await host.thread('t').idle()
@@ -190,7 +190,7 @@ describe('a server that closes', () => {
     expect(Math.min(...sockets.map(({ events }) => events.length))).toBeLessThan(count)
     await host.server.close()
     for (const socket of sockets) {
-      expect(await socket.closed).toEqual([1012, 'This server is shutting down.'])
+      expect(await socket.closed).toEqual([1001, 'This server is shutting down.'])
       expect(seqs(socket.events)).toEqual(Array.from({ length: count }, (_, i) => i + 1))
     }
   })
@@ -207,7 +207,7 @@ describe('a server that closes', () => {
         session.close()
       },
     })
-    expect(closes).toEqual([1012])
+    expect(closes).toEqual([1001])
     session.message('{}')
     session.drain()
   })

@@ -62,6 +62,6 @@ test('a socket that takes only the codes of programs gets those that say the sam
     },
   }
   const peer = await peerOf(socket)
-  for (const code of [1012, 1009, 1008, 1011, 4404]) peer.close(code, '')
-  expect(closes).toEqual([4503, 4413, 4429, 4500, 4404])
+  for (const code of [1001, 1012, 1009, 1008, 1011, 4404]) peer.close(code, '')
+  expect(closes).toEqual([4503, 4503, 4413, 4429, 4500, 4404])
 })

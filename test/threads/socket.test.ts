@@ -192,16 +192,19 @@ describe('the end', () => {
     expect((await late.closed)[0]).toBe(4404)
   })
 
-  test('of the server ends every socket with 1012, which clients come back after, once it has its events', async () => {
+  test('of the server ends every socket once it has its events, with the code that its client comes back after', async () => {
     const host = await serveAgents({ agents })
     const reading = await openSocket(socketUrl(host.origin, 't'))
     await subscribe(reading)
     const silent = await openSocket(socketUrl(host.origin, 'u'))
+    const filtered = await openSocket(socketUrl(host.origin, 't'))
+    filtered.send({ channels: ALL_CHANNELS })
     await reading.command('run.start', { assistant_id: 'a', input: { count: 2_000 } })
     await host.server.close()
-    expect((await silent.closed)[0]).toBe(1012)
-    expect((await reading.closed)[0]).toBe(1012)
-    expect(reading.events.filter(isTerminal)).toHaveLength(1)
+    expect((await silent.closed)[0]).toBe(1001)
+    expect((await reading.closed)[0]).toBe(1001)
+    expect((await filtered.closed)[0]).toBe(1012)
+    for (const { events } of [reading, filtered]) expect(events.filter(isTerminal)).toHaveLength(1)
   })
 
   test('of a server that `serve` listens with is told, and not only seen by a lost connection', async () => {
@@ -211,8 +214,8 @@ describe('the end', () => {
     await subscribe(reading)
     const silent = await openSocket(socketUrl(origin, 'u'))
     await close()
-    expect((await reading.closed)[0]).toBe(1012)
-    expect((await silent.closed)[0]).toBe(1012)
+    expect((await reading.closed)[0]).toBe(1001)
+    expect((await silent.closed)[0]).toBe(1001)
   })
 })
 

@@ -128,6 +128,7 @@ function bind(socket: WebSocketLike, session: SocketSession): void {
 
 /** The codes that a web socket of the Web may be closed with, for those that only servers may send: 4000 and a status of HTTP. */
 const WEB_CODES: Readonly<Record<number, number>> = {
+  1001: 4503,
   1008: 4429,
   1009: 4413,
   1011: 4500,

@@ -22,7 +22,9 @@ export function createDelivery(options: DeliveryOptions = {}): Deliver {
 }
 
 /** What a status says of a delivery. */
-export function judge({ status, retryAfter }: Answer): { readonly status: number } {
+export function judge({ status, retryAfter }: Pick<Answer, 'status' | 'retryAfter'>): {
+  readonly status: number
+} {
   if (status >= 200 && status < 300) return { status }
   if (status < 400)
     throw new DeliveryError('redirected', 'The receiver answered with a redirect, which is not followed.', {

@@ -62,6 +62,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
   let waitingLength = 0
   let answering = false
   let leaving = false
+  let sendsFilters = false
   let later: (() => void)[] = []
   let gathering: ReturnType<typeof setTimeout> | undefined
   const report = reporterOf(context, call)
@@ -86,9 +87,9 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     waiting.length = 0
   }
 
-  /** Ends the socket for clients to come back. The Python client takes 1001, as 1000, for the end of everything, and stays away. */
+  /** Ends the socket for clients to come back. The Python client takes 1001, as 1000, for the end of everything: it gets the code of a restart. */
   function endForRestart(): void {
-    end(1012, 'This server is shutting down.')
+    end(sendsFilters ? 1012 : 1001, 'This server is shutting down.')
   }
 
   /** Ends the socket for a reason that ends its subscriptions: 4000 and the status of HTTP where clients should not come back. */
@@ -102,6 +103,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     let value: unknown
     const json = async () => {
       value = read(message)
+      sendsFilters ||= isFilter(value)
       return isFilter(value) ? { id: 0, method: 'subscription.subscribe', params: value } : value
     }
     const response = await postCommand(context, { ...call, json }, commands)
@@ -174,6 +176,6 @@ function read(message: SocketMessage): unknown {
   throw new HttpError(400, 'too_deep', `The message nests deeper than ${MAX_DEPTH} levels.`)
 }
 
-/** Whether a message is the filter of a subscription without a command around it, as older clients send it first. */
+/** Whether a message is the filter of a subscription without a command around it, as the Python client sends it first. */
 const isFilter = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'channels' in value && !('method' in value)
