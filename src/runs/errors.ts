@@ -43,5 +43,5 @@ export const noSuchThread = (threadId: string): RunError =>
 export const noSuchTask = (taskId: string): RunError =>
   new RunError('no_such_task', `Task ${JSON.stringify(taskId)} not found.`)
 
-export const noSuchRun = (runId: string): RunError =>
-  new RunError('no_such_run', `Run ${JSON.stringify(runId)} not found on this thread.`)
+/** Clients look for this sentence. */
+export const noSuchRun = (): RunError => new RunError('no_such_run', 'Run not found')

@@ -413,6 +413,30 @@ describe('a webhook', () => {
     expect(bodies[1]).toMatchObject({ status: 'error', error: { error: 'TypeError', message: 'x' } })
     await eventually(async () => (await client.threads.search()).length === 1)
   })
+
+  test('that is a path is answered in the process where the host says how, again where it fails at first', async () => {
+    const told: Json[] = []
+    const statuses = [500]
+    const local = async (request: Request): Promise<Response> => {
+      const { pathname, search } = new URL(request.url)
+      told.push({ method: request.method, place: pathname + search, body: await request.json() })
+      return new Response('thanks', { status: statuses.shift() ?? 200 })
+    }
+    const { client } = await serve({ platform: { webhooks: { local } } })
+    const { thread_id } = await client.threads.create()
+    await client.runs.wait(thread_id, 'echo', { input: { a: 1 }, webhook: '/done?by=me' })
+    await eventually(() => told.length === 2)
+    const body = { thread_id, status: 'success', values: { said: { a: 1 } } }
+    for (const one of told) expect(one).toMatchObject({ method: 'POST', place: '/done?by=me', body })
+    for (const webhook of ['//127.0.0.1/done', '/\\127.0.0.1/done', 'http://127.0.0.1/done'])
+      await expect(client.runs.create(thread_id, 'echo', { input: {}, webhook })).rejects.toThrow(/webhook/)
+  })
+})
+
+test('a cancel of an unknown run says so in the words that clients look for', async () => {
+  const { client } = await serve()
+  const { thread_id } = await client.threads.create()
+  await expect(client.runs.cancel(thread_id, crypto.randomUUID())).rejects.toThrow(/404.*Run not found/)
 })
 
 describe.each(BACKENDS)('over $name', ({ installed, create }) => {

@@ -41,10 +41,12 @@ export function settingsOf(
   const configurable = Object.assign({}, ...configs.map((one) => fieldsOf((one as Fields).configurable)))
   const config: Fields = { ...Object.assign({}, ...configs), configurable }
   const context = { ...assistant.context, ...body.context }
-  const metadata = { ...assistant.metadata, ...thread?.metadata, ...body.metadata }
+  const ids = { graph_id: graphId, assistant_id: assistantId }
+  // The thread has the ids of its last run, which may have been that of another assistant.
+  const metadata = { ...assistant.metadata, ...thread?.metadata, ...ids, ...body.metadata }
   const given = {
     ...(config as RunConfigWire),
-    configurable: { ...headersOf(request), ...configurable, graph_id: graphId, assistant_id: assistantId },
+    configurable: { ...headersOf(request), ...configurable, ...ids },
   }
   const stored = runConfig(given, metadata, limits)
   return {

@@ -29,7 +29,7 @@ export async function cancelRun(
   const { store } = context
   await retryConflicts(async () => {
     const [thread, run] = await Promise.all([loadThread(store, threadId), loadRun(store, threadId, runId)])
-    if (!thread || !run) throw noSuchRun(runId)
+    if (!thread || !run) throw noSuchRun()
     if (isEnded(run.record)) return
     const unchanged = guardRun(run)
     if (run.record.status === 'pending') {

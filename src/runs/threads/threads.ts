@@ -56,7 +56,7 @@ export interface OwnedRun extends OwnedThread {
 export async function requireRun(context: RunContext, run: OwnedRun): Promise<RunRecord> {
   const found = (await findThread(context, run)) && (await loadRun(context.store, run.threadId, run.runId))
   if (found) return found.record
-  throw noSuchRun(run.runId)
+  throw noSuchRun()
 }
 
 export interface NewThread extends OwnedThread {
