@@ -2,6 +2,7 @@ import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import { memoryStore } from '../storage/memory/store.ts'
 import type { Store } from '../storage/store/store.ts'
 import { fenceRules } from './checkpointer/fence.ts'
+import { keepLatestRules } from './checkpointer/keep-latest.ts'
 import type { CheckpointerRule } from './checkpointer/rule.ts'
 import { threadRules } from './checkpointer/threads.ts'
 import { valueRules } from './checkpointer/values.ts'
@@ -22,9 +23,10 @@ export interface CheckpointerUnderAudit {
 
 /**
  * What every `Checkpointer` must do beyond `@langchain/langgraph-checkpoint-validation`: run that suite too.
+ * Where the saver has no `keepLatest`, the audits of it check nothing.
  */
 export function checkpointerAudits(options: CheckpointerAuditOptions): Audit[] {
-  return [...valueRules, ...threadRules, ...fenceRules].map(({ id, name, check }) => ({
+  return [...valueRules, ...threadRules, ...keepLatestRules, ...fenceRules].map(({ id, name, check }) => ({
     id: `checkpointer.${id}`,
     name,
     source: 'src/storage/checkpointer.ts',

@@ -59,20 +59,14 @@ import { deleteRun } from './threads/delete-run.ts'
 import { deleteThread } from './threads/delete-thread.ts'
 import { countThreads, listThreads, type ThreadListQuery } from './threads/lists.ts'
 import { copyThread } from './threads/outside/copy-thread.ts'
+import { keepLatest } from './threads/outside/keep-latest.ts'
 import { patchState } from './threads/outside/patch-state.ts'
+import { createThread, patchThread, type ThreadPatch } from './threads/outside/write-record.ts'
 import { getRun, listOwnRuns, type RunListQuery } from './threads/runs.ts'
 import { warnOfForgetfulStore } from './threads/savers.ts'
 import { readHistory, readState, type StateQuery } from './threads/state.ts'
 import { findTask, readTasks, waitForAnswer } from './threads/tasks.ts'
-import {
-  createThread,
-  findThread,
-  type OwnedRun,
-  type OwnedThread,
-  patchThread,
-  requireRun,
-  type ThreadPatch,
-} from './threads/threads.ts'
+import { findThread, type OwnedRun, type OwnedThread, requireRun } from './threads/threads.ts'
 import { type RunTree, readTree } from './threads/tree.ts'
 import { writeState } from './threads/write-state.ts'
 
@@ -211,6 +205,12 @@ export interface AgentEngine {
    * Throws `no_such_thread`.
    */
   copyThread(thread: ThreadAddress & { readonly newThreadId: string }): Promise<ThreadRecord>
+  /**
+   * Shortens threads to their newest state, and gives how many of them their principals have. Of each namespace the newest checkpoint
+   * stays, with what it is read from and with the interrupts that wait; records, runs and events stay. Throws before any is changed:
+   * `not_supported` where the checkpointer has no `keepLatest`, `thread_busy` where a run is in progress or waits.
+   */
+  keepLatest(threads: readonly ThreadAddress[]): Promise<number>
   /** A principal's threads, newest first unless asked otherwise. */
   listThreads(query?: ThreadList): AsyncIterable<ThreadRecord>
   /** How many threads a principal has, all or those of one status or with some values in their metadata. */
@@ -327,6 +327,13 @@ export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
     createThread: as(createThread),
     patchThread: as(patchThread),
     copyThread: as(copyThread),
+    keepLatest(threads) {
+      maintain()
+      return keepLatest(
+        context,
+        threads.map(({ threadId, principal }) => ({ threadId, ...accessOf(principal) })),
+      )
+    },
     listThreads: (query = {}) => as(listThreads)(query),
     countThreads: (query = {}) => as(countThreads)(query),
     deleteThread: as(deleteThread),

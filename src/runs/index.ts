@@ -67,7 +67,7 @@ export {
   type ThreadInspection,
 } from './threads/inspect.ts'
 export type { ThreadListQuery } from './threads/lists.ts'
+export type { ThreadPatch } from './threads/outside/write-record.ts'
 export type { RunListQuery } from './threads/runs.ts'
 export type { StateQuery } from './threads/state.ts'
-export type { ThreadPatch } from './threads/threads.ts'
 export type { RunTree } from './threads/tree.ts'

@@ -90,14 +90,15 @@ export async function copyThread(context: FaceContext, call: FaceCall): Promise<
   return withState(engine, copy)
 }
 
-/** `POST /threads/prune`: deletes those of the threads that the caller has. */
+/** `POST /threads/prune`: deletes those of the threads that the caller has, or shortens them to their newest state. */
 export async function pruneThreads({ engine, authorize }: FaceContext, call: FaceCall): Promise<Response> {
-  const { thread_ids } = await bodyOf(threadPruneSchema, call)
+  const { thread_ids, strategy } = await bodyOf(threadPruneSchema, call)
   const threads: ThreadAddress[] = []
   for (const threadId of new Set(thread_ids.map(threadIdOf))) {
     const { principal } = await permit(authorize, call, 'threads:delete', { threadId })
     threads.push({ threadId, principal })
   }
+  if (strategy === 'keep_latest') return json({ pruned_count: await engine.keepLatest(threads) })
   let pruned = 0
   for (const thread of threads) if (await engine.deleteThread(thread)) pruned += 1
   return json({ pruned_count: pruned })

@@ -170,10 +170,15 @@ const minutes: Schema<number> = (value, path = '') =>
 /** Ten years. */
 const MAX_TTL_MINUTES = 10 * 366 * 24 * 60
 
+const strategy = oneOf('delete', 'keep_latest')
+
 const ttl: Schema<ThreadTtl> = either(
-  'a number of minutes, or { ttl, strategy: "delete" }',
+  'a number of minutes, or { ttl, strategy: "delete" | "keep_latest" }',
   map(minutes, (minutes) => ({ minutes })),
-  map(object({ ttl: minutes, strategy: optional(oneOf('delete')) }), ({ ttl }) => ({ minutes: ttl })),
+  map(object({ ttl: minutes, strategy: optional(strategy) }), ({ ttl, strategy }) => ({
+    minutes: ttl,
+    strategy,
+  })),
 )
 
 const superstep = params({
@@ -189,7 +194,7 @@ const superstep = params({
 
 export const threadPruneSchema = params({
   thread_ids: list(string),
-  strategy: optional(oneOf('delete')),
+  strategy: optional(strategy),
 })
 
 export const threadCreateSchema = params({

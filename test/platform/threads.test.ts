@@ -136,7 +136,7 @@ test('threads that the caller has are pruned', async () => {
   for (const threadId of ['a', 'b', 'c']) await client.threads.create({ threadId })
   expect(await client.threads.prune(['a', 'b', 'b', 'unknown'])).toEqual({ pruned_count: 2 })
   expect(await client.threads.count()).toBe(1)
-  await expect(client.threads.prune(['c'], { strategy: 'keep_latest' })).rejects.toThrow('HTTP 400')
+  await expect(client.threads.prune(['c'], { strategy: 'newest' as never })).rejects.toThrow('HTTP 400')
 })
 
 test('a search gives the fields that are selected, and what paths extract', async () => {

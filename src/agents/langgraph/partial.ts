@@ -1,15 +1,11 @@
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { AgentEvent, AgentTask, StateAddress, StateSnapshot } from '../agent.ts'
 import { configOf } from '../checkpoint-config.ts'
+import { beforePartial, PARTIAL } from '../partial-checkpoint.ts'
 import { partialMessage } from '../partial-message.ts'
 import { uuid6 } from '../uuid6.ts'
 import type { Translator } from './events.ts'
 import { withVersions } from './saver-views.ts'
-
-/** The key of the metadata of a checkpoint that only adds what a cancelled run had written. */
-const CANCELLED = 'agentwire_cancelled'
-
-const MARK = { [CANCELLED]: true }
 
 type Unsaved = ReturnType<Translator['unsaved']>
 
@@ -47,7 +43,7 @@ export async function keepPartial(
       channel_values: { ...checkpoint.channel_values, messages: [...before, ...added] },
       channel_versions: { ...checkpoint.channel_versions, messages: version },
     },
-    { ...metadata, source: 'update', step, parents: {}, ...MARK },
+    { ...metadata, source: 'update', step, parents: {}, ...PARTIAL },
     { messages: version },
   )
   const state = await readState({ threadId, checkpointer })
@@ -76,8 +72,5 @@ export async function continuationOf({
 }: AgentTask): Promise<string | undefined> {
   if (checkpointId !== undefined || start.kind !== 'input' || (start.value ?? null) !== null)
     return checkpointId
-  const tuple = await checkpointer.getTuple(configOf({ threadId }))
-  const { metadata, parentConfig } = tuple ?? {}
-  const isPartial = metadata?.source === 'update' && (metadata as Record<string, unknown>)[CANCELLED] === true
-  return isPartial ? (parentConfig?.configurable?.checkpoint_id as string | undefined) : undefined
+  return beforePartial(await checkpointer.getTuple(configOf({ threadId })))
 }

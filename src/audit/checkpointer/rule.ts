@@ -16,7 +16,7 @@ export interface CheckpointerRule {
 }
 
 /** Where a rule is checked: a saver that may hold other data, and names that nobody else uses. */
-interface CheckpointerScene {
+export interface CheckpointerScene {
   readonly checkpointer: Checkpointer
   /** The store whose leases fence the saver. */
   readonly store: Store

@@ -21,7 +21,7 @@ export function startMaintenance(context: RunContext): () => void {
     const recovering = new Set<string>()
     every(context, recoverMs, () => finishOrphanedWork(context, recovering, recoverMs))
     every(context, sweepMs, async () => {
-      await removeExpired(context)
+      for (const threadId of await removeExpired(context)) await recoverThread(context, threadId)
       await store.sweep()
     })
     started = true

@@ -8,7 +8,7 @@ export interface StorageHealth {
 }
 
 /** The methods that read or write. */
-const METHODS = ['get', 'getTuple', 'list', 'put', 'deleteThread', 'getDeltaChannelHistory']
+const METHODS = ['get', 'getTuple', 'list', 'put', 'deleteThread', 'keepLatest', 'getDeltaChannelHistory']
 
 /**
  * A view of an attempt's saver that notes its failures in `health`. An agent may throw them on under another message, so that

@@ -10,8 +10,13 @@ import type { Doc, DocIndex, Json, Op, PartitionState, Store } from '../../stora
 
 /** What becomes of a thread when nothing has happened to it for some time. */
 export interface ThreadTtl {
-  /** How long after its last change it is deleted. */
+  /** How long after its last change. */
   readonly minutes: number
+  /**
+   * `delete` deletes it; `keep_latest` deletes its earlier checkpoints and keeps its newest state, as often as it has been changed
+   * again. Default `delete`.
+   */
+  readonly strategy?: 'delete' | 'keep_latest' | undefined
 }
 
 /** A thread and everything that decides which run may start on it. One document, so that one version guards the decision. */
@@ -62,6 +67,8 @@ export interface ThreadRecord {
   /** Why the last run failed. */
   readonly error: string | null
   readonly ttl?: ThreadTtl | undefined
+  /** Its `updatedAt` when `ttl` has left it with its newest state. It is not due again before it is changed. */
+  readonly shortenedAt?: number | undefined
   /** Set while the thread is being deleted: nothing may start on it any more. */
   readonly deleting: boolean
   /** It is deleted once no run holds it or waits on it. */
@@ -338,8 +345,8 @@ function threadIndex(thread: ThreadRecord): DocIndex {
 }
 
 /** When the time to live of a thread is over. Undefined while a run is in progress or waits. */
-function expiryOf({ ttl, status, queue, updatedAt }: ThreadRecord): number | undefined {
-  if (!ttl || status === 'busy' || queue.length > 0) return undefined
+function expiryOf({ ttl, status, queue, updatedAt, shortenedAt }: ThreadRecord): number | undefined {
+  if (!ttl || status === 'busy' || queue.length > 0 || shortenedAt === updatedAt) return undefined
   return updatedAt + ttl.minutes * 60_000
 }
 

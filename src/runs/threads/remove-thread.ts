@@ -1,6 +1,6 @@
 import { reaches } from '../../principal.ts'
 import { ConflictError, FencedError } from '../../storage/errors.ts'
-import { checkpointerOf, findAgent, type RunContext, readerOf } from '../context.ts'
+import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
 import { dropWaiting } from '../execution/enqueue.ts'
@@ -15,7 +15,8 @@ import {
   type ThreadRecord,
 } from '../records/records.ts'
 import { commitTransitions } from '../records/transition.ts'
-import { saversOf } from './savers.ts'
+import { saversOfThread } from './outside/savers-of-thread.ts'
+import { shortenExpired } from './outside/shorten.ts'
 import { type OwnedThread, savedThread } from './threads.ts'
 
 /**
@@ -74,12 +75,8 @@ async function removeThread(context: RunContext, thread: ThreadRecord, token: nu
   const { threadId, owner } = thread
   const stopRenewing = keepRenewing(context, threadId, token)
   try {
-    const { assistantId } = thread
-    // It is not known where an agent that is not there any more kept its state.
-    const isKnown = assistantId === null || findAgent(context, assistantId) !== undefined
-    const savers = isKnown ? [checkpointerOf(context, readerOf(context, assistantId))] : saversOf(context)
     await store.assertFence(threadId, token)
-    for (const saver of savers) await saver.deleteThread(threadId)
+    for (const saver of saversOfThread(context, thread.assistantId)) await saver.deleteThread(threadId)
     await store.commit(threadId, { guards: [{ guard: 'fence', token }], ops: [{ op: 'clear' }] })
   } catch (error) {
     await releaseLease(store, threadId, token)
@@ -92,15 +89,21 @@ async function removeThread(context: RunContext, thread: ThreadRecord, token: nu
 }
 
 /**
- * Deletes threads whose time to live is over, those longest over first. One that changed meanwhile has a new time. Safe on several
- * instances at once.
+ * Deletes or shortens threads whose time to live is over, those longest over first. One that changed meanwhile has a new time. Safe on
+ * several instances at once. Gives those that it has looked at to shorten them: runs may wait on them by now.
  */
-export async function removeExpired(context: RunContext): Promise<void> {
+export async function removeExpired(context: RunContext): Promise<readonly string[]> {
   const { store, closing } = context
+  const shortened: string[] = []
   const { docs } = await store.list('threads', { orderBy: 'expires' })
   for (const { partition: threadId, value, version, index } of docs) {
-    if (closing.signal.aborted || Number(index.expires) > Date.now()) return
+    if (closing.signal.aborted || Number(index.expires) > Date.now()) break
     const record = value as unknown as ThreadRecord
+    if (record.ttl?.strategy === 'keep_latest') {
+      await shortenExpired(context, { record, version })
+      shortened.push(threadId)
+      continue
+    }
     try {
       await store.commit(threadId, {
         guards: [guardThread(threadId, { record, version }), { guard: 'free' }],
@@ -112,4 +115,5 @@ export async function removeExpired(context: RunContext): Promise<void> {
       if (!(error instanceof ConflictError)) throw error
     }
   }
+  return shortened
 }

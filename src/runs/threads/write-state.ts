@@ -33,6 +33,7 @@ import {
 import { giveUpTask } from '../records/tasks.ts'
 import { retryConflicts } from '../records/update.ts'
 import type { Owned, StateWriteRequest } from '../requests.ts'
+import { assertTtl } from './outside/savers-of-thread.ts'
 import { isOrphaned, orphanedThread } from './savers.ts'
 import { addressOf, requireCheckpoint } from './state.ts'
 
@@ -95,6 +96,7 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
   const read = await loadThread(store, threadId)
   const thread = read?.record ?? { ...newThread(threadId, write.owner, state.now), ...threadOf(write) }
   if ((read || !write.newThread) && !reaches(write, thread)) throw noSuchThread(threadId)
+  assertTtl(context, write.newThread?.assistantId, write.newThread?.ttl)
   if (read && write.newThread) throw new RunError('thread_busy', 'The thread exists already.')
   if (!read && (await isOrphaned(context, write))) throw orphanedThread(threadId)
   const { receipt, inFlight: unsettled, guards } = await loadReceipt(store, threadId, command)

@@ -23,6 +23,18 @@ export interface Checkpointer {
   ): Promise<void>
   /** Checkpoints and writes of every namespace of the thread. */
   deleteThread(threadId: string): Promise<void>
+  /**
+   * Present on savers that can shorten a thread. Of each namespace only the newest checkpoint stays, with its writes, and with the
+   * ancestors that it is still read from: those that hold what its delta channels were written. All else goes in one transaction:
+   * other checkpoints, their writes, and the values of channels that no checkpoint has any more. A checkpoint that stays names the
+   * parent that it had, which may be gone.
+   *
+   * `asOf` is the id of the checkpoint that the thread goes on from, where that is not the newest: what was the newest of each
+   * namespace then stays as well.
+   *
+   * A namespace that gets a checkpoint meanwhile may stay as it is. Nothing may be put on top of older checkpoints meanwhile.
+   */
+  keepLatest?(threadId: string, asOf?: string): Promise<void>
   /** Present on savers that must create tables first. */
   setup?(): Promise<void>
   end?(): Promise<void>

@@ -20,6 +20,19 @@ export interface CheckpointAddress {
   readonly checkpointId: string | undefined
 }
 
+/** Where a checkpoint is. */
+export interface SavedAt {
+  readonly threadId: string
+  readonly namespace: string
+  /** Undefined stands for the newest checkpoint of the namespace. */
+  readonly checkpointId: string | undefined
+}
+
+/** The address of a checkpoint. */
+export interface CheckpointPlace extends SavedAt {
+  readonly checkpointId: string
+}
+
 export function addressOf({ configurable = {} }: CheckpointConfig): CheckpointAddress {
   return {
     threadId: idOf(configurable.thread_id, 'thread_id'),

@@ -8,6 +8,7 @@ export interface DeltaHistory {
 
 /** What an ancestor of a checkpoint has of channels. */
 export interface Ancestor {
+  readonly checkpointId: string
   /** Ordered by task, then by place. Writes to channels that nobody asked for are ignored. */
   readonly writes: readonly PendingWrite[]
   /** Undefined where no value was stored. */

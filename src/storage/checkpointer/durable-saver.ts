@@ -1,8 +1,9 @@
-import { TASKS } from './config.ts'
+import { type CheckpointPlace, type SavedAt, TASKS } from './config.ts'
 import type { Ancestor } from './delta-history.ts'
 import { DATABASE } from './fenced.ts'
 import { type CheckpointScope, listTuples } from './list-tuples.ts'
-import { type CheckpointSaver, type CheckpointTuples, createSaver, type SavedAt } from './saver.ts'
+import type { Remainder } from './newest.ts'
+import { type CheckpointSaver, type CheckpointTuples, createSaver } from './saver.ts'
 import { jsonSerde, type Serde } from './serde.ts'
 import {
   type CheckpointToStore,
@@ -33,11 +34,6 @@ export interface Fence {
   readonly token: number
 }
 
-/** The address of a checkpoint. */
-export interface CheckpointPlace extends SavedAt {
-  readonly checkpointId: string
-}
-
 /** What a saver needs of its database. Whatever checks a fence does so in the transaction that writes. */
 export interface CheckpointTables {
   /** In the order of the addresses, without those that are not there. */
@@ -57,6 +53,11 @@ export interface CheckpointTables {
   put(fence: Fence | undefined, checkpoint: CheckpointToStore, latest: boolean): Promise<readonly string[]>
   putWrites(fence: Fence | undefined, writes: WritesToStore): Promise<void>
   deleteThread(threadId: string): Promise<void>
+  /**
+   * Deletes of each of these namespaces the checkpoints that are not named, their writes, and the values that no checkpoint has any
+   * more. A namespace with a checkpoint that is newer than `newest` stays as it is.
+   */
+  keepOnly(fence: Fence | undefined, threadId: string, remainders: readonly Remainder[]): Promise<void>
   /** Nearest first, without the checkpoint itself. */
   ancestors(at: SavedAt, channels: readonly string[]): AsyncIterable<StoredAncestor>
 }
@@ -67,6 +68,7 @@ export interface ListedCheckpoint extends CheckpointPlace {
 }
 
 export interface StoredAncestor {
+  readonly checkpointId: string
   /** Writes to other channels than those asked for do no harm. */
   readonly writes: readonly StoredWrite[]
   value(channel: string): Promise<Stored | undefined>
@@ -95,6 +97,9 @@ export function createDurableSaver(options: DurableSaverOptions): DurableCheckpo
     }),
   }
 }
+
+/** Addresses that are read at once. */
+const PLACES = 1_000
 
 function createTuples(tables: CheckpointTables, serde: Serde, fence: Fence | undefined): CheckpointTuples {
   async function loadTuples(addresses: readonly SavedAt[]) {
@@ -134,10 +139,16 @@ function createTuples(tables: CheckpointTables, serde: Serde, fence: Fence | und
       await tables.putWrites(fence, await encodeWrites(serde, given))
     },
     deleteThread: (threadId) => tables.deleteThread(threadId),
+    async *places(threadId) {
+      const scope = { threadId, namespace: undefined, checkpointId: undefined, before: undefined }
+      for await (const page of tables.pages(scope, PLACES, false)) yield* page
+    },
+    keepOnly: (threadId, remainders) => tables.keepOnly(fence, threadId, remainders),
     async *ancestors(at, channels) {
-      for await (const { writes, value } of tables.ancestors(at, channels)) {
+      for await (const { checkpointId, writes, value } of tables.ancestors(at, channels)) {
         const wanted = writes.filter(({ channel }) => channels.includes(channel))
         yield {
+          checkpointId,
           writes: await decodeWrites(serde, wanted),
           async value(channel) {
             const stored = await value(channel)

@@ -1,4 +1,6 @@
-import type { Checkpointer } from './checkpointer.ts'
+import type { Checkpointer, CheckpointTuple } from './checkpointer.ts'
+import type { CheckpointPlace, SavedAt } from './config.ts'
+import type { Ancestor } from './delta-history.ts'
 
 /** The id of the newest checkpoint of a namespace, or null before the first. */
 export async function newestCheckpointId(
@@ -8,4 +10,77 @@ export async function newestCheckpointId(
 ): Promise<string | null> {
   const configurable = { thread_id: threadId, checkpoint_ns: namespace }
   return (await checkpointer.getTuple({ configurable }))?.checkpoint.id ?? null
+}
+
+/** How the checkpoints of a thread are found. */
+export interface ReadTuples {
+  load(at: SavedAt): Promise<CheckpointTuple | undefined>
+  /** All checkpoints of a thread, newest first. */
+  places(threadId: string): AsyncIterable<CheckpointPlace>
+  /** Nearest first, without the checkpoint itself. */
+  ancestors(at: SavedAt, channels: readonly string[]): AsyncIterable<Ancestor>
+}
+
+/** What stays of a namespace when its thread is shortened. */
+export interface Remainder {
+  readonly namespace: string
+  /** Its newest checkpoint when it was looked at. Where there is a newer one by now, nothing is deleted. */
+  readonly newest: string
+  /** The checkpoints that stay, the newest among them. */
+  readonly checkpointIds: readonly string[]
+}
+
+/** See `Checkpointer.keepLatest`. Namespaces of which all checkpoints stay are left out. */
+export async function remaindersOf(
+  tuples: ReadTuples,
+  threadId: string,
+  asOf: string | undefined,
+): Promise<readonly Remainder[]> {
+  const counts = new Map<string, number>()
+  const latest = new Map<string, string[]>()
+  for await (const { namespace, checkpointId } of tuples.places(threadId)) {
+    counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
+    const ids = latest.get(namespace)
+    if (!ids) latest.set(namespace, [checkpointId])
+    else if (asOf !== undefined && ids.at(-1)! > asOf && checkpointId <= asOf) ids.push(checkpointId)
+  }
+  const remainders: Remainder[] = []
+  for (const [namespace, ids] of latest) {
+    if (ids.length === counts.get(namespace)) continue
+    const staying = new Set(ids)
+    for (const checkpointId of ids)
+      for await (const id of ancestorsReadBy(tuples, { threadId, namespace, checkpointId })) staying.add(id)
+    if (staying.size < counts.get(namespace)!)
+      remainders.push({ namespace, newest: ids[0]!, checkpointIds: [...staying] })
+  }
+  return remainders
+}
+
+/** The ancestors without which a checkpoint cannot be read. */
+async function* ancestorsReadBy(tuples: ReadTuples, at: SavedAt): AsyncGenerator<string> {
+  const tuple = await tuples.load(at)
+  if (!tuple) return
+  const channels = replayedChannels(tuple)
+  // Before format 4 the sends of a step are with the writes of its parent.
+  if (channels.length === 0 && tuple.checkpoint.v >= 4) return
+  const open = new Set(channels)
+  for await (const { checkpointId, value } of tuples.ancestors(at, channels)) {
+    yield checkpointId
+    for (const channel of open) if ((await value(channel)) !== undefined) open.delete(channel)
+    if (open.size === 0) return
+  }
+}
+
+/**
+ * The delta channels whose values LangGraph makes of what ancestors were written. Where a branch counts all writes with versions, a
+ * channel without one was never written.
+ */
+function replayedChannels({ checkpoint, metadata }: CheckpointTuple): string[] {
+  const { counters_since_delta_snapshot: counters = {}, delta_writes_versioned: areVersioned } = (metadata ??
+    {}) as Partial<NonNullable<typeof metadata>> & { readonly delta_writes_versioned?: unknown }
+  return Object.keys(counters).filter(
+    (channel) =>
+      !Object.hasOwn(checkpoint.channel_values, channel) &&
+      (areVersioned !== true || Object.hasOwn(checkpoint.channel_versions, channel)),
+  )
 }

@@ -36,6 +36,12 @@ export const beforeWrites = (inner: Checkpointer, check: () => Promise<void>): C
       await check()
       await saver.putWrites(...args)
     },
+    ...(saver.keepLatest && {
+      async keepLatest(threadId: string, asOf?: string) {
+        await check()
+        await saver.keepLatest!(threadId, asOf)
+      },
+    }),
   }))
 
 /** The methods of these names that a saver has, with each call wrapped. Those of later LangGraph versions are only on some savers. */

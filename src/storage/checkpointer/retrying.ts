@@ -19,7 +19,7 @@ export async function retryUnavailable<T>(patienceMs: number, work: () => T | Pr
 }
 
 /** The methods whose calls give one promise. */
-const METHODS = ['get', 'getTuple', 'put', 'putWrites', 'getDeltaChannelHistory']
+const METHODS = ['get', 'getTuple', 'put', 'putWrites', 'keepLatest', 'getDeltaChannelHistory']
 
 /**
  * A view of a run's saver that waits for a backend that is away. Its calls may be retried because putting a checkpoint twice has the

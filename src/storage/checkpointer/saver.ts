@@ -7,28 +7,22 @@ import type {
   CheckpointMetadata,
   CheckpointTuple,
 } from './checkpointer.ts'
-import { addressOf, configOf, nextVersion, throwMissing } from './config.ts'
-import { type Ancestor, collectHistory, type DeltaHistory } from './delta-history.ts'
+import { addressOf, configOf, nextVersion, type SavedAt, throwMissing } from './config.ts'
+import { collectHistory, type DeltaHistory } from './delta-history.ts'
+import { type ReadTuples, type Remainder, remaindersOf } from './newest.ts'
 import type { Serde } from './serde.ts'
 
 /** A `Checkpointer` with all of LangGraph's `BaseCheckpointSaver`: fit for `graph.compile({ checkpointer })`. */
 export interface CheckpointSaver extends Checkpointer {
   readonly serde: Serde
   get(config: CheckpointConfig): Promise<Checkpoint | undefined>
+  keepLatest(threadId: string, asOf?: string): Promise<void>
   getNextVersion(current: number | undefined): number
   getDeltaChannelHistory(options: {
     config: CheckpointConfig
     channels: string[]
   }): Promise<Record<string, DeltaHistory>>
   toJSON(): string
-}
-
-/** Where a checkpoint is. */
-export interface SavedAt {
-  readonly threadId: string
-  readonly namespace: string
-  /** Undefined stands for the newest checkpoint of the namespace. */
-  readonly checkpointId: string | undefined
 }
 
 export interface NewCheckpoint {
@@ -50,14 +44,13 @@ export interface NewWrites {
 }
 
 /** Checkpoints by address, with their values. What is given may change as soon as a call has returned its promise. */
-export interface CheckpointTuples {
-  load(at: SavedAt): Promise<CheckpointTuple | undefined>
+export interface CheckpointTuples extends ReadTuples {
   list(config: CheckpointConfig, options: CheckpointListOptions | undefined): AsyncGenerator<CheckpointTuple>
   put(checkpoint: NewCheckpoint): Promise<void>
   putWrites(writes: NewWrites): Promise<void>
   deleteThread(threadId: string): Promise<void>
-  /** Nearest first, without the checkpoint itself. */
-  ancestors(at: SavedAt, channels: readonly string[]): AsyncIterable<Ancestor>
+  /** Deletes what is beside the remainders of these namespaces, at once. */
+  keepOnly(threadId: string, remainders: readonly Remainder[]): Promise<void>
 }
 
 /** `name` is what `JSON.stringify` shows of the saver. */
@@ -89,6 +82,8 @@ export function createSaver(
       await tuples.putWrites({ threadId, namespace, checkpointId, taskId, writes })
     },
     deleteThread: (threadId) => tuples.deleteThread(threadId),
+    keepLatest: async (threadId, asOf) =>
+      tuples.keepOnly(threadId, await remaindersOf(tuples, threadId, asOf)),
     getNextVersion: nextVersion,
     async getDeltaChannelHistory({ config, channels }) {
       const at = savedAt(config)

@@ -1,12 +1,7 @@
-import { placeOf } from '../checkpointer/config.ts'
+import { placeOf, type SavedAt } from '../checkpointer/config.ts'
 import { copy } from '../checkpointer/copy.ts'
 import { isInScope, metadataCheck, newestFirst, scopeOf } from '../checkpointer/list-tuples.ts'
-import {
-  type CheckpointSaver,
-  type CheckpointTuples,
-  createSaver,
-  type SavedAt,
-} from '../checkpointer/saver.ts'
+import { type CheckpointSaver, type CheckpointTuples, createSaver } from '../checkpointer/saver.ts'
 import { jsonSerde } from '../checkpointer/serde.ts'
 import { type Kept, keep, type Namespace, tupleOf, writesOf } from './checkpoints.ts'
 
@@ -86,10 +81,25 @@ export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer
     async deleteThread(threadId) {
       threads.delete(threadId)
     },
+    async *places(threadId) {
+      const namespaces = [...(threads.get(threadId)?.values() ?? [])]
+      yield* namespaces.flatMap(({ kept }) => [...kept.values()]).sort(newestFirst)
+    },
+    async keepOnly(threadId, remainders) {
+      for (const { namespace: name, newest, checkpointIds } of remainders) {
+        const namespace = namespaceAt(threadId, name)
+        if (namespace.newest !== newest) continue
+        const { kept, writes } = namespace
+        for (const id of kept.keys()) if (!checkpointIds.includes(id)) kept.delete(id)
+        // Writes may come before their checkpoint.
+        for (const id of writes.keys()) if (id <= newest && !checkpointIds.includes(id)) writes.delete(id)
+      }
+    },
     async *ancestors(at, channels) {
       for (let kept = parentOf(find(at)); kept; kept = parentOf(kept)) {
         const { home, checkpointId, cells }: Kept = kept
         yield {
+          checkpointId,
           writes: writesOf(home, checkpointId, (channel) => channels.includes(channel)),
           value: async (channel) => copy(cells.get(channel)?.value),
         }

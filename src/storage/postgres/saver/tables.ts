@@ -1,5 +1,5 @@
+import type { SavedAt } from '../../checkpointer/config.ts'
 import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
-import type { SavedAt } from '../../checkpointer/saver.ts'
 import { type CheckpointSchema, checkpointPages, newestId } from '../../sql/checkpoints.ts'
 import { fencedError } from '../../store/commit.ts'
 import { type Database, numbered, type Row, readNumbers } from '../database.ts'
@@ -87,6 +87,21 @@ export function createTables(database: Database): CheckpointTables {
         mutates: true,
       })
     },
+    async keepOnly(fence, threadId, remainders) {
+      const [row] = await database.run({
+        text: keepOnlyText(of),
+        values: [
+          ...[fence ? keyOf(fence.partition) : null, fence?.token ?? null, keyOf(threadId)],
+          JSON.stringify(
+            remainders.map(({ namespace, newest, checkpointIds }) => [
+              ...[keyOf(namespace), keyOf(newest), checkpointIds.map(keyOf)],
+            ]),
+          ),
+        ],
+        mutates: true,
+      })
+      if (row!.holds !== 't') throw fencedError(fence!.partition)
+    },
     async *ancestors(at, channels) {
       const [thread, namespace, checkpoint] = keysOf(at)
       let from: string | null | undefined = checkpoint
@@ -101,10 +116,12 @@ export function createTables(database: Database): CheckpointTables {
           .sort((a, b) => Number(a.depth) - Number(b.depth))
         from = null
         for (const { depth, about } of line) {
-          const [parent, cells] = JSON.parse(about!) as [string | null, Cells]
+          const [key, parent, names, cells] = JSON.parse(about!) as About
+          const [, , checkpointId] = readNames(names, thread!, namespace!, key)
           from = line.length === PAGE ? parent : null
           if (!isItself) {
             yield {
+              checkpointId,
               writes: rows.filter((row) => row.kind === 'write' && row.depth === depth).map(readWrite),
               value: (channel) => loadValue(cells[keyOf(channel)]?.[1]),
             }
@@ -116,9 +133,41 @@ export function createTables(database: Database): CheckpointTables {
   }
 }
 
+/** Of an ancestor. */
+type About = [checkpoint: string, parent: string | null, names: string | null, cells: Cells]
+
 /** Null stands for the newest checkpoint of the namespace. */
 function keysOf({ threadId, namespace, checkpointId }: SavedAt): readonly (string | null)[] {
   return [keyOf(threadId), keyOf(namespace), checkpointId === undefined ? null : keyOf(checkpointId)]
+}
+
+/** What the namespaces had when the statement began decides what goes: `asked` has those in which nothing newer is there. */
+function keepOnlyText(of: (name: string) => string): string {
+  return `WITH fence AS MATERIALIZED (
+      SELECT $1::text IS NULL OR ${of('held')}($1, $2) AS holds
+    ), asked AS MATERIALIZED (
+      SELECT item->>0 AS namespace, item->>1 AS newest, item->2 AS staying
+      FROM fence, jsonb_array_elements($4::jsonb) AS item
+      WHERE holds AND item->>1 = ${newestId(of('checkpoints'), '$3', 'item->>0')}
+    ), used AS MATERIALIZED (
+      SELECT DISTINCT (cell->>1)::bigint AS id
+      FROM asked JOIN ${of('checkpoints')} AS c ON c.thread_id = $3 AND c.namespace = asked.namespace
+        AND asked.staying ? c.checkpoint_id,
+        jsonb_each(c.cells) AS cells(channel, cell)
+      WHERE cell->>1 IS NOT NULL
+    ), checkpoints_gone AS (
+      DELETE FROM ${of('checkpoints')} AS c USING asked
+      WHERE c.thread_id = $3 AND c.namespace = asked.namespace AND NOT asked.staying ? c.checkpoint_id
+    ), values_gone AS (
+      DELETE FROM ${of('channel_values')} AS v USING asked
+      WHERE v.thread_id = $3 AND v.namespace = asked.namespace AND v.id NOT IN (SELECT id FROM used)
+    ), writes_gone AS (
+      -- Writes may come before their checkpoint.
+      DELETE FROM ${of('writes')} AS w USING asked
+      WHERE w.thread_id = $3 AND w.namespace = asked.namespace
+        AND w.checkpoint_id <= asked.newest AND NOT asked.staying ? w.checkpoint_id
+    )
+    SELECT holds FROM fence`
 }
 
 function ancestorsText(of: (name: string) => string): string {
@@ -133,7 +182,7 @@ function ancestorsText(of: (name: string) => string): string {
       ) AS c
       WHERE line.depth < $4
     )
-    SELECT 'checkpoint' AS kind, depth, jsonb_build_array(parent_id, cells)::text AS about, NULL AS type, NULL AS data
+    SELECT 'checkpoint' AS kind, depth, jsonb_build_array(checkpoint_id, parent_id, names, cells)::text AS about, NULL AS type, NULL AS data
     FROM line
     UNION ALL
     SELECT 'write', depth, ${aboutWrite('w')}, w.type, encode(data, 'hex')

@@ -1,4 +1,4 @@
-import type { CheckpointPlace } from '../../checkpointer/durable-saver.ts'
+import type { CheckpointPlace } from '../../checkpointer/config.ts'
 import { type CheckpointScope, isInScope, newestFirst } from '../../checkpointer/list-tuples.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Database } from '../database.ts'

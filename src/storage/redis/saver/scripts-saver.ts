@@ -12,7 +12,7 @@ import { script } from '../script.ts'
  *
  * `order` is a set of `c` + checkpoint and of the fields of writes. A checkpoint is `namespace NUL id`, a version `channel NUL version`.
  */
-const FENCE = `
+export const FENCE = `
 local function is_fenced(key)
   if ARGV[1] == '' then
     return false
@@ -115,12 +115,16 @@ redis.call('UNLINK', KEYS[1], KEYS[2])
 return tail
 `)
 
-const WRITES = `
+/** The newest checkpoint of a namespace. */
+export const NEWEST = `
 local function newest(namespace)
   local prefix = 'c' .. namespace .. '\\0'
   local found = redis.call('ZREVRANGEBYLEX', KEYS[2], '(c' .. namespace .. '\\1', '[' .. prefix, 'LIMIT', 0, 1)
   return found[1] and string.sub(found[1], 2)
 end
+`
+
+const WRITES = `${NEWEST}
 local function writes(checkpoint)
   local from = 'w' .. checkpoint
   local found = redis.call('ZRANGEBYLEX', KEYS[2], '[' .. from .. '\\0', '(' .. from .. '\\1')
@@ -175,7 +179,7 @@ return redis.call('ZREVRANGEBYLEX', KEYS[1], ARGV[1], ARGV[2], 'LIMIT', 0, ARGV[
 `)
 
 /**
- * KEYS saved, order; ARGV a checkpoint or namespace as above, how many, then channels. Gives `cells, writes` of it and of its ancestors, the nearest
+ * KEYS saved, order; ARGV a checkpoint or namespace as above, how many, then channels. Gives `checkpoint, cells, writes` of it and of its ancestors, the nearest
  * first, with the writes to those channels.
  */
 export const ANCESTORS = script(`${WRITES}
@@ -203,7 +207,7 @@ while checkpoint ~= '' and #found < tonumber(ARGV[2]) do
       wanted[#wanted + 1] = all[i + 1]
     end
   end
-  found[#found + 1] = { cells, wanted }
+  found[#found + 1] = { checkpoint, cells, wanted }
   checkpoint = cells[1]
 end
 return found

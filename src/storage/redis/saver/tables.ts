@@ -1,5 +1,5 @@
+import type { SavedAt } from '../../checkpointer/config.ts'
 import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
-import type { SavedAt } from '../../checkpointer/saver.ts'
 import { fencedError } from '../../store/commit.ts'
 import { toText } from '../../text.ts'
 import type { Argument } from '../connection.ts'
@@ -16,11 +16,13 @@ import {
   readBlob,
   readBody,
   readCells,
+  readCheckpointOf,
   readLoaded,
   readWrites,
   writesArguments,
 } from './checkpoints.ts'
 import { placesIn } from './pages.ts'
+import { KEEP_ONLY } from './script-keep-only.ts'
 import { ANCESTORS, DELETE_THREAD, LOAD, LOAD_WRITES, PUT_CHECKPOINT, PUT_WRITES } from './scripts-saver.ts'
 
 /** Ancestors that are read at once. */
@@ -123,6 +125,13 @@ export function createTables(
       const stamp = await run({ script: DELETE_THREAD, keys: keys.thread(threadId), mutates: true })
       if (stamp instanceof Uint8Array) await directory.remove([threadEntry(threadId, toUtf8(stamp))])
     },
+    async keepOnly(fence, threadId, remainders) {
+      const args = remainders.flatMap(({ namespace, newest, checkpointIds }) => [
+        ...[toText(namespace), checkpointOf(namespace, newest), String(checkpointIds.length)],
+        ...checkpointIds.map((id) => checkpointOf(namespace, id)),
+      ])
+      await write(KEEP_ONLY, fence, threadId, args)
+    },
     async *ancestors(at, channels) {
       const { threadId } = at
       let from: string | undefined = askedBy(at)
@@ -131,11 +140,12 @@ export function createTables(
         const args = [from, String(PAGE), ...channels.map(toText)]
         const page = (await run({ script: ANCESTORS, keys: keys.thread(threadId), args })) as Ancestors
         const parent: string | undefined =
-          page.length === PAGE ? readCells(page.at(-1)![0]).parent : undefined
+          page.length === PAGE ? readCells(page.at(-1)![1]).parent : undefined
         from = parent === undefined ? undefined : `c${parent}`
-        for (const [cells, writes] of page.slice(isItself ? 1 : 0)) {
+        for (const [checkpoint, cells, writes] of page.slice(isItself ? 1 : 0)) {
           const { numbers } = readCells(cells)
           yield {
+            checkpointId: readCheckpointOf(toUtf8(checkpoint))[1],
             writes: readWrites(writes),
             async value(channel) {
               const number = numbers.get(channel) ?? 0
@@ -150,7 +160,11 @@ export function createTables(
   }
 }
 
-type Ancestors = readonly (readonly [cells: FlatCells, writes: readonly Uint8Array[]])[]
+type Ancestors = readonly (readonly [
+  checkpoint: Uint8Array,
+  cells: FlatCells,
+  writes: readonly Uint8Array[],
+])[]
 
 /** `c` and a checkpoint, or `n` and a namespace for the newest of it. */
 function askedBy({ namespace, checkpointId }: SavedAt): string {

@@ -1,3 +1,4 @@
+import type { Remainder } from '../../checkpointer/newest.ts'
 import type {
   CheckpointToStore,
   Stored,
@@ -80,6 +81,42 @@ export function putWrites(
       `INSERT OR ${place < 0 ? 'REPLACE' : 'IGNORE'} INTO ${of('writes')}
         (thread_id, namespace, checkpoint_id, task_id, place, channel, type, data) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       ...[...address, place, toText(channel), type, data],
+    )
+  }
+}
+
+/** Runs in a transaction. See `CheckpointTables.keepOnly`. */
+export function keepOnly(
+  connection: Connection,
+  of: Of,
+  threadId: string,
+  remainders: readonly Remainder[],
+): void {
+  const thread = toText(threadId)
+  for (const { namespace, newest, checkpointIds } of remainders) {
+    const [name, last] = [toText(namespace), toText(newest)]
+    const found = findCheckpoint(connection, of, 'checkpoint_id', [thread, name, undefined])
+    if (found?.checkpoint_id !== last) continue
+    const staying = JSON.stringify(checkpointIds.map(toText))
+    connection.run(
+      `DELETE FROM ${of('checkpoints')}
+        WHERE thread_id = ? AND namespace = ? AND checkpoint_id NOT IN (SELECT value FROM json_each(?))`,
+      ...[thread, name, staying],
+    )
+    // Writes may come before their checkpoint.
+    connection.run(
+      `DELETE FROM ${of('writes')} WHERE thread_id = ? AND namespace = ? AND checkpoint_id <= ?
+        AND checkpoint_id NOT IN (SELECT value FROM json_each(?))`,
+      ...[thread, name, last, staying],
+    )
+    connection.run(
+      `WITH cells AS (
+          SELECT json_extract(cell.value, '$[2]') AS id FROM ${of('checkpoints')} AS c, json_each(c.cells) AS cell
+          WHERE c.thread_id = ? AND c.namespace = ?
+        )
+        DELETE FROM ${of('channel_values')} WHERE thread_id = ? AND namespace = ?
+          AND id NOT IN (SELECT id FROM cells WHERE id IS NOT NULL)`,
+      ...[thread, name, thread, name],
     )
   }
 }

@@ -1,5 +1,5 @@
+import type { SavedAt } from '../../checkpointer/config.ts'
 import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
-import type { SavedAt } from '../../checkpointer/saver.ts'
 import type { StoredCheckpoint } from '../../checkpointer/stored.ts'
 import { type CheckpointSchema, checkpointPages } from '../../sql/checkpoints.ts'
 import { checkFence } from '../../store/commit.ts'
@@ -11,6 +11,7 @@ import { loadPartition } from '../store/partitions.ts'
 import {
   type Address,
   findCheckpoint,
+  keepOnly,
   loadCheckpoint,
   loadWrites,
   metadataOf,
@@ -72,6 +73,8 @@ export function createTables(database: Database): CheckpointTables {
         }
       })
     },
+    keepOnly: (fence, threadId, remainders) =>
+      write(fence, (connection) => keepOnly(connection, of, threadId, remainders)),
     async *ancestors(at) {
       const [thread, namespace] = addressAt(at)
       const itself = await read((connection) => findCheckpoint(connection, of, 'parent_id', addressAt(at)))
@@ -85,6 +88,7 @@ export function createTables(database: Database): CheckpointTables {
         if (!found) return
         const ids = new Map(readCells(found.head).map(([channel, , id]) => [channel, id]))
         yield {
+          checkpointId: fromText(parent),
           writes: found.writes,
           async value(channel) {
             const id = ids.get(channel) ?? null

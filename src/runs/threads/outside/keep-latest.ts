@@ -1,0 +1,43 @@
+import type { RunContext } from '../../context.ts'
+import { RunError } from '../../errors.ts'
+import { recoverThread } from '../../execution/recover.ts'
+import { isHeld, loadThread, nextToken } from '../../records/records.ts'
+import { retryConflicts } from '../../records/update.ts'
+import { type OwnedThread, ownThread, savedThread } from '../threads.ts'
+import { assertKeepLatest, saversOfThread } from './savers-of-thread.ts'
+import { type Idle, shorten } from './shorten.ts'
+
+/**
+ * Shortens threads to their newest state, and gives how many of them their callers have. Records, events and what waits for an answer
+ * stay. Throws before any is changed: `not_supported` where a saver cannot do it, `thread_busy` where a run is in progress or waits.
+ */
+export async function keepLatest(context: RunContext, asked: readonly OwnedThread[]): Promise<number> {
+  for (const one of asked) await findIdle(context, one)
+  let shortened = 0
+  for (const one of asked) {
+    const isFound = await retryConflicts(async () => {
+      const idle = await findIdle(context, one)
+      if (idle) await shorten(context, idle).finally(() => recoverThread(context, one.threadId))
+      return idle !== undefined
+    })
+    if (isFound) shortened += 1
+  }
+  return shortened
+}
+
+/** Undefined where the caller has no such thread. */
+async function findIdle(context: RunContext, asked: OwnedThread): Promise<Idle | undefined> {
+  const { store } = context
+  const { threadId } = asked
+  const state = await store.inspect(threadId)
+  const read = await loadThread(store, threadId)
+  const thread = read ? ownThread(read.record, asked) : await savedThread(context, asked)
+  if (!thread) return undefined
+  assertKeepLatest(saversOfThread(context, thread.assistantId))
+  if (isHeld(state) || thread.activeRunId !== null || thread.queue.length > 0)
+    throw new RunError(
+      'thread_busy',
+      `Thread ${JSON.stringify(threadId)} is busy: it has a run that is in progress or waits. Wait for it or cancel it, then try again.`,
+    )
+  return { thread, read, token: nextToken(state) }
+}

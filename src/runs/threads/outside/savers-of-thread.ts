@@ -1,0 +1,30 @@
+import type { Checkpointer } from '../../../storage/checkpointer/checkpointer.ts'
+import { checkpointerOf, findAgent, type RunContext, readerOf } from '../../context.ts'
+import { RunError } from '../../errors.ts'
+import type { ThreadTtl } from '../../records/records.ts'
+import { saversOf } from '../savers.ts'
+
+/** Those that may have the state of a thread. It is not known where an agent that is not there any more kept its state. */
+export function saversOfThread(context: RunContext, assistantId: string | null): readonly Checkpointer[] {
+  const isKnown = assistantId === null || findAgent(context, assistantId) !== undefined
+  return isKnown ? [checkpointerOf(context, readerOf(context, assistantId))] : saversOf(context)
+}
+
+/** Throws `not_supported` where one of the savers cannot shorten a thread. */
+export function assertKeepLatest(savers: readonly Checkpointer[]): void {
+  if (savers.every((saver) => saver.keepLatest)) return
+  throw new RunError(
+    'not_supported',
+    'The checkpointer of this thread cannot keep the latest state alone, because it has no method `keepLatest`. Use the strategy "delete", or a storage of agentwire as the checkpointer.',
+  )
+}
+
+/** The same for a time to live. Any agent of the server may be the first to run on a thread without an assistant. */
+export function assertTtl(
+  context: RunContext,
+  assistantId: string | null | undefined,
+  ttl: ThreadTtl | undefined,
+): void {
+  if (ttl?.strategy !== 'keep_latest') return
+  assertKeepLatest(assistantId == null ? saversOf(context) : saversOfThread(context, assistantId))
+}

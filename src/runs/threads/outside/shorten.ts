@@ -1,0 +1,88 @@
+import { beforePartial } from '../../../agents/partial-checkpoint.ts'
+import type { Checkpointer } from '../../../storage/checkpointer/checkpointer.ts'
+import { fencedCheckpointer } from '../../../storage/checkpointer/fenced.ts'
+import { ConflictError, FencedError, UnavailableError } from '../../../storage/errors.ts'
+import type { RunContext } from '../../context.ts'
+import { RunError } from '../../errors.ts'
+import { keepRenewing } from '../../execution/lease.ts'
+import { claimLease, releaseLease } from '../../records/leases.ts'
+import { guardThread, nextToken, type ThreadRecord, type Versioned } from '../../records/records.ts'
+import { updateThread } from '../../records/update.ts'
+import { assertKeepLatest, saversOfThread } from './savers-of-thread.ts'
+
+/** A thread, and the token with which its free lease is claimed. */
+export interface Idle {
+  readonly thread: ThreadRecord
+  /** Undefined for a thread that only a saver knows. */
+  readonly read: Versioned<ThreadRecord> | undefined
+  readonly token: number
+}
+
+/**
+ * Shortens a thread to its newest state. It holds the lease meanwhile: a run that comes waits on the thread, and nobody has started it
+ * yet. Throws `ConflictError` where another process was first.
+ */
+export async function shorten(context: RunContext, { thread, read, token }: Idle): Promise<void> {
+  const { store } = context
+  const { threadId, assistantId } = thread
+  const savers = saversOfThread(context, assistantId)
+  assertKeepLatest(savers)
+  await store.commit(threadId, {
+    guards: [guardThread(threadId, read), { guard: 'free' }],
+    ops: [claimLease(context, token)],
+  })
+  const stopRenewing = keepRenewing(context, threadId, token)
+  try {
+    for (const saver of savers) {
+      const fenced = fencedCheckpointer(saver, store, threadId, token)
+      await fenced.keepLatest!(threadId, await baseOf(saver, thread))
+    }
+    await noteShortened(context, threadId, token)
+  } catch (error) {
+    if (!(error instanceof FencedError)) throw error
+    const message = 'The thread was deleted, or taken by another process, while it was shortened.'
+    throw new RunError('thread_busy', message, { cause: error })
+  } finally {
+    stopRenewing()
+    await releaseLease(store, threadId, token)
+  }
+}
+
+/**
+ * Shortens a thread whose time to live is over, unless it has changed meanwhile. Where that fails, it is reported and the thread left
+ * alone until it is changed, so that it does not hold up others. Throws `UnavailableError`: the next sweep tries again.
+ */
+export async function shortenExpired(context: RunContext, read: Versioned<ThreadRecord>): Promise<void> {
+  const { record: thread } = read
+  const { threadId } = thread
+  try {
+    const token = nextToken(await context.store.inspect(threadId))
+    await shorten(context, { thread, read, token })
+  } catch (error) {
+    const isTaken = error instanceof RunError && error.code === 'thread_busy'
+    if (isTaken || error instanceof ConflictError) return
+    if (error instanceof UnavailableError) throw error
+    context.report(error, { threadId })
+    await noteShortened(context, threadId)
+  }
+}
+
+/** The checkpoint that the next run of a thread goes on from. */
+async function baseOf(
+  saver: Checkpointer,
+  { threadId, restoredCheckpointId }: ThreadRecord,
+): Promise<string | undefined> {
+  if (restoredCheckpointId !== null) return restoredCheckpointId
+  const tuple = await saver.getTuple({ configurable: { thread_id: threadId, checkpoint_ns: '' } })
+  return beforePartial(tuple) ?? tuple?.checkpoint.id
+}
+
+/** Lets the time to live of the thread begin with its next change. */
+const noteShortened = (context: RunContext, threadId: string, token?: number) =>
+  updateThread(
+    context.store,
+    threadId,
+    (thread) =>
+      thread.ttl?.strategy === 'keep_latest' ? { ...thread, shortenedAt: thread.updatedAt } : undefined,
+    token === undefined ? {} : { guards: [{ guard: 'fence', token }] },
+  )
