@@ -60,7 +60,9 @@ export async function* streamGraph(
       await settled()
       return [...cut(), ...(await keepPartial(task, unsaved(), (at) => stateOf(graph).getState(at)))]
     })
-    for await (const event of events) for (const translated of translate(event)) yield translated
+    for await (const some of events)
+      for (const event of 'method' in some ? [some] : some)
+        for (const translated of translate(event)) yield translated
     yield* rest()
     if (failure) throw failure.error
     ended = true

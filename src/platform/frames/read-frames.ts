@@ -57,7 +57,7 @@ export function sourceOf(
     },
     cancel() {
       signal?.removeEventListener('abort', abort)
-      stop.abort()
+      stop.abort(null) // Without a reason it makes an error with a stack, which nobody sees.
       batches.return().catch(() => {})
     },
   }

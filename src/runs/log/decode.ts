@@ -182,5 +182,6 @@ export async function* readLogBatches(
     if (batch.count === 0) return
     yield decodeBatch(batch, wanted)
     after = batch.first + batch.count - 1
+    if (after >= batch.head) return
   }
 }

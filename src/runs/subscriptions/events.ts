@@ -75,7 +75,7 @@ export async function* readLogged(
     if (!isOver) return
     for await (const rest of readLogBatches(context.store, threadId, wanted, seen)) yield rest.filter(isShown)
   } finally {
-    stopWaiting.abort(null) // A reason of its own would be an error with a stack, which nobody sees.
+    stopWaiting.abort(null) // Without a reason it makes an error with a stack, which nobody sees.
     signal?.removeEventListener('abort', subscription.cancel)
     subscription.cancel()
   }

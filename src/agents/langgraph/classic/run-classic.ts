@@ -8,9 +8,9 @@ import { createChunkReader } from './chunks.ts'
 /** What the streaming protocol needs of a run. */
 const PROTOCOL_MODES = ['values', 'updates', 'messages', 'tools', 'custom', 'tasks']
 
-/** A classic run: its events, as the engine gives them in version 3, and the end of the graph's own work. */
+/** A classic run: its events, as the engine gives them in version 3 and those of one chunk together, and the end of the graph's own work. */
 export interface ClassicStream {
-  readonly events: AsyncIterable<EngineEvent>
+  readonly events: AsyncIterable<readonly EngineEvent[]>
   /** Settles when the graph does nothing more, also where nobody reads its events to their end. */
   settled(): Promise<unknown>
 }
@@ -41,7 +41,7 @@ export async function streamClassic(
   const source = wanted.has('events') ? graph.streamEvents(input, asked) : chunksOf(graph, input, asked)
   let rest: Promise<unknown> = Promise.resolve()
 
-  async function* events(): AsyncGenerator<EngineEvent, void, undefined> {
+  async function* events(): AsyncGenerator<readonly EngineEvent[], void, undefined> {
     const reader = createChunkReader(classic, calls)
     const chunks = source[Symbol.asyncIterator]()
     let isOver = false
@@ -49,15 +49,15 @@ export async function streamClassic(
       for (;;) {
         const step = await chunks.next()
         if (step.done) break
-        yield* wanted.has('events')
+        yield wanted.has('events')
           ? fromEvent(step.value as RunnableEvent)
           : reader.read(step.value as GraphChunk)
       }
       isOver = true
-      yield* reader.end('completed')
+      yield reader.end('completed')
     } catch (error) {
       isOver = true
-      yield* reader.end('failed')
+      yield reader.end('failed')
       throw error
     } finally {
       if (!isOver) rest = drain(chunks)
