@@ -96,6 +96,7 @@ export {
   type OnError,
   type Principal,
   type Route,
+  type RouteKind,
   type SecurityScheme,
   type SecuritySchemes,
   type SocketPeer,

@@ -15,7 +15,7 @@ export interface FacesOptions {
 
 /** What a project serves over an engine, as the sections `http` and `auth` of its config say. */
 export function facesOf(
-  { config, auth, app }: Project,
+  { config, auth, app, apps }: Project,
   engine: AgentEngine,
   { withoutA2A }: FacesOptions,
 ): WebHandler {
@@ -42,6 +42,7 @@ export function facesOf(
     below(prefix, without(disabled, agents)),
     // Whoever started this process asks for /ok without knowing of a prefix.
     ...(prefix === '' ? [] : [onlyMeta(agents)]),
+    ...apps.map((one) => appHandler(one.app, { prefix: prefix + one.path, authenticate })),
   ]
   const own = combine(handlers)
   const served = app ? withApp(own, app, { prefix, authenticate }) : own

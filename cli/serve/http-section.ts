@@ -3,6 +3,8 @@ import type { ExportPath, Reader } from './config-reader.ts'
 
 export interface HttpSection {
   readonly app: ExportPath | undefined
+  /** More of them, one below the path of another one before it. */
+  readonly apps: readonly PlacedApp[]
   readonly cors: LangGraphCors | undefined
   /** Begins with a slash and ends without one, or is empty. */
   readonly mountPrefix: string
@@ -11,8 +13,13 @@ export interface HttpSection {
     readonly includes: readonly string[] | undefined
     readonly excludes: readonly string[]
   }
-  /** Whether the routes of `app` need what `auth` asks for. */
+  /** Whether the routes of `app` and `apps` need what `auth` asks for. */
   readonly authenticatesApp: boolean
+}
+
+export interface PlacedApp extends ExportPath {
+  /** Begins with a slash and ends without one. */
+  readonly path: string
 }
 
 /** Throws `ConfigError`. */
@@ -26,7 +33,8 @@ export function httpOf(at: Reader, http: Readonly<Record<string, unknown>>): Htt
   return {
     app: http.app === undefined ? undefined : at.exportPath('http.app', http.app),
     cors: http.cors == null ? undefined : corsOf(at, http.cors),
-    mountPrefix: prefix.replace(/^\/*(?=[^/])/, '/').replace(/\/+$/, ''),
+    apps: appsOf(at, http.apps),
+    mountPrefix: placeOf(prefix),
     disabled: new Set(
       (['a2a', 'assistants', 'meta', 'runs', 'store', 'threads'] as const).filter((part) =>
         at.flag(`http.disable_${part}`, http[`disable_${part}`]),
@@ -36,6 +44,18 @@ export function httpOf(at: Reader, http: Readonly<Record<string, unknown>>): Htt
     authenticatesApp: http.enable_custom_route_auth !== false,
   }
 }
+
+function appsOf(at: Reader, value: unknown): readonly PlacedApp[] {
+  const apps = Object.entries(at.optional('http.apps', value)).map(([path, app]) => {
+    const key = `http.apps.${path}`
+    if (placeOf(path) === '') throw at.wrong(key, 'is no path', 'such as /dashboard; http.app has the root')
+    return { ...at.exportPath(key, app), path: placeOf(path) }
+  })
+  return apps.sort((a, b) => b.path.length - a.path.length)
+}
+
+/** With a slash before it and none behind. Empty for the root. */
+const placeOf = (path: string): string => path.replace(/^\/*(?=[^/])/, '/').replace(/\/+$/, '')
 
 function corsOf(at: Reader, value: unknown): LangGraphCors {
   const cors = at.object('http.cors', value)

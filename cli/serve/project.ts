@@ -23,6 +23,8 @@ export interface Project {
   readonly agents: ReadonlyMap<string, Agent>
   readonly auth: LangGraphAuthOptions | undefined
   readonly app: AppLike | undefined
+  /** More of them, each below its path, such as `/dashboard`. */
+  readonly apps: readonly { readonly path: string; readonly app: AppLike }[]
   readonly checkpointer: Checkpointer | undefined
   readonly graphStore: GraphStoreLike | GraphStoreOptions
 }
@@ -60,11 +62,15 @@ async function loadProject(config: Config, modules: Modules): Promise<Project> {
     const own = defaults(entry.name)
     agents.set(entry.name, own ? { ...agent, defaults: own } : agent)
   }
+  const apps: Project['apps'][number][] = []
+  for (const one of http.apps)
+    apps.push({ path: one.path, app: appOf(await modules.load(one), `${name}: ${one.key}: ${one.file}`) })
   return {
     config,
     files: [config.path, envFileOf(config)].filter((file) => file !== undefined),
     agents,
     auth: auth && authOf(await modules.load(auth), `${name}: ${auth.key}: ${auth.file}:${auth.symbol}`),
+    apps,
     app: http.app && appOf(await modules.load(http.app), `${name}: ${http.app.key}: ${http.app.file}`),
     checkpointer: checkpointer && (await checkpointerOf(await modules.load(checkpointer), name)),
     graphStore: await graphStoreOf(config.store, modules.load, name),

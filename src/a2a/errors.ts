@@ -1,4 +1,6 @@
 import { AgentwireError } from '../errors.ts'
+import { HttpError } from '../http/index.ts'
+import type { AgentEngine } from '../runs/index.ts'
 
 /** The JSON-RPC code of each refusal. Source: A2A v0.3.0 §8, v1.0 §5.4, JSON-RPC 2.0 §5.1. */
 export const A2A_ERROR_CODES = {
@@ -30,4 +32,10 @@ export class A2AError extends AgentwireError {
     super(code, message)
     this.details = details
   }
+}
+
+/** The answer to a path whose assistant is not there, or not for this caller. It names the graphs, which every card names. */
+export function noSuchAssistant({ agents }: Pick<AgentEngine, 'agents'>): HttpError {
+  const known = [...agents.keys()].map((id) => JSON.stringify(id)).join(', ')
+  return new HttpError(404, 'not_found', `There is no assistant of this id. This server has: ${known}.`)
 }

@@ -1,4 +1,5 @@
-import { createHandler, type HandlerOptions, HttpError, type WebHandler } from '../http/index.ts'
+import { createHandler, type HandlerOptions, type WebHandler } from '../http/index.ts'
+import { unbounded } from '../principal.ts'
 import type { Authorize } from '../requests/access.ts'
 import { namedAssistant } from '../requests/assistants.ts'
 import { type FaceCall, type FaceRoute, guardRoutes } from '../requests/routes.ts'
@@ -6,6 +7,7 @@ import type { AgentEngine } from '../runs/index.ts'
 import { extendedCard, getCard } from './card/get-card.ts'
 import { cardSettings } from './card/options.ts'
 import type { A2AContext } from './context.ts'
+import { noSuchAssistant } from './errors.ts'
 import { deletePush, getPush, listPush, setPush } from './operations/push.ts'
 import { send, stream } from './operations/send.ts'
 import { cancelTask, getTask, listTasks, subscribe } from './operations/tasks.ts'
@@ -75,7 +77,8 @@ async function withAssistant(context: A2AContext, call: FaceCall): Promise<reado
   const { agents } = context.engine
   const { graphId, assistant } = await namedAssistant(
     context.engine,
-    call.principal,
+    // Which permission to ask for follows from the method: it may hide the assistant then.
+    unbounded(call.principal),
     call.params.assistant_id ?? '',
   )
   if (graphId !== undefined && agents.has(graphId))
@@ -83,6 +86,5 @@ async function withAssistant(context: A2AContext, call: FaceCall): Promise<reado
       { ...context, assistant },
       { ...call, params: { assistant_id: graphId } },
     ]
-  const known = [...agents.keys()].map((id) => JSON.stringify(id)).join(', ')
-  throw new HttpError(404, 'not_found', `There is no assistant of this id. This server has: ${known}.`)
+  throw noSuchAssistant(context.engine)
 }

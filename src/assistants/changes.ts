@@ -1,10 +1,9 @@
 import { uuid7 } from '../ids.ts'
-import { passes } from '../metadata-filter.ts'
-import { accessOf, ownerOf, type Principal } from '../principal.ts'
+import { ownerOf, type Principal } from '../principal.ts'
 import { RunError } from '../runs/index.ts'
 import { retryConflicts } from '../runs/records/update.ts'
 import { ConflictError } from '../storage/index.ts'
-import { graphNamed, noSuchAssistant, readAssistant, requireAssistant } from './find.ts'
+import { graphNamed, isShown, noSuchAssistant, readAssistant, requireAssistant } from './find.ts'
 import {
   ASSISTANTS,
   type AssistantRecord,
@@ -150,7 +149,7 @@ function change(
     if (!read) throw noSuchAssistant()
     const { record: before, docVersion } = read
     // Where all share an owner, so do they the changes of a system assistant: only who reaches it by a filter may make some.
-    if (!passes(accessOf(principal).metadataFilter, before.metadata)) throw noSuchAssistant()
+    if (!isShown(principal, before)) throw noSuchAssistant()
     const after = await changed(before)
     if (after === before) return before
     const { owner, assistantId: id } = before

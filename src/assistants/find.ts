@@ -28,16 +28,22 @@ export const findAssistant = async (
   idOrName: string,
 ): Promise<AssistantRecord | undefined> => (await readAssistant(engine, principal, idOrName))?.record
 
-/** The same where there must be one. Throws `no_such_assistant`. */
+/** The same where it is to be shown or changed. Throws `no_such_assistant`, also where a filter hides that of the system. */
 export async function requireAssistant(
   engine: AssistantEngine,
   principal: Principal | null | undefined,
   idOrName: string,
 ): Promise<AssistantRecord> {
   const found = await findAssistant(engine, principal, idOrName)
-  if (found) return found
+  if (found && isShown(principal, found)) return found
   throw noSuchAssistant()
 }
+
+/** Whether no filter of the principal hides an assistant. Whoever may run a graph may run its system assistant, hidden or not. */
+export const isShown = (
+  principal: Principal | null | undefined,
+  { metadata }: Pick<AssistantRecord, 'metadata'>,
+): boolean => passes(accessOf(principal).metadataFilter, metadata)
 
 /** Clients look for this sentence. */
 export const noSuchAssistant = (): RunError => new RunError('no_such_assistant', 'Assistant not found')

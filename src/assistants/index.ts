@@ -6,7 +6,7 @@ export {
   patchAssistant,
   setLatestVersion,
 } from './changes.ts'
-export { findAssistant, graphNamed, isUnnamed, requireAssistant } from './find.ts'
+export { findAssistant, graphNamed, isShown, isUnnamed, requireAssistant } from './find.ts'
 export {
   type AssistantPage,
   type AssistantQuery,

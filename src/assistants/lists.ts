@@ -3,7 +3,7 @@ import { accessOf, type Principal } from '../principal.ts'
 import type { Store } from '../storage/index.ts'
 import { compareKeys } from '../storage/store/cursor.ts'
 import { sleep } from '../time.ts'
-import { graphNamed, noSuchAssistant, readAssistant } from './find.ts'
+import { graphNamed, isShown, noSuchAssistant, readAssistant } from './find.ts'
 import {
   ASSISTANTS,
   type AssistantOrder,
@@ -47,10 +47,10 @@ export async function searchAssistants(
 ): Promise<AssistantPage> {
   const { orderBy = 'createdAt', ascending = false, offset, limit } = query
   const { owner } = accessOf(principal)
-  const fits = madeThatFit(principal, query)
+  const fits = shownThatFit(principal, query)
   const field = listField(owner, orderBy, graphOf(engine, query))
   const compare = comparisonOf(owner, orderBy, ascending)
-  const system = (await systemAssistants(engine, owner, query)).sort(compare)
+  const system = (await systemAssistants(engine, owner, { ...query, fits })).sort(compare)
   // So many places before the page may be taken by assistants of the system.
   const from = Math.max(0, offset - system.length)
   const until = offset + limit
@@ -75,9 +75,9 @@ export async function countAssistants(
   query: Pick<AssistantQuery, 'graphId' | 'fits'>,
 ): Promise<number> {
   const { owner } = accessOf(principal)
-  const fits = madeThatFit(principal, query)
+  const fits = shownThatFit(principal, query)
   const field = listField(owner, 'createdAt', graphOf(engine, query))
-  const { length } = await systemAssistants(engine, owner, query)
+  const { length } = await systemAssistants(engine, owner, { ...query, fits })
   if (!fits) return length + (await engine.store.count(ASSISTANTS, field))
   const { count } = await lookFor(engine.store, { field, ascending: false }, fits, Infinity, Infinity)
   return length + count
@@ -95,7 +95,7 @@ export async function listVersions(
   }: { readonly fits?: Fits; readonly offset: number; readonly limit: number },
 ): Promise<readonly AssistantRecord[]> {
   const read = await readAssistant(engine, principal, idOrName)
-  if (!read) throw noSuchAssistant()
+  if (!read || !isShown(principal, read.record)) throw noSuchAssistant()
   const { record, docVersion } = read
   if (docVersion === undefined) return [record].filter(fits).slice(offset, offset + limit)
   const partition = placeOf(record.owner, record.assistantId)
@@ -119,8 +119,8 @@ export async function listVersions(
   return found
 }
 
-/** The check of assistants that somebody made: those of the system are there for everybody, whatever filter a principal has. */
-function madeThatFit(principal: Caller, { fits }: Pick<AssistantQuery, 'fits'>): Fits | undefined {
+/** The check of assistants that are wanted, and that no filter hides from the principal. */
+function shownThatFit(principal: Caller, { fits }: Pick<AssistantQuery, 'fits'>): Fits | undefined {
   const { metadataFilter } = accessOf(principal)
   if (!metadataFilter) return fits
   return (assistant) => passes(metadataFilter, assistant.metadata) && (fits?.(assistant) ?? true)

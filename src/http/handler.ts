@@ -4,7 +4,7 @@ import { errorResponse, HttpError, type OnError, originOf, reportError } from '.
 import { empty } from './respond.ts'
 import { createRouter, normalizeBase, stripBase } from './router.ts'
 import type { SecuritySchemes } from './security.ts'
-import { withBearer } from './sockets/socket.ts'
+import { isHandshake, withBearer } from './sockets/socket.ts'
 import type { Call, HandlerContext, Principal, Route, WebHandler } from './types.ts'
 
 /**
@@ -88,8 +88,10 @@ export function createHandler(options: HandlerOptions): WebHandler {
       if (match.kind === 'method') return refuseMethod(request.method, match.allow)
       route = match.pattern
       params = match.params
+      if (match.routeKind === 'socket' && !isHandshake(request)) throw needsHandshake()
       request = withBearer(given)
-      const principal = await identify(request, context, match.isPublic ? undefined : options.authenticate)
+      const authenticate = match.routeKind === 'public' ? undefined : options.authenticate
+      const principal = await identify(request, context, authenticate)
       if (isResponse(principal)) {
         if (principal.status >= 400) refuse(request.method, route, principal.status, 'unauthorized')
         return principal
@@ -142,6 +144,12 @@ function refuseMethod(method: string, allow: readonly string[]): Response {
   const headers = { allow: allow.join(', ') }
   if (method === 'OPTIONS') return empty(204, headers)
   throw new HttpError(405, 'method_not_allowed', 'This path does not take this method.', { headers })
+}
+
+function needsHandshake(): HttpError {
+  const message = 'Open a web socket here, or POST the filter for server-sent events.'
+  const headers = { upgrade: 'websocket', allow: 'POST' }
+  return new HttpError(426, 'upgrade_required', message, { headers })
 }
 
 /** The caller of a request, a response that refuses it, or null without authentication. Throws `HttpError` 401 for nobody. */

@@ -47,4 +47,13 @@ export {
   sseResponse,
 } from './sse.ts'
 export { createTicker, type Ticker } from './ticker.ts'
-export type { Call, Endpoint, HandlerContext, Method, Principal, Route, WebHandler } from './types.ts'
+export type {
+  Call,
+  Endpoint,
+  HandlerContext,
+  Method,
+  Principal,
+  Route,
+  RouteKind,
+  WebHandler,
+} from './types.ts'

@@ -1,13 +1,13 @@
 import { AgentwireError } from '../errors.ts'
 import { HttpError } from './errors.ts'
-import type { Endpoint, Route } from './types.ts'
+import type { Endpoint, Route, RouteKind } from './types.ts'
 
 export type Match =
   | {
       readonly kind: 'endpoint'
       readonly endpoint: Endpoint
       readonly pattern: string
-      readonly isPublic: boolean
+      readonly routeKind: RouteKind | undefined
       /** Decoded, in an object without a prototype: `__proto__` is an id like any other. */
       readonly params: Readonly<Record<string, string>>
     }
@@ -25,7 +25,7 @@ export interface Router {
 interface Leaf {
   readonly endpoint: Endpoint
   readonly pattern: string
-  readonly isPublic: boolean
+  readonly routeKind: RouteKind | undefined
   readonly names: readonly string[]
 }
 
@@ -54,7 +54,7 @@ export function createRouter(routes: readonly Route[]): Router {
           kind: 'endpoint',
           endpoint: leaf.endpoint,
           pattern: leaf.pattern,
-          isPublic: leaf.isPublic,
+          routeKind: leaf.routeKind,
           params: decode(leaf.names, values),
         }
       return allow.size === 0 ? { kind: 'none' } : { kind: 'method', allow: withImplied(allow) }
@@ -80,7 +80,7 @@ function createNode(): Node {
   return { children: new Map(), leaves: new Map(), param: undefined }
 }
 
-function insert(root: Node, [method, pattern, endpoint, isPublic = false]: Route): void {
+function insert(root: Node, [method, pattern, endpoint, routeKind]: Route): void {
   if (!pattern.startsWith('/'))
     throw new AgentwireError('invalid_route', `The pattern ${pattern} must begin with "/".`)
   const names: string[] = []
@@ -97,7 +97,7 @@ function insert(root: Node, [method, pattern, endpoint, isPublic = false]: Route
   }
   if (node.leaves.has(method))
     throw new AgentwireError('duplicate_route', `Two routes answer ${method} ${pattern}.`)
-  node.leaves.set(method, { endpoint, pattern, isPublic, names })
+  node.leaves.set(method, { endpoint, pattern, routeKind, names })
 }
 
 /** Walks the trie. Collects the raw values of the parameters in `values` and the methods of every matching path in `allow`. */

@@ -45,10 +45,13 @@ export interface Call {
 export type Endpoint = (call: Call) => Response | Promise<Response>
 
 /**
- * One row of an endpoint group: method, pattern such as `/threads/:thread_id/state`, endpoint. A public one is called without
- * `authenticate`; it knows the caller only where the host has.
+ * What is special about a route. A public one is called without `authenticate`; it knows the caller only where the host has. That of a
+ * web socket takes nothing but a handshake: any other request is 426 before it is authenticated, so that another handler can take it.
  */
-export type Route = readonly [method: Method, pattern: string, endpoint: Endpoint, isPublic?: boolean]
+export type RouteKind = 'public' | 'socket'
+
+/** One row of an endpoint group: method, pattern such as `/threads/:thread_id/state`, endpoint. */
+export type Route = readonly [method: Method, pattern: string, endpoint: Endpoint, kind?: RouteKind]
 
 /** The shape of everything mountable: an endpoint group, or several of them composed. */
 export interface WebHandler {

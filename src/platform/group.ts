@@ -46,7 +46,7 @@ export function createPlatformGroup(options: PlatformGroupOptions): WebHandler {
   const context: PlatformContext = { ...starts, crons, info: infoOf(switches, surroundings) }
   return createHandler({
     ...handler,
-    routes: guardRoutes(context, routesOf(switches)).map(([method, pattern, endpoint, isPublic]) => [
+    routes: guardRoutes(context, routesOf(switches)).map(([method, pattern, endpoint, kind]) => [
       method,
       pattern,
       (call) => {
@@ -54,7 +54,7 @@ export function createPlatformGroup(options: PlatformGroupOptions): WebHandler {
         webhooks.outbox.start()
         return endpoint(call)
       },
-      isPublic,
+      kind,
     ]),
     encodeError: encodeRunError,
     async onClose() {

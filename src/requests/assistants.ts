@@ -1,4 +1,10 @@
-import { type AssistantEngine, type AssistantRecord, findAssistant, isUnnamed } from '../assistants/index.ts'
+import {
+  type AssistantEngine,
+  type AssistantRecord,
+  findAssistant,
+  isShown,
+  isUnnamed,
+} from '../assistants/index.ts'
 import type { Principal } from '../http/index.ts'
 import { isUuid } from '../ids.ts'
 
@@ -29,6 +35,12 @@ export async function namedAssistant(
   const assistant = await findAssistant(engine, principal, graphId ?? assistantId)
   return assistant ? { graphId: assistant.graphId, assistant } : { graphId: assistantId }
 }
+
+/** Whether a principal reaches the assistant that a request has named. Those of the system are everybody's. */
+export const reachesAssistant = (
+  principal: Principal | null,
+  { assistant }: Pick<NamedAssistant, 'assistant'>,
+): boolean => !assistant || assistant.isSystem || isShown(principal, assistant)
 
 const agentNamed = ({ agents, aliases }: Agents, name: string): string | undefined => {
   const id = aliases.get(name) ?? name

@@ -1,4 +1,4 @@
-import type { Call, Endpoint, Method, Route } from '../http/index.ts'
+import type { Call, Endpoint, Method, Route, RouteKind } from '../http/index.ts'
 import type { AgentEngine } from '../runs/index.ts'
 import { type Authorize, bodyAs, permit, type ThreadAction, type ThreadResource } from './access.ts'
 import { threadIdOf } from './ids.ts'
@@ -30,10 +30,10 @@ export function onDemand<Context extends FaceContext>(
 /**
  * A row of a face's route table. The permission `action` is checked before anything is read; it is null when the endpoint
  * checks one itself, because the body decides which, and `public` where anybody may call it, also without credentials.
- * `resourceOf` names the resource when the path does not.
+ * `resourceOf` names the resource when the path does not. The method `SOCKET` is the handshake of a web socket.
  */
 export type FaceRoute<Context extends FaceContext> = readonly [
-  method: Method,
+  method: Method | 'SOCKET',
   pattern: string,
   action: ThreadAction | 'public' | null,
   endpoint: FaceEndpoint<Context>,
@@ -44,7 +44,12 @@ export const guardRoutes = <Context extends FaceContext>(
   context: Context,
   routes: readonly FaceRoute<Context>[],
 ): readonly Route[] =>
-  routes.map((route) => [route[0], route[1], guarded(context, route), route[2] === 'public'])
+  routes.map((route) => {
+    const [method, pattern, action] = route
+    const kind: RouteKind | undefined =
+      method === 'SOCKET' ? 'socket' : action === 'public' ? 'public' : undefined
+    return [method === 'SOCKET' ? 'GET' : method, pattern, guarded(context, route), kind]
+  })
 
 function guarded<Context extends FaceContext>(
   context: Context,

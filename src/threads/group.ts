@@ -18,7 +18,7 @@ import {
 } from './records.ts'
 import { countThreads, searchThreads } from './search.ts'
 import { getHistory, getState, patchState, postCheckpointState, postHistory, postState } from './state.ts'
-import { getStream, postStream } from './stream.ts'
+import { openSocket, postStream } from './stream.ts'
 
 export interface ThreadsGroupOptions
   extends Pick<HandlerOptions, 'basePath' | 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
@@ -48,8 +48,8 @@ const ROUTES: readonly FaceRoute<ThreadsContext>[] = [
   ['POST', '/threads/:thread_id/commands', null, postCommand],
   ['POST', '/threads/:thread_id/stream', 'threads:stream', postStream],
   ['POST', '/threads/:thread_id/stream/events', 'threads:stream', postStream],
-  ['GET', '/threads/:thread_id/stream', 'threads:stream', getStream],
-  ['GET', '/threads/:thread_id/stream/events', 'threads:stream', getStream],
+  ['SOCKET', '/threads/:thread_id/stream', 'threads:stream', openSocket],
+  ['SOCKET', '/threads/:thread_id/stream/events', 'threads:stream', openSocket],
   ['GET', '/threads/:thread_id/state', 'threads:read', getState],
   ['POST', '/threads/:thread_id/state', 'threads:update', postState],
   ['PATCH', '/threads/:thread_id/state', 'threads:update', patchState],

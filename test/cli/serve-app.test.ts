@@ -141,3 +141,27 @@ export const app = { fetch: async (request) => new Response(new URL(request.url)
     if (prefix !== '') expect((await fetch(`${origin}/echo`)).status).toBe(404)
   }
 })
+
+test('apps answer what nothing else does below their paths, the deeper one first', async () => {
+  const files = {
+    'graph.js': GRAPH,
+    'apps.ts': `
+import { Hono } from 'hono'
+const says = (name: string) => new Hono().all('*', (c) => c.text(name + ' ' + new URL(c.req.url).pathname))
+export const app = new Hono().get('/pagesandmore', (c) => c.text('app ' + c.req.path))
+export const pages = says('pages')
+export const admin = says('admin')
+`,
+  }
+  for (const prefix of ['', '/api']) {
+    const apps = { '/pages': './apps.ts:pages', 'pages/admin/': './apps.ts:admin' }
+    const section = { app: './apps.ts:app', apps, mount_prefix: prefix }
+    const { told } = await serve(project({ ...sources, 'langgraph.json': { graphs, http: section } }))
+    const says = async (path: string) => (await fetch(told.url + path)).text()
+    expect(await says('/pages')).toBe('pages /')
+    expect(await says('/pages/a/b')).toBe('pages /a/b')
+    expect(await says('/pages/admin/users')).toBe('admin /users')
+    expect(await says('/pagesandmore')).toBe('app /pagesandmore')
+    expect(JSON.parse(await says('/ok'))).toEqual({ ok: true })
+  }
+})

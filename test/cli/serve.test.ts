@@ -62,6 +62,34 @@ export const echo = defineAgent({ run: async ({ messages, message }) => void (aw
   expect(await card.json()).toMatchObject({ description: 'Answers.' })
 }, 60_000)
 
+test('a function that makes a graph is asked for it wherever a graph is: to draw it, and to write steps of a run', async () => {
+  const folder = project({
+    'langgraph.json': { graphs: { made: './made.js:made' } },
+    'made.js': `
+import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
+export const made = (config, { accessContext }) =>
+  new StateGraph(MessagesAnnotation)
+    .addNode(accessContext === 'assistants.read' ? 'drawn' : 'answer', async () => ({}))
+    .addEdge('__start__', accessContext === 'assistants.read' ? 'drawn' : 'answer')
+`,
+  })
+  const { origin } = await serve(folder)
+  const client = new Client({ apiUrl: origin, apiKey: null, callerOptions: { maxRetries: 0 } })
+  const { nodes } = await client.assistants.getGraph('made')
+  expect(nodes.map(({ id }) => id)).toContain('drawn')
+  const said = (content: string) => ({ messages: [{ role: 'user', content }] })
+  const { thread_id } = await client.threads.create({
+    graphId: 'made',
+    supersteps: [
+      { updates: [{ values: said('one'), asNode: '__input__' }] },
+      { updates: [{ values: said('one'), asNode: '__start__' }] },
+      { updates: [{ values: said('two'), asNode: 'answer' }] },
+    ],
+  })
+  const state = await client.threads.getState<{ messages: { content: string }[] }>(thread_id)
+  expect(state.values.messages.map(({ content }) => content)).toEqual(['one', 'two'])
+})
+
 test('/ok and /info are answered, also with a look into the database', async () => {
   const { origin } = await serve(
     project({ 'langgraph.json': { graphs: { agent: './graph.js:graph' } }, 'graph.js': GRAPH }),
@@ -231,6 +259,19 @@ test.each([
     'a pattern that is none',
     { 'langgraph.json': { graphs: { a: './a.ts' }, http: { cors: { allow_origin_regex: '(' } } } },
     /http\.cors\.allow_origin_regex is no regular expression/,
+  ],
+  [
+    'an app at no path',
+    { 'langgraph.json': { graphs: { a: './a.ts' }, http: { apps: { '/': './a.ts:app' } } } },
+    /http\.apps\.\/ is no path/,
+  ],
+  [
+    'an app that is none',
+    {
+      'langgraph.json': { graphs: { a: './a.js:graph' }, http: { apps: { '/b': './a.js:graph' } } },
+      'a.js': GRAPH,
+    },
+    /http\.apps\.\/b: \.\/a\.js has no method fetch/,
   ],
   [
     'a switch that is no switch',

@@ -206,7 +206,7 @@ describe('authentication', () => {
       principals.push(principal)
       return json(null)
     }
-    const { fetch } = createHandler({ routes: [['GET', '/', endpoint, true]], authenticate })
+    const { fetch } = createHandler({ routes: [['GET', '/', endpoint, 'public']], authenticate })
     expect((await fetch(request('/'))).status).toBe(200)
     expect((await fetch(request('/', { method: 'HEAD' }))).status).toBe(200)
     expect((await fetch(request('/'), { principal: alice })).status).toBe(200)

@@ -165,6 +165,25 @@ test('the thread of another owner is not found', async () => {
   stop.abort()
 })
 
+test('a request is authenticated and authorized once, although a socket has the same path', async () => {
+  const asked: string[] = []
+  const { origin } = await serveAgents({
+    agents: AGENTS,
+    authenticate() {
+      asked.push('authenticate')
+      return { id: 'ann' }
+    },
+    authorize(_, action) {
+      asked.push(action)
+      return true
+    },
+  })
+  expect((await request(origin, 'GET', '/threads/none/stream')).status).toBe(404)
+  expect(asked.splice(0)).toEqual(['authenticate', 'threads:stream'])
+  expect((await request(origin, 'GET', '/threads/none/stream/events')).status).toBe(426)
+  expect(asked).toEqual([])
+})
+
 test('unknown threads, modes and ids are refused, and a socket has the same path', async () => {
   const { origin, client } = await serve()
   const { thread_id } = await client.threads.create()

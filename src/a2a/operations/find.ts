@@ -1,6 +1,7 @@
 import { unbounded } from '../../principal.ts'
 import { permit, type ThreadAction } from '../../requests/access.ts'
-import { A2AError } from '../errors.ts'
+import { reachesAssistant } from '../../requests/assistants.ts'
+import { A2AError, noSuchAssistant } from '../errors.ts'
 import type { Task, TaskRequest } from '../model.ts'
 import { type Conversation, conversationOf } from '../tasks/contexts.ts'
 import { readTaskId, taskNotFound } from '../tasks/ids.ts'
@@ -76,7 +77,7 @@ export interface PermittedCall {
   readonly metadata: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Throws where the caller may not do this. */
+/** Throws where the caller may not do this, and 404 where the permission hides the assistant that the path names. */
 export async function permittedCall(
   call: A2ACall,
   action: ThreadAction,
@@ -86,6 +87,7 @@ export async function permittedCall(
   const { context, assistantId } = call
   const resource = { threadId, assistantId }
   const permitted = await permit(context.authorize, call.call, action, resource, async () => body)
+  if (!reachesAssistant(permitted.principal, context)) throw noSuchAssistant(context.engine)
   const { metadata } = (permitted.body ?? {}) as Pick<PermittedCall, 'metadata'>
   return { call: { ...call, call: { ...call.call, principal: permitted.principal } }, metadata }
 }

@@ -31,7 +31,7 @@ export function routesOf(
       const input = { ...readRequest(spec, call, body), call }
       return answer(spec, call.request, await run(context, input as unknown as Input<OperationSpec>))
     },
-    true,
+    'public',
   ])
 }
 

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
+import { systemAssistantId } from '../../../src/assistants/index.ts'
 import { defineAgent } from '../../../src/index.ts'
 import { langgraphAuth } from '../../../src/platform/index.ts'
 import { approval } from '../../fixtures/graphs.ts'
 import { request } from '../../kit/client.ts'
 import { type Host, serveAgents } from '../../kit/host.ts'
-import { bearer, owning } from './users.ts'
+import { bearer, clientOf, owning } from './users.ts'
 
 const agents = {
   ask: langgraph(approval()),
@@ -98,6 +99,57 @@ describe('A2A under the Auth of LangGraph', () => {
     }
     expect([await list('ann'), await list('bob'), await list('solo')]).toEqual([3, 2, 0])
   })
+})
+
+test('an assistant that somebody made is reached over A2A by its UUID, by nobody else', async () => {
+  const host = await serve()
+  const made = { graph_id: 'echo', metadata: { topic: 'x' } }
+  const { assistant_id } = (await request(host.origin, 'POST', '/assistants', made, bearer('ann'))).body
+  const call = (name: string, method: string, params: object, id: string = assistant_id) =>
+    request(host.origin, 'POST', `/a2a/${id}`, { jsonrpc: '2.0', id: 1, method, params }, bearer(name))
+  const task = (await call('ann', 'message/send', says())).body.result
+  expect(task.status.state).toBe('completed')
+  expect((await call('ann', 'tasks/get', { id: task.id })).body.result.id).toBe(task.id)
+  const { body: threads } = await request(host.origin, 'POST', '/threads/search', {}, bearer('ann'))
+  expect(threads).toMatchObject([{ metadata: { owner: 'ann' } }])
+  const nowhere = crypto.randomUUID()
+  for (const method of ['message/send', 'message/stream']) {
+    const hidden = await call('bob', method, says())
+    expect([method, hidden.status]).toEqual([method, 404])
+    expect(hidden.body).toEqual((await call('bob', method, says(), nowhere)).body)
+  }
+  expect((await request(host.origin, 'POST', '/threads/search', {}, bearer('bob'))).body).toEqual([])
+})
+
+test('a filter hides the assistants of the system, unless it lets them through, and their graphs run all the same', async () => {
+  const seen = async (auth: ReturnType<typeof owning>) => {
+    const host = await serveAgents({ agents, ...langgraphAuth(auth) })
+    const { assistants, runs } = clientOf(host.origin, 'ann')
+    const { assistant_id } = await assistants.create({ graphId: 'echo', name: 'mine' })
+    const system = await systemAssistantId('echo')
+    for (const named of ['echo', system, assistant_id])
+      expect(await runs.wait(null, named, { input: {} })).toMatchObject({
+        messages: [{ content: 'private of ann' }],
+      })
+    const answers = [
+      assistants.get('echo'),
+      assistants.get(system),
+      assistants.getGraph('echo'),
+      assistants.getVersions(system),
+    ]
+    const found = await Promise.all(
+      answers.map((answer) => answer.then(() => 200).catch(({ status }) => status)),
+    )
+    const names = (await assistants.search()).map(({ name }) => name)
+    expect(await assistants.count()).toBe(names.length)
+    return { names: names.sort(), found: [...new Set(found)] }
+  }
+  expect(await seen(owning())).toEqual({ names: ['mine'], found: [404] })
+  const shown = owning().on('assistants', () => ({ $or: [{ created_by: 'system' }, { created_by: 'ann' }] }))
+  shown.on('assistants:create', ({ value, user }) => {
+    value.metadata = { created_by: user.identity }
+  })
+  expect(await seen(shown)).toEqual({ names: ['ask', 'echo', 'mine'], found: [200] })
 })
 
 test('the devtools show the threads of who asks, and no others', async () => {

@@ -11,8 +11,8 @@ export function documentRoutes(operations: readonly Operation[]): readonly Route
   let known: OpenApiDocument | undefined
   const document = (): OpenApiDocument => (known ??= documentOf(operations))
   return [
-    ['GET', DOCUMENT, ({ url }) => json({ ...document(), ...serversOf(url) }), true],
-    ['GET', PAGE, () => html(document()), true],
+    ['GET', DOCUMENT, ({ url }) => json({ ...document(), ...serversOf(url) }), 'public'],
+    ['GET', PAGE, () => html(document()), 'public'],
   ]
 }
 
