@@ -145,7 +145,9 @@ test('a filter hides the assistants of the system, unless it lets them through, 
     return { names: names.sort(), found: [...new Set(found)] }
   }
   expect(await seen(owning())).toEqual({ names: ['mine'], found: [404] })
-  const shown = owning().on('assistants', () => ({ $or: [{ created_by: 'system' }, { created_by: 'ann' }] }))
+  // The types of the SDK do not know what its servers take.
+  const either = { $or: [{ created_by: 'system' }, { created_by: 'ann' }] } as never
+  const shown = owning().on('assistants', () => either)
   shown.on('assistants:create', ({ value, user }) => {
     value.metadata = { created_by: user.identity }
   })
