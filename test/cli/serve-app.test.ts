@@ -143,7 +143,7 @@ export const app = { fetch: async (request) => new Response(new URL(request.url)
 })
 
 test('apps answer what nothing else does below their paths, the deeper one first', async () => {
-  const files = {
+  const sources = {
     'graph.js': GRAPH,
     'apps.ts': `
 import { Hono } from 'hono'
