@@ -71,6 +71,8 @@ export function older(open: OpenTab): void {
       const { tab } = await serve(threeSteps(), { fetchStateHistory: history })
       await tab.call('submit', { notes: [] }, { interruptBefore: ['two'] })
       await tab.shows({ loading: false, interrupts: ['breakpoint'], values: { notes: ['one'] } })
+      await tab.call('submit', null, { command: { resume: 'go on' }, interruptBefore: ['three'] })
+      await tab.shows({ loading: false, interrupts: ['breakpoint'], values: { notes: ['one', 'two'] } })
       await tab.call('submit', null)
       await tab.shows({ loading: false, interrupts: [], values: { notes: ['one', 'two', 'three'] } })
     },

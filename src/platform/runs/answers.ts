@@ -4,7 +4,10 @@ import { type ThreadRecord, unanswered } from '../../runs/index.ts'
 /** An id that LangGraph gives an interrupt. */
 const INTERRUPT_ID = /^[0-9a-f]{32}$/
 
-/** The answers of `command.resume`, by interrupt id: it is such a map, or the answer to the only interrupt. Throws 400. */
+/**
+ * The answers of `command.resume`, by interrupt id: it is such a map, or the answer to the only interrupt. None at a breakpoint,
+ * where pages send it to go on. Throws 400.
+ */
 export function answersOf(
   thread: ThreadRecord | undefined,
   resume: unknown,
@@ -17,6 +20,7 @@ export function answersOf(
       return resume as Readonly<Record<string, unknown>>
   }
   const [only, ...others] = open
+  if (only === undefined && thread?.status === 'interrupted') return {}
   if (only === undefined) throw refused('no interrupt waits for an answer on this thread.')
   if (others.length > 0)
     throw refused('several interrupts wait. Give an object of the answers by interrupt id.')

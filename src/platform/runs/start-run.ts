@@ -103,14 +103,20 @@ export async function planRun(
   return async () => {
     if (command && !thread) await makeThread(context, asked)
     const started = await refusals(
-      command
+      command && !goesOn(command, answers)
         ? engine.respond({ ...asked, answers: answers ?? {}, update: command.update, goto: command.goto })
-        : engine.start({ ...asked, input: body.input }),
+        : engine.start({ ...asked, input: command ? null : body.input }),
     )
     if (webhook !== undefined) context.webhooks.outbox.wake()
     return { ...started, threadId, principal, deletedBy }
   }
 }
+
+/** Whether a command only lets the thread go on: it answers where no question is, and wants nothing else. */
+const goesOn = (
+  { resume, update, goto }: NonNullable<RunCreate['command']>,
+  answers: Readonly<Record<string, unknown>> = {},
+): boolean => resume != null && Object.keys(answers).length === 0 && update == null && goto == null
 
 const checkpointOf = (body: RunCreate): string | undefined =>
   body.checkpoint_id || body.checkpoint?.checkpoint_id || forkPoint(body.config) || undefined
