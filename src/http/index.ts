@@ -25,7 +25,7 @@ export { BASE_HEADERS, publicBase } from './public-base.ts'
 export { empty, json, jsonList, jsonText, knownBody, type ResponseOptions } from './respond.ts'
 export { createRouter, type Match, type Router, stripBase } from './router.ts'
 export type { OAuthFlow, OAuthFlows, SecurityScheme, SecuritySchemes } from './security.ts'
-export { MAX_HEAD, textFrame, writeFrame } from './sockets/frames.ts'
+export { frameOf, textFrame, writeHead } from './sockets/frames.ts'
 export { type BunSocket, bunSockets, upgrading } from './sockets/native.ts'
 export {
   chosenProtocol,

@@ -92,7 +92,7 @@ function row(bench: string, ours: readonly number[], peer: readonly number[], ta
 export const sockets: Bench = () =>
   withServers(['ours'], async (ours) => {
     const atOnce = { events: 2_000, turns: false }
-    const took = await takeTurns(7, { sockets: ofAgent(ours, atOnce, true), streams: ofAgent(ours, atOnce) })
+    const took = await takeTurns(15, { sockets: ofAgent(ours, atOnce, true), streams: ofAgent(ours, atOnce) })
     return [row('burst, agent, over web sockets, vs streams', took.sockets, took.streams, 1)]
   })
 

@@ -6,31 +6,45 @@ const TEXT = 0x81
 const LENGTH_16 = 126
 const LENGTH_64 = 127
 
-/** The most bytes that a frame has before its text. */
-export const MAX_HEAD = 10
-
-/** Writes a text frame as servers send it (RFC 6455, §5.2): without a mask, so that all sockets can share it. Gives the offset of its end. */
-export function writeFrame(target: Uint8Array, at: number, text: Uint8Array): number {
-  const { length } = text
+/**
+ * Writes what comes before the text of a frame as servers send it (RFC 6455, §5.2): without a mask, so that all sockets can share it.
+ * Gives the offset where its text begins.
+ */
+export function writeHead(target: Uint8Array, at: number, length: number): number {
   target[at++] = TEXT
-  if (length < LENGTH_16) target[at++] = length
-  else {
-    const bytes = length < 65_536 ? 2 : 8
-    target[at++] = bytes === 2 ? LENGTH_16 : LENGTH_64
-    for (let shift = bytes - 1; shift >= 0; shift--) target[at++] = Math.floor(length / 256 ** shift) % 256
+  if (length < LENGTH_16) {
+    target[at++] = length
+    return at
   }
-  target.set(text, at)
-  return at + length
+  const bytes = length < 65_536 ? 2 : 8
+  target[at++] = bytes === 2 ? LENGTH_16 : LENGTH_64
+  if (bytes === 8) {
+    // No text has four gigabytes.
+    target.fill(0, at, at + 4)
+    at += 4
+    target[at++] = length >>> 24
+    target[at++] = length >>> 16
+  }
+  target[at++] = length >>> 8
+  target[at++] = length
+  return at
+}
+
+/** The most bytes that a frame has before its text. */
+const MAX_HEAD = 10
+
+/** One text, in UTF-8, as a frame. */
+export function frameOf(text: Uint8Array): Uint8Array {
+  const frame = new Uint8Array(MAX_HEAD + text.length)
+  const at = writeHead(frame, 0, text.length)
+  frame.set(text, at)
+  return frame.subarray(0, at + text.length)
 }
 
 /** One text as a frame. */
-export function textFrame(text: string): Uint8Array {
-  const bytes = encoder.encode(text)
-  const frame = new Uint8Array(bytes.length + MAX_HEAD)
-  return frame.subarray(0, writeFrame(frame, 0, bytes))
-}
+export const textFrame = (text: string): Uint8Array => frameOf(encoder.encode(text))
 
-/** The texts of frames that `writeFrame` has written, for hosts whose sockets frame by themselves. */
+/** The texts of such frames, for hosts whose sockets frame by themselves. */
 export function textsOf(frames: Uint8Array): string[] {
   const texts: string[] = []
   for (let at = 0; at < frames.length; ) {

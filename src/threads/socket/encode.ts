@@ -1,4 +1,5 @@
-import { MAX_HEAD, writeFrame } from '../../http/index.ts'
+import { concatBytes } from '../../bytes.ts'
+import { frameOf, writeHead } from '../../http/index.ts'
 import { type Matcher, type Rendering, topicOf } from '../../runs/index.ts'
 import type { LogBatch } from '../../storage/index.ts'
 
@@ -15,33 +16,48 @@ interface Encoded {
   readonly source: Uint8Array
   readonly from: number
   readonly to: number
-  readonly bytes: Uint8Array
-  readonly offsets: Uint32Array
+  /** The same events, shared by all sockets that read them. */
+  readonly batch: LogBatch
 }
 
-/** What was encoded last: readers of one thread mostly read the same part of its log at once. */
+/** What was encoded last, the newest first: readers of one thread mostly read the same part of its log at once. */
 const recent: Encoded[] = []
-const MAX_RECENT = 16
+/** How much of it is kept, in bytes. */
+const MAX_RECENT = 1024 * 1024
 
 /** A batch whose events are frames of a web socket. Their JSON is copied out of the frames of SSE, and not parsed. */
 function asFrames(batch: LogBatch): LogBatch {
   const { bytes, offsets, count } = batch
   const from = offsets[0]!
   const to = offsets[count]!
-  const known = recent.find((one) => one.source === bytes && one.from === from && one.to === to)
-  const { bytes: frames, offsets: ends } = known ?? encode(batch, from, to)
-  return { ...batch, bytes: frames, offsets: ends }
+  for (const known of recent)
+    if (known.source === bytes && known.from === from && known.to === to) return known.batch
+  const encoded = { ...batch, ...encode(batch, from, to) }
+  recent.unshift({ source: bytes, from, to, batch: encoded })
+  let kept = 0
+  const enough = recent.findIndex((one) => (kept += one.to - one.from) > MAX_RECENT)
+  if (enough >= 0) recent.length = Math.max(1, enough)
+  return encoded
 }
 
-function encode({ bytes: source, offsets: starts, count }: LogBatch, from: number, to: number): Encoded {
-  const bytes = new Uint8Array(to - from + MAX_HEAD * count)
+/** A frame of a web socket is shorter than that of SSE with the same JSON: all are made within one copy of these, from its begin on. */
+function encode(
+  { bytes: source, offsets: starts, count }: LogBatch,
+  from: number,
+  to: number,
+): Pick<LogBatch, 'bytes' | 'offsets'> {
+  const bytes = source.slice(from, to)
   const offsets = new Uint32Array(count + 1)
+  let at = 0
   for (let i = 0; i < count; i++) {
-    offsets[i + 1] = writeFrame(bytes, offsets[i]!, dataOf(source, starts[i]!, starts[i + 1]!))
+    const start = dataAt(source, starts[i]!)
+    const end = starts[i + 1]! - TAIL
+    const text = writeHead(bytes, at, end - start)
+    bytes.copyWithin(text, start - from, end - from)
+    at = text + end - start
+    offsets[i + 1] = at
   }
-  const encoded = { source, from, to, bytes, offsets }
-  if (recent.push(encoded) > MAX_RECENT) recent.shift()
-  return encoded
+  return { bytes: bytes.subarray(0, at), offsets }
 }
 
 /** Whether the event at an index is wanted, decided once for events of one origin. */
@@ -63,20 +79,21 @@ const LINE_FEED = 0x0a
 const DATA = 'data: '
 /** The first letter of the line of data, and of no line before it. */
 const D = 0x64
+/** The two line feeds that end a frame of SSE. */
+const TAIL = 2
 
-/** The JSON of one SSE frame: its last line, which two line feeds end. */
-function dataOf(bytes: Uint8Array, from: number, to: number): Uint8Array {
+/** Where the JSON of an SSE frame begins, which is its last line. */
+function dataAt(bytes: Uint8Array, from: number): number {
   let at = from
-  while (bytes[at] !== D) at = bytes.indexOf(LINE_FEED, at) + 1
-  return bytes.subarray(at + DATA.length, to - 2)
+  while (bytes[at] !== D) {
+    while (bytes[at] !== LINE_FEED) at++
+    at++
+  }
+  return at + DATA.length
 }
 
-function framesOf(frames: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(frames.reduce((size, { length }) => size + length + MAX_HEAD, 0))
-  let at = 0
-  for (const frame of frames) at = writeFrame(all, at, dataOf(frame, 0, frame.length))
-  return all.subarray(0, at)
-}
+const framesOf = (frames: readonly Uint8Array[]): Uint8Array =>
+  concatBytes(frames.map((frame) => frameOf(frame.subarray(dataAt(frame, 0), frame.length - TAIL))))
 
 /** How a subscription's events become chunks. `moved` is told how far it has read, where it has no chunk of that. */
 export const asChunks = (moved: (seq: number) => void): Rendering<SocketChunk> => ({

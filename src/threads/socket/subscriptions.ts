@@ -10,10 +10,9 @@ const MAX_SUBSCRIPTIONS = 256
 /** How long the filter of a subscription may be, in characters of JSON: its id has all of it. */
 const MAX_FILTER_LENGTH = 65_536
 
-interface Entry {
-  readonly source: Source
+interface Entry extends Source {
   readonly subscription: Subscription<SocketChunk>
-  /** Called when the chunk of the source is sent. */
+  /** Called when the chunk is sent. */
   taken: () => void
 }
 
@@ -45,38 +44,46 @@ export function createSubscriptions(
 ): Subscriptions {
   const opened = new Map<string, Subscription<SocketChunk>>()
   /** Those whose place in the order of events counts. */
-  const joined = new Map<string, Entry>()
+  let joined: readonly Entry[] = []
   let made = 0
   let flushing = false
   let again = false
 
   /** Sends what the subscriptions have read, as far as it is in order. */
-  async function flush(): Promise<void> {
+  function flush(): void {
     again = true
     if (flushing) return
     flushing = true
     while (again && !outlet.ended) {
       again = false
-      await outlet.write(() => {
-        const frames = takeFrames([...joined.values()].map(({ source }) => source))
-        if (frames) again = true
-        for (const { source, taken } of joined.values()) if (!source.chunk) taken()
-        return frames
-      })
+      const sent = outlet.write(next)
+      if (sent) return void sent.then(flushOn)
     }
     flushing = false
   }
 
+  function flushOn(): void {
+    flushing = false
+    if (again) flush()
+  }
+
+  function next(): Uint8Array | undefined {
+    const frames = takeFrames(joined)
+    if (frames) again = true
+    for (const { chunk, taken } of joined) if (!chunk) taken()
+    return frames
+  }
+
   async function pump(entry: Entry): Promise<void> {
-    const { source, subscription } = entry
+    const { subscription } = entry
     try {
       for (let chunk = await subscription.next(); chunk; chunk = await subscription.next()) {
-        const taken = new Promise<void>((resolve) => {
+        fill(entry, chunk)
+        flush()
+        if (!entry.chunk) continue
+        await new Promise<void>((resolve) => {
           entry.taken = resolve
         })
-        fill(source, chunk)
-        void flush()
-        await taken
       }
     } catch (reason) {
       report(reason)
@@ -85,13 +92,15 @@ export function createSubscriptions(
   }
 
   function close(id: string): boolean {
-    opened.get(id)?.cancel()
-    joined.get(id)?.taken()
-    joined.delete(id)
-    const was = opened.delete(id)
+    const subscription = opened.get(id)
+    if (!subscription) return false
+    subscription.cancel()
+    opened.delete(id)
+    for (const entry of joined) if (entry.subscription === subscription) entry.taken()
+    joined = joined.filter((entry) => entry.subscription !== subscription)
     // Others may have waited for it.
-    void flush()
-    return was
+    flush()
+    return true
   }
 
   function admit(ids: readonly string[]): void {
@@ -111,12 +120,12 @@ export function createSubscriptions(
     async open({ id: given, ...from }) {
       const id = given ?? idOf(++made, from.filter)
       admit([id])
-      const source = newSource()
       const rendering = asChunks((seq) => {
-        source.known = seq
-        void flush()
+        entry.known = seq
+        flush()
       })
       const subscription = engine.subscribeAs({ threadId, principal, ...from }, rendering)
+      const entry: Entry = { ...newSource(), subscription, taken() {} }
       opened.set(id, subscription)
       try {
         await subscription.ready()
@@ -125,10 +134,9 @@ export function createSubscriptions(
         onEnd(error)
         throw error
       }
-      const entry: Entry = { source, subscription, taken() {} }
       const isOpen = () => opened.get(id) === subscription
       // From here on the others wait for it: what they sent before it starts would come to its client ahead of its past.
-      if (isOpen()) joined.set(id, entry)
+      if (isOpen()) joined = [...joined, entry]
       const start = () => {
         if (isOpen()) void pump(entry)
       }
