@@ -4,6 +4,7 @@ import { reporterOf } from '../requests/errors.ts'
 import type { FaceCall } from '../requests/routes.ts'
 import type { ThreadsContext } from './context.ts'
 import { createSession } from './socket/session.ts'
+import { subscribingOf } from './socket/subscribing.ts'
 import { streamSchema } from './wire.ts'
 
 /**
@@ -12,13 +13,12 @@ import { streamSchema } from './wire.ts'
  * one is 404, so that clients stop reconnecting.
  */
 export async function postStream(context: ThreadsContext, call: FaceCall): Promise<Response> {
-  const { channels, namespaces, depth, since, since_event_id } = await bodyOf(streamSchema, call)
+  const asked = subscribingOf(await bodyOf(streamSchema, call), call.request)
   const subscription = context.engine.subscribe({
     threadId: call.threadId,
     principal: call.principal,
-    filter: { channels, namespaces, depth },
-    since,
-    lastEventId: call.request.headers.get('last-event-id') ?? since_event_id,
+    ...asked,
+    lastEventId: call.request.headers.get('last-event-id') ?? asked.lastEventId,
   })
   await subscription.ready()
   return sseResponse(subscription, { signal: call.signal, onError: reporterOf(context, call) })

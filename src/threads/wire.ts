@@ -7,6 +7,7 @@ import {
   object,
   oneOf,
   optional,
+  type Read,
   record,
   refuse,
   type Schema,
@@ -117,6 +118,7 @@ export const streamSchema = params({
   since: optional(whole(0)),
   since_event_id: optional(string),
 })
+export type StreamParams = Read<typeof streamSchema>
 
 export const unsubscribeSchema = params({ subscription_id: string })
 

@@ -8,11 +8,18 @@ export interface EventFilter {
   readonly namespaces?: readonly (readonly string[])[] | undefined
   /** How many segments below a prefix still match. Ignored without `namespaces`. */
   readonly depth?: number | undefined
+  /** Of `lifecycle` only what the run itself does, and not what the namespaces below it do. Default false. */
+  readonly rootLifecycle?: boolean | undefined
 }
 
 export type Matcher = (topic: Topic) => boolean
 
-export function createMatcher({ channels, namespaces = [], depth }: EventFilter): Matcher {
+export function createMatcher({
+  channels,
+  namespaces = [],
+  depth,
+  rootLifecycle = false,
+}: EventFilter): Matcher {
   const wanted = new Set(channels)
   const prefixes = namespaces.map((prefix) => prefix.map(segmentMatcher))
   const inNamespaces = (namespace: readonly string[]) =>
@@ -21,7 +28,9 @@ export function createMatcher({ channels, namespaces = [], depth }: EventFilter)
       (prefix) =>
         startsWith(namespace, prefix) && (depth === undefined || namespace.length - prefix.length <= depth),
     )
-  return (topic) => wantsChannel(wanted, topic) && inNamespaces(topic.namespace)
+  const isBelow = ({ method, namespace }: Topic) => method === 'lifecycle' && namespace.length > 0
+  return (topic) =>
+    wantsChannel(wanted, topic) && inNamespaces(topic.namespace) && !(rootLifecycle && isBelow(topic))
 }
 
 function wantsChannel(wanted: ReadonlySet<string>, { method, detail }: Topic): boolean {

@@ -4,13 +4,8 @@ import { parse } from '../commands/command.ts'
 import type { TransportCommands } from '../commands/dispatch.ts'
 import { ProtocolError } from '../errors.ts'
 import { reconnectSchema, streamSchema, unsubscribeSchema } from '../wire.ts'
+import { subscribingOf } from './subscribing.ts'
 import { filterOf, type Subscribing, type Subscriptions } from './subscriptions.ts'
-
-/** The filter of a subscription, and where it begins, as clients send it. */
-export function subscribingOf(params: unknown): Subscribing {
-  const { channels, namespaces, depth, since, since_event_id } = parse(streamSchema, params)
-  return { filter: { channels, namespaces, depth }, since, lastEventId: since_event_id }
-}
 
 /**
  * The commands about a socket's subscriptions. What `later` is given is done once the answer is sent, because clients expect it
@@ -18,10 +13,11 @@ export function subscribingOf(params: unknown): Subscribing {
  */
 export function subscriptionCommands(
   engine: AgentEngine,
-  { threadId, principal }: Pick<FaceCall, 'threadId' | 'principal'>,
+  { threadId, principal, request }: Pick<FaceCall, 'threadId' | 'principal' | 'request'>,
   subscriptions: Subscriptions,
   later: (start: () => void) => void,
 ): TransportCommands {
+  const asked = (params: unknown) => subscribingOf(parse(streamSchema, params), request)
   const open = async (subscribing: Subscribing): Promise<string> => {
     const { id, start } = await subscriptions.open(subscribing)
     later(start)
@@ -30,7 +26,7 @@ export function subscriptionCommands(
   return new Map([
     [
       'subscription.subscribe',
-      async (params: unknown) => ({ result: { subscription_id: await open(subscribingOf(params)) } }),
+      async (params: unknown) => ({ result: { subscription_id: await open(asked(params)) } }),
     ],
     [
       'subscription.unsubscribe',
@@ -51,7 +47,7 @@ export function subscriptionCommands(
         const restored = [...filters.values()].every((filter) => filter !== undefined)
         if (restored) {
           // All are read before one is opened, so that a bad one opens none.
-          const all = [...filters].map(([id, filter]) => ({ ...subscribingOf(filter), id }))
+          const all = [...filters].map(([id, filter]) => ({ ...asked(filter), id }))
           subscriptions.admit(all.map(({ id }) => id))
           for (const one of all) await open({ ...one, lastEventId: last_event_id })
         }
