@@ -182,8 +182,8 @@ const PACKAGES: Readonly<Record<string, RegExp>> = {
   oauth4webapi: /^src\/control-plane\/auth\/oauth-client\.ts$/,
   'modern-tar': /^src\/control-plane\/deployers\/process\//,
   '@kubernetes/client-node': /^src\/control-plane\/deployers\/kubernetes\//,
-  // The files of a project, and its own copies of tsx and of the parser of types.
-  '(computed)': /^cli\/serve\/(graph-types|modules|typescript)\.ts$/,
+  // The files of a project, and its own copies of tsx, of the parser of types and of the bundler of components.
+  '(computed)': /^cli\/serve\/(graph-types|modules|typescript|ui)\.ts$/,
   langsmith: /^src\/tracing\/sinks\/langsmith\.ts$/,
   '@opentelemetry/api': /^src\/(tracing\/sinks\/opentelemetry\.ts$|opentelemetry\/)/,
   '@langchain/langgraph': /^src\/agents\/langgraph\//,

@@ -3,6 +3,7 @@ import { basename, dirname, resolve } from 'node:path'
 import { ConfigError, type ExportPath, type Reader, reader } from './config-reader.ts'
 import { type HttpSection, httpOf } from './http-section.ts'
 import { type StoreSection, storeSectionOf } from './store-section.ts'
+import { type UiSection, uiOf } from './ui-section.ts'
 
 /** A `langgraph.json` as far as `agentwire serve` reads it. Other sections are for builds and other servers. */
 export interface Config {
@@ -17,6 +18,7 @@ export interface Config {
   readonly checkpointer: ExportPath | undefined
   readonly store: StoreSection
   readonly http: HttpSection
+  readonly ui: UiSection
   /** What it asks for and does not get, in sentences. */
   readonly unsupported: readonly string[]
 }
@@ -61,6 +63,7 @@ function configOf(path: string, value: unknown): Config {
   const authSection = at.optional('auth', auth)
   const saver = at.optional('checkpointer', checkpointer)
   const storeSection = storeSectionOf(at, at.optional('store', store))
+  const ui = uiOf(at, dirname(path), root)
   return {
     path,
     folder: dirname(path),
@@ -70,10 +73,8 @@ function configOf(path: string, value: unknown): Config {
     checkpointer: saver.path === undefined ? undefined : at.exportPath('checkpointer.path', saver.path),
     store: storeSection,
     http: httpOf(at, at.optional('http', http)),
-    unsupported: [
-      ...storeSection.unsupported,
-      ...unsupportedOf({ saver, ui: root.ui, webhooks: root.webhooks }),
-    ],
+    ui,
+    unsupported: [...storeSection.unsupported, ...unsupportedOf({ saver, ui, webhooks: root.webhooks })],
   }
 }
 
@@ -96,13 +97,15 @@ function envOf(at: Reader, env: unknown): Config['env'] {
 
 function unsupportedOf(sections: {
   readonly saver: Readonly<Record<string, unknown>>
-  readonly ui: unknown
+  readonly ui: UiSection
   readonly webhooks: unknown
 }): string[] {
   const { saver, ui, webhooks } = sections
   return [
     ...(saver.ttl == null ? [] : ['checkpointer.ttl: states are kept until their thread is deleted.']),
-    ...(ui == null ? [] : ['ui: pages of components are not served.']),
+    ...(ui.bundler !== undefined || Object.keys(ui.files).length === 0
+      ? []
+      : ['ui: its components need the package @langchain/langgraph-ui.']),
     ...(webhooks == null
       ? []
       : ['webhooks: those of runs may be any public address, without headers of the file.']),

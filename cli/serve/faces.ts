@@ -7,6 +7,7 @@ import { engineWithHeaders } from './headers.ts'
 import { aroundHono, isHono } from './hono.ts'
 import type { Project } from './project.ts'
 import { surroundingsOf } from './surroundings.ts'
+import { uiHandler } from './ui.ts'
 
 export interface FacesOptions {
   /** Turns A2A off, whatever the config says. */
@@ -19,7 +20,7 @@ export function facesOf(
   engine: AgentEngine,
   { withoutA2A }: FacesOptions,
 ): WebHandler {
-  const { http, folder } = config
+  const { http, folder, ui } = config
   const { disabled, mountPrefix: prefix } = http
   const agents = createAgentServer({
     engine: engineWithHeaders(engine, http.configurableHeaders),
@@ -43,6 +44,9 @@ export function facesOf(
     // Whoever started this process asks for /ok without knowing of a prefix.
     ...(prefix === '' ? [] : [onlyMeta(agents)]),
     ...apps.map((one) => appHandler(one.app, { prefix: prefix + one.path, authenticate })),
+    ...(ui.bundler === undefined
+      ? []
+      : [below(prefix, uiHandler(config, { bundler: ui.bundler, authenticate: auth?.authenticate }))]),
   ]
   const own = combine(handlers)
   const served = app ? withApp(own, app, { prefix, authenticate }) : own
