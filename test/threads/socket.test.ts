@@ -199,12 +199,16 @@ describe('the end', () => {
     const silent = await openSocket(socketUrl(host.origin, 'u'))
     const filtered = await openSocket(socketUrl(host.origin, 't'))
     filtered.send({ channels: ALL_CHANNELS })
+    const headers = { 'user-agent': 'Python/3.11 websockets/16.1.1' }
+    const python = await openSocket(socketUrl(host.origin, 't'), { headers })
+    await subscribe(python)
     await reading.command('run.start', { assistant_id: 'a', input: { count: 2_000 } })
     await host.server.close()
     expect((await silent.closed)[0]).toBe(1001)
     expect((await reading.closed)[0]).toBe(1001)
     expect((await filtered.closed)[0]).toBe(1012)
-    for (const { events } of [reading, filtered]) expect(events.filter(isTerminal)).toHaveLength(1)
+    expect((await python.closed)[0]).toBe(1012)
+    for (const { events } of [reading, filtered, python]) expect(events.filter(isTerminal)).toHaveLength(1)
   })
 
   test('of a server that `serve` listens with is told, and not only seen by a lost connection', async () => {

@@ -14,6 +14,7 @@ import { postCommand } from '../commands/dispatch.ts'
 import type { OpenSocket, ThreadsContext } from '../context.ts'
 import { subscriptionCommands } from './commands.ts'
 import { createOutlet, type Outlet } from './outlet.ts'
+import { isPython } from './subscribing.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
 /** How many messages may wait for their answers, and how long they may be together, in the longest ones. */
@@ -62,7 +63,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
   let waitingLength = 0
   let answering = false
   let leaving = false
-  let sendsFilters = false
+  let takesCloseForEnd = isPython(call.request.headers)
   let later: (() => void)[] = []
   let gathering: ReturnType<typeof setTimeout> | undefined
   const report = reporterOf(context, call)
@@ -87,9 +88,9 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     waiting.length = 0
   }
 
-  /** Ends the socket for clients to come back. The Python client takes 1001, as 1000, for the end of everything: it gets the code of a restart. */
+  /** Ends the socket for clients to come back. That of Python, which once sent bare filters, takes 1001 for the end of everything. */
   function endForRestart(): void {
-    end(sendsFilters ? 1012 : 1001, 'This server is shutting down.')
+    end(takesCloseForEnd ? 1012 : 1001, 'This server is shutting down.')
   }
 
   /** Ends the socket for a reason that ends its subscriptions: 4000 and the status of HTTP where clients should not come back. */
@@ -103,7 +104,7 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
     let value: unknown
     const json = async () => {
       value = read(message)
-      sendsFilters ||= isFilter(value)
+      takesCloseForEnd ||= isFilter(value)
       return isFilter(value) ? { id: 0, method: 'subscription.subscribe', params: value } : value
     }
     const response = await postCommand(context, { ...call, json }, commands)

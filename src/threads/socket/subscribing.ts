@@ -19,11 +19,11 @@ export function subscribingOf(
 /** LangGraph's Python client, with its own HTTP client and with one that it was given, and the library of its web sockets. */
 const PYTHON = /^(?:langgraph-sdk-py|python-httpx)\/|^Python\/\S+ websockets\//
 
+export const isPython = (headers: Headers): boolean => PYTHON.test(headers.get('user-agent') ?? '')
+
 /**
  * Whether this is the subscription by which LangGraph's Python client learns that a run has ended. It takes the end of any namespace
  * for that, so it would give the state after the first call of a model for the output of the run.
  */
 const isPythonWatch = ({ channels, namespaces }: StreamParams, { headers }: Request): boolean =>
-  channels.join() === 'lifecycle,input' &&
-  namespaces === undefined &&
-  PYTHON.test(headers.get('user-agent') ?? '')
+  channels.join() === 'lifecycle,input' && namespaces === undefined && isPython(headers)
