@@ -10,7 +10,7 @@ import { type Server, withServers } from './support/server.ts'
 
 const SAY = 'The quick brown fox jumps over the lazy dog.'
 const RUNS = 50
-const ROUNDS = 6
+const ROUNDS = 16
 /** The dev server takes most of a second for each run. */
 const DEV_RUNS = 24
 const DEV_ROUNDS = 3
