@@ -19,8 +19,10 @@ export type FaceEndpoint<Context extends FaceContext> = (
   call: FaceCall,
 ) => Promise<Response>
 
-/** An endpoint whose code is loaded when it is called first, because many servers never call it. */
-/* @__NO_SIDE_EFFECTS__ */
+/**
+ * An endpoint whose code is loaded when it is called first, because many servers never call it. Mark each call as pure: it stands in a
+ * table that bundlers drop where nobody uses it.
+ */
 export function onDemand<Context extends FaceContext>(
   load: () => Promise<FaceEndpoint<Context>>,
 ): FaceEndpoint<Context> {

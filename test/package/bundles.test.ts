@@ -23,10 +23,10 @@ const NODE_ENTRIES = [
 
 /** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
 const CEILINGS: Readonly<Record<string, number>> = {
-  agentwire: 116.5,
+  agentwire: 115.5,
   'agentwire/langgraph': 10.5,
   'agentwire/a2a': 97.5,
-  'agentwire/platform': 69.5,
+  'agentwire/platform': 68.5,
   'agentwire/control-plane': 59.5,
   'agentwire/control-plane/jwt': 1.5,
   'agentwire/control-plane/oauth': 13.5,
@@ -57,7 +57,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
 
 /** The same for one name alone, after a bundler has dropped the rest of its entry. */
 const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[] = [
-  ['createAgentServer', 'agentwire', 98.5],
+  ['createAgentServer', 'agentwire', 97.5],
   ['defineAgent', 'agentwire', 23.5],
   ['memoryCheckpointer', 'agentwire', 5.5],
 ]

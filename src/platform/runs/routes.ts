@@ -9,8 +9,8 @@ import { cancelRuns, deleteRun, getRun, getRuns, joinRun } from './records.ts'
 type Endpoint = FaceEndpoint<PlatformContext>
 
 const streams = () => import('./stream.ts')
-const postRunAndStream: Endpoint = onDemand(async () => (await streams()).postRunAndStream)
-const joinStream: Endpoint = onDemand(async () => (await streams()).joinStream)
+const postRunAndStream: Endpoint = /* @__PURE__ */ onDemand(async () => (await streams()).postRunAndStream)
+const joinStream: Endpoint = /* @__PURE__ */ onDemand(async () => (await streams()).joinStream)
 
 /** The thread of a run that has one of its own: both have the same id. */
 const ownThread = ({ params }: Pick<FaceCall, 'params'>): string => threadIdOf(params.run_id!)

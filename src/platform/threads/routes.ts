@@ -7,6 +7,6 @@ export const THREAD_ROUTES: readonly FaceRoute<PlatformContext>[] = [
     'GET',
     '/threads/:thread_id/stream',
     'threads:stream',
-    onDemand(async () => (await import('./join.ts')).joinThread),
+    /* @__PURE__ */ onDemand(async () => (await import('./join.ts')).joinThread),
   ],
 ]
