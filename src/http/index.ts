@@ -30,7 +30,6 @@ export { type BunSocket, bunSockets, upgrading } from './sockets/native.ts'
 export {
   chosenProtocol,
   isCrossOrigin,
-  isHandshake,
   type SocketPeer,
   type SocketSession,
   socketOf,
