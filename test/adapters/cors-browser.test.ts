@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import * as esbuild from 'esbuild'
 import type { Browser } from 'playwright-core'
@@ -7,25 +6,15 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { serve } from '../../adapters/node.ts'
 import { createAgentServer, defineAgent, type HttpOptions } from '../../src/index.ts'
 import { executablePath, launchBrowser } from '../kit/browser.ts'
-import { openServer } from '../kit/listen.ts'
+import { openScriptPage } from '../kit/site.ts'
 
 describe.runIf(executablePath !== undefined || process.env.CI === '1')('a React page on another port', () => {
   let browser: Browser
-  let site: Awaited<ReturnType<typeof openServer>>
+  let site: Awaited<ReturnType<typeof openScriptPage>>
 
   beforeAll(async () => {
     const script = await bundle('cors-page.tsx')
-    site = await openServer(
-      createServer((req, res) => {
-        const isScript = req.url === '/page.js'
-        res.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
-        res.end(
-          isScript
-            ? script
-            : '<!doctype html><link rel="icon" href="data:,"><body><script src="/page.js"></script>',
-        )
-      }),
-    )
+    site = await openScriptPage(script)
     browser = await launchBrowser()
   }, 30_000)
   afterAll(async () => {

@@ -24,6 +24,9 @@ const authenticate = (request: Request) =>
 const missed = (found: readonly AuditResult[]) =>
   found.filter(({ passed }) => !passed).map(({ rule, detail }) => `${rule}: ${detail}`)
 
+const audit = (origin: string) =>
+  runServerAudits({ baseUrl: origin, headers, webSocketFactory, ...audited, ...PATIENCE })
+
 // Deleting a thread breaks its streams off, which some frameworks write to the console.
 beforeAll(() => void vi.spyOn(console, 'error').mockImplementation(() => {}))
 
@@ -33,14 +36,7 @@ describe.concurrent('every rule holds', { timeout: 120_000 }, () => {
     const server = createAgentServer({ agents: functions, authenticate, ...reporters })
     const { origin, close } = await target.start(server, {})
     onTestFinished(close)
-    const found = await runServerAudits({
-      baseUrl: origin,
-      headers,
-      webSocketFactory,
-      ...audited,
-      ...PATIENCE,
-    })
-    expect(missed(found)).toEqual([])
+    expect(missed(await audit(origin))).toEqual([])
     expect(errors).toEqual([])
   })
 
@@ -48,14 +44,7 @@ describe.concurrent('every rule holds', { timeout: 120_000 }, () => {
     const agents = Object.fromEntries(Object.entries(graphs()).map(([id, graph]) => [id, langgraph(graph)]))
     const { origin, close } = await node.start(createAgentServer({ agents, authenticate, onError() {} }), {})
     onTestFinished(close)
-    const found = await runServerAudits({
-      baseUrl: origin,
-      headers,
-      webSocketFactory,
-      ...audited,
-      ...PATIENCE,
-    })
-    expect(missed(found)).toEqual([])
+    expect(missed(await audit(origin))).toEqual([])
   })
 })
 

@@ -1,11 +1,10 @@
-import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import * as esbuild from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { launchBrowser } from '../kit/browser.ts'
 import type { Json } from '../kit/events.ts'
-import { openServer } from '../kit/listen.ts'
+import { openScriptPage } from '../kit/site.ts'
 
 /** A page with a hook. */
 export interface Tab {
@@ -40,20 +39,10 @@ export type OpenTab = (options: TabOptions) => Promise<Tab>
 /** One browser for all tests of a file, and the page on a port of its own. */
 export function openSite(): OpenTab {
   let browser: Browser
-  let site: Awaited<ReturnType<typeof openServer>>
+  let site: Awaited<ReturnType<typeof openScriptPage>>
   beforeAll(async () => {
     const script = await bundle()
-    site = await openServer(
-      createServer((req, res) => {
-        const isScript = req.url === '/page.js'
-        res.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
-        res.end(
-          isScript
-            ? script
-            : '<!doctype html><link rel="icon" href="data:,"><body><script src="/page.js"></script>',
-        )
-      }),
-    )
+    site = await openScriptPage(script)
     browser = await launchBrowser()
   })
   afterAll(async () => {

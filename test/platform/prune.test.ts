@@ -16,6 +16,7 @@ import { PLACES } from '../kit/databases.ts'
 import { type Host, serveAgents } from '../kit/host.ts'
 import { puppet } from '../kit/puppet.ts'
 import { eventually, gate } from '../kit/wait.ts'
+import { waitingIn } from '../threads/second-run.ts'
 import { clientOf, USERS } from './auth/users.ts'
 
 /** A function whose subagent asks. */
@@ -142,13 +143,7 @@ describe.each(PLACES)('over $name', ({ open }) => {
   })
 
   test('after a rollback the state before the run stays, and the thread goes on from it', async () => {
-    const { opened: reached, open: reach } = gate()
-    let runs = 0
-    const graph = threeSteps((name, { signal }) => {
-      if (name !== 'two' || ++runs !== 2) return
-      reach()
-      return new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
-    })
+    const { graph, reached } = waitingIn(2)
     const { host, client } = await serve({
       ...(await open()),
       agents: { steps: langgraph(graph) },
@@ -172,13 +167,7 @@ describe.each(PLACES)('over $name', ({ open }) => {
   })
 
   test('a cancelled run goes on where it was', async () => {
-    const { opened: reached, open: reach } = gate()
-    let runs = 0
-    const graph = threeSteps((name, { signal }) => {
-      if (name !== 'two' || ++runs !== 1) return
-      reach()
-      return new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
-    })
+    const { graph, reached } = waitingIn(1)
     const { host, client } = await serve({
       ...(await open()),
       agents: { steps: langgraph(graph) },

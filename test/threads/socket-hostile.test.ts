@@ -1,24 +1,14 @@
 import { connect } from 'node:net'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { defineAgent } from '../../src/index.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { isTerminal, type WireEvent } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
 import { openSocket, socketUrl } from '../kit/socket.ts'
 import { eventually } from '../kit/wait.ts'
+import { ticks } from './ticks.ts'
 
-const agents = {
-  a: defineAgent({
-    async run({ custom, input }) {
-      const { count = 5, size = 10 } = input as { count?: number; size?: number }
-      for (let n = 0; n < count; n++) {
-        custom({ name: 'tick', payload: 'x'.repeat(size) })
-        if (n % 100 === 0) await new Promise((resolve) => setImmediate(resolve))
-      }
-    },
-  }),
-}
+const agents = { a: ticks }
 
 const MAX_BODY = 20_000
 const ended = (events: readonly WireEvent[]) => events.some(isTerminal)

@@ -1,24 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { type SocketSession, socketOf } from '../../src/http/index.ts'
 import { textsOf } from '../../src/http/sockets/frames.ts'
-import { createAgentServer, defineAgent } from '../../src/index.ts'
+import { createAgentServer } from '../../src/index.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { isTerminal, type Json, type WireEvent } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
 import { openSocket, socketUrl, type TestSocket } from '../kit/socket.ts'
-import { eventually, turns } from '../kit/wait.ts'
+import { eventually } from '../kit/wait.ts'
+import { ticks } from './ticks.ts'
 
-const agents = {
-  a: defineAgent({
-    async run({ custom, input }) {
-      const { count = 5, size = 10 } = input as { count?: number; size?: number }
-      for (let n = 0; n < count; n++) {
-        custom({ name: 'tick', payload: 'x'.repeat(size) })
-        if (n % 100 === 0) await turns()
-      }
-    },
-  }),
-}
+const agents = { a: ticks }
 
 const ended =
   (runs = 1) =>
