@@ -39,14 +39,15 @@ export function serve(maxBodyBytes = MAX_BODY) {
 export interface Sent {
   readonly method: string
   readonly path: string
+  readonly headers?: Readonly<Record<string, string>> | undefined
   readonly body?: string | Uint8Array<ArrayBuffer> | undefined
 }
 
-export async function send(server: WebHandler, { method, path, body }: Sent) {
+export async function send(server: WebHandler, { method, path, headers, body }: Sent) {
   const withBody = method !== 'GET' && body !== undefined
   const incoming = new Request(`http://127.0.0.1${path}`, {
     method,
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', ...headers },
     ...(withBody && { body }),
   })
   const response = await server.fetch(incoming)
