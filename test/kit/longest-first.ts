@@ -6,11 +6,14 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
  */
 const LONGEST = [
   'test/chat/page/',
+  'test/hooks/',
   'test/chat/',
   'test/conformance/docs-clients',
   'test/durability/chaos',
   'test/durability/',
   'test/conformance/next',
+  'test/platform/cron-instances',
+  'test/platform/run-kill',
   'test/outbox/kill',
   'test/conformance/server-audits',
   'test/cli/',
