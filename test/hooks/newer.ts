@@ -60,7 +60,11 @@ export function newer(open: OpenTab): void {
     await tab.shows(asked)
     await tab.page.reload()
     await tab.shows({ ...asked, hydrating: false })
-    await tab.call('respond', { decisions: [{ type: 'approve' }] })
+    // The state shows the question before the socket has told of it, and until then the client finds it by its id alone.
+    await tab.page.evaluate(() => {
+      const { respond, interrupts } = window.stream
+      void respond({ decisions: [{ type: 'approve' }] }, { interruptId: interrupts[0].id })
+    })
     await tab.shows({ loading: false, interrupts: [], messages: ['human: add', {}, 'tool: 5', 'ai: Done.'] })
     await tab.page.reload()
     await tab.say('again')
