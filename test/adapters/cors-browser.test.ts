@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import * as esbuild from 'esbuild'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { serve } from '../../adapters/node.ts'
 import { createAgentServer, defineAgent, type HttpOptions } from '../../src/index.ts'
 import { executablePath, launchBrowser } from '../kit/browser.ts'
-import { openScriptPage } from '../kit/site.ts'
+import { bundlePage, openScriptPage, problemsOf } from '../kit/site.ts'
 
 describe.runIf(executablePath !== undefined || process.env.CI === '1')('a React page on another port', () => {
   let browser: Browser
@@ -65,12 +64,8 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a React 
       await page.close()
       await close()
     })
-    const problems: string[] = []
+    const problems = problemsOf(page)
     page.setDefaultTimeout(10_000)
-    page.on('pageerror', (error) => problems.push(String(error)))
-    page.on('console', (message) => {
-      if (message.type() === 'error') problems.push(message.text())
-    })
     await page.goto(`${site.origin}/?api=${encodeURIComponent(origin)}`)
     await page.getByRole('button', { name: 'Send' }).click()
     return { page, problems, goOn }
@@ -82,18 +77,11 @@ async function bundle(name: string): Promise<string> {
   const call = /useStream\(\{.*?\}\)/s
   const guide = readFileSync(new URL('../../docs/react.md', import.meta.url), 'utf8')
   const source = readFileSync(new URL(name, import.meta.url), 'utf8')
-  const result = await esbuild.build({
+  return bundlePage({
     stdin: {
       contents: source.replace(call, call.exec(guide)![0].replace(/apiUrl: '[^']*'/, 'apiUrl')),
       loader: 'tsx',
       resolveDir: fileURLToPath(new URL('.', import.meta.url)),
     },
-    bundle: true,
-    write: false,
-    format: 'iife',
-    jsx: 'automatic',
-    define: { 'process.env.NODE_ENV': '"production"' },
-    logLevel: 'error',
   })
-  return result.outputFiles[0]!.text
 }

@@ -1,10 +1,9 @@
 import { fileURLToPath } from 'node:url'
-import * as esbuild from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { launchBrowser } from '../kit/browser.ts'
 import type { Json } from '../kit/events.ts'
-import { openScriptPage } from '../kit/site.ts'
+import { bundlePage, openScriptPage, problemsOf } from '../kit/site.ts'
 
 /** A page with a hook. */
 export interface Tab {
@@ -41,7 +40,7 @@ export function openSite(): OpenTab {
   let browser: Browser
   let site: Awaited<ReturnType<typeof openScriptPage>>
   beforeAll(async () => {
-    const script = await bundle()
+    const script = await bundlePage({ entryPoints: [fileURLToPath(new URL('page.tsx', import.meta.url))] })
     site = await openScriptPage(script)
     browser = await launchBrowser()
   })
@@ -58,13 +57,9 @@ export function openSite(): OpenTab {
 
 async function openTab(browser: Browser, url: string, allowed?: RegExp): Promise<Tab> {
   const page = await browser.newPage()
-  const problems: string[] = []
+  const problems = problemsOf(page)
   const requests: string[] = []
   page.setDefaultTimeout(10_000)
-  page.on('pageerror', (error) => problems.push(String(error)))
-  page.on('console', (message) => {
-    if (message.type() === 'error') problems.push(message.text())
-  })
   page.on('request', (request) => requests.push(`${request.method()} ${new URL(request.url()).pathname}`))
   page.on('websocket', (socket) => requests.push(`socket ${new URL(socket.url()).pathname}`))
   onTestFinished(async () => {
@@ -85,17 +80,4 @@ async function openTab(browser: Browser, url: string, allowed?: RegExp): Promise
     threadId: async () => (await shown()).threadId,
     told: (name) => page.evaluate((wanted) => window.told.filter(([told]) => told === wanted), name),
   }
-}
-
-async function bundle(): Promise<string> {
-  const result = await esbuild.build({
-    entryPoints: [fileURLToPath(new URL('page.tsx', import.meta.url))],
-    bundle: true,
-    write: false,
-    format: 'iife',
-    jsx: 'automatic',
-    define: { 'process.env.NODE_ENV': '"production"' },
-    logLevel: 'error',
-  })
-  return result.outputFiles[0]!.text
 }

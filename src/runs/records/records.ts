@@ -10,7 +10,7 @@ import type { Doc, DocIndex, Json, Op, PartitionState, Store } from '../../stora
 
 /** What becomes of a thread when nothing has happened to it for some time. */
 export interface ThreadTtl {
-  /** How long after its last change. */
+  /** How long after the last change of the thread its strategy applies. */
   readonly minutes: number
   /**
    * `delete` deletes it; `keep_latest` deletes its earlier checkpoints and keeps its newest state, as often as it has been changed
