@@ -1,7 +1,7 @@
-import { defineConfig } from 'tsup'
+import { defineConfig, type Options } from 'tsup'
 import { devtoolsPage } from './devtools-page.config.ts'
 
-export default defineConfig({
+const options = {
   entry: {
     index: 'src/index.ts',
     langgraph: 'src/agents/langgraph/langgraph.ts',
@@ -37,7 +37,6 @@ export default defineConfig({
   },
   format: ['esm', 'cjs'],
   target: 'node20',
-  dts: true,
   splitting: true,
   sourcemap: true,
   clean: true,
@@ -47,4 +46,14 @@ export default defineConfig({
     // CommonJS has no `import.meta`: even where it is not reached, the whole file could not be loaded.
     if (format === 'cjs') options.define = { ...options.define, 'import.meta.url': '__filename' }
   },
-})
+} satisfies Options
+
+const { cli: _, ...library } = options.entry
+
+/** tsconfig.build.json says where the declarations of a source file are. Deriving them here, from all entries at once, takes gigabytes. */
+const declarations = Object.entries(library).map(([name, source]) => [
+  name,
+  `.tmp/types/${source.replace(/\.ts$/, '.d.ts')}`,
+])
+
+export default defineConfig({ ...options, dts: { entry: Object.fromEntries(declarations) } })

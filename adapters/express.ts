@@ -1,5 +1,6 @@
 import type { OnError } from '../src/http/errors.ts'
 import type { WebHandler } from '../src/http/types.ts'
+import { checkOptions, type OptionTable } from '../src/options.ts'
 import { answer } from './node/listener.ts'
 import { type Forwarded, first, header } from './node/target.ts'
 import type { NodeRequest, NodeResponse } from './node/types.ts'
@@ -21,6 +22,8 @@ export interface ExpressOptions {
   readonly onError?: OnError | undefined
 }
 
+const EXPRESS_OPTIONS: OptionTable<ExpressOptions> = { onError: 'function' }
+
 export type ExpressMiddleware = (
   req: ExpressRequest,
   res: NodeResponse,
@@ -29,14 +32,15 @@ export type ExpressMiddleware = (
 
 /**
  * Middleware for Express 4 and 5, before or after `express.json()`. `app.use('/agent', toExpress(handler))` makes `/agent` the
- * base path, and a path beneath it that no route matches gets the handler's 404. `app.use(toExpress(handler))` leaves such a
- * path to the rest of the app. Forwarded headers count where the app's `trust proxy` says so.
+ * base path. A path that no route matches is left to the rest of the app. Forwarded headers count where the app's `trust proxy` says so.
  */
-export function toExpress(handler: WebHandler, { onError }: ExpressOptions = {}): ExpressMiddleware {
+export function toExpress(handler: WebHandler, options: ExpressOptions = {}): ExpressMiddleware {
+  checkOptions('toExpress', options, EXPRESS_OPTIONS)
+  const { onError } = options
   return (req, res, next) => {
     const mounted = req.baseUrl !== ''
     answer(req, res, {
-      handle: mounted ? handler.fetch : handler.handle,
+      handle: handler.handle,
       basePath: mounted ? req.baseUrl : undefined,
       forwarded: req.app.get('trust proxy') ? forwarded(req) : undefined,
       onError,

@@ -1,5 +1,6 @@
 import type { OnError } from '../src/http/errors.ts'
 import type { WebHandler } from '../src/http/types.ts'
+import { checkOptions, type OptionTable } from '../src/options.ts'
 import { answer } from './node/listener.ts'
 import { acceptSockets, type UpgradeServer } from './node/sockets.ts'
 import { type Forwarded, header } from './node/target.ts'
@@ -45,24 +46,28 @@ export interface FastifyOptions {
   readonly onError?: OnError | undefined
 }
 
+const FASTIFY_OPTIONS: OptionTable<FastifyOptions> = { onError: 'function' }
+
 export type FastifyPlugin = (instance: FastifyInstance) => Promise<void>
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * A plugin for Fastify 5: `app.register(toFastify(handler), { prefix: '/agent' })`. The prefix is the base path, and a path
- * beneath it that no route matches gets the handler's 404; without a prefix such a path goes to the app's not-found handler.
+ * A plugin for Fastify 5: `app.register(toFastify(handler), { prefix: '/agent' })`. The prefix is the base path. A path that no
+ * route matches goes to the app's not-found handler.
  * Bodies are read by the handler, within its own limits. Hooks before the handler run, and headers they set are sent;
  * `onSend` does not run. Its web sockets, which need the package `ws`, go past the hooks. Closing the app closes the handler first, so that open streams do not keep the app from closing.
  */
-export function toFastify(handler: WebHandler, { onError }: FastifyOptions = {}): FastifyPlugin {
+export function toFastify(handler: WebHandler, options: FastifyOptions = {}): FastifyPlugin {
+  checkOptions('toFastify', options, FASTIFY_OPTIONS)
+  const { onError } = options
   return async (instance) => {
     const { prefix } = instance
     const mounted = prefix !== '' && prefix !== '/'
 
     const serve = (request: FastifyRequest, reply: FastifyReply): void => {
       answer(request.raw, reply.raw, {
-        handle: mounted ? handler.fetch : handler.handle,
+        handle: handler.handle,
         basePath: mounted ? prefix : undefined,
         forwarded: forwarded(request),
         onError: onError ?? ((error, { id }) => request.log.error({ err: error, id }, 'a request failed')),

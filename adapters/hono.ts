@@ -4,9 +4,8 @@ import type { HandlerContext, WebHandler } from '../src/http/types.ts'
 import { withoutBody } from './without-body.ts'
 
 /**
- * A Hono app to mount: `app.route('/agent', toHono(handler))` makes `/agent` the base path, and a path beneath it that no route
- * matches gets the handler's 404. With `app.route('/', toHono(handler))` such a path is left to the rest of the app. The
- * handler's `Response` is returned as it is. On Workers, `request.signal` needs the flag `enable_request_signal`; streams work
+ * A Hono app to mount: `app.route('/agent', toHono(handler))` makes `/agent` the base path. A path that no route matches is left to
+ * the rest of the app. The handler's `Response` is returned as it is. On Workers, `request.signal` needs the flag `enable_request_signal`; streams work
  * without it. `@hono/node-server` sends the message of an error that breaks a stream to the client.
  */
 export function toHono(handler: WebHandler): Hono {
@@ -14,7 +13,7 @@ export function toHono(handler: WebHandler): Hono {
     const mount = mountOf(c)
     const request = await readableRequest(c)
     const context = { basePath: mount === '' ? undefined : mount, waitUntil: waitUntil(c), ...upgrade(c) }
-    const response = await (mount === '' ? handler.handle : handler.fetch)(request, context)
+    const response = await handler.handle(request, context)
     if (response) return request.method === 'HEAD' ? withoutBody(response) : response
     await next()
   })

@@ -1,5 +1,6 @@
 import { AgentwireError } from '../src/errors.ts'
 import type { HandlerContext, WebHandler } from '../src/http/types.ts'
+import { checkOptions, type OptionTable } from '../src/options.ts'
 import { withoutBody } from './without-body.ts'
 
 /** Set by the Edge runtime. */
@@ -9,6 +10,8 @@ export interface NextOptions {
   /** The folder of the route, such as `/agent` for `app/agent/[[...path]]/route.ts`. Default: the handler's own. */
   readonly basePath?: string | undefined
 }
+
+const NEXT_OPTIONS: OptionTable<NextOptions> = { basePath: 'string' }
 
 export type NextRoute = (request: Request) => Promise<Response>
 
@@ -27,7 +30,9 @@ export interface NextRoutes {
  * There `request.url` names the machine, so the host of the card of an agent is that of the `Host` header.
  * Throws `AgentwireError` `not_supported` in the Edge runtime, which ends runs with their request.
  */
-export function toNext(handler: WebHandler, { basePath }: NextOptions = {}): NextRoutes {
+export function toNext(handler: WebHandler, options: NextOptions = {}): NextRoutes {
+  checkOptions('toNext', options, NEXT_OPTIONS)
+  const { basePath } = options
   if (typeof EdgeRuntime === 'string') {
     throw new AgentwireError(
       'not_supported',

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionTable } from '../src/options.ts'
 import {
   DEFAULT_MAX_BYTES,
   hasJson,
@@ -17,6 +18,12 @@ export interface ThreadMiddlewareOptions extends ThreadOptions {
   readonly attach: (attributes: Readonly<Record<string, string>>, threadId: string) => void
 }
 
+const OPTIONS: OptionTable<ThreadMiddlewareOptions> = {
+  attach: ['required', 'function'],
+  vendor: 'string',
+  maxBytes: 'number',
+}
+
 /** What we use of a Node request, with or without an earlier body parser. */
 export interface NodeThreadRequest extends PeekableRequest {
   readonly method?: string | undefined
@@ -30,6 +37,7 @@ export interface NodeThreadRequest extends PeekableRequest {
 export function expressThreadMetadata(
   options: ThreadMiddlewareOptions,
 ): (req: NodeThreadRequest, res: unknown, next: (error?: unknown) => void) => void {
+  checkOptions('expressThreadMetadata', options, OPTIONS)
   return (req, _, next) => {
     findInNode(req, req.body, options)
       .then((found) => attach(found, options))
@@ -49,6 +57,7 @@ export interface FastifyThreadInstance {
 export function fastifyThreadMetadata(
   options: ThreadMiddlewareOptions,
 ): (instance: FastifyThreadInstance) => Promise<void> {
+  checkOptions('fastifyThreadMetadata', options, OPTIONS)
   const plugin = async (instance: FastifyThreadInstance) => {
     instance.addHook('preHandler', async ({ body, raw }) => {
       attach(await findInNode(raw, body, options), options)
@@ -67,6 +76,7 @@ export interface HonoThreadContext {
 export function honoThreadMetadata(
   options: ThreadMiddlewareOptions,
 ): (c: HonoThreadContext, next: () => Promise<void>) => Promise<void> {
+  checkOptions('honoThreadMetadata', options, OPTIONS)
   return async ({ req }, next) => {
     const { method, headers, bodyUsed } = req.raw
     const keptByHono = bodyUsed && hasJson(method, (name) => headers.get(name))
@@ -84,6 +94,7 @@ export function nextThreadMetadata<Incoming extends Request, Rest extends unknow
   handler: (request: Incoming, ...rest: Rest) => Response | Promise<Response>,
   options: ThreadMiddlewareOptions,
 ): (request: Incoming, ...rest: Rest) => Promise<Response> {
+  checkOptions('nextThreadMetadata', options, OPTIONS)
   return async (request, ...rest) => {
     const found = await threadMetadata(request, options)
     attach(found, options)

@@ -125,6 +125,7 @@ export {
   type CommandKey,
   createAgentEngine,
   type EngineMeasures,
+  type ErrorMessage,
   type ErrorReporter,
   type EventFilter,
   type Limits,

@@ -1,20 +1,28 @@
 import { createA2AGroup } from './a2a/group.ts'
-import type { A2AOptions } from './a2a/options.ts'
-import type { DevtoolsOptions } from './devtools/context.ts'
+import { A2A_OPTIONS, type A2AOptions } from './a2a/options.ts'
+import { DEVTOOLS_OPTIONS, type DevtoolsOptions } from './devtools/context.ts'
 import type { DevtoolsGroupOptions } from './devtools/group.ts'
 import { combine, upgrading, type WebHandler, withCors } from './http/index.ts'
-import type { PlatformOptions, PlatformSwitches } from './platform/context.ts'
+import type { OptionTable } from './options.ts'
+import {
+  PLATFORM_OPTIONS,
+  PLATFORM_SWITCHES,
+  type PlatformOptions,
+  type PlatformSwitches,
+} from './platform/context.ts'
 import { createPlatformGroup } from './platform/group.ts'
 import {
+  checkFace,
   engineOf,
   type FaceOptions,
   groupOptions,
+  HTTP_OPTIONS,
   type HttpOptions,
   type OwnEngine,
   type SharedEngine,
 } from './requests/face.ts'
 import type { AgentEngine } from './runs/index.ts'
-import { createThreadsGroup, type ThreadsOptions } from './threads/index.ts'
+import { createThreadsGroup, THREADS_OPTIONS, type ThreadsOptions } from './threads/index.ts'
 
 /** The sections of a server, one for each face. */
 export interface ServerFaces extends FaceOptions {
@@ -52,12 +60,26 @@ export interface SharedEngineOptions extends ServerFaces, SharedEngine {}
 export type ServerOptions = OwnEngineOptions | SharedEngineOptions
 
 /** Everything mountable, and the engine below it: for code on the server that starts runs without HTTP. */
+const SERVER_OPTIONS: OptionTable<Omit<ServerFaces, keyof FaceOptions>> = {
+  threads: THREADS_OPTIONS,
+  platform: ['false', PLATFORM_OPTIONS],
+  a2a: ['false', A2A_OPTIONS],
+  controlPlane: 'handler',
+  devtools: ['boolean', DEVTOOLS_OPTIONS],
+}
+
 export interface AgentServer extends WebHandler {
   readonly engine: AgentEngine
 }
 
 /** Serves agents: every endpoint group over one engine, as one handler to mount. */
 export function createAgentServer(options: ServerOptions): AgentServer {
+  const switches: OptionTable<ServerHttpOptions> = {
+    ...HTTP_OPTIONS,
+    ...PLATFORM_SWITCHES,
+    disable_a2a: 'boolean',
+  }
+  checkFace('createAgentServer', options, { ...SERVER_OPTIONS, http: switches })
   const { engine, close } = engineOf(options)
   const { threads, platform, a2a, controlPlane, devtools, http } = options
   const shared = { ...groupOptions(options), engine }

@@ -9,20 +9,30 @@ import { expect, test } from 'vitest'
 const HOUSE: Readonly<Record<string, readonly string[]>> = {
   'src/errors': [],
   'src/version': [],
+  'src/options': ['src/errors'],
   'src/bytes': [],
   'src/time': [],
   'src/metadata-filter': [],
   'src/principal': ['src/metadata-filter'],
   'src/ids': ['src/bytes'],
-  'src/http': ['src/errors', 'src/principal'],
+  'src/http': ['src/options', 'src/errors', 'src/principal'],
   'src/messages': [],
   'src/formats': ['src/messages'],
-  'src/tracing': ['src/errors', 'src/ids', 'src/messages', 'src/formats'],
-  'src/storage': ['src/errors', 'src/bytes', 'src/time', 'src/ids'],
+  'src/tracing': ['src/options', 'src/errors', 'src/ids', 'src/messages', 'src/formats'],
+  'src/storage': ['src/options', 'src/errors', 'src/bytes', 'src/time', 'src/ids'],
   'src/outbox': ['src/errors', 'src/bytes', 'src/time', 'src/ids', 'src/storage'],
   // LangGraph's `BaseStore` over the Store.
-  'src/graph-store': ['src/errors', 'src/bytes', 'src/time', 'src/ids', 'src/storage'],
+  'src/graph-store': [
+    'src/options',
+    'src/errors',
+    'src/bytes',
+    'src/time',
+    'src/ids',
+    'src/principal',
+    'src/storage',
+  ],
   'src/agents': [
+    'src/options',
     'src/errors',
     'src/principal',
     'src/ids',
@@ -33,6 +43,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/graph-store',
   ],
   'src/runs': [
+    'src/options',
     'src/errors',
     'src/bytes',
     'src/time',
@@ -58,6 +69,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/runs',
   ],
   'src/requests': [
+    'src/options',
     'src/errors',
     'src/bytes',
     'src/metadata-filter',
@@ -69,6 +81,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/assistants',
   ],
   'src/threads': [
+    'src/options',
     'src/errors',
     'src/bytes',
     'src/principal',
@@ -82,6 +95,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/requests',
   ],
   'src/platform': [
+    'src/options',
     'src/version',
     'src/errors',
     'src/metadata-filter',
@@ -99,6 +113,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/requests',
   ],
   'src/a2a': [
+    'src/options',
     'src/errors',
     'src/principal',
     'src/ids',
@@ -110,8 +125,9 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/runs',
     'src/requests',
   ],
-  'src/devtools': ['src/agents', 'src/http', 'src/requests', 'src/runs'],
+  'src/devtools': ['src/options', 'src/agents', 'src/http', 'src/requests', 'src/runs'],
   'src/control-plane': [
+    'src/options',
     'src/errors',
     'src/bytes',
     'src/time',
@@ -121,10 +137,19 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/storage',
     'src/outbox',
   ],
-  'src/opentelemetry': ['src/agents', 'src/runs'],
-  'src/audit': ['src/errors', 'src/http', 'src/messages', 'src/storage', 'src/graph-store', 'src/agents'],
+  'src/opentelemetry': ['src/options', 'src/agents', 'src/runs'],
+  'src/audit': [
+    'src/options',
+    'src/errors',
+    'src/http',
+    'src/messages',
+    'src/storage',
+    'src/graph-store',
+    'src/agents',
+  ],
   // Composes the groups over one engine; src/index only names what is public.
   'src/server': [
+    'src/options',
     'src/errors',
     'src/http',
     'src/storage',
@@ -155,7 +180,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
     'src/devtools',
     'src/control-plane',
   ],
-  adapters: ['src/errors', 'src/http', 'src/tracing'],
+  adapters: ['src/options', 'src/errors', 'src/http', 'src/tracing'],
   cli: [
     'src/version',
     'adapters',

@@ -1,6 +1,7 @@
 import { errorResponse, type OnError, reportError } from '../../src/http/errors.ts'
 import { type SocketSession, socketOf } from '../../src/http/sockets/socket.ts'
 import type { HandlerContext, WebHandler } from '../../src/http/types.ts'
+import { checkOptions, type OptionTable } from '../../src/options.ts'
 import { watchClient } from './client.ts'
 import { toRequest } from './request.ts'
 import { abortResponse, sendResponse } from './response.ts'
@@ -19,6 +20,12 @@ export interface NodeOptions {
   readonly onError?: OnError | undefined
 }
 
+export const NODE_OPTIONS: OptionTable<NodeOptions> = {
+  basePath: 'string',
+  trustProxy: 'boolean',
+  onError: 'function',
+}
+
 export type NodeListener = (req: NodeRequest, res: NodeResponse, next?: (error?: unknown) => void) => void
 
 /**
@@ -26,6 +33,7 @@ export type NodeListener = (req: NodeRequest, res: NodeResponse, next?: (error?:
  * `next` it gets the handler's 404.
  */
 export function toNode(handler: WebHandler, options: NodeOptions = {}): NodeListener {
+  checkOptions('toNode', options, NODE_OPTIONS)
   const { basePath, trustProxy = false, onError } = options
   return (req, res, next) => {
     answer(req, res, {

@@ -43,8 +43,11 @@ function toHeaders(req: NodeRequest, parsed: boolean): Headers {
   for (let at = 0; at < raw.length; at += 2) {
     const name = raw[at]!
     if (name.startsWith(':')) continue
-    if (parsed && /^(?:content-length|content-encoding|transfer-encoding)$/i.test(name)) continue
-    headers.append(name, raw[at + 1]!)
+    const value = raw[at + 1]!
+    // That there is no body stays true, whatever a parser made of it.
+    const isOfBody =
+      parsed && value !== '0' && /^(?:content-length|content-encoding|transfer-encoding)$/i.test(name)
+    if (!isOfBody) headers.append(name, value)
   }
   // HTTP/2 may split a cookie into several fields, which are joined with `; ` (RFC 9113 §8.2.3).
   const cookie = header(req, 'cookie')

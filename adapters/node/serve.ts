@@ -3,7 +3,8 @@ import type { AddressInfo, Socket } from 'node:net'
 import { AgentwireError } from '../../src/errors.ts'
 import { withCors } from '../../src/http/cors.ts'
 import type { WebHandler } from '../../src/http/types.ts'
-import { type NodeOptions, toNode } from './listener.ts'
+import { checkOptions, type OptionTable } from '../../src/options.ts'
+import { NODE_OPTIONS, type NodeOptions, toNode } from './listener.ts'
 import { acceptSockets } from './sockets.ts'
 
 export interface ServeOptions extends NodeOptions {
@@ -17,6 +18,14 @@ export interface ServeOptions extends NodeOptions {
   readonly silent?: boolean | undefined
   /** Milliseconds that requests in flight get when the server closes. Then their connections are closed. @default 5000 */
   readonly closeTimeout?: number | undefined
+}
+
+const SERVE_OPTIONS: OptionTable<Omit<ServeOptions, keyof NodeOptions>> = {
+  port: ['required', 'number'],
+  hostname: 'string',
+  host: 'string',
+  silent: 'boolean',
+  closeTimeout: 'number',
 }
 
 export interface Served {
@@ -37,10 +46,13 @@ export const LOOPBACK = { allow_origin_regex: String.raw`https?://(localhost|127
 
 /** Serves a handler over plain HTTP on Node, and prints its address. Rejects with `ListenError`. */
 export async function serve(handler: WebHandler, options: ServeOptions): Promise<Served> {
+  checkOptions('serve', options, NODE_OPTIONS, SERVE_OPTIONS)
   const { hostname: host = options.host ?? '127.0.0.1', closeTimeout = 5_000 } = options
+  const { basePath, trustProxy, onError } = options
+  const own = { basePath, trustProxy, onError }
   const served = handler.cors ? handler : withCors(handler, LOOPBACK)
-  const server = createServer(toNode(served, options))
-  const cutSockets = acceptSockets(server, served, options)
+  const server = createServer(toNode(served, own))
+  const cutSockets = acceptSockets(server, served, own)
   // Longer than load balancers keep idle connections, so that they never send into one that the server is closing.
   server.keepAliveTimeout = 65_000
   server.headersTimeout = 66_000

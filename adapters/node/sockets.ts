@@ -5,8 +5,9 @@ import { AgentwireError } from '../../src/errors.ts'
 import type { SocketSession } from '../../src/http/sockets/socket.ts'
 import { createTicker, type Ticker } from '../../src/http/ticker.ts'
 import type { WebHandler } from '../../src/http/types.ts'
+import { checkOptions } from '../../src/options.ts'
 import { bindSocket } from './bind-socket.ts'
-import { answer, type NodeOptions } from './listener.ts'
+import { answer, NODE_OPTIONS, type NodeOptions } from './listener.ts'
 import { forwardedHeaders } from './target.ts'
 
 /** What we use of a server of `node:http` or `node:https`. */
@@ -47,6 +48,7 @@ export function acceptSockets(
   handler: WebHandler,
   options: NodeOptions = {},
 ): () => void {
+  checkOptions('acceptSockets', options, NODE_OPTIONS)
   return mountSockets(server, { handler, options, pings: PINGS })
 }
 

@@ -7,6 +7,7 @@ import { explain } from '../report.ts'
 import type { ExitCode, Terminal } from '../terminal.ts'
 import { untilStopped } from '../until-stopped.ts'
 import { openDeployer } from './deployers.ts'
+import { instanceIn } from './instance.ts'
 import {
   CONTROL_PLANE_USAGE,
   type ControlPlaneSettings,
@@ -54,6 +55,10 @@ async function start(settings: ControlPlaneSettings) {
       basePath,
       authenticate: apiKeys(Object.fromEntries(callers)),
       secrets: { key: secretsKeys.length > 0 ? secretsKeys : undefined, show: showSecrets },
+      // What the last process of this folder served is started again without waiting for its leases to expire.
+      ...(settings.deployer.name === 'process' && {
+        worker: { instance: instanceIn(settings.deployer.dir) },
+      }),
     })
     const served = await serve(handler, { port, hostname, silent: true }).catch(async (error) => {
       await handler.close()

@@ -39,6 +39,16 @@ export const KUBERNETES_CONFIG = {
     port: { type: 'integer', minimum: 1, maximum: 65_535 },
     revisionHistory: COUNT,
     followLogs: { type: 'boolean' },
+    allow: {
+      type: 'object',
+      properties: {
+        volumes: { type: 'array', items: STRING },
+        capabilities: { type: 'array', items: STRING },
+        privileged: { type: 'boolean' },
+        hostPorts: { type: 'boolean' },
+        serviceAccounts: { type: 'array', items: STRING },
+      },
+    },
     times: {
       type: 'object',
       properties: {

@@ -38,7 +38,7 @@ async function openProcess(settings: ProcessSettings): Promise<Deployer> {
 function withoutUploads(deployer: Deployer): Deployer {
   return {
     ...deployer,
-    uploads: undefined,
+    takesUploads: false,
     refuses: (request) =>
       request.source === 'internal_source'
         ? 'This control plane takes no uploads: it was started without --allow-uploads.'

@@ -16,7 +16,7 @@ export const CONTROL_PLANE_USAGE = `agentwire control-plane  serves the API of d
 
   --deployer NAME         process, command or kubernetes; default: process
   --deployer-config FILE  command, kubernetes: the options of commandDeployer or kubernetesDeployer, as JSON
-  --dir DIR               process: the folder of uploads, sources and builds; default: .agentwire
+  --dir DIR               process: the folder of sources and builds; default: .agentwire
   --allow-uploads         process: RUNS CODE that clients upload, with the rights of this user
   --allow-repository URL  process: RUNS CODE of repositories whose URL begins like that, such as https://git.example/team/ or
                           file:///srv/agents/; may be given several times

@@ -61,7 +61,10 @@ const described = (agent: Agent, { description }: GraphEntry): Agent =>
 /** The server keeps the state of all graphs, as LangGraph's own does: a saver that a graph was compiled with would forget it. */
 function agentOfGraph(entry: GraphEntry, graph: LangGraphAgent): GraphAgent {
   const { description } = entry
-  const agent = langgraph(graph, { ...(description && { description }) }) as GraphAgent
+  const agent = langgraph(graph, {
+    snakeCaseApprovals: true,
+    ...(description && { description }),
+  }) as GraphAgent
   return { ...agent, checkpointer: undefined }
 }
 

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, resolve } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { Config } from './config.ts'
@@ -12,11 +12,14 @@ export function environment(target: NodeJS.ProcessEnv) {
   const own = new Set(Object.keys(target))
   let applied: readonly string[] = []
   return {
-    apply(config: Config): void {
-      const variables = variablesOf(config, target)
+    /** Gives what is missing without being a mistake, in a sentence. */
+    apply(config: Config): string | undefined {
+      const missing = missingFile(config)
+      const variables = missing ? {} : variablesOf(config, target)
       for (const name of applied) if (!own.has(name)) delete target[name]
       applied = Object.keys(variables)
       for (const name of applied) if (!own.has(name)) target[name] = variables[name]
+      return missing
     },
   }
 }
@@ -24,6 +27,13 @@ export function environment(target: NodeJS.ProcessEnv) {
 /** The absolute path of the file with the variables, if it is a file. */
 export const envFileOf = ({ env, folder }: Config): string | undefined =>
   typeof env === 'string' ? resolve(folder, env) : undefined
+
+/** Templates name a `.env` which is not in their repository: the environment may have its variables already. */
+function missingFile(config: Config): string | undefined {
+  const file = envFileOf(config)
+  if (file === undefined || existsSync(file)) return undefined
+  return `env names ${config.env}, and there is no such file: its variables have to be in the environment.`
+}
 
 function variablesOf(config: Config, target: NodeJS.ProcessEnv): NodeJS.Dict<string> {
   const { env, path } = config

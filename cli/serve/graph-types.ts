@@ -1,10 +1,14 @@
+import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import type { AgentDescription, AgentSchemas } from '../../src/agents/description.ts'
 import type { Config, GraphEntry } from './config.ts'
+import { type FoundSchemas, schemasFromTypes } from './type-schemas.ts'
+import { compilerFor } from './typescript.ts'
 
-/** Schemas of a graph and its subgraphs, which have names such as `graph|child`. */
+/** Schemas of a graph and its subgraphs, which have names such as `graph|child`, or `|child` where only the node is known. */
 type Typed = Readonly<
   Record<string, { readonly [Key in keyof AgentSchemas]?: AgentSchemas[Key] | undefined }>
 >
@@ -29,7 +33,7 @@ const TIMEOUT_MS = 120_000
 
 /**
  * Fills in the shapes that graphs do not know at run time, such as those of an `Annotation`, from the types of their sources. They
- * are read by the parser of LangGraph's own server, in projects that have `@langchain/langgraph-api`.
+ * are read by the parser of LangGraph's own server in projects that have `@langchain/langgraph-api`, else by the compiler of the project.
  */
 export function graphTypes({ folder, graphs }: Pick<Config, 'folder' | 'graphs'>): DescribeTypes {
   let reading: ReturnType<Parser['getStaticGraphSchema']> | undefined
@@ -37,7 +41,14 @@ export function graphTypes({ folder, graphs }: Pick<Config, 'folder' | 'graphs'>
   const read = () => (reading ??= readTypes(folder, graphs.filter(isTyped)))
   const filled = async ({ name }: GraphEntry, path: string, known: AgentSchemas): Promise<AgentSchemas> => {
     if (Object.values(known).some((schema) => schema !== null)) return known
-    const { input = null, output = null, state = null, config = null } = (await read())[name]?.[path] ?? {}
+    const typed = (await read())[name] ?? {}
+    const node = path.slice(path.lastIndexOf('|') + 1)
+    const {
+      input = null,
+      output = null,
+      state = null,
+      config = null,
+    } = typed[path] ?? typed[`|${node}`] ?? {}
     return { input, output, state, config }
   }
   return (entry, description) => ({
@@ -55,19 +66,50 @@ export function graphTypes({ folder, graphs }: Pick<Config, 'folder' | 'graphs'>
 
 const isTyped = ({ file }: GraphEntry): boolean => /\.[cm]?tsx?$/.test(file)
 
-/** Nothing where the project has no parser, or types that it cannot read. */
+/** Nothing where the project has neither parser nor compiler, or types that they cannot read. */
 async function readTypes(folder: string, graphs: readonly GraphEntry[]) {
   const parser = parserOf(folder)
-  if (parser === undefined || graphs.length === 0) return {}
+  const compiler = compilerFor(join(folder, 'package.json'))
+  if ((parser ?? compiler) === undefined || graphs.length === 0) return {}
   const specs = graphs.map(({ name, file, symbol }) => {
     return [name, { sourceFile: resolve(folder, file), exportSymbol: symbol }] as const
   })
   try {
+    if (parser === undefined) return await compiledSchemas(compiler!, folder, graphs)
     const { getStaticGraphSchema } = (await import(pathToFileURL(parser).href)) as Parser
     return await getStaticGraphSchema(Object.fromEntries(specs), { timeoutMs: TIMEOUT_MS })
   } catch (error) {
     console.error('agentwire: the types of the graphs cannot be read, so that their schemas are null.', error)
     return {}
+  }
+}
+
+/** In a thread: to compile a project keeps a processor busy for seconds. */
+async function compiledSchemas(
+  compiler: string,
+  folder: string,
+  graphs: readonly GraphEntry[],
+): Promise<Readonly<Record<string, Typed>>> {
+  // Some loaders of TypeScript name functions by a helper.
+  const code = `
+    const __name = (one) => one
+    const { parentPort, workerData: { compiler, folder, graphs } } = require('node:worker_threads')
+    parentPort.postMessage((${schemasFromTypes})(require(compiler), folder, graphs))`
+  const typed = graphs.map(({ name, file, symbol }) => ({ name, file: resolve(folder, file), symbol }))
+  const worker = new Worker(code, {
+    eval: true,
+    execArgv: [],
+    workerData: { compiler, folder, graphs: typed },
+  })
+  try {
+    const [found] = await once(worker, 'message', { signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const { graphs: own, nodes } = found as FoundSchemas
+    const ofNodes = Object.entries(nodes).map(([node, schemas]) => [`|${node}`, schemas] as const)
+    return Object.fromEntries(
+      graphs.map(({ name, symbol }) => [name, Object.fromEntries([...ofNodes, [symbol, own[name] ?? {}]])]),
+    )
+  } finally {
+    await worker.terminate()
   }
 }
 

@@ -43,21 +43,21 @@ export async function resolve(specifier, context, next) {
 export function projectModules({ folder, config, renewable }: ModulesOptions): Modules {
   let version = 0
   const require = createRequire(join(folder, 'package.json'))
-  let typescript: Promise<void> | undefined
+  let typescript: Promise<string | undefined> | undefined
   let hooked = false
   return {
     async load({ key, file, symbol }) {
       const path = resolve(folder, file)
       const where = `${config}: ${key}`
       if (!existsSync(path)) throw new ConfigError(`${where} names ${file}, and there is no file ${path}.`)
-      if (/\.[cm]?tsx?$/.test(file)) await (typescript ??= loadTypeScript(folder))
+      const hint = /\.[cm]?tsx?$/.test(file) ? await (typescript ??= loadTypeScript(folder)) : undefined
       if (renewable && !hooked) {
         // Behind that of tsx: hooks that are registered later are asked first, and this one asks the others.
         register(`data:text/javascript,${encodeURIComponent(HOOKS)}`)
         hooked = true
       }
       const url = pathToFileURL(path).href + (renewable ? `?${MARK}=${version}` : '')
-      const module = await importModule(url, `${where}: ${file} cannot be loaded`)
+      const module = await importModule(url, `${where}: ${file} cannot be loaded`, hint)
       const value = exported(module, symbol)
       if (value !== undefined) return value
       const known = Object.keys(module).join(', ') || 'nothing'
@@ -71,11 +71,16 @@ export function projectModules({ folder, config, renewable }: ModulesOptions): M
   }
 }
 
-async function importModule(url: string, problem: string): Promise<Readonly<Record<string, unknown>>> {
+async function importModule(
+  url: string,
+  problem: string,
+  hint: string | undefined,
+): Promise<Readonly<Record<string, unknown>>> {
   try {
     return await import(url)
   } catch (cause) {
-    throw new ConfigError(problem, { cause })
+    const advice = hint !== undefined && cause instanceof SyntaxError ? ` (${hint.replace(/\.$/, '')})` : ''
+    throw new ConfigError(problem + advice, { cause })
   }
 }
 

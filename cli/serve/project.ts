@@ -11,6 +11,7 @@ import { ConfigError } from './config-reader.ts'
 import { defaultsOf } from './defaults.ts'
 import { envFileOf, environment } from './environment.ts'
 import { graphTypes } from './graph-types.ts'
+import { checkLangGraph } from './langgraph-version.ts'
 import { type Modules, projectModules } from './modules.ts'
 import { shareLangGraph } from './share-langgraph.ts'
 import { graphStoreOf } from './store-section.ts'
@@ -21,6 +22,10 @@ export interface Project {
   /** The files beside its sources that it depends on. */
   readonly files: readonly string[]
   readonly agents: ReadonlyMap<string, Agent>
+  /** Graphs that could not be loaded, where others could. */
+  readonly failed: readonly { readonly name: string; readonly error: ConfigError }[]
+  /** What may be a mistake, in sentences. */
+  readonly warnings: readonly string[]
   readonly auth: LangGraphAuthOptions | undefined
   readonly app: AppLike | undefined
   /** More of them, each below its path, such as `/dashboard`. */
@@ -31,7 +36,8 @@ export interface Project {
 
 /**
  * Gives the function that loads everything that a config names, and its environment into that of this process. The function can
- * be called again after an edit where the modules are renewable. It throws `ConfigError`, whose message names the file and the place.
+ * be called again after an edit where the modules are renewable. It throws `ConfigError`, whose message names the file and the place,
+ * but for a graph that cannot be loaded beside others which can.
  */
 export function projectLoader(
   path: string,
@@ -41,27 +47,37 @@ export function projectLoader(
   let modules: Modules | undefined
   return async () => {
     const config = readConfig(path)
-    env.apply(config)
+    const warnings = [env.apply(config), checkLangGraph(config.folder)].filter((text) => text !== undefined)
     if (modules) modules.renew()
     else {
       shareLangGraph(config.folder)
       modules = projectModules({ folder: config.folder, config: basename(config.path), renewable })
     }
-    return loadProject(config, modules)
+    return loadProject(config, modules, warnings)
   }
 }
 
-async function loadProject(config: Config, modules: Modules): Promise<Project> {
+async function loadProject(config: Config, modules: Modules, warnings: readonly string[]): Promise<Project> {
   const name = basename(config.path)
   const { auth, checkpointer, http } = config
   const agents = new Map<string, Agent>()
   const types = graphTypes(config)
   const defaults = defaultsOf(process.env.LANGGRAPH_CONFIG)
-  for (const entry of config.graphs) {
-    const agent = await agentOf(entry, await modules.load(entry), name, types)
-    const own = defaults(entry.name)
-    agents.set(entry.name, own ? { ...agent, defaults: own } : agent)
-  }
+  const failed: Project['failed'][number][] = []
+  for (const entry of config.graphs)
+    try {
+      const agent = await agentOf(entry, await modules.load(entry), name, types)
+      const own = defaults(entry.name)
+      agents.set(entry.name, own ? { ...agent, defaults: own } : agent)
+    } catch (cause) {
+      const error =
+        cause instanceof ConfigError
+          ? cause
+          : new ConfigError(`${name}: ${entry.key}: ${entry.file} cannot be used`, { cause })
+      failed.push({ name: entry.name, error })
+    }
+  // Without any graph there is nothing to serve.
+  if (agents.size === 0) throw failed[0]!.error
   const apps: Project['apps'][number][] = []
   for (const one of http.apps)
     apps.push({ path: one.path, app: appOf(await modules.load(one), `${name}: ${one.key}: ${one.file}`) })
@@ -69,6 +85,8 @@ async function loadProject(config: Config, modules: Modules): Promise<Project> {
     config,
     files: [config.path, envFileOf(config)].filter((file) => file !== undefined),
     agents,
+    failed,
+    warnings,
     auth: auth && authOf(await modules.load(auth), `${name}: ${auth.key}: ${auth.file}:${auth.symbol}`),
     apps,
     app: http.app && appOf(await modules.load(http.app), `${name}: ${http.app.key}: ${http.app.file}`),

@@ -4,6 +4,8 @@ import { parseCommandLine, portOf } from '../options.ts'
 import { explain } from '../report.ts'
 import { type ExitCode, type Terminal, UsageError } from '../terminal.ts'
 import { untilStopped } from '../until-stopped.ts'
+import { createLog } from './log.ts'
+import type { Project } from './project.ts'
 import { type Serving, type ServingOptions, startServing } from './serving.ts'
 
 export const SERVE_USAGE = `agentwire serve  serves the graphs of a langgraph.json: threads, A2A, /ok and /info
@@ -14,10 +16,15 @@ export const SERVE_USAGE = `agentwire serve  serves the graphs of a langgraph.js
   --storage URL   file:… or a path (SQLite), postgres://…, redis://…; default: STORAGE_URL of the environment, which is the
                   better place for a password, else the memory of this process
   --watch         loads the graphs anew when a file of the project changes; threads stay
-  --show-errors   clients are told the text of what an agent has thrown, in place of an error id
+  --show-errors, --hide-errors
+                  whether clients are told the text of what an agent has thrown, or an error id; default: the text if NODE_ENV of
+                  the environment is “development”, or is not set and the address is one of this machine alone
   --no-a2a        no A2A
   --json          prints one line of JSON once it listens
   --help          this text
+
+It logs each request. LOG_LEVEL of the environment is the least important level that is printed, such as “warn”; LOG_JSON=true prints
+lines of JSON.
 
 SIGINT and SIGTERM let runs finish for ten seconds; a second one ends the process at once.`
 
@@ -31,6 +38,7 @@ export async function serveCommand(args: readonly string[], terminal: Terminal):
     const stopped = untilStopped()
     const serving = await startServing(options)
     terminal.out(options.json ? toJson(serving, options) : toText(serving, options))
+    tellProblems(serving.project, terminal)
     await stopped
     await serving.close()
     return 0
@@ -53,6 +61,7 @@ function parse(
     storage: { type: 'string' },
     watch: { type: 'boolean' },
     'show-errors': { type: 'boolean' },
+    'hide-errors': { type: 'boolean' },
     'no-a2a': { type: 'boolean' },
     json: { type: 'boolean' },
     help: { type: 'boolean', short: 'h' },
@@ -60,24 +69,42 @@ function parse(
   if (values.help) return undefined
   if (positionals.length > 0)
     throw new UsageError(`agentwire serve takes options alone, and not “${positionals[0]}”.`)
+  if (values['show-errors'] && values['hide-errors'])
+    throw new UsageError('--show-errors and --hide-errors exclude each other.')
   const port = values.port ?? (env.PORT || '2024')
+  const hostname = values.host ?? (env.HOST || '127.0.0.1')
   return {
     config: values.config ?? 'langgraph.json',
     port: portOf(port, values.port === undefined ? 'PORT' : '--port'),
-    hostname: values.host ?? (env.HOST || '127.0.0.1'),
+    hostname,
     storage: values.storage,
     withoutA2A: values['no-a2a'] ?? false,
     watch: values.watch ?? false,
-    showErrors: values['show-errors'] ?? false,
+    showErrors: values['show-errors'] ?? (!values['hide-errors'] && isDevelopment(env, hostname)),
     json: values.json ?? false,
+    log: createLog({ level: env.LOG_LEVEL, json: env.LOG_JSON === 'true', out, problem }),
     onReload(outcome) {
       if ('error' in outcome) problem(`${problemOf(outcome.error)}\nThe graphs of before go on.`)
-      else out(`Loaded anew: ${[...outcome.project.agents.keys()].join(', ')}.`)
+      else {
+        tellProblems(outcome.project, { problem })
+        out(`Loaded anew: ${[...outcome.project.agents.keys()].join(', ')}.`)
+      }
     },
   }
 }
 
-function toText({ origin, project, storage }: Serving, { withoutA2A, watch }: ServingOptions): string {
+/** What is wrong with a project that is served nevertheless. */
+function tellProblems({ warnings, failed }: Project, { problem }: Pick<Terminal, 'problem'>): void {
+  for (const text of warnings) problem(`Warning: ${text}`)
+  for (const { name, error } of failed)
+    problem(`${problemOf(error)}\nThe graph “${name}” is not served as it is.`)
+}
+
+const isDevelopment = ({ NODE_ENV }: Terminal['env'], hostname: string): boolean =>
+  NODE_ENV ? NODE_ENV === 'development' : /^(localhost|127(\.\d+){3}|::1)$/.test(hostname)
+
+function toText({ origin, project, storage }: Serving, options: ServingOptions): string {
+  const { withoutA2A, watch, showErrors } = options
   const { config, agents, auth } = project
   const { http, unsupported, path } = config
   const url = origin + http.mountPrefix
@@ -87,8 +114,9 @@ function toText({ origin, project, storage }: Serving, { withoutA2A, watch }: Se
     `  agents   ${[...agents.keys()].join(', ')}`,
     `  threads  ${http.disabled.has('runs') && http.disabled.has('threads') ? 'off' : `${url}/threads`}`,
     `  A2A      ${hasA2A ? [...agents.keys()].map((name) => `${url}/a2a/${name}`).join(', ') : 'off'}`,
-    `  storage  ${storage === 'memory:' ? 'the memory of this process: a restart forgets all threads' : storage}`,
+    `  storage  ${storage === 'memory:' ? 'the memory of this process: a restart forgets all threads; --storage agents.db keeps them' : storage}`,
     `  auth     ${auth?.authenticate ? config.auth?.file : 'none: every caller may read and change every thread'}`,
+    `  errors   clients see ${showErrors ? 'the text of what an agent has thrown' : 'an error id'}`,
     ...(watch ? [`  watches  ${config.folder}`] : []),
     ...unsupported.map((text) => `Not supported: ${text}`),
   ].join('\n')
@@ -96,9 +124,9 @@ function toText({ origin, project, storage }: Serving, { withoutA2A, watch }: Se
 
 function toJson(
   { origin, port, project, storage }: Serving,
-  { hostname, withoutA2A }: ServingOptions,
+  { hostname, withoutA2A, showErrors }: ServingOptions,
 ): string {
-  const { config, agents, auth } = project
+  const { config, agents, failed, warnings, auth } = project
   return JSON.stringify({
     url: origin + config.http.mountPrefix,
     host: hostname,
@@ -109,6 +137,9 @@ function toJson(
     a2a: !withoutA2A && !config.http.disabled.has('a2a'),
     storage,
     auth: auth?.authenticate !== undefined,
+    errors: showErrors ? 'text' : 'id',
+    failed: failed.map(({ name }) => name),
+    warnings,
     unsupported: config.unsupported,
   })
 }

@@ -4,6 +4,7 @@ import { createAgentEngine } from '../../src/runs/index.ts'
 import { type OpenedStorage, openStorage, withoutPassword } from '../../src/storage/open.ts'
 import { type FacesOptions, facesOf } from './faces.ts'
 import { keepRunning } from './keep-running.ts'
+import { type Log, logged, registerLog } from './log.ts'
 import { bindLoopback } from './loopback.ts'
 import { type Project, projectLoader } from './project.ts'
 import { watchSources } from './watch.ts'
@@ -17,7 +18,9 @@ export interface ServingOptions extends FacesOptions {
   readonly storage: string | undefined
   /** Loads the project anew when its files change. */
   readonly watch: boolean
-  /** Tells clients the text of what an agent has thrown. */
+  /** Gets what the project logs by LangGraph's `getLogger()`, and a line for each request. */
+  readonly log: Log
+  /** Tells clients the text of what an agent has thrown, in place of an error id. */
   readonly showErrors: boolean
   /** Told of each attempt to do so. */
   readonly onReload: (outcome: { readonly project: Project } | { readonly error: unknown }) => void
@@ -38,7 +41,8 @@ const DRAIN_MS = 10_000
 
 /** Serves a project. Rejects with an `AgentwireError` for a mistake in it, and where the port or the storage cannot be had. */
 export async function startServing(options: ServingOptions): Promise<Serving> {
-  const { port, hostname, watch, onReload } = options
+  const { port, hostname, watch, log, onReload } = options
+  registerLog(log)
   const load = projectLoader(options.config, { renewable: watch })
   const project = await load()
   const url = options.storage ?? process.env.STORAGE_URL ?? 'memory:'
@@ -47,7 +51,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     await storage.setup()
     const { handler, show } = serverOf(project, storage, options)
     const closeTimeout = DRAIN_MS + 5_000
-    const served = await serve(handler, { port, hostname, silent: true, closeTimeout }).catch(
+    const served = await serve(logged(handler, log), { port, hostname, silent: true, closeTimeout }).catch(
       async (error) => {
         await handler.close()
         throw error
@@ -75,13 +79,12 @@ function serverOf(first: Project, { store, ...storage }: OpenedStorage, options:
   const agents = new Map(first.agents)
   const checkpointer = first.checkpointer ?? storage.checkpointer
   const { graphStore } = first
-  const errorMessage = options.showErrors ? messageOf : undefined
   const engine = createAgentEngine({
     agents,
     store,
     checkpointer,
     graphStore,
-    errorMessage,
+    errorMessage: options.showErrors,
     drainMs: DRAIN_MS,
   })
   let faces = facesOf(first, engine, options)
@@ -98,7 +101,8 @@ function serverOf(first: Project, { store, ...storage }: OpenedStorage, options:
   const show = (project: Project): void => {
     const before = faces
     faces = facesOf(project, engine, options)
-    for (const name of agents.keys()) if (!project.agents.has(name)) agents.delete(name)
+    const failed = new Set(project.failed.map(({ name }) => name))
+    for (const name of agents.keys()) if (!project.agents.has(name) && !failed.has(name)) agents.delete(name)
     for (const [name, agent] of project.agents) agents.set(name, agent)
     before
       .close()
@@ -106,8 +110,6 @@ function serverOf(first: Project, { store, ...storage }: OpenedStorage, options:
   }
   return { handler, show }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 interface Reloading extends Pick<ServingOptions, 'onReload'> {
   readonly load: () => Promise<Project>

@@ -49,7 +49,7 @@ export function uiHandler(config: Pick<Config, 'folder' | 'ui'>, options: UiOpti
     onError: (error) => console.error('agentwire: the components of ui are not served.', error),
     routes: [
       ['POST', '/ui/:name', async (call) => html(await tagsOf(call, await bundleOf(call)))],
-      ['GET', '/ui/:name/:file', async (call) => fileOf(call, await bundleOf(call))],
+      ['GET', '/ui/:name/:file', async (call) => fileOf(call, await bundleOf(call)), 'asset'],
     ],
   })
 }

@@ -6,10 +6,11 @@ import { renderToString } from 'react-dom/server'
 import { useStream } from '@langchain/react'
 
 export function Chat() {
-  const { messages, submit, stop, isLoading, error } = useStream({
+  const { messages, submit, isLoading, error, client, threadId } = useStream({
     apiUrl: 'http://127.0.0.1:3000',
     assistantId: 'agent',
   })
+  const stop = () => threadId && client.runs.cancelMany({ threadId, status: 'running' })
   const send = (form: FormData) =>
     submit({ messages: [{ type: 'human', content: String(form.get('text')) }] })
   return (

@@ -1,4 +1,4 @@
-import type { OnError } from '../http/index.ts'
+import type { Authenticate, OnError } from '../http/index.ts'
 import type { NamedAssistant } from '../requests/assistants.ts'
 import type { FaceContext } from '../requests/routes.ts'
 import type { CardSettings } from './card/options.ts'
@@ -10,6 +10,8 @@ export interface A2AContext extends FaceContext {
   /** Called with errors that are the server's fault, with the reference that the client gets. */
   readonly onError: OnError | undefined
   readonly options: A2AOptions
+  /** Undefined where every caller is let in. */
+  readonly authenticate: Authenticate | undefined
   /** Undefined where the server sends no push notifications. */
   readonly pushes: Pushes | undefined
   /** What the cards of its assistants are made of. */

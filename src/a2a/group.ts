@@ -32,7 +32,10 @@ export function createA2AGroup(given: A2AGroupOptions): WebHandler {
   return createHandler({
     ...handler,
     basePath: options.basePath,
-    routes: guardRoutes<A2AContext>({ engine, authorize, onError, options, card, pushes }, ROUTES),
+    routes: guardRoutes<A2AContext>(
+      { engine, authenticate, authorize, onError, options, card, pushes },
+      ROUTES,
+    ),
     encodeError: encodeA2AError,
     async onClose() {
       await pushes?.outbox.close()
@@ -68,6 +71,7 @@ const ROUTES: readonly FaceRoute<A2AContext>[] = [
       return ask(...(await withAssistant(context, call)))
     },
   ],
+  ['GET', '/a2a/:assistant_id', 'public', getCard],
   ['GET', '/a2a/:assistant_id/.well-known/agent-card.json', 'public', getCard],
   ['GET', '/.well-known/agent-card.json', 'public', getCard],
 ]

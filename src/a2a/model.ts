@@ -116,6 +116,9 @@ export interface PushConfig {
     | undefined
 }
 
+/** Whose messages a history has. LangGraph's own: no version of A2A has the field. Default: what the header says, else the task's. */
+export type HistoryScope = 'task' | 'context'
+
 export interface SendRequest {
   readonly message: A2AMessage
   readonly acceptedOutputModes?: readonly string[] | undefined
@@ -123,6 +126,7 @@ export interface SendRequest {
   readonly blocking: boolean
   /** The most messages of the history that are given, 0 for none. Default: the server's. */
   readonly historyLength?: number | undefined
+  readonly historyScope?: HistoryScope | undefined
   readonly push?: PushConfig | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
@@ -132,6 +136,7 @@ export interface TaskRequest {
   readonly id: string
   readonly contextId?: string | undefined
   readonly historyLength?: number | undefined
+  readonly historyScope?: HistoryScope | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
 }
 

@@ -1,5 +1,6 @@
-import type { A2ACardOptions } from './card/options.ts'
-import type { A2APushOptions } from './push/pushes.ts'
+import type { OptionTable } from '../options.ts'
+import { type A2ACardOptions, CARD_OPTIONS } from './card/options.ts'
+import { type A2APushOptions, PUSH_OPTIONS } from './push/pushes.ts'
 
 /** `artifacts` sends the answer as chunks of an artifact, `messages` as LangGraph's server does: its text so far in each status. */
 export type StreamForm = 'artifacts' | 'messages'
@@ -16,4 +17,11 @@ export interface A2AOptions {
    * message of each status, and the artifact whole at the end. Default: `artifacts`.
    */
   readonly stream?: StreamForm | undefined
+}
+
+export const A2A_OPTIONS: OptionTable<A2AOptions> = {
+  push: ['false', PUSH_OPTIONS],
+  card: CARD_OPTIONS,
+  basePath: 'string',
+  stream: 'string',
 }

@@ -99,7 +99,10 @@ export interface AgentTask {
   readonly checkpointer: Checkpointer
   /** The long-term memory of who owns the thread, over all threads. */
   readonly graphStore: GraphStore
-  /** Aborts on cancel. Nothing that the agent does afterwards is recorded. */
+  /**
+   * Aborts on cancel. What the agent sends or saves afterwards is dropped, but for what belongs to a checkpoint that is being saved
+   * then.
+   */
   readonly signal: AbortSignal
   /**
    * Takes what is to be done when the run was cancelled and its state is kept: to write what no checkpoint has yet, such as the

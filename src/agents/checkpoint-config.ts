@@ -1,4 +1,4 @@
-import type { CheckpointConfig, CheckpointTuple } from '../storage/checkpointer/checkpointer.ts'
+import type { CheckpointConfig, CheckpointListOptions } from '../storage/checkpointer/checkpointer.ts'
 import type { CheckpointRef, HistoryOptions, StateAddress } from './agent.ts'
 import { toJson } from './to-json.ts'
 
@@ -27,29 +27,45 @@ export function refOf({ configurable = {} }: CheckpointConfig): CheckpointRef {
   }
 }
 
+/** How a history is read: as a checkpointer's `list`, of the checkpoint at the address or of its whole namespace. */
+type ReadList<T> = (at: StateAddress, options: CheckpointListOptions) => AsyncIterable<T | undefined>
+
 /**
- * History options as a checkpointer takes them. A history that begins at a checkpoint skips the newer ones while it is read, so
- * the checkpointer gets the limit only where nothing is skipped.
+ * A history from the address on, newest first. One that begins at a checkpoint is that one, then those before it, because only the
+ * checkpointer knows their order: the clocks that made their ids may differ.
  */
-export function listOptionsOf(at: StateAddress, { limit, before, filter }: HistoryOptions) {
-  return {
-    ...(limit !== undefined && Number.isFinite(limit) && at.checkpointId === undefined && { limit }),
-    ...(before !== undefined && { before: configOf({ ...at, checkpointId: before }) }),
-    ...(filter !== undefined && { filter: { ...filter } }),
+export async function* historyOf<T>(
+  at: StateAddress,
+  { limit = Number.POSITIVE_INFINITY, before, filter }: HistoryOptions,
+  read: ReadList<T>,
+): AsyncGenerator<T, void, undefined> {
+  let left = limit
+  if (left <= 0) return
+  const whole = { ...at, checkpointId: undefined }
+  const end = before === undefined ? undefined : configOf({ ...at, checkpointId: before })
+  const filtered = filter && { filter: { ...filter } }
+  const parts: [StateAddress, CheckpointConfig | undefined][] =
+    at.checkpointId !== undefined && (end === undefined || (await isBefore(at, end)))
+      ? [
+          [at, undefined],
+          [whole, configOf(at)],
+        ]
+      : [[whole, end]]
+  for (const [place, before] of parts) {
+    const options = { ...(Number.isFinite(left) && { limit: left }), ...(before && { before }), ...filtered }
+    for await (const item of read(place, options)) {
+      if (item === undefined) continue
+      yield item
+      if (--left <= 0) return
+    }
   }
 }
 
-/** The checkpoints of a namespace from the address on, newest first. */
-export async function* listTuples(
-  at: StateAddress,
-  options: HistoryOptions,
-): AsyncGenerator<CheckpointTuple, void, undefined> {
-  let left = options.limit ?? Number.POSITIVE_INFINITY
-  if (left <= 0) return
-  const namespace = configOf({ ...at, checkpointId: undefined })
-  for await (const tuple of at.checkpointer.list(namespace, listOptionsOf(at, options))) {
-    if (at.checkpointId !== undefined && tuple.checkpoint.id > at.checkpointId) continue
-    yield tuple
-    if (--left <= 0) return
-  }
+async function isBefore(at: StateAddress, before: CheckpointConfig): Promise<boolean> {
+  for await (const _ of at.checkpointer.list(configOf(at), { before, limit: 1 })) return true
+  return false
 }
+
+/** The checkpoints of a namespace from the address on, newest first. */
+export const listTuples = (at: StateAddress, options: HistoryOptions) =>
+  historyOf(at, options, (place, query) => at.checkpointer.list(configOf(place), query))

@@ -24,6 +24,13 @@ export class AgentRejection extends AgentwireError {
   }
 }
 
+/** Marks an error whose message was written for clients: they are told it where they would be told an error id. */
+export const FOR_CLIENTS: unique symbol = Symbol.for('agentwire.for-clients')
+
+/** The message for clients that an error has, or one that has caused it. */
+export const messageForClients = (error: unknown): string | undefined =>
+  causesOf(error).find((cause) => FOR_CLIENTS in cause)?.message
+
 /** The rejection that an error is, or that has caused it. */
 export const rejectionOf = (error: unknown): AgentRejection | undefined =>
   causesOf(error).find((cause) => cause instanceof AgentRejection)

@@ -1,5 +1,6 @@
 import { AgentwireError } from '../errors.ts'
 import { defined, isRecord } from '../messages/record.ts'
+import type { OptionTable } from '../options.ts'
 
 /** What an agent tells other agents of itself. Its A2A card shows it. */
 export interface AgentProfile {
@@ -9,6 +10,19 @@ export interface AgentProfile {
   readonly inputModes?: readonly string[] | undefined
   /** The media types that it writes. Default: the face's own. */
   readonly outputModes?: readonly string[] | undefined
+  /**
+   * The keys of its input that other agents may set, by the data parts of A2A messages; others set nothing. `*`: all keys. Default:
+   * those of a graph's state that its input has, and those that the `input` schema of a function names.
+   */
+  readonly inputKeys?: readonly string[] | '*' | undefined
+}
+
+/** `profileOf` says what is wrong with their contents. */
+export const AGENT_PROFILE: OptionTable<AgentProfile> = {
+  skills: 'any',
+  inputModes: 'any',
+  outputModes: 'any',
+  inputKeys: ['string', 'list'],
 }
 
 /** Something that an agent can do. Source: the A2A specification, `AgentSkill`. */
@@ -28,7 +42,7 @@ export interface AgentSkill {
 }
 
 /** The profile in the options of an agent. Throws `AgentwireError` (`invalid_agent`) where no agent card could have it. */
-export function profileOf({ skills, inputModes, outputModes }: AgentProfile): AgentProfile {
+export function profileOf({ skills, inputModes, outputModes, inputKeys }: AgentProfile): AgentProfile {
   const ids = new Set<string>()
   checkModes('', inputModes, outputModes)
   checkList('skills', skills, isRecord, 'skills')
@@ -42,7 +56,8 @@ export function profileOf({ skills, inputModes, outputModes }: AgentProfile): Ag
     checkList(`${place}examples`, examples, isText, 'texts')
     checkModes(place, modes.inputModes, modes.outputModes)
   }
-  return defined({ skills, inputModes, outputModes })
+  if (inputKeys !== '*') checkList('inputKeys', inputKeys, isText, 'keys')
+  return defined({ skills, inputModes, outputModes, inputKeys })
 }
 
 function checkModes(place: string, input: unknown, output: unknown): void {

@@ -4,6 +4,7 @@ import { RunError } from '../runs/index.ts'
 import { retryConflicts } from '../runs/records/update.ts'
 import { ConflictError } from '../storage/index.ts'
 import { graphNamed, isShown, noSuchAssistant, readAssistant, requireAssistant } from './find.ts'
+import { inheritAssistants } from './inherit.ts'
 import {
   ASSISTANTS,
   type AssistantRecord,
@@ -44,6 +45,7 @@ export async function createAssistant(
   const id = assistantId.toLowerCase()
   const graphId = requireGraph(engine, named)
   if (await graphOfId(engine, id)) return undefined
+  await inheritAssistants(engine.store, owner)
   const place = placeOf(owner, id)
   // That of the graph was there before.
   const { createdAt: since } = await systemAssistant(engine, owner, graphId)

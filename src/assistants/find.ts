@@ -2,6 +2,7 @@ import { isUuid } from '../ids.ts'
 import { passes } from '../metadata-filter.ts'
 import { accessOf, type Principal } from '../principal.ts'
 import { RunError } from '../runs/index.ts'
+import { inheritAssistants } from './inherit.ts'
 import { ASSISTANTS, type AssistantRecord, placeOf, recordOf, type StoredAssistant } from './record.ts'
 import { type AssistantEngine, graphOfId, idOfGraph, systemAssistant } from './system.ts'
 
@@ -58,6 +59,7 @@ export async function readAssistant(
   const named = graphNamed(engine, idOrName)
   if (named === undefined && !isUuid(idOrName)) return undefined
   const id = named === undefined ? idOrName.toLowerCase() : await idOfGraph(engine, named)
+  await inheritAssistants(engine.store, owner)
   const doc = await engine.store.get(placeOf(owner, id), ASSISTANTS, id)
   if (doc) {
     const record = recordOf(doc)

@@ -4,6 +4,7 @@ import type { Store } from '../storage/index.ts'
 import { compareKeys } from '../storage/store/cursor.ts'
 import { sleep } from '../time.ts'
 import { graphNamed, isShown, noSuchAssistant, readAssistant } from './find.ts'
+import { inheritAssistants } from './inherit.ts'
 import {
   ASSISTANTS,
   type AssistantOrder,
@@ -47,6 +48,7 @@ export async function searchAssistants(
 ): Promise<AssistantPage> {
   const { orderBy = 'createdAt', ascending = false, offset, limit } = query
   const { owner } = accessOf(principal)
+  await inheritAssistants(engine.store, owner)
   const fits = shownThatFit(principal, query)
   const field = listField(owner, orderBy, graphOf(engine, query))
   const compare = comparisonOf(owner, orderBy, ascending)
@@ -75,6 +77,7 @@ export async function countAssistants(
   query: Pick<AssistantQuery, 'graphId' | 'fits'>,
 ): Promise<number> {
   const { owner } = accessOf(principal)
+  await inheritAssistants(engine.store, owner)
   const fits = shownThatFit(principal, query)
   const field = listField(owner, 'createdAt', graphOf(engine, query))
   const { length } = await systemAssistants(engine, owner, { ...query, fits })

@@ -68,7 +68,9 @@ export function orderKey(record: AssistantRecord, order: AssistantOrder): string
   return typeof key === 'string' ? key.slice(0, MAX_KEY).replace(UNEVEN, '\ud7ff') : key
 }
 
-export function putAssistant(record: StoredAssistant): Op {
+type Put = Op & { readonly op: 'put' }
+
+export function putAssistant(record: StoredAssistant): Put {
   const { owner, graphId, assistantId, isSystem } = record
   const listed = ORDERS.flatMap((order) => {
     const key = orderKey(record, order)
@@ -86,7 +88,7 @@ export function putAssistant(record: StoredAssistant): Op {
   }
 }
 
-export const putVersion = (record: AssistantRecord): Op => ({
+export const putVersion = (record: AssistantRecord): Put => ({
   op: 'put',
   collection: VERSIONS,
   id: `${record.version}`,

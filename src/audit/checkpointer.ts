@@ -1,3 +1,4 @@
+import { checkOptions, type OptionTable } from '../options.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import { memoryStore } from '../storage/memory/store.ts'
 import type { Store } from '../storage/store/store.ts'
@@ -26,6 +27,9 @@ export interface CheckpointerUnderAudit {
  * Where the saver has no `keepLatest`, the audits of it check nothing.
  */
 export function checkpointerAudits(options: CheckpointerAuditOptions): Audit[] {
+  checkOptions('checkpointerAudits', options, {
+    create: ['required', 'function'],
+  } satisfies OptionTable<CheckpointerAuditOptions>)
   return [...valueRules, ...threadRules, ...keepLatestRules, ...fenceRules].map(({ id, name, check }) => ({
     id: `checkpointer.${id}`,
     name,

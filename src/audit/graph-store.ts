@@ -1,4 +1,5 @@
 import type { GraphStoreLike } from '../graph-store/index.ts'
+import { checkOptions, type OptionTable } from '../options.ts'
 import { batchRules } from './graph-store/batches.ts'
 import { itemRules } from './graph-store/items.ts'
 import { namespaceRules } from './graph-store/namespaces.ts'
@@ -17,6 +18,12 @@ export interface GraphStoreAuditOptions {
   readonly advance?: ((ms: number) => void | Promise<void>) | undefined
 }
 
+const OPTIONS: OptionTable<GraphStoreAuditOptions> = {
+  create: ['required', 'function'],
+  createIndexed: 'function',
+  advance: 'function',
+}
+
 /**
  * What every LangGraph `BaseStore` must do, as graphs and the platform's REST rely on it. LangGraph's own `InMemoryStore` passes.
  *
@@ -24,7 +31,9 @@ export interface GraphStoreAuditOptions {
  * for (const audit of graphStoreAudits({ create: () => new MyStore() })) test(audit.name, audit.fn)
  * ```
  */
-export function graphStoreAudits({ create, createIndexed, advance }: GraphStoreAuditOptions): Audit[] {
+export function graphStoreAudits(options: GraphStoreAuditOptions): Audit[] {
+  checkOptions('graphStoreAudits', options, OPTIONS)
+  const { create, createIndexed, advance } = options
   const auditOf = ({ id, name, check }: GraphStoreRule): Audit => ({
     id: `graph-store.${id}`,
     name,

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionTable } from '../options.ts'
 import { AuditError, within } from './check.ts'
 import type { AuditLevel, Need, ServerRule } from './server/rule.ts'
 import { serverRules } from './server/rules.ts'
@@ -34,6 +35,19 @@ export interface RunServerAuditsOptions extends ServerAuditOptions {
   readonly concurrency?: number | undefined
 }
 
+const AUDIT_OPTIONS: OptionTable<RunServerAuditsOptions> = {
+  baseUrl: ['required', 'string'],
+  assistantId: 'string',
+  headers: { '*': 'string' },
+  fetch: 'function',
+  webSocketFactory: 'function',
+  agents: { '*': 'string' },
+  input: 'function',
+  streamPath: 'string',
+  timeoutMs: 'number',
+  concurrency: 'number',
+}
+
 /** An audit of a running server. */
 export interface ServerAudit extends Audit {
   readonly level: AuditLevel
@@ -66,6 +80,7 @@ export interface AuditResult {
  * ```
  */
 export function serverAudits(options: ServerAuditOptions): readonly ServerAudit[] {
+  checkOptions('serverAudits', options, AUDIT_OPTIONS)
   const { timeoutMs = 10_000 } = options
   return serverRules.map(({ rule, level, name, source, needs, check }) => {
     const skip = missing(options, needs)

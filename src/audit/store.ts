@@ -1,3 +1,4 @@
+import { checkOptions, type OptionTable } from '../options.ts'
 import type { Store } from '../storage/store/store.ts'
 import { eventually } from './check.ts'
 import { outcome } from './store/claims.ts'
@@ -27,10 +28,19 @@ export interface StoreAuditOptions {
   readonly seed?: number | undefined
 }
 
+const OPTIONS: OptionTable<StoreAuditOptions> = {
+  create: ['required', 'function'],
+  reopens: 'boolean',
+  advance: 'function',
+  sequences: 'number',
+  seed: 'number',
+}
+
 const STEPS = 40
 
 /** What every `Store` must do, as named checks for any test runner. */
 export function storeAudits(options: StoreAuditOptions): Audit[] {
+  checkOptions('storeAudits', options, OPTIONS)
   const { reopens = false, sequences = 20, seed = 1 } = options
   const rules = [
     ...documentRules,

@@ -4,6 +4,7 @@ import type { AuthService } from './auth/service.ts'
 import type { Deployer } from './deployers/deployer.ts'
 import type { Logs } from './logs/logs.ts'
 import type { Deployments } from './records/deployments.ts'
+import type { Uploads } from './records/uploads/uploads.ts'
 import type { SecretBox } from './secrets/secret-box.ts'
 import type { GitIntegrations } from './wire/integrations.ts'
 
@@ -16,6 +17,7 @@ export interface ControlPlaneContext {
   /** How the values of secrets are answered. */
   readonly showSecrets: 'masked' | 'plaintext' | 'none'
   readonly logs: Logs
+  readonly uploads: Uploads
   /** Has the workers look for work. */
   readonly wake: () => void
   readonly auth: AuthService | undefined

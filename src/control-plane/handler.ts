@@ -1,12 +1,14 @@
 import { AgentwireError } from '../errors.ts'
 import {
   type Authenticate,
+  CORS,
   type CorsOptions,
   type LangGraphCors,
   type OnError,
   type WebHandler,
   withCors,
 } from '../http/index.ts'
+import { checkOptions, type OptionTable, STORAGE_PARTS } from '../options.ts'
 import { memoryStore, type Store } from '../storage/index.ts'
 import { createApi } from './api/create-api.ts'
 import type { CreateAuthService } from './auth/service.ts'
@@ -18,6 +20,7 @@ import type { LogLimits } from './logs/logs.ts'
 import { OPERATIONS } from './operations/all.ts'
 import { authOperations } from './operations/auth.ts'
 import { createDeployments } from './records/create-deployments.ts'
+import { createUploads, type UploadLimits } from './records/uploads/uploads.ts'
 import { createSecretBox, type SecretBox } from './secrets/secret-box.ts'
 import type { GitIntegrations } from './wire/integrations.ts'
 import type { WorkerTimes } from './worker/context.ts'
@@ -55,6 +58,8 @@ export interface ControlPlaneOptions {
   readonly webhooks?: readonly WebhookOptions[] | undefined
   /** How much is kept of each log. */
   readonly logs?: LogLimits | undefined
+  /** How much is kept of what clients upload. */
+  readonly uploads?: UploadLimits | undefined
 }
 
 export interface SecretsOptions {
@@ -78,8 +83,62 @@ export interface ControlPlaneHttpOptions {
 }
 
 export interface WorkerSettings extends Partial<WorkerTimes> {
-  /** How many revisions this process builds at once. Default: 2. */
+  /** How many revisions this process builds at once; an owner that has more than its share keeps no other waiting. Default: 2. */
   readonly builds?: number | undefined
+  /** How many servers this process starts again at once, after a restart. Default: 2. */
+  readonly starts?: number | undefined
+  /**
+   * The name of this instance, the same after each restart and never that of two processes at once, such as that of a pod of a StatefulSet.
+   * Then a process takes back at its start what the one before held when it was killed. Default: none, and such leases have to expire.
+   */
+  readonly instance?: string | undefined
+}
+
+const SECRETS_OPTIONS: OptionTable<SecretsOptions> = { key: ['string', 'list'], show: 'string' }
+
+const CONTROL_PLANE_HTTP: OptionTable<ControlPlaneHttpOptions> = { maxBodyBytes: 'number', cors: CORS }
+
+const WORKER_SETTINGS: OptionTable<WorkerSettings> = {
+  leaseMs: 'number',
+  prepareMs: 'number',
+  buildMs: 'number',
+  deployMs: 'number',
+  graceMs: 'number',
+  retryMs: 'number',
+  builds: 'number',
+  starts: 'number',
+  instance: 'string',
+}
+
+const WEBHOOK: OptionTable<WebhookOptions> = {
+  url: ['required', 'string'],
+  secret: ['required', 'string', 'list'],
+  events: 'list',
+  allow: 'list',
+}
+
+const LOG_LIMITS: OptionTable<LogLimits> = { maxLines: 'number', maxBytes: 'number', maxLineLength: 'number' }
+
+const UPLOAD_LIMITS: OptionTable<UploadLimits> = {
+  deploymentBytes: 'number',
+  ownerBytes: 'number',
+  keepMs: 'number',
+}
+
+const CONTROL_PLANE_OPTIONS: OptionTable<ControlPlaneOptions> = {
+  deployer: ['required', 'object'],
+  authenticate: 'function',
+  secrets: SECRETS_OPTIONS,
+  oauth: 'function',
+  integrations: 'object',
+  store: 'store',
+  basePath: 'string',
+  http: CONTROL_PLANE_HTTP,
+  onError: 'function',
+  worker: ['false', WORKER_SETTINGS],
+  webhooks: { '*': WEBHOOK },
+  logs: LOG_LIMITS,
+  uploads: UPLOAD_LIMITS,
 }
 
 export interface ControlPlane extends WebHandler {
@@ -92,18 +151,33 @@ export interface ControlPlane extends WebHandler {
  * `/openapi.json`. Throws `AgentwireError` `invalid_argument` without `secrets.key` over a durable store.
  */
 export function createControlPlaneHandler(options: ControlPlaneOptions): ControlPlane {
+  checkOptions('createControlPlaneHandler', options, STORAGE_PARTS, CONTROL_PLANE_OPTIONS)
   const { deployer, authenticate, integrations, store = memoryStore(), onError = logError, http } = options
   if (!authenticate) warnOpen()
   const now = () => Date.now()
   const secrets = secretBoxOf(options.secrets, store)
   const logs = createLogs({ store, limits: options.logs, onError })
-  const { builds, ...times } = options.worker || {}
+  const { builds, starts, instance, ...times } = options.worker || {}
   const webhooks = options.webhooks?.length
     ? // The embedder has chosen the URLs, so they may be of this machine.
       createWebhooks({ store, webhooks: options.webhooks, onError, allowLoopback: true })
     : undefined
   const opsOf = webhooks?.opsOf
-  const worker = createWorker({ store, deployer, logs, secrets, onError, now, builds, times, opsOf })
+  const uploads = createUploads(store, now, options.uploads)
+  const worker = createWorker({
+    store,
+    deployer,
+    logs,
+    uploads,
+    secrets,
+    onError,
+    now,
+    builds,
+    starts,
+    instance,
+    times,
+    opsOf,
+  })
   const isWorking = options.worker !== false
   const wake = isWorking ? worker.wake : () => {}
   const auth = options.oauth?.({ store, secrets, onError, now })
@@ -115,6 +189,7 @@ export function createControlPlaneHandler(options: ControlPlaneOptions): Control
     secrets,
     showSecrets: options.secrets?.show ?? 'masked',
     logs,
+    uploads,
     wake,
     auth,
     integrations,

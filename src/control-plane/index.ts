@@ -8,11 +8,11 @@ export type {
   Deployer,
   DeploymentContext,
   DeployRequest,
+  FieldRefusal,
   LogLevel,
   PhaseContext,
   Prepared,
   Running,
-  UploadStore,
 } from './deployers/deployer.ts'
 export { DeployError } from './deployers/errors.ts'
 export { WEBHOOK_EVENT_TYPES, type WebhookEventType } from './events/webhooks/events.ts'
@@ -27,5 +27,6 @@ export {
 } from './handler.ts'
 export type { LogLimits } from './logs/logs.ts'
 export type { SecretReference, Source, SourceConfig, SourceRevisionConfig } from './records/records.ts'
+export type { UploadLimits } from './records/uploads/uploads.ts'
 export type { GitIntegration, GitIntegrations, GitRepository } from './wire/integrations.ts'
 export type { WorkerTimes } from './worker/context.ts'

@@ -1,4 +1,4 @@
-import { empty, HttpError, json } from '../http/index.ts'
+import { empty, HttpError, isJsonType, json } from '../http/index.ts'
 import { permit } from '../requests/access.ts'
 import type { FaceCall } from '../requests/routes.ts'
 import type { DevtoolsContext } from './context.ts'
@@ -40,13 +40,9 @@ const common = ({ authorize }: DevtoolsContext, call: FaceCall) => ({
     (await permit(authorize, call, 'runs:create', { threadId: call.threadId, assistantId })).principal,
 })
 
-/**
- * A page of another origin can send any other type without asking first, with the cookies or the password that the browser has for
- * this server.
- */
+/** A request without a body is no exception: a page of another origin can send one without asking first. */
 function assertJson({ request }: FaceCall): void {
-  const type = request.headers.get('content-type') ?? ''
-  if (/^application\/json\s*(;|$)/i.test(type)) return
+  if (isJsonType(request.headers.get('content-type'))) return
   throw new HttpError(415, 'unsupported_media_type', 'Send application/json.')
 }
 

@@ -1,4 +1,5 @@
 import type { OnError, Principal } from '../http/index.ts'
+import type { OptionTable } from '../options.ts'
 import type { FaceContext } from '../requests/routes.ts'
 
 /** What every endpoint of this group needs. */
@@ -16,3 +17,5 @@ export interface DevtoolsOptions {
    */
   readonly isOperator?: ((principal: Principal | null) => boolean | Promise<boolean>) | undefined
 }
+
+export const DEVTOOLS_OPTIONS: OptionTable<DevtoolsOptions> = { basePath: 'string', isOperator: 'function' }

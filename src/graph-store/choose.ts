@@ -1,9 +1,19 @@
+import { checkOptions, type OptionTable } from '../options.ts'
 import type { Store } from '../storage/store/store.ts'
 import { createGraphStore } from './graph-store.ts'
 import type { Owner } from './layout.ts'
-import type { GraphStore, GraphStoreLike, GraphStoreOptions } from './types.ts'
+import type { GraphStore, GraphStoreLike, GraphStoreOptions, GraphStoreTtl } from './types.ts'
 
 /** The stores for graphs of a server: one for each owner, or one that was given and is everybody's. */
+const TTL: OptionTable<GraphStoreTtl> = { defaultTtl: 'number', refreshOnRead: 'boolean' }
+
+const GRAPH_STORE_OPTIONS: OptionTable<GraphStoreOptions> = {
+  embed: 'function',
+  dims: 'number',
+  fields: 'list',
+  ttl: TTL,
+}
+
 export interface GraphStores {
   readonly isShared: boolean
   of(owner: Owner): GraphStore
@@ -14,5 +24,6 @@ export function graphStoresOf(
   given: GraphStoreLike | GraphStoreOptions | undefined,
 ): GraphStores {
   if (given && 'batch' in given) return { isShared: true, of: () => given as unknown as GraphStore }
+  checkOptions('createAgentEngine: graphStore', given ?? {}, GRAPH_STORE_OPTIONS)
   return { isShared: false, of: (owner) => createGraphStore(store, owner, given) }
 }

@@ -1,5 +1,6 @@
 import type { Store } from '../storage/store/store.ts'
 import { assertOperation } from './checks.ts'
+import { inheritItems } from './inherit.ts'
 import type { Owner } from './layout.ts'
 import { listNamespaces } from './namespaces.ts'
 import { getItem, type Shelf, searchItems } from './read.ts'
@@ -19,6 +20,7 @@ export function createGraphStore(store: Store, owner: Owner, options: GraphStore
 
   async function batch<Results>(operations: readonly GraphStoreOperation[]): Promise<Results> {
     for (const operation of operations) assertOperation(operation)
+    await inheritItems(store, owner)
     const puts = lastWrites(operations.filter(isPut))
     const queries = operations.flatMap((one) => ('namespacePrefix' in one && one.query) || [])
     const texts = puts.flatMap((put) => textsOf(put, options))

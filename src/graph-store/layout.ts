@@ -8,6 +8,7 @@ export const NAMESPACES = 'graph-namespaces'
 const NAMESPACE_ID = 'namespace'
 
 export type Owner = string | null
+type Put = Op & { readonly op: 'put' }
 
 /** An item as it is stored, in the partition of its namespace, under its key. */
 export interface StoredItem {
@@ -40,7 +41,7 @@ function prefixesOf(owner: Owner, namespace: readonly string[], value: string | 
 
 const MINUTE_MS = 60_000
 
-export function putItem(owner: Owner, item: StoredItem): Op {
+export function putItem(owner: Owner, item: StoredItem): Put {
   const { namespace, key, updatedAt, ttl } = item
   const exact = { [exactFieldOf(owner, namespace)]: updatedAt }
   return {
@@ -55,7 +56,7 @@ export function putItem(owner: Owner, item: StoredItem): Op {
 
 export const deleteItem = (key: string): Op => ({ op: 'delete', collection: ITEMS, id: key })
 
-export const putNamespace = (owner: Owner, namespace: readonly string[]): Op => ({
+export const putNamespace = (owner: Owner, namespace: readonly string[]): Put => ({
   op: 'put',
   collection: NAMESPACES,
   id: NAMESPACE_ID,

@@ -23,15 +23,23 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
  * (not UTF-8), `invalid_json`, `too_deep`, `incomplete_body` (the client disconnected).
  */
 export async function readJson(request: Request, options: ReadJsonOptions = {}): Promise<unknown> {
-  const { maxBytes = DEFAULT_MAX_BODY_BYTES, maxDepth = MAX_DEPTH, parsedBody } = options
+  const { maxDepth = MAX_DEPTH, parsedBody } = options
   if (parsedBody !== undefined) {
     if (isDeeper(parsedBody, maxDepth)) throw tooDeep(maxDepth)
     return parsedBody
   }
-  const text = decode(await readBytes(request, maxBytes, options.signal ?? request.signal))
+  const text = await readText(request, options)
   if (text === '') return undefined
   if (isTextDeeper(text, maxDepth)) throw tooDeep(maxDepth)
   return (options.parse ?? parse)(text)
+}
+
+/** The text of a body, whatever is in it. Throws as `readJson` does, but for what is about JSON. */
+export async function readText(
+  request: Request,
+  { maxBytes = DEFAULT_MAX_BODY_BYTES, signal = request.signal }: Omit<ReadJsonOptions, 'parsedBody'> = {},
+): Promise<string> {
+  return decode(await readBytes(request, maxBytes, signal))
 }
 
 async function readBytes(request: Request, maxBytes: number, signal: AbortSignal): Promise<Uint8Array> {

@@ -1,6 +1,7 @@
 import { AgentwireError } from '../errors.ts'
+import type { OptionTable } from '../options.ts'
+import { calledUrl, isUnasked } from './origins.ts'
 import { empty, knownBody } from './respond.ts'
-import { isCrossOrigin, isHandshake } from './sockets/socket.ts'
 import type { HandlerContext, WebHandler } from './types.ts'
 
 /** Which pages of other origins may call a handler. */
@@ -28,6 +29,21 @@ export interface LangGraphCors {
   /** How long a browser may keep the answer to a preflight, in seconds. Default 600. */
   readonly max_age?: number | undefined
 }
+
+/** The option `cors`, in both shapes. */
+const CORS_OPTIONS: OptionTable<CorsOptions | LangGraphCors> = {
+  origins: ['string', 'list'],
+  headers: 'list',
+  credentials: 'boolean',
+  allow_origins: 'list',
+  allow_origin_regex: 'string',
+  allow_methods: 'list',
+  allow_headers: 'list',
+  allow_credentials: 'boolean',
+  expose_headers: 'list',
+  max_age: 'number',
+}
+export const CORS = ['false', CORS_OPTIONS] as const
 
 /** What clients of the protocol send, in browsers. */
 const HEADERS =
@@ -90,15 +106,15 @@ export function withCors(
   }
 
   /**
-   * The handshake of an allowed page without its origin, which is refused otherwise. A browser sends cookies with every handshake:
-   * they count only where the option says so.
+   * What an allowed page has sent without asking, without what tells its origin: it is refused otherwise. Such a request may carry
+   * cookies, as every handshake does: they count only where the option says so.
    */
-  const trusted = (request: Request): Request => {
-    const origin = isHandshake(request) && request.headers.get('origin')
-    if (!origin || !isAllowed(origin) || !isCrossOrigin(request, new URL(request.url).host)) return request
+  const trusted = (request: Request, context: HandlerContext | undefined): Request => {
+    const origin = request.headers.get('origin')
+    if (!(any || (origin && isAllowed(origin))) || !isUnasked(request, calledUrl(request, context)))
+      return request
     const headers = new Headers(request.headers)
-    headers.delete('origin')
-    if (!credentials) headers.delete('cookie')
+    for (const name of ['origin', 'sec-fetch-site', ...(credentials ? [] : ['cookie'])]) headers.delete(name)
     return new Request(request, { headers })
   }
 
@@ -107,7 +123,7 @@ export function withCors(
       answer: (request: Request, context?: HandlerContext) => Promise<Answer>,
     ) =>
     async (request: Request, context?: HandlerContext) => {
-      const response = await answer(trusted(request), context)
+      const response = await answer(trusted(request, context), context)
       return (response && allow(request, response)) as Answer
     }
   return { ...handler, cors: true, handle: through(handler.handle), fetch: through(handler.fetch) }

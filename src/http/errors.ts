@@ -1,5 +1,5 @@
 import { AgentwireError } from '../errors.ts'
-import { json } from './respond.ts'
+import { json, knownBody } from './respond.ts'
 
 export interface HttpErrorOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -48,6 +48,24 @@ export function errorResponse(error: unknown, onError?: OnError, origin?: ErrorO
   const { status, code, message, headers } = toHttpError(error)
   const body = { error: code, message }
   return json(status < 500 ? body : { ...body, id: reportError(error, onError, origin) }, { status, headers })
+}
+
+/** Whether a request takes text and no JSON. */
+export function wantsText(request: Request): boolean {
+  const accept = request.headers.get('accept') ?? ''
+  return /\btext\/plain\b/i.test(accept) && !/\*\/\*|\bapplication\/(\*|json\b)/i.test(accept)
+}
+
+/** An error as LangGraph's own server writes it: the bare sentence, and where there is one the error id. */
+export function asText(response: Response): Response {
+  const body = knownBody(response)
+  const { message, id } = typeof body === 'string' ? JSON.parse(body) : {}
+  if (typeof message !== 'string') return response
+  const { status, headers: given } = response
+  const headers = new Headers(given)
+  headers.delete('content-length')
+  headers.set('content-type', 'text/plain; charset=utf-8')
+  return new Response(id === undefined ? message : `${message} Error id: ${id}`, { status, headers })
 }
 
 /** Passes an error to `onError` with a new id and returns the id. Never throws. */

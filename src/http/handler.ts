@@ -1,6 +1,7 @@
 import { AgentwireError } from '../errors.ts'
-import { readJson } from './body.ts'
-import { errorResponse, HttpError, type OnError, originOf, reportError } from './errors.ts'
+import { readJson, readText } from './body.ts'
+import { asText, errorResponse, HttpError, type OnError, originOf, reportError, wantsText } from './errors.ts'
+import { calledUrl, refuseUnasked } from './origins.ts'
 import { empty } from './respond.ts'
 import { createRouter, normalizeBase, stripBase } from './router.ts'
 import type { SecuritySchemes } from './security.ts'
@@ -51,6 +52,8 @@ export interface HandlerOptions {
   readonly onError?: OnError | undefined
   /** Called for every request that is answered with an error. Must not throw. */
   readonly onRefuse?: ((refusal: Refusal) => void) | undefined
+  /** Whether callers that accept text and no JSON get an error as its bare sentence. Default: they get JSON as all others. */
+  readonly textErrors?: boolean | undefined
   /** Runs once, at the first `close()`. */
   readonly onClose?: (() => void | Promise<void>) | undefined
 }
@@ -75,8 +78,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
     let params: Call['params'] | undefined
     let route: string | undefined
     try {
-      const url = new URL(request.url)
-      if (context.host) setHost(url, context.host)
+      const url = calledUrl(request, context)
       const pathname = stripBase(url.pathname, context.basePath || options.basePath || '')
       if (pathname === undefined) return undefined
       const match = router.match(request.method, pathname)
@@ -89,6 +91,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
       route = match.pattern
       params = match.params
       if (match.routeKind === 'socket' && !isHandshake(request)) throw needsHandshake()
+      refuseUnasked(request, url, match.routeKind)
       request = withBearer(given)
       const authenticate = match.routeKind === 'public' ? undefined : options.authenticate
       const principal = await identify(request, context, authenticate)
@@ -117,7 +120,8 @@ export function createHandler(options: HandlerOptions): WebHandler {
   const encode = (error: unknown, request: Request, params?: Call['params'], call?: Call): Response => {
     const origin = originOf(request, params)
     try {
-      return options.encodeError?.(error, call) ?? errorResponse(error, onError, origin)
+      const response = options.encodeError?.(error, call) ?? errorResponse(error, onError, origin)
+      return options.textErrors && wantsText(request) ? asText(response) : response
     } catch (cause) {
       reportError(error, onError, origin)
       return errorResponse(new Error('An error could not be encoded.', { cause }), onError, origin)
@@ -185,6 +189,7 @@ function createCall(
 ): Call {
   const signal = context.signal ?? request.signal
   let body: Promise<unknown> | undefined
+  let text: Promise<string> | undefined
   return {
     request,
     url,
@@ -199,6 +204,7 @@ function createCall(
         parsedBody: context.parsedBody,
         signal,
       })),
+    text: () => (text ??= readText(request, { maxBytes: maxBodyBytes, signal })),
     waitUntil(work) {
       const settled = work.catch((error) => reportError(error, onError, originOf(request, params)))
       context.waitUntil?.(settled)
@@ -210,9 +216,4 @@ function createCall(
 function withoutBody(response: Response): Response {
   response.body?.cancel().catch(() => {}) // No caller waits for the cancel.
   return new Response(null, response)
-}
-
-function setHost(url: URL, host: string): void {
-  url.port = '' // A host without one leaves it as it was.
-  url.host = host
 }

@@ -1,6 +1,6 @@
 export { DEFAULT_MAX_BODY_BYTES, isTextDeeper, MAX_DEPTH, type ReadJsonOptions, readJson } from './body.ts'
 export { combine } from './combine.ts'
-export { type CorsOptions, type LangGraphCors, withCors } from './cors.ts'
+export { CORS, type CorsOptions, type LangGraphCors, withCors } from './cors.ts'
 export {
   type ErrorInfo,
   type ErrorOrigin,
@@ -21,6 +21,7 @@ export {
   isResponse,
   type Refusal,
 } from './handler.ts'
+export { isJsonType, refuseUnasked } from './origins.ts'
 export { BASE_HEADERS, publicBase } from './public-base.ts'
 export { empty, json, jsonList, jsonText, knownBody, type ResponseOptions } from './respond.ts'
 export { createRouter, type Match, type Router, stripBase } from './router.ts'
@@ -29,7 +30,6 @@ export { frameOf, textFrame, writeHead } from './sockets/frames.ts'
 export { type BunSocket, bunSockets, upgrading } from './sockets/native.ts'
 export {
   chosenProtocol,
-  isCrossOrigin,
   type SocketPeer,
   type SocketSession,
   socketOf,

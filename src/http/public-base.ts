@@ -9,11 +9,17 @@ export const BASE_HEADERS = 'X-Forwarded-Proto, Forwarded'
  * matched. A proxy's word is taken for the scheme alone.
  */
 export function publicBase({ request: { headers }, url, route }: Call): string {
+  const segments = url.pathname.replace(/\/$/, '').split('/')
+  const path = segments.slice(0, segments.length - route.split('/').length + 1).join('/')
+  return publicOrigin(headers, url).origin + path
+}
+
+/** The same without a path. */
+export function publicOrigin(headers: Headers, url: URL): URL {
   const base = new URL(url.origin)
   const scheme =
     /^\s*(https?)\s*(?:,|$)/i.exec(headers.get('x-forwarded-proto') ?? '') ??
     /^(?:[^,]*;)?\s*proto="?(https?)"?\s*(?:[;,]|$)/i.exec(headers.get('forwarded') ?? '')
   if (scheme) base.protocol = scheme[1]!
-  const segments = url.pathname.replace(/\/$/, '').split('/')
-  return base.origin + segments.slice(0, segments.length - route.split('/').length + 1).join('/')
+  return base
 }

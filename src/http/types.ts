@@ -40,6 +40,8 @@ export interface Call {
   readonly waitUntil: (work: Promise<unknown>) => void
   /** Reads the JSON body once, within the byte and depth limits. An empty body is `undefined`. Throws `HttpError`. */
   json(): Promise<unknown>
+  /** Reads the body once as text, in place of `json()`, within the limit of bytes. Throws `HttpError`. */
+  text(): Promise<string>
 }
 
 export type Endpoint = (call: Call) => Response | Promise<Response>
@@ -47,8 +49,9 @@ export type Endpoint = (call: Call) => Response | Promise<Response>
 /**
  * What is special about a route. A public one is called without `authenticate`; it knows the caller only where the host has. That of a
  * web socket takes nothing but a handshake: any other request is 426 before it is authenticated, so that another handler can take it.
+ * An asset is a script or a style sheet, which pages of every origin load.
  */
-export type RouteKind = 'public' | 'socket'
+export type RouteKind = 'public' | 'socket' | 'asset'
 
 /** One row of an endpoint group: method, pattern such as `/threads/:thread_id/state`, endpoint. */
 export type Route = readonly [method: Method, pattern: string, endpoint: Endpoint, kind?: RouteKind]

@@ -50,6 +50,7 @@ export function createServerMetrics(meter: Meter): ServerMetrics {
   const tokens = histogram('gen_ai.client.token.usage', '{token}', 'Tokens of model calls.', TOKENS)
   const refused = counter('agentwire.requests.refused', '{request}', 'Requests answered with an error.')
   const deleted = counter('agentwire.threads.deleted', '{thread}', 'Threads deleted.')
+  const undelivered = counter('agentwire.deliveries.failed', '{delivery}', 'Webhooks and pushes given up.')
   const away = meter.createUpDownCounter('agentwire.store.away', {
     unit: '{process}',
     description: 'Processes whose store does not answer.',
@@ -83,6 +84,9 @@ export function createServerMetrics(meter: Meter): ServerMetrics {
           'error.type': event.code,
           ...(event.route !== undefined && { 'http.route': event.route }),
         })
+        break
+      case 'delivery.failed':
+        undelivered.add(1, { 'agentwire.delivery.kind': event.kind })
         break
       case 'thread.deleted':
         deleted.add(1)

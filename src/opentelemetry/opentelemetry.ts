@@ -1,4 +1,5 @@
 import { diag, type Meter, metrics, type Tracer, trace } from '@opentelemetry/api'
+import { checkOptions, type OptionTable } from '../options.ts'
 import type { ServerEvent } from '../runs/index.ts'
 import { createServerMetrics, type MeasuredEngine, type ServerMetrics } from './metrics.ts'
 import { createRunSpans } from './spans.ts'
@@ -11,6 +12,8 @@ export interface OpenTelemetryOptions {
   /** Makes the instruments. Default: `agentwire` of the global meter provider, as it is when the first event comes. */
   readonly meter?: Meter | undefined
 }
+
+const OPTIONS: OptionTable<OpenTelemetryOptions> = { tracer: 'object', meter: 'object' }
 
 /** What turns the events of a server into spans and metrics. */
 export interface OpenTelemetry {
@@ -30,7 +33,9 @@ const NAME = 'agentwire'
  * `traceparent` of the request that started it is its parent. Names follow the semantic conventions for generative AI. All spans
  * and metrics are listed in docs/operating.md.
  */
-export function openTelemetry({ tracer, meter }: OpenTelemetryOptions = {}): OpenTelemetry {
+export function openTelemetry(options: OpenTelemetryOptions = {}): OpenTelemetry {
+  checkOptions('openTelemetry', options, OPTIONS)
+  const { tracer, meter } = options
   const recordSpans = createRunSpans(tracer ?? trace.getTracer(NAME))
   let opened: ServerMetrics | undefined
   // Unlike the global tracer, the global meter does not follow a provider that is registered after it was asked for.

@@ -58,7 +58,7 @@ export async function claimJob({ store, claimMs, now }: ClaimContext, doc: Doc):
   }
 
   async function commit(next: StoredJob | undefined, dueMs: number): Promise<void> {
-    const startedAt = Date.now()
+    const startedAt = performance.now()
     const { versions } = await store.commit(partition, {
       guards: [{ guard: 'version', collection: COLLECTION, id, version }],
       ops: [next ? putJob(id, next, now() + dueMs) : removeJobOp(id)],
@@ -77,7 +77,7 @@ export async function claimJob({ store, claimMs, now }: ClaimContext, doc: Doc):
         renewLater()
       } catch (error) {
         // While the store is away, another process may have taken it as soon as the claim has expired.
-        if (error instanceof ConflictError || Date.now() >= heldUntil) lose()
+        if (error instanceof ConflictError || performance.now() >= heldUntil) lose()
         throw error instanceof ConflictError ? stopped.signal.reason : error
       }
     })

@@ -4,7 +4,14 @@ import { claimJob } from './claim.ts'
 import type { Deliver } from './delivery/delivery.ts'
 import { COLLECTION, dueField, type NewOutboxJob, putJobOp, removeJobOp } from './job.ts'
 import { createPlaces } from './places.ts'
-import { type OutboxHandler, type OutboxReporter, type OutboxTimes, startWork, type Work } from './work.ts'
+import {
+  type OutboxHandler,
+  type OutboxReporter,
+  type OutboxTimes,
+  startWork,
+  type Undelivered,
+  type Work,
+} from './work.ts'
 
 export interface OutboxOptions {
   readonly store: Store
@@ -12,6 +19,8 @@ export interface OutboxOptions {
   readonly handlers: Readonly<Record<string, OutboxHandler>>
   readonly deliver: Deliver
   readonly report: OutboxReporter
+  /** Told of each thing that is given up: `report` is told of its error, too. Default: nobody else. */
+  readonly onUndelivered?: ((undelivered: Undelivered) => void) | undefined
   readonly times?: Partial<OutboxTimes> | undefined
 }
 
@@ -50,7 +59,8 @@ const TIMES: OutboxTimes = {
   drainMs: 5_000,
 }
 
-export function createOutbox({ store, handlers, deliver, report, times: given }: OutboxOptions): Outbox {
+export function createOutbox(options: OutboxOptions): Outbox {
+  const { store, handlers, deliver, report, times: given } = options
   const times = { ...TIMES, ...given }
   const places = createPlaces(DELIVERIES, DELIVERIES_TO_HOST)
   const working = new Map<string, Work>()
@@ -68,7 +78,21 @@ export function createOutbox({ store, handlers, deliver, report, times: given }:
   const now = () => Date.now() + ahead
   const lookIn = (ms: number): void => void later(ms, wake)
   const claims = { store, claimMs: times.claimMs, now }
-  const works = { handlers, deliver, places, times, report, now, isClosing: () => isClosing, lookIn }
+  const onUndelivered = (undelivered: Undelivered): void => {
+    report(undelivered.error, undelivered.job)
+    options.onUndelivered?.(undelivered)
+  }
+  const works = {
+    handlers,
+    deliver,
+    places,
+    times,
+    report,
+    onUndelivered,
+    now,
+    isClosing: () => isClosing,
+    lookIn,
+  }
 
   /** Does not keep the process alive. */
   function later(ms: number, then: () => void): Timer {

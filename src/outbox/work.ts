@@ -23,6 +23,8 @@ export interface OutboxTools {
   deliver(request: Omit<DeliveryRequest, 'signal'>): Promise<{ readonly status: number }>
   /** Stores what the next call begins with, and ends the count of failures. Throws `FencedError` when the job was taken from the handler. */
   save(data: Json): Promise<void>
+  /** Tells that something was refused for good, where the handler goes on without it. */
+  skip(error: DeliveryError): void
   /** Aborts when the handler has to stop: the job was removed or lost, or the process closes. What it returns then counts as not done. */
   readonly signal: AbortSignal
 }
@@ -40,11 +42,20 @@ export interface OutboxTimes {
   readonly drainMs: number
 }
 
-/** Called with what no caller sees: a job that was given up, and failures that are not the receiver's. It must not throw. */
-export type OutboxReporter = (
-  error: unknown,
-  job?: { readonly partition: string; readonly id: string },
-) => void
+/** Called with failures that no caller sees and that are not the receiver's. It must not throw. */
+export type OutboxReporter = (error: unknown, job?: OutboxJob) => void
+
+/** What was not delivered, and is not tried any more. */
+export interface Undelivered {
+  readonly job: OutboxJob
+  readonly kind: string
+  /** The receiver's host, where a request was to be sent. */
+  readonly host: string | undefined
+  /** How often it was tried. */
+  readonly failures: number
+  /** With what failed last as its cause. For logs, never for clients. */
+  readonly error: AgentwireError
+}
 
 export interface WorkContext {
   readonly handlers: Readonly<Record<string, OutboxHandler>>
@@ -52,6 +63,8 @@ export interface WorkContext {
   readonly places: Places
   readonly times: OutboxTimes
   readonly report: OutboxReporter
+  /** Told of each thing that is given up. It must not throw. */
+  readonly onUndelivered: (undelivered: Undelivered) => void
   readonly now: () => number
   /** Whether the outbox closes: no delivery begins any more. */
   readonly isClosing: () => boolean
@@ -73,6 +86,12 @@ export interface Work {
 export function startWork(context: WorkContext, claim: Claim): Work {
   const { deliver, places, isClosing } = context
   let busy = 0
+  let host: string | undefined
+  const giveUp: GiveUp = (code, message, cause, failures) => {
+    const { partition, id, job } = claim
+    const error = new AgentwireError(code, message, { cause })
+    context.onUndelivered({ job: { partition, id, data: job.data }, kind: job.kind, host, failures, error })
+  }
 
   async function stopWhenIdle(): Promise<void> {
     // A handler that has delivered may save or return in this turn.
@@ -93,9 +112,18 @@ export function startWork(context: WorkContext, claim: Claim): Work {
   const tools: OutboxTools = {
     signal: claim.signal,
     save: (data) => during(() => claim.save(data)),
+    skip(error) {
+      giveUp(
+        'delivery_refused',
+        `A delivery of kind ${claim.job.kind} was refused for good.`,
+        error,
+        claim.job.failures + 1,
+      )
+    },
     async deliver(request) {
       if (isClosing()) claim.stop()
-      const free = await places.take(hostOf(request.url), claim.signal)
+      host = hostOf(request.url)
+      const free = await places.take(host, claim.signal)
       try {
         return await during(async () => {
           // The claim then lasts longer than the delivery, and a job that was removed is not delivered.
@@ -109,7 +137,7 @@ export function startWork(context: WorkContext, claim: Claim): Work {
   }
   return {
     claim,
-    done: untilOver(context, claim, () => work(context, claim, tools)),
+    done: untilOver(context, claim, () => work(context, claim, tools, giveUp)),
     stopWhenIdle,
     giveBack: () => untilOver(context, claim, () => claim.end(claim.job, 0)),
   }
@@ -118,23 +146,25 @@ export function startWork(context: WorkContext, claim: Claim): Work {
 /** Reports why a claim could not be ended. The job stays, and is due when the claim has expired. */
 async function untilOver(
   { report }: WorkContext,
-  { partition, id }: Claim,
+  { partition, id, job: { data } }: Claim,
   end: () => Promise<void>,
 ): Promise<void> {
   try {
     await end()
   } catch (error) {
-    if (!(error instanceof FencedError)) report(error, { partition, id })
+    if (!(error instanceof FencedError)) report(error, { partition, id, data })
   }
 }
 
-async function work(context: WorkContext, claim: Claim, tools: OutboxTools): Promise<void> {
+type GiveUp = (code: string, message: string, cause: unknown, failures: number) => void
+
+async function work(context: WorkContext, claim: Claim, tools: OutboxTools, giveUp: GiveUp): Promise<void> {
   const { partition, id, job, signal } = claim
   const handler = context.handlers[job.kind]!
   const failure = await failureOf(() => handler({ partition, id, data: job.data }, tools))
   if (claim.isOver) return
   if (signal.aborted) await claim.end(claim.job, 0)
-  else if (failure) await fail(context, claim, failure.error)
+  else if (failure) await fail(context, claim, failure.error, giveUp)
   else await claim.end(undefined)
 }
 
@@ -152,6 +182,7 @@ async function fail(
   { times, report, now, lookIn }: WorkContext,
   claim: Claim,
   error: unknown,
+  giveUp: GiveUp,
 ): Promise<void> {
   const { partition, id, job } = claim
   const isReceivers = error instanceof DeliveryError
@@ -160,10 +191,10 @@ async function fail(
   if (failingMs >= times.giveUpMs || (isReceivers && !error.retryable)) {
     await claim.end(undefined)
     const message = `A job of kind ${job.kind} was given up, after ${job.failures + 1} failures in ${Math.round(failingMs / 1_000)} seconds.`
-    report(new AgentwireError('job_given_up', message, { cause: error }), { partition, id })
+    giveUp('job_given_up', message, error, job.failures + 1)
     return
   }
-  if (!isReceivers) report(error, { partition, id })
+  if (!isReceivers) report(error, { partition, id, data: job.data })
   const asked = (isReceivers && error.retryAfterMs) || 0
   const backOff = times.retryMs * 2 ** job.failures * (0.75 + Math.random() / 2)
   const waitMs = Math.min(Math.max(backOff, asked), times.maxRetryMs)

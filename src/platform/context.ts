@@ -1,8 +1,9 @@
 import type { OnError } from '../http/index.ts'
+import type { OptionTable } from '../options.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { FaceContext } from '../requests/routes.ts'
 import type { infoOf, ServerSurroundings } from './meta/info.ts'
-import type { WebhookOptions, Webhooks } from './runs/webhooks.ts'
+import { WEBHOOK_OPTIONS, type WebhookOptions, type Webhooks } from './runs/webhooks.ts'
 
 /** What every endpoint of this group needs. */
 export interface PlatformContext extends FaceContext {
@@ -23,6 +24,12 @@ export interface PlatformOptions {
   readonly surroundings?: ServerSurroundings | undefined
 }
 
+export const PLATFORM_OPTIONS: OptionTable<PlatformOptions> = {
+  basePath: 'string',
+  webhooks: WEBHOOK_OPTIONS,
+  surroundings: 'object',
+}
+
 /** Parts of the platform that are not mounted, as in the section `http` of a `langgraph.json`. Default of each: false. */
 export interface PlatformSwitches {
   readonly disable_assistants?: boolean | undefined
@@ -31,4 +38,11 @@ export interface PlatformSwitches {
   readonly disable_store?: boolean | undefined
   /** `/ok` and `/info`. */
   readonly disable_meta?: boolean | undefined
+}
+
+export const PLATFORM_SWITCHES: OptionTable<PlatformSwitches> = {
+  disable_assistants: 'boolean',
+  disable_runs: 'boolean',
+  disable_store: 'boolean',
+  disable_meta: 'boolean',
 }

@@ -57,6 +57,7 @@ export function createPlatformGroup(options: PlatformGroupOptions): WebHandler {
       kind,
     ]),
     encodeError: encodeRunError,
+    textErrors: true,
     async onClose() {
       await Promise.all([crons?.close(), webhooks.outbox.close()])
       await onClose?.()

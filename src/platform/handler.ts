@@ -1,12 +1,20 @@
 import { type WebHandler, withCors } from '../http/index.ts'
+import type { OptionTable } from '../options.ts'
 import {
+  checkFace,
   type EngineChoice,
   engineOf,
   type FaceOptions,
   groupOptions,
+  HTTP_OPTIONS,
   type HttpOptions,
 } from '../requests/face.ts'
-import type { PlatformOptions, PlatformSwitches } from './context.ts'
+import {
+  PLATFORM_OPTIONS,
+  PLATFORM_SWITCHES,
+  type PlatformOptions,
+  type PlatformSwitches,
+} from './context.ts'
 import { createPlatformGroup } from './group.ts'
 
 /** The REST of LangGraph's platform alone, over an engine or the options for one. */
@@ -17,6 +25,8 @@ export function createPlatformHandler(
       readonly http?: (HttpOptions & PlatformSwitches) | undefined
     },
 ): WebHandler {
+  const switches: OptionTable<HttpOptions & PlatformSwitches> = { ...HTTP_OPTIONS, ...PLATFORM_SWITCHES }
+  checkFace('createPlatformHandler', options, { platform: PLATFORM_OPTIONS, http: switches })
   const { engine, close: onClose } = engineOf(options)
   const { platform, http } = options
   return withCors(

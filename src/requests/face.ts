@@ -1,5 +1,6 @@
-import type { Authenticate, CorsOptions, LangGraphCors, OnError } from '../http/index.ts'
-import { type AgentEngine, type AgentEngineOptions, createAgentEngine } from '../runs/index.ts'
+import { type Authenticate, CORS, type CorsOptions, type LangGraphCors, type OnError } from '../http/index.ts'
+import { checkOptions, type OptionTable, STORAGE_PARTS, type Table } from '../options.ts'
+import { type AgentEngine, type AgentEngineOptions, ENGINE_OPTIONS, openEngine } from '../runs/index.ts'
 import type { Authorize } from './access.ts'
 
 /** What decides how requests are taken, whoever has the engine. */
@@ -26,6 +27,8 @@ export interface HttpOptions {
   readonly cors?: CorsOptions | LangGraphCors | false | undefined
 }
 
+export const HTTP_OPTIONS: OptionTable<HttpOptions> = { maxBodyBytes: 'number', cors: CORS }
+
 /** The options of an engine that the handler makes, and closes. */
 export interface OwnEngine extends Omit<AgentEngineOptions, 'onError'> {
   readonly engine?: undefined
@@ -39,6 +42,18 @@ export interface SharedEngine {
 /** An engine, or the options for one. */
 export type EngineChoice = OwnEngine | SharedEngine
 
+const FACE_OPTIONS: OptionTable<FaceOptions> = {
+  http: HTTP_OPTIONS,
+  authenticate: 'function',
+  authorize: 'function',
+  onError: 'function',
+}
+
+/** Checks the options of a face with those of its own, where it has an engine or makes one. */
+export function checkFace(name: string, options: unknown, own: Table): void {
+  checkOptions(name, options, FACE_OPTIONS, ENGINE_OPTIONS, STORAGE_PARTS, { engine: 'object' }, own)
+}
+
 /** The engine of a handler, and what the handler does about it when it closes. */
 export function engineOf(options: EngineChoice & Pick<FaceOptions, 'onError'>): {
   readonly engine: AgentEngine
@@ -46,7 +61,7 @@ export function engineOf(options: EngineChoice & Pick<FaceOptions, 'onError'>): 
 } {
   if (options?.engine) return { engine: options.engine, close: async () => {} }
   const { onError = logError } = options ?? {}
-  const engine = createAgentEngine({ ...options, onError })
+  const engine = openEngine({ ...options, onError })
   return { engine, close: engine.close }
 }
 

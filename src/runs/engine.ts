@@ -6,6 +6,7 @@ import {
   graphStoresOf,
 } from '../graph-store/index.ts'
 import { uuid7 } from '../ids.ts'
+import { checkOptions, type OptionTable, STORAGE_PARTS } from '../options.ts'
 import { type Access, accessOf, ownerOf, type Principal, userOf } from '../principal.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
 import { memoryCheckpointer } from '../storage/memory/checkpointer.ts'
@@ -20,7 +21,8 @@ import { cancelRun } from './execution/cancel.ts'
 import { startMaintenance } from './execution/maintenance.ts'
 import { startDue, waitForEnd } from './execution/recover.ts'
 import { startRun } from './execution/start.ts'
-import { createPlaces, type Limits, limitsOf, type RunLimits } from './limits.ts'
+import { type ErrorMessage, errorMessageOf } from './failures.ts'
+import { createPlaces, type Limits, limitsOf, RUN_LIMITS, type RunLimits } from './limits.ts'
 import type { LogGap, LoggedEvent, ThreadEvent } from './log/decode.ts'
 import { createLogWatchers } from './log/watchers.ts'
 import { createObserver, type Observe, type ServerEvent } from './observe.ts'
@@ -36,6 +38,7 @@ import {
   loadRun,
   loadThread,
   type RunRecord,
+  readThread,
   type StoredConfig,
   type TaskRecord,
   type ThreadRecord,
@@ -106,15 +109,33 @@ export interface AgentEngineOptions {
    */
   readonly onError?: ErrorReporter | undefined
   /**
-   * What clients are told of an error of an agent: what it has thrown, or only the text where no more is known. At most 2,000
-   * characters are sent. Errors of the store and the saver are never passed. Default: a sentence with the error id that `onError`
-   * gets, because the message of an error may hold whatever the agent knows, such as a connection string.
+   * What clients are told of an error of an agent. `true`: its text. `false`: a sentence with the error id that `onError` gets, because the
+   * message of an error may hold whatever the agent knows, such as a connection string. A function makes the text: it is given what was
+   * thrown, or only the text where no more is known. At most 2,000 characters are sent, and errors of the store and the saver are never
+   * shown. Default: `true` where `NODE_ENV` is `development`, which is said once at the start, else `false`.
    */
-  readonly errorMessage?: ((error: unknown) => string) | undefined
+  readonly errorMessage?: ErrorMessage | undefined
   /** Bounds of what runs may use. See docs/limits.md. */
   readonly limits?: RunLimits | undefined
   /** Called with what happens to runs, threads and the store. See docs/operating.md. */
   readonly observe?: Observe | undefined
+}
+
+export const ENGINE_OPTIONS: OptionTable<AgentEngineOptions> = {
+  agents: 'any',
+  aliases: { '*': 'string' },
+  defaultAgent: 'string',
+  store: 'store',
+  checkpointer: 'saver',
+  graphStore: 'object',
+  leaseTtlMs: 'number',
+  cancelGraceMs: 'number',
+  drainMs: 'number',
+  sweepMs: 'number',
+  onError: 'function',
+  errorMessage: ['boolean', 'function'],
+  limits: RUN_LIMITS,
+  observe: 'function',
 }
 
 /** The result of a run. */
@@ -274,6 +295,12 @@ const LEASE_TTL_MS = 15_000
 const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
 
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
+  checkOptions('createAgentEngine', options, ENGINE_OPTIONS, STORAGE_PARTS)
+  return openEngine(options)
+}
+
+/** The same for options that are checked, and may have others beside them. */
+export function openEngine(options: AgentEngineOptions): AgentEngine {
   const context = createContext(options)
   const { agents, aliases, limits, store, graphStores, observe } = context
   const maintain = startMaintenance(context)
@@ -395,7 +422,7 @@ function createContext(options: AgentEngineOptions): RunContext {
     executing: new Map(),
     pending: new Set(),
     report,
-    errorMessage: options.errorMessage,
+    errorMessage: errorMessageOf(options.errorMessage),
     observe,
     get closing() {
       return closing()
@@ -506,7 +533,7 @@ const headOf = async (context: RunContext, thread: OwnedThread): Promise<number>
 
 async function measure({ store, active, watchers }: RunContext): Promise<EngineMeasures> {
   const waiting = await store.list('threads', { orderBy: 'queued', limit: 1_000 })
-  const threads = waiting.docs.map(({ value }) => value as unknown as ThreadRecord)
+  const threads = waiting.docs.map(readThread)
   const queued = threads.reduce((count, { queue }) => count + queue.length, 0)
   return { running: active.size, queued, ...watchers.measure() }
 }
@@ -525,12 +552,12 @@ async function close(context: RunContext): Promise<void> {
   }
   for (const run of active.values()) run.stop(closeReason(context, run.assistantId))
   // An agent gets its time to stop, and the end of its run the time of a call to the saver and of one to the store.
-  const end = Date.now() + cancelGraceMs + 2 * deadlineOf(context)
+  const end = performance.now() + cancelGraceMs + 2 * deadlineOf(context)
   do {
-    await within(end - Date.now(), Promise.allSettled(pending))
+    await within(end - performance.now(), Promise.allSettled(pending))
     // A claim that was written just now is executed, and stopped at once, in this turn of the event loop.
     await sleep(0)
-  } while (pending.size > 0 && Date.now() < end)
+  } while (pending.size > 0 && performance.now() < end)
   if (pending.size > 0) {
     context.report(new Error('The server closed while the store or a saver did not answer.'), {})
   }

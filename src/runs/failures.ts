@@ -1,5 +1,12 @@
 import type { AgentEvent, SnapshotTask, StateSnapshot } from '../agents/agent.ts'
-import { AgentInputError, AgentRefusal, AgentRejection, causesOf, rejectionOf } from '../agents/errors.ts'
+import {
+  AgentInputError,
+  AgentRefusal,
+  AgentRejection,
+  causesOf,
+  messageForClients,
+  rejectionOf,
+} from '../agents/errors.ts'
 import { AgentwireError } from '../errors.ts'
 import { ConflictError, FencedError, UnavailableError } from '../storage/errors.ts'
 
@@ -16,6 +23,28 @@ export interface FailureTold {
   /** What clients are told of an agent's error. Without it they are told an error id. */
   readonly errorMessage: ((error: unknown) => string) | undefined
 }
+
+/** What clients are told of an agent's error: its text, an error id, or what a function makes of it. */
+export type ErrorMessage = boolean | ((error: unknown) => string)
+
+/** True where `NODE_ENV` is `development`. Runtimes without a `process`, such as Workers, are never that. */
+const inDevelopment = (): boolean => globalThis.process?.env?.NODE_ENV === 'development'
+
+let said = false
+
+/** The function that an option stands for. Undefined where clients are told an error id. */
+export function errorMessageOf(chosen: ErrorMessage | undefined): ((error: unknown) => string) | undefined {
+  if (typeof chosen === 'function') return chosen
+  if (chosen === undefined && inDevelopment() && !said) {
+    said = true
+    console.info(
+      'agentwire: clients see the text of agents’ errors, because NODE_ENV is “development”. `errorMessage: false` hides it.',
+    )
+  }
+  return (chosen ?? inDevelopment()) ? textOf : undefined
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The most characters of an error's text that clients get. */
 const MAX_TEXT = 2_000
@@ -40,7 +69,11 @@ export function reportFailure(
   if (rejection && !ofStorage) return { message: rejection.message.slice(0, MAX_TEXT), name: rejection.name }
   const id = context.report(error, origin)
   const isOfLimit = error instanceof AgentwireError && error.code === 'limit_exceeded'
-  const shown = isOfLimit ? error.message : ofStorage ? undefined : shownText(context, error)
+  const shown = isOfLimit
+    ? error.message
+    : ofStorage
+      ? undefined
+      : (shownText(context, error) ?? messageForClients(error)?.slice(0, MAX_TEXT))
   if (shown === undefined) return { message: `The run failed. Error id: ${id}.`, name: 'Error' }
   return { message: shown, name: nameOf(error) }
 }

@@ -3,13 +3,15 @@ export {
   type AgentEngine,
   type AgentEngineOptions,
   createAgentEngine,
+  ENGINE_OPTIONS,
   type EngineMeasures,
+  openEngine,
   type RunResult,
   type TaskList,
   type ThreadList,
 } from './engine.ts'
 export { RunError, type RunErrorCode } from './errors.ts'
-export type { RunOrigin } from './failures.ts'
+export type { ErrorMessage, RunOrigin } from './failures.ts'
 export type { Limits, RunLimits } from './limits.ts'
 export type { LogGap, LoggedEvent, ThreadEvent } from './log/decode.ts'
 export type { EventFilter, Matcher } from './log/filter.ts'

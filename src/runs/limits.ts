@@ -1,5 +1,5 @@
-import { AgentwireError } from '../errors.ts'
-import { EVERYONE } from '../principal.ts'
+import type { OptionTable } from '../options.ts'
+import { OWNED_BY_ALL } from '../principal.ts'
 
 /** Bounds of what runs may use. Numbers are above 0; `Infinity` lifts a bound. See docs/limits.md. */
 export interface RunLimits {
@@ -19,6 +19,16 @@ export interface RunLimits {
   readonly configurable?: readonly string[] | undefined
 }
 
+export const RUN_LIMITS: OptionTable<RunLimits> = {
+  runMs: 'positive',
+  runs: 'positive',
+  runsPerOwner: 'positive',
+  queuedRuns: 'positive',
+  recursionLimit: 'positive',
+  eventLength: 'positive',
+  configurable: 'list',
+}
+
 export type Limits = { readonly [Name in keyof Omit<RunLimits, 'configurable'>]-?: number } & Pick<
   RunLimits,
   'configurable'
@@ -35,12 +45,6 @@ const DEFAULTS: Limits = {
 
 export function limitsOf(given: RunLimits = {}): Limits {
   const { configurable, ...numbers } = given
-  for (const [name, value] of Object.entries(numbers)) {
-    if (!(name in DEFAULTS))
-      throw new AgentwireError('invalid_argument', `limits.${name}: there is no such limit.`)
-    if (value !== undefined && !(typeof value === 'number' && value > 0))
-      throw new AgentwireError('invalid_argument', `limits.${name}: expected a number above 0.`)
-  }
   const set = Object.entries(numbers).filter(([, value]) => value !== undefined)
   return { ...DEFAULTS, ...Object.fromEntries(set), configurable }
 }
@@ -59,7 +63,7 @@ export function createPlaces({ runs, runsPerOwner }: Pick<Limits, 'runs' | 'runs
   const taken = new Map<string, number>()
   let total = 0
   const hasRoom = (owner: string | null): boolean =>
-    total < runs && (owner === null || owner === EVERYONE.id || (taken.get(owner) ?? 0) < runsPerOwner)
+    total < runs && (owner === null || owner === OWNED_BY_ALL || (taken.get(owner) ?? 0) < runsPerOwner)
   function count(owner: string | null, change: 1 | -1): void {
     total += change
     if (owner === null) return

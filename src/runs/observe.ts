@@ -5,7 +5,7 @@ export interface AboutRun {
   readonly threadId: string
   readonly runId: string
   readonly assistantId: string
-  /** `tenant ?? id` of the thread's principal; null on a server without authentication. */
+  /** `[tenant]` or `[id]` with the name of it, of the thread's principal; null on a server without authentication. */
   readonly owner: string | null
   /** Milliseconds since 1970. */
   readonly at: number
@@ -92,6 +92,22 @@ export type ServerEvent =
       readonly missed: number
       /** Why no run was started. For logs, never for clients. */
       readonly error?: unknown
+      readonly at: number
+    }
+  /** A webhook or a push was not delivered, and is not tried any more. */
+  | {
+      readonly type: 'delivery.failed'
+      /** What it was, such as `run-webhook-delivery` or `a2a-push`. */
+      readonly kind: string
+      readonly threadId: string
+      /** The run that has ended, or that has begun the task. */
+      readonly runId: string | null
+      /** The host of the receiver's URL. Null where no request was to be sent. */
+      readonly host: string | null
+      /** How often it was tried. */
+      readonly failures: number
+      /** Why the last try failed is its `cause`. For logs, never for clients. */
+      readonly error: unknown
       readonly at: number
     }
   /** The store does not answer. Reported once until it is back. */

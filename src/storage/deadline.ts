@@ -51,12 +51,12 @@ export interface Deadline {
 }
 
 export function createDeadline(ms: number, signal?: AbortSignal | undefined): Deadline {
-  const end = Date.now() + ms
+  const end = performance.now() + ms
   let isOver = false
   return {
     async race(step) {
       try {
-        return await inTime(end - Date.now(), signal, step)
+        return await inTime(end - performance.now(), signal, step)
       } catch (error) {
         isOver ||= error instanceof Late || error instanceof Aborted
         throw error

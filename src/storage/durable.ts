@@ -1,3 +1,4 @@
+import type { OptionTable } from '../options.ts'
 import type { DurableCheckpointer } from './checkpointer/durable-saver.ts'
 import type { Serde } from './checkpointer/serde.ts'
 import type { StorageCounts, StorageReport } from './store/report.ts'
@@ -14,6 +15,15 @@ export interface DurableStorageOptions extends RetentionOptions {
   readonly deadlineMs?: number | undefined
   /** How channel values and metadata become bytes. Default: `jsonSerde`; under `langgraph()` one that revives LangChain objects too. */
   readonly serde?: Serde | undefined
+}
+
+export const DURABLE_OPTIONS: OptionTable<DurableStorageOptions> = {
+  maxThreadBytes: 'number',
+  maxTotalBytes: 'number',
+  maxAgeMs: 'number',
+  prefix: 'string',
+  deadlineMs: 'number',
+  serde: 'object',
 }
 
 /** A store and a saver over one database. */

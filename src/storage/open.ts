@@ -1,4 +1,5 @@
 import { AgentwireError } from '../errors.ts'
+import { checkOptions, type OptionTable } from '../options.ts'
 import type { Checkpointer } from './checkpointer/checkpointer.ts'
 import type { DurableStorage, DurableStorageOptions } from './durable.ts'
 import { type MemoryThreads, memoryCheckpointerIn } from './memory/checkpointer.ts'
@@ -45,6 +46,12 @@ export type {
 export type OpenStorageOptions = Pick<DurableStorageOptions, 'prefix' | 'deadlineMs' | 'serde'>
 
 /** A store and a saver over one database, whichever it is. In memory, `serde` is without effect. */
+const OPEN_OPTIONS: OptionTable<OpenStorageOptions> = {
+  prefix: 'string',
+  deadlineMs: 'number',
+  serde: 'object',
+}
+
 export interface OpenedStorage extends Omit<DurableStorage, 'checkpointer'> {
   readonly checkpointer: Checkpointer
 }
@@ -84,6 +91,7 @@ const BACKENDS: readonly Backend[] = [
  * for another scheme, and for a URL that cannot be read. No error of this library shows the URL's password.
  */
 export async function openStorage(url: string, options: OpenStorageOptions = {}): Promise<OpenedStorage> {
+  checkOptions('openStorage', options, OPEN_OPTIONS)
   // Callers without types pass a variable of the environment that is not set.
   const scheme = schemeOf(url ?? '')
   const backend = BACKENDS.find(({ schemes }) => schemes.includes(scheme))

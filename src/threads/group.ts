@@ -39,6 +39,7 @@ export function createThreadsGroup(options: ThreadsGroupOptions): WebHandler {
       return onClose?.()
     },
     encodeError: encodeRunError,
+    textErrors: true,
     onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
   })
 }

@@ -1,3 +1,3 @@
 export { ProtocolError, type ProtocolErrorCode } from './errors.ts'
 export { createThreadsGroup, type ThreadsGroupOptions } from './group.ts'
-export { createThreadsHandler, type ThreadsOptions } from './handler.ts'
+export { createThreadsHandler, THREADS_OPTIONS, type ThreadsOptions } from './handler.ts'

@@ -22,7 +22,7 @@ export const presentThread = (thread: ThreadRecord, state: StateSnapshot | undef
   thread_id: thread.threadId,
   created_at: new Date(thread.createdAt).toISOString(),
   updated_at: new Date(thread.updatedAt).toISOString(),
-  state_updated_at: new Date(thread.stateUpdatedAt ?? thread.updatedAt).toISOString(),
+  state_updated_at: new Date(thread.stateUpdatedAt).toISOString(),
   metadata: {
     ...metadataOf(thread),
     ...(thread.title !== null && { title: thread.metadata.title ?? thread.title }),

@@ -10,7 +10,13 @@ import { numberParam } from '../requests/lists.ts'
 import { requireThread, threadNotFound } from '../requests/require-thread.ts'
 import type { FaceCall, FaceContext } from '../requests/routes.ts'
 import type { Read } from '../requests/schema.ts'
-import type { AgentEngine, NewThreadRequest, ThreadAddress, ThreadRecord } from '../runs/index.ts'
+import {
+  type AgentEngine,
+  type NewThreadRequest,
+  RunError,
+  type ThreadAddress,
+  type ThreadRecord,
+} from '../runs/index.ts'
 import { newestState } from './newest-state.ts'
 import { presentThread, shownTitle } from './present.ts'
 import { threadCreateSchema, threadPatchSchema, threadPruneSchema } from './wire.ts'
@@ -86,8 +92,15 @@ export async function copyThread(context: FaceContext, call: FaceCall): Promise<
   const { engine, authorize } = context
   const { threadId, principal } = call
   await permit(authorize, call, 'threads:create', {})
-  const copy = await engine.copyThread({ threadId, principal, newThreadId: uuid7() })
-  return withState(engine, copy)
+  try {
+    const copy = await engine.copyThread({ threadId, principal, newThreadId: uuid7() })
+    return await withState(engine, copy)
+  } catch (error) {
+    // As LangGraph's server answers it: nothing is wrong with the path, but there is nothing to copy.
+    if (error instanceof RunError && error.code === 'no_such_thread')
+      throw new HttpError(409, 'conflict', 'Thread not found')
+    throw error
+  }
 }
 
 /** `POST /threads/prune`: deletes those of the threads that the caller has, or shortens them to their newest state. */

@@ -1,4 +1,4 @@
-import { HttpError, isCrossOrigin, socketResponse, sseResponse } from '../http/index.ts'
+import { socketResponse, sseResponse } from '../http/index.ts'
 import { bodyOf } from '../requests/body.ts'
 import { reporterOf } from '../requests/errors.ts'
 import type { FaceCall } from '../requests/routes.ts'
@@ -26,10 +26,5 @@ export async function postStream(context: ThreadsContext, call: FaceCall): Promi
 
 /** `GET …/stream` and `…/stream/events` with `Upgrade: websocket`: commands in, their answers and the thread's events out. */
 export async function openSocket(context: ThreadsContext, call: FaceCall): Promise<Response> {
-  const { request, url } = call
-  if (isCrossOrigin(request, url.host)) {
-    const message = `Pages of this origin may not open a web socket to ${url.host}. Name the origin in http.cors.`
-    throw new HttpError(403, 'origin_not_allowed', message)
-  }
   return socketResponse(createSession(context, call))
 }

@@ -1,6 +1,8 @@
 import type { Format } from '../formats/index.ts'
 import { isRecord } from '../messages/record.ts'
+import { checkOptions, type OptionTable } from '../options.ts'
 import {
+  CONVERT_OPTIONS,
   type ConvertOptions,
   type ModelCallRecord,
   type Outcome,
@@ -9,7 +11,7 @@ import {
   toRecord,
 } from './convert/convert.ts'
 import { textOfError } from './errors.ts'
-import { createDelivery, type Delivery, type DeliveryOptions } from './sinks/delivery.ts'
+import { createDelivery, DELIVERY_OPTIONS, type Delivery, type DeliveryOptions } from './sinks/delivery.ts'
 import { positionUnder, type RunType, type TracedRun, type TracePosition } from './traced-run.ts'
 
 export interface RunOptions extends ConvertOptions {
@@ -21,6 +23,14 @@ export interface RunOptions extends ConvertOptions {
   readonly tags?: readonly string[] | undefined
   /** A UUID. Default: a new one of version 7, which sorts by time. */
   readonly id?: string | undefined
+}
+
+const RUN_OPTIONS: OptionTable<Omit<RunOptions, keyof ConvertOptions>> = {
+  name: ['required', 'string'],
+  type: 'string',
+  inputs: 'object',
+  tags: 'list',
+  id: 'string',
 }
 
 export interface StartOptions extends RunOptions, DeliveryOptions {}
@@ -58,6 +68,7 @@ export interface Run {
  * Throws `TracingError` for a format or target that does not exist. A sink can never make the caller throw or wait.
  */
 export function startLlmRun(options: StartOptions): Run {
+  checkOptions('startLlmRun', options, CONVERT_OPTIONS, DELIVERY_OPTIONS, RUN_OPTIONS)
   return startRun(options, options, undefined, undefined)
 }
 

@@ -19,9 +19,10 @@ describe('the card', () => {
     const server = cardServer({ authenticate: () => null })
     expect((await askCard(server)).status).toBe(200)
     expect((await askCard(server, { path: OF_ECHO })).status).toBe(200)
-    expect((await askCard(server, { path: '/a2a/echo' })).status).toBe(401)
+    expect((await askCard(server, { path: '/a2a/echo' })).status).toBe(200)
+    expect((await askCard(server, { path: '/a2a/echo/guarded' })).status).toBe(401)
     expect((await askCard(cardServer({ authenticate }))).status).toBe(200)
-    expect((await askCard(cardServer(), { path: '/a2a/echo' })).status).toBe(403)
+    expect((await askCard(cardServer(), { path: '/a2a/echo/guarded' })).status).toBe(403)
   })
 
   test('is that of the assistant that the path or the query names, by its id or an old one, else of the default', async () => {

@@ -23,6 +23,7 @@ export function cardServer(options: CardServerOptions = {}): WebHandler & { read
   const engine = createAgentEngine({ agents, defaultAgent, aliases: { old: Object.keys(agents)[0]! } })
   const context: A2AContext = {
     engine,
+    authenticate: handler.authenticate,
     authorize: () => false,
     onError: undefined,
     options: {},
@@ -32,7 +33,8 @@ export function cardServer(options: CardServerOptions = {}): WebHandler & { read
   const routes = guardRoutes<A2AContext>(context, [
     ['GET', WELL_KNOWN, 'public', getCard],
     ['GET', `/a2a/:assistant_id${WELL_KNOWN}`, 'public', getCard],
-    ['GET', '/a2a/:assistant_id', 'threads:read', getCard],
+    ['GET', '/a2a/:assistant_id', 'public', getCard],
+    ['GET', '/a2a/:assistant_id/guarded', 'threads:read', getCard],
   ])
   onTestFinished(() => engine.close())
   return { ...createHandler({ ...handler, routes }), context }

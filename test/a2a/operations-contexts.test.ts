@@ -15,7 +15,7 @@ describe.each(VERSIONS)('version %s', (version) => {
     const { server } = serve({ graph: graph() })
     const client = clientOf(server, { assistant: 'graph', version })
     const { result: one } = await client.send({ text: 'x', messageId: 'm' })
-    const { result: two } = await client.send({ text: 'x', messageId: 'm' })
+    const { result: two } = await client.send({ text: 'x', messageId: 'n' })
     expect(one.contextId).toMatch(UUID)
     expect(two.contextId).not.toBe(one.contextId)
     const { values } = await threads(server, `/${one.contextId}/state`)

@@ -271,7 +271,7 @@ test('what an agent throws or asks is text to a client, whatever it is', async (
       expect(artifactsOf(items)[0].parts[0].data.value).toEqual(value)
       expect(eventsOf(text).every(({ data }) => data.jsonrpc === '2.0')).toBe(true)
       const { result: done } = await client.send({ text: 'ok', taskId: last.taskId })
-      expect(turnsOf(done)).toEqual(['user: x'])
+      expect(turnsOf(done)).toEqual(['user: x', `agent: ${textOf(last.status.message.parts)}`, 'user: ok'])
     }
     expect(errors).toEqual([])
   }

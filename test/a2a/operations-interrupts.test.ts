@@ -142,7 +142,7 @@ describe.each(VERSIONS)('version %s', (version) => {
         ])
         expect([stateOf(done), turnsOf(done).slice(1).sort()]).toEqual([
           'completed',
-          ['agent: left l', 'agent: right r'],
+          ['agent: Left?Right?', 'agent: left l', 'agent: right r', 'user: '],
         ])
       } else {
         const { result: half } = await answer([{ id: left.id, value: 'l' }])
@@ -150,7 +150,7 @@ describe.each(VERSIONS)('version %s', (version) => {
         const { result: done } = await client.send({ text: 'r', taskId: task.id })
         expect([stateOf(done), turnsOf(done).slice(1).sort()]).toEqual([
           'completed',
-          ['agent: left l', 'agent: right r'],
+          ['agent: Left?', 'agent: Right?', 'agent: left l', 'agent: right r', 'user: ', 'user: r'],
         ])
       }
     }
@@ -205,7 +205,7 @@ describe.each(VERSIONS)('version %s', (version) => {
       [],
       undefined,
     ])
-    expect((await client.cancel(task.id)).result).toEqual(cancelled)
+    expect((await client.get(task.id)).result).toEqual(cancelled)
     expect((await client.send({ text: 'blue', taskId: task.id })).error.code).toBe(-32004)
     const { result: next } = await client.send({ text: 'again', contextId: 'c' })
     expect([stateOf(next), questionsOf(next).length]).toEqual(['input-required', 1])

@@ -268,6 +268,7 @@ const returns = (seen: Json[]): Agent =>
 
 const showsState = (): Agent =>
   defineAgent({
+    inputKeys: ['a', 'b', 'messages'],
     async run({ state, messages, message }) {
       const texts = messages.map(({ content }: Json) =>
         typeof content === 'string' ? content : content.map(({ text }: Json) => text).join(''),
@@ -328,6 +329,7 @@ const failsInGraph = (): Agent =>
 /** Answers with a message, but for the text `task`. */
 const says = (): Agent =>
   defineAgent({
+    inputKeys: ['quiet'],
     answersWith({ input }) {
       const { messages = [] } = (input ?? {}) as Json
       const text = messages.length > 0 ? lastOf(messages) : ''

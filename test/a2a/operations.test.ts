@@ -148,6 +148,7 @@ describe.each(VERSIONS)('version %s', (version) => {
 /** Answers text, and says nothing about data. */
 const silent = () =>
   defineAgent({
+    inputKeys: ['colour'],
     async run({ messages, message, state }) {
       if (state.colour === undefined && messages.length === 1) await message('Hello.')
     },

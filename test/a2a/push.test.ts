@@ -1,6 +1,13 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
-import { type AgentServer, createAgentServer, defineAgent, type ServerFaces } from '../../src/index.ts'
+import {
+  type AgentServer,
+  createAgentServer,
+  defineAgent,
+  type OwnEngineOptions,
+  type ServerEvent,
+  type ServerFaces,
+} from '../../src/index.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import { openServer } from '../kit/listen.ts'
 import { eventually } from '../kit/wait.ts'
@@ -44,7 +51,10 @@ async function webhook(status: (count: number) => number = () => 200) {
   return { url: `${origin}/hook`, received, asked: () => asked }
 }
 
-function serverOf(faces: ServerFaces = {}, store = memoryStore()): AgentServer {
+function serverOf(
+  faces: ServerFaces & Pick<OwnEngineOptions, 'observe'> = {},
+  store = memoryStore(),
+): AgentServer {
   const server = createAgentServer({ agents, store, a2a: { push: { allowLoopback: true } }, ...faces })
   onTestFinished(() => server.close())
   return server
@@ -141,19 +151,60 @@ test('a task that is cancelled while it waits for its client is told so', async 
   await eventually(() => states(hook.received).includes('canceled'), { what: 'The end' })
 })
 
+test('nothing follows a task any more that has ended, or whose config was deleted', async () => {
+  const hook = await webhook()
+  const store = memoryStore()
+  const server = serverOf({}, store)
+  const configuration = { pushNotificationConfig: { id: 'hook', url: hook.url } }
+  const jobs = async () => (await store.list('outbox', {})).docs.length
+  const send = async (agent: keyof typeof agents): Promise<string> =>
+    (await call(server, agent, 'message/send', { ...user('hi'), configuration })).result.id
+  await send('echo')
+  await eventually(() => states(hook.received).includes('completed'), { what: 'The end' })
+  await eventually(async () => (await jobs()) === 0, { what: 'The end of the job', timeoutMs: 4_000 })
+  const cancelled = await send('asks')
+  await eventually(() => states(hook.received).includes('input-required'), { what: 'The question' })
+  expect(await jobs()).toBe(1)
+  await call(server, 'asks', 'tasks/cancel', { id: cancelled })
+  await eventually(async () => (await jobs()) === 0, { what: 'The end of the job', timeoutMs: 4_000 })
+  const id = await send('asks')
+  await eventually(async () => (await jobs()) === 1, { what: 'The job' })
+  const deleted = { id, pushNotificationConfigId: 'hook' }
+  await call(server, 'asks', 'tasks/pushNotificationConfig/delete', deleted)
+  expect(await jobs()).toBe(0)
+})
+
 test('what a receiver does not take is sent again, and what it refuses is not', async () => {
   const busy = await webhook((asked) => (asked < 3 ? 503 : 200))
   const refusing = await webhook(() => 404)
-  const server = serverOf()
-  for (const { url } of [busy, refusing])
-    await call(server, 'echo', 'message/send', {
+  const [told, reported]: [ServerEvent[], unknown[]] = [[], []]
+  const server = serverOf({
+    a2a: { push: { allow: ['127.0.0.0/8'] } },
+    observe: (event) => told.push(event),
+    onError: (error, { threadId }) => void reported.push({ error, threadId }),
+  })
+  const contexts: string[] = []
+  for (const { url } of [busy, refusing]) {
+    const { result } = await call(server, 'echo', 'message/send', {
       ...user('hi'),
       configuration: { pushNotificationConfig: { url } },
     })
+    contexts.push(result.contextId)
+  }
   await eventually(() => states(busy.received).includes('completed'), { what: 'The push' })
   expect(busy.asked()).toBeGreaterThanOrEqual(3)
+  // Every refusal is told to the operator: it is not tried again.
+  const refusals = () => told.filter((event) => event.type === 'delivery.failed')
+  await eventually(() => refusals().length === refusing.asked() && refusing.asked() > 0, {
+    what: 'The refusals',
+  })
   expect(refusing.asked()).toBeLessThanOrEqual(2)
-}, 30_000)
+  const { host } = new URL(refusing.url)
+  const error = { code: 'delivery_refused', cause: { code: 'rejected', status: 404 } }
+  for (const event of refusals())
+    expect(event).toMatchObject({ kind: 'a2a_push', threadId: contexts[1], host, failures: 1, error })
+  expect(reported).toMatchObject(refusals().map(() => ({ error, threadId: contexts[1] })))
+})
 
 test('the next server over the same store delivers what the one before could not', async () => {
   let isDown = true
@@ -169,7 +220,7 @@ test('the next server over the same store delivers what the one before could not
   isDown = false
   serverOf({}, store)
   await eventually(() => states(hook.received).includes('completed'), { what: 'The push' })
-}, 30_000)
+})
 
 test('configs are set, got, listed and deleted in both dialects, and each task has its own', async () => {
   const server = serverOf()

@@ -60,7 +60,7 @@ const chunk = (text: string, more = {}) => ({
 })
 
 async function refused(url: string, options: Partial<A2AAgentOptions> = {}): Promise<A2ARemoteError> {
-  const asked = a2aAgent({ url, timeoutMs: 300, ...options } as A2AAgentOptions).ask({ message: 'hi' })
+  const asked = a2aAgent({ url, timeoutMs: 3_000, ...options } as A2AAgentOptions).ask({ message: 'hi' })
   const error = await asked.then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -119,7 +119,7 @@ test.each<[what: string, answer: Answer, code: RemoteErrorCode, text: RegExp]>([
   ['HTML with 404', html(404), 'invalid_answer', /404/],
   ['nothing', (_, response) => response.socket!.destroy(), 'unreachable', /reached/],
   ['an empty stream', (_, response) => sse(response).end(), 'invalid_answer', /without a task/],
-  ['silence', () => {}, 'unreachable', /silent for 300 ms/],
+  ['silence', () => {}, 'unreachable', /silent for 3000 ms/],
   ['a silent stream', (_, response) => sse(response).write(': hi\n\n'), 'unreachable', /silent/],
   [
     'an event that is no JSON',

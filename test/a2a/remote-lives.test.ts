@@ -155,7 +155,7 @@ describe.each(VERSIONS)('a run of a remote agent of A2A %s', (version) => {
     const shared = sharedFile()
     const agents = { a: a2aAgent({ url: remote.url }) }
     const { place, kill } = killable(shared())
-    const options = { leaseTtlMs: 400, retryForMs: 50, onError: () => {} }
+    const options = { leaseTtlMs: 400, onError: () => {} }
     const first = engineOf(agents, { ...place, ...options })
     await start(first, 't', HELLO)
     await eventually(async () => (await linkIn(first)).taskId !== undefined)
@@ -198,7 +198,7 @@ describe.each(VERSIONS)('a run of a remote agent of A2A %s', (version) => {
     const remote = await startRemote(version, script)
     const shared = sharedFile()
     const { place, kill } = killable(shared())
-    const options = { leaseTtlMs: 400, retryForMs: 50, onError: () => {} }
+    const options = { leaseTtlMs: 400, onError: () => {} }
     const first = engineOf({ a: a2aAgent({ url: remote.url }) }, { ...place, ...options })
     await start(first, 't', HELLO)
     await eventually(async () => (await linkIn(first)).taskId !== undefined)

@@ -156,7 +156,7 @@ describe.each<Version>(['1.0', '0.3'])('our own server, in A2A %s', (version) =>
     )
     const shared = sharedFile()
     const { place, kill } = killable(shared())
-    const options = { leaseTtlMs: 400, retryForMs: 50, onError: () => {} }
+    const options = { leaseTtlMs: 400, onError: () => {} }
     const first = engineOf({ a: host.remote() }, { ...place, ...options })
     const { runId } = await start(first, 't', user('count'))
     await until(first, runId, 'One')

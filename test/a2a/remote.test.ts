@@ -77,20 +77,58 @@ describe.each(VERSIONS)('a remote agent of A2A %s', (version) => {
       yield artifact('a', 'It is sunny in Oslo.', { name: 'Assistant Response', lastChunk: true })
       yield status('completed')
     })
-    expect(deltas(events)).toEqual(['It', ' is', ' sunny', ' in Oslo.'])
+    expect(deltas(events)).toEqual(['It is', ' sunny', ' in Oslo.'])
     expect(contents).toEqual(['It is sunny in Oslo.'])
   })
 
-  test('other texts of statuses, of two artifacts and of the end are paragraphs of the one message', async () => {
+  test('texts of two artifacts and of the end are paragraphs of the one message, and those of its work are reasoning', async () => {
     const { contents } = await answered(function* ({ task, status, artifact }) {
       yield task()
       yield status('working', 'Looking it up.')
+      yield status('working', 'Writing.')
       yield artifact('a', 'one')
       yield artifact('b', 'two', { lastChunk: true })
       yield artifact('a', ' more', { append: true, lastChunk: true })
       yield status('completed', 'Done.')
     })
-    expect(contents).toEqual(['Looking it up.\n\none more\n\ntwo\n\nDone.'])
+    expect(contents).toEqual([
+      [
+        { type: 'reasoning', reasoning: 'Looking it up.\n\nWriting.' },
+        { type: 'text', text: 'one more\n\ntwo\n\nDone.' },
+      ],
+    ])
+  })
+
+  test('a text of its work that the one artifact begins with is said once', async () => {
+    const { contents } = await answered(function* ({ task, status, artifact }) {
+      yield task()
+      yield status('working', 'It is sunny.')
+      yield artifact('a', 'It is ')
+      yield artifact('a', 'sunny.', { append: true, lastChunk: true })
+      yield status('completed')
+    })
+    expect(contents).toEqual(['It is sunny.'])
+  })
+
+  test('of statuses alone the last one is the answer, or the question', async () => {
+    const { contents } = await answered(function* ({ task, status }) {
+      yield task()
+      yield status('working', 'Looking it up.')
+      yield status('completed', 'It is sunny.')
+    })
+    expect(contents).toEqual([
+      [
+        { type: 'reasoning', reasoning: 'Looking it up.' },
+        { type: 'text', text: 'It is sunny.' },
+      ],
+    ])
+    const asking = await answered(function* ({ task, status }) {
+      yield task()
+      yield status('working', 'Looking it up.')
+      yield status('input-required', 'Which city?')
+    })
+    expect(asked(asking.events).map(({ payload }) => payload)).toEqual(['Which city?'])
+    expect(asking.contents).toEqual([[{ type: 'reasoning', reasoning: 'Looking it up.' }]])
   })
 
   test('an answer in the last status alone is the message', async () => {

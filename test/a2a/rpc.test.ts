@@ -84,12 +84,13 @@ describe('the envelope', () => {
   })
 
   test.each(['message/send', 'SendMessage', 'tasks/cancel', 'SendStreamingMessage', 'no/such', 'GetTask'])(
-    'a notification of %s is answered with nothing and does nothing',
+    'a request of %s without an id is refused with the id null, and does nothing',
     async (method) => {
       const { post, asked } = serve()
-      const { id: _, ...notification } = request(method, { message: V1_MESSAGE, id: 't1' })
-      const { status, text } = await post(notification)
-      expect([status, text, asked]).toEqual([204, '', []])
+      const { id: _, ...unnamed } = request(method, { message: V1_MESSAGE, id: 't1' })
+      const { status, body } = await post(unnamed)
+      expect([status, body.id, body.error.code, asked]).toEqual([200, null, -32600, []])
+      expect(body.error.message).toContain('id')
     },
   )
 

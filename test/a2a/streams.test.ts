@@ -1,8 +1,13 @@
 import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { StreamEntry } from '../../src/a2a/model.ts'
+import { createTranslator, TASK_EVENTS } from '../../src/a2a/tasks/follow.ts'
+import type { FoundTask } from '../../src/a2a/tasks/present.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { type Agent, createAgentServer, defineAgent, type ServerOptions } from '../../src/index.ts'
 import { textOf } from '../../src/messages/index.ts'
+import type { LogGap, ThreadEvent } from '../../src/runs/index.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import { ScriptedChatModel } from '../fixtures/graphs.ts'
@@ -41,16 +46,11 @@ function serve(agent: Agent | Run, options: Partial<ServerOptions> = {}) {
   return { server, engine: server.engine, client }
 }
 
+/** The events without `lastChunk`, which is up to how fast the end of an artifact follows. */
 const lines = (events: readonly StreamEvent[]) =>
-  events.map(({ result: { kind, artifact, append, lastChunk, status, final } }) =>
+  events.map(({ result: { kind, artifact, append, status, final } }) =>
     kind === 'artifact-update'
-      ? [
-          append ? '+' : '=',
-          ...artifact.parts.map((part: Json) => part.text ?? part.kind),
-          lastChunk ? '.' : '',
-        ]
-          .join(' ')
-          .trim()
+      ? [append ? '+' : '=', ...artifact.parts.map((part: Json) => part.text ?? part.kind)].join(' ').trim()
       : `${kind} ${status.state}${final ? ' final' : ''}`,
   )
 
@@ -97,18 +97,16 @@ describe('a stream', () => {
       'task submitted',
       'status-update working',
       '= Let me look.',
-      '+  .',
       '= The report',
       '= Sales:',
       '+ is this:',
+      '+ file',
       '+ data',
-      '+ data so far',
-      '+ file That is',
+      '+ data',
+      '+ so far',
+      '+ That is',
       '+ all.',
-      '+  .',
       '= a,b',
-      '+  .',
-      '+  .',
       'status-update completed final',
     ])
     const { result: task } = events[0]!
@@ -188,7 +186,93 @@ describe('a stream', () => {
     actor.emit(...data.map((one) => ({ method: 'messages' as const, namespace: [], node: 'n', data: one })))
     actor.finish()
     const events = await all(client.stream(said('go')))
-    expect(lines(events).slice(2, -2)).toEqual(['= one', '+ two', '+ more', '+  .'])
+    expect(lines(events).slice(2, -2)).toEqual(['= one', '+ two', '+ more'])
+  })
+
+  test('shows what was written before a pause, whose reader comes back to the rest without a double', async () => {
+    const opened = gate()
+    const { client } = serve(async ({ message, artifact }) => {
+      const writer = message()
+      await writer.text('Let me ')
+      await writer.text('look…')
+      await opened.opened
+      await writer.text(' Found.')
+      await writer.end()
+      await artifact('a,b', { id: 'table' })
+    })
+    const stream = await client.stream(said('go'))
+    const { id } = (await stream.next()).value!.result
+    const told = nothingTold()
+    const text = () => (Object.values(shownBy(told))[0]?.[0] as Json)?.text
+    while (text() !== 'Let me look…') tell(told, (await stream.next()).value!)
+    const resumed = client.resubscribe(id, told.lastId)
+    opened.open()
+    for await (const event of stream) tell(told, event)
+    const rest = await all(resumed)
+    expect(lines(rest).slice(1)).toEqual(['+  Found.', '= a,b', 'status-update completed final'])
+    expect(Object.values(shownBy(told))).toEqual([
+      [{ kind: 'text', text: 'Let me look… Found.' }],
+      [{ kind: 'text', text: 'a,b' }],
+    ])
+    const chunks = [...rest.map(({ result }) => result.artifact)].filter(Boolean)
+    expect(chunks.flatMap(({ parts }: Json) => parts).every((part: Json) => part.text !== '')).toBe(true)
+  })
+
+  test('has each piece at once, also where what follows it waits, and sends nothing for an end that comes later', async () => {
+    const opened = gate()
+    const { client } = serve(async ({ message, artifact }) => {
+      const writer = message()
+      await writer.text('All of it.')
+      await opened.opened
+      await writer.end()
+      await artifact('a,b', { id: 'table' })
+    })
+    const seen: StreamEvent[] = []
+    for await (const event of await client.stream(said('go'))) {
+      seen.push(event)
+      if (JSON.stringify(event).includes('All of it.')) opened.open()
+    }
+    expect(lines(seen).slice(2)).toEqual(['= All of it.', '= a,b', 'status-update completed final'])
+    const ends = seen.map(({ result }) => result.lastChunk ?? false)
+    expect(ends.slice(2)).toEqual([false, true, false])
+  })
+
+  test('has the same entries however its events are cut into batches, and an end where it is in the batch of the last piece', async () => {
+    const { client, engine } = serve(rich)
+    const { id, contextId } = await client.send(said('go'))
+    const thread = (await engine.findThread({ threadId: contextId }))!
+    const runId = id.split(':').at(-1)!
+    const found = { contextId, thread, record: { taskId: runId, runIds: [runId] } } as unknown as FoundTask
+    const events: (ThreadEvent | LogGap)[] = []
+    for await (const batch of engine.eventBatches({
+      threadId: contextId,
+      after: 0,
+      runId,
+      filter: TASK_EVENTS,
+    }))
+      events.push(...batch)
+    const translated = (cuts: readonly number[]) => {
+      const { translate } = createTranslator(found, 'artifacts')
+      const edges = [0, ...cuts, events.length]
+      return edges.slice(1).flatMap((to, at) => translate(events.slice(edges[at], to)))
+    }
+    const endless = (entries: readonly StreamEntry[]) =>
+      entries.map(({ id, item }) => ({ id, item: { ...item, lastChunk: undefined } }))
+    const endsOf = (entries: readonly StreamEntry[]) =>
+      entries.flatMap(({ id, item }) => (item.type === 'artifact' && item.lastChunk ? [id] : []))
+    const whole = translated([])
+    // Of the first message, of the second, of the report and of the table.
+    expect(endsOf(whole)).toHaveLength(4)
+    expect(new Set(whole.map(({ id }) => id)).size).toBe(whole.length)
+    const cuts = fc.uniqueArray(fc.integer({ min: 1, max: events.length - 1 }))
+    fc.assert(
+      fc.property(cuts, (all) => {
+        const entries = translated(all.toSorted((a, b) => a - b))
+        expect(endless(entries)).toEqual(endless(whole))
+        expect(endsOf(whole)).toEqual(expect.arrayContaining(endsOf(entries)))
+      }),
+    )
+    expect(endsOf(translated(events.map((_, at) => at).slice(1)))).toEqual([])
   })
 
   test('shows nothing of what subagents and tools write', async () => {
@@ -205,7 +289,6 @@ describe('a stream', () => {
       'task submitted',
       'status-update working',
       '= outer words',
-      '+  .',
       'status-update completed final',
     ])
   })
@@ -227,8 +310,7 @@ describe('a stream', () => {
       '= half',
       '+ an',
       '+ answer',
-      '+  .',
-      '=  .',
+      '=',
       'status-update failed final',
     ])
     const task = await client.get(events[0]!.result.id)
@@ -293,11 +375,10 @@ describe('a stream', () => {
       'task submitted',
       '= Sales:',
       '+ data',
-      '+ data so far',
-      '+  .',
+      '+ data',
+      '+ so far',
       '= a,b',
-      '+  .',
-      '= The report is this:  file That is all. .',
+      '= The report is this:  file That is all.',
       'status-update completed final',
     ])
     const { id } = events[0]!.result

@@ -15,7 +15,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')('a React 
     const script = await bundle('cors-page.tsx')
     site = await openScriptPage(script)
     browser = await launchBrowser()
-  }, 30_000)
+  })
   afterAll(async () => {
     await browser?.close()
     await site?.close()

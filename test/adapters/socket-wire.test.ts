@@ -77,7 +77,9 @@ describe('a handshake', () => {
     await turns(20)
     open()
     await Promise.all(peers.map(({ closed }) => closed))
-    await eventually(async () => (await host.server.engine.measure()).subscribers === 0, { timeoutMs: 2_000 })
+    await eventually(async () => (await host.server.engine.measure()).subscribers === 0, {
+      timeoutMs: 30_000,
+    })
     const after = await openSocket(socketUrl(host.origin, 't'))
     expect((await after.command('subscription.subscribe', { channels: ALL_CHANNELS })).type).toBe('success')
   })
@@ -216,9 +218,7 @@ describe('frames', () => {
     expect([1008, 1009]).toContain(closeCode(peer.received()))
   })
 
-  test('a flood of pings is answered by the newest, and fills nothing where nobody reads', {
-    timeout: 30_000,
-  }, async () => {
+  test('a flood of pings is answered by the newest, and fills nothing where nobody reads', async () => {
     const host = await serveAgents({ agents })
     const peer = openRaw(socketUrl(host.origin, 't'))
     await eventually(() => peer.received().length > 0)

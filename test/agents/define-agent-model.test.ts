@@ -1,6 +1,6 @@
 import { Client } from '@langchain/langgraph-sdk'
 import { StreamController } from '@langchain/langgraph-sdk/stream'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
 import { anthropicMessages, gemini, openaiChat } from '../../src/formats/index.ts'
@@ -263,7 +263,7 @@ test('a stream that fails rejects, is shown as an error, and adds nothing to the
   expect(sent[last + 1]).toMatchObject({ event: 'message-start' })
   const { values } = await stateOf(agent, thread)
   expect(values).toMatchObject({ messages: [{ type: 'ai', content: 'Sorry.' }] })
-  await vi.waitFor(() => expect(sink.runs[0]?.error).toBe('broken pipe'))
+  await expect.poll(() => sink.runs[0]?.error).toBe('broken pipe')
   expect(JSON.stringify(sink.runs[0]!.outputs)).toContain('Two ')
 })
 
@@ -313,6 +313,6 @@ test('a cancelled run cancels the stream of the model', async () => {
         if ((data as { event?: string }).event === 'content-block-delta' && pulled >= 3) stop.abort()
     })(),
   ).rejects.toThrow()
-  await vi.waitFor(() => expect(left).toBe(true))
-  await vi.waitFor(() => expect(sink.runs[0]?.error).toBe('Cancelled.'))
+  await expect.poll(() => left).toBe(true)
+  await expect.poll(() => sink.runs[0]?.error).toBe('Cancelled.')
 })

@@ -74,7 +74,13 @@ describe.each(PLACES)('assistants in $name', ({ open }) => {
     const engine = engineOver((await open()).store)
     const assistantId = crypto.randomUUID()
     const made = await createAssistant(engine, ann, { assistantId, graphId: 'old', config: { tags: ['t'] } })
-    expect(made).toMatchObject({ assistantId, graphId: 'agent', name: 'Untitled', version: 1, owner: 'ann' })
+    expect(made).toMatchObject({
+      assistantId,
+      graphId: 'agent',
+      name: 'Untitled',
+      version: 1,
+      owner: '[id]ann',
+    })
     expect(await createAssistant(engine, ann, { assistantId, graphId: 'agent' })).toBeUndefined()
     expect(await findAssistant(engine, bob, assistantId)).toBeUndefined()
     await expect(patchAssistant(engine, bob, assistantId, {})).rejects.toMatchObject({

@@ -91,6 +91,7 @@ const isReady = (port: number): Promise<boolean> =>
 
 const contextOf = (url: string): DeployContext => ({
   deploymentId: 'bench',
+  openUpload: async () => undefined,
   revisionId: 'revision',
   revisionNumber: 1,
   name: 'bench',

@@ -35,6 +35,11 @@ test('a copy that was written from outside shows its branch, and takes no time',
   expect(turnHistories(copied)[0]).toEqual({ forkFrom: 'c', versions: ['i', 'h'], shown: 0, ms: 2000 })
 })
 
+test('a turn that has only begun has no time yet', () => {
+  const [begun] = turnHistories(newestFirst(...TWO_TURNS, 'g<f input'))
+  expect(begun).toEqual({ forkFrom: 'f', versions: ['g'], shown: 0, ms: undefined })
+})
+
 test('a page of the history gives the newest turns only', () => {
   const page = newestFirst(...TWO_TURNS).slice(0, 3)
   expect(turnHistories(page)).toMatchObject([{ forkFrom: 'c', versions: ['f'], shown: 0 }])

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -141,9 +141,13 @@ test('a storage that is durable needs a key for secrets, and keeps its deploymen
   const first = await serve([...allow, ...storage], env)
   const body = JSON.stringify(deployment('kept', pathToFileURL(join(sources, 'missing')).href))
   await fetch(`${first.url}/v2/deployments`, { method: 'POST', headers: json, body })
+  const instance = readFileSync(join(folder, 'dir', 'instance'), 'utf8')
   first.child.kill('SIGINT')
   expect(await first.exit).toBe(0)
   const second = await serve([...allow, ...storage], env)
+  // What a killed process held is known by this name as its own.
+  expect(instance).not.toBe('')
+  expect(readFileSync(join(folder, 'dir', 'instance'), 'utf8')).toBe(instance)
   const { resources } = await (await fetch(`${second.url}/v2/deployments`, { headers: key })).json()
   expect(resources).toMatchObject([{ name: 'kept' }])
 })

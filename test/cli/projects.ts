@@ -74,7 +74,7 @@ export function commandLine() {
   ): Promise<CliServer> {
     const config = join(folder, 'langgraph.json')
     const served = agentwire(['serve', '--config', config, '--port', '0', '--json', ...args], env)
-    const [line] = /^\{.*\}$/m.exec(await served.output(/^\{.*\}$/m))!
+    const [line] = /^\{"url".*\}$/m.exec(await served.output(/^\{"url".*\}$/m))!
     const told = JSON.parse(line)
     return { ...served, told, origin: `http://127.0.0.1:${told.port}` }
   }

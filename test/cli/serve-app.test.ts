@@ -122,7 +122,7 @@ export const auth = new Auth().authenticate(async (request) => {
     const { thread_id } = await client.threads.create()
     const run = await client.runs.create(thread_id, 'agent', { input, webhook: '/done' })
     const told = async () => JSON.parse(await textOf(`${origin}/told`))
-    await expect.poll(told, { timeout: 10_000 }).toMatchObject([{ run_id: run.run_id, status: 'success' }])
+    await expect.poll(told).toMatchObject([{ run_id: run.run_id, status: 'success' }])
     const body = JSON.stringify({ assistant_id: 'agent', input, webhook: '//127.0.0.1/done' })
     expect((await fetch(`${origin}/threads/${thread_id}/runs`, { ...post, body })).status).toBe(400)
   })

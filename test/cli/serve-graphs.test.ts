@@ -1,11 +1,12 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client } from '@langchain/langgraph-sdk'
 import { afterAll, describe, expect, test } from 'vitest'
 import { graphTypes } from '../../cli/serve/graph-types.ts'
 import { oneStep } from '../../src/agents/description.ts'
-import { commandLine, GRAPH } from './projects.ts'
+import { root } from '../package/package.ts'
+import { commandLine, GRAPH, write } from './projects.ts'
 
 const { project, agentwire, serve } = commandLine()
 
@@ -91,18 +92,35 @@ export const graph = (config, runtime) => {
   })
 })
 
-test('--show-errors tells clients what a graph has thrown, in place of an error id', async () => {
+test('clients are told what a graph has thrown in development, else an error id, and the start says which', async () => {
   const failing = GRAPH.replace("'heard'", "(() => { throw new TypeError('no luck') })()")
   const folder = project({ 'langgraph.json': { graphs }, 'graph.js': failing })
-  const problemOf = async (...args: string[]) => {
-    const { origin } = await serve(folder, args)
+  const problemOf = async (args: string[], env: Record<string, string> = {}) => {
+    const { origin, told } = await serve(folder, args, { NODE_ENV: '', ...env })
     const failed = new Client({ apiUrl: origin }).runs.wait(null, 'agent', { input })
-    return failed.then(String, String)
+    return [told.errors, await failed.then(String, String)]
   }
-  expect(await problemOf('--show-errors')).toContain('TypeError: no luck')
-  const hidden = await problemOf()
-  expect(hidden).toContain('Error id')
-  expect(hidden).not.toContain('no luck')
+  const shown = ['text', expect.stringContaining('TypeError: no luck')]
+  const hidden = ['id', expect.stringMatching(/^(?!.*no luck).*Error id/s)]
+  expect(await problemOf([])).toEqual(shown)
+  expect(await problemOf(['--hide-errors'])).toEqual(hidden)
+  expect(await problemOf([], { NODE_ENV: 'production' })).toEqual(hidden)
+  expect(await problemOf(['--host', '0.0.0.0'])).toEqual(hidden)
+  expect(await problemOf(['--host', '0.0.0.0', '--show-errors'])).toEqual(shown)
+})
+
+test('approvals of JavaScript are asked in both spellings, as pages for LangGraph read them', async () => {
+  const asks = "interrupt({ actionRequests: [{ name: 'add', args: {} }], reviewConfigs: [] })"
+  const asking = `import { interrupt } from '@langchain/langgraph'\n${GRAPH.replace("'heard'", asks)}`
+  const { origin } = await serve(project({ 'langgraph.json': { graphs }, 'graph.js': asking }))
+  const client = new Client({ apiUrl: origin })
+  const { thread_id } = await client.threads.create()
+  await client.runs.wait(thread_id, 'agent', { input })
+  const [task] = (await client.threads.getState(thread_id)).tasks
+  expect(task!.interrupts[0]!.value).toMatchObject({
+    actionRequests: [{ name: 'add' }],
+    action_requests: [{ name: 'add' }],
+  })
 })
 
 describe('types of graphs', () => {
@@ -159,6 +177,88 @@ export const getStaticGraphSchema = async (specs) => ({
       const types = graphTypes({ folder, graphs: [entry] })
       expect(await types(entry, described).schemas()).toEqual(unknown)
     }
+  })
+
+  test('are those that the compiler of the project reads, where there is no parser of LangGraph', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'agentwire-types-'))
+    folders.push(folder)
+    mkdirSync(join(folder, 'node_modules/@langchain'), { recursive: true })
+    for (const name of ['typescript', '@langchain/core', '@langchain/langgraph', 'zod', 'langchain'])
+      symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
+    write(folder, {
+      'tsconfig.json': { compilerOptions: { strict: false, types: [] } },
+      'state.ts': `
+import { BaseMessage } from '@langchain/core/messages'
+import { Annotation, messagesStateReducer } from '@langchain/langgraph'
+export const State = Annotation.Root({
+  messages: Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] }),
+  list: Annotation<string[]>({ reducer: (a: string[], b: string[]) => a.concat(b), default: () => [] }),
+  trip: Annotation<{ from: Date, how?: 'train' | 'ship' | null, at: [string, number], seats: Record<string, number>, next?: Trip } | undefined>,
+  sure: Annotation<boolean>,
+})
+export interface Trip {
+  /** Where it goes. */
+  readonly to: string
+  readonly next?: Trip
+}
+`,
+      'graph.ts': `
+import { Annotation, MessagesAnnotation, StateGraph } from '@langchain/langgraph'
+import { State } from './state.js'
+const node = () => ({})
+const Context = Annotation.Root({ model: Annotation<'small' | 'large'> })
+const Input = Annotation.Root({ count: Annotation<number> })
+const Output = Annotation.Root({ sure: Annotation<boolean> })
+export const graph = new StateGraph({ stateSchema: State, input: Input, output: Output }, Context).addNode('node', node).addEdge('__start__', 'node').compile()
+const trip = new StateGraph(Annotation.Root({ city: Annotation<'here' | 'there'> })).addNode('twice', graph).addEdge('__start__', 'twice').compile()
+export const uncompiled = new StateGraph(MessagesAnnotation).addNode('trip', trip).addNode('twice', trip).addNode('node', node).addEdge('__start__', 'node')
+export const make = async () => uncompiled
+export const nothing: any = 1
+`,
+    })
+    const entryOf = (symbol: string) => ({ ...entry, name: symbol, file: './graph.ts', symbol })
+    const graphs = ['graph', 'uncompiled', 'make', 'nothing'].map(entryOf)
+    const types = graphTypes({ folder, graphs })
+    const read = (symbol: string) => types(entryOf(symbol), oneStep('a')).schemas()
+    const messages = { type: 'array', items: { title: 'Message' }, langgraph_type: 'messages' }
+    const { input, output, state, config } = await read('graph')
+    expect(input).toMatchObject({ type: 'object', properties: { count: { type: 'number' } } })
+    expect(output).toMatchObject({ properties: { sure: { type: 'boolean' } }, required: ['sure'] })
+    expect(config).toMatchObject({ properties: { model: { type: 'string', enum: ['small', 'large'] } } })
+    expect(state).toMatchObject({
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      properties: {
+        messages,
+        list: { type: 'array', items: { type: 'string' } },
+        trip: {
+          properties: {
+            from: { type: 'string', format: 'date-time' },
+            how: { anyOf: [{ type: 'string', enum: ['train', 'ship'] }, { type: 'null' }] },
+            at: { type: 'array', items: [{ type: 'string' }, { type: 'number' }], minItems: 2, maxItems: 2 },
+            seats: { additionalProperties: { type: 'number' } },
+            next: { properties: { to: { type: 'string', description: 'Where it goes.' }, next: {} } },
+          },
+          required: ['from', 'at', 'seats'],
+        },
+      },
+      required: ['messages', 'list', 'sure'],
+    })
+    for (const symbol of ['uncompiled', 'make'])
+      expect(await read(symbol)).toMatchObject({
+        input: { properties: { messages } },
+        state: { properties: { messages } },
+        config: null,
+      })
+    expect(await read('nothing')).toEqual(unknown)
+    const nodes = {
+      ...oneStep('a'),
+      subgraphs: async () => ({ trip: unknown, 'trip|twice': unknown, none: unknown }),
+    }
+    const subgraphs = await types(entryOf('uncompiled'), nodes).subgraphs({ recurse: true })
+    expect(subgraphs).toMatchObject({
+      trip: { state: { properties: { city: { enum: ['here', 'there'] } } } },
+    })
+    expect([subgraphs['trip|twice'], subgraphs.none]).toEqual([unknown, unknown])
   })
 
   test('are those that the parser of LangGraph reads', { timeout: 180_000 }, async () => {

@@ -191,7 +191,9 @@ test('it prints what it serves, and PORT and HOST name the place', async () => {
   const text = await served.output(/Not supported: checkpointer/)
   expect(text).toContain(`agentwire serves langgraph.json on http://[::1]:${port}\n`)
   expect(text).toMatch(/agents +agent\n/)
-  expect(text).toMatch(/storage +the memory of this process: a restart forgets all threads\n/)
+  expect(text).toMatch(
+    /storage +the memory of this process: a restart forgets all threads; --storage agents.db keeps them\n/,
+  )
   expect(text).toMatch(/auth +none/)
   expect(text).toMatch(/Not supported: store\.index\.embed: /)
   expect((await fetch(`http://[::1]:${port}/ok`)).status).toBe(200)
@@ -244,11 +246,6 @@ test.each([
       'b.js': '\nthrow new Error("no key")',
     },
     /graphs\.a: \.\/a\.ts cannot be loaded: no key\.\n +at .*b\.js:2/,
-  ],
-  [
-    'an environment that is not there',
-    { 'langgraph.json': { graphs: { a: './a.ts' }, env: '.env' } },
-    /env names .*\.env, which cannot be read/,
   ],
   [
     'a variable that is not set',

@@ -670,6 +670,11 @@ const faults: readonly (readonly [name: string, fault: Fault, ...rules: readonly
     ),
     'requests.large',
   ],
+  [
+    'the origin of a page is not looked at',
+    asked((_, { headers }) => ({ headers: without(headers, 'origin') })),
+    'requests.other-origin',
+  ],
 ]
 
 const ALL_CHANNELS = [

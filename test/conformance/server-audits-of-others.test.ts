@@ -87,6 +87,7 @@ const MISSED = [
   'SHOULD requests.ids',
   'SHOULD requests.deep',
   'SHOULD requests.large',
+  'SHOULD requests.other-origin',
   'MUST sockets.path',
   'MUST sockets.answer-first',
   'MUST sockets.replay',
@@ -136,6 +137,6 @@ test('the rules that @langchain/langgraph-api does not hold', { timeout: 120_000
   expect(MISSED.filter((name) => !missed.some((one) => nameOf(one) === name))).toEqual([])
   for (const { detail, durationMs } of missed) {
     expect(detail).toMatch(/./)
-    expect(durationMs).toBeLessThan(12_000)
+    expect(durationMs).toBeLessThan(30_000)
   }
 })

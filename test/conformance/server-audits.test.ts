@@ -118,7 +118,7 @@ describe('the suite', () => {
     const start = performance.now()
     const options = { baseUrl, fetch: silent, ...audited, timeoutMs: 100, concurrency: 200 }
     const results = await runServerAudits(options)
-    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(performance.now() - start).toBeLessThan(60_000)
     expect(results.every(({ passed }) => !passed)).toBe(true)
   })
 

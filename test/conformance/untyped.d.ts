@@ -11,3 +11,4 @@ declare module 'express' {
 }
 declare module 'express4'
 declare module 'compression'
+declare module 'cors'

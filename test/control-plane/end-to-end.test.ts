@@ -148,7 +148,7 @@ test('the whole life of a deployment from a git repository', async () => {
     .poll(
       async () => (await fetch(`${base}/v2/deployments/${id}`, { headers: { 'x-api-key': KEY } })).status,
       {
-        timeout: 15_000,
+        timeout: 30_000,
       },
     )
     .toBe(404)

@@ -24,8 +24,13 @@ const durable = () => {
   return { ...store, capabilities: { ...store.capabilities, durable: true } }
 }
 
+const JSON_TYPE = { 'content-type': 'application/json' }
 const post = (path: string, body: unknown) =>
-  new Request(`http://control.test${path}`, { method: 'POST', body: JSON.stringify(body) })
+  new Request(`http://control.test${path}`, {
+    method: 'POST',
+    headers: JSON_TYPE,
+    body: JSON.stringify(body),
+  })
 const get = (path: string) => new Request(`http://control.test${path}`)
 
 describe('the key of the secrets', () => {
@@ -135,7 +140,7 @@ test('larger bodies are 413, and bodies that are no JSON are 422 for everybody',
   const large = await plane.fetch(post('/v2/deployments', { ...GITHUB, name: 'x'.repeat(200) }))
   expect(large.status).toBe(413)
   const broken = await plane.fetch(
-    new Request('http://control.test/v2/deployments', { method: 'POST', body: '{' }),
+    new Request('http://control.test/v2/deployments', { method: 'POST', headers: JSON_TYPE, body: '{' }),
   )
   expect(broken.status).toBe(422)
   expect((await broken.json()).detail).toMatchObject([{ type: 'json_invalid', loc: ['body', 1] }])

@@ -14,6 +14,7 @@ import {
   putRevision,
   REVISIONS,
 } from '../../src/control-plane/records/stored.ts'
+import { createUploads } from '../../src/control-plane/records/uploads/uploads.ts'
 import { createSecretBox } from '../../src/control-plane/secrets/secret-box.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 
@@ -37,6 +38,7 @@ export function openContext(store: Store, opsOf?: OpsOf) {
     secrets: createSecretBox({ key: Buffer.alloc(32, 7).toString('base64') }),
     showSecrets: 'masked',
     logs,
+    uploads: createUploads(store, Date.now),
     wake() {},
     auth: undefined,
     integrations: undefined,

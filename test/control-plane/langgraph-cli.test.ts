@@ -1,7 +1,11 @@
 import { mkdirSync } from 'node:fs'
+import { createServer, request } from 'node:http'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openStorage } from '../../src/storage/open.ts'
 import { chat } from '../cli/projects.ts'
+import { postgres, redis } from '../kit/backends.ts'
+import { openServer } from '../kit/listen.ts'
 import { type Program, programs } from '../kit/program.ts'
 import { root } from '../package/package.ts'
 import { KEY, serveControlPlane, writeProject } from './support/deploying.ts'
@@ -20,8 +24,10 @@ beforeAll(async () => {
 })
 afterAll(() => served?.close())
 
-const cli = (...args: readonly string[]): Program =>
-  spawn(process.execPath, [CLI, 'deploy', ...args, '--host-url', served.base, '--api-key', KEY], {
+const cli = (...args: readonly string[]): Program => cliAt(served.base, ...args)
+
+const cliAt = (base: string, ...args: readonly string[]): Program =>
+  spawn(process.execPath, [CLI, 'deploy', ...args, '--host-url', base, '--api-key', KEY], {
     ...process.env,
     LANGSMITH_TENANT_ID: undefined,
     LANGGRAPH_CLI_NO_ANALYTICS: '1',
@@ -85,5 +91,58 @@ test('deploy --remote, list, revisions list, logs and delete succeed, and a fail
   )
   await text(cli('logs', '--deployment-id', id))
   await text(cli('delete', id, '--force'))
-  await expect.poll(list, { timeout: 15_000 }).toEqual([])
+  await expect.poll(list).toEqual([])
 }, 180_000)
+
+/** Sends each request to the next one, as load balancers do, with the host that the client has called. */
+async function roundRobin(origins: readonly string[]) {
+  let turn = 0
+  const server = createServer((req, res) => {
+    const { hostname, port } = new URL(origins[turn++ % origins.length]!)
+    const { method, url: path, headers } = req
+    const sent = request({ hostname, port, method, path, headers }, (answer) => {
+      res.writeHead(answer.statusCode!, answer.headers)
+      answer.pipe(res)
+    })
+    sent.on('error', () => res.destroy())
+    req.pipe(sent)
+  })
+  return openServer(server)
+}
+
+describe.each([postgres, redis])('two instances over one $name, each with a folder of its own', (backend) => {
+  test.skipIf(!backend.installed())(
+    'deploy --remote succeeds time after time, whichever of them gets which request',
+    async () => {
+      const database = await backend.create()
+      const storages = await Promise.all([openStorage(database.url), openStorage(database.url)])
+      await storages[0]!.setup()
+      const secrets = { key: Buffer.alloc(32, 7).toString('base64') }
+      const instances = await Promise.all(
+        storages.map(({ store }) => serveControlPlane({ store, secrets, basePath: '/' })),
+      )
+      const balancer = await roundRobin(instances.map(({ base }) => base))
+      onTestFinished(async () => {
+        await balancer.close()
+        for (const instance of instances) await instance.close()
+        for (const storage of storages) await storage.close()
+        await database.remove()
+      })
+      const folder = join(instances[0]!.place, 'project')
+      mkdirSync(folder)
+      const headers = { 'x-api-key': KEY }
+      for (const word of ['one', 'two', 'three', 'four']) {
+        writeProject(folder, `'${word}'`)
+        const config = join(folder, 'langgraph.json')
+        const name = word === 'four' ? 'another' : 'the-same'
+        await text(
+          cliAt(balancer.origin, '--remote', '--no-input', '--json', '--name', name, '--config', config),
+        )
+        const list = await (await fetch(`${balancer.origin}/v2/deployments?name=${name}`, { headers })).json()
+        const [deployment] = (list as { resources: { source_config: { custom_url: string } }[] }).resources
+        expect((await chat(deployment!.source_config.custom_url, 'agent')).texts[1]).toBe(`${word} hello`)
+      }
+    },
+    240_000,
+  )
+})

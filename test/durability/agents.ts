@@ -28,6 +28,8 @@ export interface StepsInput {
   readonly count: number
   readonly stepMs: number
   readonly askAt?: number
+  /** How many characters each step writes to the state beside its note. */
+  readonly ballast?: number
 }
 
 /** The input of `asking`. */
@@ -62,6 +64,7 @@ const tokens = defineAgent<TokensInput>({
 
 /** A plain function that streams its numbers in one message. */
 const talk = defineAgent<TokensInput>({
+  inputKeys: ['count', 'everyMs'],
   async run({ input, message }) {
     const words = message()
     for (let n = 0; n < input.count; n++) {
@@ -75,6 +78,7 @@ const talk = defineAgent<TokensInput>({
 /** A function that can be continued: a message, then one beside an artifact, both of which have its numbers. */
 const letter = defineAgent<TokensInput>({
   resumable: true,
+  inputKeys: ['count', 'everyMs'],
   async run({ input, message, artifact }) {
     await message('Let me write.')
     const [words, table] = [message(), artifact({ id: 'table', name: 'Table' })]
@@ -92,6 +96,8 @@ const Steps = Annotation.Root({
   count: Annotation<number>,
   stepMs: Annotation<number>,
   askAt: Annotation<number | undefined>,
+  ballast: Annotation<number | undefined>,
+  weight: Annotation<string>,
   log: Annotation<string[]>({ reducer: (before, after) => before.concat(after), default: () => [] }),
 })
 
@@ -105,7 +111,8 @@ const steps = new StateGraph(Steps)
       config.writer?.(token)
       await sleep(state.stepMs / 2)
     }
-    return { log: [`${n}${answer}@${process.pid}`] }
+    const weight = state.ballast ? { weight: String(n % 10).repeat(state.ballast) } : {}
+    return { log: [`${n}${answer}@${process.pid}`], ...weight }
   })
   .addEdge(START, 'step')
   .addConditionalEdges('step', ({ log, count }) => (log.length < count ? 'step' : END), ['step', END])

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import { topicOf } from '../../src/runs/log/frame.ts'
-import { loadRun } from '../../src/runs/records/records.ts'
+import { loadRun, loadThread } from '../../src/runs/records/records.ts'
+import type { CheckpointTuple } from '../../src/storage/checkpointer/checkpointer.ts'
 import type { OpenedStorage } from '../../src/storage/open.ts'
 import { isEndOf, tokenOf, type WireEvent } from '../kit/events.ts'
 import type { Token } from './agents.ts'
@@ -126,6 +127,34 @@ export async function expectChain(
     expect(log.length - before.length).toBeLessThanOrEqual(1)
   }
   return chain.at(-1)?.log ?? []
+}
+
+/**
+ * Expects that the state of a thread without forks has the checkpoints of all runs that were completed, and none of a run that was
+ * rolled back.
+ */
+export async function expectLineage(
+  { store, checkpointer }: OpenedStorage,
+  threadId: string,
+  runs: Iterable<string>,
+): Promise<void> {
+  const tuples = new Map<string, CheckpointTuple>()
+  for await (const tuple of checkpointer.list({ configurable: { thread_id: threadId, checkpoint_ns: '' } }))
+    tuples.set(tuple.checkpoint.id, tuple)
+  const thread = (await loadThread(store, threadId))!.record
+  const writers = new Set<unknown>()
+  let id = thread.restoredCheckpointId ?? tuples.keys().next().value
+  while (id !== undefined) {
+    const { metadata, parentConfig }: CheckpointTuple = tuples.get(id)!
+    writers.add((metadata as { readonly run_id?: unknown } | undefined)?.run_id)
+    id = parentConfig?.configurable?.checkpoint_id as string | undefined
+  }
+  for (const run of runs) {
+    const { status, cancel } = (await loadRun(store, threadId, run))!.record
+    if (status === 'success') expect(writers.has(run), `completed run ${run} in ${threadId}`).toBe(true)
+    if (status === 'interrupted' && cancel === 'rollback')
+      expect(writers.has(run), `undone run ${run} in ${threadId}`).toBe(false)
+  }
 }
 
 /** The steps in a state's log without their processes: `0`, `1`, `2=yes`, … */

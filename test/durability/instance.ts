@@ -4,10 +4,13 @@ import { retryUnavailable } from '../../src/storage/checkpointer/retrying.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { agents } from './agents.ts'
 import type { FromInstance, InstanceOptions } from './process.ts'
+import { keepBadTime, slowed } from './strain.ts'
 
 /** One instance of a server in a process of its own, which ends when its parent does. */
 
-const { storageUrl, port, leaseTtlMs, drainMs, deadlineMs } = JSON.parse(process.argv[2]!) as InstanceOptions
+const options = JSON.parse(process.argv[2]!) as InstanceOptions
+const { storageUrl, port, leaseTtlMs, drainMs, deadlineMs, clock, isSlow } = options
+if (clock) keepBadTime(clock)
 
 const tell = (message: FromInstance) => {
   if (process.connected) process.send?.(message)
@@ -17,7 +20,8 @@ const report = (error: unknown) => {
   tell({ kind: 'error', text: `${name}: ${message}\n${stack}` })
 }
 
-const storage = await openStorage(storageUrl, { deadlineMs })
+const opened = await openStorage(storageUrl, { deadlineMs })
+const storage = isSlow ? slowed(opened) : opened
 // The setup may take longer than a short deadline, which is meant for what follows.
 await retryUnavailable(30_000, () => storage.setup())
 /** Tells the parent when an agent has returned from its run. */

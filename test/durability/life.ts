@@ -17,6 +17,10 @@ export interface Life {
   readonly answers: { readonly taken: Set<string>; readonly refused: Set<string> }
   /** Whether a fork, a written state or a rollback may have made the checkpoints a tree. */
   branched: boolean
+  /** Whether runs may begin at earlier checkpoints, which leaves those after them in no state. */
+  readonly forks: boolean
+  /** Whether its states are large. */
+  readonly large: boolean
   deleted: boolean
 }
 
@@ -31,6 +35,8 @@ const NO_ANSWER = [
   'no_such_run',
   'outcome_unknown',
 ]
+/** Characters. */
+const LARGE = 200_000
 let keys = 0
 
 /** Does one thing after the other to a thread, at random, until `over`. */
@@ -43,14 +49,15 @@ export async function live(life: Life, origin: Origin, over: () => boolean): Pro
 
 type Action = (life: Life, origin: Origin) => Promise<void>
 
-function chooseAction({ follower }: Life): Action {
+function chooseAction({ follower, forks }: Life): Action {
   const dice = Math.random()
   if (dice < 0.01) return remove
   const waits = follower.seen.findLast(isRoot)?.params.data.event === 'interrupted'
   if (dice < (waits ? 0.85 : 0.1)) return respond
-  if (dice < 0.8) return start
+  if (dice < 0.6) return start
+  if (dice < 0.8) return undo
   if (dice < 0.9) return cancel
-  return dice < 0.95 ? fork : write
+  return dice < 0.95 && forks ? fork : write
 }
 
 async function start(life: Life, origin: Origin): Promise<void> {
@@ -63,11 +70,12 @@ async function start(life: Life, origin: Origin): Promise<void> {
   })
 }
 
-function inputOf({ assistant, follower }: Life): StepsInput | TokensInput {
+function inputOf({ assistant, follower, large }: Life): StepsInput | TokensInput {
   if (assistant !== 'steps') return { count: 5 + randomMs(100), everyMs: 2 }
   const last = follower.seen.findLast(({ method }) => method === 'custom')
   const next = last ? (last.params.data.payload as Token).n + 1 : 0
-  return { count: next + 1 + randomMs(6), stepMs: 10 + randomMs(60), askAt: next + randomMs(6) }
+  const ballast = large ? { ballast: LARGE } : {}
+  return { count: next + 1 + randomMs(6), stepMs: 10 + randomMs(60), askAt: next + randomMs(6), ...ballast }
 }
 
 /** Answers the newest question, which may have its answer already. */
@@ -80,10 +88,19 @@ async function respond(life: Life, origin: Origin): Promise<void> {
   life.answers[taken ? 'taken' : 'refused'].add(response)
 }
 
-async function cancel(life: Life, origin: Origin): Promise<void> {
+/** Rolls a run back in the middle of its work, and starts the next one at once. */
+async function undo(life: Life, origin: Origin): Promise<void> {
+  await start(life, origin)
+  await sleep(randomMs(200))
+  await stop(life, origin, 'rollback')
+  await start(life, origin)
+}
+
+const cancel: Action = (life, origin) => stop(life, origin, pick(['interrupt', 'interrupt', 'rollback']))
+
+async function stop(life: Life, origin: Origin, action: string): Promise<void> {
   const runId = [...life.runs].at(-1)
   if (!runId) return
-  const action = pick(['interrupt', 'interrupt', 'rollback'])
   if (action === 'rollback') life.branched = true
   const { status } = await send(() =>
     request(origin(), 'POST', `/threads/${life.threadId}/runs/${runId}/cancel?action=${action}`),

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { afterAll } from 'vitest'
+import type { BadClock } from './strain.ts'
 
 export interface InstanceOptions {
   readonly storageUrl: string
@@ -12,6 +13,10 @@ export interface InstanceOptions {
   readonly drainMs: number
   /** The time that one call to the storage may take, in milliseconds. */
   readonly deadlineMs: number
+  /** The clock that the process has. Default: the machine's. */
+  readonly clock?: BadClock
+  /** Whether its writes are slow at times. Default false. */
+  readonly isSlow?: boolean
 }
 
 /** A message of an instance to its parent. */

@@ -72,7 +72,7 @@ describe.runIf(postgres.installed())('web sockets on two instances over Postgres
     expect((await commandOver(a.origin, threadId, 'agent.getTree', { run_id: second })).tree.status).toBe(
       'completed',
     )
-  }, 30_000)
+  })
 
   test('kill -9 of the instance of a run: the other goes on with it, and all sockets get the whole', async () => {
     const threadId = scene.thread()
@@ -90,11 +90,11 @@ describe.runIf(postgres.installed())('web sockets on two instances over Postgres
     expect(endOf(log, run), whyOf(log, run)).toBe('completed')
     expectHandedOn(log, run)
     expect(new Set(log.filter(isToken).map(({ params }) => params.data.payload.pid)).size).toBe(2)
-    await eventually(() => hasEnded(run)(sdk.seen), { timeoutMs: 10_000, what: 'The end of the run' })
+    await eventually(() => hasEnded(run)(sdk.seen), { timeoutMs: 30_000, what: 'The end of the run' })
     expectAllOf(log, sdk)
     await sdk.close()
     await proxy.close()
-  }, 30_000)
+  })
 
   test('kill -9 of the instance of sockets: their clients come back to the other for the rest', async () => {
     const threadId = scene.thread()
@@ -116,12 +116,12 @@ describe.runIf(postgres.installed())('web sockets on two instances over Postgres
     expect(endOf(log, run)).toBe('completed')
     expect(log.length).toBeGreaterThan(missed)
     for (const follower of followers) expect(follower.reconnects).toBeGreaterThan(0)
-    await eventually(() => hasEnded(run)(sdk.seen), { timeoutMs: 10_000, what: 'The end of the run' })
+    await eventually(() => hasEnded(run)(sdk.seen), { timeoutMs: 30_000, what: 'The end of the run' })
     expectAllOf(log, sdk)
     await sdk.close()
     await proxy.close()
     expect([a.errors, b.errors]).toEqual([[], []])
-  }, 30_000)
+  })
 })
 
 const isToken = ({ method }: WireEvent): boolean => method === 'custom'

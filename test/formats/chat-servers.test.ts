@@ -332,3 +332,19 @@ test('a request with a model and a prompt alone asks for a completion', () => {
   expect(detectFormat(formats, [{ model: 'm', prompt: 'Once' }])?.name).toBe('openaiChat')
   expect(detectFormat(formats, [{ model: 'm', prompt: ['a', 'b'] }])?.name).toBe('openaiChat')
 })
+
+test('Snowflake sends the fields of a spoken answer with every written one, which say nothing', () => {
+  for (const audio of [
+    {},
+    { id: '', data: '', transcript: '', expires_at: 0 },
+    { id: null, expires_at: 0 },
+  ]) {
+    const message = { role: 'assistant', content: 'Hi', audio }
+    const text = [{ type: 'text', text: 'Hi' }]
+    const response = { id: 'c', model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+    expect(whole(openaiChat, response).messages[0]!.content).toEqual(text)
+    expect(
+      read(chunk({ role: 'assistant', content: 'H', audio }), chunk({ content: 'i', audio })).content,
+    ).toEqual(text)
+  }
+})

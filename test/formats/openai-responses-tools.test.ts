@@ -77,6 +77,38 @@ test.each<[string, Parameters<typeof eventsOf>, object[], string]>([
     'stop',
   ],
   [
+    'searches for tools that OpenAI runs, with ids of calls of their own',
+    [
+      { ...OWN_SEARCH, execution: 'server' } as never,
+      { ...OWN_SEARCH, execution: 'server', id: 'tsc_2', call_id: 'c2' } as never,
+      { type: 'tool_search_output', id: 'tso_1', call_id: 'c1', execution: 'server', tools: [SHIP] } as never,
+    ],
+    [
+      {
+        type: 'serverToolCall',
+        id: 'tsc_1',
+        name: 'tool_search',
+        args: { query: 'ships' },
+        extras: { type: 'tool_search_call', execution: 'server', call_id: 'c1' },
+      },
+      {
+        type: 'serverToolCall',
+        id: 'tsc_2',
+        name: 'tool_search',
+        args: { query: 'ships' },
+        extras: { type: 'tool_search_call', execution: 'server', call_id: 'c2' },
+      },
+      {
+        type: 'serverToolResult',
+        toolCallId: 'tsc_1',
+        status: 'success',
+        output: [SHIP],
+        extras: { type: 'tool_search_output', id: 'tso_1', execution: 'server', call_id: 'c1' },
+      },
+    ],
+    'stop',
+  ],
+  [
     'a search of xAI is run by the provider, under each of its types',
     [
       {
@@ -102,14 +134,14 @@ test.each<[string, Parameters<typeof eventsOf>, object[], string]>([
         id: 'xs_1',
         name: 'x_search',
         args: { query: 'ships' },
-        extras: { type: 'x_search_call' },
+        extras: { type: 'x_search_call', call_id: 'c1' },
       },
       {
         type: 'serverToolCall',
         id: 'ctc_1',
         name: 'x_keyword_search',
         args: { input: '{"query":"ships"}' },
-        extras: { type: 'custom_tool_call' },
+        extras: { type: 'custom_tool_call', call_id: 'c2' },
       },
     ],
     'stop',

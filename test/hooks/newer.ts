@@ -104,7 +104,7 @@ export function newer(open: OpenTab): void {
     const found = async () => {
       await tab.shows({ loading: false, subagents: ['researcher complete'] })
       const part = tab.page.locator('p').first()
-      await expect.poll(() => part.textContent(), { timeout: 10_000 }).toMatch(/tool: 5 \| ai: x is 5$/)
+      await expect.poll(() => part.textContent()).toMatch(/tool: 5 \| ai: x is 5$/)
     }
     await found()
     await tab.page.reload()

@@ -136,7 +136,7 @@ export function older(open: OpenTab): void {
     await tab.page.close()
     const runs = async () => (await host.thread(id).get('/runs')).body
     if (onDisconnect === 'continue') release()
-    await expect.poll(runs, { timeout: 10_000 }).toMatchObject([{ status }])
+    await expect.poll(runs).toMatchObject([{ status }])
   })
 
   test.each([false, true])('stop cancels the run, with reconnectOnMount %s', async (reconnectOnMount) => {
@@ -147,7 +147,7 @@ export function older(open: OpenTab): void {
     await tab.shows(HALF)
     await tab.call('stop')
     await tab.shows({ loading: false, error: null })
-    await expect.poll(() => runs(tab), { timeout: 10_000 }).toMatchObject([{ status: 'interrupted' }])
+    await expect.poll(() => runs(tab)).toMatchObject([{ status: 'interrupted' }])
   })
 
   test('streamSubgraphs tells what happens within a subgraph, with its namespace', async () => {
@@ -227,8 +227,7 @@ export function older(open: OpenTab): void {
       await reached
       await tab.shows(HALF)
       const next = tab.say('Ho', { multitaskStrategy, onDisconnect: 'continue' })
-      if (multitaskStrategy === 'interrupt')
-        await expect.poll(async () => (await runs(tab)).length, { timeout: 10_000 }).toBe(2)
+      if (multitaskStrategy === 'interrupt') await expect.poll(async () => (await runs(tab)).length).toBe(2)
       release()
       await next
       await tab.shows({ loading: false, messages: expect.arrayContaining(['human: Ho']) })

@@ -76,7 +76,7 @@ async function openTab(browser: Browser, url: string, allowed?: RegExp): Promise
     call,
     say: (text, ...more) => call('submit', { messages: [{ type: 'human', content: text }] }, ...more),
     shown,
-    shows: (expected) => expect.poll(shown, { timeout: 10_000 }).toMatchObject(expected),
+    shows: (expected) => expect.poll(shown).toMatchObject(expected),
     threadId: async () => (await shown()).threadId,
     told: (name) => page.evaluate((wanted) => window.told.filter(([told]) => told === wanted), name),
   }

@@ -381,7 +381,7 @@ describe('close', () => {
     const onClose = vi.fn(() => new Promise<void>((resolve) => void (finish = resolve)))
     const { close } = probe({ onClose })
     const closing = Promise.all([close(), close()])
-    await vi.waitFor(() => expect(onClose).toHaveBeenCalled())
+    await expect.poll(() => onClose).toHaveBeenCalled()
     expect(await Promise.race([closing, 'waiting'])).toBe('waiting')
     finish()
     await closing

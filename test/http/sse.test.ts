@@ -218,7 +218,7 @@ describe('sseResponse', () => {
     const { read, cancel } = readerOf(sseResponse(source, { ticker, signal: client.signal }))
     await read()
     const pending = read()
-    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    await expect.poll(() => asked).toHaveLength(1)
     await cancel()
     await cancel()
     client.abort()
@@ -236,7 +236,7 @@ describe('sseResponse', () => {
     const { read } = readerOf(sseResponse(source, { signal: client.signal }))
     await read()
     const pending = read()
-    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    await expect.poll(() => asked).toHaveLength(1)
     client.abort(new Error('gone'))
     asked[0]!.reject(new Error('too late to matter'))
     await expect(pending).rejects.toThrow('gone')
@@ -272,7 +272,7 @@ describe('heartbeats', () => {
     await read()
     for (let beat = 0; beat < 3; beat++) {
       const pending = read()
-      await vi.waitFor(() => expect(asked).toHaveLength(1))
+      await expect.poll(() => asked).toHaveLength(1)
       ticker.tick()
       expect(await pending).toBe(HEARTBEAT)
     }

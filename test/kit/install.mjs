@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -56,4 +56,29 @@ export function run(command, args, cwd, env = process.env) {
   const { status, error } = spawnSync(command, args, { cwd, env, stdio: 'inherit' })
   if (error) throw error
   return status ?? 1
+}
+
+/**
+ * Copies what tests need beside packages.
+ *
+ * @param {string} folder
+ */
+export function copySources(folder) {
+  for (const name of [
+    'src',
+    'adapters',
+    'cli',
+    'test',
+    'examples',
+    'docs',
+    'README.md',
+    'package.json',
+    'tsconfig.json',
+    'vitest.config.ts',
+    'devtools-page.config.ts',
+  ])
+    cpSync(join(ROOT, name), join(folder, name), {
+      recursive: true,
+      filter: (path) => !path.includes('/node_modules') && !path.includes('/.next'),
+    })
 }

@@ -8,7 +8,7 @@ import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { type MemoryStoreOptions, memoryStore } from '../../src/storage/memory/store.ts'
 import { sqliteStorage } from '../../src/storage/sqlite/sqlite.ts'
 import type { RetentionOptions } from '../../src/storage/store/retention.ts'
-import type { Store } from '../../src/storage/store/store.ts'
+import type { Change, Store } from '../../src/storage/store/store.ts'
 
 /** The store and the checkpointer of one instance of a server. */
 export interface Place {
@@ -41,7 +41,7 @@ export function sharedFile(bounds: RetentionOptions = {}): Shared {
 }
 
 /** Called for each call to the storage, before it is made and after it was done. It may kill the process. */
-export type OnCall = (name: string, moment: 'before' | 'after') => void
+export type OnCall = (name: string, moment: 'before' | 'after', args: readonly unknown[]) => void
 
 /** The storage of a process that can be killed at any call. Afterwards no call reaches the storage, and no answer comes back. */
 export function killable({ store, checkpointer }: Place, onCall: OnCall = () => {}) {
@@ -52,10 +52,10 @@ export function killable({ store, checkpointer }: Place, onCall: OnCall = () => 
   const wrap =
     <Args extends unknown[], Result>(name: string, method: (...args: Args) => Promise<Result>) =>
     async (...args: Args): Promise<Result> => {
-      onCall(name, 'before')
+      onCall(name, 'before', args)
       assertAlive()
       const result = await method(...args)
-      onCall(name, 'after')
+      onCall(name, 'after', args)
       assertAlive()
       return result
     }
@@ -87,6 +87,18 @@ export function killable({ store, checkpointer }: Place, onCall: OnCall = () => 
   }
   return { place, kill }
 }
+
+/** The storage of a process that is lost as soon as it has marked a thread as being deleted. */
+export function lostInDeletion(place: Place): Place {
+  const { place: doomed, kill } = killable(place, (name, moment, [, change]) => {
+    if (name !== 'commit' || moment === 'before') return
+    const { ops } = change as Change
+    if (ops.some((op) => op.op === 'put' && op.collection === 'threads' && isDeleting(op.value))) kill()
+  })
+  return doomed
+}
+
+const isDeleting = (thread: unknown): boolean => (thread as { readonly deleting: boolean }).deleting
 
 /** The storages that instances in one process can share. */
 export const SHARED = {

@@ -54,6 +54,16 @@ export const EVENTS: { readonly [Type in ServerEvent['type']]: Extract<ServerEve
     missed: 0,
     at: 1_000,
   },
+  'delivery.failed': {
+    type: 'delivery.failed',
+    kind: 'a2a_push',
+    threadId: 'thread-1',
+    runId: 'run-1',
+    host: 'thread-1',
+    failures: 1,
+    error: new Error('thread-1'),
+    at: 1_000,
+  },
   'store.away': { type: 'store.away', error: new Error('thread-1'), at: 1 },
   'store.back': { type: 'store.back', awayMs: 1, at: 2 },
   'request.refused': {

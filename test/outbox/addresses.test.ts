@@ -2,12 +2,18 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { reachOf } from '../../src/outbox/delivery/address.ts'
 import { checkAddresses, checkUrl } from '../../src/outbox/delivery/check-url.ts'
+import { createDelivery } from '../../src/outbox/delivery/delivery.ts'
 import { DeliveryError } from '../../src/outbox/delivery/errors.ts'
 
 /** Why a URL is refused, or undefined. */
-function refusal(url: string, allowLoopback = false): string | undefined {
+function refusal(
+  url: string,
+  allowLoopback = false,
+  allow: readonly string[] = [],
+  isResolved = true,
+): string | undefined {
   try {
-    checkUrl(url, { allowLoopback })
+    checkUrl(url, { allowLoopback, allow }, isResolved)
   } catch (error) {
     expect(error).toBeInstanceOf(DeliveryError)
     expect((error as DeliveryError).retryable).toBe(false)
@@ -378,5 +384,74 @@ describe('addresses of a name', () => {
     checkAddresses(['8.8.8.8', '2606:4700::1111'], {})
     checkAddresses(['2606:4700:0:0::0.0.17.17'], {})
     checkAddresses(['8.8.8.8', '127.0.0.1', '::1'], { allowLoopback: true })
+  })
+})
+
+describe('what an operator allows', () => {
+  const VPC = ['10.20.0.0/16', 'fd00:ec2::/32', '192.168.1.9', 'hooks.corp.internal', '*.svc.cluster.local']
+  test.each([
+    ['http://10.20.255.255/', true],
+    ['http://10.21.0.0/', false],
+    ['http://[fd00:ec2:1::5]/', true],
+    ['http://[fd00:ec3::5]/', false],
+    ['http://192.168.1.9/', true],
+    ['http://0xc0a80109/', true],
+    ['http://192.168.1.10/', false],
+    ['http://[::ffff:10.20.0.1]/', false],
+    ['http://169.254.169.254/', false],
+    ['http://127.0.0.1/', false],
+    ['http://HOOKS.corp.internal./', true],
+    ['http://a.svc.cluster.local/', true],
+    ['http://example.com/', true],
+  ])('%s is allowed: %s', (url, isAllowed) => {
+    expect(refusal(url, false, VPC)).toBe(isAllowed ? undefined : 'address_refused')
+    expect(refusal(url, false, VPC, false)).toBe(isAllowed ? undefined : 'address_refused')
+  })
+
+  test('a local name is decided by what it leads to, and refused where nobody looks it up', () => {
+    for (const url of ['http://other.corp.internal/', 'http://svc.cluster.local/', 'http://hooks/']) {
+      expect(refusal(url, false, VPC)).toBeUndefined()
+      expect(refusal(url, false, VPC, false)).toBe('address_refused')
+      expect(refusal(url, false, ['hooks.corp.internal'])).toBe('address_refused')
+    }
+    expect(() => checkAddresses(['10.20.0.1', '8.8.8.8'], { allow: VPC }, 'hooks')).not.toThrow()
+    expect(() => checkAddresses(['10.20.0.1', '10.0.0.1'], { allow: VPC }, 'hooks')).toThrow(DeliveryError)
+    expect(() => checkAddresses(['10.0.0.1'], { allow: VPC }, 'a.svc.cluster.local')).not.toThrow()
+  })
+
+  test.each([
+    '10.0.0.0/33',
+    'fd00::/129',
+    '',
+    '*',
+    '*.',
+    'http://x',
+    'a b',
+    '10.0.0',
+    'x:80',
+    '10.0.0.0/',
+    'a.*.b',
+    'a/8',
+  ])('%j is refused at once, with a sentence', (entry) => {
+    expect(() => createDelivery({ allow: [entry] })).toThrow(
+      expect.objectContaining({
+        code: 'invalid_argument',
+        message: expect.stringMatching(/^allow: ".*" is no address/),
+      }),
+    )
+  })
+
+  test('every address is in its own block and in those above it', () => {
+    const bits = fc.integer({ min: 0, max: 32 })
+    fc.assert(
+      fc.property(fc.ipV4(), bits, (address, prefix) => {
+        expect(refusal(`http://${address}/`, false, [`${address}/${prefix}`])).toBeUndefined()
+      }),
+    )
+    fc.assert(
+      fc.property(fc.ipV6(), fc.integer({ min: 0, max: 128 }), (address, prefix) => {
+        expect(refusal(`http://[${address}]/`, false, [`${address}/${prefix}`])).toBeUndefined()
+      }),
+    )
   })
 })

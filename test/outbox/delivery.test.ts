@@ -238,7 +238,7 @@ describe('a delivery', () => {
       code: 'timeout',
       retryable: true,
     })
-    expect(Date.now() - began).toBeLessThan(2_000)
+    expect(Date.now() - began).toBeLessThan(9_000)
   })
 
   test('a look-up that never ends costs no more than the time limit', async () => {

@@ -221,7 +221,7 @@ describe('many jobs', () => {
         kind: 'once',
         data: `https://${i < 150 ? 'one' : `host-${i}`}.example.com/`,
       })
-    await vi.waitFor(() => expect(new Set(bodies).size).toBe(300), { timeout: 15_000 })
+    await vi.waitFor(() => expect(new Set(bodies).size).toBe(300), { timeout: 30_000 })
     expect(most).toBe(64)
     expect(mostOf.get('https://one.example.com/')).toBe(16)
     expect(bodies.length).toBe(300)
@@ -265,11 +265,11 @@ describe('many jobs', () => {
     const first = openOutbox({ store: open().store, handlers: { once }, deliver: slow.deliver, times })
     const jobs = 3_000
     for (let i = 0; i < jobs; i++) await first.outbox.put('thread', { id: `${i}`, kind: 'once', data: null })
-    await vi.waitFor(async () => expect(slow.bodies.length).toBe(16))
+    await expect.poll(() => slow.bodies.length).toBe(16)
     const fast = receiver()
     const second = openOutbox({ store: open().store, handlers: { once }, deliver: fast.deliver, times })
     second.outbox.wake()
-    await vi.waitFor(() => expect(fast.bodies.length).toBeGreaterThan(1_500), { timeout: 15_000 })
+    await vi.waitFor(() => expect(fast.bodies.length).toBeGreaterThan(1_500), { timeout: 30_000 })
     held.open()
     const left = async () => (await open().store.list(COLLECTION)).docs
     await vi.waitFor(async () => expect(await left()).toEqual([]), { timeout: 30_000, interval: 200 })

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import * as esbuild from 'esbuild'
 import { describe, expect, test } from 'vitest'
@@ -23,53 +23,60 @@ const NODE_ENTRIES = [
 
 /** KiB of minified and gzipped code that a whole entry costs without its dependencies. */
 const CEILINGS: Readonly<Record<string, number>> = {
-  agentwire: 115.5,
-  'agentwire/langgraph': 10.5,
-  'agentwire/a2a': 98,
-  'agentwire/platform': 68.5,
-  'agentwire/control-plane': 59.5,
-  'agentwire/control-plane/jwt': 1.5,
-  'agentwire/control-plane/oauth': 13.5,
-  'agentwire/control-plane/process': 16,
+  agentwire: 123,
+  'agentwire/langgraph': 12,
+  'agentwire/a2a': 106.5,
+  'agentwire/platform': 73,
+  'agentwire/control-plane': 66.5,
+  'agentwire/control-plane/jwt': 2.5,
+  'agentwire/control-plane/oauth': 16,
+  'agentwire/control-plane/process': 17,
   'agentwire/messages': 5.5,
-  'agentwire/sqlite': 16.5,
-  'agentwire/postgres': 21.5,
-  'agentwire/redis': 23.5,
-  'agentwire/storage': 50.5,
-  'agentwire/formats': 28,
-  'agentwire/tracing': 38.5,
-  'agentwire/tracing/sse': 33.5,
-  'agentwire/tracing/langsmith': 0.5,
-  'agentwire/tracing/opentelemetry': 31,
-  'agentwire/a2a/signature': 1,
-  'agentwire/opentelemetry': 3,
-  'agentwire/control-plane/kubernetes': 11,
+  'agentwire/sqlite': 18,
+  'agentwire/postgres': 23.5,
+  'agentwire/redis': 25.5,
+  'agentwire/storage': 54,
+  'agentwire/formats': 28.1,
+  'agentwire/tracing': 39.5,
+  'agentwire/tracing/sse': 34.5,
+  'agentwire/tracing/langsmith': 2,
+  'agentwire/tracing/opentelemetry': 32,
+  'agentwire/a2a/signature': 2,
+  'agentwire/opentelemetry': 4.5,
+  'agentwire/control-plane/kubernetes': 11.5,
   'agentwire/control-plane/command': 7,
-  'agentwire/audit': 57.5,
-  'agentwire/devtools': 75.5,
-  'agentwire/node': 6.5,
-  'agentwire/express': 4,
-  'agentwire/fastify': 5,
+  'agentwire/audit': 60,
+  'agentwire/devtools': 80.5,
+  'agentwire/node': 8,
+  'agentwire/express': 5,
+  'agentwire/fastify': 6,
   'agentwire/hono': 0.55,
-  'agentwire/next': 1,
-  'agentwire/thread-metadata': 1.5,
+  'agentwire/next': 2,
+  'agentwire/thread-metadata': 3,
 }
 
 /** The same for one name alone, after a bundler has dropped the rest of its entry. */
 const ALONE: readonly (readonly [name: string, specifier: string, kib: number])[] = [
-  ['createAgentServer', 'agentwire', 97.5],
-  ['createThreadsHandler', 'agentwire', 66.5],
-  ['defineAgent', 'agentwire', 23.5],
+  ['createAgentServer', 'agentwire', 105],
+  ['createThreadsHandler', 'agentwire', 71.5],
+  ['defineAgent', 'agentwire', 24],
   ['memoryCheckpointer', 'agentwire', 5.5],
 ]
 
 /**
- * What is loaded when somebody asks for it: the devtools, whose entry has a ceiling of its own, the counts of a memory store, how
- * graphs run for clients of the platform's REST, the streams of those runs, crons, and the requests that deliver something.
+ * What is loaded when somebody asks for it: the devtools, whose entry has a ceiling of its own, the counts of a memory store,
+ * approvals in both spellings, how graphs run for clients of the platform's REST, the streams of those runs, crons, and the requests that deliver something.
  */
-const ON_DEMAND = ['group', 'counts', 'run-classic', 'stream', 'join', 'crons-room', 'requests'].map(
-  (name) => `./dist/${name}-*.js`,
-)
+const ON_DEMAND = [
+  'group',
+  'counts',
+  'approvals',
+  'run-classic',
+  'stream',
+  'join',
+  'crons-room',
+  'requests',
+].map((name) => `./dist/${name}-*.js`)
 
 const allowed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)])
 
@@ -92,11 +99,9 @@ describe.each(entries)('$specifier', ({ specifier, files }) => {
   test('has types that need no package but its own dependencies, and the framework it is named after', () => {
     const known = [...Object.keys(manifest.dependencies), namesake(specifier)]
     for (const file of [files.esm.types, files.cjs.types]) {
-      const text = readFileSync(join(root, file), 'utf8')
-      const specifiers = [...text.matchAll(/(?:from|import\()\s*['"]([^'".][^'"]*)['"]/g)].map(
-        ([, name]) => name!,
-      )
-      expect(specifiers.map(packageName).filter((name) => !known.includes(name))).toEqual([])
+      const text = declarationsFrom(join(root, file)).join('\n')
+      const packages = specifiersIn(text).filter((name) => !name.startsWith('.'))
+      expect(packages.map(packageName).filter((name) => !known.includes(name))).toEqual([])
       expect(text).not.toContain('/// <reference')
     }
   })
@@ -116,6 +121,21 @@ test.each([
   const { bytes } = await bundle(`export { ${name} } from './${files.esm.default}'`)
   expect(Buffer.from(bytes).toString()).not.toMatch(/SendMessage|message\/send|TASK_STATE_|agent-card/)
 })
+
+/** The text of a file of declarations and of all files that it imports, which must be there. */
+function declarationsFrom(file: string, seen = new Set<string>()): readonly string[] {
+  if (seen.has(file)) return []
+  seen.add(file)
+  const text = readFileSync(file, 'utf8')
+  const imported = specifiersIn(text)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => join(dirname(file), name.replace(/\.(c?)js$/, '.d.$1ts')))
+  return [text, ...imported.flatMap((path) => declarationsFrom(path, seen))]
+}
+
+function specifiersIn(text: string): readonly string[] {
+  return [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)].map(([, name]) => name!)
+}
 
 async function kibOf(code: string): Promise<number> {
   return gzipSync((await bundle(code)).bytes).length / 1024

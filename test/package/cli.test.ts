@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { chat, GRAPH, write } from '../cli/projects.ts'
+import { chat, GRAPH, graphWith, write } from '../cli/projects.ts'
 import { programs } from '../kit/program.ts'
 import { manifest, root } from './package.ts'
 
@@ -64,7 +64,7 @@ const langchain = ['@langchain', 'langchain']
 const config = { graphs: { agent: './graph.ts:graph' } }
 
 test('a project that has installed the package serves its graph of TypeScript, and an agent of defineAgent', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   const project = folderWith('installed', [...ours, ...langchain, 'tsx'])
   const cli = install(project)
@@ -82,7 +82,7 @@ export default defineAgent({ run: async ({ message }) => void (await message('he
 })
 
 test('a package that lies elsewhere, without LangGraph, reads states with the LangGraph of the project', {
-  timeout: 60_000,
+  timeout: 120_000,
 }, async () => {
   const cli = install(folderWith('elsewhere', [...ours, 'tsx']))
   const project = folderWith('without', langchain)
@@ -97,8 +97,26 @@ export const graph = new StateGraph(MessagesAnnotation).addNode('answer', answer
   expect((await chat(url, 'agent', threadId)).texts.at(-1)).toBe('true,true,true')
 })
 
+test('a project without tsx is read by its own compiler, where ./x.js is x.ts and types are imported without a word', async () => {
+  const project = folderWith('compiled', [...ours, ...langchain, 'typescript'])
+  const cli = install(project)
+  write(project, {
+    'langgraph.json': { graphs: { agent: './src/graph.ts:graph' } },
+    'tsconfig.json': { compilerOptions: { paths: { 'words/*': ['./src/words/*'] } } },
+    'src/words/heard.ts': "export enum Word { heard = 'heard' }",
+    'src/helper.ts':
+      "import { Word } from 'words/heard'\nexport interface Helper { readonly word: Word }\nexport const word: string = Word.heard",
+    'src/graph.ts': `import { RunnableConfig } from '@langchain/core/runnables'
+import { Helper, word } from './helper.js'
+const typed = (_: RunnableConfig, helper?: Helper): string => helper?.word ?? word
+${graphWith('typed({})')}
+export const graph = new StateGraph(MessagesAnnotation).addNode('answer', answer).addEdge('__start__', 'answer').compile()`,
+  })
+  expect((await chat(await serve(cli, project), 'agent')).texts).toEqual(['hello', 'heard hello'])
+})
+
 test.skipIf((process.features as { typescript?: unknown }).typescript)(
-  'without tsx a graph of TypeScript is refused, and the message says what to install',
+  'without tsx or a compiler a graph of TypeScript is refused, and the message says what to install',
   async () => {
     const project = folderWith('untyped', [...ours, ...langchain])
     const cli = install(project)
@@ -112,6 +130,8 @@ test.skipIf((process.features as { typescript?: unknown }).typescript)(
       '0',
     ])
     expect(await served.exit).toBe(1)
-    expect(served.text()).toMatch(/does not read TypeScript\. Run “npm install tsx” in/)
+    expect(served.text()).toMatch(
+      /does not read TypeScript, and there is no compiler\. Run “npm install typescript” \(or tsx\) in/,
+    )
   },
 )

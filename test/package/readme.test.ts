@@ -25,7 +25,7 @@ const snippets = readdirSync(SNIPPETS, { recursive: true, encoding: 'utf8' })
   .map((path) => join(SNIPPETS, path))
 
 test('every example of the guides has the types it needs, from the built package', {
-  timeout: 60_000,
+  timeout: 300_000,
 }, () => {
   const examples = ['README.md', 'docs/engine.md', 'docs/a2a.md'].flatMap((path) => [
     ...readFileSync(join(root, path), 'utf8').matchAll(/^(?:<!-- (snippet): \S+ -->\n)?```ts\n(.*?)^```$/gms),

@@ -8,10 +8,10 @@
  * Options of vitest, such as `--reporter=json`, are passed on. The tests run in a temporary folder with a copy of the sources, the
  * named versions, and links to all other packages.
  */
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { install, ROOT, run, versionOf } from '../kit/install.mjs'
+import { copySources, install, ROOT, run, versionOf } from '../kit/install.mjs'
 
 /** The peers of package.json, the packages that belong to them, and the SDKs whose objects and streams are read. */
 const RANGES = {
@@ -148,23 +148,7 @@ process.exitCode = 1
 try {
   const overrides = Object.fromEntries(Object.entries(wanted).filter(([name]) => SHARED.includes(name)))
   if (!install(folder, wanted, overrides)) throw new Error('npm could not install them.')
-  for (const name of [
-    'src',
-    'adapters',
-    'cli',
-    'test',
-    'examples',
-    'docs',
-    'README.md',
-    'package.json',
-    'tsconfig.json',
-    'vitest.config.ts',
-    'devtools-page.config.ts',
-  ])
-    cpSync(join(ROOT, name), join(folder, name), {
-      recursive: true,
-      filter: (path) => !path.includes('/node_modules') && !path.includes('/.next'),
-    })
+  copySources(folder)
   for (const name of Object.keys(wanted)) console.log(`${name} ${versionOf(folder, name)}`)
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs')
   const tests = files.length > 0 ? files : TESTS

@@ -28,7 +28,8 @@ async function send(server: WebHandler, { method, path, query = '', headers, bod
     return { status: response.status, body: undefined }
   }
   const text = (await response.text()).trim()
-  return { status: response.status, body: text === '' ? undefined : JSON.parse(text) }
+  const isText = response.headers.get('content-type')?.startsWith('text/plain')
+  return { status: response.status, body: text === '' ? undefined : isText ? text : JSON.parse(text) }
 }
 
 const post = (server: WebHandler, path: string, body: unknown) =>
@@ -74,7 +75,13 @@ test('any request is answered, never with a 5xx, and a refused request changes n
         expect([sent, status < 500]).toEqual([sent, true])
         if (status < 400) continue
         expect([sent, written()]).toEqual([sent, before])
-        expect(body).toMatchObject({ error: expect.stringMatching(/^[a-z_]+$/), message: expect.any(String) })
+        // Who takes text and no JSON gets the bare sentence.
+        if (sent.headers?.accept === 'text/plain') expect(body).toEqual(expect.any(String))
+        else
+          expect(body).toMatchObject({
+            error: expect.stringMatching(/^[a-z_]+$/),
+            message: expect.any(String),
+          })
         expect(JSON.stringify(body)).not.toMatch(/\bat .*:\d+:\d+|node_modules|unknown_error|internal_error/)
       }
       await settle(server, written)

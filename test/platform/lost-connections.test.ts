@@ -97,3 +97,20 @@ test('a run whose thread goes with it has no place to come back to', async () =>
   const { status, headers } = await request(origin, 'POST', '/runs/stream', { assistant_id: 'ticking' })
   expect([status, headers.get('location')]).toEqual([200, null])
 })
+
+test('a link on a page of another origin cannot make its reader cancel a run by leaving', async () => {
+  const { server, threadId, client } = await serve()
+  const { run_id } = await client.runs.create(threadId, 'ticking', { input: {} })
+  const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+  const follow = async (path: string) => {
+    const url = `http://127.0.0.1/threads/${threadId}/runs/${run_id}/${path}`
+    const response = await server.fetch(new Request(url, { headers }))
+    await response.body?.cancel()
+    return response.status
+  }
+  const cancels = 'cancel_on_disconnect=1'
+  expect(await Promise.all([follow(`stream?${cancels}`), follow(`join?${cancels}`)])).toEqual([403, 403])
+  expect(await follow('stream')).toBe(200)
+  await client.runs.join(threadId, run_id)
+  expect((await client.runs.get(threadId, run_id)).status).toBe('success')
+})

@@ -81,10 +81,12 @@ test('a run is cancelled when its reader goes, where that was asked for', async 
   await eventually(async () => (await status()) === 'interrupted')
   const { run_id } = await client.runs.create(thread_id, 'slow', { input: {} })
   const leave = new AbortController()
-  const joined = all(
-    client.runs.joinStream(thread_id, run_id, { cancelOnDisconnect: true, signal: leave.signal }),
-  )
-  await sleep(100)
+  const asked = { cancelOnDisconnect: true, signal: leave.signal }
+  const frames: unknown[] = []
+  const joined = (async () => {
+    for await (const frame of client.runs.joinStream(thread_id, run_id, asked)) frames.push(frame)
+  })()
+  await eventually(() => frames.length > 0)
   leave.abort()
   await joined.catch(() => {})
   await eventually(async () => (await status()) === 'interrupted')

@@ -94,8 +94,8 @@ test('runs of another owner look unknown, and stay as they are', async () => {
 
 test('the permission of each route is asked for before anything is read', async () => {
   const asked: unknown[] = []
-  const { send, run } = await annsRun((_, action, resource) => {
-    if (asked.length > 0) asked.push([action, resource.assistantId])
+  const { send, run, own } = await annsRun((_, action, resource) => {
+    if (asked.length > 0) asked.push([action, resource.assistantId, resource.threadId])
     return asked.length === 0
   })
   asked.push('from here on')
@@ -103,6 +103,7 @@ test('the permission of each route is asked for before anything is read', async 
   const actions = RUN_ROUTES.map(([method, pattern, action]) => [
     action,
     method === 'POST' && !/batch|cancel/.test(pattern) ? 'a' : undefined,
+    /thread_id|^\/runs\/cancel/.test(pattern) ? 'anns' : pattern.includes('run_id') ? own.run_id : undefined,
   ])
   expect(asked.slice(1)).toEqual(actions)
   expect(run.status).toBe('running')

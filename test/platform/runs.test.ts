@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Client } from '@langchain/langgraph-sdk'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { defineAgent } from '../../src/index.ts'
+import { defineAgent, type ServerEvent } from '../../src/index.ts'
 import { openStorage } from '../../src/storage/open.ts'
 import { approval } from '../fixtures/graphs.ts'
 import { BACKENDS, postgres } from '../kit/backends.ts'
@@ -414,6 +414,25 @@ describe('a webhook', () => {
     await eventually(async () => (await client.threads.search()).length === 1)
   })
 
+  test('that its receiver refuses is told to the operator once, of its run, and one in a network that is allowed is called', async () => {
+    const told: ServerEvent[] = []
+    const platform = { webhooks: { allow: ['127.0.0.1'] } }
+    const { client, errors } = await serve({ platform, observe: (event: ServerEvent) => told.push(event) })
+    const [good, bad] = [await receiver(), await receiver(410)]
+    const { thread_id } = await client.threads.create()
+    await client.runs.wait(thread_id, 'echo', { input: { a: 1 }, webhook: good.url })
+    await eventually(() => good.bodies.length === 1)
+    const run = await client.runs.create(thread_id, 'echo', { input: { a: 1 }, webhook: bad.url })
+    const undelivered = () => told.filter(({ type }) => type === 'delivery.failed')
+    await eventually(() => undelivered().length > 0 && errors.length > 0)
+    const error = { code: 'job_given_up', cause: { code: 'rejected', status: 410 } }
+    expect(errors.splice(0)).toMatchObject([error])
+    const { host } = new URL(bad.url)
+    expect(undelivered()).toMatchObject([
+      { kind: 'run-webhook-delivery', threadId: thread_id, runId: run.run_id, host, failures: 1, error },
+    ])
+  })
+
   test('that is a path is answered in the process where the host says how, again where it fails at first', async () => {
     const told: Json[] = []
     const statuses = [500]
@@ -466,7 +485,7 @@ describe.each(BACKENDS)('over $name', ({ installed, create }) => {
         kwargs: { input: { late: 1 } },
       })
       await eventually(() => bodies.length === 1)
-      await eventually(async () => (await two.client.threads.search()).length === 1, { timeoutMs: 20_000 })
+      await eventually(async () => (await two.client.threads.search()).length === 1, { timeoutMs: 30_000 })
       await expect(two.client.runs.list(stateless.thread_id)).rejects.toThrow('HTTP 404')
     },
     40_000,

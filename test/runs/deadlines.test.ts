@@ -63,7 +63,7 @@ describe.each(Object.entries(SHARED))('over %s', (_, shared) => {
       const second = await start(engine, 't')
       troubled.fail(4)
       finish()
-      await eventually(() => tasks.length === 2, { timeoutMs: 5_000 })
+      await eventually(() => tasks.length === 2, { timeoutMs: 30_000 })
       finish()
       expect(await engine.wait({ threadId: 't', runId: second.runId })).toMatchObject({ status: 'success' })
       await engine.close()
@@ -73,7 +73,7 @@ describe.each(Object.entries(SHARED))('over %s', (_, shared) => {
 
 describe('a storage that never answers', () => {
   afterEach(() => void vi.useRealTimers())
-  const fakeTimers = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] })
+  const fakeTimers = () => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date', 'performance'] })
 
   test.each([
     ['the claim of a thread', {}],

@@ -1,10 +1,13 @@
-import { expect, test } from 'vitest'
+import Redis from 'ioredis'
+import { expect, onTestFinished, test } from 'vitest'
 import { memoryStore } from '../../src/storage/memory/store.ts'
+import { redisStorage } from '../../src/storage/redis/redis.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, readUntil, start } from '../kit/engine.ts'
 import { isTerminal } from '../kit/events.ts'
 import { custom, puppet } from '../kit/puppet.ts'
+import { hasRedis, startRedis } from '../kit/redis-server.ts'
 
 /** A store that other processes could share, and that forgets everything at `forget`. */
 function forgetful() {
@@ -67,3 +70,45 @@ test.each([{ since: 0 }, {}])(
     await engine.close()
   },
 )
+
+test('a subscriber of a thread that the store has forgotten ends as that of a deleted one', async () => {
+  const { store, forget } = forgetful()
+  const { agent, finish } = puppet()
+  const engine = engineOf({ a: agent }, { store, onError: () => {} })
+  finish()
+  const { runId } = await start(engine, 't')
+  await engine.wait({ threadId: 't', runId })
+  const subscription = engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, since: 0 })
+  await readUntil(subscription, (events) => events.some(isTerminal))
+  const next = subscription.next()
+  forget()
+  await expect(next).rejects.toMatchObject({ code: 'no_such_thread' })
+  await engine.close()
+})
+
+test.runIf(hasRedis())('open streams end when their thread is lost in a FLUSHALL of Redis', async () => {
+  const server = await startRedis()
+  const admin = new Redis(server.url)
+  const storage = redisStorage({ url: server.url })
+  const { agent, finish } = puppet()
+  const engine = engineOf({ a: agent }, { ...storage, onError: () => {} })
+  onTestFinished(async () => {
+    await engine.close()
+    await storage.close()
+    admin.disconnect()
+    await server.remove()
+  })
+  finish()
+  const { runId } = await start(engine, 't')
+  await engine.wait({ threadId: 't', runId })
+  const subscription = engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS } })
+  await readUntil(subscription, (events) => events.some(isTerminal))
+  const events = engine.events({ threadId: 't' })
+  await events.next()
+  const drain = async () => {
+    for await (const _ of events);
+  }
+  const ends = [subscription.next(), drain()]
+  await admin.flushall()
+  for (const end of ends) await expect(end).rejects.toMatchObject({ code: 'no_such_thread' })
+})

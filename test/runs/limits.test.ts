@@ -67,6 +67,26 @@ describe.each(Object.entries(SHARED))('runs at once over %s', (_, shared) => {
     expect(most()).toBe(2)
   })
 
+  test('leave no thread idle on which an accepted run waits, be it for a place or behind another run', async () => {
+    const { agent, running, letGo } = held()
+    const engine = engineWith(agent, { runs: 1 })
+    const statusOf = async (threadId: string) => (await engine.findThread({ threadId }))?.status
+    const started = [await start(engine, 't1'), await start(engine, 't2'), await start(engine, 't1')]
+    await eventually(() => running.has('t1'))
+    expect([await statusOf('t1'), await statusOf('t2')]).toEqual(['busy', 'busy'])
+    letGo('t1')
+    // The second run of the first thread waits behind the one of the second thread.
+    await eventually(() => running.has('t2'))
+    expect(await statusOf('t1')).toBe('busy')
+    letGo('t2')
+    await eventually(() => running.has('t1'))
+    expect(await statusOf('t1')).toBe('busy')
+    letGo('t1')
+    for (const [at, { runId }] of started.entries())
+      expect(await endOf(engine, at === 1 ? 't2' : 't1', runId)).toBe('success')
+    expect([await statusOf('t1'), await statusOf('t2')]).toEqual(['idle', 'idle'])
+  })
+
   test('are bounded for each owner, and one owner does not hold up another', async () => {
     const { agent, running, letGo } = held()
     const engine = engineWith(agent, { runs: 3, runsPerOwner: 2 })
@@ -117,7 +137,7 @@ describe.each(Object.entries(SHARED))('runs at once over %s', (_, shared) => {
     expect(running.size).toBe(0)
     fails()
     await refused
-    await eventually(() => running.has('good'), { timeoutMs: 2_000 })
+    await eventually(() => running.has('good'), { timeoutMs: 30_000 })
     letGo('good')
   })
 
@@ -328,10 +348,10 @@ test('clients set only the keys of configurable that they may', async () => {
 })
 
 test.each([
-  [{ runs: 0 }, 'limits.runs: expected a number above 0.'],
-  [{ runMs: Number.NaN }, 'limits.runMs: expected a number above 0.'],
-  [{ queuedRuns: '5' }, 'limits.queuedRuns: expected a number above 0.'],
-  [{ timeout: 5 }, 'limits.timeout: there is no such limit.'],
+  [{ runs: 0 }, 'limits.runs must be a number above 0, not 0.'],
+  [{ runMs: Number.NaN }, 'limits.runMs must be a number above 0, not NaN.'],
+  [{ queuedRuns: '5' }, 'limits.queuedRuns must be a number above 0, not a string.'],
+  [{ timeout: 5 }, 'there is no option limits.timeout.'],
 ])('%j is refused', (limits, message) => {
   expect(() => createAgentEngine({ agents: { a: puppet().agent }, limits: limits as RunLimits })).toThrow(
     message,

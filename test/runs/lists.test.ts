@@ -1,6 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { ownerOf } from '../../src/principal.ts'
 import { newThread, putThread, type ThreadRecord } from '../../src/runs/records/records.ts'
-import type { Op } from '../../src/storage/store/store.ts'
+import type { Op, Store } from '../../src/storage/store/store.ts'
 import { PLACES } from '../kit/databases.ts'
 import { engineOf } from '../kit/engine.ts'
 import { puppet } from '../kit/puppet.ts'
@@ -9,6 +10,8 @@ const STATUSES = ['idle', 'busy', 'interrupted', 'error'] as const
 
 const owners = ['u', 'v', '=u', `long ${'x'.repeat(300)}`]
 
+const spelled = (id: string | null) => ownerOf(id === null ? null : { id })
+
 const recordOf = (n: number, owner: string | null): ThreadRecord => ({
   ...newThread(`t${String(n).padStart(3, '0')}`, owner, 1_000 + (n % 7)),
   updatedAt: 5_000 - (n % 11),
@@ -16,8 +19,9 @@ const recordOf = (n: number, owner: string | null): ThreadRecord => ({
 })
 
 describe.each(PLACES)('threads over $name', ({ open }) => {
-  async function serve() {
+  async function serve(fill: (store: Store) => Promise<unknown> = async () => {}) {
     const { store } = await open()
+    await fill(store)
     const engine = engineOf({ a: puppet().agent }, { store })
     onTestFinished(() => engine.close())
     const list = async (query: Parameters<typeof engine.listThreads>[0]) => {
@@ -30,12 +34,14 @@ describe.each(PLACES)('threads over $name', ({ open }) => {
 
   test('are listed and counted for their owner alone, in every order, for every status and page', async () => {
     const { store, engine, list } = await serve()
-    const records = Array.from({ length: 60 }, (_, n) => recordOf(n, [...owners, null][n % 5]!))
+    const records = Array.from({ length: 60 }, (_, n) => recordOf(n, spelled([...owners, null][n % 5]!)))
     for (const record of records) await store.commit(record.threadId, { ops: [putThread(record)] })
     for (const owner of [...owners, null, 'nobody']) {
       const principal = owner === null ? null : { id: owner }
       for (const status of [undefined, ...STATUSES]) {
-        const own = records.filter((one) => one.owner === owner && (status ?? one.status) === one.status)
+        const own = records.filter(
+          (one) => one.owner === spelled(owner) && (status ?? one.status) === one.status,
+        )
         expect(await engine.countThreads({ principal, status })).toBe(own.length)
         for (const orderBy of [undefined, 'threadId', 'status', 'createdAt'] as const) {
           const key = (one: ThreadRecord) => one[orderBy ?? 'updatedAt']
@@ -58,7 +64,7 @@ describe.each(PLACES)('threads over $name', ({ open }) => {
     const { store, engine, list } = await serve()
     const many = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`key ${i}`, i]))
     const records = Array.from({ length: 48 }, (_, n) => ({
-      ...recordOf(n, ['u', 'v', null][n % 3]!),
+      ...recordOf(n, spelled(['u', 'v', null][n % 3]!)),
       assistantId: n % 5 === 0 ? 'a' : null,
       stateUpdatedAt: 9_000 - (n % 5),
       metadata: {
@@ -96,7 +102,7 @@ describe.each(PLACES)('threads over $name', ({ open }) => {
           const principal = owner === null ? null : { id: owner }
           const own = records.filter(
             (one) =>
-              one.owner === owner &&
+              one.owner === spelled(owner) &&
               (status ?? one.status) === one.status &&
               Object.entries(where).every(
                 ([key, value]) => Object.hasOwn(shown(one), key) && shown(one)[key] === value,
@@ -153,7 +159,6 @@ describe.each(PLACES)('threads over $name', ({ open }) => {
   })
 
   test('whose records the version before wrote are in the lists by metadata', async () => {
-    const { store, engine, list } = await serve()
     const old = (record: ThreadRecord): Op => {
       const owner = record.owner === null ? '' : `=${record.owner}`
       const of = (status: string) => ({
@@ -166,10 +171,12 @@ describe.each(PLACES)('threads over $name', ({ open }) => {
     }
     const records = Array.from({ length: 130 }, (_, n) => ({
       ...recordOf(n, n % 2 ? 'u' : null),
-      stateUpdatedAt: undefined,
       metadata: { level: n % 3 },
     }))
-    for (const record of records) await store.commit(record.threadId, { ops: [old(record)] })
+    const { engine, list } = await serve(async (store) => {
+      for (const { stateUpdatedAt: _, ...record } of records)
+        await store.commit(record.threadId, { ops: [old(record as unknown as ThreadRecord)] })
+    })
     const principal = { id: 'u' }
     const own = records.filter(({ owner, metadata }) => owner === 'u' && metadata.level === 1)
     expect(await engine.countThreads({ principal, where: { level: 1 } })).toBe(own.length)
@@ -179,7 +186,6 @@ describe.each(PLACES)('threads over $name', ({ open }) => {
   })
 
   test('whose records an earlier version wrote are listed, counted and go on as the others do', async () => {
-    const { store, engine, list } = await serve()
     const old = (record: ThreadRecord, deleting = 0): Op => {
       const { owner, status, createdAt, updatedAt } = record
       const index = {
@@ -193,8 +199,10 @@ describe.each(PLACES)('threads over $name', ({ open }) => {
       return { ...putThread({ ...record, deleting: deleting === 1 }), index } as Op
     }
     const records = Array.from({ length: 130 }, (_, n) => recordOf(n, n % 2 ? 'u' : null))
-    for (const record of records) await store.commit(record.threadId, { ops: [old(record)] })
-    await store.commit('gone', { ops: [old({ ...recordOf(1, 'u'), threadId: 'gone' }, 1)] })
+    const { engine, list } = await serve(async (store) => {
+      for (const record of records) await store.commit(record.threadId, { ops: [old(record)] })
+      await store.commit('gone', { ops: [old({ ...recordOf(1, 'u'), threadId: 'gone' }, 1)] })
+    })
     const own = records.filter(({ owner }) => owner === 'u').map(({ threadId }) => threadId)
     const principal = { id: 'u' }
     expect(await list({ principal, orderBy: 'threadId', ascending: true })).toEqual(own)

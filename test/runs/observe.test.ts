@@ -38,7 +38,7 @@ describe('a run is told of', () => {
     const { runId } = await start(engine, 't', {}, { principal: { id: 'ann', tenant: 'acme' }, traceparent })
     actor.finish()
     await engine.wait({ threadId: 't', runId, principal: { id: 'ann', tenant: 'acme' } })
-    const about = { threadId: 't', runId, assistantId: 'a', owner: 'acme', traceparent }
+    const about = { threadId: 't', runId, assistantId: 'a', owner: '[tenant]acme', traceparent }
     expect(events).toEqual([
       { ...about, type: 'run.started', at: expect.any(Number), waitedMs: expect.any(Number) },
       {

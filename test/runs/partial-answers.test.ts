@@ -5,7 +5,7 @@ import { FakeListChatModel } from '@langchain/core/utils/testing'
 import { Annotation, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
-import { defineAgent } from '../../src/agents/function/define-agent.ts'
+import { type AgentContext, defineAgent, type MessageWriter } from '../../src/agents/function/define-agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { textOf } from '../../src/messages/index.ts'
 import type { AgentEngine } from '../../src/runs/index.ts'
@@ -279,14 +279,52 @@ test('a node that ignores the cancel does not hold it up', async () => {
   }
   const graph = new StateGraph(MessagesAnnotation).addNode('answer', deaf).addEdge(START, 'answer').compile()
   const engine = engineOf({ a: langgraph(graph) })
-  const begin = Date.now()
   await cancelAt(engine, ask('one'), word('"f"'))
-  expect(Date.now() - begin).toBeLessThan(3_000)
   expect((await messagesOf(engine)).at(-1)).toMatchObject({
     response_metadata: { finish_reason: 'cancelled' },
   })
   await engine.close()
 })
+
+/** What a function may do once it hears of its cancel, while it writes a message. */
+const REACTIONS: Readonly<
+  Record<string, (answer: MessageWriter, context: AgentContext) => Promise<unknown>>
+> = {
+  'fails at once': (_, { signal }) => sleep(60_000, undefined, { signal }),
+  'ends its message': (answer, { signal }) =>
+    sleep(60_000, undefined, { signal }).finally(() => answer.end()),
+  returns: (_, { signal }) => sleep(60_000, undefined, { signal }).catch(() => {}),
+  'changes its state': (_, { signal, setState }) =>
+    sleep(60_000, undefined, { signal }).catch(() => setState({ late: true })),
+}
+
+test.each(Object.entries(REACTIONS))(
+  'a function that goes on with an answer and %s when it is cancelled keeps what it had written by then',
+  async (_, react) => {
+    const agent = defineAgent({
+      async run(context) {
+        const answer = context.message()
+        await answer.text(await context.interrupt<string>('What shall I say?'))
+        await react(answer, context)
+      },
+    })
+    const engine = engineOf({ a: agent })
+    const asked = await start(engine, threadId, ask('one'))
+    const [question] = (await engine.wait({ threadId, runId: asked.runId })).interrupts
+    const after = await engine.head({ threadId })
+    const { runId } = await engine.respond({ threadId, answers: { [question!.id]: 'Half an answer' } })
+    for await (const event of engine.events({ threadId, runId, after }))
+      if (event.type !== 'gap' && word('Half')(event)) await engine.cancel({ threadId, runId })
+    expect(await spoken(engine)).toEqual(['human: one', 'ai: Half an answer: cancelled'])
+    expect((await stateOf(engine)).values).not.toHaveProperty('late')
+    const ends = (await transcript(engine, threadId, 2)).filter(({ method }) => method === 'messages')
+    expect(ends.at(-1)!.params.data).toMatchObject({
+      event: 'message-finish',
+      responseMetadata: { finish_reason: 'cancelled' },
+    })
+    await engine.close()
+  },
+)
 
 test('a cancel while a tool runs keeps the finished messages of a function as they are', async () => {
   const agent = defineAgent({

@@ -93,6 +93,30 @@ test.each(Object.entries(SHARED))(
   },
 )
 
+test.each(Object.entries(SHARED))(
+  'over %s: a subscriber gets a gap for a single event that was dropped, and none where nothing was',
+  async (_, make) => {
+    const actor = counting()
+    const { store, checkpointer } = make()()
+    const engine = instance({ store, checkpointer }, actor.agent)
+    await run(engine, actor, 8)
+    const { head } = await store.inspect('t')
+    const at = [3, 4, 5]
+    const subscriptions = at.map((after) => open(engine, after))
+    await Promise.all(subscriptions.map((subscription) => subscription.ready()))
+    await store.trim('t', { keepLast: head - 4 })
+    const [before, ...after] = await Promise.all(
+      subscriptions.map((subscription) => readUntil(subscription, (events) => events.at(-1)?.seq === head)),
+    )
+    expect(before![0]).toEqual({ type: 'gap', after: 3, first_retained: 5 })
+    expect(before!.map(({ seq, method }) => method && seq).slice(1, 4)).toEqual([4, 4, 5])
+    for (const [i, seen] of after.entries())
+      expect(seen.map(({ type, seq }) => `${type} ${seq}`)).toEqual(
+        Array.from({ length: head - at[i + 1]! }, (_, n) => `event ${at[i + 1]! + n + 1}`),
+      )
+  },
+)
+
 test('maintenance drops the old events of a quiet thread, and never those of a run in progress', async () => {
   let ahead = 0
   let rounds = 0

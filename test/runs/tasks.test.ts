@@ -227,7 +227,7 @@ describe.each(STORES)('tasks over $name', ({ open }) => {
     task: (taskId: string) => engine.findTask({ threadId, taskId }),
     is: async (taskId: string, state: TaskState) =>
       eventually(async () => (await engine.findTask({ threadId, taskId }))?.state === state, {
-        timeoutMs: 5_000,
+        timeoutMs: 30_000,
         what: `${taskId} as ${state}`,
       }),
     answer: async (value: unknown = 'blue', rest: object = {}) => {

@@ -224,7 +224,7 @@ describe.each(Object.entries(SHARED))('a cancel from another instance over %s', 
       if (by === 'cancel') await b.cancel({ threadId: 't', runId, action: 'interrupt' })
       else await start(b, 't', {}, { multitaskStrategy: 'interrupt' })
       await readUntil(joined, (events) => events.some(isTerminal))
-      expect(Date.now() - asked).toBeLessThan(10_000)
+      expect(Date.now() - asked).toBeLessThan(19_000)
       actor.finish()
     },
   )

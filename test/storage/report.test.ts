@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgresStorage } from '../../src/storage/postgres/postgres.ts'
 import { sqliteStorage } from '../../src/storage/sqlite/sqlite.ts'
 import type { Op } from '../../src/storage/store/store.ts'
@@ -54,7 +54,7 @@ describe.each(durableBackends())('the report of $name', ({ name, create }) => {
       { source: 'loop', step: 1, parents: {} },
       {},
     )
-    await vi.waitFor(async () => expect((await store.expired()).length).toBe(1))
+    await expect.poll(async () => (await store.expired()).length).toBe(1)
     const { counts, bytes } = await open().report()
     expect(counts).toEqual({ partitions: 3, documents: 2, events: 15, leases: 1, checkpoints: 1 })
     expect(bytes).toBeGreaterThan(1_000)

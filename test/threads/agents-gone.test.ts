@@ -155,12 +155,8 @@ test('runs of an agent that is gone end as failed, and the thread is free', asyn
   // The first server hands nothing over, because its agent is not resumable. Its queued runs are left.
   await first.server.close()
   const { engine } = second
-  await expect
-    .poll(async () => (await engine.findThread({ threadId: 't' }))?.queue.length, { timeout: 10_000 })
-    .toBe(0)
-  await expect
-    .poll(async () => (await engine.findThread({ threadId: 't' }))?.activeRunId, { timeout: 10_000 })
-    .toBe(null)
+  await expect.poll(async () => (await engine.findThread({ threadId: 't' }))?.queue.length).toBe(0)
+  await expect.poll(async () => (await engine.findThread({ threadId: 't' }))?.activeRunId).toBe(null)
   expect((await engine.findThread({ threadId: 't' }))?.status).toBe('error')
   expect(errors.map(String)).toEqual(Array(2).fill(expect.stringContaining('Unknown assistant "old"')))
   expect(await engine.deleteThread({ threadId: 't' })).toBe(true)

@@ -96,6 +96,7 @@ const COMMAND_ROUTE = 'POST /threads/:thread_id/commands'
 /** Their rules are in the tests of A2A. The cards are public. */
 const A2A_ROUTES = [
   'POST /a2a/:assistant_id',
+  'GET /a2a/:assistant_id',
   'GET /a2a/:assistant_id/.well-known/agent-card.json',
   'GET /.well-known/agent-card.json',
 ]

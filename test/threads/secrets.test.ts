@@ -1,5 +1,5 @@
 import { Annotation, START, StateGraph } from '@langchain/langgraph'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import {
   type Agent,
@@ -206,6 +206,28 @@ test('the event of a tool that fails does not show why', async () => {
   const [failed] = dataOf(events, 'tools').filter(({ event }) => event === 'tool-error')
   expect(failed!.message).not.toContain('secret@')
 })
+
+for (const [environment, shown] of [
+  ['development', true],
+  ['production', false],
+  ['', false],
+] as const) {
+  test(`without errorMessage the text is ${shown ? 'shown' : 'hidden'} where NODE_ENV is “${environment}”`, async () => {
+    vi.stubEnv('NODE_ENV', environment)
+    const told = vi.spyOn(console, 'info').mockImplementation(() => {})
+    try {
+      const place = ofAgent['a node of a graph']!
+      expect((await failureOf(place())).seen.includes('secret@')).toBe(shown)
+      expect((await failureOf({ ...place(), errorMessage: !shown })).seen.includes('secret@')).toBe(!shown)
+      expect(told.mock.calls.map(([line]) => line)).toEqual(
+        shown ? [expect.stringMatching(/clients see the text .* NODE_ENV/)] : [],
+      )
+    } finally {
+      vi.unstubAllEnvs()
+      told.mockRestore()
+    }
+  })
+}
 
 for (const [how, errorMessage] of Object.entries({
   throws: leak,

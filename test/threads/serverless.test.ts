@@ -52,7 +52,7 @@ test('a server is made where timers, random values and AbortControllers are forb
   expect(sweeps).toBe(0)
   const started = await server.engine.start({ ...address, assistantId: 'slow', input: {} })
   expect((await server.engine.wait({ ...address, ...started })).status).toBe('success')
-  await vi.waitFor(() => expect(sweeps).toBeGreaterThan(0))
+  await expect.poll(() => sweeps).toBeGreaterThan(0)
 })
 
 test('whatever starts a run keeps the host alive until no run of the thread is left, and nothing else does', async () => {

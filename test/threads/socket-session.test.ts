@@ -158,7 +158,7 @@ test('whatever joins, leaves and waits on a socket, its events are those of the 
         keep()
         return seen.filter(isEnd).length === runs
       }
-      await eventually(isOver, { timeoutMs: 5_000, what: 'The last run' })
+      await eventually(isOver, { timeoutMs: 30_000, what: 'The last run' })
       expect(seen.map(({ seq }) => seq)).toEqual(seen.map((_, i) => i + 1))
     }),
     { numRuns: 100 },

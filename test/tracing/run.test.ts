@@ -122,7 +122,7 @@ test('a run that is no model call keeps inputs and outputs as they are, and its 
   root.child({ name: 'tool', type: 'tool', inputs: { a: 1 } }).end('seven')
   root.end({ answer: 7 })
   await root.delivered()
-  await vi.waitFor(() => expect(sink.runs.every(({ end_time }) => end_time)).toBe(true))
+  await expect.poll(() => sink.runs.every(({ end_time }) => end_time)).toBe(true)
   const [chain, model, tool] = sink.runs
   expect([chain!.inputs, chain!.outputs, chain!.run_type]).toEqual([{ q: 1 }, { answer: 7 }, 'chain'])
   expect([tool!.inputs, tool!.outputs, tool!.run_type]).toEqual([{ a: 1 }, { output: 'seven' }, 'tool'])

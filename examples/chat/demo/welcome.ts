@@ -25,6 +25,7 @@ export function welcome({ origin, model, storageUrl, key, repository }: Started)
   return `
 The chat runs with ${model}. OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_API_KEY choose a provider's model.
 ${kept(storageUrl)}
+The page shows the text of what an agent has thrown, as in development. In production clients see an error id.
 
   The chat page    ${origin}/
   Is it up?        ${origin}/ok

@@ -17,8 +17,8 @@ export interface TurnHistory {
   readonly versions: readonly string[]
   /** Which version is shown. */
   readonly shown: number
-  /** From the message to the last step of the answer. */
-  readonly ms: number
+  /** From the message to the last step of the answer, in milliseconds. Undefined before the first step. */
+  readonly ms: number | undefined
 }
 
 /**
@@ -45,11 +45,12 @@ export function turnHistories(checkpoints: readonly Checkpoint[]): readonly Turn
     if (input === undefined) break
     const base = baseOf(input)
     const versions = inputs.filter((other) => baseOf(other) === base)
+    const step = lastStep(end, parentOf)
     histories.push({
       forkFrom: base ?? versions[0]!.id,
       versions: versions.map((version) => newestOf(version, versions, checkpoints, parentOf)),
       shown: versions.indexOf(input),
-      ms: Date.parse(lastStep(end, parentOf).at) - Date.parse(input.at),
+      ms: step === input ? undefined : Date.parse(step.at) - Date.parse(input.at),
     })
     end = base === null ? undefined : byId.get(base)
   }

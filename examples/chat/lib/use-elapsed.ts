@@ -1,5 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
 
+/** Less is no time that this page has measured: a stream that is replayed brings the beginning and the end at once. */
+const LEAST_MS = 100
+
 /** How long something that this page has seen begin and end took, in words. Undefined until it has ended. */
 export function useElapsed(isGoing: boolean): string | undefined {
   const since = useRef<number>(undefined)
@@ -8,7 +11,8 @@ export function useElapsed(isGoing: boolean): string | undefined {
     if (isGoing) {
       since.current ??= performance.now()
     } else if (since.current !== undefined) {
-      setElapsed(inWords(performance.now() - since.current))
+      const ms = performance.now() - since.current
+      if (ms >= LEAST_MS) setElapsed(inWords(ms))
       since.current = undefined
     }
   }, [isGoing])

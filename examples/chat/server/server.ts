@@ -17,5 +17,13 @@ const agents = {
 
 export const server = oneServer(
   () => storage,
-  (storage) => createAgentServer({ agents, defaultAgent: 'agent', ...storage, controlPlane: controlPlane() }),
+  (storage) =>
+    createAgentServer({
+      agents,
+      defaultAgent: 'agent',
+      ...storage,
+      // The demo is built for production, and shows why a run has failed all the same.
+      errorMessage: process.env.DEMO === '1' || undefined,
+      controlPlane: controlPlane(),
+    }),
 )

@@ -1,6 +1,7 @@
 import { type Call, publicBase, type SecuritySchemes } from '../../http/index.ts'
+import type { NamedAssistant } from '../../requests/assistants.ts'
 import type { A2AContext } from '../context.ts'
-import type { A2ACard } from './options.ts'
+import type { A2ACard, A2ACardOptions, A2AExtension } from './options.ts'
 
 const MODES = ['text/plain', 'application/json']
 
@@ -13,12 +14,30 @@ export const HISTORY_SCOPE = {
   },
 } as const
 
+/** The protocol extensions of all agents of a server. */
+export const extensionsOf = ({ extensions = [] }: A2ACardOptions): readonly A2AExtension[] => [
+  HISTORY_SCOPE.extension,
+  ...extensions,
+]
+
+/** Whose card it is. */
+export interface CardOwner {
+  readonly graphId: string
+  /** One that somebody made of the graph. It is called by its UUID, under its own name. */
+  readonly assistant: NamedAssistant['assistant']
+}
+
 /** The card of an assistant of this server, as the caller can reach it. */
-export function cardOf({ engine, card: settings }: A2AContext, call: Call, assistantId: string): A2ACard {
-  const agent = engine.agents.get(assistantId)!
-  const name = agent.name || assistantId
-  const description = agent.description || `The assistant ${name}.`
-  const { version = '1.0.0', provider, documentationUrl, iconUrl, extensions, securitySchemes } = settings
+export function cardOf(
+  { engine, card: settings }: A2AContext,
+  call: Call,
+  { graphId, assistant }: CardOwner,
+): A2ACard {
+  const agent = engine.agents.get(graphId)!
+  const assistantId = assistant?.assistantId ?? graphId
+  const name = assistant?.name || agent.name || graphId
+  const description = assistant?.description || agent.description || `The assistant ${name}.`
+  const { version = '1.0.0', provider, documentationUrl, iconUrl, securitySchemes } = settings
   return {
     name,
     description,
@@ -31,7 +50,7 @@ export function cardOf({ engine, card: settings }: A2AContext, call: Call, assis
       streaming: true,
       pushNotifications: settings.pushNotifications,
       extendedAgentCard: settings.extended !== undefined,
-      extensions: [HISTORY_SCOPE.extension, ...(extensions ?? [])],
+      extensions: extensionsOf(settings),
     },
     securitySchemes,
     securityRequirements: settings.securityRequirements ?? anyOf(securitySchemes),

@@ -1,24 +1,30 @@
-import { BASE_HEADERS, type Call, empty, HttpError, json } from '../../http/index.ts'
-import { namedAssistant } from '../../requests/assistants.ts'
+import { BASE_HEADERS, type Call, empty, HttpError, identify, isResponse, json } from '../../http/index.ts'
+import { isUuid } from '../../ids.ts'
+import { permit } from '../../requests/access.ts'
+import { type NamedAssistant, namedAssistant } from '../../requests/assistants.ts'
 import type { A2AContext } from '../context.ts'
 import { versionOf } from '../dialects/choose.ts'
 import { A2AError } from '../errors.ts'
 import type { A2ACall } from '../operations/operations.ts'
-import { cardOf } from './card.ts'
+import { type CardOwner, cardOf } from './card.ts'
 import { type CardShape, writeCard } from './write.ts'
 
 /**
- * `GET /.well-known/agent-card.json?assistant_id=…` and `GET /a2a/{assistant_id}/.well-known/agent-card.json`. Never asks for
- * credentials: those who may not call the agent read here what they need for it.
+ * `GET /.well-known/agent-card.json?assistant_id=…`, `GET /a2a/{assistant_id}/.well-known/agent-card.json` and `GET /a2a/{assistant_id}`.
+ * The card of a graph asks for no credentials: those who may not call the agent read here what they need for it. That of an assistant
+ * that somebody made is for those who reach the assistant.
  */
 export async function getCard(context: A2AContext, call: Call): Promise<Response> {
   const { url, sign } = context.card
-  const card = cardOf(context, call, await assistantOf(context, call))
+  const asked = await cardCall(context, call)
+  if (isResponse(asked)) return asked
+  const card = cardOf(context, asked, await assistantOf(context, asked))
   const written = await writeCard(card, shapeOf(context, call), sign)
+  const varies = ['A2A-Version', ...(url === undefined ? [BASE_HEADERS] : [])]
   const headers = {
     etag: await tagOf(JSON.stringify(written)),
-    vary: url === undefined ? `A2A-Version, ${BASE_HEADERS}` : 'A2A-Version',
-    'cache-control': `${call.principal ? 'private' : 'public'}, max-age=3600`,
+    vary: varies.join(', '),
+    'cache-control': `${asked.principal ? 'private' : 'public'}, max-age=3600`,
   }
   const known = call.request.headers
     .get('if-none-match')
@@ -29,27 +35,52 @@ export async function getCard(context: A2AContext, call: Call): Promise<Response
 }
 
 /** The card that callers who are let in are given. A2A v0.3 has one error where it is missing, v1.0 tells whether it was announced. */
-export async function extendedCard({ context, call, dialect }: A2ACall): Promise<unknown> {
+export async function extendedCard({ context, call, assistantId, dialect }: A2ACall): Promise<unknown> {
   const { extended, sign } = context.card
   const { principal, request } = call
-  const assistantId = await assistantOf(context, call)
   if (!extended && dialect.version === '1.0')
     throw new A2AError('unsupported_operation', 'This agent has no extended card.')
-  const card = await extended?.(cardOf(context, call, assistantId), { principal, request, assistantId })
+  const named = { graphId: assistantId, assistant: madeOf(context.assistant) }
+  const card = await extended?.(cardOf(context, call, named), {
+    principal,
+    request,
+    assistantId: named.assistant?.assistantId ?? assistantId,
+  })
   if (!card)
     throw new A2AError('extended_agent_card_not_configured', 'This agent has no extended card for you.')
   return writeCard(card, dialect.version, sign)
 }
 
-async function assistantOf({ engine }: A2AContext, { params, url, principal }: Call): Promise<string> {
-  const name = params.assistant_id ?? (url.searchParams.get('assistant_id') || undefined)
-  const { graphId: id = engine.defaultAgent } = await namedAssistant(engine, principal, name)
-  if (id !== undefined && engine.agents.has(id)) return id
+const nameIn = ({ params, url }: Call): string | undefined =>
+  params.assistant_id ?? (url.searchParams.get('assistant_id') || undefined)
+
+/** The call for a card, by a caller that is known where only some callers have it. A response refuses the caller. */
+async function cardCall(context: A2AContext, call: Call): Promise<Call | Response> {
+  const { engine, authenticate, authorize } = context
+  const name = nameIn(call)
+  if (name === undefined || !isUuid(name)) return call
+  const { graphId, assistant } = await namedAssistant(engine, null, name)
+  if (engine.agents.has(graphId ?? '') && !madeOf(assistant)) return call
+  const principal = await identify(call.request, { principal: call.principal ?? undefined }, authenticate)
+  if (isResponse(principal)) return principal
+  const permitted = await permit(authorize, { principal }, 'assistants:read', { assistantId: name })
+  return { ...call, principal: permitted.principal }
+}
+
+async function assistantOf({ engine }: A2AContext, call: Call): Promise<CardOwner> {
+  const named = await namedAssistant(engine, call.principal, nameIn(call))
+  const { graphId = engine.defaultAgent } = named
+  if (graphId !== undefined && engine.agents.has(graphId))
+    return { graphId, assistant: madeOf(named.assistant) }
   const known = [...engine.agents.keys()].map((id) => JSON.stringify(id)).join(', ')
-  throw id === undefined
+  throw graphId === undefined
     ? new HttpError(400, 'invalid_argument', `Name the assistant: assistant_id is one of ${known}.`)
     : new HttpError(404, 'not_found', `Unknown assistant. This server has: ${known}.`)
 }
+
+/** An assistant that somebody made has a card of its own, that of a graph has the graph's. */
+const madeOf = (assistant: NamedAssistant['assistant']): NamedAssistant['assistant'] =>
+  assistant?.isSystem ? undefined : assistant
 
 /**
  * The card is what tells a client which versions there are, so no version is refused: those before 1.0 read a v0.3 card, all others

@@ -1,6 +1,7 @@
 import type { AgentSkill } from '../../agents/profile.ts'
 import { AgentwireError } from '../../errors.ts'
 import type { Authenticate, Principal, SecuritySchemes } from '../../http/index.ts'
+import type { OptionTable } from '../../options.ts'
 
 /** What an agent tells of itself, in one form for both versions of A2A. Source: A2A v1.0 §4.4, v0.3 §5.5. */
 export interface A2ACard {
@@ -76,6 +77,20 @@ export interface A2ACardOptions
     | undefined
   /** Signs a card as it is sent: `signCards({ … })` of `agentwire/a2a/signature`. Needs `url`. */
   readonly sign?: SignCard | undefined
+}
+
+export const CARD_OPTIONS: OptionTable<A2ACardOptions> = {
+  version: 'string',
+  provider: 'object',
+  documentationUrl: 'string',
+  iconUrl: 'string',
+  securityRequirements: 'list',
+  url: 'string',
+  securitySchemes: 'object',
+  extensions: 'list',
+  headerless: 'string',
+  extended: 'function',
+  sign: 'function',
 }
 
 export interface A2ACardCaller {

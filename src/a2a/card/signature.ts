@@ -1,4 +1,5 @@
 import { FlattenedSign } from 'jose'
+import { checkOptions, type OptionTable } from '../../options.ts'
 import type { A2ACardSignature, SignCard } from './options.ts'
 
 export type { A2ACardSignature, SignCard }
@@ -14,6 +15,13 @@ export interface SignCardsOptions {
   readonly jku?: string | undefined
 }
 
+const SIGN_OPTIONS: OptionTable<SignCardsOptions> = {
+  key: ['required', 'object'],
+  alg: ['required', 'string'],
+  kid: ['required', 'string'],
+  jku: 'string',
+}
+
 /** So many signatures are kept: of each assistant, version of A2A and address, and of each extended card. */
 const MAX_KEPT = 1_000
 
@@ -21,7 +29,9 @@ const MAX_KEPT = 1_000
  * Signs the cards of a server: the option `card.sign`. A card is signed once, and then known by its content. Source: A2A v1.0 §8.4;
  * v0.3 §5.5.6 leaves the canonical form open, and has the same one here.
  */
-export function signCards({ key, alg, kid, jku }: SignCardsOptions): SignCard {
+export function signCards(options: SignCardsOptions): SignCard {
+  checkOptions('signCards', options, SIGN_OPTIONS)
+  const { key, alg, kid, jku } = options
   const header = { alg, typ: 'JOSE', kid, ...(jku !== undefined && { jku }) }
   const kept = new Map<string, Promise<A2ACardSignature>>()
   const signText = async (text: string): Promise<A2ACardSignature> => {

@@ -2,6 +2,8 @@ import {
   InvalidValue,
   list,
   map,
+  nonEmpty,
+  oneOf,
   optional,
   refuse,
   type Schema,
@@ -9,6 +11,7 @@ import {
   whole,
 } from '../../requests/schema.ts'
 import { A2AError } from '../errors.ts'
+import type { HistoryScope } from '../model.ts'
 
 /** Reads the params of a method. Throws `invalid_params` and names the wrong field, such as `params.message.parts[0].text`. */
 export function readParams<T>(schema: Schema<T>, params: unknown): T {
@@ -35,6 +38,17 @@ export const text = map(optional(string), (value) => value || undefined)
 export const strings = map(optional(list(string)), (values) => (values?.length ? values : undefined))
 
 export const historyLength = optional(whole(0))
+
+export const historyScope: Schema<HistoryScope | undefined> = optional(oneOf('task', 'context'))
+
+/** An address. Those of files are refused: an agent that opens them would read its own machine. */
+export const uri: Schema<string> = (value, path = '') => {
+  const text = nonEmpty(value, path)
+  const isFile = URL.canParse(text) && new URL(text).protocol === 'file:'
+  return isFile
+    ? refuse(path, 'an address that is not one of a file, such as https://example.com/a.pdf')
+    : text
+}
 
 /** The alphabet is searched for a wrong character, which needs no second copy of a large file as decoding it would. */
 export const base64: Schema<string> = (value, path = '') =>

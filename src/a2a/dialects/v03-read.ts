@@ -12,7 +12,16 @@ import {
   unknown,
 } from '../../requests/schema.ts'
 import type { A2AMessage, Part, PushConfig, PushConfigRequest, SendRequest, TaskRequest } from '../model.ts'
-import { base64, historyLength, readParams, strings, text, unsupportedPart } from './fields.ts'
+import {
+  base64,
+  historyLength,
+  historyScope,
+  readParams,
+  strings,
+  text,
+  unsupportedPart,
+  uri,
+} from './fields.ts'
 
 const metadata = optional(record)
 
@@ -20,7 +29,7 @@ const partHead = object({ kind: string, metadata })
 const textPart = object({ text: string })
 const dataPart = object({ data: unknown })
 const filePart = object({
-  file: object({ bytes: optional(base64), uri: optional(nonEmpty), name: text, mimeType: text }),
+  file: object({ bytes: optional(base64), uri: optional(uri), name: text, mimeType: text }),
 })
 
 const part: Schema<Part> = (value, path = '') => {
@@ -69,6 +78,7 @@ const send = object({
       acceptedOutputModes: strings,
       blocking: optional(boolean),
       historyLength,
+      historyScope,
       pushNotificationConfig: optional(pushConfig),
     }),
   ),
@@ -86,6 +96,7 @@ const sendRequest: Schema<SendRequest> = (value, path = '') => {
     acceptedOutputModes: configuration?.acceptedOutputModes,
     blocking: configuration?.blocking !== false,
     historyLength: configuration?.historyLength,
+    historyScope: configuration?.historyScope,
     push: configuration?.pushNotificationConfig,
     metadata,
   }
@@ -103,7 +114,13 @@ function withId(
   return isMissing ? refuse(path, 'a string') : { ...message, messageId: crypto.randomUUID() }
 }
 
-const task: Schema<TaskRequest> = object({ id: nonEmpty, contextId: text, historyLength, metadata })
+const task: Schema<TaskRequest> = object({
+  id: nonEmpty,
+  contextId: text,
+  historyLength,
+  historyScope,
+  metadata,
+})
 
 export const readTask = (params: unknown): TaskRequest => readParams(task, params)
 

@@ -23,7 +23,7 @@ import type {
   TaskRequest,
   TaskState,
 } from '../model.ts'
-import { base64, historyLength, readParams, strings, text } from './fields.ts'
+import { base64, historyLength, historyScope, readParams, strings, text, uri } from './fields.ts'
 import { ROLES, STATES, wireRole, wireState } from './v1-words.ts'
 
 /** An object of ProtoJSON, whose fields may also have the names of the proto file, in snake case. */
@@ -40,12 +40,21 @@ function proto<S extends Shape>(shape: S): Schema<ObjectOf<S>> {
   }
 }
 
+/** A number of ProtoJSON, which may stand in a string. */
+/* @__NO_SIDE_EFFECTS__ */
+function numeric<T>(schema: Schema<T>): Schema<T> {
+  return (value, path) =>
+    schema(typeof value === 'string' && PROTO_NUMBER.test(value) ? Number(value) : value, path)
+}
+
+const PROTO_NUMBER = /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i
+
 const metadata = optional(record)
 
 const anyPart = proto({
   text: optional(string),
   raw: optional(base64),
-  url: optional(nonEmpty),
+  url: optional(uri),
   data: unknown,
   filename: text,
   mediaType: text,
@@ -130,7 +139,8 @@ const send = proto({
     proto({
       acceptedOutputModes: strings,
       returnImmediately: optional(boolean),
-      historyLength,
+      historyLength: numeric(historyLength),
+      historyScope,
       taskPushNotificationConfig: optional(pushConfig),
     }),
   ),
@@ -144,13 +154,20 @@ export function readSend(params: unknown): SendRequest {
     acceptedOutputModes: configuration?.acceptedOutputModes,
     blocking: configuration?.returnImmediately !== true,
     historyLength: configuration?.historyLength,
+    historyScope: configuration?.historyScope,
     push: configuration?.taskPushNotificationConfig?.config,
     metadata,
   }
 }
 
 /** The context and the metadata are not of v1.0: LangGraph's server takes a run id beside its context. */
-const task: Schema<TaskRequest> = proto({ id: nonEmpty, contextId: text, historyLength, metadata })
+const task: Schema<TaskRequest> = proto({
+  id: nonEmpty,
+  contextId: text,
+  historyLength: numeric(historyLength),
+  historyScope,
+  metadata,
+})
 
 export const readTask = (params: unknown): TaskRequest => readParams(task, params)
 
@@ -164,9 +181,9 @@ const timestamp: Schema<number> = (value, path = '') => {
 const tasks = proto({
   contextId: text,
   status: state,
-  pageSize: optional(whole(1, 100)),
+  pageSize: numeric(optional(whole(1, 100))),
   pageToken: text,
-  historyLength,
+  historyLength: numeric(historyLength),
   statusTimestampAfter: optional(timestamp),
   includeArtifacts: optional(boolean),
 })

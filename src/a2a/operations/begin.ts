@@ -1,5 +1,6 @@
 import type { Agent } from '../../agents/agent.ts'
 import { uuid7, uuidOf } from '../../ids.ts'
+import { namesOwnerOf } from '../../principal.ts'
 import { runSettings } from '../../requests/run-config.ts'
 import { titleOf } from '../../requests/title.ts'
 import {
@@ -11,14 +12,14 @@ import {
   unanswered,
 } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
-import type { A2AMessage, SendRequest } from '../model.ts'
+import type { A2AMessage, SendRequest, TaskRequest } from '../model.ts'
 import { hasContent, inputOf } from '../parts/input.ts'
 import { checkModes } from '../parts/modes.ts'
-import { decoded, messagesIn } from '../parts/output.ts'
 import { answersTo, resumeOf } from '../parts/resume.ts'
 import { apartFrom, type Conversation, conversationOf } from '../tasks/contexts.ts'
-import { MAX_ID, taskIdOf } from '../tasks/ids.ts'
-import { type FoundTask, openQuestions, type TaskDetails } from '../tasks/present.ts'
+import { MAX_ID, ofOtherContext, taskIdOf } from '../tasks/ids.ts'
+import { endOf, type FoundTask, openQuestions, questionMessage, type TaskDetails } from '../tasks/present.ts'
+import { type AnsweredQuestion, putAnswered } from '../tasks/turns.ts'
 import { findRun, type PermittedCall, permittedCall, permittedConversation, permittedTask } from './find.ts'
 import type { A2ACall } from './operations.ts'
 
@@ -37,10 +38,9 @@ export interface Begun {
  * context starts nothing, and gets what it has started.
  */
 export async function beginRun(call: A2ACall, request: SendRequest): Promise<Begun> {
-  const { taskId, messageId } = request.message
+  const { messageId } = request.message
   if (messageId.length > MAX_ID) throw wrongMessageId(`expected at most ${MAX_ID} characters`)
-  const begin = taskId ? goOn(call, request, taskId) : beginTask(call, request)
-  const begun = await begin.catch((error) => {
+  const begun = await beginOrGoOn(call, request).catch((error) => {
     const isReused = error instanceof RunError && error.code === 'key_reused'
     throw isReused
       ? wrongMessageId(
@@ -53,26 +53,49 @@ export async function beginRun(call: A2ACall, request: SendRequest): Promise<Beg
   return begun
 }
 
+/**
+ * A client of v0.3 may send back both ids of the last answer with every message, also to another agent, as the client in the
+ * documentation of LangGraph's platform does. Its context then says where the message belongs, and its task counts while it takes messages.
+ */
+async function beginOrGoOn(call: A2ACall, request: SendRequest): Promise<Begun> {
+  const { taskId, ...message } = request.message
+  if (!taskId) return beginTask(call, request)
+  const { contextId } = message
+  if (call.dialect.version !== '0.3' || !contextId) return goOn(call, request, { id: taskId, contextId })
+  try {
+    // Where the task is known, it says itself whether it is of another context.
+    const isWhole = taskId.includes(':')
+    return await goOn(call, request, { id: taskId, contextId: isWhole ? undefined : contextId })
+  } catch (error) {
+    if (!isOver(error) && !isUnknown(error)) throw error
+    // What only that task could take is refused.
+    if (isOver(error) && resumeOf(message).length > 0) throw error
+    return beginTask(call, { ...request, message })
+  }
+}
+
+const isUnknown = (error: unknown): boolean => error instanceof A2AError && error.code === 'task_not_found'
+
+/** Whether the task has ended, before the message came or while it was taken. */
+const isOver = (error: unknown): boolean =>
+  (error instanceof A2AError && error.code === 'unsupported_operation') ||
+  (error instanceof RunError && error.code === 'task_ended')
+
 async function beginTask(asked: A2ACall, request: SendRequest): Promise<Begun> {
   const { message } = request
   const given = message.contextId || traceOf(asked, request)
-  const contextId = given ?? uuid7()
   const body = bodyOf(request)
   const permitted = given
     ? await permittedConversation(asked, 'runs:create', given, body)
-    : {
-        ...(await permittedCall(asked, 'runs:create', contextId, body)),
-        conversation: { contextId, threadId: contextId, thread: undefined },
-      }
+    : await firstConversation(asked, message, body)
   const { call, conversation } = permitted
   const address = {
     engine: call.context.engine,
     principal: call.call.principal,
     assistantId: call.assistantId,
-    contextId,
+    contextId: conversation.contextId,
   }
-  const start = (as: PermittedCall, of: Conversation) =>
-    startTask(as, request, of, given ? message : undefined)
+  const start = (as: PermittedCall, of: Conversation) => startTask(as, request, of)
   try {
     return await start(permitted, conversation)
   } catch (error) {
@@ -84,32 +107,55 @@ async function beginTask(asked: A2ACall, request: SendRequest): Promise<Begun> {
   }
 }
 
+/**
+ * The conversation of a message without a context: a new one, or where the message was sent before, the one that it has begun. Its id
+ * is made of the message, and is another one where no receipt of the message is kept any more. The compatibility kit of v1.0 sends
+ * one message for many tasks, each after the one before: there a message is sent again only while its task works.
+ */
+async function firstConversation(asked: A2ACall, message: A2AMessage, body: object) {
+  const { context, call, assistantId } = asked
+  const { key, fingerprint } = await keyOf(message)
+  const named = context.assistant?.assistantId ?? assistantId
+  const owner = namesOwnerOf(call.principal)
+  const repeated = await uuidOf(['a2a first', owner, named, key, fingerprint])
+  const permitted = await permittedConversation(asked, 'runs:create', repeated, body)
+  const { threadId, thread } = permitted.conversation
+  const started = thread && (await startedBefore(asked, threadId, { key, fingerprint }))
+  const isAgain =
+    asked.dialect.version === '0.3' || (started && (await isAtWork(permitted.call, threadId, started.runId)))
+  if (!thread || (started && isAgain)) return permitted
+  const contextId = uuid7()
+  const conversation = { contextId, threadId: contextId, thread: undefined }
+  return { ...(await permittedCall(asked, 'runs:create', contextId, body)), conversation }
+}
+
+async function isAtWork(
+  { context, call: { principal } }: A2ACall,
+  threadId: string,
+  runId: string,
+): Promise<boolean> {
+  const task = await context.engine.findTask({ threadId, principal, taskId: runId })
+  return task?.state === 'submitted' || task?.state === 'working'
+}
+
 async function startTask(
   { call, metadata }: PermittedCall,
   request: SendRequest,
   { contextId, threadId, thread }: Conversation,
-  repeatable: A2AMessage | undefined,
 ): Promise<Begun> {
   const { context, assistantId } = call
   const { engine } = context
   const { message } = request
   const agent = agentOf(call)
   checkMessage(agent, message)
-  const command = repeatable && (await keyOf(repeatable))
-  const known = thread && command && (await startedBefore(call, threadId, command))
+  const command = await keyOf(message)
+  const known = thread && (await startedBefore(call, threadId, command))
   if (known) return begunBy(call, { contextId, threadId }, known)
   if (resumeOf(message).length > 0) throw unnamedTask('An answer')
   if (thread) await requireNoQuestion(call, contextId, thread)
-  const input = inputOf(message)
-  const after =
-    thread && !hasContent(message)
-      ? decoded(messagesIn((await engine.readState(thread))?.values ?? {})).at(-1)?.id
-      : undefined
-  const details: TaskDetails = {
-    contextId,
-    messageId: message.messageId,
-    ...(after !== undefined && { after }),
-  }
+  const input = inputOf(message, agent)
+  const state = thread && (await engine.readState(thread))
+  const details: TaskDetails = { contextId, messageId: message.messageId, ...(state && endOf(state)) }
   const started = await engine.start({
     ...common(call, { ...request, ...(metadata && { metadata }) }, { contextId, threadId }),
     assistantId,
@@ -136,15 +182,21 @@ async function requireNoQuestion(call: A2ACall, contextId: string, thread: Threa
 }
 
 /** A message for a task: the answer to what it has asked, or more for it to do. */
-async function goOn(asked: A2ACall, request: SendRequest, taskId: string): Promise<Begun> {
+async function goOn(
+  asked: A2ACall,
+  request: SendRequest,
+  named: Pick<TaskRequest, 'id' | 'contextId'>,
+): Promise<Begun> {
   const { message } = request
-  const named = { id: taskId, contextId: message.contextId || undefined }
+  const taskId = named.id
   const { call, metadata, found } = await permittedTask(asked, 'runs:create', named, bodyOf(request))
   const { context, assistantId } = call
   const { engine } = context
   const { contextId, record } = found
+  if (message.contextId && message.contextId !== contextId) throw ofOtherContext(taskId)
   const { threadId } = found.thread
-  checkMessage(agentOf(call), message)
+  const agent = agentOf(call)
+  checkMessage(agent, message)
   const command = await keyOf(message)
   const known = await startedBefore(call, threadId, command)
   if (known) return begunBy(call, { contextId, threadId }, known)
@@ -155,10 +207,19 @@ async function goOn(asked: A2ACall, request: SendRequest, taskId: string): Promi
     command,
     task: { taskId: record.taskId, details: { ...details } },
   }
-  const answers = answersTo(message, record.state, openQuestions(found))
+  const open = openQuestions(found)
+  const answers = answersTo(message, record.state, open)
+  const answered = open.filter(({ id }) => Object.hasOwn(answers ?? {}, id))
+  const state = answers && (await engine.readState(found.thread))
+  const turn: AnsweredQuestion = {
+    taskId: record.taskId,
+    after: state ? (endOf(state).after ?? null) : null,
+    question: questionMessage(record, answered),
+    answer: { messageId: message.messageId, parts: message.parts, metadata: message.metadata },
+  }
   const started = answers
-    ? await engine.respond({ ...run, answers })
-    : await engine.start({ ...run, assistantId, input: inputOf(message) })
+    ? await engine.respond({ ...run, answers, alongside: (runId) => [putAnswered(runId, turn)] })
+    : await engine.start({ ...run, assistantId, input: inputOf(message, agent) })
   return begunBy(call, { contextId, threadId }, started)
 }
 

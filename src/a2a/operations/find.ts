@@ -115,4 +115,7 @@ export async function findRun(
 
 /** A task as this client wants to see it. */
 export const present = (call: A2ACall, found: FoundTask, shown: Shown = {}): Promise<Task> =>
-  presentTask(call.context.engine, found, { historyScope: call.historyScope, ...shown })
+  presentTask(call.context.engine, found, {
+    ...shown,
+    historyScope: shown.historyScope ?? call.historyScope,
+  })

@@ -3,6 +3,7 @@ import type { A2AContext } from '../context.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type {
   A2AMessage,
+  HistoryScope,
   ListRequest,
   PushConfig,
   PushConfigRequest,
@@ -25,7 +26,8 @@ export interface A2ACall {
   /** The `metadata` of the JSON-RPC object itself, where clients of LangGraph put `thread_id`. */
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly lastEventId: string | undefined
-  readonly historyScope: 'task' | 'context'
+  /** As the header has it. */
+  readonly historyScope: HistoryScope
 }
 
 export type Sent = { readonly task: Task } | { readonly message: A2AMessage }

@@ -3,7 +3,7 @@ import type { A2AMessage, SendRequest, StreamEntry, StreamItem } from '../model.
 import { inputOf } from '../parts/input.ts'
 import { type FollowOptions, followTask } from '../tasks/follow.ts'
 import { taskIdOf } from '../tasks/ids.ts'
-import { answerIdOf, type FoundTask, statusOf } from '../tasks/present.ts'
+import { answerIdOf, type FoundTask, type Shown, statusOf } from '../tasks/present.ts'
 import { isSettled, nextEnd } from '../tasks/progress.ts'
 import { agentOf, type Begun, beginRun } from './begin.ts'
 import { findRun, present } from './find.ts'
@@ -15,15 +15,16 @@ import { pushesOf, savePush } from './push.ts'
  * has no task that could be asked for later, so that its sender always waits.
  */
 export async function send(asked: A2ACall, request: SendRequest): Promise<Sent> {
-  const { blocking, historyLength } = request
+  const { blocking } = request
+  const shown = shownOf(request)
   const answer = await answerOf(asked, request)
   const begun = await begin(asked, request)
   const { call } = begun
-  if (!blocking && answer === 'task') return { task: await present(call, begun.found, { historyLength }) }
+  if (!blocking && answer === 'task') return { task: await present(call, begun.found, shown) }
   const found = await settled(call, begun)
   return answer === 'message' && found.record.state === 'completed'
     ? { message: await messageOf(call, found) }
-    : { task: await present(call, found, { historyLength }) }
+    : { task: await present(call, found, shown) }
 }
 
 /** Sends a message, and gives the task, then what happens to it until it ends or asks. */
@@ -32,6 +33,7 @@ export async function* stream(
   request: SendRequest,
 ): AsyncGenerator<readonly StreamEntry[], void, undefined> {
   const { message, historyLength } = request
+  const shown = shownOf(request)
   const answer = await answerOf(asked, request)
   const begun = await begin(asked, request)
   const { call } = begun
@@ -42,7 +44,7 @@ export async function* stream(
     const item: StreamItem =
       found.record.state === 'completed'
         ? { type: 'message', message: await messageOf(call, found) }
-        : { type: 'task', task: await present(call, found, { historyLength }) }
+        : { type: 'task', task: await present(call, found, shown) }
     yield [{ item }]
     return
   }
@@ -55,6 +57,12 @@ export async function* stream(
   yield [{ item: { type: 'task', task: { id: taskId, contextId, status, ...history } } }]
   yield* follow(call, found, { runId, after })
 }
+
+/** How much of a task its client wants to see. */
+export const shownOf = ({
+  historyLength,
+  historyScope,
+}: Pick<Shown, 'historyLength' | 'historyScope'>): Shown => ({ historyLength, historyScope })
 
 /** What happens to a task from one of its runs on. */
 export function follow(
@@ -90,9 +98,9 @@ async function begin(call: A2ACall, request: SendRequest): Promise<Begun> {
 const answerOf = async (call: A2ACall, { message }: SendRequest): Promise<'task' | 'message'> => {
   const { principal, request } = call.call
   const threadId = message.contextId ?? ''
-  return (
-    (await agentOf(call).answersWith?.({ threadId, principal, request, input: inputOf(message) })) ?? 'task'
-  )
+  const agent = agentOf(call)
+  const input = inputOf(message, agent)
+  return (await agent.answersWith?.({ threadId, principal, request, input })) ?? 'task'
 }
 
 /** Waits until the task has ended or asks, whatever instance works on it. */

@@ -1,33 +1,33 @@
 import { AgentwireError } from '../../errors.ts'
 import { isTaskEnded, type TaskRecord } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
-import type { ListRequest, StreamEntry, Task, TaskList, TaskRequest } from '../model.ts'
+import type { ListRequest, StreamEntry, Task, TaskList, TaskRequest, TaskState } from '../model.ts'
 import { taskNotFound } from '../tasks/ids.ts'
-import type { FoundTask } from '../tasks/present.ts'
+import { type FoundTask, questionsOf, statusOf } from '../tasks/present.ts'
 import { nextEnd } from '../tasks/progress.ts'
 import { findRun, findTask, permittedCall, permittedConversation, permittedTask, present } from './find.ts'
 import type { A2ACall } from './operations.ts'
-import { follow, settled } from './send.ts'
+import { follow, settled, shownOf } from './send.ts'
 
 export async function getTask(asked: A2ACall, request: TaskRequest): Promise<Task> {
   const { call, found } = await permittedTask(asked, 'threads:read', request)
-  return present(call, found, { historyLength: request.historyLength })
+  return present(call, found, shownOf(request))
 }
 
-/** Cancels a task, and waits until it has stopped. One that was cancelled before is given again. */
+/** Cancels a task, and waits until it has stopped. One that was cancelled before is given again in v1.0, and is refused in v0.3. */
 export async function cancelTask(asked: A2ACall, request: TaskRequest): Promise<Task> {
   const { engine } = asked.context
   const { call, found } = await permittedTask(asked, 'runs:cancel', request)
   const { principal } = call.call
   const { threadId } = found.thread
   const before = await engine.cancelTask({ threadId, principal, taskId: found.record.taskId })
-  if (isTaskEnded(before) && before.state !== 'canceled') {
+  if (isTaskEnded(before) && (before.state !== 'canceled' || call.dialect.version === '0.3')) {
     const { id: taskId } = request
     const message = `Task ${JSON.stringify(taskId)} has ended (${before.state}).`
     throw new A2AError('task_not_cancelable', message, { taskId })
   }
   const cancelled = { found: await findTask(call, request), runId: before.taskId }
-  return present(call, await settled(call, cancelled), { historyLength: request.historyLength })
+  return present(call, await settled(call, cancelled), shownOf(request))
 }
 
 /**
@@ -54,9 +54,8 @@ export async function* subscribe(
       { taskId: request.id },
     )
   }
-  const { historyLength } = request
   const waits = record.state === 'input-required' && call.dialect.version === '1.0' && seen === undefined
-  const task = await present(call, found, { historyLength, artifacts: waits })
+  const task = await present(call, found, { ...shownOf(request), artifacts: waits })
   yield [{ item: { type: 'task', task } }]
   const { taskId } = record
   const now = waits ? await engine.waitForAnswer({ threadId, principal, taskId, signal }) : record
@@ -108,8 +107,30 @@ export async function listTasks(asked: A2ACall, request: ListRequest): Promise<T
       return task && (recorded !== 'input-required' || task.status.state === state) ? [task] : []
     }),
   )
-  return { tasks: tasks.flat(), nextPageToken: page.cursor ?? '', pageSize, totalSize: page.total }
+  const isSplit = recorded === 'input-required'
+  const totalSize = isSplit ? await countAsking(call, { ...query, state: recorded }, state) : page.total
+  return { tasks: tasks.flat(), nextPageToken: page.cursor ?? '', pageSize, totalSize }
 }
+
+/** How many tasks ask for this. Their records do not tell, but those that ask are few. */
+async function countAsking(
+  call: A2ACall,
+  query: Omit<Parameters<A2ACall['context']['engine']['listTasks']>[0], 'limit' | 'cursor'>,
+  state: TaskState | undefined,
+): Promise<number> {
+  let count = 0
+  let cursor: string | undefined
+  do {
+    const page = await call.context.engine.listTasks({ ...query, limit: MAX_LISTED, cursor })
+    const all = await Promise.all(page.tasks.map((record) => withThread(call, record)))
+    count += all.filter((found) => found && statusOf(found, questionsOf(found)).state === state).length
+    cursor = page.cursor
+  } while (cursor !== undefined)
+  return count
+}
+
+/** Tasks in one call of the store. */
+const MAX_LISTED = 1_000
 
 /** The store's word for a cursor that it has not given out. */
 const isNoCursor = (error: unknown): boolean =>

@@ -1,29 +1,63 @@
-import { type ContentBlock, encodeBlock, type MediaType, type WireBlock } from '../../messages/index.ts'
-import { isRecord } from '../../messages/record.ts'
+import type { Agent } from '../../agents/agent.ts'
+import { type ContentBlock, encodeBlock, type MediaType } from '../../messages/index.ts'
+import { filterFields, isRecord } from '../../messages/record.ts'
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, Part } from '../model.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * The input of an agent: text and files are a message whose id is the message id, data objects are merged into the input. Throws
- * `content_type_not_supported` for data that no input can be made of.
+ * The input of an agent: text and files are a message whose id is the message id, data objects are merged into the input as far as the
+ * agent names their keys. Throws `content_type_not_supported` for data that no input can be made of, and `invalid_params` for messages
+ * in it that are not the user's.
  */
-export function inputOf({ messageId, role, parts }: A2AMessage): Fields {
-  const input: Record<string, unknown> = {}
-  const blocks: WireBlock[] = []
-  parts.forEach((part, index) => {
-    if (part.kind !== 'data') blocks.push(encodeBlock(blockOf(part)))
-    // Assigned by its name, this key would change the prototype of the input.
-    else
+export function inputOf(message: A2AMessage, { inputKeys = [] }: Pick<Agent, 'inputKeys'>): Fields {
+  const isTaken = (key: string) => inputKeys === '*' || inputKeys.includes(key)
+  const { messages, ...data } = filterFields(mergedData(message), isTaken)
+  const own = contentOf(message)
+  if (messages === undefined && !own) return data
+  const before = messages === undefined ? [] : [messages].flat().map(userMessage)
+  return { ...data, messages: own ? [...before, own] : before }
+}
+
+/** A message in data as one of the user, whatever else it says of itself. */
+function userMessage(value: unknown): Fields {
+  if (typeof value === 'string') return { type: 'human', content: value }
+  const { type, role, content, id } = Object(value) as Fields
+  const names = [type, role].filter((name) => name !== undefined)
+  const isUsers = names.length > 0 && names.every((name) => name === 'human' || name === 'user')
+  if (isUsers && content !== undefined)
+    return { type: 'human', content, ...(typeof id === 'string' && { id }) }
+  throw new A2AError(
+    'invalid_params',
+    'message.parts: messages in data are of the user, such as { role: "user", content: "Hello" }.',
+  )
+}
+
+/** The answer that a message is where it has no text alone: all of its data, with its content. */
+export function dataAnswer(message: A2AMessage): unknown {
+  const data = mergedData(message)
+  const content = contentOf(message)?.content
+  if (content === undefined) return data
+  return Object.keys(data).length === 0 ? content : { ...data, content }
+}
+
+function mergedData({ parts }: A2AMessage): Fields {
+  const merged: Record<string, unknown> = {}
+  for (const [index, part] of parts.entries())
+    if (part.kind === 'data')
+      // Assigned by its name, this key would change the prototype of the input.
       for (const [key, value] of Object.entries(objectOf(part, index)))
-        if (key !== '__proto__') input[key] = value
-  })
-  if (blocks.length === 0) return input
-  const text = blocks.length === 1 && blocks[0]!.type === 'text' ? blocks[0]!.text : blocks
-  const message = { type: role === 'user' ? 'human' : 'ai', id: messageId, content: text }
-  const before = Array.isArray(input.messages) ? input.messages : []
-  return { ...input, messages: [...before, message] }
+        if (key !== '__proto__') merged[key] = value
+  return merged
+}
+
+/** Text and files as a message, or undefined where there are none. */
+function contentOf({ messageId, role, parts }: A2AMessage) {
+  const blocks = parts.flatMap((part) => (part.kind === 'data' ? [] : [encodeBlock(blockOf(part))]))
+  if (blocks.length === 0) return undefined
+  const content = blocks.length === 1 && blocks[0]!.type === 'text' ? blocks[0]!.text : blocks
+  return { type: role === 'user' ? 'human' : 'ai', id: messageId, content }
 }
 
 /** Whether a message needs an agent that keeps messages. */

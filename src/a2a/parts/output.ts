@@ -52,13 +52,13 @@ export const messagesIn = ({ messages }: Readonly<Record<string, unknown>>): rea
 export const decoded = (messages: readonly unknown[]): readonly Message[] =>
   messages.flatMap((message) => decodeMessage(message) ?? [])
 
-/** A turn of the conversation as other agents see it, or undefined for what is not theirs to see. */
+/** A turn of the conversation as other agents see it, or none for what is not theirs to see. */
 export function turnOf(
   { id, role, content }: Message,
   place: { readonly contextId: string; readonly taskId?: string },
-): A2AMessage | undefined {
-  if (role !== 'user' && role !== 'assistant') return undefined
+): readonly A2AMessage[] {
+  if (role !== 'user' && role !== 'assistant') return []
   const parts = partsOf(content)
-  if (parts.length === 0) return undefined
-  return { messageId: id ?? '', role: role === 'user' ? 'user' : 'agent', parts, ...place }
+  if (parts.length === 0) return []
+  return [{ messageId: id ?? '', role: role === 'user' ? 'user' : 'agent', parts, ...place }]
 }

@@ -2,7 +2,7 @@ import { isRecord } from '../../messages/record.ts'
 import type { OpenInterrupt, TaskState } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
 import type { A2AMessage, Part } from '../model.ts'
-import { inputOf, textOf } from './input.ts'
+import { dataAnswer, textOf } from './input.ts'
 
 type Answers = Readonly<Record<string, unknown>>
 
@@ -61,13 +61,7 @@ function answersById(answer: unknown, ids: readonly string[]): Answers | undefin
 }
 
 /** A plain message as the value of an answer: its text, its data, or its content where it has files. */
-function plainAnswer(message: A2AMessage): unknown {
-  const { parts } = message
-  if (parts.every(({ kind }) => kind === 'text')) return textOf(message)
-  const { messages, ...data } = inputOf(message)
-  if (!Array.isArray(messages)) return data
-  const { content } = messages.at(-1) as { readonly content: unknown }
-  return Object.keys(data).length === 0 ? content : { ...data, content }
-}
+const plainAnswer = (message: A2AMessage): unknown =>
+  message.parts.every(({ kind }) => kind === 'text') ? textOf(message) : dataAnswer(message)
 
 const refused = (why: string): A2AError => new A2AError('invalid_params', `message: ${why}.`)

@@ -1,6 +1,6 @@
 import { DeliveryError } from '../../outbox/delivery/errors.ts'
 import type { OutboxHandler, OutboxTools } from '../../outbox/work.ts'
-import type { Principal } from '../../principal.ts'
+import { actingFor } from '../../principal.ts'
 import { type AgentEngine, isTaskEnded } from '../../runs/index.ts'
 import type { Json } from '../../storage/store/store.ts'
 import { dialectOfVersion } from '../dialects/choose.ts'
@@ -15,7 +15,8 @@ import { type Follower, type KnownPush, loadPush } from './configs.ts'
  */
 export const followForPush =
   (engine: AgentEngine): OutboxHandler =>
-  async ({ partition: threadId, data }, { deliver, save, signal }) => {
+  async ({ partition: threadId, data }, tools) => {
+    const { save, signal } = tools
     let follower = data as unknown as Follower
     for (;;) {
       const found = await taskOf(engine, threadId, follower)
@@ -24,7 +25,7 @@ export const followForPush =
       const { state, updatedAt } = found.record
       const told = `${state} ${updatedAt}`
       if (told !== follower.told) {
-        await tell(deliver, config, follower, await presentTask(engine, found))
+        await tell(tools, config, follower, await presentTask(engine, found))
         follower = { ...follower, told }
         await save(follower as unknown as Json)
       }
@@ -38,7 +39,7 @@ async function taskOf(
   threadId: string,
   { runId, contextId, owner }: Follower,
 ): Promise<FoundTask | undefined> {
-  const principal = principalOf(owner)
+  const principal = actingFor(owner)
   const [thread, record] = await Promise.all([
     engine.findThread({ threadId, principal }),
     engine.findTask({ threadId, principal, taskId: runId }),
@@ -48,7 +49,7 @@ async function taskOf(
 
 /** Delivers the task as it is now. A receiver that refuses it for good is not asked again, and is told the next change. */
 async function tell(
-  deliver: OutboxTools['deliver'],
+  { deliver, skip }: OutboxTools,
   config: KnownPush,
   { version }: Follower,
   task: Task,
@@ -64,6 +65,7 @@ async function tell(
     await deliver({ url: config.url, headers, body: JSON.stringify(body) })
   } catch (error) {
     if (!(error instanceof DeliveryError) || error.retryable) throw error
+    skip(error)
   }
 }
 
@@ -82,11 +84,8 @@ export function credentialsOf({
 /** Settles when the task may have changed. */
 async function nextChange(engine: AgentEngine, found: FoundTask, signal: AbortSignal): Promise<unknown> {
   const { threadId, owner, taskId, state } = found.record
-  const task = { threadId, principal: principalOf(owner), signal }
+  const task = { threadId, principal: actingFor(owner), signal }
   return state === 'input-required'
     ? engine.waitForAnswer({ ...task, taskId })
     : engine.wait({ ...task, runId: nextEnd(found) })
 }
-
-/** Somebody whose threads are those of the owner. */
-const principalOf = (owner: string | null): Principal | null => (owner === null ? null : { id: owner })

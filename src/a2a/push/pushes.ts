@@ -1,16 +1,26 @@
 import { type OnError, reportError } from '../../http/index.ts'
+import type { OptionTable } from '../../options.ts'
 import { checkUrl } from '../../outbox/delivery/check-url.ts'
 import { createDelivery, type DeliveryOptions } from '../../outbox/delivery/delivery.ts'
+import type { OutboxJob } from '../../outbox/job.ts'
 import { createOutbox, type Outbox } from '../../outbox/outbox.ts'
 import type { AgentEngine } from '../../runs/index.ts'
 import { A2AError } from '../errors.ts'
 import type { PushConfig } from '../model.ts'
-import { PUSH_JOB } from './configs.ts'
+import { type Follower, PUSH_JOB } from './configs.ts'
 import { credentialsOf, followForPush } from './follower.ts'
 
 /** How push notifications are delivered. */
 export interface A2APushOptions
-  extends Pick<DeliveryOptions, 'allowLoopback' | 'timeoutMs' | 'maxResponseBytes' | 'lookup'> {}
+  extends Pick<DeliveryOptions, 'allow' | 'allowLoopback' | 'timeoutMs' | 'maxResponseBytes' | 'lookup'> {}
+
+export const PUSH_OPTIONS: OptionTable<A2APushOptions> = {
+  allowLoopback: 'boolean',
+  allow: 'list',
+  timeoutMs: 'number',
+  maxResponseBytes: 'number',
+  lookup: 'function',
+}
 
 /** What sends push notifications. */
 export interface Pushes {
@@ -28,10 +38,25 @@ export function createPushes(
     store: engine.store,
     handlers: { [PUSH_JOB]: followForPush(engine) },
     deliver: createDelivery(options),
-    report: (error, job) => void reportError(error, onError, { threadId: job?.partition }),
+    report: (error, job) => void reportError(error, onError, { threadId: job?.partition, runId: runOf(job) }),
+    onUndelivered: ({ job, kind, host, failures, error }) =>
+      engine.observe({
+        type: 'delivery.failed',
+        kind,
+        threadId: job.partition,
+        runId: runOf(job) ?? null,
+        host: host ?? null,
+        failures,
+        error,
+        at: Date.now(),
+      }),
   })
   return { outbox, check: (config) => check(config, options) }
 }
+
+/** The run that began the task which is told. */
+const runOf = (job: OutboxJob | undefined): string | undefined =>
+  (job?.data as unknown as Follower | undefined)?.runId
 
 /** What one task may have. */
 export const MAX_PUSHES = 20

@@ -10,6 +10,7 @@ import {
 import type { AgentProfile } from '../../agents/profile.ts'
 import type { ContentBlock } from '../../messages/index.ts'
 import { defined, isRecord } from '../../messages/record.ts'
+import { checkOptions, type OptionTable } from '../../options.ts'
 import type { Part } from '../model.ts'
 import { partsOf } from '../parts/output.ts'
 import { type CardSource, openCard } from './card.ts'
@@ -27,6 +28,20 @@ export type A2AAgentOptions = CardSource &
   }
 
 /** A remote agent as one of ours. */
+const A2A_AGENT_OPTIONS: OptionTable<A2AAgentOptions> = {
+  url: 'string',
+  card: 'object',
+  headers: ['object', 'list', 'function'],
+  fetch: 'function',
+  timeoutMs: 'number',
+  name: 'string',
+  description: 'string',
+  skills: 'list',
+  inputModes: 'list',
+  outputModes: 'list',
+  inputKeys: ['string', 'list'],
+}
+
 export interface A2AAgent extends FunctionAgent {
   /**
    * The agent as a subagent of an agent function, with its question as the task:
@@ -76,7 +91,8 @@ const KEY = 'a2a'
  * The remote keeps the conversation: a fork of a thread goes on with it as it is.
  */
 export function a2aAgent(options: A2AAgentOptions): A2AAgent {
-  const { name, description, skills, inputModes, outputModes } = options
+  checkOptions('a2aAgent', options, A2A_AGENT_OPTIONS)
+  const { name, description, skills, inputModes, outputModes, inputKeys = '*' } = options
   const connection = createConnection(options)
   const readCard = openCard(options, connection)
   const open = async (signal: AbortSignal | undefined): Promise<Conversation> =>
@@ -99,6 +115,8 @@ export function a2aAgent(options: A2AAgentOptions): A2AAgent {
 
   const agent = defineAgent({
     ...defined({ name, description, skills, inputModes, outputModes }),
+    // The remote knows what it takes.
+    inputKeys,
     resumable: true,
     run: (context) => converse(context, context.input),
   })
@@ -121,6 +139,8 @@ export function a2aAgent(options: A2AAgentOptions): A2AAgent {
           text += piece
           onText?.(piece)
         },
+        // The reply is the answer alone.
+        reasoning: () => {},
         block: (block) => content.push(block),
         save: () => {},
       })
@@ -164,6 +184,7 @@ async function sendStep(
     messageId: step.id,
     signal: step.signal,
     text: (text) => writer().text(text),
+    reasoning: (text) => writer().reasoning(text),
     block: (block) => writer().block(block),
     save,
   })

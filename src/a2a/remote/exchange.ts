@@ -2,7 +2,7 @@ import { AgentInputError, AgentRejection } from '../../agents/errors.ts'
 import type { Part, StreamItem, TaskState } from '../model.ts'
 import { type Conversation, isWaiting, type Question } from './conversation.ts'
 import { A2ARemoteError, shortened } from './remote-error.ts'
-import { createReply, type RemoteQuestion, type ReplyWriter, type Said } from './reply.ts'
+import { createReply, type RemoteQuestion, type ReplyWriter, type StreamedProgress } from './reply.ts'
 
 /** Where a conversation with a remote agent stands, as plain JSON. Agents keep it in their state as `a2a`. */
 export interface A2ALink {
@@ -17,7 +17,7 @@ export interface A2ALink {
   /** The id of the newest message of the thread in it. */
   readonly sent?: string | undefined
   /** How much of the artifacts of a task that waits is known: by the id of each. */
-  readonly said?: Said | undefined
+  readonly said?: StreamedProgress | undefined
 }
 
 export interface ExchangeRequest extends ReplyWriter {

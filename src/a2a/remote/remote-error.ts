@@ -1,3 +1,4 @@
+import { FOR_CLIENTS } from '../../agents/errors.ts'
 import { AgentwireError } from '../../errors.ts'
 
 export type RemoteErrorCode =
@@ -23,6 +24,7 @@ export class A2ARemoteError extends AgentwireError {
   declare readonly code: RemoteErrorCode
   /** The JSON-RPC code of a refusal. */
   readonly rpcCode: number | undefined
+  readonly [FOR_CLIENTS]?: true
   constructor(
     code: RemoteErrorCode,
     message: string,
@@ -30,6 +32,8 @@ export class A2ARemoteError extends AgentwireError {
   ) {
     super(code, message, options)
     this.rpcCode = options?.rpcCode
+    // The remote has told its clients exactly this.
+    if (code === 'task_failed') this[FOR_CLIENTS] = true
   }
 }
 

@@ -5,7 +5,9 @@ import type { A2AMessage, Artifact, Part, StreamItem, TaskState, TaskStatus } fr
 import { blockOf } from '../parts/input.ts'
 
 /** How much of each artifact is known by now: characters of text, and other parts, with a hash of both. By the artifact's id. */
-export type Said = Readonly<Record<string, readonly [characters: number, blocks: number, hash: string]>>
+export type StreamedProgress = Readonly<
+  Record<string, readonly [characters: number, blocks: number, hash: string]>
+>
 
 /** Something that the remote wants to know. */
 export interface RemoteQuestion {
@@ -21,12 +23,14 @@ export interface Outcome {
   readonly text: string
   /** Empty unless the task waits for an answer. */
   readonly questions: readonly RemoteQuestion[]
-  readonly said: Said
+  readonly said: StreamedProgress
 }
 
 /** Where the answer of a remote is written. */
 export interface ReplyWriter {
   text(text: string): unknown
+  /** Told of what the remote says of its work. */
+  reasoning(text: string): unknown
   block(block: ContentBlock): unknown
 }
 
@@ -37,8 +41,13 @@ export interface Reply {
 }
 
 /** A text that grows: that of an artifact, or of statuses of which each has the whole text so far. */
-interface Voice {
+interface TextSource {
   readonly isArtifact: boolean
+  /**
+   * Whether the text is the answer or reasoning. That of a status that works is unknown until the next text: the answer if that
+   * goes on with it, because LangGraph's server streams its answer so.
+   */
+  kind: 'answer' | 'reasoning' | 'unknown'
   text: string
   /** What of the text is in the message: its beginning, unless it was replaced by another one. */
   said: string
@@ -52,61 +61,91 @@ interface Voice {
 const INTERRUPT = 'Interrupt'
 
 /**
- * Makes one message of what a remote says: the texts of its artifacts as they grow, and the texts of its statuses until it is done,
- * because LangGraph's server streams its answer in them and repeats it in an artifact at the end. What was said is not said again,
- * and of several texts that grow at once one waits for the other.
+ * Makes one message of what a remote says. The texts of its artifacts, as they grow, and of its end are the answer, the texts of its
+ * statuses until then are reasoning. Where one status goes on with the text of another, that text is the answer too: LangGraph's
+ * server streams so, and repeats the answer in an artifact at the end. What was said is not said again, and of several texts that
+ * grow at once one waits for the other.
  *
  * @param before What of the task's artifacts was said in earlier exchanges.
  */
-export function createReply(writer: ReplyWriter, before: Said = {}): Reply {
-  const voices: Voice[] = []
-  const artifacts = new Map<string, Voice>()
+export function createReply(writer: ReplyWriter, before: StreamedProgress = {}): Reply {
+  const sources: TextSource[] = []
+  const artifacts = new Map<string, TextSource>()
   const interrupts = new Map<string, { parts: readonly Part[]; isNew: boolean }>()
-  let last: Voice | undefined
+  let last: TextSource | undefined
+  /** What was reasoned, where no text followed. */
+  let lastReasoning: TextSource | undefined
   let state: TaskState = 'working'
   let statusParts: readonly Part[] = []
   let fallback: readonly Part[] = []
 
-  function addVoice(isArtifact: boolean): Voice {
-    const voice = { isArtifact, text: '', said: '', blocks: [], saidBlocks: 0, isWhole: false }
-    voices.push(voice)
-    return voice
+  function addSource(isArtifact: boolean, kind: TextSource['kind'] = 'answer'): TextSource {
+    const source: TextSource = {
+      isArtifact,
+      kind,
+      text: '',
+      said: '',
+      blocks: [],
+      saidBlocks: 0,
+      isWhole: false,
+    }
+    sources.push(source)
+    return source
   }
 
   /** An artifact that may still grow: nothing else is said until it is whole. */
-  const isOpen = (voice: Voice | undefined): boolean =>
-    voice?.isArtifact === true && voice.said !== '' && !voice.isWhole
+  const isOpen = (source: TextSource | undefined): boolean =>
+    source?.isArtifact === true && source.said !== '' && !source.isWhole
 
-  async function sayText(voice: Voice): Promise<void> {
-    const { text, isArtifact } = voice
-    if (voice.said.startsWith(text)) return
-    const others = voices.filter((other) => other.isArtifact !== isArtifact && other.said !== '')
+  /** What was said of the work was reasoning, unless the answer begins with it. While the answer is shorter, that is open. */
+  function decide(answer = ''): void {
+    const source = sources.find(({ kind }) => kind === 'unknown')
+    if (!source) return
+    if (answer.startsWith(source.text)) source.said = source.text
+    else if (answer !== '' && source.text.startsWith(answer)) return
+    source.kind = 'reasoning'
+  }
+
+  async function sayText(source: TextSource): Promise<void> {
+    const { text, isArtifact, kind, said } = source
+    if (kind === 'unknown' || said.startsWith(text)) return
+    if (kind === 'reasoning') {
+      const rest = text.startsWith(said) ? text.slice(said.length) : text
+      const gap = lastReasoning && lastReasoning !== source ? '\n\n' : ''
+      source.said = text
+      lastReasoning = source
+      return void (await writer.reasoning(gap + rest))
+    }
+    const others = sources.filter(
+      (other) => other.kind === 'answer' && other.isArtifact !== isArtifact && other.said !== '',
+    )
     if (others.some((other) => other.said.startsWith(text))) return
     // The artifact goes on where the statuses have ended, or the reverse.
-    if (last && others.includes(last) && text.startsWith(last.said) && last.said.startsWith(voice.said)) {
-      voice.said = last.said
-      last = voice
+    if (last && others.includes(last) && text.startsWith(last.said) && last.said.startsWith(source.said)) {
+      source.said = last.said
+      last = source
     }
-    const rest = text.startsWith(voice.said) ? text.slice(voice.said.length) : text
-    const isNext = last === voice && rest.length < text.length
+    const rest = text.startsWith(source.said) ? text.slice(source.said.length) : text
+    const isNext = last === source && rest.length < text.length
     const gap = last && !isNext ? '\n\n' : ''
-    voice.said = text
-    last = voice
+    source.said = text
+    last = source
+    lastReasoning = undefined
     await writer.text(gap + rest)
   }
 
-  async function say(voice: Voice): Promise<void> {
-    await sayText(voice)
-    for (const part of voice.blocks.slice(voice.saidBlocks)) {
-      voice.saidBlocks++
+  async function say(source: TextSource): Promise<void> {
+    await sayText(source)
+    for (const part of source.blocks.slice(source.saidBlocks)) {
+      source.saidBlocks++
       await writer.block(blockOf(part))
     }
   }
 
   async function sayAll(): Promise<void> {
-    for (const voice of voices) {
-      if (isOpen(last) && last !== voice) continue
-      await say(voice)
+    for (const source of sources) {
+      if (isOpen(last) && last !== source) continue
+      await say(source)
     }
   }
 
@@ -125,28 +164,29 @@ export function createReply(writer: ReplyWriter, before: Said = {}): Reply {
     }
     const added = textOf(parts)
     const blocks = parts.filter(({ kind }) => kind !== 'text')
-    let voice = artifacts.get(artifactId)
-    if (!voice) {
-      voice = addVoice(true)
-      artifacts.set(artifactId, voice)
+    let source = artifacts.get(artifactId)
+    if (!source) {
+      source = addSource(true)
+      artifacts.set(artifactId, source)
       const [characters, count, hash] = before[artifactId] ?? [0, 0]
       const known = added.slice(0, characters)
       // Another text may stand under the same id.
       if (!append && hash === digestOf([known, blocks.slice(0, count)])) {
-        voice.said = known
-        voice.saidBlocks = count
+        source.said = known
+        source.saidBlocks = count
       }
     }
-    const isFluent = append && last === voice && voice.said.length === voice.text.length
-    voice.text = append ? voice.text + added : added
-    if (blocks.length > 0 || !append) voice.blocks = append ? [...voice.blocks, ...blocks] : blocks
-    voice.isWhole = isWhole
+    const isFluent = append && last === source && source.said.length === source.text.length
+    source.text = append ? source.text + added : added
+    if (blocks.length > 0 || !append) source.blocks = append ? [...source.blocks, ...blocks] : blocks
+    source.isWhole = isWhole
     if (isFluent) {
       // The usual chunk is not compared with all that was said before.
-      voice.said = voice.text
+      source.said = source.text
       if (added !== '') await writer.text(added)
       if (!isWhole && blocks.length === 0) return
     }
+    if (source.text !== '') decide(source.text)
     await sayAll()
   }
 
@@ -155,20 +195,26 @@ export function createReply(writer: ReplyWriter, before: Said = {}): Reply {
     statusParts = message?.parts ?? []
     if (now !== 'submitted' && now !== 'working' && now !== 'completed') return
     const text = textOf(statusParts)
-    const newest = voices.findLast(({ isArtifact }) => !isArtifact)
-    const isRepeated = newest?.text.startsWith(text)
-    if (text !== '' && !isRepeated) {
-      const voice = newest && text.startsWith(newest.text) ? newest : addVoice(false)
-      voice.text = text
+    const newest = sources.findLast(({ isArtifact }) => !isArtifact)
+    const isDone = now === 'completed'
+    if (text !== '' && newest?.text.startsWith(text)) {
+      if (isDone && newest.kind === 'unknown') newest.kind = 'answer'
+    } else if (text !== '') {
+      const goesOn = newest && text.startsWith(newest.text) && !(isDone && newest.kind === 'reasoning')
+      const grown = goesOn ? newest : undefined
+      if (grown?.kind === 'unknown') grown.kind = 'answer'
+      decide()
+      const source = grown ?? addSource(false, isDone ? 'answer' : 'unknown')
+      source.text = text
     }
-    if (now === 'completed') addVoice(false).blocks = statusParts.filter(({ kind }) => kind !== 'text')
+    if (isDone) addSource(false).blocks = statusParts.filter(({ kind }) => kind !== 'text')
     await sayAll()
   }
 
   async function pushMessage({ parts }: A2AMessage): Promise<void> {
-    const voice = addVoice(false)
-    voice.text = textOf(parts)
-    voice.blocks = parts.filter(({ kind }) => kind !== 'text')
+    const source = addSource(false)
+    source.text = textOf(parts)
+    source.blocks = parts.filter(({ kind }) => kind !== 'text')
     await sayAll()
   }
 
@@ -205,10 +251,14 @@ export function createReply(writer: ReplyWriter, before: Said = {}): Reply {
       }
     },
     async end() {
-      for (const voice of voices) voice.isWhole = true
+      const open = sources.find(({ kind }) => kind === 'unknown')
+      decide(open && sources.find(({ isArtifact, text }) => isArtifact && text.startsWith(open.text))?.text)
+      for (const source of sources) source.isWhole = true
       await sayAll()
       // Old servers have the answer in the history alone.
-      const isSilent = voices.every(({ said, saidBlocks }) => said === '' && saidBlocks === 0)
+      const isSilent = sources.every(
+        ({ kind, said, saidBlocks }) => kind !== 'answer' || (said === '' && saidBlocks === 0),
+      )
       if (state === 'completed' && isSilent && Object.keys(before).length === 0)
         await pushMessage({ messageId: '', role: 'agent', parts: fallback })
       return {

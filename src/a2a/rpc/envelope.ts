@@ -15,19 +15,13 @@ export interface RpcRequest {
 /** Every item of a stream repeats the id. */
 const MAX_ID_LENGTH = 1_024
 
-/**
- * The id of a request; undefined for a notification, which has none. One that could not be repeated exactly is no id: numbers with
- * a fraction, and those too large for a double.
- */
-export function idOf(body: unknown): RpcId | undefined {
+/** The id of a request. One that could not be repeated exactly is no id: numbers with a fraction, and those too large for a double. */
+export function idOf(body: unknown): RpcId {
   return isRecord(body) && isRpcId(body.id) ? body.id : null
 }
 
-const isRpcId = (id: unknown): id is RpcId | undefined =>
-  id === undefined ||
-  id === null ||
-  Number.isSafeInteger(id) ||
-  (typeof id === 'string' && id.length <= MAX_ID_LENGTH)
+const isRpcId = (id: unknown): id is RpcId =>
+  id === null || Number.isSafeInteger(id) || (typeof id === 'string' && id.length <= MAX_ID_LENGTH)
 
 /** Other members are ignored. Throws `parse_error` for an empty body, and `invalid_request`. */
 export function readEnvelope(body: unknown): RpcRequest {
@@ -37,7 +31,9 @@ export function readEnvelope(body: unknown): RpcRequest {
   const { jsonrpc, id, method, params, metadata } = body
   if (jsonrpc !== '2.0') throw invalid('jsonrpc: expected "2.0".')
   if (!isRpcId(id))
-    throw invalid(`id: expected null, a whole number, or a string of at most ${MAX_ID_LENGTH} characters.`)
+    throw invalid(
+      `id: expected a string of at most ${MAX_ID_LENGTH} characters, a whole number, or null. Every method of A2A has an answer.`,
+    )
   if (typeof method !== 'string' || method === '')
     throw invalid('method: expected a string that is not empty.')
   return { method, params, metadata: isRecord(metadata) ? record(metadata) : undefined }

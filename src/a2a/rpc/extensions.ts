@@ -1,18 +1,32 @@
 import type { FaceCall } from '../../requests/routes.ts'
-import { HISTORY_SCOPE } from '../card/card.ts'
+import { extensionsOf, HISTORY_SCOPE } from '../card/card.ts'
 import type { A2AContext } from '../context.ts'
 import { A2AError } from '../errors.ts'
+import type { HistoryScope } from '../model.ts'
 
-/** The extensions that a request names: `A2A-Extensions` in v1.0, `X-A2A-Extensions` in v0.3. */
-const namedBy = ({ headers }: Request): readonly string[] =>
-  ['a2a-extensions', 'x-a2a-extensions']
-    .flatMap((name) => headers.get(name)?.split(',') ?? [])
-    .map((uri) => uri.trim())
+/** Where requests and answers name extensions: in v1.0, and in v0.3. */
+const HEADERS = ['a2a-extensions', 'x-a2a-extensions']
+
+/** The extensions that a request names in a header. */
+const namedIn = ({ headers }: Request, header: string): readonly string[] =>
+  (headers.get(header)?.split(',') ?? []).map((uri) => uri.trim())
+
+/** The headers of an answer that name the extensions of its request that this server has, as the request has named them. */
+export function activeExtensions(
+  { card }: A2AContext,
+  { request }: FaceCall,
+): readonly (readonly [header: string, uris: string])[] {
+  const known = new Set(extensionsOf(card).map(({ uri }) => uri))
+  return HEADERS.flatMap((header) => {
+    const active = [...new Set(namedIn(request, header))].filter((uri) => known.has(uri))
+    return active.length > 0 ? [[header, active.join(', ')] as const] : []
+  })
+}
 
 /** Throws `extension_support_required` where the client does not know an extension without which the agent must not be called. */
 export function requireExtensions({ card }: A2AContext, { request }: FaceCall): void {
   const required = card.extensions?.filter(({ required }) => required) ?? []
-  const named = required.length > 0 ? namedBy(request) : []
+  const named = required.length > 0 ? HEADERS.flatMap((header) => namedIn(request, header)) : []
   const missing = required.find(({ uri }) => !named.includes(uri))
   if (missing)
     throw new A2AError(
@@ -25,5 +39,5 @@ export function requireExtensions({ card }: A2AContext, { request }: FaceCall): 
 }
 
 /** What the history of a task is: its own messages, or all of its context, as the header of LangGraph's server chooses it. */
-export const historyScopeOf = ({ request }: FaceCall): 'task' | 'context' =>
+export const historyScopeOf = ({ request }: FaceCall): HistoryScope =>
   request.headers.get(HISTORY_SCOPE.header) === 'context' ? 'context' : 'task'

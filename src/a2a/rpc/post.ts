@@ -6,7 +6,7 @@ import type { A2ACall, Operations } from '../operations/operations.ts'
 import { ANSWERS, isStreamed, STREAMS } from './dispatch.ts'
 import { idOf, type RpcId, readEnvelope } from './envelope.ts'
 import { failureOf, isHttpOnly } from './errors.ts'
-import { historyScopeOf, requireExtensions } from './extensions.ts'
+import { activeExtensions, historyScopeOf, requireExtensions } from './extensions.ts'
 import { frameOf, streamResponse } from './stream.ts'
 
 /** The status that proxies log for it. */
@@ -14,68 +14,72 @@ const CLIENT_LEFT = 499
 
 /**
  * `POST /a2a/:assistant_id`: one JSON-RPC request of either dialect. A refused request is HTTP 200 with an error, but 413 for a body
- * that is too large, 503 for what a client should try again, and plain HTTP for 401, 403 and 404. A notification is 204 and does
- * nothing: every method of A2A is a question, and JSON-RPC forbids to answer one that has no id.
+ * that is too large, 503 for what a client should try again, and plain HTTP for 401, 403 and 404. Every method of A2A has an answer,
+ * so a request without an id is none, and no notification of JSON-RPC.
  */
 export const postRpc =
   (operations: Operations) =>
   async (context: A2AContext, call: FaceCall): Promise<Response> => {
-    const { request, params: path } = call
-    const version = versionOf(call)
-    let id: RpcId = null
-    let toldByEvent = false
-
-    const report = (error: unknown) => reportError(error, context.onError, originOf(request, path))
-    const failed = (error: unknown) => failureOf(error, report)
-    const failureText = (error: unknown) => JSON.stringify({ jsonrpc: '2.0', id, error: failed(error).error })
-
-    try {
-      const body = await call.json()
-      const given = idOf(body)
-      id = given ?? null
-      const { method, params, metadata } = readEnvelope(body)
-      if (given === undefined) return empty()
-      const [dialect, operation] = methodOf(method, version)
-      requireExtensions(context, call)
-      const asked = (own: FaceCall): A2ACall => ({
-        context,
-        call: own,
-        assistantId: path.assistant_id ?? '',
-        dialect,
-        metadata,
-        historyScope: historyScopeOf(call),
-        lastEventId: request.headers.get('last-event-id') ?? undefined,
-      })
-      if (!isStreamed(operation)) {
-        const result = await ANSWERS[operation](operations, asked(call), params)
-        return json({ jsonrpc: '2.0', id, result })
-      }
-      toldByEvent = dialect.version === '0.3' && version === undefined && wantsEvents(request)
-      return await streamResponse({
-        call,
-        dialect,
-        id: JSON.stringify(id),
-        open: (own) => STREAMS[operation](operations, asked(own), params),
-        failed: failureText,
-      })
-    } catch (error) {
-      if (isHttpOnly(error)) throw error
-      // The client has left, which is no failure, and nobody reads the answer.
-      if (call.signal?.aborted && error === call.signal.reason) return empty(CLIENT_LEFT)
-      const { status, headers, code, error: told } = failed(error)
-      context.engine.observe({
-        type: 'request.refused',
-        method: request.method,
-        route: call.route,
-        status,
-        code,
-        at: Date.now(),
-      })
-      const answer = { jsonrpc: '2.0', id, error: told }
-      if (!toldByEvent || status !== 200) return json(answer, { status, headers })
-      return new Response(frameOf(JSON.stringify(answer)), { headers: SSE_HEADERS })
-    }
+    const response = await answer(operations, context, call)
+    for (const [name, uris] of activeExtensions(context, call)) response.headers.set(name, uris)
+    return response
   }
+
+async function answer(operations: Operations, context: A2AContext, call: FaceCall): Promise<Response> {
+  const { request, params: path } = call
+  const version = versionOf(call)
+  let id: RpcId = null
+  let toldByEvent = false
+
+  const report = (error: unknown) => reportError(error, context.onError, originOf(request, path))
+  const failed = (error: unknown) => failureOf(error, report)
+  const failureText = (error: unknown) => JSON.stringify({ jsonrpc: '2.0', id, error: failed(error).error })
+
+  try {
+    const body = await call.json()
+    id = idOf(body)
+    const { method, params, metadata } = readEnvelope(body)
+    const [dialect, operation] = methodOf(method, version)
+    requireExtensions(context, call)
+    const asked = (own: FaceCall): A2ACall => ({
+      context,
+      call: own,
+      assistantId: path.assistant_id ?? '',
+      dialect,
+      metadata,
+      historyScope: historyScopeOf(call),
+      lastEventId: request.headers.get('last-event-id') ?? undefined,
+    })
+    if (!isStreamed(operation)) {
+      const result = await ANSWERS[operation](operations, asked(call), params)
+      return json({ jsonrpc: '2.0', id, result })
+    }
+    toldByEvent = dialect.version === '0.3' && version === undefined && wantsEvents(request)
+    return await streamResponse({
+      call,
+      dialect,
+      id: JSON.stringify(id),
+      open: (own) => STREAMS[operation](operations, asked(own), params),
+      failed: failureText,
+    })
+  } catch (error) {
+    if (isHttpOnly(error)) throw error
+    // The client has left, which is no failure, and nobody reads the answer.
+    if (call.signal?.aborted && error === call.signal.reason) return empty(CLIENT_LEFT)
+    const { status, headers, code, error: told } = failed(error)
+    context.engine.observe({
+      type: 'request.refused',
+      method: request.method,
+      route: call.route,
+      status,
+      code,
+      at: Date.now(),
+    })
+    const refused = { jsonrpc: '2.0', id, error: told }
+    if (!toldByEvent || status !== 200) return json(refused, { status, headers })
+    return new Response(frameOf(JSON.stringify(refused)), { headers: SSE_HEADERS })
+  }
+}
 
 /** Clients of v0.3, which know no version header, read the error of a stream only as its event. */
 const wantsEvents = ({ headers }: Request): boolean =>

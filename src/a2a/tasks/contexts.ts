@@ -1,7 +1,8 @@
 import { uuidOf } from '../../ids.ts'
-import { namesOwnerOf, type Principal } from '../../principal.ts'
+import { formerOwnerOf, namesOwnerOf, type Principal } from '../../principal.ts'
 import { isThreadId } from '../../requests/ids.ts'
 import type { AgentEngine, ThreadRecord } from '../../runs/index.ts'
+import { isUpgraded } from '../../storage/store/upgraded.ts'
 import { A2AError } from '../errors.ts'
 import { MAX_ID } from './ids.ts'
 
@@ -50,8 +51,16 @@ export async function apartFrom({
   assistantId,
   contextId,
 }: ContextAddress): Promise<Conversation> {
-  const threadId = await uuidOf(['a2a', namesOwnerOf(principal), assistantId, contextId])
-  return { contextId, threadId, thread: await engine.findThread({ threadId, principal }) }
+  const owner = namesOwnerOf(principal)
+  const conversation = async (of: string | null): Promise<Conversation> => {
+    const threadId = await uuidOf(['a2a', of, assistantId, contextId])
+    return { contextId, threadId, thread: await engine.findThread({ threadId, principal }) }
+  }
+  const own = await conversation(owner)
+  const former = formerOwnerOf(owner)
+  if (own.thread || former === undefined || !(await isUpgraded(engine.store))) return own
+  const earlier = await conversation(former)
+  return earlier.thread ? earlier : own
 }
 
 const isOf = (engine: AgentEngine, thread: ThreadRecord, assistantId: string): boolean =>

@@ -1,6 +1,12 @@
 import { decodeBlock } from '../../messages/index.ts'
 import type { Principal } from '../../principal.ts'
-import { type AgentEngine, type EventFilter, RunError, type ThreadEvent } from '../../runs/index.ts'
+import {
+  type AgentEngine,
+  type EventFilter,
+  type LogGap,
+  RunError,
+  type ThreadEvent,
+} from '../../runs/index.ts'
 import type { Artifact, ArtifactUpdate, Part, StreamEntry, StreamItem, Task } from '../model.ts'
 import type { StreamForm } from '../options.ts'
 import { partOf } from '../parts/output.ts'
@@ -10,12 +16,14 @@ import { isSettled, nextEnd } from './progress.ts'
 
 type Data = Readonly<Record<string, unknown>>
 
-/** What a task's stream is made of, one entry of the log after the other. */
+/** What a task's stream is made of, one batch of the log's events after the other. */
 export interface Translator {
-  /** The item that an event of the log becomes. It is one at most, so that no reader can be cut off in the middle of an event. */
-  translate(event: ThreadEvent): StreamItem | undefined
-  /** To be called where the log has dropped events: what goes on after them is left to `close`. */
-  skip(): void
+  /**
+   * The entries that events of the log become. An event becomes one at most, with its sequence number as the id, so that no reader
+   * can be cut off in the middle of an event. How the events are cut into batches decides only whether the last piece of an
+   * artifact has `lastChunk`: it does where the end is in the same batch. After a gap, what goes on is left to `close`.
+   */
+  translate(events: readonly (ThreadEvent | LogGap)[]): StreamEntry[]
   /**
    * The items that are missing when the task ends or asks: the artifacts that the stream has sent otherwise than they are recorded,
    * or not at all, and the status. An artifact that is not recorded is taken back.
@@ -31,8 +39,6 @@ interface OpenArtifact {
   readonly about: Omit<Artifact, 'parts'>
   /** What was sent, with neighbouring texts as one. */
   sent: Part[]
-  /** A part that waits for the next event, which tells whether it is the last. */
-  held: Part | undefined
   /** What comes next replaces what was sent. */
   isStale: boolean
   isFinished: boolean
@@ -41,7 +47,6 @@ interface OpenArtifact {
 const opened = (about: OpenArtifact['about'], sent: Part[] = []): OpenArtifact => ({
   about,
   sent,
-  held: undefined,
   isStale: true,
   isFinished: false,
 })
@@ -80,29 +85,24 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
     lastChunk,
   })
 
-  const chunk = (artifact: OpenArtifact, parts: readonly Part[], lastChunk = false): ArtifactUpdate => {
+  const added = (artifact: OpenArtifact, part: Part): ArtifactUpdate => {
     const append = !artifact.isStale
     if (artifact.isStale) artifact.sent = []
     artifact.isStale = false
-    for (const part of parts) addPart(artifact.sent, part)
-    return update(artifact.about, parts, append, lastChunk)
+    addPart(artifact.sent, part)
+    return update(artifact.about, [part], append, false)
   }
 
-  const ended = (artifact: OpenArtifact): StreamItem | undefined => {
-    const { held } = artifact
+  /** Tells the end of an artifact with its last piece, where that is among the entries. */
+  const end = (artifact: OpenArtifact, entries: StreamEntry[]): undefined => {
     artifact.isFinished = true
-    artifact.held = undefined
-    if (held) return chunk(artifact, [held], true)
-    return artifact.isStale ? undefined : chunk(artifact, NO_TEXT, true)
-  }
-
-  /** Text is sent at once, anything else with the next event: its end can then be told with it. */
-  const added = (artifact: OpenArtifact, part: Part): StreamItem | undefined => {
-    const { held } = artifact
-    const isText = part.kind === 'text'
-    artifact.held = isText ? undefined : part
-    if (isText) return chunk(artifact, held ? [held, part] : [part])
-    return held && chunk(artifact, [held])
+    if (artifact.isStale) return
+    const { artifactId } = artifact.about
+    const at = entries.findLastIndex(
+      ({ item }) => item.type === 'artifact' && item.artifact.artifactId === artifactId,
+    )
+    const { id, item } = entries[at] ?? {}
+    if (item?.type === 'artifact') entries[at] = { id, item: { ...item, lastChunk: true } }
   }
 
   const working = (timestamp: number): StreamItem => ({
@@ -136,13 +136,15 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
     return shown(from, { kind: 'text', text: more }, timestamp)
   }
 
-  const onMessage = ({ namespace, node, data, timestamp }: ThreadEvent): StreamItem | undefined => {
+  const onMessage = (
+    { namespace, node, data, timestamp }: ThreadEvent,
+    entries: StreamEntry[],
+  ): StreamItem | undefined => {
     const { event, id, run_id: callId, role, index, delta, content } = data as Data
     const place = namespace[0]
     if (event === 'message-start') {
       if (role !== undefined && role !== 'ai') return undefined
       writer = { place, node, callId, messageId: String(id ?? ''), parts: [], lengths: new Map() }
-      answer.held = undefined
       answer.isStale = true
       answer.isFinished = false
       return undefined
@@ -161,7 +163,7 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
       }
       case 'message-finish':
         writer = undefined
-        return form === 'artifacts' ? ended(answer) : undefined
+        return form === 'artifacts' ? end(answer, entries) : undefined
       case 'error':
         writer = undefined
         return undefined
@@ -170,7 +172,7 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
     }
   }
 
-  const onArtifact = (payload: Data): StreamItem | undefined => {
+  const onArtifact = (payload: Data, entries: StreamEntry[]): StreamItem | undefined => {
     const { event, id, block } = payload
     if (typeof id !== 'string' || id === answer.about.artifactId) return undefined
     const artifact = artifacts.get(id)
@@ -179,33 +181,42 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
       return undefined
     }
     if (!artifact || artifact.isFinished) return undefined
-    if (event === 'artifact-finish') return ended(artifact)
+    if (event === 'artifact-finish') return end(artifact, entries)
     const [part] = partOf(decodeBlock(block) ?? { type: 'reasoning', text: '' })
     return part && added(artifact, part)
   }
 
+  const itemOf = (event: ThreadEvent, entries: StreamEntry[]): StreamItem | undefined => {
+    const { method, namespace } = event
+    if (method === 'messages') {
+      // Messages of subagents and of tools are no answer to the client.
+      return namespace.length > 1 || namespace[0]?.startsWith('tools:')
+        ? undefined
+        : onMessage(event, entries)
+    }
+    if (namespace.length > 0) return undefined
+    if (method === 'custom') return onArtifact(payloadOf(event.data), entries)
+    return (event.data as Data).event === 'running' ? working(event.timestamp) : undefined
+  }
+
+  const skip = () => {
+    writer = undefined
+    for (const artifact of artifacts.values()) artifact.isFinished = true
+  }
+
   return {
-    translate(event) {
-      const { method, namespace } = event
-      if (method === 'messages') {
-        // Messages of subagents and of tools are no answer to the client.
-        return namespace.length > 1 || namespace[0]?.startsWith('tools:') ? undefined : onMessage(event)
+    translate(events) {
+      const entries: StreamEntry[] = []
+      for (const event of events) {
+        const item = event.type === 'gap' ? skip() : itemOf(event, entries)
+        if (item && event.type !== 'gap') entries.push({ id: String(event.seq), item })
       }
-      if (namespace.length > 0) return undefined
-      if (method === 'custom') return onArtifact(payloadOf(event.data))
-      return (event.data as Data).event === 'running' ? working(event.timestamp) : undefined
-    },
-    skip() {
-      writer = undefined
-      for (const artifact of artifacts.values()) {
-        artifact.isFinished = true
-        artifact.held = undefined
-      }
+      return entries
     },
     close({ artifacts: whole = [], status }) {
       const missing = whole.filter(({ artifactId, parts }) => {
         const known = artifacts.get(artifactId)
-        return !known?.isFinished || !isEqual(known.sent, parts)
+        return !known || !isEqual(known.sent, parts)
       })
       const recorded = new Set(whole.map(({ artifactId }) => artifactId))
       const lost = [...artifacts.values()].filter(
@@ -274,16 +285,9 @@ export async function* followTask(
     const run = { threadId, principal, runId: next }
     try {
       for await (const events of engine.eventBatches({ ...run, after: seq, filter: TASK_EVENTS, signal })) {
-        const entries: StreamEntry[] = []
-        for (const event of events) {
-          if (event.type === 'gap') translator.skip()
-          else {
-            seq = event.seq
-            const item = translator.translate(event)
-            if (item && seq > seen) entries.push({ id: String(seq), item })
-          }
-        }
-        yield entries
+        const entries = translator.translate(events)
+        seq = events.findLast((event) => event.type !== 'gap')?.seq ?? seq
+        yield entries.filter(({ id }) => Number(id) > seen)
       }
     } catch (error) {
       // The record of a run that has ended is dropped after a day, that of its task is not.

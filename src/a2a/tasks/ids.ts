@@ -20,13 +20,12 @@ export function readTaskId(id: string, contextId: string | undefined): TaskAddre
   const own = end < 0 ? contextId : id.slice(0, end)
   const runId = id.slice(end + 1)
   if (!own || runId === '' || runId.length > MAX_ID) throw taskNotFound(id)
-  if (contextId !== undefined && contextId !== own)
-    throw new A2AError(
-      'invalid_params',
-      `contextId: task ${JSON.stringify(shown(id))} is of another context.`,
-    )
+  if (contextId !== undefined && contextId !== own) throw ofOtherContext(id)
   return { contextId: own, runId }
 }
+
+export const ofOtherContext = (id: string): A2AError =>
+  new A2AError('invalid_params', `contextId: task ${JSON.stringify(shown(id))} is of another context.`)
 
 /** An id of a client, as far as a task could have it. */
 const shown = (id: string): string => id.slice(0, MAX_ID + 40)

@@ -8,17 +8,20 @@ import {
   type ThreadRecord,
   unanswered,
 } from '../../runs/index.ts'
-import type { A2AMessage, Artifact, Part, Task, TaskStatus } from '../model.ts'
+import type { A2AMessage, Artifact, HistoryScope, Part, Task, TaskStatus } from '../model.ts'
 import { decoded, messagesIn, partsOf, turnOf } from '../parts/output.ts'
 import { taskIdOf } from './ids.ts'
+import { type AnsweredQuestion, loadAnswered } from './turns.ts'
 
 /** What this face keeps with a task. */
 export interface TaskDetails {
   readonly contextId: string
   /** The message that began it. */
   readonly messageId: string
-  /** The last message of the conversation before it, where it began without text or files. */
+  /** The last message of the conversation that has an id, when it was taken. Absent where there was none. */
   readonly after?: string | undefined
+  /** How many messages there were after that one, or in all. Default 0. */
+  readonly unnamed?: number | undefined
 }
 
 /** A task with the thread that it works on. */
@@ -32,7 +35,7 @@ export interface Shown {
   /** The most messages of the history, the newest. 0 leaves it out. Default: all of the task. */
   readonly historyLength?: number | undefined
   /** Whose messages the history has. Default: those of the task. */
-  readonly historyScope?: 'task' | 'context' | undefined
+  readonly historyScope?: HistoryScope | undefined
   /** Default true. */
   readonly artifacts?: boolean | undefined
 }
@@ -48,15 +51,18 @@ export async function presentTask(engine: AgentEngine, found: FoundTask, shown: 
   const messages = decoded(messagesOfTask(all, record))
   const questions = questionsOf(found)
   const id = taskIdOf(contextId, record.taskId)
+  const isOfTask = historyScope === 'task'
   return {
     id,
     contextId,
     status: statusOf(found, questions),
     ...(historyLength !== 0 && {
       history: newest(
-        historyScope === 'task'
-          ? turnsOf(messages, { contextId, taskId: id })
-          : turnsOf(decoded(all), { contextId }),
+        turnsOf(
+          isOfTask ? messages : decoded(all),
+          await answeredOf(engine, found, historyScope),
+          isOfTask ? { contextId, taskId: id } : { contextId },
+        ),
         historyLength,
       ),
     }),
@@ -84,21 +90,61 @@ async function stateAfter(
   return undefined
 }
 
-/** The messages that came with the task: from the one that began it. Those before it, which may be many, need not be decoded. */
+/**
+ * The messages that came with the task: from the one that began it, or from what follows the last one before it, where the agent keeps
+ * the former under another id or not at all. Those before, which may be many, need not be decoded.
+ */
 function messagesOfTask(messages: readonly unknown[], { details }: TaskRecord): readonly unknown[] {
-  const { messageId, after } = Object(details) as Partial<TaskDetails>
+  const { messageId, after, unnamed = 0 } = Object(details) as Partial<TaskDetails>
   const placeOf = (id: string | undefined) =>
-    id === undefined ? -1 : messages.findIndex((message) => (Object(message) as { id?: unknown }).id === id)
-  const first = placeOf(messageId)
-  if (first >= 0) return messages.slice(first)
-  return after === undefined ? messages : messages.slice(placeOf(after) + 1)
+    id === undefined ? -1 : messages.findIndex((message) => idOf(message) === id)
+  const last = placeOf(after)
+  // An agent that has dropped the last message before has dropped all of them.
+  const isKept = after === undefined || last >= 0
+  return messages.slice(Math.max(0, placeOf(messageId), isKept ? last + 1 + unnamed : 0))
 }
 
-/** The messages as clients see them. Those of a whole context are of several tasks. */
-const turnsOf = (
+const idOf = (message: unknown): unknown => (Object(message) as { readonly id?: unknown }).id
+
+/** Where the messages of a state end, for a task that begins there. */
+export function endOf({ values }: Pick<StateSnapshot, 'values'>): Pick<TaskDetails, 'after' | 'unnamed'> {
+  const messages = messagesIn(values)
+  const last = messages.findLastIndex((message) => typeof idOf(message) === 'string')
+  const unnamed = messages.length - 1 - last
+  return { ...(last >= 0 && { after: idOf(messages[last]) as string }), ...(unnamed > 0 && { unnamed }) }
+}
+
+/** The messages as clients see them, with each question and its answer where it was asked. Those of a whole context are of several tasks. */
+function turnsOf(
   messages: readonly Message[],
+  answered: readonly AnsweredQuestion[],
   place: { readonly contextId: string; readonly taskId?: string },
-): readonly A2AMessage[] => messages.flatMap((message) => turnOf(message, place) ?? [])
+): readonly A2AMessage[] {
+  const known = new Set(messages.map(({ id }) => id))
+  const asked = (where: (after: string | null) => boolean): readonly A2AMessage[] =>
+    answered
+      .filter(({ after }) => where(after))
+      .flatMap(({ question, answer }): readonly A2AMessage[] => [
+        { ...question, role: 'agent', ...place },
+        { ...answer, role: 'user', ...place },
+      ])
+  return [
+    ...asked((after) => after === null),
+    ...messages.flatMap((message) => [...turnOf(message, place), ...asked((after) => after === message.id)]),
+    // The agent has dropped the message after which it has asked.
+    ...asked((after) => after !== null && !known.has(after)),
+  ]
+}
+
+/** What the task, or any of its context, has asked and was answered. A task of one run has no answers. */
+const answeredOf = async (
+  { store }: AgentEngine,
+  { record }: FoundTask,
+  scope: HistoryScope,
+): Promise<readonly AnsweredQuestion[]> =>
+  scope === 'task' && record.runIds.length === 1
+    ? []
+    : loadAnswered(store, record.threadId, scope === 'task' ? record.taskId : undefined)
 
 const newest = <T>(items: readonly T[], length = items.length): readonly T[] =>
   items.slice(Math.max(0, items.length - length))
@@ -116,13 +162,27 @@ const asksForAuth = ({ value }: OpenInterrupt): boolean =>
   (Object(value) as { readonly type?: unknown }).type === 'auth-required'
 
 export function statusOf({ contextId, record }: FoundTask, questions: readonly OpenInterrupt[]): TaskStatus {
-  const { error, updatedAt, runIds } = record
+  const { error, updatedAt } = record
   const state = questions.some(asksForAuth) ? 'auth-required' : record.state
-  const parts = error !== null ? [textPart(error)] : questions.flatMap(({ value }) => promptOf(value))
+  const { messageId, parts } =
+    error !== null
+      ? { messageId: statusIdOf(record), parts: [textPart(error)] }
+      : questionMessage(record, questions)
   const taskId = taskIdOf(contextId, record.taskId)
-  const message = { messageId: `${runIds.at(-1)}-status`, role: 'agent', parts, contextId, taskId } as const
+  const message = { messageId, role: 'agent', parts, contextId, taskId } as const
   return { state, ...(parts.length > 0 && { message }), timestamp: timestampOf(updatedAt) }
 }
+
+const statusIdOf = ({ runIds }: TaskRecord): string => `${runIds.at(-1)}-status`
+
+/** What the task asks, in words. */
+export const questionMessage = (
+  record: TaskRecord,
+  questions: readonly OpenInterrupt[],
+): Pick<A2AMessage, 'messageId' | 'parts'> => ({
+  messageId: statusIdOf(record),
+  parts: questions.flatMap(({ value }) => promptOf(value)),
+})
 
 /** ISO 8601 in UTC with milliseconds. */
 export const timestampOf = (at: number): string => new Date(at).toISOString()

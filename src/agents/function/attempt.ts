@@ -57,7 +57,10 @@ async function open<Input>(
   const journal = plan.journal ?? journalOf({}, checkpoint.id)
   const run = createRun({ runId, at, queue, signal, onModelCall: task.onModelCall, chain, plan, journal })
   const started = taskEvent(run.taskId, { input: channels[INPUT], triggers: ['__start__'] })
-  task.onStop?.(() => saveStopped(run))
+  let save: () => Promise<readonly AgentEvent[]> = async () => []
+  // The function hears of the cancel behind this, and may end its messages then, or fail.
+  signal.addEventListener('abort', () => (save = cutOff(run)))
+  task.onStop?.(() => save())
   const { value: input } = plan.input
   queueMicrotask(() => void perform(definition, task, run, input as Input))
   return [...first, started]
@@ -113,10 +116,14 @@ function finish({ taskId, attempt, scope, root }: Run, change: unknown): void {
   attempt.queue.end()
 }
 
-/** Keeps what was written when the run was cancelled, with the messages that were being written. */
-async function saveStopped({ scope, root }: Run): Promise<readonly AgentEvent[]> {
+/**
+ * Takes what was written when the run was cancelled, with the messages that were being written. The result saves it, and gives the
+ * events.
+ */
+function cutOff({ scope, root }: Run): () => Promise<readonly AgentEvent[]> {
   const ends = [...scope.openWrites].flatMap((open) => open.cut())
-  return [...ends, ...(await root.save())]
+  const save = root.prepareSave()
+  return async () => [...ends, ...(await save())]
 }
 
 /** Ends the attempt at its interrupts. The state so far is kept, and the interrupts with it. */

@@ -1,7 +1,9 @@
+import { AgentwireError } from '../../errors.ts'
 import { uuid7 } from '../../ids.ts'
+import { checkOptions, type OptionTable } from '../../options.ts'
 import type { Agent } from '../agent.ts'
 import { type JsonSchema, oneStep } from '../description.ts'
-import { profileOf } from '../profile.ts'
+import { AGENT_PROFILE, type AgentProfile, profileOf } from '../profile.ts'
 import { attempt } from './attempt.ts'
 import { changeOf, readInput, reduce } from './state.ts'
 import { threadState } from './thread-state.ts'
@@ -46,12 +48,20 @@ export interface FunctionAgent extends Agent {
 export function defineAgent<Input = Readonly<Record<string, unknown>>>(
   definition: AgentDefinition<Input>,
 ): FunctionAgent {
+  if (typeof definition === 'function')
+    throw new AgentwireError(
+      'invalid_argument',
+      'defineAgent: give the function as run: defineAgent({ run }).',
+    )
+  checkOptions('defineAgent', definition, DEFINITION, AGENT_PROFILE)
   const { name, description, resumable = false, checkpointer, input, answersWith } = definition
+  const schema = inputSchema(input)
   return {
     name,
     description,
     resumable,
     checkpointer,
+    inputKeys: namedKeys(schema),
     ...profileOf(definition),
     answersWith,
     stream: (task) => attempt(definition, task),
@@ -61,11 +71,27 @@ export function defineAgent<Input = Readonly<Record<string, unknown>>>(
       reduce({}, changeOf(value), uuid7)
     },
     ...threadState,
-    describe: () => oneStep(name ?? 'agent', inputSchema(input)),
+    describe: () => oneStep(name ?? 'agent', schema),
   }
 }
 
+/** The keys that every function takes, and those that its schema names. One that takes any others too leaves them to be named. */
+const namedKeys = (schema: JsonSchema | null): readonly string[] => [
+  'messages',
+  ...Object.keys(Object(schema?.properties)),
+]
+
 /** The schema of the input, where the library that made it follows the Standard JSON Schema (zod from 4.2 on), and has words for it. */
+const DEFINITION: OptionTable<Omit<AgentDefinition<unknown>, keyof AgentProfile>> = {
+  name: 'string',
+  description: 'string',
+  input: 'any',
+  resumable: 'boolean',
+  checkpointer: 'saver',
+  answersWith: 'any',
+  run: ['required', 'function'],
+}
+
 function inputSchema(input: AgentDefinition<unknown>['input']): JsonSchema | null {
   const standard = input?.['~standard'] as StandardJsonSchema | undefined
   try {

@@ -137,8 +137,9 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
 
   async function take(): Promise<IteratorResult<AgentEvent, undefined>> {
     for (;;) {
-      if (closed) return finish()
+      // Once it is closed, what is left are the events of the step that was running.
       const entry = shift()
+      if (closed && !entry) return finish()
       if (!entry) {
         if (ended) close()
         else await new Promise<void>((resolve) => (wake = resolve))
@@ -152,9 +153,7 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
 
   async function runStep({ work, done }: Step): Promise<void> {
     try {
-      const events = await work()
-      if (closed) return
-      replaceTaken(events)
+      replaceTaken(await work())
       done()
     } catch (error) {
       close({ error })
@@ -180,8 +179,10 @@ export function createEventQueue(onClose: (early: boolean, error: unknown) => vo
       })
       return turn
     },
+    /** Settles when the step has ended that is running, because it writes. */
     async return() {
       close()
+      await reading
       return DONE
     },
   }

@@ -33,8 +33,11 @@ export interface NamespaceState {
   commit(options?: CommitOptions): Promise<void>
   /** Commits if the state is dirty. */
   flush(): void
-  /** Writes the state past the queue, which is closed, unless the newest checkpoint has it. Gives the events. */
-  save(): Promise<readonly AgentEvent[]>
+  /**
+   * Takes the state as it is now. The result writes it past the queue, which is closed, unless the newest checkpoint has it, and gives
+   * the events.
+   */
+  prepareSave(): () => Promise<readonly AgentEvent[]>
   /** Commits if the state is dirty, or if `isNeeded` says so when the turn of the commit comes. */
   commitIf(isNeeded: () => boolean, options: CommitOptions): void
   event(method: AgentEventMethod, data: unknown, node?: string): AgentEvent
@@ -145,7 +148,11 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
       return isDirty()
     },
     commit,
-    save: async () => (state === written ? [] : prepareCommit()()),
+    prepareSave() {
+      const taken = state
+      const write = prepareCommit()
+      return async () => (taken === written ? [] : write())
+    },
     flush() {
       if (isDirty()) void commit()
     },

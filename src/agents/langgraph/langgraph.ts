@@ -1,6 +1,7 @@
+import { checkOptions, type OptionTable } from '../../options.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import type { Agent, ContextRequest } from '../agent.ts'
-import { type AgentProfile, profileOf } from '../profile.ts'
+import { AGENT_PROFILE, type AgentProfile, profileOf } from '../profile.ts'
 import { graphOf, type LangGraphAgent } from './graph.ts'
 import { streamGraph } from './run.ts'
 import { langchainSerde } from './serde.ts'
@@ -23,6 +24,20 @@ export interface LangGraphOptions extends AgentProfile, Pick<Agent, 'answersWith
    * ```
    */
   readonly context?: (request: ContextRequest) => unknown
+  /**
+   * Approvals in both spellings. What `humanInTheLoopMiddleware` asks has `action_requests`, `review_configs`, `action_name` and
+   * `allowed_decisions` beside its own `actionRequests` and so on, and an answer may have `edited_action` in place of `editedAction`. Pages
+   * that were written for LangChain's Python, such as agent-chat-ui and the Agent Inbox, read these names alone. Default: false.
+   */
+  readonly snakeCaseApprovals?: boolean
+}
+
+const LANGGRAPH_OPTIONS: OptionTable<Omit<LangGraphOptions, keyof AgentProfile>> = {
+  name: 'string',
+  description: 'string',
+  answersWith: 'any',
+  context: 'function',
+  snakeCaseApprovals: 'boolean',
 }
 
 /**
@@ -37,13 +52,16 @@ export interface LangGraphOptions extends AgentProfile, Pick<Agent, 'answersWith
  */
 export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {}): Agent {
   const graph = graphOf(agent)
+  checkOptions('langgraph', options, LANGGRAPH_OPTIONS, AGENT_PROFILE)
   const state = stateOf(graph)
-  return {
+  const made: Agent = {
     name: options.name ?? givenName(graph.name),
     description: options.description ?? graph.description,
     resumable: true,
     takesClassic: true,
     takesMessages: graph.channels === undefined || 'messages' in graph.channels,
+    // LangGraph takes those of the input schema from among them.
+    inputKeys: Object.keys(graph.channels ?? {}).filter((key) => !/^__|:/.test(key)),
     ...profileOf(options),
     answersWith: options.answersWith,
     ...(options.context && { context: options.context }),
@@ -57,6 +75,24 @@ export function langgraph(agent: LangGraphAgent, options: LangGraphOptions = {})
     updateState: (at, update) => state.updateState(withMessages(at), update),
     bulkUpdateState: (at, steps) => state.bulkUpdateState(withMessages(at), steps),
     describe: async () => (await import('./describe.ts')).describeGraph(graph),
+  }
+  return options.snakeCaseApprovals ? withApprovals(made) : made
+}
+
+/** The agent with approvals in both spellings. Their code is loaded with the first run or state. */
+function withApprovals(agent: Agent): Agent {
+  let spelled: Promise<Agent> | undefined
+  const load = () =>
+    (spelled ??= import('./approvals.ts').then(({ withSnakeCaseApprovals }) => withSnakeCaseApprovals(agent)))
+  return {
+    ...agent,
+    async *stream(task) {
+      yield* (await load()).stream(task)
+    },
+    getState: async (at, options) => (await load()).getState(at, options),
+    async *getHistory(at, options) {
+      yield* (await load()).getHistory(at, options)
+    },
   }
 }
 

@@ -20,9 +20,12 @@ export async function keepPartial(
   { checkpointId, messages }: Unsaved,
   readState: (at: StateAddress) => Promise<StateSnapshot | undefined>,
 ): Promise<readonly AgentEvent[]> {
-  const tuple = messages.length > 0 && (await checkpointer.getTuple(configOf({ threadId })))
-  // Before the run's own checkpoint the newest one may be of another branch.
-  if (!tuple || checkpointId === undefined || tuple.checkpoint.id < checkpointId) return []
+  if (messages.length === 0 || checkpointId === undefined) return []
+  // Until the run's own checkpoint is saved the newest one may be of another branch.
+  const tuple =
+    (await checkpointer.getTuple(configOf({ threadId, checkpointId }))) &&
+    (await checkpointer.getTuple(configOf({ threadId })))
+  if (!tuple) return []
   const { checkpoint, metadata, pendingWrites = [] } = tuple
   const { messages: before } = checkpoint.channel_values
   if (!Array.isArray(before) || pendingWrites.length > 0) return []

@@ -44,23 +44,25 @@ export async function* streamGraph(
     ...(graph.checkpointer !== false && { checkpointer: saver }),
   })
   let ended = false
+  let settled = async (): Promise<unknown> => undefined
   try {
     const input = start.kind === 'input' ? (start.value ?? null) : await commandFor(start, graph)
     const checkpointId = await continuationOf(task)
     const options = runOptions({ ...task, checkpointId }, recursionLimit, stop.signal)
     const { classic } = task
-    const { events, settled } = await outsideAnyRun(async () => {
+    const stream = await outsideAnyRun(async () => {
       if (!classic) return streamThird(runnable, input, options)
       // Loaded where a client of the REST needs it: it reads the messages of every provider.
       const { streamClassic } = await import('./classic/run-classic.ts')
       return streamClassic(runnable, input, options, classic)
     })
+    settled = stream.settled
     const { translate, rest, unsaved, cut } = createTranslator()
-    task.onStop?.(async () => {
-      await settled()
-      return [...cut(), ...(await keepPartial(task, unsaved(), (at) => stateOf(graph).getState(at)))]
-    })
-    for await (const some of events)
+    task.onStop?.(async () => [
+      ...cut(),
+      ...(await keepPartial(task, unsaved(), (at) => stateOf(graph).getState(at))),
+    ])
+    for await (const some of stream.events)
       for (const event of 'method' in some ? [some] : some)
         for (const translated of translate(event)) yield translated
     yield* rest()
@@ -71,7 +73,11 @@ export async function* streamGraph(
     throw failure ? failure.error : error
   } finally {
     signal.removeEventListener('abort', abort)
-    if (!ended) stop.abort()
+    if (!ended) {
+      stop.abort()
+      // It may still be writing.
+      await settled()
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
+import { FencedError } from '../../storage/errors.ts'
 
 /** LangGraph asks its saver for the next version of a channel, which our contract leaves open. */
 export function withVersions(checkpointer: Checkpointer): Checkpointer {
@@ -23,7 +24,8 @@ export function captureWriteErrors(
       await write()
     } catch (error) {
       if (!failed) onFailure(error)
-      failed = true
+      // A run that was stopped may still write the steps that clients were told of.
+      failed = !(error instanceof FencedError)
     }
   }
   return withWrites(checkpointer, {

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import type { CheckpointConfig } from '../../storage/checkpointer/checkpointer.ts'
 import type { Agent, HistoryOptions, StateAddress, StateSnapshot, StateUpdate, StepUpdate } from '../agent.ts'
-import { configOf, listOptionsOf } from '../checkpoint-config.ts'
+import { configOf, historyOf } from '../checkpoint-config.ts'
 import { AgentInputError, AgentRefusal } from '../errors.ts'
 import { commandFor } from './command.ts'
 import { type Graph, withStorage } from './graph.ts'
@@ -39,20 +39,13 @@ export function stateOf(
   }
 
   async function* getHistory(at: StateAddress, options: HistoryOptions = {}): AsyncGenerator<StateSnapshot> {
-    if (hasNoState() || options.limit === 0) return
-    const { checkpointId, ...place } = at
-    const query = listOptionsOf(at, options)
+    if (hasNoState()) return
     const target = await find(graph, at)
-    const snapshots = target
-      ? map(target.getStateHistory(ownConfig(target, place), query), toSnapshot)
-      : map(at.checkpointer.list(configOf(place), query), readUnknownGraph)
-    let given = 0
-    for await (const snapshot of snapshots) {
-      if (snapshot === undefined) continue
-      if (checkpointId !== undefined && snapshot.checkpoint.checkpointId > checkpointId) continue
-      yield snapshot
-      if (++given === options.limit) return
-    }
+    yield* historyOf(at, options, (place, query) =>
+      target
+        ? map(target.getStateHistory(ownConfig(target, place), query), toSnapshot)
+        : map(at.checkpointer.list(configOf(place), query), readUnknownGraph),
+    )
   }
 
   const updateState = (at: StateAddress, { values, asNode }: StateUpdate) =>

@@ -31,6 +31,7 @@ export function adapterProbe(): WebHandler {
   const core = createHandler({
     maxBodyBytes: 1_000_000,
     routes: [
+      ['GET', '/', () => json({ at: 'the mount' })],
       ['GET', '/probe/fields', () => json({ ok: true })],
       ['POST', '/probe/fields', async (call) => json({ value: await call.json() })],
       ['GET', '/probe/unsafe', () => sse(encodeSse({ event: 'a\nb', data: 'one\rtwo\r\nthree\nfour' }))],

@@ -4,6 +4,9 @@ import { head, readEcho } from './body-checks.ts'
 
 const FORWARDED = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'public.example:8443' }
 
+/** What a page may send without its browser asking first. */
+const TEXT = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{}' }
+
 export const requestChecks = {
   'adapter.methods': {
     async run(bench) {
@@ -108,6 +111,25 @@ export const requestChecks = {
       equal('the origin without a proxy', new URL(plain.url).origin, bench.origin)
     },
   },
+  'adapter.origin': {
+    async run(bench) {
+      const from = async (origin: string) =>
+        (await bench.fetch('/probe/fields', { ...TEXT, headers: { ...TEXT.headers, origin } })).status
+      equal('the status of a page of another origin', await from('https://elsewhere.example'), 403)
+      equal("the status of the server's own page", await from(bench.origin), 200)
+      const site = { ...TEXT.headers, 'sec-fetch-site': 'cross-site' }
+      const told = await bench.fetch('/probe/fields', { ...TEXT, headers: site })
+      equal('the status of a page that its browser tells the site of', told.status, 403)
+    },
+  },
+  'adapter.origin.proxy': {
+    needs: ['trust-proxy'],
+    start: { trustProxy: true },
+    async run(bench) {
+      const headers = { ...TEXT.headers, ...FORWARDED, origin: 'https://public.example:8443' }
+      equal('the status', (await bench.fetch('/probe/fields', { ...TEXT, headers })).status, 200)
+    },
+  },
   'adapter.mount.base-path': {
     needs: ['mount'],
     start: { mount: '/deep/agent' },
@@ -123,7 +145,7 @@ export const requestChecks = {
     async run(bench) {
       for (const path of ['', '/', '/?x']) {
         const response = await bench.fetch(path)
-        equal(`the answer at /agent${path}`, await response.json(), notFoundAt('/agent/probe'))
+        equal(`the answer at /agent${path}`, await response.json(), { at: 'the mount' })
       }
     },
   },
@@ -137,32 +159,25 @@ export const requestChecks = {
     },
   },
   'adapter.not-found.mounted': {
-    needs: ['mount'],
+    needs: ['mount', 'fall-through'],
     start: { mount: '/agent' },
-    async run(bench) {
-      const response = await bench.fetch('/nothing')
-      equal('the status', response.status, 404)
-      equal('the answer', await response.json(), notFoundAt('/agent/probe'))
-    },
+    run: fallsThrough,
   },
   'adapter.not-found.root': {
     needs: ['fall-through'],
-    async run(bench) {
-      equal("the host's own route", await (await bench.fetch('/host')).text(), 'host')
-      const response = await bench.fetch('/nothing', { method: 'POST', body: 'x' })
-      equal('the status', response.status, 404)
-      hold('the answer', !(await isProbe(response)), "the host's own 404", 'that of the handler')
-    },
+    run: fallsThrough,
   },
 } satisfies Record<string, Check>
 
-const notFoundAt = (place: string) => ({
-  error: 'not_found',
-  message: `There is nothing at this path. agentwire serves ${place} here.`,
-})
+async function fallsThrough(bench: Bench): Promise<void> {
+  equal("the host's own route", await (await bench.fetch('/host')).text(), 'host')
+  const response = await bench.fetch('/nothing', { method: 'POST', body: 'x' })
+  equal('the status', response.status, 404)
+  hold('the answer', !(await isProbe(response)), "the host's own 404", 'that of the handler')
+}
 
 async function isProbe(response: Response): Promise<boolean> {
-  return (await response.text()) === JSON.stringify(notFoundAt('/probe'))
+  return (await response.text()).includes('There is nothing at this path. agentwire serves')
 }
 
 export async function isAlive(bench: Bench): Promise<void> {

@@ -97,6 +97,16 @@ export const requirements = {
     behaviour: 'Where the host trusts its proxy, the URL is the one the client asked for',
     source: 'https://expressjs.com/en/guide/behind-proxies.html',
   },
+  'adapter.origin': {
+    behaviour: "A page of another origin is told from the server's own",
+    source:
+      'https://cheatsheetseries.owasp.org/cheatsheets/Cross-Site_Request_Forgery_Prevention_Cheat_Sheet.html',
+  },
+  'adapter.origin.proxy': {
+    behaviour:
+      "Where the host trusts its proxy, the server's own page is known by the origin that it has there",
+    source: 'https://www.rfc-editor.org/rfc/rfc6454#section-7',
+  },
   'adapter.mount.base-path': {
     behaviour: 'The mount path is told as the base path, and the URL stays whole',
     source: 'https://expressjs.com/en/api.html#req.baseUrl',
@@ -110,7 +120,8 @@ export const requirements = {
     source: 'https://www.rfc-editor.org/rfc/rfc3986#section-3.3',
   },
   'adapter.not-found.mounted': {
-    behaviour: 'Below a mount path the handler answers what no route matches',
+    behaviour:
+      'Below a mount path, what no route matches goes to the host: its later routes, then its own 404',
     source: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.5',
   },
   'adapter.not-found.root': {

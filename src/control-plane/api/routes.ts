@@ -3,11 +3,15 @@ import {
   type Call,
   empty,
   identify,
+  isJsonType,
   isResponse,
   json,
   type Route,
 } from '../../http/index.ts'
+import { ownerOf } from '../../principal.ts'
+import { inheritTokens } from '../auth/inherit.ts'
 import type { ControlPlaneContext } from '../context.ts'
+import { inheritDeployments } from '../records/inherit.ts'
 import { validated } from './conditional.ts'
 import type { Input, Operation, OperationSpec, Reply } from './operation.ts'
 import { readRequest } from './read-request.ts'
@@ -25,8 +29,8 @@ export function routesOf(
     spec.method,
     spec.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     async (given) => {
-      const body = spec.body && (await given.json())
-      const call = spec.isPublic ? given : await authenticated(given, authenticate)
+      const body = spec.body && (await bodyOf(given))
+      const call = spec.isPublic ? given : await authenticated(given, authenticate, context)
       if (isResponse(call)) return call
       const input = { ...readRequest(spec, call, body), call }
       return answer(spec, call.request, await run(context, input as unknown as Input<OperationSpec>))
@@ -35,9 +39,22 @@ export function routesOf(
   ])
 }
 
-async function authenticated(call: Call, authenticate: Authenticate | undefined): Promise<Call | Response> {
+/** FastAPI hands a body of another type on as text, which no schema takes. Without a type it is JSON, because clients leave it out. */
+async function bodyOf(call: Call): Promise<unknown> {
+  const type = call.request.headers.get('content-type')
+  return type === null || isJsonType(type) ? call.json() : (await call.text()) || undefined
+}
+
+async function authenticated(
+  call: Call,
+  authenticate: Authenticate | undefined,
+  { store }: ControlPlaneContext,
+): Promise<Call | Response> {
   const principal = await identify(call.request, { principal: call.principal ?? undefined }, authenticate)
-  return isResponse(principal) ? principal : { ...call, principal }
+  if (isResponse(principal)) return principal
+  const owner = ownerOf(principal)
+  await Promise.all([inheritDeployments(store, owner), inheritTokens(store, owner, principal?.id ?? null)])
+  return { ...call, principal }
 }
 
 function answer({ method, responses }: OperationSpec, request: Request, reply: Reply): Response {

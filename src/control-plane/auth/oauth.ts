@@ -1,3 +1,4 @@
+import { checkOptions, type OptionTable } from '../../options.ts'
 import { createGuardedFetch } from '../../outbox/delivery/guarded-fetch.ts'
 import { connectionMethods } from './connections.ts'
 import type { AuthContext } from './context.ts'
@@ -6,7 +7,7 @@ import { completeFlow } from './flows/complete.ts'
 import { waitForFlow } from './flows/wait.ts'
 import { createOAuthClient } from './oauth-client.ts'
 import { discoverProvider } from './providers/mcp.ts'
-import { type PlatformProvider, platformProvider } from './providers/platform.ts'
+import { PLATFORM_PROVIDER, type PlatformProvider, platformProvider } from './providers/platform.ts'
 import { providerMethods } from './providers/providers.ts'
 import type { AuthCaller, CreateAuthService } from './service.ts'
 import { removalMethods } from './tokens/removal.ts'
@@ -15,6 +16,7 @@ import { tokenMethods } from './tokens/tokens.ts'
 export type { SealedSecret } from '../records/records.ts'
 export type { Secret, SecretBox } from '../secrets/secret-box.ts'
 export type {
+  ChallengeMethod,
   ClientAuthMethod,
   ConnectionRecord,
   FlowRecord,
@@ -46,6 +48,14 @@ export interface OAuthOptions {
   readonly allowLoopback?: boolean | undefined
 }
 
+const OAUTH_OPTIONS: OptionTable<OAuthOptions> = {
+  publicUrl: 'string',
+  returnUrl: 'string',
+  platformProviders: { '*': PLATFORM_PROVIDER },
+  mayActFor: 'function',
+  allowLoopback: 'boolean',
+}
+
 /** How much of a provider's answer is read, in bytes. */
 const MAX_ANSWER_BYTES = 262_144
 
@@ -54,6 +64,7 @@ const MAX_ANSWER_BYTES = 262_144
  * `createControlPlaneHandler`. Needs the package `oauth4webapi`.
  */
 export function oauth(options: OAuthOptions = {}): CreateAuthService {
+  checkOptions('oauth', options, OAUTH_OPTIONS)
   const { allowLoopback = false, mayActFor = () => false, platformProviders = [] } = options
   const trimmed = options.publicUrl?.replace(/\/+$/, '')
   return (parts) => {

@@ -4,6 +4,9 @@ import type { SealedSecret } from '../records/records.ts'
 /** How a client proves itself at the token endpoint. */
 export type ClientAuthMethod = 'none' | 'client_secret_basic' | 'client_secret_post'
 
+/** How the code of a sign-in is bound to its verifier (RFC 7636 §4.2). `plain` is for providers that know nothing better. */
+export type ChallengeMethod = 'S256' | 'plain'
+
 /** Providers that deviate from OAuth 2.0. */
 export type ProviderType = 'microsoft' | 'salesforce' | 'slack'
 
@@ -30,6 +33,8 @@ export interface ProviderRecord {
   /** RFC 8707: what the tokens are for. */
   readonly resource: string | null
   readonly usesPkce: boolean
+  /** Default `S256`. */
+  readonly codeChallengeMethod?: ChallengeMethod | undefined
   readonly providerType: ProviderType | null
   readonly tokenEndpointAuthMethod: ClientAuthMethod
   readonly mcpServerUrl: string | null

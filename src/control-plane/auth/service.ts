@@ -2,6 +2,7 @@ import type { OnError } from '../../http/index.ts'
 import type { Json, Store } from '../../storage/index.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import type {
+  ChallengeMethod,
   ClientAuthMethod,
   ConnectionRecord,
   FlowRecord,
@@ -106,6 +107,7 @@ export interface NewProvider {
   readonly authUrl: string
   readonly tokenUrl: string
   readonly usesPkce: boolean
+  readonly codeChallengeMethod?: ChallengeMethod | undefined
   readonly providerType: ProviderType | null
   readonly tokenEndpointAuthMethod: ClientAuthMethod
   readonly authorizationParams: Readonly<Record<string, string>>

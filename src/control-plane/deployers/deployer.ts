@@ -8,8 +8,8 @@ import type { SecretReference, Source, SourceConfig, SourceRevisionConfig } from
  * `onError` only.
  */
 export interface Deployer {
-  /** Why it cannot deploy this, in a sentence for the client (400), or undefined where it can. */
-  readonly refuses: (request: DeployRequest) => string | undefined
+  /** Why it cannot deploy this: a sentence for the client (400), or what is wrong with fields of the request (422). Undefined where it can. */
+  readonly refuses: (request: DeployRequest) => string | readonly FieldRefusal[] | undefined
   /** Fetches the source. `CREATING`. */
   readonly prepare?: ((context: PhaseContext) => Promise<Prepared>) | undefined
   /** Gives the artifact, which every later deploy of the revision starts from. Without it there is nothing to build. `BUILDING`. */
@@ -30,14 +30,24 @@ export interface Deployer {
    * The instance that started them keeps the lease of the deployment for as long as they serve.
    */
   readonly recover?: ((context: DeployContext, running: Running) => Promise<Running>) | undefined
-  /** Where uploaded sources are kept. Without it, `internal_source` cannot be uploaded. */
-  readonly uploads?: UploadStore | undefined
+  /** Called before `recover`, which may have to wait for its turn: takes the address again, and tells clients to come later. */
+  readonly standBy?: ((context: DeployContext, running: Running) => Promise<Running>) | undefined
+  /** Whether it deploys what clients upload, and reads it with `openUpload`. Default: false, and there are no upload URLs. */
+  readonly takesUploads?: boolean | undefined
   /** A token for pushing images, for `internal_docker`. */
   readonly pushToken?:
     | ((context: DeploymentContext) => Promise<{ readonly token: string; readonly registryUrl: string }>)
     | undefined
   /** Ends what runs in this process. */
   readonly close?: (() => Promise<void>) | undefined
+}
+
+/** A field of a request that a deployer does not take. */
+export interface FieldRefusal {
+  /** The names and indexes that lead to it, such as `['source_config', 'resource_spec', 'volumes', 0, 'hostPath']`. */
+  readonly path: readonly (string | number)[]
+  /** A sentence for the client. */
+  readonly message: string
 }
 
 /** What a deployment or a revision asks for. */
@@ -64,6 +74,8 @@ export interface PhaseContext extends DeploymentContext, DeployRequest {
   readonly revisionNumber: number
   /** The secrets in clear, by name. */
   readonly secrets: Readonly<Record<string, string>>
+  /** Reads the upload that a `source_tarball_path` names. Undefined where it is not there any more. */
+  readonly openUpload: (path: string) => Promise<ReadableStream<Uint8Array> | undefined>
   /** A line for the log of the phase: `build` in `prepare` and `build`, else `deploy`. Values of secrets are masked. */
   readonly log: (line: string, level?: LogLevel) => void
 }
@@ -91,10 +103,3 @@ export interface Running {
 }
 
 export type LogLevel = 'DEBUG' | 'INFO' | 'WARNING' | 'ERROR' | 'CRITICAL'
-
-/** Files that clients have uploaded. */
-export interface UploadStore {
-  /** Stores a whole file, or nothing. Rejects with a `DeployError` where it is longer than `maxBytes`. */
-  put(path: string, body: ReadableStream<Uint8Array>, maxBytes: number): Promise<void>
-  has(path: string): Promise<boolean>
-}

@@ -47,8 +47,8 @@ export const createListener = /* @__PURE__ */ operation(
     responses: { 201: LISTENER, 409: ERROR },
   },
   async ({ store, now }, { body, call }) => {
-    const { compute_id, compute_config } = body
-    const given = { compute_id, compute_config }
+    const { compute_id, compute_config, version = null } = body
+    const given = { compute_id, compute_config, version }
     return {
       body: presentListener(await records.createListener(store, ownerOf(call.principal), given, now())),
     }

@@ -1,4 +1,5 @@
 import { uuid7 } from '../../ids.ts'
+import { isOwnedBy } from '../../principal.ts'
 import { ConflictError, type Op, type Store } from '../../storage/index.ts'
 import { noDeployment, refusal } from '../errors.ts'
 import { changedWithin } from './changed-within.ts'
@@ -56,11 +57,11 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
   return {
     async find(owner, id) {
       const read = await loadDeployment(store, id)
-      return read?.record.owner === owner ? read.record : undefined
+      return read && isOwnedBy(read.record.owner, owner) ? read.record : undefined
     },
     async findRevision({ owner, id }, revisionId) {
       const read = await loadRevision(store, id, revisionId)
-      return read?.record.owner === owner ? read.record : undefined
+      return read && isOwnedBy(read.record.owner, owner) ? read.record : undefined
     },
     list: (owner, filter, page) => listDeployments(store, owner, filter, page),
     listRevisions: ({ id }, statuses, page) => listRevisions(store, id, statuses, page),
@@ -173,12 +174,12 @@ export const statusOfRevision = ({ id, deploymentId, history }: RevisionRecord):
 function withRevision(deployment: DeploymentRecord, given: NewRevision, at: number) {
   const { id = uuid7(at), builtBy, ...rest } = given
   const revision: RevisionRecord = {
+    source: deployment.source,
     ...rest,
     id,
     deploymentId: deployment.id,
     owner: deployment.owner,
     number: deployment.revisionCount + 1,
-    source: deployment.source,
     status: 'CREATING',
     history: [{ status: 'CREATING', at }],
     ...(builtBy?.artifact !== undefined && { prepared: builtBy.prepared, artifact: builtBy.artifact }),

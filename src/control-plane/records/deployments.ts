@@ -6,6 +6,8 @@ export interface NewRevision
     RevisionRecord,
     'sourceConfig' | 'sourceRevisionConfig' | 'secrets' | 'secretReferences' | 'fingerprint'
   > {
+  /** Default: that of its deployment. */
+  readonly source?: Source | undefined
   /** Given, it is made only once: a second call finds the first one's. Default: a new id. */
   readonly id?: string | undefined
   /** Takes over what an earlier revision has prepared and built. */

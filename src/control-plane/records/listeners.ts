@@ -18,9 +18,10 @@ export interface ListenerRecord {
 /** All listeners of an owner are one partition, in which each has a document and its `compute_id` another one. */
 const LISTENERS = 'listeners'
 const COMPUTE_IDS = 'listener-compute-ids'
+export const LISTENER_COLLECTIONS = [LISTENERS, COMPUTE_IDS]
 const ORDER = 'createdAt'
 
-const partitionOf = (owner: string | null): string => `listeners:${ownerKey(owner)}`
+export const partitionOf = (owner: string | null): string => `listeners:${ownerKey(owner)}`
 
 export async function findListener(
   store: Store,
@@ -52,10 +53,10 @@ export async function listListeners(
 export async function createListener(
   store: Store,
   owner: string | null,
-  given: Pick<ListenerRecord, 'compute_id' | 'compute_config'>,
+  given: Pick<ListenerRecord, 'version' | 'compute_id' | 'compute_config'>,
   now: number,
 ): Promise<ListenerRecord> {
-  const listener = { ...given, id: uuid7(now), version: null, createdAt: now, updatedAt: now }
+  const listener = { ...given, id: uuid7(now), createdAt: now, updatedAt: now }
   const { id, compute_id } = listener
   try {
     await store.commit(partitionOf(owner), {

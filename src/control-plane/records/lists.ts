@@ -1,3 +1,4 @@
+import { isOwnedBy } from '../../principal.ts'
 import type { Doc, ListQuery, Store } from '../../storage/index.ts'
 import type { DeploymentFilter, PageRequest } from './deployments.ts'
 import { idOfName } from './names.ts'
@@ -64,7 +65,7 @@ export const listRevisions = (
 async function loadAll(store: Store, owner: string | null, ids: readonly string[]) {
   const read = await Promise.all([...new Set(ids)].map((id) => loadDeployment(store, id)))
   return read
-    .flatMap((one) => (one?.record.owner === owner ? [one.record] : []))
+    .flatMap((one) => (one && isOwnedBy(one.record.owner, owner) ? [one.record] : []))
     .sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1))
 }
 

@@ -1,4 +1,6 @@
+import { listedFor } from '../../principal.ts'
 import { ConflictError, type Store } from '../../storage/index.ts'
+import { putCopies } from '../../storage/store/inherit.ts'
 import { refusal } from '../errors.ts'
 import type { DeploymentRecord } from './records.ts'
 import { loadDeployment, ownerKey } from './stored.ts'
@@ -25,7 +27,11 @@ interface Taken {
 const placeOf = (owner: string | null, kind: 'name' | 'agent', ...parts: readonly string[]): string =>
   `deployment-name:${JSON.stringify([ownerKey(owner), kind, ...parts])}`
 
-function namesOf({ owner, name, agent }: DeploymentRecord): readonly Taken[] {
+/** Those of a deployment that an earlier version has made are taken for a tenant and for an id. */
+const namesOf = (deployment: DeploymentRecord): readonly Taken[] =>
+  listedFor(deployment.owner).flatMap((owner) => namesFor({ ...deployment, owner }))
+
+function namesFor({ owner, name, agent }: DeploymentRecord): readonly Taken[] {
   const conflict = `A deployment named '${name}' already exists. Choose another name, or update that one.`
   const named = { partition: placeOf(owner, 'name', name), conflict }
   if (agent === null) return [named]
@@ -57,6 +63,15 @@ export async function takeNames(store: Store, deployment: DeploymentRecord, now:
     await releaseNames(store, deployment)
     throw refusal(409, conflict)
   }
+}
+
+/** Takes the names of a deployment that an earlier version has made, where they are free. */
+export async function copyNames(store: Store, deployment: DeploymentRecord): Promise<void> {
+  const { id: deploymentId, createdAt: at } = deployment
+  for (const { partition } of namesOf(deployment))
+    await putCopies(store, partition, [
+      { op: 'put', collection: NAMES, id: NAMES, value: { deploymentId, at } },
+    ])
 }
 
 /** Does nothing for a name that another deployment has. */

@@ -82,7 +82,7 @@ export interface SourceRevisionConfig {
 
 export interface DeploymentRecord {
   readonly id: string
-  /** Whose it is: the tenant of the principal, else its id. Null without authentication. */
+  /** Whose it is, as `ownerOf` spells it. Null without authentication. */
   readonly owner: string | null
   /** The API's `tenant_id`, a UUID. */
   readonly tenantId: string

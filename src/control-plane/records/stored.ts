@@ -1,3 +1,4 @@
+import { listedFor } from '../../principal.ts'
 import type { Doc, DocIndex, Guard, Json, Op, Store } from '../../storage/index.ts'
 import type { DeploymentRecord, RevisionRecord } from './records.ts'
 
@@ -49,14 +50,27 @@ export const recordOf = <T>(doc: Doc): T => doc.value as unknown as T
 const stored = <T>(doc: Doc | undefined): Stored<T> | undefined =>
   doc && { record: recordOf<T>(doc), version: doc.version, index: doc.index }
 
+/** The fields of a deployment in the lists of its owner. */
+function ownerFields({ owner, createdAt, sourceConfig, status }: DeploymentRecord): DocIndex {
+  const type = sourceConfig.deployment_type ?? 'prod'
+  const fields = listedFor(owner).flatMap((one) => [ofOwner(one), ofStatus(one, status), ofType(one, type)])
+  return Object.fromEntries(fields.map((field) => [field, createdAt]))
+}
+
+/** A deployment that an earlier version has written, in the lists of this one. */
+export function relisted(doc: Doc): Op {
+  const record = recordOf<DeploymentRecord>(doc)
+  const { [WORK]: work } = doc.index
+  const index = { ...(work !== undefined && { [WORK]: work }), ...ownerFields(record) }
+  return { op: 'put', collection: DEPLOYMENTS, id: record.id, value: doc.value, index }
+}
+
 /** `isHosted` says that a worker keeps what serves it, and has to look at it even when nothing is to do. */
 export function putDeployment(record: DeploymentRecord, isHosted: boolean): Op {
-  const { id, owner, createdAt, sourceConfig, status, pending, retiring, activeRevisionId } = record
+  const { id, status, pending, retiring, activeRevisionId } = record
   const isIdle = status === 'READY' && pending.length === 0 && retiring.length === 0
   const index: DocIndex = {
-    [ofOwner(owner)]: createdAt,
-    [ofStatus(owner, status)]: createdAt,
-    [ofType(owner, sourceConfig.deployment_type ?? 'prod')]: createdAt,
+    ...ownerFields(record),
     ...((!isIdle || (isHosted && activeRevisionId !== null)) && { [WORK]: record.updatedAt }),
   }
   return { op: 'put', collection: DEPLOYMENTS, id, value: record as unknown as Json, index }

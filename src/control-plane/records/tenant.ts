@@ -1,7 +1,11 @@
 import { uuidOf } from '../../ids.ts'
+import { nameOf } from '../../principal.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The API's `tenant_id`. An owner whose name is no UUID gets one. */
 export const tenantIdOf = async (owner: string | null): Promise<string> =>
-  owner !== null && UUID.test(owner) ? owner.toLowerCase() : uuidOf(owner)
+  uuidOfName(owner === null ? null : nameOf(owner))
+
+const uuidOfName = async (name: string | null): Promise<string> =>
+  name !== null && UUID.test(name) ? name.toLowerCase() : uuidOf(name)

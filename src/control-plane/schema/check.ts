@@ -39,6 +39,10 @@ export const MISSING = { type: 'missing', msg: 'Field required' } as const
 export const defaultOf = ({ default: value }: JsonSchema): unknown =>
   typeof value === 'object' ? structuredClone(value) : value
 
+/** Whether the member that could replace another one is not there either. */
+const lacks = (given: Readonly<Record<string, unknown>>, other: string | undefined): boolean =>
+  other !== undefined && given[other] == null
+
 function checkScalar(schema: JsonSchema, value: unknown): Outcome {
   if (schema.const !== undefined) return checkLiteral([schema.const], value)
   if (schema.enum !== undefined) return checkLiteral(schema.enum, value)
@@ -83,7 +87,7 @@ function checkList(schema: JsonSchema, value: unknown, loc: Loc, findings: Findi
 }
 
 function checkObject(schema: JsonSchema, value: unknown, loc: Loc, findings: Findings): unknown {
-  const { properties, required = [] } = schema
+  const { properties, required = [], requiredWithout = {} } = schema
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const fault = properties
       ? {
@@ -100,7 +104,8 @@ function checkObject(schema: JsonSchema, value: unknown, loc: Loc, findings: Fin
   for (const [name, member] of Object.entries(properties ?? {})) {
     if (Object.hasOwn(given, name)) checked.push([name, check(member, given[name], [...loc, name], findings)])
     else if (member.default !== undefined) checked.push([name, defaultOf(member)])
-    else if (required.includes(name)) findings.add(MISSING, [...loc, name], value, schema)
+    else if (required.includes(name) || lacks(given, requiredWithout[name]))
+      findings.add(MISSING, [...loc, name], value, schema)
   }
   if (further) {
     for (const name of Object.keys(given)) {

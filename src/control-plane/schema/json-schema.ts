@@ -15,6 +15,8 @@ export interface JsonSchema {
   readonly format?: 'uuid' | 'date-time' | 'password'
   readonly minLength?: number
   readonly maxLength?: number
+  /** A regular expression that the text has a match of. */
+  readonly pattern?: string
   readonly minimum?: number
   readonly maximum?: number
   readonly minItems?: number
@@ -22,6 +24,8 @@ export interface JsonSchema {
   readonly items?: JsonSchema
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
+  /** Members that are required where the other one is absent or null. The document leaves it out. */
+  readonly requiredWithout?: Readonly<Record<string, string>>
   /** What further members of an object are. Absent: they are ignored, but for an object without `properties`, where they are anything. */
   readonly additionalProperties?: JsonSchema | true
   /** One schema, or null. */

@@ -19,6 +19,10 @@ export function checkText(schema: JsonSchema, value: unknown): Outcome {
       min_length: minLength,
     })
   }
+  const { pattern } = schema
+  if (pattern !== undefined && !new RegExp(pattern, 'u').test(value)) {
+    return refuse('string_pattern_mismatch', `String should match pattern '${pattern}'`, { pattern })
+  }
   return accept(value)
 }
 

@@ -11,7 +11,6 @@ const NULLABLE_PASSWORD = /* @__PURE__ */ nullable(PASSWORD)
 const NULLABLE_STRINGS = /* @__PURE__ */ nullable(STRINGS)
 const PARAMETERS = { type: 'object', additionalProperties: STRING } as const
 
-const METHOD = { type: 'string', enum: ['S256'] } as const
 const PROVIDER_TYPE = /* @__PURE__ */ nullable({
   type: 'string',
   enum: ['microsoft', 'salesforce', 'slack'],
@@ -34,7 +33,7 @@ export const PROVIDER = {
     auth_url: STRING,
     token_url: STRING,
     uses_pkce: BOOLEAN,
-    code_challenge_method: METHOD,
+    code_challenge_method: NULLABLE_STRING,
     provider_type: PROVIDER_TYPE,
     token_endpoint_auth_method: CLIENT_AUTH,
     mcp_server_url: NULLABLE_STRING,
@@ -77,7 +76,7 @@ export const CREATE_PROVIDER = {
     auth_url: STRING,
     token_url: STRING,
     uses_pkce: FALSE,
-    code_challenge_method: { ...METHOD, default: 'S256' },
+    code_challenge_method: { type: 'string', default: 'S256', description: '`S256` or `plain`.' },
     provider_type: PROVIDER_TYPE,
     token_endpoint_auth_method: { ...CLIENT_AUTH, default: 'client_secret_post' },
     authorization_params: /* @__PURE__ */ nullable(PARAMETERS),
@@ -98,7 +97,7 @@ export const PATCH_PROVIDER = {
     auth_url: NULLABLE_STRING,
     token_url: NULLABLE_STRING,
     uses_pkce: /* @__PURE__ */ nullable(BOOLEAN),
-    code_challenge_method: /* @__PURE__ */ nullable(METHOD),
+    code_challenge_method: NULLABLE_STRING,
     authorization_params: /* @__PURE__ */ nullable(PARAMETERS),
     allowed_redirect_uris: NULLABLE_STRINGS,
     default_redirect_uri: NULLABLE_STRING,

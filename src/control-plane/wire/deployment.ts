@@ -121,6 +121,7 @@ export const CREATE_DEPLOYMENT = {
     secret_references: NULLABLE_SECRET_REFERENCES,
   },
   required: ['source', 'source_config', 'source_revision_config'],
+  requiredWithout: { name: 'agent' },
 } as const
 export type CreateBody = Infer<typeof CREATE_DEPLOYMENT>
 
@@ -128,7 +129,11 @@ export const PATCH_DEPLOYMENT = {
   title: 'DeploymentPatchRequest',
   type: 'object',
   properties: {
-    revision_source: /* @__PURE__ */ nullable(SOURCE),
+    revision_source: /* @__PURE__ */ nullable({
+      type: 'string',
+      enum: ['github', 'internal_docker', 'internal_source'],
+      description: 'The source of this revision, where it is not that of the deployment.',
+    }),
     source_config: /* @__PURE__ */ nullable(SOURCE_CONFIG),
     source_revision_config: /* @__PURE__ */ nullable(SOURCE_REVISION_CONFIG),
     secrets: NULLABLE_SECRETS,

@@ -23,7 +23,7 @@ export const LISTENER = {
     created_at: TIME,
     updated_at: TIME,
   },
-  required: ['id', 'version', 'compute_type', 'compute_id', 'compute_config', 'created_at', 'updated_at'],
+  required: ['id', 'compute_type', 'compute_id', 'compute_config', 'created_at', 'updated_at'],
 } as const
 export type ListenerBody = Infer<typeof LISTENER>
 
@@ -43,6 +43,7 @@ export const CREATE_LISTENER = {
     compute_type: COMPUTE_TYPE,
     compute_id: { type: 'string', minLength: 1, description: 'Unique in the workspace.' },
     compute_config: COMPUTE_CONFIG,
+    version: NULLABLE_STRING,
   },
   required: ['compute_type', 'compute_id', 'compute_config'],
 } as const

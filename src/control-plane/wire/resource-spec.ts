@@ -1,7 +1,7 @@
 import { nullable } from '../schema/json-schema.ts'
 import { NULLABLE_STRING, STRING } from './common.ts'
 
-const COUNT = /* @__PURE__ */ nullable({ type: 'integer', minimum: 0 })
+const COUNT = /* @__PURE__ */ nullable({ type: 'integer' })
 const CPU = /* @__PURE__ */ nullable({
   type: 'number',
   minimum: 0.1,
@@ -15,11 +15,82 @@ const CPU_LIMIT = /* @__PURE__ */ nullable({
   description: 'With one decimal. Default: twice the request.',
 })
 const STRING_MAP = /* @__PURE__ */ nullable({ type: 'object', additionalProperties: STRING })
-/** Objects of Kubernetes, as it spells them. */
-const KUBERNETES = /* @__PURE__ */ nullable({
-  type: 'array',
-  items: { type: 'object', additionalProperties: true },
-})
+/** A part of an object of Kubernetes that it checks itself. */
+const PART = { type: 'object', additionalProperties: true } as const
+const NULLABLE_PART = /* @__PURE__ */ nullable(PART)
+const NULLABLE_STRINGS = /* @__PURE__ */ nullable({ type: 'array', items: STRING })
+
+// Members of Kubernetes that are not declared here are kept: the deployer has to see them to refuse them.
+
+const VOLUME = {
+  title: 'Volume',
+  type: 'object',
+  properties: {
+    name: STRING,
+    configMap: NULLABLE_PART,
+    secret: NULLABLE_PART,
+    emptyDir: NULLABLE_PART,
+    persistentVolumeClaim: NULLABLE_PART,
+    nfs: NULLABLE_PART,
+    projected: NULLABLE_PART,
+    downwardAPI: NULLABLE_PART,
+    csi: NULLABLE_PART,
+  },
+  additionalProperties: true,
+} as const
+
+const VOLUME_MOUNT = {
+  title: 'VolumeMount',
+  type: 'object',
+  properties: {
+    name: STRING,
+    mountPath: STRING,
+    subPath: NULLABLE_STRING,
+    mountPropagation: NULLABLE_STRING,
+    readOnly: /* @__PURE__ */ nullable({ type: 'boolean' }),
+    subPathExpr: NULLABLE_STRING,
+  },
+  additionalProperties: true,
+} as const
+
+const VOLUME_MOUNTS = /* @__PURE__ */ nullable({ type: 'array', items: VOLUME_MOUNT })
+
+const CONTAINER = {
+  title: 'Container',
+  type: 'object',
+  properties: {
+    name: STRING,
+    image: STRING,
+    imagePullPolicy: NULLABLE_STRING,
+    command: NULLABLE_STRINGS,
+    args: NULLABLE_STRINGS,
+    workingDir: NULLABLE_STRING,
+    env: /* @__PURE__ */ nullable({
+      type: 'array',
+      items: {
+        title: 'EnvVar',
+        type: 'object',
+        properties: { name: STRING, value: NULLABLE_STRING, valueFrom: NULLABLE_PART },
+        required: ['name'],
+        additionalProperties: true,
+      },
+    }),
+    envFrom: /* @__PURE__ */ nullable({ type: 'array', items: PART }),
+    resources: /* @__PURE__ */ nullable({
+      title: 'ResourceRequirements',
+      type: 'object',
+      properties: { limits: STRING_MAP, requests: STRING_MAP },
+      additionalProperties: true,
+    }),
+    volumeMounts: VOLUME_MOUNTS,
+    securityContext: NULLABLE_PART,
+    restartPolicy: NULLABLE_STRING,
+  },
+  required: ['name', 'image'],
+  additionalProperties: true,
+} as const
+
+const CONTAINERS = /* @__PURE__ */ nullable({ type: 'array', items: CONTAINER })
 
 /** What a deployment's servers are given. Which of it is kept is up to the deployer. */
 export const RESOURCE_SPEC = {
@@ -55,9 +126,9 @@ export const RESOURCE_SPEC = {
       type: 'array',
       items: { title: 'ImagePullSecret', type: 'object', properties: { name: STRING }, required: ['name'] },
     }),
-    volumes: KUBERNETES,
-    volume_mounts: KUBERNETES,
-    init_containers: KUBERNETES,
-    sidecars: KUBERNETES,
+    volumes: /* @__PURE__ */ nullable({ type: 'array', items: VOLUME }),
+    volume_mounts: VOLUME_MOUNTS,
+    init_containers: CONTAINERS,
+    sidecars: CONTAINERS,
   },
 } as const

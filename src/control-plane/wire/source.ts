@@ -28,7 +28,12 @@ export const SOURCE_CONFIG = {
     repo_url: NULLABLE_STRING,
     deployment_type: /* @__PURE__ */ nullable(DEPLOYMENT_TYPE),
     build_on_push: NULLABLE_FLAG,
-    custom_url: NULLABLE_STRING,
+    custom_url: /* @__PURE__ */ nullable({
+      type: 'string',
+      // Clients make a link of it.
+      pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[!-~]+$',
+      description: 'An address of http: or https:. Default: where the active revision runs.',
+    }),
     resource_spec: /* @__PURE__ */ nullable(RESOURCE_SPEC),
     listener_id: NULLABLE_UUID,
     listener_config: /* @__PURE__ */ nullable(LISTENER_CONFIG),

@@ -5,6 +5,8 @@ import { createLineLog } from '../logs/line-log.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { partitionOf } from '../records/stored.ts'
+import { placeOf } from '../records/uploads/place.ts'
+import type { Uploads } from '../records/uploads/uploads.ts'
 import { maskSecrets } from '../secrets/mask.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import type { Slots } from './slots.ts'
@@ -26,10 +28,13 @@ export interface WorkerTimes {
 export interface WorkerContext extends TenureContext {
   readonly deployer: Deployer
   readonly logs: Logs
+  readonly uploads: Uploads
   readonly secrets: SecretBox
   readonly times: WorkerTimes
   /** Places to build in. */
   readonly builds: Slots
+  /** Places to start servers again in. */
+  readonly starts: Slots
   readonly onError: OnError
   readonly now: () => number
   /** Aborts when the worker closes. */
@@ -57,7 +62,7 @@ export function deploymentContext(
 
 /** What a deployer is told of a revision, with its secrets in clear. Their values are masked in what it logs. */
 export async function phaseContext(
-  { logs, now, secrets: box }: Pick<WorkerContext, 'logs' | 'now' | 'secrets'>,
+  { logs, uploads, now, secrets: box }: Pick<WorkerContext, 'logs' | 'uploads' | 'now' | 'secrets'>,
   { id: deploymentId, name, owner }: DeploymentRecord,
   revision: RevisionRecord,
   signal: AbortSignal,
@@ -80,6 +85,10 @@ export async function phaseContext(
     sourceRevisionConfig,
     secretReferences,
     secrets: Object.fromEntries(opened.map(({ name, value }) => [name, value])),
+    openUpload: async (path) => {
+      const place = placeOf(path, deploymentId)
+      return place && uploads.open(place)
+    },
     signal,
     log: createLineLog(logs, place, { revisionId, mask, now }),
   }

@@ -17,7 +17,7 @@ export async function runPhase(
   context: WorkerContext,
   tenure: Tenure,
   phase: Phase,
-  { id, attempts, status }: RevisionRecord,
+  { id, owner, attempts, status }: RevisionRecord,
 ): Promise<void> {
   const { begins, fails } = PHASES[phase]
   // A lost process has left the revision in the status of the phase.
@@ -37,7 +37,7 @@ export async function runPhase(
       await tenure.change(id, (deployment, revision) =>
         passed(context, deployment, revision!, statusesBefore(phase, revision!.status).slice(0, -1)),
       )
-      free = await context.builds.take(stop.signal)
+      free = await context.builds.take(owner, stop.signal)
     }
     await tenure.change(id, (deployment, revision) => {
       const changed = passed(context, deployment, revision!, statusesBefore(phase, revision!.status))
@@ -79,6 +79,7 @@ const WORK: Readonly<Record<Phase, Work>> = {
     const given = await load(context, tenure, id, signal, 'build')
     const done = deployer.prepare && (await result(context, signal, deployer.prepare(given.phase)))
     signal.throwIfAborted()
+    await context.logs.flush()
     await tenure.change(id, (deployment, revision) => {
       const next: readonly RevisionStatus[] = deployer.build
         ? ['QUEUED', 'AWAITING_BUILD']
@@ -107,6 +108,8 @@ const WORK: Readonly<Record<Phase, Work>> = {
     const prepared = given.revision.prepared ?? null
     const artifact = await result(context, signal, context.deployer.build!({ ...given.phase, prepared }))
     signal.throwIfAborted()
+    // Clients read the log of a build for the last time when they see that it is over.
+    await context.logs.flush()
     await tenure.change(id, (deployment, revision) => {
       const changed = passed(context, deployment, revision!, ['AWAITING_DEPLOY'])
       return { deployment, revision: { ...changed.revision, artifact } }

@@ -14,7 +14,7 @@ const PAGE = 200
  * deployment is found until the last one.
  */
 export async function removeDeployment(context: WorkerContext, tenure: Tenure): Promise<void> {
-  const { deployer, store, logs, now, opsOf, closing } = context
+  const { deployer, store, logs, uploads, now, opsOf, closing } = context
   const { record: deployment } = (await tenure.load())!
   const { id } = deployment
   const signal = AbortSignal.any([tenure.signal, closing])
@@ -37,6 +37,7 @@ export async function removeDeployment(context: WorkerContext, tenure: Tenure): 
     await tenure.commit(docs.map((doc): Op => ({ op: 'delete', collection: REVISIONS, id: doc.id })))
   }
   await logs.remove({ type: 'deploy', deploymentId: id })
+  await uploads.removeAll(id)
   await releaseNames(store, deployment)
   const removed: Op = { op: 'delete', collection: DEPLOYMENTS, id }
   await tenure.commit([removed, ...(opsOf?.({ deploymentId: id, status: 'DELETED', at: now() }) ?? [])])

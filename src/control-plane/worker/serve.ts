@@ -19,14 +19,22 @@ export async function recoverServer(context: WorkerContext, tenure: Tenure): Pro
     const read = await tenure.load()
     return read && isLeaving(read.record) ? { status: 'UNKNOWN', reason: 'It is being deleted.' } : undefined
   })
-  stop.after(times.deployMs, {
-    status: 'UNKNOWN',
-    reason: `It took longer than ${Math.round(times.deployMs / 1_000)} seconds to start again.`,
-  })
+  let free: (() => void) | undefined
   try {
+    if (revision.status !== 'UNKNOWN')
+      await tenure.change(id, (latest, read) => ({
+        deployment: latest,
+        revision: { ...read!, ...moved(read!.history, 'UNKNOWN', now(), STARTING) },
+      }))
     const phase = await phaseContext(context, deployment, revision, stop.signal, 'deploy')
     const deploy = { ...phase, artifact: revision.artifact ?? null, previous: revision.running }
-    const work = settled(context, stop.signal, deployer.recover(deploy, revision.running))
+    const held = await deployer.standBy?.(deploy, revision.running)
+    free = await context.starts.take(deployment.owner, stop.signal)
+    stop.after(times.deployMs, {
+      status: 'UNKNOWN',
+      reason: `It took longer than ${Math.round(times.deployMs / 1_000)} seconds to start again.`,
+    })
+    const work = settled(context, stop.signal, deployer.recover(deploy, held ?? revision.running))
     const running = await readable(context, stop.signal, work)
     await tenure.change(id, (latest, read) => ({
       deployment: latest.url === running.url ? latest : { ...latest, url: running.url, updatedAt: now() },
@@ -46,14 +54,23 @@ export async function recoverServer(context: WorkerContext, tenure: Tenure): Pro
       deployment: latest,
       revision: {
         ...read!,
-        ...(read!.status !== 'UNKNOWN' && moved(read!.history, 'UNKNOWN', now(), reason)),
+        ...failed(read!.history, now(), reason),
       },
     }))
     return undefined
   } finally {
+    free?.()
     stop.done()
   }
 }
+
+const STARTING = 'Its server is being started again.'
+
+/** Further failures take the place of the first one, so that the history of a server that never starts ends. */
+const failed = (history: readonly StatusChange[], at: number, reason: string) =>
+  history.at(-1)!.reason === STARTING
+    ? moved(history, 'UNKNOWN', at, reason)
+    : { history: [...history.slice(0, -1), { ...history.at(-1)!, reason }], updatedAt: at }
 
 const moved = (
   history: readonly StatusChange[],

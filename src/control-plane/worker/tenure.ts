@@ -17,7 +17,7 @@ import {
 
 export interface TenureContext {
   readonly store: Store
-  /** A name of this worker, for people who look into the store. */
+  /** The name of this worker, whose leases are those of its earlier process. */
   readonly instance: string
   readonly leaseMs: number
   readonly isHosted: boolean
@@ -61,11 +61,16 @@ export interface Changed {
 }
 
 /** Takes the lease of a deployment. Undefined where another process holds it. */
-export async function claimTenure(context: TenureContext, id: string): Promise<Tenure | undefined> {
+export async function claimTenure(
+  context: TenureContext,
+  id: string,
+  takesBack = false,
+): Promise<Tenure | undefined> {
   const { store, instance, leaseMs, isHosted, opsOf, closing } = context
   const partition = partitionOf(id)
   const before = await store.inspect(partition)
-  if (before.lease && before.lease.expiresAt > before.now) return undefined
+  const held = before.lease && before.lease.expiresAt > before.now ? before.lease : undefined
+  if (held && !(takesBack && held.owner === instance)) return undefined
   const token = Math.max(before.now, before.token + 1)
   const ended = new AbortController()
   let isLost = false
@@ -141,11 +146,11 @@ export async function claimTenure(context: TenureContext, id: string): Promise<T
   try {
     heldUntil = Date.now() + leaseMs
     await store.commit(partition, {
-      guards: [{ guard: 'free' }],
+      guards: [held ? { guard: 'fence', token: held.token } : { guard: 'free' }],
       ops: [{ op: 'claim', owner: instance, token, ttlMs: leaseMs }],
     })
   } catch (error) {
-    if (error instanceof ConflictError) return undefined
+    if (error instanceof ConflictError || error instanceof FencedError) return undefined
     throw error
   }
   renewLater()

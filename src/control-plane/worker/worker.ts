@@ -7,10 +7,17 @@ import { type Tending, tend } from './tend.ts'
 import { claimTenure, type Tenure } from './tenure.ts'
 
 export interface WorkerOptions
-  extends Pick<WorkerContext, 'store' | 'deployer' | 'logs' | 'secrets' | 'opsOf' | 'onError' | 'now'> {
+  extends Pick<
+    WorkerContext,
+    'store' | 'deployer' | 'logs' | 'uploads' | 'secrets' | 'opsOf' | 'onError' | 'now'
+  > {
   readonly times?: Partial<WorkerTimes> | undefined
   /** How many revisions this process builds at once. Default 2. */
   readonly builds?: number | undefined
+  /** How many servers this process starts again at once. Default 2. */
+  readonly starts?: number | undefined
+  /** A name that the next process of this instance has again. Default: one of this process alone. */
+  readonly instance?: string | undefined
 }
 
 /** Takes revisions through their statuses. Several workers may share a store: the lease of a deployment decides. */
@@ -35,17 +42,24 @@ const TIMES: WorkerTimes = {
 }
 const PAGE = 100
 
-export function createWorker({ times: given, builds = 2, ...options }: WorkerOptions): Worker {
-  const { store, deployer, onError } = options
+export function createWorker({
+  times: given,
+  builds = 2,
+  starts = 2,
+  instance = crypto.randomUUID(),
+  ...options
+}: WorkerOptions): Worker {
+  const { store, deployer, uploads, onError } = options
   const times = { ...TIMES, ...given }
   const closed = new AbortController()
   const context: WorkerContext = {
     ...options,
     times,
     leaseMs: times.leaseMs,
-    instance: crypto.randomUUID(),
+    instance,
     isHosted: deployer.recover !== undefined,
     builds: createSlots(builds),
+    starts: createSlots(starts),
     closing: closed.signal,
   }
   const held = new Map<string, { readonly tenure: Tenure; readonly tending: Tending }>()
@@ -55,6 +69,8 @@ export function createWorker({ times: given, builds = 2, ...options }: WorkerOpt
   const orphaned = new Map<string, Running>()
   let looking: Promise<void> = Promise.resolve()
   let isAwake = false
+  /** Until the first look is over, leases under our name are those of the process before. */
+  let takesBack = true
   let polling: ReturnType<typeof setTimeout> | undefined
   let closing: Promise<void> | undefined
 
@@ -75,6 +91,7 @@ export function createWorker({ times: given, builds = 2, ...options }: WorkerOpt
       cursor = page.cursor
       if (cursor === undefined) break
     }
+    takesBack = false
     // Another process has taken the deployment, or has deleted it.
     for (const [id, running] of orphans)
       if (!failures.has(id) && orphaned.delete(id)) await stopOrphan(id, running)
@@ -88,7 +105,7 @@ export function createWorker({ times: given, builds = 2, ...options }: WorkerOpt
   }
 
   async function begin(id: string): Promise<void> {
-    const tenure = await claimTenure(context, id)
+    const tenure = await claimTenure(context, id, takesBack)
     if (!tenure) return
     orphaned.delete(id)
     passedOver.delete(id)
@@ -116,11 +133,15 @@ export function createWorker({ times: given, builds = 2, ...options }: WorkerOpt
     return done
   }
 
+  const sweep = (): Promise<void> =>
+    uploads.sweep().catch((error: unknown) => void reportError(error, onError))
+
   function poll(): void {
     // The random part keeps instances that started together from looking together.
     polling = setTimeout(
       () => {
         wake()
+        void sweep()
         poll()
       },
       (times.leaseMs / 3) * (0.75 + Math.random() / 2),
@@ -160,6 +181,7 @@ export function createWorker({ times: given, builds = 2, ...options }: WorkerOpt
       const mine = [...held].filter(([id]) => !before.has(id))
       await Promise.all([...held.values()].map(({ tending }) => tending.rested()))
       await looking
+      await sweep()
       return { deployments: mine.length }
     },
     close: () => (closing ??= close()),

@@ -153,7 +153,9 @@ function readParts(choice: Choice, message: Fields, callKey?: CallKey): void {
   if (audio) {
     const { id, ...others } = fieldsOf(audio)
     const given = collect(undefined, { file_id: id, ...others }, NO_NAMES)
-    if (given) addPart(choice, 'audio', readBlock({ type: 'audio', ...given }, VOCABULARY))
+    // Some servers send all fields of a spoken answer with every written one.
+    if (given && Object.values(given).some(Boolean))
+      addPart(choice, 'audio', readBlock({ type: 'audio', ...given }, VOCABULARY))
   }
   for (const image of listOf(images)) addPart(choice, undefined, readBlock(image, VOCABULARY))
   if (called) readCall(choice, { function: called }, 0, callKey)

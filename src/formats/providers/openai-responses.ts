@@ -192,9 +192,12 @@ function resultOf({ type, id, call_id, output, tools, execution }: Fields): Fiel
   return callId && output !== undefined ? { callId, said: output } : undefined
 }
 
-/** The id of the last call of this name. Only the order tells which search for tools by OpenAI itself has this result. */
-const lastCall = (choice: Choice, name: string): unknown =>
-  blocksOf(choice).findLast((block) => (block as Fields).name === name)?.id
+/** The id of the search for tools by OpenAI itself that has a result. Where neither has an id of the call, only the order tells. */
+const searchOf = (choice: Choice, callId: unknown): unknown =>
+  blocksOf(choice).findLast((block) => {
+    const { name, extras } = block as Fields
+    return name === 'tool_search' && (!callId || fieldsOf(extras).call_id === callId)
+  })?.id ?? callId
 
 /** Reads a complete item into its blocks. */
 export function readItem(choice: Choice, at: unknown, item: Fields): void {
@@ -223,8 +226,10 @@ export function readItem(choice: Choice, at: unknown, item: Fields): void {
       add({ type: 'image', base64: toText(result), mimeType: mimeTypeOf(item) }, -2)
     else if (failed || (result !== undefined && result !== null)) add(toResult(call.id, failed, result), -2)
   } else if (answer) {
-    const callId = answer.callId ?? lastCall(choice, 'tool_search')
-    add(toResult(callId, false, answer.said, collect({ type }, item, OUTPUT)))
+    const callId = answer.callId ?? searchOf(choice, item.call_id)
+    const extras = collect({ type }, item, OUTPUT)!
+    if (!answer.callId && item.call_id) extras.call_id = item.call_id
+    add(toResult(callId, false, answer.said, extras))
   } else add({ type: 'nonStandard', value: item })
 }
 
@@ -238,6 +243,8 @@ function readCall(item: Fields): ContentBlock {
   delete others[RESULT_FIELDS[type] ?? '']
   const extras: Record<string, unknown> = own ? {} : others
   if (!server && id) extras.item_id = id
+  // The results of calls that the provider runs itself name the item. What it calls them besides is kept.
+  if (server && call_id) extras.call_id = call_id
   if (type !== 'function_call') extras.type = type
   return toCall(
     server ? 'serverToolCall' : 'toolCall',

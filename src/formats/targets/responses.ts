@@ -45,7 +45,7 @@ function writeMessage({ role, toolCallId, content, extras }: Message): unknown[]
 function writeOutput(type: unknown, callId: unknown, output: unknown, extras: Item = {}): Item {
   const unnamed = extras.execution === 'server' || extras.id === callId
   const field = type === 'tool_search_output' ? 'tools' : 'output'
-  return present({ ...extras, type, call_id: unnamed ? undefined : callId, [field]: output })
+  return present({ ...extras, type, call_id: unnamed ? extras.call_id : callId, [field]: output })
 }
 
 /** Writes blocks as items. Consecutive blocks with the same id are parts of one item. */

@@ -96,11 +96,3 @@ function decoded(token: string): string {
     return token
   }
 }
-
-/** Whether the page that opens a socket is of another origin than the server. Only browsers send an origin. */
-export function isCrossOrigin(request: Request, host: string): boolean {
-  const origin = request.headers.get('origin')
-  if (origin === null) return false
-  // The scheme is not compared, because TLS often ends at a proxy.
-  return !URL.canParse(origin) || new URL(origin).host !== host
-}

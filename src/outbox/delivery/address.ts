@@ -30,8 +30,19 @@ export function reachOf(address: string): Reach | undefined {
   return v6 === undefined ? undefined : reachOfV6(v6.slice(1, -1))
 }
 
+/** An IP address as a number of so many bits. Undefined for anything else. */
+export function bitsOf(address: string): { readonly value: bigint; readonly width: number } | undefined {
+  const reach = reachOf(address)
+  if (reach === undefined) return undefined
+  if (!address.includes(':')) return { value: BigInt(toNumber(address)), width: 32 }
+  const [before = '', after] = hostOf(`[${address}]`)!.slice(1, -1).split('::')
+  const [left, right] = [before, after ?? ''].map((part) => (part === '' ? [] : part.split(':')))
+  const groups = [...left!, ...Array(8 - left!.length - right!.length).fill('0'), ...right!]
+  return { value: groups.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n), width: 128 }
+}
+
 /** A host as URLs write it. Undefined where it is none. */
-const hostOf = (host: string): string | undefined =>
+export const hostOf = (host: string): string | undefined =>
   URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : undefined
 
 function reachOfV4(address: number): Reach {

@@ -1,9 +1,16 @@
-import { type Reach, reachOf } from './address.ts'
+import { reachOf } from './address.ts'
+import { type Allowed, readAllowed } from './allowed.ts'
 import { DeliveryError } from './errors.ts'
 
 export interface AddressPolicy {
   /** Whether this machine's own loopback addresses (127.0.0.0/8, ::1, `localhost`) are allowed, and nothing else private. Default false. */
   readonly allowLoopback?: boolean | undefined
+  /**
+   * Receivers that are not public and may be called all the same, such as those of a private network: addresses (`10.20.30.40`), blocks of
+   * them (`10.20.0.0/16`, `fd00::/8`), names (`hooks.internal`), and `*.internal` for all names below one. A name that is allowed may lead
+   * to any address. Default: none.
+   */
+  readonly allow?: readonly string[] | undefined
 }
 
 /** Names that no public server has: they belong to the machine or its network (RFC 6761, 6762, 8375). One label does as well. */
@@ -12,33 +19,40 @@ const LOCAL_NAME = /^[^.]*$|\.(localhost|local|internal|home\.arpa)$/
 /**
  * Checks what can be known of a URL before its name is resolved. Throws `DeliveryError`: `invalid_request` where it is no `http:` or
  * `https:` URL or has credentials, `address_refused` where it names an address that is not public, in whatever spelling.
+ *
+ * @param isResolved False where nobody checks the addresses that the name leads to.
  */
-export function checkUrl(text: string, policy: AddressPolicy = {}): URL {
+export function checkUrl(text: string, policy: AddressPolicy = {}, isResolved = true): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url || !/^https?:$/.test(url.protocol))
     throw new DeliveryError('invalid_request', 'Give an absolute http: or https: URL.')
   if (url.username || url.password)
     throw new DeliveryError('invalid_request', 'Give a URL without a user name and a password.')
   const name = nameOf(url)
-  const reach = reachOf(name)
-  if (reach) assertReach(reach, policy)
-  else if (/(^|\.)localhost$/.test(name)) assertReach('loopback', policy)
-  else if (LOCAL_NAME.test(name)) assertReach('special', policy)
+  const allowed = readAllowed(policy.allow)
+  if (reachOf(name)) assertAddress(name, policy, allowed)
+  else if (LOCAL_NAME.test(name) && !allowed.host(name)) {
+    const isOfMachine = /(^|\.)localhost$/.test(name) && policy.allowLoopback
+    // Where it leads to is checked once it is known.
+    if (!isOfMachine && !(isResolved && allowed.hasAddresses)) throw refused()
+  }
   return url
 }
 
 /** Throws `DeliveryError` `address_refused` unless all that a name was resolved to may be called. */
-export function checkAddresses(addresses: readonly string[], policy: AddressPolicy): void {
-  for (const address of addresses) assertReach(reachOf(address) ?? 'special', policy)
+export function checkAddresses(addresses: readonly string[], policy: AddressPolicy, name = ''): void {
+  const allowed = readAllowed(policy.allow)
+  if (!allowed.host(name)) for (const address of addresses) assertAddress(address, policy, allowed)
 }
 
 /** The host of a URL as a resolver and TLS want it: without brackets and without the dot of the root. */
 export const nameOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.+$/, '')
 
-function assertReach(reach: Reach, { allowLoopback }: AddressPolicy): void {
-  if (reach !== 'public' && !(reach === 'loopback' && allowLoopback))
-    throw new DeliveryError(
-      'address_refused',
-      'The URL does not lead to the public internet. Give a public address.',
-    )
+function assertAddress(address: string, { allowLoopback }: AddressPolicy, allowed: Allowed): void {
+  const reach = reachOf(address)
+  if (reach !== 'public' && !(reach === 'loopback' && allowLoopback) && !allowed.address(address))
+    throw refused()
 }
+
+const refused = (): DeliveryError =>
+  new DeliveryError('address_refused', 'The URL does not lead to the public internet. Give a public address.')

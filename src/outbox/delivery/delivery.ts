@@ -1,3 +1,4 @@
+import { readAllowed } from './allowed.ts'
 import { DeliveryError } from './errors.ts'
 import type { createRequester, DeliveryOptions, GuardedRequest } from './requests.ts'
 import type { Answer } from './send.ts'
@@ -14,6 +15,7 @@ export type Deliver = (request: DeliveryRequest) => Promise<{ readonly status: n
  * its status is passed on.
  */
 export function createDelivery(options: DeliveryOptions = {}): Deliver {
+  readAllowed(options.allow) // What is wrong with it is told at once.
   let send: ReturnType<typeof createRequester> | undefined
   return async (request) => {
     send ??= (await import('./requests.ts')).createRequester(options)

@@ -33,14 +33,14 @@ export function createRequester(options: DeliveryOptions): (request: GuardedRequ
 
   async function addressesOf(url: URL, signal: AbortSignal): Promise<readonly string[]> {
     const name = nameOf(url)
-    if (!sender.lookup) return []
+    if (!sender.lookup) return [] // `checkUrl` has let through nothing that would have to be looked up.
     const addresses = reachOf(name) ? [name] : await untilAbort(signal, lookup!(name, signal))
-    checkAddresses(addresses, options)
+    checkAddresses(addresses, options, name)
     return addresses.slice(0, MAX_ADDRESSES)
   }
 
   return async ({ url: text, method, headers, body, keepsBody, signal }) => {
-    const url = checkUrl(text, options)
+    const url = checkUrl(text, options, sender.lookup !== undefined)
     const checked = { url, method, keepsBody, headers: checkHeaders(headers), body: encoder.encode(body) }
     const ended = new AbortController()
     const abort = () => ended.abort(new DeliveryError('aborted', 'The delivery was aborted.'))

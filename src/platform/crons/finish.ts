@@ -1,5 +1,6 @@
 import { putJobOp } from '../../outbox/job.ts'
 import type { OutboxHandler } from '../../outbox/work.ts'
+import { actingFor } from '../../principal.ts'
 import { type AgentEngine, RunError } from '../../runs/index.ts'
 import type { Json, Op } from '../../storage/store/store.ts'
 import { FINISH_JOB } from './jobs.ts'
@@ -23,7 +24,7 @@ export const finishRun =
   (engine: AgentEngine): OutboxHandler =>
   async ({ data }, { signal }) => {
     const { threadId, runId, owner } = data as unknown as Finishing
-    const thread = { threadId, principal: owner === null ? null : { id: owner } }
+    const thread = { threadId, principal: actingFor(owner) }
     try {
       await engine.wait({ ...thread, runId, signal })
     } catch (error) {

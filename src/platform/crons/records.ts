@@ -1,5 +1,6 @@
 import { putJobOp, removeJobOp } from '../../outbox/job.ts'
-import { type Access, type Principal, reaches } from '../../principal.ts'
+import { type Access, formerOwnerOf, ownerAfter, ownerOf, type Principal, reaches } from '../../principal.ts'
+import { inherit, rewriteAll } from '../../storage/store/inherit.ts'
 import type { Doc, DocIndex, Json, Op, Store } from '../../storage/store/store.ts'
 import { CRON_JOB } from './jobs.ts'
 import type { Schedule } from './schedule.ts'
@@ -60,17 +61,19 @@ export const clockOf = async (store: Store): Promise<number> => (await store.ins
 
 /** Writes a cron, with the job that is due when the cron is. */
 export const putCron = (record: CronRecord): readonly Op[] => [
-  {
-    op: 'put',
-    collection: COLLECTION,
-    id: record.cronId,
-    value: record as unknown as Json,
-    index: indexOf(record),
-  },
+  putRecord(record),
   record.nextRun === null
     ? removeJobOp(record.cronId)
     : putJobOp({ id: record.cronId, kind: CRON_JOB, data: null }, record.nextRun),
 ]
+
+const putRecord = (record: CronRecord): Op => ({
+  op: 'put',
+  collection: COLLECTION,
+  id: record.cronId,
+  value: record as unknown as Json,
+  index: indexOf(record),
+})
 
 /** Creates a cron. */
 export async function insertCron(store: Store, record: CronRecord): Promise<void> {
@@ -140,6 +143,7 @@ export async function* listCrons(
   store: Store,
   { orderBy, ascending, offset, limit, ...filter }: CronList,
 ): AsyncGenerator<CronRecord> {
+  await inheritCrons(store, filter.owner)
   const field = listField(filter, orderBy)
   let left = limit
   let from: { readonly offset: number } | { readonly cursor: string } = { offset }
@@ -153,15 +157,34 @@ export async function* listCrons(
   }
 }
 
-export const countCrons = (store: Store, filter: CronFilter): Promise<number> =>
-  store.count(COLLECTION, listField(filter, 'createdAt'))
+export async function countCrons(store: Store, filter: CronFilter): Promise<number> {
+  await inheritCrons(store, filter.owner)
+  return store.count(COLLECTION, listField(filter, 'createdAt'))
+}
+
+/** Puts the crons into an owner's lists, once, that earlier versions have written. */
+const inheritCrons = (store: Store, owner: string | null): Promise<void> =>
+  inherit(store, {
+    owner,
+    former: formerOwnerOf(owner),
+    what: COLLECTION,
+    copy: (former, renew) =>
+      rewriteAll(store, COLLECTION, listField({ owner: former }, 'createdAt'), {
+        put: (doc) => putRecord(storedCron(doc).record),
+        renew,
+      }),
+  })
 
 // Records are plain JSON by construction.
-const storedCron = ({ partition, version, value }: Doc): StoredCron => ({
-  partition,
-  version,
-  record: value as unknown as CronRecord,
-})
+function storedCron({ partition, version, value }: Doc): StoredCron {
+  const record = value as unknown as CronRecord
+  // Earlier versions wrote it as they spelled it. The principal who made the cron says what it is now.
+  return {
+    partition,
+    version,
+    record: { ...record, owner: ownerAfter(record.owner, ownerOf(record.principal)) },
+  }
+}
 
 const idField = (cronId: string): string => `is ${cronId}`
 

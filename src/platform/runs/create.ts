@@ -1,6 +1,7 @@
-import { HttpError, json, originOf, publicBase, reportError } from '../../http/index.ts'
+import { HttpError, json, originOf, publicBase, refuseUnasked, reportError } from '../../http/index.ts'
 import type { ThreadResource } from '../../requests/access.ts'
 import { bodyOf } from '../../requests/body.ts'
+import { isSet } from '../../requests/lists.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { RunRecord } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
@@ -113,6 +114,13 @@ export async function dispose(
   } catch (error) {
     reportError(error, onError, originOf(call.request, call.params))
   }
+}
+
+/** Whether a reader's end is to cancel its run. Throws `HttpError` 403 for a link on a page of another origin. */
+export function isCancelledByLeaving(call: FaceCall): boolean {
+  if (!isSet(call, 'cancel_on_disconnect')) return false
+  refuseUnasked(call.request, call.url, 'acting')
+  return true
 }
 
 /** Cancels a run when its client goes before it has ended. */

@@ -2,11 +2,11 @@ import { empty, HttpError, json } from '../../http/index.ts'
 import { bodyOf, readBy } from '../../requests/body.ts'
 import { containing } from '../../requests/contains.ts'
 import { threadIdOf } from '../../requests/ids.ts'
-import { isSet, numberParam, pageHeaders, withFields } from '../../requests/lists.ts'
+import { numberParam, pageHeaders, withFields } from '../../requests/lists.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import { type AgentEngine, RunError, type RunRecord, type ThreadRecord } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
-import { cancelWhenGone, comeBackTo } from './create.ts'
+import { cancelWhenGone, comeBackTo, isCancelledByLeaving } from './create.ts'
 import { outcomeOf } from './outcome.ts'
 import { detailsOf, presentRun, statusOf } from './present.ts'
 import { whenEnded } from './wait.ts'
@@ -51,7 +51,7 @@ export async function joinRun(context: PlatformContext, call: FaceCall): Promise
   const { threadId, runId } = await requireRun(context, call)
   const at = { threadId, runId, principal: call.principal }
   const outcome = outcomeOf(context.engine, at)
-  if (isSet(call, 'cancel_on_disconnect')) cancelWhenGone(context, call, at, outcome)
+  if (isCancelledByLeaving(call)) cancelWhenGone(context, call, at, outcome)
   const headers = comeBackTo('join', at, call.url.search)
   return whenEnded(call, outcome, { onError: context.onError, headers })
 }

@@ -1,10 +1,12 @@
 import type { ThreadResource } from '../../requests/access.ts'
+import { bodyOf } from '../../requests/body.ts'
 import { cancelRun } from '../../requests/cancel-run.ts'
 import { threadIdOf } from '../../requests/ids.ts'
 import { type FaceCall, type FaceEndpoint, type FaceRoute, onDemand } from '../../requests/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { namedRun, postBatch, postRun, postRunAndWait } from './create.ts'
 import { cancelRuns, deleteRun, getRun, getRuns, joinRun } from './records.ts'
+import { cancelManySchema } from './wire.ts'
 
 type Endpoint = FaceEndpoint<PlatformContext>
 
@@ -24,6 +26,12 @@ const namedThread = async (_: PlatformContext, call: Pick<FaceCall, 'params'>): 
   threadId: ownThread(call),
 })
 
+/** The thread whose runs a request cancels, where it names one. */
+const namedInBody = async (_: PlatformContext, call: Pick<FaceCall, 'json'>): Promise<ThreadResource> => {
+  const { thread_id } = await bodyOf(cancelManySchema, call)
+  return thread_id === undefined ? {} : { threadId: threadIdOf(thread_id) }
+}
+
 /** Runs on threads, and runs with a thread of their own. The face of the threads has the route that cancels one run. */
 export const RUN_ROUTES: readonly FaceRoute<PlatformContext>[] = [
   ['POST', '/threads/:thread_id/runs', 'runs:create', postRun, namedRun],
@@ -38,7 +46,7 @@ export const RUN_ROUTES: readonly FaceRoute<PlatformContext>[] = [
   ['POST', '/runs/wait', 'runs:create', postRunAndWait, namedRun],
   ['POST', '/runs/stream', 'runs:create', postRunAndStream, namedRun],
   ['POST', '/runs/batch', 'runs:create', postBatch],
-  ['POST', '/runs/cancel', 'runs:cancel', cancelRuns],
+  ['POST', '/runs/cancel', 'runs:cancel', cancelRuns, namedInBody],
   ['GET', '/runs/:run_id', 'runs:read', /* @__PURE__ */ onOwnThread(getRun), namedThread],
   ['DELETE', '/runs/:run_id', 'runs:delete', /* @__PURE__ */ onOwnThread(deleteRun), namedThread],
   ['GET', '/runs/:run_id/join', 'runs:read', /* @__PURE__ */ onOwnThread(joinRun), namedThread],

@@ -1,11 +1,10 @@
 import { encodeSse, HttpError, originOf, reportError, type SseSource, sseResponse } from '../../http/index.ts'
 import { bodyOf, readBy } from '../../requests/body.ts'
 import { reporterOf } from '../../requests/errors.ts'
-import { isSet } from '../../requests/lists.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { readFrames } from '../frames/read-frames.ts'
-import { comeBackTo, dispose, locationOf, startRun } from './create.ts'
+import { comeBackTo, dispose, isCancelledByLeaving, locationOf, startRun } from './create.ts'
 import type { StartedRun } from './start-run.ts'
 import { modesSchema, runCreateSchema } from './wire.ts'
 
@@ -48,7 +47,7 @@ export async function joinStream(context: PlatformContext, call: FaceCall): Prom
   const options = { signal: call.signal, onError: reporterOf(context, call) }
   if (!(await context.engine.getRun(run))) return sseResponse(unknownRun(), options)
   const frames = readFrames(context, { ...run, modes, lastEventId })
-  const source = isSet(call, 'cancel_on_disconnect') ? cancelling(context, call, run, frames) : frames
+  const source = isCancelledByLeaving(call) ? cancelling(context, call, run, frames) : frames
   return withHeaders(sseResponse(source, options), comeBackTo('stream', run, call.url.search))
 }
 

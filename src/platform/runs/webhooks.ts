@@ -1,9 +1,11 @@
 import { HttpError, type OnError, reportError } from '../../http/index.ts'
+import type { OptionTable } from '../../options.ts'
 import { checkUrl } from '../../outbox/delivery/check-url.ts'
 import { createDelivery, type Deliver, type DeliveryOptions, judge } from '../../outbox/delivery/delivery.ts'
-import { putJobOp } from '../../outbox/job.ts'
+import { type OutboxJob, putJobOp } from '../../outbox/job.ts'
 import { createOutbox, type Outbox } from '../../outbox/outbox.ts'
 import type { OutboxHandler } from '../../outbox/work.ts'
+import { actingFor } from '../../principal.ts'
 import { type AgentEngine, RunError } from '../../runs/index.ts'
 import type { Json, Op } from '../../storage/store/store.ts'
 import { outcomeOf } from './outcome.ts'
@@ -11,12 +13,21 @@ import { presentRun } from './present.ts'
 
 /** How the webhooks of runs are delivered. */
 export interface WebhookOptions
-  extends Pick<DeliveryOptions, 'allowLoopback' | 'timeoutMs' | 'maxResponseBytes' | 'lookup'> {
+  extends Pick<DeliveryOptions, 'allow' | 'allowLoopback' | 'timeoutMs' | 'maxResponseBytes' | 'lookup'> {
   /**
    * Answers webhooks that are a path, such as `/done`, in this process: the handler of the whole host. Default: they are called over
    * the network, where callers reach the server.
    */
   readonly local?: ((request: Request) => Response | Promise<Response>) | undefined
+}
+
+export const WEBHOOK_OPTIONS: OptionTable<WebhookOptions> = {
+  allowLoopback: 'boolean',
+  allow: 'list',
+  timeoutMs: 'number',
+  maxResponseBytes: 'number',
+  lookup: 'function',
+  local: 'function',
 }
 
 /** What sends webhooks. */
@@ -49,7 +60,17 @@ export function createWebhooks(
       [DELIVER]: deliverBody,
     },
     deliver,
-    report: (error, job) => void reportError(error, onError, { threadId: job?.partition }),
+    report: (error, job) => void reportError(error, onError, job && originOf(job)),
+    onUndelivered: ({ job, kind, host, failures, error }) =>
+      engine.observe({
+        type: 'delivery.failed',
+        kind,
+        ...originOf(job),
+        host: host ?? null,
+        failures,
+        error,
+        at: Date.now(),
+      }),
   })
   return {
     outbox,
@@ -91,6 +112,12 @@ interface FollowedRun {
   readonly deletesThread: boolean
 }
 
+/** The run that a job is about. Once it has ended, the job has a partition of its own. */
+function originOf({ id, partition, data }: OutboxJob): { readonly threadId: string; readonly runId: string } {
+  const { body } = data as { readonly body?: { readonly thread_id: string } }
+  return { threadId: body?.thread_id ?? partition, runId: id }
+}
+
 /** The webhook of a run, for the commit that records the run. */
 export const webhookJob = (run: FollowedRun): Op =>
   putJobOp({ id: run.runId, kind: FOLLOW, data: run as unknown as Json })
@@ -99,7 +126,7 @@ const follow =
   (engine: AgentEngine, put: Outbox['put']): OutboxHandler =>
   async ({ partition: threadId, data }, { signal }) => {
     const { runId, url, owner, deletesThread } = data as unknown as FollowedRun
-    const principal = owner === null ? null : { id: owner }
+    const principal = actingFor(owner)
     const body = await endOf(engine, { threadId, principal, runId, signal })
     if (body) {
       const job = { id: runId, kind: DELIVER, data: { url, body } as Json }

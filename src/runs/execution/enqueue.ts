@@ -37,7 +37,7 @@ export interface Enqueue {
 export async function enqueue(context: RunContext, request: Enqueue): Promise<void> {
   const { store } = context
   const { read, run, answers, startsAt } = request
-  const thread = startsAt === undefined ? request.thread : untilDue(request.thread)
+  const thread = whileWaiting(request.thread)
   const { threadId } = thread
   const strategy = run.multitaskStrategy
   if (strategy === 'reject') {
@@ -83,8 +83,8 @@ function inTurn(queue: ThreadRecord['queue'], entry: QueuedRun): ThreadRecord['q
   return [...before, entry, ...queue.slice(before.length)]
 }
 
-/** The thread while a run waits on it for its time. */
-const untilDue = (thread: ThreadRecord): ThreadRecord =>
+/** The thread while a run waits on it, be it for another run, for its time or for a place of a process. */
+const whileWaiting = (thread: ThreadRecord): ThreadRecord =>
   thread.status === 'busy' ? thread : { ...thread, status: 'busy', restStatus: thread.status }
 
 /** How many waiting runs are in memory at once with their inputs. */

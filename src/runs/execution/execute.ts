@@ -6,7 +6,7 @@ import { reportFailure } from '../failures.ts'
 import { type Appender, createAppender } from '../log/appender.ts'
 import { readLog } from '../log/decode.ts'
 import type { Topic } from '../log/frame.ts'
-import { expireLease } from '../records/leases.ts'
+import { expireLease, renewLease } from '../records/leases.ts'
 import type { RunRecord } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 import { finish } from './finish.ts'
@@ -15,8 +15,8 @@ import { launchNext } from './launch.ts'
 import { handOver, superviseRun } from './lease.ts'
 import type { AgentOutcome, Outcome } from './outcome.ts'
 import { createRecorder } from './recorder.ts'
+import type { StorageHealth } from './saver/watched-saver.ts'
 import { createRetraction, endsOf, type LostMessages, lostMessages } from './supersede.ts'
-import type { StorageHealth } from './watched-saver.ts'
 
 /**
  * Executes a run to its end (events into the log, one terminal event), then the runs that wait behind it, one after the other.
@@ -103,7 +103,8 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
   const { run, token, head } = launched
   const { threadId, runId } = run
   const { runMs, eventLength } = context.limits
-  const appender = createAppender({ store, threadId, runId, token, head, retryForMs, eventLength })
+  const renew = (): Promise<void> => renewLease(store, threadId, token, context.leaseTtlMs)
+  const appender = createAppender({ store, threadId, runId, token, head, retryForMs, eventLength, renew })
   const timer = runMs <= MAX_TIMER_MS && setTimeout(() => stop.abort(tookTooLong(runMs)), runMs)
   const stopSupervising = superviseRun(context, launched, (reason) => stop.abort(reason))
   try {
@@ -122,6 +123,7 @@ async function runToEnd(context: RunContext, launched: LaunchedRun, stop: AbortC
         : ended
     if (outcome.end === 'stopped' && outcome.reason === 'fenced') throw new FencedError('The lease was lost.')
     if (outcome.end === 'stopped' && outcome.reason === 'hand over') {
+      stopSupervising()
       await handOver(context, launched)
       return true
     }

@@ -18,7 +18,6 @@ import {
   putThread,
   type RunRecord,
   type StopReason,
-  startOfFirst,
   type ThreadRecord,
 } from '../records/records.ts'
 import { commitTransitions, rootLifecycle, type Transition, transition } from '../records/transition.ts'
@@ -73,7 +72,7 @@ export async function finish(
  */
 export async function resolveEnding(
   context: RunContext,
-  thread: ThreadRecord,
+  before: ThreadRecord,
   run: RunRecord,
   token: number,
   outcome: Outcome,
@@ -84,6 +83,7 @@ export async function resolveEnding(
   const stopped: Outcome = cancel ? { end: 'stopped', reason: cancel } : outcome
   const undone: Undone = cancel === 'rollback' ? await rollback(context, run, token) : { thread: {} }
   const rolledBack = undone.thread
+  const thread = { ...before, ...(await headLeft(context, before, run)) }
   const settled = undone.failure ?? stopped
   const open = settled.end === 'done' ? raised : await interruptsLeftOpen(context, run, thread)
   const end = endOf(settled, open.length > 0 || atBreakpoint)
@@ -93,7 +93,7 @@ export async function resolveEnding(
   const message = shown?.message ?? null
   const rests =
     interrupts.length > 0 || end.reason === null ? 'interrupted' : status === 'error' ? 'error' : 'idle'
-  const now = Date.now()
+  const { now } = await context.store.inspect(before.threadId)
   return {
     events: [
       ...reopened.map((open) => inputRequested(open.namespace, open)),
@@ -116,9 +116,7 @@ export async function resolveEnding(
     thread: {
       ...thread,
       activeRunId: null,
-      ...(startOfFirst(thread.queue) === undefined
-        ? { status: rests }
-        : { status: 'busy', restStatus: rests }),
+      ...(thread.queue.length === 0 ? { status: rests } : { status: 'busy', restStatus: rests }),
       error: message,
       unfinishedRunIds:
         settled.end === 'done'
@@ -135,6 +133,41 @@ export async function resolveEnding(
 /** Whether clients list an interrupt as open, because of the event of this run or of an earlier one. */
 const isListed = ({ interrupts }: ThreadRecord, { id, runId }: OpenInterrupt): boolean =>
   runId !== '' && interrupts.some((listed) => listed.id === id && listed.runId === runId)
+
+/** The head that an ended run leaves, whose only checkpoint may have come too late to be noted. */
+async function headLeft(
+  context: RunContext,
+  thread: ThreadRecord,
+  run: RunRecord,
+): Promise<Partial<ThreadRecord>> {
+  if (thread.restoredCheckpointId === null) return {}
+  try {
+    const written = await retryUnavailable(context.retryForMs, () => hasWritten(context, thread, run))
+    return written ? { restoredCheckpointId: null } : {}
+  } catch (error) {
+    context.report(error, { threadId: run.threadId, runId: run.runId })
+    return {}
+  }
+}
+
+/**
+ * Whether the newest checkpoint of the thread is this run's, as its metadata tell. The thread's record does not: the checkpoints of a
+ * run that was rolled back stay where they are, and the record is changed after the first checkpoint of the next run.
+ */
+export async function hasWritten(
+  context: RunContext,
+  { threadId, restoredCheckpointId }: ThreadRecord,
+  { runId, assistantId, rollbackPoint }: RunRecord,
+): Promise<boolean> {
+  const checkpointer = checkpointerOf(context, readerOf(context, assistantId))
+  const config = { configurable: { thread_id: threadId, checkpoint_ns: '' } }
+  const newest = await saverInTime(context, checkpointer.getTuple(config))
+  if (!newest) return false
+  const { run_id: writer } = (newest.metadata ?? {}) as { readonly run_id?: unknown }
+  if (writer !== undefined) return writer === runId
+  // What early versions saved does not name its run.
+  return restoredCheckpointId === null && newest.checkpoint.id !== rollbackPoint?.checkpointId
+}
 
 /** What a rollback makes of a thread, or why it failed. */
 interface Undone {

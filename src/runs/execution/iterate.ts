@@ -1,21 +1,28 @@
 import type { Agent, AgentEvent, AgentTask } from '../../agents/agent.ts'
 import type { Principal } from '../../principal.ts'
+import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { labelledCheckpointer } from '../../storage/checkpointer/labelled.ts'
-import { beforeWrites } from '../../storage/checkpointer/overlay.ts'
-import { retryingCheckpointer } from '../../storage/checkpointer/retrying.ts'
+import { overlay } from '../../storage/checkpointer/overlay.ts'
+import { retryingCheckpointer, retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { FencedError } from '../../storage/errors.ts'
-import { nextTurn } from '../../time.ts'
+import { nextTurn, within } from '../../time.ts'
 import { agentOf, checkpointerOf, type LaunchedRun, type RunContext } from '../context.ts'
-import { saverInTime } from '../deadlines.ts'
+import { deadlineOf, saverInTime } from '../deadlines.ts'
 import { RunError } from '../errors.ts'
 import type { Appender } from '../log/appender.ts'
 import type { RunRecord, StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
+import { updateThread } from '../records/update.ts'
 import type { AgentOutcome } from './outcome.ts'
-import { type StorageHealth, watchedCheckpointer } from './watched-saver.ts'
+import { type StorageHealth, watchedCheckpointer } from './saver/watched-saver.ts'
+import { createWriteGate, type WriteGate } from './saver/write-gate.ts'
 
-/** Iterates the agent until it ends, throws or is stopped. */
+/**
+ * Iterates the agent until it ends, throws or is stopped. However it was stopped, no state is written whose events are not in the log:
+ * what the agent sends for a checkpoint that is being written is still recorded, what it has written and not told is told, and
+ * what it would write later is refused.
+ */
 export async function iterateAgent(
   context: RunContext,
   launched: LaunchedRun,
@@ -27,59 +34,100 @@ export async function iterateAgent(
   let steps: AgentSteps | undefined
   let wait: Promise<void> | undefined
   /**
-   * Settles when all events that the agent has sent by now are in the log. Without back-pressure they arrive here within this turn
-   * of the event loop.
+   * Settles when all events that the agent has sent by now were recorded. Without back-pressure they arrive here within this turn of
+   * the event loop.
    */
-  async function logged(): Promise<void> {
+  async function recorded(): Promise<void> {
     do {
       await wait
       await nextTurn()
     } while (wait)
-    // Events that came after the stop are not in the log, and another process sends them again.
-    if (signal.reason === 'hand over') throw new FencedError('The run was handed over.')
-    await appender.flush()
+  }
+  const isShared = context.store.capabilities.shared
+  const writes = createWriteGate({ recorded, flush: () => appender.flush(), isShared })
+  let stoppedAt = 0
+  let isWriting = false
+  const onAbort = (): void => {
+    stoppedAt = performance.now()
+    if (keepsState(signal.reason)) isWriting = writes.underWay() > 0 || writes.untold().length > 0
+    else writes.shut({ isUndone: signal.reason === 'rollback' })
   }
   const stopped = async (): Promise<AgentOutcome> => {
     const reason = signal.reason as StopReason | RunError
-    const overLimit = reason instanceof RunError
-    if (overLimit || reason === 'interrupt' || reason === 'close')
-      await recordLast(context, launched, steps, record)
-    return overLimit ? { end: 'failed', error: reason } : { end: 'stopped', reason }
+    // Another process goes on with the run.
+    if (reason === 'hand over' || reason === 'fenced') return { end: 'stopped', reason }
+    await within(context.cancelGraceMs - (performance.now() - stoppedAt), writes.settled())
+    writes.shut()
+    await within(deadlineOf(context), writes.settled())
+    if (reason !== 'rollback') await recordLast(context, launched, steps, writes.untold(), record)
+    return reason instanceof RunError ? { end: 'failed', error: reason } : { end: 'stopped', reason }
   }
+  /** Whether the stop has come, and the agent has nothing more to send for what it was writing then. */
+  const isStopped = (): boolean => signal.aborted && !isWriting
   if (signal.aborted) return stopped()
+  signal.addEventListener('abort', onAbort)
   try {
-    steps = openAgent(context, launched, signal, logged, storage)
+    steps = openAgent(context, launched, signal, writes, storage)
     for (;;) {
       const step = await steps.next()
-      if (signal.aborted) return await stopped()
-      if (step.done) return { end: 'done' }
+      if (step.done) return signal.aborted ? await stopped() : { end: 'done' }
+      if (isStopped()) return await stopped()
       wait = record(step.value)
       if (wait) await wait
       wait = undefined
-      if (signal.aborted) return await stopped()
+      writes.note(step.value)
+      if (isStopped()) return await stopped()
     }
   } catch (error) {
     wait = undefined
     if (error instanceof FencedError) throw error
     return signal.aborted ? await stopped() : { end: 'failed', error }
   } finally {
+    writes.shut()
+    signal.removeEventListener('abort', onAbort)
     void steps?.close()
   }
 }
 
-/** Lets a cancelled agent write what it has not saved yet, and records the events of that. */
+/** Whether a run that is stopped ends with the state that it has. */
+const keepsState = (reason: StopReason | RunError): boolean =>
+  reason instanceof RunError || reason === 'interrupt' || reason === 'close'
+
+/** Records the state that no event has told yet, lets a cancelled agent write what it has not saved, and records the events of that. */
 async function recordLast(
   context: RunContext,
-  { run: { threadId, runId } }: LaunchedRun,
+  launched: LaunchedRun,
   steps: AgentSteps | undefined,
+  untold: readonly string[],
   record: (event: AgentEvent) => Promise<void> | undefined,
 ): Promise<void> {
+  const { threadId, runId } = launched.run
   try {
+    for (const id of untold) for (const event of await eventsOf(context, launched, id)) await record(event)
     for (const event of (await steps?.saveStopped()) ?? []) await record(event)
   } catch (error) {
     if (error instanceof FencedError) throw error
     context.report(error, { threadId, runId })
   }
+}
+
+/** The events of a checkpoint of which the agent did not tell, because it was stopped. */
+async function eventsOf(
+  context: RunContext,
+  { run: { threadId, assistantId } }: LaunchedRun,
+  checkpointId: string,
+): Promise<readonly AgentEvent[]> {
+  const agent = agentOf(context, assistantId)
+  const at = { threadId, checkpointer: checkpointerOf(context, agent), checkpointId }
+  const snapshot = await saverInTime(context, agent.getState(at))
+  if (!snapshot) return []
+  const { metadata, parentCheckpoint, values } = snapshot
+  const { step, source } = metadata
+  const parent = parentCheckpoint && { parent_id: parentCheckpoint.checkpointId }
+  return [
+    { method: 'checkpoints', namespace: [], data: { id: checkpointId, ...parent, step, source } },
+    { method: 'values', namespace: [], data: values },
+  ]
 }
 
 interface AgentSteps {
@@ -94,7 +142,7 @@ function openAgent(
   context: RunContext,
   { run, token, thread }: LaunchedRun,
   signal: AbortSignal,
-  logged: () => Promise<void>,
+  writes: WriteGate,
   storage: StorageHealth,
 ): AgentSteps {
   const { threadId, runId, assistantId } = run
@@ -104,9 +152,7 @@ function openAgent(
   const ids = { thread_id: threadId, run_id: runId, graph_id: assistantId, assistant_id: assistantId }
   const labelled = labelledCheckpointer(saver, ids, run.config.metadata)
   const retrying = retryingCheckpointer(labelled, context.retryForMs)
-  // A process that continues from a checkpoint does not send the events again that led to it, so they are in the log before it is
-  // saved. Where the log is lost with the process, no other process continues the run.
-  const ordered = context.store.capabilities.shared ? beforeWrites(retrying, logged) : retrying
+  const heading = thread.restoredCheckpointId === null ? retrying : asHead(context, threadId, token, retrying)
   const task: AgentTask = {
     threadId,
     runId,
@@ -117,12 +163,33 @@ function openAgent(
     classic: run.classic,
     maxRecursionLimit: context.limits.recursionLimit,
     principal: principalOf(run),
-    checkpointer: watchedCheckpointer(ordered, storage),
+    checkpointer: watchedCheckpointer(writes.guard(heading), storage),
     graphStore: context.graphStores.of(thread.owner),
     signal,
     onModelCall: (call) => context.observe({ ...aboutRun(thread, run), type: 'run.model_called', call }),
   }
-  return interruptible(context, agent, task)
+  return interruptible(context, agent, task, writes)
+}
+
+/**
+ * A view of a run's saver that makes the run's first checkpoint the head of a thread whose head a rollback has restored. The record
+ * is changed when the checkpoint is there: where the process is lost between the two, `hasWritten` finds the checkpoint.
+ */
+function asHead(context: RunContext, threadId: string, token: number, inner: Checkpointer): Checkpointer {
+  let isNoted = false
+  const note = () =>
+    updateThread(context.store, threadId, (now) => ({ ...now, restoredCheckpointId: null }), {
+      guards: [{ guard: 'fence', token }],
+    })
+  return overlay(inner, (saver) => ({
+    async put(config, ...rest) {
+      const saved = await saver.put(config, ...rest)
+      if (isNoted || config.configurable?.checkpoint_ns) return saved
+      await retryUnavailable(context.retryForMs, note)
+      isNoted = true
+      return saved
+    },
+  }))
 }
 
 /** Who has asked for a run. What a graph is told of the user need not have the id. */
@@ -135,7 +202,7 @@ function principalOf({ config }: RunRecord): Principal | null {
  * The agent's events, without waiting for an agent that ignores its signal: after a stop, `next` gives the agent a grace time
  * to settle, because its last checkpoint may not be written yet, and then ends without it.
  */
-function interruptible(context: RunContext, agent: Agent, task: AgentTask): AgentSteps {
+function interruptible(context: RunContext, agent: Agent, task: AgentTask, writes: WriteGate): AgentSteps {
   let save: (() => Promise<readonly AgentEvent[]>) | undefined
   const iterator = agent.stream({ ...task, onStop: (work) => (save = work) })[Symbol.asyncIterator]()
   const END = { done: true, value: undefined } as const
@@ -167,6 +234,7 @@ function interruptible(context: RunContext, agent: Agent, task: AgentTask): Agen
     next: () =>
       new Promise<IteratorResult<AgentEvent>>((resolve, reject) => {
         giveUp = () => resolve(END)
+        if (isLate) giveUp()
         iterator.next().then(resolve, reject)
       }),
     async saveStopped() {
@@ -175,7 +243,8 @@ function interruptible(context: RunContext, agent: Agent, task: AgentTask): Agen
         void end().then(resolve)
         if (isLate) resolve()
       })
-      return hasEnded && !isLate && save ? saverInTime(context, save()) : []
+      if (!hasEnded || isLate || !save) return []
+      return saverInTime(context, writes.reopenFor(save))
     },
     close() {
       clearTimeout(timer)

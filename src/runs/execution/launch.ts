@@ -141,13 +141,13 @@ const MAX_DELAY_MS = 500
  */
 export async function launchNext(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {
   const { closing } = context
-  const giveUpAt = Date.now() + deadlineOf(context)
+  const giveUpAt = performance.now() + deadlineOf(context)
   for (let delay = FIRST_DELAY_MS; !closing.signal.aborted; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
     try {
       return await claimForNext(context, threadId)
     } catch (error) {
       if (error instanceof ConflictError) continue
-      if (Date.now() > giveUpAt) {
+      if (performance.now() > giveUpAt) {
         // The run waits on, for the sweep or another process.
         context.report(error, { threadId })
         return undefined

@@ -1,9 +1,10 @@
+import { isUpgraded } from '../../storage/store/upgraded.ts'
 import { within } from '../../time.ts'
 import type { RunContext } from '../context.ts'
-import type { ThreadRecord } from '../records/records.ts'
+import { readThread } from '../records/records.ts'
 import { reindexThreads } from '../records/reindex.ts'
 import { retryConflicts } from '../records/update.ts'
-import { markDeleting, removeExpired, removeMarked } from '../threads/remove-thread.ts'
+import { markDeleting, removeExpired, removeMarked, timeFor } from '../threads/remove-thread.ts'
 import { recoverThread } from './recover.ts'
 
 /**
@@ -24,6 +25,8 @@ export function startMaintenance(context: RunContext): () => void {
       for (const threadId of await removeExpired(context)) await recoverThread(context, threadId)
       await store.sweep()
     })
+    // Looked at before there is much. An error comes again for whoever asks.
+    isUpgraded(store).catch(() => {})
     started = true
   }
   try {
@@ -35,12 +38,16 @@ export function startMaintenance(context: RunContext): () => void {
 /** How many intervals a temporary thread is left to who reads it, after its last change. */
 const ABANDONED_AFTER = 6
 
-/** Marks temporary threads for deletion that nobody has deleted: the process that made them was lost. */
-async function markAbandoned(context: RunContext, before: number): Promise<void> {
+/**
+ * Marks temporary threads for deletion that have not changed for so many milliseconds and that nobody has deleted: the process that made
+ * them was lost.
+ */
+async function markAbandoned(context: RunContext, afterMs: number): Promise<void> {
   const { docs } = await context.store.list('threads', { orderBy: 'temporary' })
-  for (const { value, index } of docs) {
-    const { threadId, owner, activeRunId, queue } = value as unknown as ThreadRecord
-    if ((index.temporary as number) > before || activeRunId !== null || queue.length > 0) continue
+  const now = await timeFor(context.store, docs)
+  for (const doc of docs) {
+    const { threadId, owner, activeRunId, queue } = readThread(doc)
+    if ((doc.index.temporary as number) > now - afterMs || activeRunId !== null || queue.length > 0) continue
     await retryConflicts(() => markDeleting(context, { threadId, owner, metadataFilter: undefined }))
   }
 }
@@ -60,14 +67,14 @@ async function finishOrphanedWork(
 ): Promise<void> {
   const { store, active, closing, report } = context
   await reindexThreads(store)
-  await markAbandoned(context, Date.now() - ABANDONED_AFTER * deadlineMs)
+  await markAbandoned(context, ABANDONED_AFTER * deadlineMs)
   const [expired, queued, deleting] = await Promise.all([
     store.expired(),
     store.list('threads', { orderBy: 'queued' }),
     store.list('threads', { orderBy: 'deleting' }),
   ])
   // One that waits for its time is looked at shortly before.
-  const soon = Date.now() + 2 * deadlineMs
+  const soon = (await timeFor(store, queued.docs)) + 2 * deadlineMs
   const due = queued.docs.filter(({ index }) => (index.queued as number) <= soon)
   const orphaned = [...expired, ...due].map(({ partition }) => partition)
   const marked = new Set(deleting.docs.map(({ partition }) => partition))

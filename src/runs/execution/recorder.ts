@@ -7,21 +7,20 @@ import type { Appender } from '../log/appender.ts'
 import { interruptIdOf, type RecordedEvent } from '../log/frame.ts'
 import type { RunUsage } from '../observe.ts'
 import { guardThread, loadThread, type OpenInterrupt, putThread } from '../records/records.ts'
-import { retryConflicts, updateThread } from '../records/update.ts'
+import { retryConflicts } from '../records/update.ts'
 import type { Leftover } from './outcome.ts'
-import type { StorageHealth } from './watched-saver.ts'
+import type { StorageHealth } from './saver/watched-saver.ts'
 
 /** Passes an attempt's events on to the log, and records the interrupts they announce and the tokens they report. */
 export function createRecorder(
   context: RunContext,
-  { run, token, thread }: LaunchedRun,
+  { run, thread }: LaunchedRun,
   appender: Appender,
   storage: StorageHealth,
   retract: ((event: AgentEvent) => readonly RecordedEvent[]) | undefined,
 ) {
   const announced = new Map(thread.interrupts.map((interrupt) => [interrupt.id, interrupt]))
   const raised = new Map<string, OpenInterrupt>()
-  let hasRestoredHead = thread.restoredCheckpointId !== null
   let usage: RunUsage | null = null
   let atBreakpoint = false
 
@@ -32,10 +31,6 @@ export function createRecorder(
       return undefined
     }
     if (retract) for (const taken of retract(event)) void appender.push(taken)
-    if (hasRestoredHead && method === 'checkpoints') {
-      hasRestoredHead = false
-      return forgetRestoredHead(event)
-    }
     if (method === 'messages') usage = withUsage(usage, event.data)
     const id = method === 'input.requested' ? interruptIdOf(event) : undefined
     if (id === undefined) return appender.push(withoutErrorText(context, event, storage.failed))
@@ -63,21 +58,6 @@ export function createRecorder(
       storage.failed = true
       throw error
     }
-  }
-
-  /** The run has written a checkpoint: from here on the newest one is the head again. */
-  async function forgetRestoredHead(event: AgentEvent): Promise<void> {
-    try {
-      await retryUnavailable(context.retryForMs, () =>
-        updateThread(context.store, run.threadId, (now) => ({ ...now, restoredCheckpointId: null }), {
-          guards: [{ guard: 'fence', token }],
-        }),
-      )
-    } catch (error) {
-      storage.failed = true
-      throw error
-    }
-    await appender.push(event)
   }
 
   return { record, leftover: (): Leftover => ({ raised: [...raised.values()], atBreakpoint, usage }) }

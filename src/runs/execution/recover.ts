@@ -59,8 +59,8 @@ export async function waitForEnd(
         await local.done
         continue
       }
-      const recheckAt = Date.now() + RECHECK_MS
-      while (watcher.changes() === changes && Date.now() < recheckAt) {
+      const recheckAt = performance.now() + RECHECK_MS
+      while (watcher.changes() === changes && performance.now() < recheckAt) {
         await within(RECHECK_MS, watcher.wait(seen))
         signal?.throwIfAborted()
         if (closed) throw closed

@@ -1,7 +1,7 @@
 import type { Agent, RunInput } from '../../agents/agent.ts'
 import { toJson } from '../../agents/to-json.ts'
 import { uuid7 } from '../../ids.ts'
-import { accessOf, reaches } from '../../principal.ts'
+import { accessOf, ownerAfter, reaches } from '../../principal.ts'
 import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
@@ -66,11 +66,14 @@ async function admit(context: RunContext, request: StartRequest, configFor: Conf
   const { threadId, checkpointId, command } = request
   const state = await store.inspect(threadId)
   const read = await loadThread(store, threadId)
-  const thread = (await usableThread(context, read?.record, request)) ?? {
-    ...newThread(threadId, request.owner, state.now),
-    metadata: request.metadata ?? {},
-    ...(request.temporary && { temporary: true }),
-  }
+  const usable = await usableThread(context, read?.record, request)
+  const thread: ThreadRecord = usable
+    ? { ...usable, owner: ownerAfter(usable.owner, request.owner) }
+    : {
+        ...newThread(threadId, request.owner, state.now),
+        metadata: request.metadata ?? {},
+        ...(request.temporary && { temporary: true }),
+      }
   const assistantId = assistantOf(context, thread, request)
   const agent = agentOf(context, assistantId)
   if (request.assistantId === undefined && request.permit) {

@@ -1,11 +1,9 @@
 import type { RunInput } from '../../agents/agent.ts'
-import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { ConflictError, FencedError } from '../../storage/errors.ts'
 import type { PartitionState } from '../../storage/store/store.ts'
 import {
   assertOpen,
   beforeClose,
-  checkpointerOf,
   findAgent,
   type LaunchedRun,
   type RunContext,
@@ -13,7 +11,7 @@ import {
 } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
-import { claimLease, expireLease } from '../records/leases.ts'
+import { claimLease, expireLease, renewLease } from '../records/leases.ts'
 import {
   guardRun,
   guardThread,
@@ -30,7 +28,7 @@ import {
 import { commitTransitions, transition } from '../records/transition.ts'
 import { withoutTaken } from '../records/without-taken.ts'
 import { addressOf, readState } from '../threads/state.ts'
-import { resolveEnding } from './finish.ts'
+import { hasWritten, resolveEnding } from './finish.ts'
 import { keepRenewing } from './lease.ts'
 
 /** How often a run may be attempted before it is presumed to be what kills its processes. */
@@ -57,11 +55,17 @@ export async function takeOverRun(context: RunContext, threadId: string): Promis
     }
     return undefined
   }
+  const active = context.active.get(threadId)
+  if (active?.runId === thread.record.activeRunId && state.token === active.token) {
+    // This process executes it still, and only renewed its lease too late.
+    await renewLease(store, threadId, active.token, context.leaseTtlMs)
+    return undefined
+  }
   const run = await loadRun(store, threadId, thread.record.activeRunId)
   if (!run) return undefined
   const orphan: OrphanedRun = { thread, run, state, token: nextToken(state) }
   try {
-    if (isResumable(context, run.record)) return await continueOrphanedRun(context, orphan)
+    if (isResumable(context, run.record, state)) return await continueOrphanedRun(context, orphan)
     await endOrphanedRun(context, orphan)
   } catch (error) {
     if (!(error instanceof ConflictError || error instanceof FencedError)) throw error
@@ -76,10 +80,13 @@ interface OrphanedRun {
   readonly token: number
 }
 
-const isResumable = (context: RunContext, run: RunRecord): boolean =>
+const isResumable = (context: RunContext, run: RunRecord, state: PartitionState): boolean =>
   run.cancel === null &&
-  run.attempts < MAX_ATTEMPTS &&
+  (run.attempts - (run.lateRenewals ?? 0) < MAX_ATTEMPTS || isOwn(context, state)) &&
   findAgent(context, run.assistantId)?.resumable === true
+
+/** Whether this process held the lease: it was not lost, but renewed it too late. */
+const isOwn = ({ instance }: RunContext, { lease }: PartitionState): boolean => lease?.owner === instance
 
 const guards = ({ thread, run, state }: OrphanedRun) =>
   [
@@ -93,10 +100,16 @@ const guards = ({ thread, run, state }: OrphanedRun) =>
 async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise<LaunchedRun> {
   const { token, state } = orphan
   const before = orphan.thread.record
-  const thread = { ...before, lostTokens: [...before.lostTokens, state.token].slice(-MAX_LOST) }
-  const takenOver = transition(thread, orphan.run.record, { type: 'run.taken_over' })
+  const written = await hasWritten(context, before, orphan.run.record)
+  const thread = {
+    ...before,
+    ...(written && { restoredCheckpointId: null }),
+    lostTokens: [...before.lostTokens, state.token].slice(-MAX_LOST),
+  }
+  const lateRenewals = (orphan.run.record.lateRenewals ?? 0) + (isOwn(context, state) ? 1 : 0)
+  const takenOver = transition(thread, { ...orphan.run.record, lateRenewals }, { type: 'run.taken_over' })
   const { run } = takenOver
-  const rest = await remainingInput(context, thread, run)
+  const rest = written ? FROM_HEAD : await remainingInput(context, thread, run)
   assertOpen(context)
   const commit = commitTransitions(context, [takenOver], (runOps) =>
     context.store.commit(run.threadId, {
@@ -110,28 +123,19 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
   return { thread, run: { ...run, ...rest }, token, head: Math.max(head, state.head) }
 }
 
-/** The input of the next attempt: a run that has written a checkpoint continues from it, any other one starts again. */
+const CONTINUE: RunInput = { kind: 'input', value: null }
+
+/** What a run that has written a checkpoint goes on with. */
+const FROM_HEAD = { start: CONTINUE, checkpointId: null } satisfies Partial<RunRecord>
+
+/** The input of the next attempt of a run that has written no checkpoint: it starts again. */
 async function remainingInput(
   context: RunContext,
   thread: ThreadRecord,
   run: RunRecord,
-): Promise<Pick<RunRecord, 'start' | 'checkpointId'>> {
-  const { start, checkpointId } = run
-  if (await hasWritten(context, thread, run)) return { start: CONTINUE, checkpointId: null }
-  return {
-    start: start.kind === 'resume' ? await remainingAnswers(context, thread, run, start) : start,
-    checkpointId,
-  }
-}
-
-const CONTINUE: RunInput = { kind: 'input', value: null }
-
-async function hasWritten(context: RunContext, thread: ThreadRecord, run: RunRecord): Promise<boolean> {
-  // A restored head is dropped with the run's first checkpoint, so this run has written none.
-  if (thread.restoredCheckpointId !== null) return false
-  const checkpointer = checkpointerOf(context, readerOf(context, run.assistantId))
-  const newest = await saverInTime(context, newestCheckpointId(checkpointer, run.threadId))
-  return newest !== (run.rollbackPoint?.checkpointId ?? null)
+): Promise<Pick<RunRecord, 'start'>> {
+  const { start } = run
+  return { start: start.kind === 'resume' ? await remainingAnswers(context, thread, run, start) : start }
 }
 
 /**
@@ -185,6 +189,7 @@ async function endOrphanedRun(context: RunContext, orphan: OrphanedRun): Promise
       }),
     )
   } catch (error) {
+    stopRenewing()
     // Whoever tries next need not wait for the lease to expire.
     await expireLease(store, threadId, token).catch(() => {})
     throw error

@@ -1,5 +1,5 @@
 import type { AgentEvent } from '../../agents/agent.ts'
-import { ConflictError, UnavailableError } from '../../storage/errors.ts'
+import { ConflictError, FencedError, UnavailableError } from '../../storage/errors.ts'
 import type { Change, Guard, Op, Store } from '../../storage/store/store.ts'
 import { nextTurn, sleep } from '../../time.ts'
 import { RunError } from '../errors.ts'
@@ -30,6 +30,8 @@ interface AppenderOptions {
   readonly retryForMs: number
   /** The length of an event, in characters of JSON, that is not taken any more. */
   readonly eventLength: number
+  /** Takes the lease again that has expired. Throws where another process has taken it. */
+  readonly renew: () => Promise<void>
 }
 
 /** How many events an agent may be ahead of the store, beside those that are being written. One commit has no more. */
@@ -40,7 +42,7 @@ const MAX_QUEUED_LENGTH = 1024 * 1024
 const URGENT = new Set(['lifecycle', 'input.requested', 'checkpoints'])
 
 export function createAppender(options: AppenderOptions): Appender {
-  const { store, threadId, runId, token, retryForMs, eventLength } = options
+  const { store, threadId, runId, token, retryForMs, eventLength, renew } = options
   const { coalesceMs } = store.capabilities
   const toPending = eventWriter(runId)
   let head = options.head
@@ -70,6 +72,7 @@ export function createAppender(options: AppenderOptions): Appender {
       before: head,
       after,
       retryForMs,
+      renew,
       change: {
         guards: [{ guard: 'fence', token }, { guard: 'head', seq: head }, ...guards],
         ops: [{ op: 'append', token, events: frames }, ...ops],
@@ -179,6 +182,8 @@ export interface Persist {
   readonly change: Change
   /** How long to try again while the store is away, in milliseconds. */
   readonly retryForMs: number
+  /** Called once where the lease has expired. Throws where another process has taken it. */
+  readonly renew?: () => Promise<void>
 }
 
 /**
@@ -193,8 +198,10 @@ export async function persist({
   after,
   change,
   retryForMs,
+  renew,
 }: Persist): Promise<void> {
   let deadline: number | undefined
+  let mayRenew = renew !== undefined
   for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
     try {
       const state = deadline === undefined ? undefined : await store.inspect(threadId)
@@ -202,11 +209,17 @@ export async function persist({
       await store.commit(threadId, change)
       return
     } catch (error) {
+      if (mayRenew && error instanceof FencedError) {
+        mayRenew = false
+        await renew!()
+        continue
+      }
       // The commit that seemed lost may have been applied after all: inspect the log again.
       const conflicted = error instanceof ConflictError && deadline !== undefined
       if (!(error instanceof UnavailableError || conflicted)) throw error
-      deadline ??= Date.now() + retryForMs
-      if (Date.now() >= deadline || (conflicted && !(await headMoved(store, threadId, before)))) throw error
+      deadline ??= performance.now() + retryForMs
+      if (performance.now() >= deadline || (conflicted && !(await headMoved(store, threadId, before))))
+        throw error
       await sleep(delay)
     }
   }

@@ -6,6 +6,7 @@ import type {
   StateSnapshot,
 } from '../../agents/agent.ts'
 import { isUuid } from '../../ids.ts'
+import { formerOwnerOf, listedFor } from '../../principal.ts'
 import type { Doc, DocIndex, Json, Op, PartitionState, Store } from '../../storage/store/store.ts'
 
 /** What becomes of a thread when nothing has happened to it for some time. */
@@ -22,7 +23,7 @@ export interface ThreadTtl {
 /** A thread and everything that decides which run may start on it. One document, so that one version guards the decision. */
 export interface ThreadRecord {
   readonly threadId: string
-  /** `tenant ?? id` of the principal that created it; null on a server without authentication. */
+  /** That of the principal who created it, as `ownerOf` spells it; null on a server without authentication. */
   readonly owner: string | null
   /** The assistant the first run bound the thread to. */
   readonly assistantId: string | null
@@ -32,8 +33,8 @@ export interface ThreadRecord {
   /** Milliseconds since 1970. */
   readonly createdAt: number
   readonly updatedAt: number
-  /** When a run ended or a state was written last. Absent in records of earlier versions, where `updatedAt` stands for it. */
-  readonly stateUpdatedAt?: number | undefined
+  /** When a run ended or a state was written last. */
+  readonly stateUpdatedAt: number
   /** The run that holds the thread, from its start to its terminal event. */
   readonly activeRunId: string | null
   /** The newest run that has started. Its root events are replayed to late subscribers, those of earlier runs are not. */
@@ -73,7 +74,7 @@ export interface ThreadRecord {
   readonly deleting: boolean
   /** It is deleted once no run holds it or waits on it. */
   readonly temporary?: true | undefined
-  /** The status that it has again when the runs are gone that make it `busy` while they wait for their time. */
+  /** The status that it has again when the runs are gone that make it `busy` while they wait. */
   readonly restStatus?: ThreadRecord['status'] | undefined
   /** What its runs are configured with, as far as they are not given something else. Absent is nothing. */
   readonly config?: Readonly<Record<string, unknown>> | undefined
@@ -118,6 +119,8 @@ export interface RunRecord {
   readonly firstSeq: number | null
   /** How often it was started: more than once if a process was lost. */
   readonly attempts: number
+  /** How many of these followed one of the same process, which was not lost but had renewed its lease too late. Absent is none. */
+  readonly lateRenewals?: number | undefined
   /** What a rollback restores. Null until the run starts. */
   readonly rollbackPoint: RollbackPoint | null
   /** What clients are told of why it failed. */
@@ -222,24 +225,61 @@ const ENDED_RUN_TTL_MS = 24 * 60 * 60 * 1000
 export const loadThread = async (
   store: Store,
   threadId: string,
-): Promise<Versioned<ThreadRecord> | undefined> => versioned(await store.get(threadId, 'threads', threadId))
+): Promise<Versioned<ThreadRecord> | undefined> =>
+  versioned(await store.get(threadId, 'threads', threadId), readThread)
 
 export const loadRun = async (
   store: Store,
   threadId: string,
   runId: string,
-): Promise<Versioned<RunRecord> | undefined> => versioned(await store.get(threadId, 'runs', runId))
+): Promise<Versioned<RunRecord> | undefined> => versioned(await store.get(threadId, 'runs', runId), readRun)
 
 export const loadTask = async (
   store: Store,
   threadId: string,
   taskId: string,
-): Promise<TaskRecord | undefined> =>
-  versioned<TaskRecord>(await store.get(threadId, 'tasks', taskId))?.record
+): Promise<TaskRecord | undefined> => versioned(await store.get(threadId, 'tasks', taskId), readTask)?.record
 
-// Records are plain JSON by construction: they come from JSON requests and from this file's own types.
-const versioned = <Record>(doc: Doc | undefined): Versioned<Record> | undefined =>
-  doc && { record: doc.value as unknown as Record, version: doc.version }
+type Read<Record> = (doc: Pick<Doc, 'value'>) => Record
+type Fields = Readonly<{ [field: string]: Json }>
+
+// Values are plain JSON by construction: they come from JSON requests and from this file's own types.
+export const readThread: Read<ThreadRecord> = ({ value }) => threadFields(value) as ThreadRecord
+export const readRun: Read<RunRecord> = ({ value }) => runFields(value) as RunRecord
+export const readTask: Read<TaskRecord> = ({ value }) => value as unknown as TaskRecord
+
+/**
+ * Records of earlier versions with the fields of this one. This is the only place that knows what those wrote: whoever adds a field
+ * that must be there, or gives one another name, says here what it is in older records.
+ */
+function threadFields(stored: Json): object {
+  // The names of development builds of 0.1.0.
+  const { head = null, replayAfter = 0, cutShort = [], ...thread } = stored as Fields
+  return {
+    stateUpdatedAt: thread.updatedAt,
+    restoredCheckpointId: head,
+    supersededThroughSeq: replayAfter,
+    unfinishedRunIds: cutShort,
+    lostTokens: [],
+    ...thread,
+  }
+}
+
+function runFields(stored: Json): object {
+  const { base = null, ...run } = stored as Fields
+  const hasStarted = run.status !== 'pending'
+  return {
+    startedAt: hasStarted ? run.createdAt : null,
+    traceparent: null,
+    // Where such a run begins is not known. Whoever reads its events looks at the log from its first event.
+    firstSeq: hasStarted ? 1 : null,
+    rollbackPoint: base,
+    ...run,
+  }
+}
+
+const versioned = <Record>(doc: Doc | undefined, read: Read<Record>): Versioned<Record> | undefined =>
+  doc && { record: read(doc), version: doc.version }
 
 export const putThread = (thread: ThreadRecord): Op => ({
   op: 'put',
@@ -298,8 +338,12 @@ export const listField = (
   status: ThreadRecord['status'] | 'all' = 'all',
 ): string => `${status} by ${order === 'threadId' ? 'id' : order} ${ofOwner(owner)}`
 
-/** The field of records that an earlier version has written, which are in no list by metadata. Others do not have it. */
-export const oldListField = (owner: string | null): string => `all by threadId ${ofOwner(owner)}`
+/** The fields of records that earlier versions have written, which are not in all lists of an owner. Others do not have them. */
+export function oldListFields(owner: string | null): readonly string[] {
+  const former = formerOwnerOf(owner)
+  const oldest = (of: string | null) => `all by threadId ${ofOwner(of)}`
+  return former === undefined ? [oldest(owner)] : [oldest(former), listField(former, 'threadId')]
+}
 
 /** The index field that orders an owner's threads with one value of a key of metadata. */
 export const metadataField = (
@@ -314,30 +358,24 @@ export const crowdedField = (owner: string | null, order: MetadataOrder): string
   `crowded by ${order} ${ofOwner(owner)}`
 
 function threadIndex(thread: ThreadRecord): DocIndex {
-  const {
-    owner,
-    status,
-    createdAt,
-    updatedAt,
-    stateUpdatedAt = updatedAt,
-    queue,
-    deleting,
-    temporary,
-  } = thread
+  const { status, createdAt, updatedAt, stateUpdatedAt, queue, deleting, temporary } = thread
   const expiresAt = expiryOf(thread)
   if (deleting) return { deleting: 1 }
-  const listed = (of: ThreadRecord['status'] | 'all') => ({
+  const listed = (owner: string | null, of: ThreadRecord['status'] | 'all') => ({
     // Each thread is a partition, and where a field has one value documents are in the order of their partitions.
     [listField(owner, 'threadId', of)]: 0,
     [listField(owner, 'createdAt', of)]: createdAt,
     [listField(owner, 'updatedAt', of)]: updatedAt,
     [listField(owner, 'stateUpdatedAt', of)]: stateUpdatedAt,
   })
-  return {
-    ...listed('all'),
-    ...listed(status),
+  const lists = listedFor(thread.owner).map((owner) => ({
+    ...listed(owner, 'all'),
+    ...listed(owner, status),
     [listField(owner, 'status')]: status,
-    ...metadataIndex(thread),
+    ...metadataIndex({ ...thread, owner }),
+  }))
+  return {
+    ...Object.assign({}, ...lists),
     ...(queue.length > 0 && { queued: startOfFirst(queue) ?? updatedAt }),
     ...(temporary && { temporary: updatedAt }),
     ...(expiresAt !== undefined && { expires: expiresAt }),
@@ -407,7 +445,11 @@ export const putTask = (task: TaskRecord): Op => ({
   id: task.taskId,
   value: task as unknown as Json,
   index: Object.fromEntries(
-    [task, { ...task, threadId: undefined }]
+    listedFor(task.owner)
+      .flatMap((owner) => [
+        { ...task, owner },
+        { ...task, owner, threadId: undefined },
+      ])
       .flatMap((list) => [taskField(list), taskField(list, task.state)])
       .map((field) => [field, task.updatedAt]),
   ),
@@ -434,6 +476,10 @@ export function openInterrupts(
     ),
   )
 }
+
+/** The status of a thread without the runs that wait on it. */
+export const restStatusOf = ({ status, restStatus }: ThreadRecord): ThreadRecord['status'] =>
+  restStatus ?? status
 
 /** The interrupts that wait for an answer. A run that waits for its turn has the answers to the others. */
 export function unanswered({ interrupts, queue }: Pick<ThreadRecord, 'interrupts' | 'queue'>) {

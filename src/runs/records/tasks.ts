@@ -1,10 +1,14 @@
-import type { Doc, Op, Store } from '../../storage/store/store.ts'
+import { formerOwnerOf } from '../../principal.ts'
+import { inherit, rewriteAll } from '../../storage/store/inherit.ts'
+import type { Op, Store } from '../../storage/store/store.ts'
 import {
   isEnded,
   loadTask,
   newTask,
   putTask,
   type RunRecord,
+  readTask,
+  restStatusOf,
   type TaskLink,
   type TaskRecord,
   type TaskState,
@@ -17,10 +21,12 @@ const GIVEN_UP = 'The conversation went on without an answer.'
 /** Ends the task that waits for an answer on a thread, where what comes next is no answer. */
 export async function giveUpTask(
   store: Store,
-  { threadId, lastTaskId, status }: ThreadRecord,
+  thread: ThreadRecord,
   next?: TaskLink,
 ): Promise<readonly Op[]> {
-  if (status !== 'interrupted' || lastTaskId === undefined || lastTaskId === next?.taskId) return []
+  const { threadId, lastTaskId } = thread
+  if (restStatusOf(thread) !== 'interrupted' || lastTaskId === undefined || lastTaskId === next?.taskId)
+    return []
   const task = await loadTask(store, threadId, lastTaskId)
   if (task?.state !== 'input-required') return []
   return [putTask({ ...task, state: 'canceled', error: GIVEN_UP, updatedAt: Date.now() })]
@@ -30,7 +36,7 @@ export async function giveUpTask(
 export function taskOfRun(thread: ThreadRecord, run: RunRecord): TaskRecord {
   const { runId, status, error, createdAt, startedAt, firstSeq } = run
   const asks = thread.lastRunId === runId || thread.interrupts.some((open) => open.runId === runId)
-  const waits = status === 'interrupted' && thread.status === 'interrupted' && asks
+  const waits = status === 'interrupted' && restStatusOf(thread) === 'interrupted' && asks
   return {
     ...newTask(thread.owner, run, { taskId: runId, createdAt, details: null }),
     state: waits ? 'input-required' : STATES[status],
@@ -49,9 +55,6 @@ const STATES: Readonly<Record<RunRecord['status'], TaskState>> = {
   error: 'failed',
   interrupted: 'canceled',
 }
-
-// Records are plain JSON by construction.
-const taskOf = ({ value }: Doc): TaskRecord => value as unknown as TaskRecord
 
 export interface TaskQuery {
   readonly owner: string | null
@@ -73,17 +76,34 @@ export interface TaskPage {
   readonly total: number
 }
 
+/** Puts the tasks of an assistant into an owner's lists, once, that earlier versions have written. */
+const inheritTasks = (
+  store: Store,
+  { owner, assistantId }: Pick<TaskQuery, 'owner' | 'assistantId'>,
+): Promise<void> =>
+  inherit(store, {
+    owner,
+    former: formerOwnerOf(owner),
+    what: `tasks of ${assistantId}`,
+    copy: (former, renew) =>
+      rewriteAll(store, 'tasks', taskField({ owner: former, assistantId }), {
+        put: (doc) => putTask(readTask(doc)),
+        renew,
+      }),
+  })
+
 /** A page of tasks, the last changed first. */
 export async function listTasks(
   store: Store,
   { limit, cursor: from, since = 0, state, ...list }: TaskQuery,
 ): Promise<TaskPage> {
+  await inheritTasks(store, list)
   const order = { orderBy: taskField(list, state), descending: true }
   const [{ docs, cursor }, all] = await Promise.all([
     store.list('tasks', { ...order, limit, ...(from !== undefined && { cursor: from }) }),
     store.count('tasks', order.orderBy),
   ])
-  const page = docs.map(taskOf)
+  const page = docs.map(readTask)
   const tasks = page.filter(({ updatedAt }) => updatedAt >= since)
   const isEnd = cursor === undefined || tasks.length < page.length
   // They are in the order of their changes, so that a few looks find the first that is too old. The looks begin near the newest,
@@ -92,7 +112,7 @@ export async function listTasks(
   for (let step = limit; total < end; step *= 2) {
     const offset = Math.min(total + step, Math.floor((total + end) / 2))
     const [doc] = (await store.list('tasks', { ...order, offset, limit: 1 })).docs
-    if (doc && taskOf(doc).updatedAt >= since) total = offset + 1
+    if (doc && readTask(doc).updatedAt >= since) total = offset + 1
     else end = offset
   }
   return { tasks, total, ...(!isEnd && { cursor }) }

@@ -154,7 +154,10 @@ export function subscribeAs<Chunk>(
       const thread = await findThread(context, request)
       if (!thread || (createdAt !== null && thread.createdAt !== createdAt)) throw deleted()
     }
-    if (batch.head < after && (await store.inspect(threadId)).head < after) return restart()
+    if (batch.head < after && (await store.inspect(threadId)).head < after) {
+      if (!(await findThread(context, request))) throw deleted()
+      return restart()
+    }
     if (batch.count === 0) return undefined
     if (batch.first > after + 1) return skipGap(batch.first)
     after = batch.first + batch.count - 1
@@ -177,8 +180,8 @@ export function subscribeAs<Chunk>(
   }
 
   /**
-   * Starts again after the store has lost what this reader was given, as a store without a file does when it ends. Everything
-   * in it now is new.
+   * Starts again after the store has lost what this reader was given, as a store without a file does when it ends, and has the
+   * thread again. Everything in it now is new.
    */
   function restart(): null {
     const hadCursor = from.since !== undefined || from.lastEventId !== undefined

@@ -1,6 +1,6 @@
 import { accessOf, type Principal, reaches } from '../../principal.ts'
 import type { Store } from '../../storage/store/store.ts'
-import type { RunRecord, ThreadRecord } from '../records/records.ts'
+import { type RunRecord, readRun, readThread, type ThreadRecord } from '../records/records.ts'
 
 /** For who watches a server: how a thread stands in the store. */
 export interface ThreadInspection {
@@ -45,7 +45,7 @@ export async function listRuns(
 ): Promise<readonly RunRecord[]> {
   // Their ids rise with the time, and an order by a field would look at the runs of other threads.
   const { docs } = await store.list('runs', { partition: threadId, descending: true, limit })
-  return docs.map(({ value }) => value as unknown as RunRecord)
+  return docs.map(readRun)
 }
 
 /** How many threads with waiting runs, of whatever owner, are looked at. */
@@ -58,7 +58,5 @@ export async function listQueued(
 ): Promise<readonly ThreadRecord[]> {
   const { docs } = await store.list('threads', { orderBy: 'queued', limit: MAX_QUEUED })
   const access = accessOf(principal)
-  return docs
-    .map(({ value }) => value as unknown as ThreadRecord)
-    .filter((thread) => reaches(access, thread) && !thread.deleting)
+  return docs.map(readThread).filter((thread) => reaches(access, thread) && !thread.deleting)
 }

@@ -12,6 +12,7 @@ import {
   type MetadataValue,
   metadataField,
   metadataOf,
+  readThread,
   type ThreadOrder,
   type ThreadRecord,
 } from '../records/records.ts'
@@ -178,7 +179,7 @@ async function* readList(
       limit: Math.min(left, PAGE),
       ...from,
     })
-    for (const doc of docs) yield doc.value as unknown as ThreadRecord
+    for (const doc of docs) yield readThread(doc)
     left -= docs.length
     if (cursor === undefined || left <= 0) return
     from = { cursor }
@@ -191,9 +192,7 @@ type Compare = (a: ThreadRecord, b: ThreadRecord) => number
 
 function comparing(order: ThreadOrder, { ascending }: Listed): Compare {
   const sign = ascending ? 1 : -1
-  const keyOf = (thread: ThreadRecord) =>
-    order === 'stateUpdatedAt' ? (thread.stateUpdatedAt ?? thread.updatedAt) : thread[order]
-  return (a, b) => sign * (compareKeys(keyOf(a), keyOf(b)) || compareKeys(a.threadId, b.threadId))
+  return (a, b) => sign * (compareKeys(a[order], b[order]) || compareKeys(a.threadId, b.threadId))
 }
 
 /** Lists in one order as one in that order. A thread that is in several comes once. */

@@ -1,5 +1,6 @@
 import { reaches } from '../../principal.ts'
 import { ConflictError, FencedError } from '../../storage/errors.ts'
+import type { Doc, Store } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
@@ -12,6 +13,7 @@ import {
   loadThread,
   nextToken,
   putThread,
+  readThread,
   type ThreadRecord,
 } from '../records/records.ts'
 import { commitTransitions } from '../records/transition.ts'
@@ -96,9 +98,11 @@ export async function removeExpired(context: RunContext): Promise<readonly strin
   const { store, closing } = context
   const shortened: string[] = []
   const { docs } = await store.list('threads', { orderBy: 'expires' })
-  for (const { partition: threadId, value, version, index } of docs) {
-    if (closing.signal.aborted || Number(index.expires) > Date.now()) break
-    const record = value as unknown as ThreadRecord
+  const now = await timeFor(store, docs)
+  for (const doc of docs) {
+    const { partition: threadId, version, index } = doc
+    if (closing.signal.aborted || Number(index.expires) > now) break
+    const record = readThread(doc)
     if (record.ttl?.strategy === 'keep_latest') {
       await shortenExpired(context, { record, version })
       shortened.push(threadId)
@@ -116,4 +120,9 @@ export async function removeExpired(context: RunContext): Promise<readonly strin
     }
   }
   return shortened
+}
+
+/** The time by the store, because instances need not agree on it. 0 where there are no documents to compare with it. */
+export async function timeFor(store: Store, [doc]: readonly Doc[]): Promise<number> {
+  return doc ? (await store.inspect(doc.partition)).now : 0
 }

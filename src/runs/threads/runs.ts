@@ -1,6 +1,6 @@
 import type { RunContext } from '../context.ts'
 import { noSuchThread } from '../errors.ts'
-import { loadRun, type RunRecord } from '../records/records.ts'
+import { loadRun, type RunRecord, readRun } from '../records/records.ts'
 import { findThread, type OwnedRun, type OwnedThread } from './threads.ts'
 
 export interface RunListQuery {
@@ -37,8 +37,8 @@ export async function listOwnRuns(
       limit: PAGE,
       ...(from !== undefined && { cursor: from }),
     })
-    for (const { value } of docs) {
-      const run = value as unknown as RunRecord
+    for (const doc of docs) {
+      const run = readRun(doc)
       if (runs.length >= limit || !accept(run)) continue
       if (skipped < offset) skipped++
       else runs.push(run)

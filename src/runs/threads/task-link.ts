@@ -12,6 +12,7 @@ import {
   putInTask,
   putTask,
   putThread,
+  restStatusOf,
   type TaskLink,
   type TaskRecord,
   type ThreadRecord,
@@ -37,7 +38,7 @@ export async function linkToTask(
 ): Promise<TaskLink | undefined> {
   if (task && task.taskId === undefined) return { taskId: runId, createdAt: now, details: task.details }
   const continues = start.kind === 'input' && start.value === null && checkpointId === undefined
-  const goesOn = start.kind === 'resume' || (continues && thread.status === 'interrupted')
+  const goesOn = start.kind === 'resume' || (continues && restStatusOf(thread) === 'interrupted')
   const taskId = task?.taskId ?? (goesOn ? thread.lastTaskId : undefined)
   if (taskId === undefined) return undefined
   const known = await loadTask(store, thread.threadId, taskId)

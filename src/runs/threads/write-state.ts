@@ -1,5 +1,5 @@
 import { AgentInputError } from '../../agents/errors.ts'
-import { reaches } from '../../principal.ts'
+import { ownerAfter, reaches } from '../../principal.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { FencedError } from '../../storage/errors.ts'
@@ -94,8 +94,9 @@ async function holdThread(context: RunContext, write: StateWrite): Promise<Held 
   const { threadId, command } = write
   const state = await store.inspect(threadId)
   const read = await loadThread(store, threadId)
-  const thread = read?.record ?? { ...newThread(threadId, write.owner, state.now), ...threadOf(write) }
-  if ((read || !write.newThread) && !reaches(write, thread)) throw noSuchThread(threadId)
+  const known = read?.record ?? { ...newThread(threadId, write.owner, state.now), ...threadOf(write) }
+  if ((read || !write.newThread) && !reaches(write, known)) throw noSuchThread(threadId)
+  const thread = { ...known, owner: ownerAfter(known.owner, write.owner) }
   assertTtl(context, write.newThread?.assistantId, write.newThread?.ttl)
   if (read && write.newThread) throw new RunError('thread_busy', 'The thread exists already.')
   if (!read && (await isOrphaned(context, write))) throw orphanedThread(threadId)
@@ -206,9 +207,8 @@ async function recordWrite(
 ): Promise<void> {
   const { store } = context
   const { threadId } = write
-  const read = await loadThread(store, threadId)
+  const [{ now }, read] = await Promise.all([store.inspect(threadId), loadThread(store, threadId)])
   const thread = read?.record ?? held.thread
-  const now = Date.now()
   const changed: ThreadRecord = {
     ...thread,
     title: thread.title ?? write.title ?? null,

@@ -5,7 +5,10 @@ import type { Serde } from './serde.ts'
  * LangGraph saver plugs in as it is and ours plug into LangGraph. Spelled out here so that nobody needs LangGraph installed.
  */
 export interface Checkpointer {
-  /** The checkpoint that `configurable.checkpoint_id` names, else the newest of the namespace. */
+  /**
+   * The checkpoint that `configurable.checkpoint_id` names, else the newest of the namespace: the one that was put last. Ids are made
+   * from the clocks of processes, so they tell it only while these agree. One that is put again keeps its place.
+   */
   getTuple(config: CheckpointConfig): Promise<CheckpointTuple | undefined>
   /** Newest first. `options.before` is exclusive; `options.filter` matches metadata keys by equality. */
   list(config: CheckpointConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple>
@@ -58,7 +61,7 @@ export interface CheckpointConfig {
 
 export interface Checkpoint {
   v: number
-  /** uuid6: ids sort by time. */
+  /** A uuid6 of the clock of the process that made it. */
   id: string
   ts: string
   channel_values: Record<string, unknown>

@@ -70,26 +70,65 @@ export function metadataCheck(filter: Record<string, unknown>): (metadata: Check
   }
 }
 
-interface Listed {
+interface Listed extends Sorted {
   readonly threadId: string
   readonly namespace: string
-  readonly checkpointId: string
 }
 
-/** The order of lists: by checkpoint id, then by thread and namespace, all of them descending. */
+/** The order of lists: by sort key, then by thread and namespace, all of them descending. */
 export function newestFirst(a: Listed, b: Listed): number {
   return (
-    compareKeys(b.checkpointId, a.checkpointId) ||
+    compareKeys(keyOf(b), keyOf(a)) ||
     compareKeys(b.threadId, a.threadId) ||
     compareKeys(b.namespace, a.namespace)
   )
 }
 
-/** Whether a checkpoint of a thread in the scope is in the scope too. */
-export function isInScope(scope: CheckpointScope, namespace: string, checkpointId: string): boolean {
-  return (
-    (scope.namespace ?? namespace) === namespace &&
-    (scope.checkpointId ?? checkpointId) === checkpointId &&
-    (scope.before === undefined || checkpointId < scope.before)
+/** The checkpoints of the scope, newest first, from all of its threads. A `before` that is not there is compared by its id, as in lists of all threads: copies of a thread have the same ids. */
+export function placesInScope<Place extends Listed>(
+  { threadId, namespace, checkpointId, before }: CheckpointScope,
+  places: readonly Place[],
+): Place[] {
+  const sorted = places
+    .filter((place) => namespace === undefined || place.namespace === namespace)
+    .sort(newestFirst)
+  const last = threadId && before && sorted.find((place) => place.checkpointId === before)
+  const end = last ? keyOf(last) : before
+  return sorted.filter(
+    (place) =>
+      (checkpointId === undefined || place.checkpointId === checkpointId) &&
+      (end === undefined || keyOf(place) < end),
   )
+}
+
+/** A checkpoint in the order of its namespace. */
+export interface Sorted {
+  readonly checkpointId: string
+  /** Undefined where it sorts as its id does. */
+  readonly sortKey: string | undefined
+}
+
+/** How many digits count the checkpoints behind one whose id is greater. */
+const DIGITS = 8
+
+/** What a checkpoint is sorted by in its namespace. */
+export const keyOf = ({ checkpointId, sortKey }: Sorted): string => sortKey ?? checkpointId
+
+/**
+ * The sort key of a checkpoint that is written behind the newest one. The order of a namespace is that of its writes. Ids are made from
+ * the clock of a process, so they have that order only while all clocks agree and none is set back: then they are the order. Otherwise
+ * the key is the greatest id of the namespace with a count, and the own id, which makes it unique.
+ *
+ * Postgres and Redis make the same key in the transaction that writes.
+ */
+export function sortKeyBehind(newest: Sorted | undefined, checkpointId: string): string | undefined {
+  if (!newest || checkpointId > keyOf(newest)) return undefined
+  const [greatest, count] = splitKey(newest)
+  return `${greatest}~${String(count + 1).padStart(DIGITS, '0')}~${checkpointId}`
+}
+
+function splitKey({ checkpointId, sortKey }: Sorted): [greatest: string, count: number] {
+  if (sortKey === undefined) return [checkpointId, 0]
+  const counted = sortKey.slice(0, -checkpointId.length - 1)
+  return [counted.slice(0, -DIGITS - 1), Number(counted.slice(-DIGITS))]
 }

@@ -38,11 +38,16 @@ export async function remaindersOf(
 ): Promise<readonly Remainder[]> {
   const counts = new Map<string, number>()
   const latest = new Map<string, string[]>()
+  /** The namespaces of which the newest checkpoint as of `asOf` was found. */
+  const settled = new Set<string>()
+  let isReached = false
   for await (const { namespace, checkpointId } of tuples.places(threadId)) {
-    counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
-    const ids = latest.get(namespace)
-    if (!ids) latest.set(namespace, [checkpointId])
-    else if (asOf !== undefined && ids.at(-1)! > asOf && checkpointId <= asOf) ids.push(checkpointId)
+    isReached ||= checkpointId === asOf
+    const count = counts.get(namespace) ?? 0
+    counts.set(namespace, count + 1)
+    if (count > 0 && (!isReached || settled.has(namespace))) continue
+    if (isReached) settled.add(namespace)
+    latest.set(namespace, [...(latest.get(namespace) ?? []), checkpointId])
   }
   const remainders: Remainder[] = []
   for (const [namespace, ids] of latest) {

@@ -11,8 +11,8 @@ export async function retryUnavailable<T>(patienceMs: number, work: () => T | Pr
       return await work()
     } catch (error) {
       if (!(error instanceof UnavailableError)) throw error
-      deadline ??= Date.now() + patienceMs
-      if (Date.now() >= deadline) throw error
+      deadline ??= performance.now() + patienceMs
+      if (performance.now() >= deadline) throw error
       await sleep(delay)
     }
   }

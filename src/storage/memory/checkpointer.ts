@@ -1,6 +1,6 @@
 import { placeOf, type SavedAt } from '../checkpointer/config.ts'
 import { copy } from '../checkpointer/copy.ts'
-import { isInScope, metadataCheck, newestFirst, scopeOf } from '../checkpointer/list-tuples.ts'
+import { metadataCheck, newestFirst, placesInScope, scopeOf } from '../checkpointer/list-tuples.ts'
 import { type CheckpointSaver, type CheckpointTuples, createSaver } from '../checkpointer/saver.ts'
 import { jsonSerde } from '../checkpointer/serde.ts'
 import { type Kept, keep, type Namespace, tupleOf, writesOf } from './checkpoints.ts'
@@ -32,7 +32,7 @@ export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer
 
   function find({ threadId, namespace, checkpointId }: SavedAt): Kept | undefined {
     const { kept, newest } = namespaceAt(threadId, namespace)
-    return kept.get(checkpointId ?? newest ?? '')
+    return checkpointId === undefined ? newest : kept.get(checkpointId)
   }
 
   const tuples: CheckpointTuples = {
@@ -47,10 +47,9 @@ export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer
       const found = inThreads
         .flatMap((thread) => [...(thread?.values() ?? [])])
         .flatMap(({ kept }) => [...kept.values()])
-        .filter(({ namespace, checkpointId }) => isInScope(scope, namespace, checkpointId))
       const matches = metadataCheck(filter)
       let left = limit
-      for (const kept of found.sort(newestFirst)) {
+      for (const kept of placesInScope(scope, found)) {
         if (left <= 0) return
         if (!matches(kept.metadata)) continue
         left -= 1
@@ -61,8 +60,9 @@ export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer
       const { threadId, namespace: name, checkpoint } = given
       const namespace = namespaceAt(threadId, name)
       const { id } = checkpoint
-      namespace.kept.set(id, keep(namespace, given))
-      if (namespace.newest === undefined || id > namespace.newest) namespace.newest = id
+      const kept = keep(namespace, given)
+      if (!namespace.kept.has(id) || namespace.newest?.checkpointId === id) namespace.newest = kept
+      namespace.kept.set(id, kept)
       add(threadId, name, namespace)
     },
     async putWrites({ threadId, namespace: name, checkpointId, taskId, writes }) {
@@ -88,11 +88,12 @@ export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer
     async keepOnly(threadId, remainders) {
       for (const { namespace: name, newest, checkpointIds } of remainders) {
         const namespace = namespaceAt(threadId, name)
-        if (namespace.newest !== newest) continue
+        if (namespace.newest?.checkpointId !== newest) continue
         const { kept, writes } = namespace
-        for (const id of kept.keys()) if (!checkpointIds.includes(id)) kept.delete(id)
         // Writes may come before their checkpoint.
-        for (const id of writes.keys()) if (id <= newest && !checkpointIds.includes(id)) writes.delete(id)
+        for (const id of writes.keys())
+          if ((kept.has(id) || id <= newest) && !checkpointIds.includes(id)) writes.delete(id)
+        for (const id of kept.keys()) if (!checkpointIds.includes(id)) kept.delete(id)
       }
     },
     async *ancestors(at, channels) {

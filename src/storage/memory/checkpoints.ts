@@ -1,12 +1,12 @@
 import type { ChannelVersion, Checkpoint, CheckpointTuple } from '../checkpointer/checkpointer.ts'
 import { copy, equalsCopy } from '../checkpointer/copy.ts'
 import type { PendingWrite } from '../checkpointer/delta-history.ts'
+import { type Sorted, sortKeyBehind } from '../checkpointer/list-tuples.ts'
 import type { NewCheckpoint } from '../checkpointer/saver.ts'
 import { inOrder, toTuple } from '../checkpointer/stored.ts'
 
 /** One checkpoint. Its channel values are cells, which it shares with the checkpoints before it. */
-export interface Kept extends Omit<NewCheckpoint, 'checkpoint' | 'newVersions'> {
-  readonly checkpointId: string
+export interface Kept extends Omit<NewCheckpoint, 'checkpoint' | 'newVersions'>, Sorted {
   readonly checkpoint: Omit<Checkpoint, 'channel_values'>
   readonly cells: ReadonlyMap<string, Cell>
   readonly home: Namespace
@@ -28,7 +28,7 @@ export interface Namespace {
   readonly kept: Map<string, Kept>
   /** By checkpoint, then by place and task. */
   readonly writes: Map<string, Map<string, KeptWrite>>
-  newest: string | undefined
+  newest: Kept | undefined
 }
 
 /** Copies what is new, and takes the cell of an older checkpoint for every channel that kept its version. */
@@ -52,6 +52,7 @@ export function keep(
     threadId,
     namespace,
     checkpointId: checkpoint.id,
+    sortKey: (home.kept.get(checkpoint.id) ?? { sortKey: sortKeyBehind(home.newest, checkpoint.id) }).sortKey,
     parentId,
     checkpoint: copy(rest, parent?.checkpoint),
     cells,

@@ -1,3 +1,4 @@
+import { checkOptions, type OptionTable } from '../../options.ts'
 import { UnavailableError } from '../errors.ts'
 import {
   changeBy,
@@ -33,10 +34,18 @@ export interface MemoryStoreOptions {
   readonly now?: (() => number) | undefined
 }
 
+const MEMORY_OPTIONS: OptionTable<MemoryStoreOptions> = {
+  maxThreadBytes: 'number',
+  maxTotalBytes: 'number',
+  maxAgeMs: 'number',
+  now: 'function',
+}
+
 const MAX_TOMBSTONES = 65_536
 
 /** A `Store` in this process's memory. Nothing survives the process, and no other process sees it. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  checkOptions('memoryStore', options, MEMORY_OPTIONS)
   const maxThreadBytes = options.maxThreadBytes ?? 16 * 1024 * 1024
   const maxTotalBytes = options.maxTotalBytes ?? 256 * 1024 * 1024
   const { maxAgeMs, now = Date.now } = options

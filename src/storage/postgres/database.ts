@@ -4,7 +4,7 @@ import { UnavailableError } from '../errors.ts'
 import type { SqlStatement } from '../sql/statement.ts'
 import { migrate } from './migrate.ts'
 import type { Names } from './names.ts'
-import { AS_TEXT, type Connections, type PostgresClient, type PostgresPoolClient } from './pool.ts'
+import { AS_TEXT, type Connections, type PostgresClient, type PostgresPoolClient, placeOf } from './pool.ts'
 import { isRetriable, isUsable, toUnavailable } from './unavailable.ts'
 
 /** Every column as text. */
@@ -69,24 +69,28 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
   }
 
   async function acquire(deadline: Deadline): Promise<PostgresPoolClient> {
-    const { pool } = await connections()
+    const made = await connections()
+    const { pool } = made
     // In a function of its own, because a pool throws at once when the address cannot be parsed.
     const waiting = (async () => pool.connect())()
     try {
       return await deadline.race(waiting)
     } catch (error) {
       if (!deadline.isOver) {
-        throw new UnavailableError('Postgres cannot be reached.', { written: 'no', cause: error })
+        throw new UnavailableError(`Postgres cannot be reached${placeOf(made)}.`, {
+          written: 'no',
+          cause: error,
+        })
       }
       // The pool may still give a connection, which nothing uses any more.
       waiting.then(
         (client) => client.release(),
         () => {},
       )
-      throw new UnavailableError('No connection to Postgres in time: it is away, or the pool is exhausted.', {
-        written: 'no',
-        cause: error,
-      })
+      throw new UnavailableError(
+        `No connection to Postgres${placeOf(made)} in time: it is away, or the pool is exhausted.`,
+        { written: 'no', cause: error },
+      )
     }
   }
 

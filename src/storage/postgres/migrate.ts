@@ -1,24 +1,22 @@
 import { AgentwireError } from '../../errors.ts'
 import { createNames, type Names } from './names.ts'
 import { AS_TEXT, type PostgresPoolClient } from './pool.ts'
-import { checkpointFunctions, checkpointTables } from './saver/sql-checkpoints.ts'
+import { checkpointFunctions, checkpointTables, sortKeys } from './saver/sql-checkpoints.ts'
 import { appendFunction, commitFunction } from './store/sql-commit.ts'
 import { countTables } from './store/sql-counts.ts'
-import { storeFunctions, storeTables } from './store/sql-store.ts'
+import { completeTables, storeFunctions, storeTables } from './store/sql-store.ts'
 
-/** Applied in order, each once. Never change one that was released: add another. */
+/** Tables. Applied in order, each once. Never change one that was released: add another. */
 export const migrations: readonly ((names: Names) => string)[] = [
-  (names) =>
-    [
-      storeTables(names),
-      commitFunction(names),
-      appendFunction(names),
-      storeFunctions(names),
-      checkpointTables(names),
-      checkpointFunctions(names),
-    ].join('\n'),
-  (names) => [countTables(names), commitFunction(names)].join('\n'),
+  (names) => storeTables(names) + checkpointTables(names),
+  countTables,
+  completeTables,
+  sortKeys,
 ]
+
+/** Made anew whenever something is migrated. Who changes one adds a migration, which may be empty. */
+const functions = (names: Names): string =>
+  [commitFunction, appendFunction, storeFunctions, checkpointFunctions].map((text) => text(names)).join('\n')
 
 const OLDEST_SERVER = 130_000
 
@@ -43,6 +41,8 @@ export async function migrate(client: PostgresPoolClient, names: Names): Promise
 async function apply(client: PostgresPoolClient, names: Names): Promise<void> {
   const schema = await findSchema(client, names)
   const installed = await versionOf(client, names)
+  // Another process was first.
+  if (installed === migrations.length) return
   const version = names.of('schema_version')
   if (installed === 0) {
     await client.query({
@@ -51,7 +51,8 @@ async function apply(client: PostgresPoolClient, names: Names): Promise<void> {
   }
   // With their schema, so that functions find their tables under any search path of their callers.
   const qualified = createNames(schema, names.prefix)
-  for (const migration of migrations.slice(installed)) await client.query({ text: migration(qualified) })
+  for (const text of [...migrations.slice(installed), functions])
+    await client.query({ text: text(qualified) })
   await client.query({ text: `UPDATE ${version} SET version = $1`, values: [migrations.length] })
 }
 

@@ -26,6 +26,8 @@ export const AS_TEXT = { getTypeParser: () => (value: string) => value }
 
 /** A connection of our own beside the pool: structurally the `Client` of `pg`. */
 export interface PostgresClient {
+  readonly host?: string
+  readonly port?: number
   connect(): Promise<unknown>
   query(query: PostgresQuery): Promise<unknown>
   on(event: 'notification', listener: (message: { payload?: string | undefined }) => void): unknown
@@ -38,6 +40,18 @@ export interface Connections {
   readonly pool: PostgresPool
   createClient(): PostgresClient
   end(): Promise<void>
+}
+
+/** Where the database is, for an error: never who connects to it, and with which password. Empty where that is not known. */
+export function placeOf({ createClient }: Pick<Connections, 'createClient'>): string {
+  try {
+    const { host, port } = createClient()
+    if (!host) return ''
+    // A path is a socket of this machine.
+    return host.startsWith('/') ? ` at ${host}` : ` at ${host.includes(':') ? `[${host}]` : host}:${port}`
+  } catch {
+    return '' // What the options say cannot be read, which is the error that is told.
+  }
 }
 
 /** The pool stays its owner's. The extra connection is made as the pool makes its own. */

@@ -1,6 +1,13 @@
 import { AgentwireError } from '../../errors.ts'
+import { checkOptions, type OptionTable } from '../../options.ts'
 import { createDurableSaver } from '../checkpointer/durable-saver.ts'
-import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions, PREFIX } from '../durable.ts'
+import {
+  DEADLINE_MS,
+  DURABLE_OPTIONS,
+  type DurableStorage,
+  type DurableStorageOptions,
+  PREFIX,
+} from '../durable.ts'
 import { createDatabase } from './database.ts'
 import { createNames } from './names.ts'
 import { fromPool, fromUrl, type PostgresPool } from './pool.ts'
@@ -23,6 +30,12 @@ export interface PostgresStorageOptions extends DurableStorageOptions {
   readonly schema?: string | undefined
 }
 
+const POSTGRES_OPTIONS: OptionTable<Omit<PostgresStorageOptions, keyof DurableStorageOptions>> = {
+  pool: 'object',
+  url: 'string',
+  schema: 'string',
+}
+
 /**
  * A store and a saver in one Postgres database, 13 or newer. Beside the pool one more connection is opened, for LISTEN, which
  * does not go through a pooler in transaction mode: there, events of other processes come up to a second late.
@@ -30,6 +43,7 @@ export interface PostgresStorageOptions extends DurableStorageOptions {
  * Every call throws `UnavailableError` when the database does not answer within the deadline.
  */
 export function postgresStorage(options: PostgresStorageOptions): DurableStorage {
+  checkOptions('postgresStorage', options, DURABLE_OPTIONS, POSTGRES_OPTIONS)
   const { pool, url, schema, prefix = PREFIX, deadlineMs = DEADLINE_MS, serde } = options
   if ((pool === undefined) === (url === undefined)) {
     throw new AgentwireError('invalid_argument', 'Give postgresStorage either a pool or a url.')

@@ -127,9 +127,9 @@ export function createDatabase(options: DatabaseOptions): Database {
     underWay += 1
     try {
       if (typeof ready === 'function') {
-        const begun = Date.now()
+        const begun = performance.now()
         on = await readyInTime(deadlineMs, signal, ready())
-        ms -= Date.now() - begun
+        ms -= performance.now() - begun
       } else {
         on = ready
       }

@@ -14,6 +14,8 @@ export interface Keys {
   readonly collection: (collection: string, field?: string) => string
   /** Documents with a time to live, by when they expire. */
   readonly expiring: string
+  /** Its name in layout 1, where a development build of 0.1.0 wrote it. */
+  readonly formerlyExpiring: string
   /** Leases, by when they expire. */
   readonly leases: string
   /** Partitions with events, by when they had none last. */
@@ -76,6 +78,7 @@ export function createKeys(clientPrefix: string, prefix: string): Keys {
     collection: (collection, field) =>
       directory(`by:${encodeName(collection)}${field === undefined ? '' : `:${encodeName(field)}`}`),
     expiring: directory('expiring'),
+    formerlyExpiring: directory('mortal'),
     leases: directory('leases'),
     logs: directory('logs'),
     unsettled: directory('unsettled'),

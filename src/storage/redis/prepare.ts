@@ -4,8 +4,27 @@ import type { Keys } from './keys.ts'
 import { toUtf8 } from './store/entries.ts'
 
 const OLDEST = [6, 2] as const
-/** The version of what the keys hold. */
-export const LAYOUT = '1'
+/** The version of what the keys hold. Never change what a number stands for: add a number, and what leads to it in `MIGRATE`. */
+export const LAYOUT = '3'
+
+/**
+ * KEYS layout, expiring, and what development builds of 0.1.0 had in place of it. ARGV the newest layout. Gives the layout that is there now.
+ * A newer one stays as it is.
+ */
+const MIGRATE = `
+local layout = redis.call('GET', KEYS[1]) or ARGV[1]
+if layout == '1' then
+  redis.call('ZUNIONSTORE', KEYS[2], 2, KEYS[2], KEYS[3], 'AGGREGATE', 'MAX')
+  redis.call('DEL', KEYS[3])
+  layout = '2'
+end
+-- From 3 on a checkpoint may have a sort key.
+if layout == '2' then
+  layout = '3'
+end
+redis.call('SET', KEYS[1], layout)
+return layout
+`
 
 /** Looks whether this Redis will do, and marks the prefix as ours. */
 export async function prepare(send: Database['send'], keys: Keys): Promise<void> {
@@ -16,14 +35,12 @@ export async function prepare(send: Database['send'], keys: Keys): Promise<void>
       `redisStorage needs Redis ${OLDEST.join('.')} or newer; this is ${version}.`,
     )
   }
-  const read = () => send(['GET', keys.layout], keys.layout)
-  let layout = await read()
-  if (layout === null) {
-    // Another may do so first.
-    await send(['SET', keys.layout, LAYOUT, 'NX'], keys.layout)
-    layout = await read()
-  }
-  const found = textOf(layout)
+  const found = textOf(
+    await send(
+      ['EVAL', MIGRATE, '3', keys.layout, keys.expiring, keys.formerlyExpiring, LAYOUT],
+      keys.layout,
+    ),
+  )
   if (found !== LAYOUT) {
     throw new AgentwireError(
       'unsupported',

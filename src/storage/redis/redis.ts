@@ -1,6 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
+import { checkOptions, type OptionTable } from '../../options.ts'
 import { createDurableSaver } from '../checkpointer/durable-saver.ts'
-import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions } from '../durable.ts'
+import { DEADLINE_MS, DURABLE_OPTIONS, type DurableStorage, type DurableStorageOptions } from '../durable.ts'
 import { fromClient, fromUrl, type RedisClient } from './clients/client.ts'
 import type { Connections } from './connection.ts'
 import { createDatabase } from './database.ts'
@@ -29,6 +30,11 @@ export interface RedisStorageOptions extends DurableStorageOptions {
   readonly url?: string | undefined
 }
 
+const REDIS_OPTIONS: OptionTable<Omit<RedisStorageOptions, keyof DurableStorageOptions>> = {
+  client: 'object',
+  url: 'string',
+}
+
 const PREFIX = 'agentwire:'
 
 /**
@@ -39,6 +45,7 @@ const PREFIX = 'agentwire:'
  * Every call throws `UnavailableError` when Redis does not answer within the deadline.
  */
 export function redisStorage(options: RedisStorageOptions): DurableStorage {
+  checkOptions('redisStorage', options, DURABLE_OPTIONS, REDIS_OPTIONS)
   const { client, url, prefix = PREFIX, deadlineMs = DEADLINE_MS, serde } = options
   if ((client === undefined) === (url === undefined)) {
     throw new AgentwireError('invalid_argument', 'Give redisStorage either a client or a url.')

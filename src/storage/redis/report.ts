@@ -46,9 +46,16 @@ async function countAll({ send, keys }: Pick<Database, 'send' | 'keys'>): Promis
 
   async function add(key: string): Promise<void> {
     const kind = key.slice(key.lastIndexOf(':') + 1)
-    if (kind === 'docs') counts.documents += Number(await send(['HLEN', key], key))
+    // What is added is awaited before the sum is read, because many keys are counted at once.
+    if (kind === 'docs') {
+      const documents = Number(await send(['HLEN', key], key))
+      counts.documents += documents
+    }
     // The saver's set of what it keeps: checkpoints begin with a c.
-    if (kind === 'order') counts.checkpoints += Number(await send(['ZLEXCOUNT', key, '[c', '(d'], key))
+    if (kind === 'order') {
+      const checkpoints = Number(await send(['ZLEXCOUNT', key, '[c', '(d'], key))
+      counts.checkpoints += checkpoints
+    }
     if (kind !== 'meta') return
     const meta = (await send(['HMGET', key, 'head', 'first', 'held', 'ends'], key)) as unknown[]
     const [head = 0, first = 1, held = 0, ends = 0] = meta.map(numberOf)

@@ -2,9 +2,12 @@ import type { ListedCheckpoint } from '../checkpointer/durable-saver.ts'
 import type { CheckpointScope } from '../checkpointer/list-tuples.ts'
 import type { SqlStatement } from './statement.ts'
 
+/** What a checkpoint is sorted by in its namespace: see `sortKeyBehind`. There is an index on it. */
+export const SORT_KEY = 'coalesce(sort_key, checkpoint_id)'
+
 /** The id of the newest checkpoint of a namespace. */
 export function newestId(checkpoints: string, thread: string, namespace: string): string {
-  return `(SELECT max(checkpoint_id) FROM ${checkpoints} WHERE thread_id = ${thread} AND namespace = ${namespace})`
+  return `(SELECT checkpoint_id FROM ${checkpoints} WHERE thread_id = ${thread} AND namespace = ${namespace} ORDER BY ${SORT_KEY} DESC LIMIT 1)`
 }
 
 /** How a database keeps checkpoints. */
@@ -19,7 +22,7 @@ export interface CheckpointSchema<Row> {
   toListed(row: Row): ListedCheckpoint
 }
 
-const ORDER = ['checkpoint_id', 'thread_id', 'namespace'] as const
+const ORDER = [SORT_KEY, 'thread_id', 'namespace'] as const
 
 /** See `CheckpointListing.pages`. */
 export async function* checkpointPages<Row extends Readonly<Record<string, unknown>>>(
@@ -28,27 +31,36 @@ export async function* checkpointPages<Row extends Readonly<Record<string, unkno
   size: number,
   withMetadata: boolean,
 ): AsyncGenerator<readonly ListedCheckpoint[]> {
-  const restrictions = [
-    ['thread_id = ?', threadId],
-    ['namespace = ?', namespace],
-    ['checkpoint_id = ?', checkpointId],
-    ['checkpoint_id < ?', before],
-  ] as const
   const where = ['true']
   const values: string[] = []
-  for (const [condition, name] of restrictions) {
-    if (name === undefined) continue
+  const restrict = (condition: string, ...names: (string | undefined)[]) => {
+    if (names.includes(undefined)) return
     where.push(condition)
-    values.push(schema.nameOf(name))
+    values.push(...names.map((name) => schema.nameOf(name!)))
   }
-  const columns = [...ORDER, ...schema.columns, ...(withMetadata ? schema.metadataColumns : [])]
+  restrict('thread_id = ?', threadId)
+  restrict('namespace = ?', namespace)
+  // One that is not there is compared by its id, and so is one of any thread: copies of threads have the same ids.
+  const found = `SELECT max(${SORT_KEY}) FROM ${schema.checkpoints} WHERE ${where.join(' AND ')} AND checkpoint_id = ?`
+  const isOfThread = threadId !== undefined && before !== undefined
+  if (isOfThread) values.push(...values, schema.nameOf(before))
+  restrict(`${SORT_KEY} < ${isOfThread ? `coalesce((${found}), ?)` : '?'}`, before)
+  restrict('checkpoint_id = ?', checkpointId)
+  const columns = [
+    'checkpoint_id',
+    `${SORT_KEY} AS sorted_by`,
+    'thread_id',
+    'namespace',
+    ...schema.columns,
+    ...(withMetadata ? schema.metadataColumns : []),
+  ]
   const sorted = ORDER.map((column) => `${column} DESC`)
   for (let last: Row | undefined; ; ) {
     const conditions = last ? [...where, `(${ORDER}) < (?, ?, ?)`] : where
-    const after = last ? ORDER.map((column) => last![column] as string) : []
+    const after = last ? [last.sorted_by, last.thread_id, last.namespace] : []
     const rows = await schema.all({
       text: `SELECT ${columns} FROM ${schema.checkpoints} WHERE ${conditions.join(' AND ')} ORDER BY ${sorted} LIMIT ?`,
-      values: [...values, ...after, size],
+      values: [...values, ...(after as string[]), size],
     })
     yield rows.map(schema.toListed)
     if (rows.length < size) return

@@ -5,6 +5,12 @@ import type { SqliteDatabase } from './driver.ts'
 import { configure, isMigrated, migrate, type Synchronous } from './migrate.ts'
 import { isBusy, toUnavailable } from './unavailable.ts'
 
+interface WriteOptions {
+  readonly signal?: AbortSignal | undefined
+  /** It goes before the writes that wait and are not urgent. Default false. */
+  readonly isUrgent?: boolean
+}
+
 export interface Database {
   readonly prefix: string
   /** A table's name with the prefix. */
@@ -14,7 +20,7 @@ export interface Database {
   /** Runs statements that see one state of the database. */
   snapshot<T>(work: (connection: Connection) => T): Promise<T>
   /** Runs statements that are done together or not at all, one such call after the other. */
-  write<T>(work: (connection: Connection) => T, signal?: AbortSignal | undefined): Promise<T>
+  write<T>(work: (connection: Connection) => T, options?: WriteOptions): Promise<T>
   /** Runs one statement without setting anything up before. */
   peek<T>(work: (connection: Connection) => T): Promise<T>
   /** Undefined until the first call has opened it, and once it is closed. */
@@ -43,8 +49,20 @@ export function createDatabase(options: DatabaseOptions): Database {
   let opened: SqliteDatabase | undefined
   let connection: Connection | undefined
   let closing: Promise<void> | undefined
-  /** Settles when the newest write is over. Writes run one after the other. */
-  let lastWrite: Promise<unknown> = Promise.resolve()
+  /** Writes run one after the other. Those that wait for their turn, the urgent ones first. */
+  const waiting = { urgent: [] as (() => void)[], other: [] as (() => void)[] }
+  let isWriting = false
+
+  async function enter(isUrgent: boolean): Promise<void> {
+    if (isWriting) await new Promise<void>((begin) => waiting[isUrgent ? 'urgent' : 'other'].push(begin))
+    isWriting = true
+  }
+
+  function leave(): void {
+    const next = waiting.urgent.shift() ?? waiting.other.shift()
+    if (next) next()
+    else isWriting = false
+  }
 
   function assertOpen(): void {
     if (closing) throw new UnavailableError('The storage is closed.', { written: 'no' })
@@ -61,7 +79,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       } catch (error) {
         if (error instanceof AgentwireError) throw error
         if (!isBusy(error)) throw toUnavailable(error, false)
-        if (Date.now() >= end) throw busyTooLong(error)
+        if (performance.now() >= end) throw busyTooLong(error)
       }
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
       assertOpen()
@@ -95,7 +113,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     return opening
   }
 
-  const deadline = () => Date.now() + deadlineMs
+  const deadline = () => performance.now() + deadlineMs
 
   async function read<T>(work: (connection: Connection) => T): Promise<T> {
     assertOpen()
@@ -121,19 +139,14 @@ export function createDatabase(options: DatabaseOptions): Database {
       return attempt(end, () => work(made))
     },
     snapshot: (work) => read((made) => transaction(made, 'BEGIN', () => work(made))),
-    async write(work, signal) {
+    async write(work, { signal, isUrgent = false } = {}) {
       assertOpen()
       const end = deadline()
-      const before = lastWrite
-      let leave = () => {}
-      lastWrite = new Promise<void>((resolve) => {
-        leave = resolve
-      })
+      await enter(isUrgent)
       try {
-        await before
         const made = connection ?? (await ready(end))
         assertOpen()
-        if (Date.now() >= end) throw busyTooLong()
+        if (performance.now() >= end) throw busyTooLong()
         return await attempt(end, () => transaction(made, 'BEGIN IMMEDIATE', () => work(made)), signal)
       } finally {
         leave()
@@ -145,7 +158,7 @@ export function createDatabase(options: DatabaseOptions): Database {
     },
     close() {
       closing ??= (async () => {
-        await lastWrite
+        if (isWriting) await enter(false)
         // The caller that wanted it open got this error.
         await opening?.catch(() => {})
         if (options.owned) opened?.close()

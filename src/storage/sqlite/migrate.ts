@@ -19,11 +19,16 @@ export function configure({ get, exec }: Connection, busyMs: number, synchronous
 }
 
 /** Brings the tables to the version of this library, in a transaction that only one connection at a time can have. */
-export function migrate({ exec, get, run }: Connection, prefix: string): void {
+export function migrate(connection: Connection, prefix: string): void {
+  const { exec, get, run } = connection
+  // Another process may have been first, also one of a newer version.
+  if (isMigrated(connection, prefix)) return
   exec(`CREATE TABLE IF NOT EXISTS ${prefix}schema_version (version INTEGER NOT NULL)`)
   const version = get(`SELECT version FROM ${prefix}schema_version`)?.version
   if (version === undefined) run(`INSERT INTO ${prefix}schema_version VALUES (0)`)
-  for (const migration of migrations.slice(Number(version ?? 0))) exec(migration(prefix))
+  const has = (object: string) =>
+    get('SELECT 1 AS found FROM sqlite_master WHERE name = ?', prefix + object) !== undefined
+  for (const migration of migrations.slice(Number(version ?? 0))) exec(migration(prefix, has))
   run(`UPDATE ${prefix}schema_version SET version = ?`, migrations.length)
 }
 

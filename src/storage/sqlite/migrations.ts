@@ -1,3 +1,13 @@
+const LOG = `  partition INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  first INTEGER NOT NULL,
+  starts INTEGER NOT NULL,
+  ends INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  layout TEXT NOT NULL,
+  data BLOB NOT NULL,
+  PRIMARY KEY (partition, last)`
+
 /**
  * Applied in order, each once. Never change one that was released: add another. Texts that SQLite could not keep or order are kept by `toText`.
  *
@@ -9,8 +19,9 @@
  * - `counts`: how many rows `fields` has of a field of a collection. Triggers keep it.
  * - `checkpoints`: `cells` says for each channel its version and which row of `channel_values` has its value, if any:
  *   `[[channel, version as JSON, id | null], …]`. A checkpoint shares the rows of its ancestors for what did not change.
+ *   `sort_key` is null where a checkpoint sorts as its id does.
  */
-export const migrations: readonly ((prefix: string) => string)[] = [
+export const migrations: readonly ((prefix: string, has: (object: string) => boolean) => string)[] = [
   (prefix) => `
 CREATE TABLE ${prefix}partitions (
   id INTEGER PRIMARY KEY,
@@ -28,15 +39,7 @@ CREATE TABLE ${prefix}partitions (
 CREATE INDEX ${prefix}partitions_lease ON ${prefix}partitions (lease_until) WHERE lease_until IS NOT NULL;
 
 CREATE TABLE ${prefix}log (
-  partition INTEGER NOT NULL,
-  last INTEGER NOT NULL,
-  first INTEGER NOT NULL,
-  starts INTEGER NOT NULL,
-  ends INTEGER NOT NULL,
-  at INTEGER NOT NULL,
-  layout TEXT NOT NULL,
-  data BLOB NOT NULL,
-  PRIMARY KEY (partition, last)
+${LOG}
 ) WITHOUT ROWID;
 
 CREATE TABLE ${prefix}documents (
@@ -98,7 +101,24 @@ CREATE TABLE ${prefix}writes (
 );
 CREATE UNIQUE INDEX ${prefix}writes_place ON ${prefix}writes (thread_id, namespace, checkpoint_id, task_id, place);
 `,
+  countTable,
+  // Development builds of 0.1.0 gave the numbers 1 and 2 to other texts. What such a file has tells what is left to do.
+  (prefix, has) =>
+    [
+      has('partitions_changed') ? withoutChanged(prefix) : '',
+      has('log_last') ? logInOneTree(prefix) : '',
+      has('counts') ? '' : countTable(prefix),
+    ].join(''),
   (prefix) => `
+ALTER TABLE ${prefix}checkpoints ADD COLUMN sort_key TEXT;
+CREATE INDEX ${prefix}checkpoints_sorted ON ${prefix}checkpoints (thread_id, namespace, coalesce(sort_key, checkpoint_id));
+DROP INDEX ${prefix}checkpoints_order;
+CREATE INDEX ${prefix}checkpoints_of_all ON ${prefix}checkpoints (coalesce(sort_key, checkpoint_id), thread_id, namespace);
+`,
+]
+
+function countTable(prefix: string): string {
+  return `
 CREATE TABLE ${prefix}counts (
   collection TEXT NOT NULL,
   field TEXT NOT NULL,
@@ -114,5 +134,21 @@ CREATE TRIGGER ${prefix}fields_removed AFTER DELETE ON ${prefix}fields BEGIN
   UPDATE ${prefix}counts SET n = n - 1 WHERE collection = OLD.collection AND field = OLD.field;
   DELETE FROM ${prefix}counts WHERE collection = OLD.collection AND field = OLD.field AND n = 0;
 END;
-`,
-]
+`
+}
+
+const withoutChanged = (prefix: string): string => `
+DROP INDEX ${prefix}partitions_changed;
+ALTER TABLE ${prefix}partitions DROP COLUMN changed;
+ALTER TABLE ${prefix}partitions DROP COLUMN log_changed;
+`
+
+const logInOneTree = (prefix: string): string => `
+ALTER TABLE ${prefix}log RENAME TO ${prefix}log_1;
+DROP INDEX ${prefix}log_last;
+CREATE TABLE ${prefix}log (
+${LOG}
+) WITHOUT ROWID;
+INSERT INTO ${prefix}log SELECT partition, last, first, starts, ends, at, layout, data FROM ${prefix}log_1 ORDER BY partition, last;
+DROP TABLE ${prefix}log_1;
+`

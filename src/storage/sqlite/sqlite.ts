@@ -1,6 +1,13 @@
 import { AgentwireError } from '../../errors.ts'
+import { checkOptions, type OptionTable } from '../../options.ts'
 import { createDurableSaver } from '../checkpointer/durable-saver.ts'
-import { DEADLINE_MS, type DurableStorage, type DurableStorageOptions, PREFIX } from '../durable.ts'
+import {
+  DEADLINE_MS,
+  DURABLE_OPTIONS,
+  type DurableStorage,
+  type DurableStorageOptions,
+  PREFIX,
+} from '../durable.ts'
 import { createDatabase } from './database.ts'
 import type { SqliteDatabase } from './driver.ts'
 import type { Synchronous } from './migrate.ts'
@@ -33,6 +40,13 @@ export interface SqliteStorageOptions extends DurableStorageOptions {
   readonly pollMs?: number | undefined
 }
 
+const SQLITE_OPTIONS: OptionTable<Omit<SqliteStorageOptions, keyof DurableStorageOptions>> = {
+  database: 'object',
+  url: 'string',
+  synchronous: 'string',
+  pollMs: 'number',
+}
+
 const POLL_MS = 15
 const FIT = /^[A-Za-z_][A-Za-z0-9_]*$/
 
@@ -44,6 +58,7 @@ const FIT = /^[A-Za-z_][A-Za-z0-9_]*$/
  * `close` leaves a database of yours open. Every call throws `UnavailableError` when the file cannot be read or written.
  */
 export function sqliteStorage(options: SqliteStorageOptions): DurableStorage {
+  checkOptions('sqliteStorage', options, DURABLE_OPTIONS, SQLITE_OPTIONS)
   const { database: given, url, prefix = PREFIX, serde } = options
   const { deadlineMs = DEADLINE_MS, pollMs = POLL_MS, synchronous = 'normal' } = options
   if ((given === undefined) === (url === undefined)) {

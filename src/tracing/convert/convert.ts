@@ -2,6 +2,7 @@ import type { Format, Issue, ModelRequest, Target } from '../../formats/index.ts
 import { fieldsOf, listOf, stringOf } from '../../formats/reading/fields.ts'
 import { encodeUsage, type Message, textOf, type Usage } from '../../messages/index.ts'
 import { isRecord } from '../../messages/record.ts'
+import type { OptionTable } from '../../options.ts'
 import { TracingError, textOfError, textOfFailure } from '../errors.ts'
 import { formatOf, targetOf } from './formats.ts'
 import { requestMetadata } from './metadata.ts'
@@ -25,6 +26,16 @@ export interface ConvertOptions {
   readonly prices?: Prices | undefined
   /** More metadata. It overrides the metadata that was found. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
+}
+
+export const CONVERT_OPTIONS: OptionTable<ConvertOptions> = {
+  request: 'any',
+  format: ['string', 'object'],
+  target: ['string', 'object'],
+  provider: 'string',
+  model: 'string',
+  prices: 'any',
+  metadata: 'object',
 }
 
 export interface ModelCall extends ConvertOptions {

@@ -1,6 +1,8 @@
 import type { Format, StreamReader } from '../../formats/index.ts'
 import { createAccumulator } from '../../messages/index.ts'
+import { checkOptions, type OptionTable } from '../../options.ts'
 import {
+  CONVERT_OPTIONS,
   type ConvertOptions,
   type ModelCallRecord,
   type Outcome,
@@ -22,6 +24,12 @@ export interface ObserveOptions extends ConvertOptions {
   readonly onError?: ((error: unknown) => void) | undefined
 }
 
+const OBSERVE_OPTIONS: OptionTable<Omit<ObserveOptions, keyof ConvertOptions>> = {
+  run: 'object',
+  onEnd: 'function',
+  onError: 'function',
+}
+
 /** How a stream ended: it was read to its end, cancelled, or failed, or it was a whole response instead. */
 export type Ending = 'complete' | 'cancelled' | { readonly error: unknown } | { readonly response: unknown }
 
@@ -36,6 +44,7 @@ export interface Observer {
 const MAX_CHUNKS_TO_DETECT = 16
 
 export function createObserver(options: ObserveOptions): Observer {
+  checkOptions('observeModelStream', options, CONVERT_OPTIONS, OBSERVE_OPTIONS)
   const { run, onEnd } = options
   // A format that does not exist is the caller's mistake, so it throws at once.
   if (typeof options.format === 'string') formatOf(options.format)

@@ -1,3 +1,4 @@
+import type { OptionTable } from '../../options.ts'
 import { report } from '../errors.ts'
 import type { TracedRun } from '../traced-run.ts'
 import { applyPolicy, type Base64Policy } from './media.ts'
@@ -12,6 +13,13 @@ export interface DeliveryOptions {
   readonly base64?: Base64Policy | undefined
   /** Called with errors of a sink, of `redact` and of tracing itself. Default `console.error`. */
   readonly onError?: ((error: unknown) => void) | undefined
+}
+
+export const DELIVERY_OPTIONS: OptionTable<DeliveryOptions> = {
+  sinks: 'list',
+  redact: 'function',
+  base64: 'any',
+  onError: 'function',
 }
 
 /** Delivers one run to its sinks. The caller never gets an error from it and never waits for it. */

@@ -1,4 +1,5 @@
 import { Client } from 'langsmith'
+import { checkOptions, type OptionTable } from '../../options.ts'
 import type { TracedRun } from '../traced-run.ts'
 import type { Sink } from './sink.ts'
 
@@ -18,11 +19,12 @@ export interface LangsmithOptions {
   readonly project?: string | undefined
 }
 
+const OPTIONS: OptionTable<LangsmithOptions> = { client: 'object', project: 'string' }
+
 /** Sends runs to LangSmith with its own client. */
-export function langsmithSink({
-  client = new Client(),
-  project = defaultProject(),
-}: LangsmithOptions = {}): Sink {
+export function langsmithSink(options: LangsmithOptions = {}): Sink {
+  checkOptions('langsmithSink', options, OPTIONS)
+  const { client = new Client(), project = defaultProject() } = options
   return {
     create: (run) =>
       client.createRun({ ...fieldsOf(run), name: run.name, run_type: run.run_type, project_name: project }),

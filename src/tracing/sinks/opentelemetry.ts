@@ -1,4 +1,5 @@
 import { context, type Span, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
+import { checkOptions } from '../../options.ts'
 import type { TracedRun } from '../traced-run.ts'
 import { type Attributes, genAiAttributes, operationOf } from './genai-write.ts'
 import type { Sink } from './sink.ts'
@@ -12,7 +13,9 @@ export { type Attributes, type AttributeValue, genAiAttributes } from './genai-w
  *
  * @param tracer The tracer of your OpenTelemetry setup, which decides where spans go, such as to LangSmith's OTLP endpoint.
  */
-export function openTelemetrySink({ tracer }: { readonly tracer: Tracer }): Sink {
+export function openTelemetrySink(options: { readonly tracer: Tracer }): Sink {
+  checkOptions('openTelemetrySink', options, { tracer: ['required', 'object'] })
+  const { tracer } = options
   /** The spans of runs in progress, by run id. */
   const open = new Map<string, Span>()
   return {

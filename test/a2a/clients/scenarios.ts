@@ -14,6 +14,20 @@ export const scenarios: Readonly<Record<string, (client: A2AClient) => Promise<v
     if (client.list) expect(await client.list(first.contextId)).toEqual([second.id, first.id])
   },
 
+  async 'sends back both ids of the last answer with every message'(client) {
+    const { id, contextId } = await client.send('Hello')
+    const again = client.send('Hello', { taskId: id, contextId })
+    // What v1.0 has forbidden, the clients of v0.3 do.
+    if (client.list) return expect(again).rejects.toThrow()
+    const { id: next, ...told } = await again
+    expect(told).toMatchObject({ contextId, state: 'completed', text: 'Hello to you.' })
+    const [task] = await all(client.stream('Hello', { taskId: next, contextId }))
+    expect(new Set([id, next, task!.id]).size).toBe(3)
+    expect(task!.contextId).toBe(contextId)
+    const unseen = { taskId: `${id}-elsewhere`, contextId: randomUUID() }
+    expect(await client.send('Hello', unseen)).toMatchObject({ contextId: unseen.contextId })
+  },
+
   async 'streams an answer in chunks'(client) {
     const [task, ...rest] = await all(client.stream('Slowly'))
     expect(task).toMatchObject({ kind: 'task' })
@@ -73,10 +87,10 @@ export const scenarios: Readonly<Record<string, (client: A2AClient) => Promise<v
   },
 
   async 'is told what is wrong'(client) {
-    const { id, contextId } = await client.send('Hello')
+    const { id } = await client.send('Hello')
     await expect(client.get(randomUUID())).rejects.toThrow(/not found|unknown/i)
     await expect(client.cancel(id)).rejects.toThrow()
-    await expect(client.send('More', { taskId: id, contextId })).rejects.toThrow()
+    await expect(client.send('More', { taskId: id })).rejects.toThrow()
     await expect(all(client.resubscribe(randomUUID()))).rejects.toThrow()
   },
 

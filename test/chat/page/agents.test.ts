@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   answered,
   ask,
+  asks,
   button,
   chatPages,
   choose,
@@ -10,6 +11,7 @@ import {
   hasBrowser,
   lastTurn,
   send,
+  stopBefore,
   wordsOf,
 } from './pages.ts'
 
@@ -24,9 +26,11 @@ describe.runIf(hasBrowser)('subagents', () => {
 
   test('are live cards beside each other, which open into their own conversations once they are done', async () => {
     const page = await open()
+    const goOn = await stopBefore(page, 'tool-finished')
     await send(page, BOTH)
     await card(page, 'researcher', 'Running').waitFor()
     await card(page, 'math-whiz', 'Running').waitFor()
+    await goOn()
     await answered(page)
     await opens(page)
     await page.reload()
@@ -54,8 +58,6 @@ describe.runIf(hasBrowser)('subagents', () => {
 
 describe.runIf(hasBrowser)('approvals', () => {
   const { open } = chatPages()
-
-  const asks = (page: Page) => page.getByRole('region', { name: 'The agent waits for you' })
 
   async function letterTo(...addresses: string[]): Promise<Page> {
     const page = await open()

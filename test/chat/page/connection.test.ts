@@ -48,7 +48,7 @@ describe.runIf(hasBrowser)('a server that is away', () => {
     await keys.waitFor()
     await page.keyboard.press('Escape')
     await keys.waitFor({ state: 'detached' })
-    await lastTurn(page).getByText(END).waitFor({ timeout: 30_000 })
+    await lastTurn(page).getByText(END).waitFor()
     await answered(page)
     await alert.waitFor({ state: 'detached' })
     const seen = await textOf(page)

@@ -186,10 +186,10 @@ describe.runIf(hasBrowser)('the conversation', () => {
     expect(await wordsOf(conversation(page))).not.toContain('2 + 2')
   })
 
-  test('a model that fails is told in words, and the next message is answered', async () => {
+  test('a model that fails is told in its own words, and the next message is answered', async () => {
     const page = await open()
     await send(page, 'Please fail on purpose')
-    const alert = page.getByRole('alert').filter({ hasText: 'The run failed. Error id: ' })
+    const alert = page.getByRole('alert').filter({ hasText: 'The model was asked to fail.' })
     await alert.waitFor()
     await ask(page, '1 + 1')
     expect(await wordsOf(lastTurn(page))).toContain('1 + 1 = 2.')

@@ -28,7 +28,7 @@ describe.runIf(hasBrowser)('what has failed and is tried again', () => {
   test('is the run, where it failed, also after a reload', async () => {
     const page = await open()
     await send(page, 'Please fail on purpose')
-    const failed = page.getByRole('alert').filter({ hasText: 'The run failed. Error id: ' })
+    const failed = page.getByRole('alert').filter({ hasText: 'The model was asked to fail.' })
     await failed.waitFor()
     await page.reload()
     const remembered = page.getByRole('alert').filter({ hasText: 'The last run failed.' })

@@ -39,7 +39,7 @@ export function chatPages(): Pages {
     async open(path = '/', { origin = inject('chatOrigin'), ...options } = {}) {
       const context = await browser.newContext(options)
       const page = await context.newPage()
-      page.setDefaultTimeout(30_000)
+      page.setDefaultTimeout(60_000)
       page.on('pageerror', (error) => problems.push(String(error)))
       page.on('console', (message) => {
         if (message.type() === 'error') problems.push(message.text())
@@ -64,6 +64,9 @@ export const lastTurn = (page: Page): Locator => turns(page).last()
 
 export const button = (where: Page | Locator, name: string | RegExp): Locator =>
   where.getByRole('button', { name, exact: true })
+
+/** What the agent waits for. */
+export const asks = (page: Page): Locator => page.getByRole('region', { name: 'The agent waits for you' })
 
 /** The rows of the list of threads that have these words in their title. */
 export const threadLink = (page: Page, title: string): Locator =>
@@ -111,4 +114,49 @@ export async function grows(page: Page): Promise<void> {
       await new Promise(requestAnimationFrame)
     }
   })
+}
+
+/** Stops the stream of a page before the first event of a kind, so that what it shows then stays. It goes on when the answer is called. */
+export async function stopBefore(page: Page, event: string): Promise<() => Promise<void>> {
+  await page.addInitScript((event) => {
+    const { fetch } = window
+    const goesOn = new Promise<void>((resolve) => {
+      if (sessionStorage.getItem('goes-on')) resolve()
+      else window.addEventListener('goes-on', () => resolve(), { once: true })
+    })
+    // Whole frames alone go through: the name of an event may come in two parts.
+    const hold = (): TransformStream<string, string> => {
+      let rest = ''
+      return new TransformStream({
+        async transform(part, controller) {
+          const text = rest + part
+          const whole = text.lastIndexOf('\n\n') + 2
+          if (whole < 2) {
+            rest = text
+            return
+          }
+          rest = text.slice(whole)
+          const at = text.slice(0, whole).indexOf(`"event":"${event}"`)
+          const from = at === -1 ? whole : text.lastIndexOf('\n\n', at) + 2
+          controller.enqueue(text.slice(0, from))
+          if (at === -1) return
+          await goesOn
+          controller.enqueue(text.slice(from, whole))
+        },
+      })
+    }
+    window.fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      const url = input instanceof Request ? input.url : String(input)
+      if (!/\/threads\/[^/]+\/stream/.test(url) || !response.body) return response
+      const held = response.body.pipeThrough(new TextDecoderStream()).pipeThrough(hold())
+      return new Response(held.pipeThrough(new TextEncoderStream()), response)
+    }
+  }, event)
+  await page.reload()
+  return () =>
+    page.evaluate(() => {
+      sessionStorage.setItem('goes-on', 'true')
+      window.dispatchEvent(new Event('goes-on'))
+    })
 }

@@ -37,7 +37,7 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     await threadLink(page, name).waitFor()
     const other = await open(first)
     await threadLink(other, name).waitFor()
-    await expect.poll(() => other.title(), { timeout: 10_000 }).toContain(name)
+    await expect.poll(() => other.title()).toContain(name)
   })
 
   test('deletes a thread, and brings it back while the way back is shown', async () => {
@@ -56,12 +56,12 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     await threadLink(page, '81 + 81').hover()
     await button(page, 'Delete “81 + 81”').click()
     await page.waitForURL(/\/$/)
-    await expect.poll(() => status(path), { timeout: 15_000 }).toBe(404)
+    await expect.poll(() => status(path)).toBe(404)
     await other.getByRole('heading', { name: 'This thread was deleted' }).waitFor()
     await page.reload()
     await page.getByRole('navigation', { name: 'Threads' }).waitFor()
     expect(await threadLink(page, '81 + 81').count()).toBe(0)
-  }, 45_000)
+  })
 
   test('deletes a thread also where the page is left before the time to undo it has passed', async () => {
     const page = await open()
@@ -72,7 +72,7 @@ describe.runIf(hasBrowser)('the list of threads', () => {
     await button(page, 'Undo').waitFor()
     expect(await status(path)).toBe(200)
     await page.goto('about:blank')
-    await expect.poll(() => status(path), { timeout: 4_000 }).toBe(404)
+    await expect.poll(() => status(path)).toBe(404)
   })
 
   test('is used on a phone with the keyboard alone', async () => {

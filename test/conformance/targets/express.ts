@@ -32,7 +32,7 @@ function target(
       const adapter = toExpress(handler, { onError() {} })
       if (mount) app.use(mount, adapter)
       else app.use(adapter)
-      app.get('/host', (_req: unknown, res: { send(text: string): void }) => res.send('host'))
+      app.get(`${mount ?? ''}/host`, (_req: unknown, res: { send(text: string): void }) => res.send('host'))
       const server = createServer(app as RequestListener)
       acceptSockets(server, handler, { basePath: mount, trustProxy, onError() {} })
       const { origin, close } = await openServer(server)

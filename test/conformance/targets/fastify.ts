@@ -19,7 +19,7 @@ function target(name: string, withCors: boolean): AdapterTarget {
         reply.headers(headers)
       })
       await app.register(toFastify(handler, { onError() {} }), mount ? { prefix: mount } : {})
-      app.get('/host', () => 'host')
+      app.get(`${mount ?? ''}/host`, () => 'host')
       const origin = await app.listen({ port: 0, host: '127.0.0.1' })
       return { origin, close: () => app.close() }
     },

@@ -22,7 +22,7 @@ export const hono: AdapterTarget = {
       await next()
     })
     app.route(mount ?? '/', toHono(handler))
-    app.get('/host', (c) => c.text('host'))
+    app.get(`${mount ?? ''}/host`, (c) => c.text('host'))
     const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
     const server = createServer(listener)
     acceptSockets(server, handler, { basePath: mount, onError() {} })

@@ -5,6 +5,7 @@ import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
 import { refusal } from '../../../src/control-plane/errors.ts'
 import { nullable } from '../../../src/control-plane/schema/json-schema.ts'
 import { UnavailableError } from '../../../src/storage/index.ts'
+import { memoryStore } from '../../../src/storage/memory/store.ts'
 
 const ID = '0b0c7d0e-1c2f-4a5b-8c9d-0123456789ab'
 
@@ -99,6 +100,7 @@ function api(maxBodyBytes?: number) {
   return createApi({
     operations: [putThing, fail, remove, search],
     context: {
+      store: memoryStore(),
       onError: (error: unknown, { id }: { id: string }) => reported.push({ error, id }),
     } as unknown as ControlPlaneContext,
     authenticate: (request) => (request.headers.has('x-api-key') ? { id: 'me' } : null),
@@ -107,7 +109,7 @@ function api(maxBodyBytes?: number) {
 }
 
 async function send(path: string, init: RequestInit & { readonly key?: boolean } = {}, server = api()) {
-  const headers = new Headers(init.headers)
+  const headers = new Headers({ 'content-type': 'application/json', ...init.headers })
   if (init.key !== false) headers.set('x-api-key', 'k')
   const response = await server.fetch(new Request(`http://host${path}`, { ...init, headers }))
   const text = await response.text()
@@ -223,6 +225,43 @@ test.each([
   const { status, body } = await put(sent)
   expect(status).toBe(422)
   expect(body.detail).toEqual([expect.objectContaining(problem)])
+})
+
+const TEXT_IS_NO_BODY = {
+  type: 'model_attributes_type',
+  loc: ['body'],
+  msg: 'Input should be a valid dictionary or object to extract fields from',
+  input: '**********',
+}
+
+test.each([
+  ['text/plain', '{"name":"n"}', [TEXT_IS_NO_BODY]],
+  ['application/x-www-form-urlencoded', '{"name":"n"}', [TEXT_IS_NO_BODY]],
+  ['text/plain; application/json', '{"name"', [TEXT_IS_NO_BODY]],
+  ['text/plain', '', [expect.objectContaining({ type: 'missing', loc: ['body'] })]],
+])('a body of the type %s is text to FastAPI, and no object: %s', async (type, body, detail) => {
+  const path = `/things/${ID}/a?ids=${ID}`
+  const answer = await send(path, { method: 'PUT', body, headers: { 'content-type': type } })
+  expect([answer.status, answer.body]).toEqual([422, { detail }])
+})
+
+test.each(['application/json; charset=utf-8', 'Application/Merge-Patch+JSON', ''])(
+  'a body of the type "%s" is JSON',
+  async (type) => {
+    const body = new TextEncoder().encode('{"name":"n"}')
+    const path = `/things/${ID}/a?ids=${ID}`
+    const server = api()
+    const headers: Record<string, string> = { 'x-api-key': 'k', ...(type !== '' && { 'content-type': type }) }
+    const request = new Request(`http://host${path}`, { method: 'PUT', body, headers })
+    expect((await server.fetch(request)).status).toBe(201)
+  },
+)
+
+test('a page of another origin is refused in the words of the API, before its caller is known', async () => {
+  const headers = { 'content-type': 'text/plain', 'sec-fetch-site': 'cross-site' }
+  const { status, body } = await send('/search', { method: 'POST', body: '{', headers, key: false })
+  expect([status, Object.keys(body)]).toEqual([403, ['detail']])
+  expect(body.detail).toContain('http.cors')
 })
 
 test('a body that is not UTF-8, too long or too deep', async () => {

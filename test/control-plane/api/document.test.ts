@@ -7,6 +7,7 @@ import { operation } from '../../../src/control-plane/api/operation.ts'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
 import { OPERATIONS } from '../../../src/control-plane/operations/all.ts'
 import { nullable } from '../../../src/control-plane/schema/json-schema.ts'
+import { memoryStore } from '../../../src/storage/memory/store.ts'
 import { validator } from '../support/validate.ts'
 
 const document = documentOf(OPERATIONS)
@@ -51,7 +52,7 @@ const hidden = operation(
 
 const api = createApi({
   operations: [getThing, hidden],
-  context: {} as ControlPlaneContext,
+  context: { store: memoryStore() } as ControlPlaneContext,
   basePath: '/api',
   authenticate: (request) => (request.headers.has('x-api-key') ? { id: 'me' } : null),
 })
@@ -86,12 +87,18 @@ test('every operation has an id of its own, and names the three ways to authenti
   expect(new Set(ids).size).toBe(ids.length)
   expect(ids).toContain('get_deployment_v2_deployments__deployment_id__get')
   expect(ids).toContain('list_deployments_v2_deployments_get')
-  const secured = operations.filter(({ security }) => security)
+  const secured = operations.filter(({ security }) => security.length > 0)
   expect(secured.length).toBeGreaterThan(20)
   for (const { security } of secured)
-    expect(security!.flatMap((one) => Object.keys(one))).toEqual(
+    expect(security.flatMap((one) => Object.keys(one))).toEqual(
       Object.keys(document.components.securitySchemes),
     )
+})
+
+test('names of components and tags are such as tools for OpenAPI take, and every operation says who may call it', () => {
+  const names = Object.values(document.components).flatMap((components) => Object.keys(components))
+  for (const name of names) expect(name).toMatch(/^[a-zA-Z0-9._-]+$/)
+  expect(operations.every(({ security }) => Array.isArray(security))).toBe(true)
 })
 
 test('every parameter of a path is described, and what reads something can be refused with 422', () => {
@@ -124,7 +131,7 @@ test('the document is served where the API is mounted, without a key', async () 
     summary: 'Get <Thing>',
     description: 'With "<script>" & more.',
     operationId: 'get_thing__things__thing_id__get',
-    security: [{ 'API Key': [] }, { 'Tenant ID': [] }, { 'Bearer Auth': [] }],
+    security: [{ ApiKey: [] }, { TenantId: [] }, { BearerAuth: [] }],
     parameters: [
       { name: 'thing_id', in: 'path', required: true, schema: { type: 'string' } },
       {

@@ -4,6 +4,7 @@ import { type Served, serve } from '../../../adapters/node.ts'
 import { createApi } from '../../../src/control-plane/api/create-api.ts'
 import { operation } from '../../../src/control-plane/api/operation.ts'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
+import { memoryStore } from '../../../src/storage/memory/store.ts'
 import { executablePath, launchBrowser } from '../../kit/browser.ts'
 
 const rename = operation(
@@ -37,7 +38,7 @@ describe.runIf(executablePath !== undefined || process.env.CI === '1')(
     beforeAll(async () => {
       const api = createApi({
         operations: [rename, list],
-        context: {} as ControlPlaneContext,
+        context: { store: memoryStore() } as ControlPlaneContext,
         authenticate: (request) => (request.headers.get('x-api-key') === 'secret' ? { id: 'me' } : null),
       })
       served = await serve(api, { port: 0 })

@@ -52,12 +52,49 @@ test('a provider is created, read, changed and deleted, and its secret is never 
   expect((await at.call(ANN, 'GET', path)).status).toBe(404)
 })
 
+test('a code_challenge_method is a text of the API: plain is kept and used, and what is no method is refused', async () => {
+  const at = await plane()
+  const provider = await fakeProvider()
+  const body = {
+    provider_id: 'plain',
+    name: 'Plain',
+    client_id: 'client',
+    auth_url: `${provider.origin}/authorize`,
+    token_url: `${provider.origin}/token`,
+    uses_pkce: true,
+    code_challenge_method: 'plain',
+  }
+  expect(await at.call(ANN, 'POST', '/v2/auth/providers', body)).toMatchObject({
+    status: 200,
+    body: { code_challenge_method: 'plain' },
+  })
+  const { url } = (
+    await at.call(ANN, 'POST', '/v2/auth/authenticate', { provider: 'plain', scopes: ['read'] })
+  ).body
+  expect(new URL(url).searchParams.get('code_challenge_method')).toBe('plain')
+  const path = '/v2/auth/providers/plain'
+  expect(
+    (await at.call(ANN, 'PATCH', path, { code_challenge_method: null })).body.code_challenge_method,
+  ).toBe('plain')
+  expect(
+    (await at.call(ANN, 'PATCH', path, { code_challenge_method: 'S256' })).body.code_challenge_method,
+  ).toBe('S256')
+  for (const [method, at_path] of [
+    ['POST', '/v2/auth/providers'],
+    ['PATCH', path],
+  ] as const)
+    expect(await at.call(ANN, method, at_path, { ...body, code_challenge_method: 'md5' })).toMatchObject({
+      status: 400,
+      body: { detail: "'code_challenge_method' must be 'S256' or 'plain'." },
+    })
+})
+
 test('wrong bodies are answered as FastAPI does, without the secrets in them', async () => {
   const at = await plane()
   const { status, body } = await at.call(ANN, 'POST', '/v2/auth/providers', {
     client_secret: 7,
     provider_type: 'x',
-    code_challenge_method: 'plain',
+    code_challenge_method: 5,
   })
   expect(status).toBe(422)
   expect(body.detail.map(({ type, loc }: { type: string; loc: string[] }) => [type, loc.join('.')])).toEqual([
@@ -67,7 +104,7 @@ test('wrong bodies are answered as FastAPI does, without the secrets in them', a
     ['string_type', 'body.client_secret'],
     ['missing', 'body.auth_url'],
     ['missing', 'body.token_url'],
-    ['literal_error', 'body.code_challenge_method'],
+    ['string_type', 'body.code_challenge_method'],
     ['literal_error', 'body.provider_type'],
   ])
   const token = { access_token: 'top secret', scopes: 'top' }

@@ -96,7 +96,7 @@ test('either of two ways lets in, and the document tells both', async () => {
   expect((await list({ 'x-api-key': 'wrong', authorization: 'Bearer good' }, authenticate)).status).toBe(200)
   expect((await list({ 'x-api-key': 'wide', authorization: 'Bearer good' }, authenticate)).status).toBe(403)
   expect((await list({}, authenticate)).status).toBe(401)
-  expect(Object.keys(authenticate.schemes!)).toEqual(['API Key', 'Bearer Auth'])
+  expect(Object.keys(authenticate.schemes!)).toEqual(['ApiKey', 'BearerAuth'])
 })
 
 describe('a JSON Web Token', () => {

@@ -60,6 +60,38 @@ describe('what is installed by itself', () => {
     expect(await build()).toEqual(['> yarn install --immutable', 'root yarn install --immutable'])
   })
 
+  const YARN = { 'yarn.lock': '' }
+  const PNPM = { 'pnpm-lock.yaml': "lockfileVersion: '6.0'" }
+  test.each([
+    [
+      'the Yarn that is named',
+      YARN,
+      'yarn@1.22.22+sha1.ac34549e6aa8e7ead463a7407e1c7390f61a6610',
+      'yarn@1.22.22',
+    ],
+    ['the first Yarn', YARN, undefined, 'yarn@1'],
+    ['a later Yarn', { ...YARN, '.yarnrc.yml': '' }, undefined, '@yarnpkg/cli-dist@4'],
+    ['a later Yarn that is named', { ...YARN, '.yarnrc.yml': '' }, 'yarn@3.8.1', '@yarnpkg/cli-dist@3.8.1'],
+    ['the pnpm that is named', PNPM, 'pnpm@11.23.0', 'pnpm@11.23.0'],
+    ['a pnpm that reads its lock file', PNPM, undefined, 'pnpm@8'],
+    [
+      'the newest pnpm for a new lock file',
+      { 'pnpm-lock.yaml': "lockfileVersion: '9.0'" },
+      undefined,
+      'pnpm@10',
+    ],
+  ])('by npx with %s, where it is not on this machine', async (_, files, packageManager, name) => {
+    await write('root/package.json', JSON.stringify({ dependencies: { x: '1.0.0' }, packageManager }))
+    for (const [path, text] of Object.entries(files)) await write(`root/${path}`, text)
+    for (const program of ['yarn', 'pnpm']) await rm(join(folder, 'programs', program))
+    await write('programs/npx', await readFile(join(folder, 'programs/npm'), 'utf8'))
+    const program = 'yarn.lock' in files ? 'yarn' : 'pnpm'
+    const option = '.yarnrc.yml' in files ? '--immutable' : '--frozen-lockfile'
+    const command = `npx --yes --package ${name} -- ${program} install ${option}`
+    const env = { PATH: join(folder, 'programs') }
+    expect(await build({ env })).toEqual([`> ${command}`, `root ${command}`])
+  })
+
   test('in the folder of the langgraph.json, where that has a package.json of its own', async () => {
     await write('root/apps/agent/package.json', withDependencies)
     expect(await build({ configPath: 'apps/agent/langgraph.json' })).toEqual([

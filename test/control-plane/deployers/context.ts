@@ -24,6 +24,7 @@ export function phaseContext(
     owner: null,
     signal: new AbortController().signal,
     secrets: {},
+    openUpload: async () => undefined,
     log: (line) => lines.push(line),
     ...more,
   }

@@ -123,11 +123,9 @@ test('an aborted signal starts nothing', async () => {
 
 test('a command that takes too long is stopped, also when it ignores SIGTERM', async () => {
   const script = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"
-  const began = Date.now()
   await expect(run(script, { timeoutMs: 300, graceMs: 200 })).rejects.toThrow(
     new DeployError(`${JSON.stringify(process.execPath)} was stopped: it ran for more than 0.3 seconds.`),
   )
-  expect(Date.now() - began).toBeLessThan(5000)
 })
 
 const failing = (command: RunCommandOptions['command'], cwd = folder) => {

@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs'
+import { createReadStream, createWriteStream } from 'node:fs'
 import {
   access,
   lstat,
@@ -95,7 +95,7 @@ const archive = (...parts: readonly (Entry | Buffer)[]): Buffer =>
 async function unpack(packed: Buffer, limits = DEFAULT_LIMITS): Promise<void> {
   const file = join(root, 'upload')
   await writeFile(file, packed)
-  await unpackTarball(file, folder, limits, new AbortController().signal)
+  await unpackTarball(createReadStream(file), folder, limits, new AbortController().signal)
 }
 
 /** All that is in the folder, and what it says. */
@@ -376,12 +376,41 @@ describe('an archive that is not whole', () => {
   })
 
   test('with a changed byte is told', async () => {
-    for (let at = 20; at < whole.length - 8; at += 4001) {
+    for (let at = 20; at < whole.length - 8; at += 401) {
       const changed = Buffer.from(whole)
       changed[at]! ^= 0xff
       await expect(unpack(changed)).rejects.toBeInstanceOf(DeployError)
       await rm(folder, { recursive: true, force: true })
     }
+  })
+
+  test.each([0, 100, whole.length - 9])(
+    'is not blamed where reading it fails after %i bytes',
+    async (length) => {
+      const failure = new Error('The store is away.')
+      const packed = Readable.from(
+        (async function* () {
+          yield whole.subarray(0, length)
+          throw failure
+        })(),
+      )
+      const unpacking = unpackTarball(packed, folder, DEFAULT_LIMITS, new AbortController().signal)
+      await expect(unpacking).rejects.toBe(failure)
+    },
+  )
+
+  test('is not blamed where its file is missing or the folder cannot be made, and its file is closed', async () => {
+    const unpacking = (packed: Readable, to: string) =>
+      unpackTarball(packed, to, DEFAULT_LIMITS, new AbortController().signal)
+    await expect(unpacking(createReadStream(join(root, 'none')), folder)).rejects.toHaveProperty(
+      'code',
+      'ENOENT',
+    )
+    const upload = join(root, 'upload')
+    await writeFile(upload, whole)
+    const packed = createReadStream(upload)
+    await expect(unpacking(packed, join(upload, 'below'))).rejects.toHaveProperty('code', 'ENOTDIR')
+    await expect.poll(() => packed.closed).toBe(true)
   })
 
   test('without its end is told', async () => {
@@ -432,9 +461,9 @@ describe('an archive that is too large', () => {
       createGzip({ level: 1 }),
       createWriteStream(file),
     )
-    await expect(unpackTarball(file, folder, DEFAULT_LIMITS, new AbortController().signal)).rejects.toThrow(
-      'The archive is packed to less than 1/200 of its size, as no source is.',
-    )
+    await expect(
+      unpackTarball(createReadStream(file), folder, DEFAULT_LIMITS, new AbortController().signal),
+    ).rejects.toThrow('The archive is packed to less than 1/200 of its size, as no source is.')
     expect((await stat(join(folder, 'zeros'))).size).toBeLessThan(40 * 1024 * 1024)
   })
 
@@ -460,7 +489,7 @@ describe('an archive that is too large', () => {
     const timer = setInterval(() => {
       highest = Math.max(highest, process.memoryUsage().rss)
     }, 20)
-    await unpackTarball(file, folder, DEFAULT_LIMITS, new AbortController().signal)
+    await unpackTarball(createReadStream(file), folder, DEFAULT_LIMITS, new AbortController().signal)
     clearInterval(timer)
     expect((await stat(join(folder, 'noise'))).size).toBe(size)
     expect(highest - before).toBeLessThan(150 * 1024 * 1024)
@@ -477,7 +506,7 @@ test('an abort ends it with the reason of the signal', async () => {
   const reason = new Error('A newer revision came.')
   const file = join(root, 'upload')
   await writeFile(file, archive(...Array.from({ length: 2000 }, (_, at) => ({ name: `f${at}`, text: 'x' }))))
-  const unpacking = unpackTarball(file, folder, DEFAULT_LIMITS, controller.signal)
+  const unpacking = unpackTarball(createReadStream(file), folder, DEFAULT_LIMITS, controller.signal)
   setTimeout(() => controller.abort(reason), 20)
   await expect(unpacking).rejects.toBe(reason)
   await access(folder)

@@ -299,6 +299,55 @@ test.each([
   if (show !== 'plaintext') expect(JSON.stringify(pages)).not.toContain('very secret')
 })
 
+test('all members that a body lacks are told at once, in the order of their declaration', async () => {
+  const { status, body } = await ask('POST', '/v2/deployments', {})
+  expect(status).toBe(422)
+  expect(body.detail).toEqual(
+    ['name', 'source', 'source_config', 'source_revision_config'].map((name) => ({
+      type: 'missing',
+      loc: ['body', name],
+      msg: 'Field required',
+      input: {},
+    })),
+  )
+  const agent = { agent_id: 'a', environment: 'staging' }
+  const named = await ask('POST', '/v2/deployments', { agent })
+  expect(named.body.detail.map(({ loc }: { loc: string[] }) => loc[1])).not.toContain('name')
+})
+
+test('all that a source needs and lacks is told at once', async () => {
+  const { status, body } = await ask('POST', '/v2/deployments', {
+    name: 'one',
+    source: 'github',
+    source_config: { deployment_type: 'dev' },
+    source_revision_config: { repo_ref: 'main' },
+  })
+  expect(status).toBe(400)
+  expect(body.detail).toBe(
+    "'source_config.repo_url', 'source_config.build_on_push' and 'source_revision_config.langgraph_config_path' are required for 'github' source deployments.",
+  )
+})
+
+test.each([
+  'javascript:alert(1)',
+  'data:text/html,x',
+  'file:///etc/passwd',
+  '//mine.test',
+  'https://',
+  'https://mine.test/a b',
+  'https://mine.test\nx',
+  ' https://mine.test',
+])('a custom_url is an address of http: or https:, and not %j', async (custom_url) => {
+  const { status, body } = await ask('POST', '/v2/deployments', {
+    ...GITHUB,
+    source_config: { ...GITHUB.source_config, custom_url },
+  })
+  expect(status).toBe(422)
+  expect(body.detail).toMatchObject([
+    { type: 'string_pattern_mismatch', loc: ['body', 'source_config', 'custom_url'], input: custom_url },
+  ])
+})
+
 test('a body without a name is 422, and repeats no secret', async () => {
   const { name: _, ...nameless } = GITHUB
   const secrets = [{ name: 'A', value: 'hush-hush' }]
@@ -314,14 +363,14 @@ test('a wrong body is 422, and repeats no secret', async () => {
     ...GITHUB,
     source: 'ftp',
     secrets: [{ name: 'A', value: 5 }, { value: 'hush-hush' }],
-    source_config: { ...GITHUB.source_config, resource_spec: { cpu: 9, min_scale: -1, labels: { a: 1 } } },
+    source_config: { ...GITHUB.source_config, resource_spec: { cpu: 9, min_scale: 'one', labels: { a: 1 } } },
   })
   expect(wrong.status).toBe(422)
   expect(
     wrong.body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => [type, loc.join('.')]),
   ).toEqual([
     ['literal_error', 'body.source'],
-    ['greater_than_equal', 'body.source_config.resource_spec.min_scale'],
+    ['int_parsing', 'body.source_config.resource_spec.min_scale'],
     ['less_than_equal', 'body.source_config.resource_spec.cpu'],
     ['string_type', 'body.source_config.resource_spec.labels.a'],
     ['string_type', 'body.secrets.0.value'],

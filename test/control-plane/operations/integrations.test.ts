@@ -16,8 +16,8 @@ const repository = {
 
 /** An integration that is Ann's. */
 const integrations: GitIntegrations = {
-  list: async (owner) => (owner === 'ann' ? [{ id: ID, installation_id: 1, name: 'Ann' }] : []),
-  repositories: async (owner, id) => (owner === 'ann' && id === ID ? [repository] : undefined),
+  list: async (owner) => (owner === '[id]ann' ? [{ id: ID, installation_id: 1, name: 'Ann' }] : []),
+  repositories: async (owner, id) => (owner === '[id]ann' && id === ID ? [repository] : undefined),
 }
 
 describe.each(['/v1/integrations/github', '/v1/integrations/forge/github'])('%s', (base) => {

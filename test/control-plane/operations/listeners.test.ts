@@ -43,6 +43,15 @@ test('a listener is created, read, changed and deleted', async () => {
   expect((await add(served, 'cluster')).status).toBe(201)
 })
 
+test('a listener may be created with its version', async () => {
+  const served = serve()
+  const body = { compute_type: 'k8s', compute_id: 'one', compute_config: {}, version: '0.2.1' }
+  expect(await served.ask('POST', '/v2/listeners', body)).toMatchObject({
+    status: 201,
+    body: { version: '0.2.1' },
+  })
+})
+
 test('a compute_id is taken once in a workspace', async () => {
   const served = serve()
   await add(served, 'cluster')

@@ -183,13 +183,35 @@ describe('fixed fields', () => {
     ).toEqual({ k8s_namespace: 'a' })
   })
 
-  test('the source cannot change', async () => {
+  test('the source of a deployment stays, whatever that of a revision is', async () => {
     const served = serve()
     const { id } = await created(served)
-    expect(await patch(served, id, { revision_source: 'internal_source' })).toMatchObject({
+    const from = (revision_source: string, path?: string) =>
+      patch(served, id, { revision_source, source_revision_config: { source_tarball_path: path } })
+    expect(await from('internal_source')).toMatchObject({
       status: 400,
-      body: { detail: "'revision_source' must be 'github', the source of the deployment." },
+      body: { detail: expect.stringContaining('There is nothing to deploy yet') },
     })
+    expect((await from('external_docker')).body.detail).toMatchObject([
+      { type: 'literal_error', loc: ['body', 'revision_source'] },
+    ])
+
+    const { body: upload } = await served.ask('POST', `/v2/deployments/${id}/upload-url`)
+    await served.ask('PUT', upload.upload_url, 'a tar.gz')
+    const patched = await from('internal_source', upload.object_path)
+    expect(patched).toMatchObject({ status: 200, body: { source: 'github' } })
+    const newest = async () =>
+      (await served.ask('GET', `/v2/deployments/${id}/revisions?limit=1`)).body.resources[0]
+    const uploaded = await newest()
+    expect(uploaded).toMatchObject({
+      source: 'internal_source',
+      source_revision_config: { source_tarball_path: upload.object_path },
+    })
+    // The next one is of the deployment's own source again, and a redeploy of that of its revision.
+    expect((await patch(served, id, { source_revision_config: { repo_ref: 'next' } })).status).toBe(200)
+    expect(await newest()).toMatchObject({ source: 'github', revision_number: 3 })
+    await served.ask('POST', `/v2/deployments/${id}/revisions/${uploaded.id}/redeploy`)
+    expect(await newest()).toMatchObject({ source: 'internal_source', revision_number: 4 })
   })
 })
 

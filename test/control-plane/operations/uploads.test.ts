@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
-import { DeployError } from '../../../src/control-plane/deployers/errors.ts'
 import { scriptedDeployer } from '../support/scripted-deployer.ts'
-import { type Answer, created, HOST, type Served, SOURCE, serve, uploadsInto } from '../support/served.ts'
+import { type Answer, created, DOCKER, HOST, type Served, SOURCE, serve } from '../support/served.ts'
 
 const ANY = '5f0c7d0e-1c2f-4a5b-8c9d-0123456789ab'
 
@@ -43,7 +42,7 @@ test('what was uploaded can be deployed, without an API key for the upload', asy
     'content-length': '8',
   })
   expect(uploaded).toMatchObject({ status: 200, body: undefined })
-  expect(new TextDecoder().decode(served.uploads.get(body.object_path))).toBe('a tar.gz')
+  expect(await served.uploaded(body.object_path)).toBe('a tar.gz')
   const patched = await served.ask(
     'PATCH',
     `/v2/deployments/${id}`,
@@ -71,6 +70,7 @@ test('the URL has the host and the prefix that the client has called', async () 
   ): Promise<Answer['body']> => {
     const request = new Request(`http://127.0.0.1:1${path}`, {
       method,
+      headers: { 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     return (await served.fetch(request, context)).json()
@@ -97,7 +97,6 @@ describe('a source_tarball_path', () => {
     const served = serve()
     const { id, url, path } = await prepared(served)
     await put(served, url, 'x')
-    served.uploads.set(path.replace(/uploads\/[^/]+/, `uploads/${ANY}`), new Uint8Array(1))
     const answer = await served.ask('PATCH', `/v2/deployments/${id}`, {
       source_revision_config: { source_tarball_path: change(path) },
     })
@@ -131,13 +130,13 @@ describe('a signature', () => {
     ['that is empty', (url: string) => url.replace(/signature=.*/, 'signature=')],
   ])('%s is refused', async (_, change) => {
     const served = serve()
-    const { url } = await prepared(served)
+    const { url, path } = await prepared(served)
     const response = await put(served, change(url), 'x')
     expect([response.status, await response.json()]).toEqual([
       403,
       { detail: 'The signature of the upload URL is wrong.' },
     ])
-    expect(served.uploads.size).toBe(0)
+    expect(await served.uploaded(path)).toBeUndefined()
   })
 
   test('expires after 15 minutes', async () => {
@@ -181,12 +180,12 @@ describe('the size of an upload', () => {
     ['none', undefined, {}, 400, 'fewer than 2 bytes'],
   ])('%s is held against the range of the client', async (_, body, headers, status, detail) => {
     const served = serve()
-    const { url } = await prepared(served)
+    const { url, path } = await prepared(served)
     const given = typeof body === 'function' ? body() : body
     const response = await put(served, url, given, { 'x-goog-content-length-range': '2,10', ...headers })
     expect(response.status).toBe(status)
     expect((await response.json()).detail).toContain(detail)
-    expect(served.uploads.size).toBe(0)
+    expect(await served.uploaded(path)).toBeUndefined()
   })
 
   test('can be all that the range allows', async () => {
@@ -194,7 +193,7 @@ describe('the size of an upload', () => {
     const { url, path } = await prepared(served)
     const response = await put(served, url, stream(4, 6), { 'x-goog-content-length-range': '2,10' })
     expect(response.status).toBe(200)
-    expect(served.uploads.get(path)).toHaveLength(10)
+    expect(await served.uploaded(path)).toHaveLength(10)
   })
 
   test('is at most 200 MB, whatever the range is, and no more is read', async () => {
@@ -213,14 +212,7 @@ describe('the size of an upload', () => {
       },
       { highWaterMark: 0 },
     )
-    const discarding = {
-      has: async () => false,
-      put: async (_: string, body: ReadableStream<Uint8Array>) =>
-        void (await body.pipeTo(new WritableStream())),
-    }
-    const other = serve({ deployer: { ...scriptedDeployer(), uploads: discarding } })
-    const { url: upload } = await prepared(other)
-    const response = await put(other, upload, endless, range)
+    const response = await put(served, url, endless, range)
     expect(response.status).toBe(413)
     expect((await response.json()).detail).toBe('The upload is larger than 209715200 bytes.')
     expect(read).toBeLessThan(210)
@@ -235,7 +227,7 @@ describe('the size of an upload', () => {
   })
 })
 
-test('an upload that breaks off is 400, and one that cannot be kept says why', async () => {
+test('an upload that breaks off is 400', async () => {
   const served = serve()
   const { url } = await prepared(served)
   const broken = new ReadableStream<Uint8Array>({
@@ -247,19 +239,11 @@ test('an upload that breaks off is 400, and one that cannot be kept says why', a
     { detail: 'The upload ended before it was complete.' },
   ])
   expect(served.errors).toEqual([])
-
-  const full = {
-    ...uploadsInto(new Map()),
-    put: async () => Promise.reject(new DeployError('There is no room for it.')),
-  }
-  const other = serve({ deployer: { ...scriptedDeployer(), uploads: full } })
-  const refused = await put(other, (await prepared(other)).url, 'x')
-  expect([refused.status, await refused.json()]).toEqual([400, { detail: 'There is no room for it.' }])
 })
 
 test('there are no upload URLs for other sources, and none without a place for uploads', async () => {
   const served = serve()
-  const { id } = await created(served)
+  const { id } = await created(served, DOCKER)
   expect(await served.ask('POST', `/v2/deployments/${id}/upload-url`)).toMatchObject({
     status: 400,
     body: { detail: "Upload URLs are only available for 'internal_source' source deployments." },
@@ -295,5 +279,152 @@ describe('a push token', () => {
     const without = await served.ask('POST', `/v2/deployments/${empty}/push-token`)
     expect(without.status).toBe(400)
     expect(without.body.detail).toContain('no registry')
+  })
+})
+
+describe('what is kept of uploads', () => {
+  const MIB = 1024 * 1024
+  const lengthOf = (body: string) => ({ 'content-length': String(body.length) })
+  const patch = ({ ask }: Served, id: string, source_tarball_path: string) =>
+    ask('PATCH', `/v2/deployments/${id}`, { source_revision_config: { source_tarball_path } })
+  /** One more upload to a deployment. */
+  async function more(served: Served, id: string, body: string = 'x') {
+    const { body: upload } = await served.ask('POST', `/v2/deployments/${id}/upload-url`)
+    const response = await put(served, upload.upload_url, body, lengthOf(body))
+    const { detail } = response.status === 200 ? { detail: undefined } : await response.json()
+    return {
+      path: upload.object_path as string,
+      url: upload.upload_url as string,
+      status: response.status,
+      detail,
+    }
+  }
+  const there = async (served: Served, ...paths: readonly string[]) =>
+    (await Promise.all(paths.map(served.uploaded))).map((text) => text !== undefined)
+
+  test('another PUT replaces an upload until a revision was made of it', async () => {
+    const served = serve()
+    const { id, url, path } = await prepared(served)
+    expect((await put(served, url, 'first')).status).toBe(200)
+    expect((await put(served, url, 'second')).status).toBe(200)
+    expect(await served.uploaded(path)).toBe('second')
+    expect((await patch(served, id, path)).status).toBe(200)
+    const refused = await put(served, url, 'third')
+    expect([refused.status, (await refused.json()).detail]).toEqual([
+      409,
+      'A revision was made of this upload. Ask for a new upload URL.',
+    ])
+    expect(await served.uploaded(path)).toBe('second')
+    // A client that was not answered patches again.
+    expect((await patch(served, id, path)).status).toBe(200)
+  })
+
+  test('while something is sent to a URL, nothing else is', async () => {
+    const served = serve()
+    const { url, path } = await prepared(served)
+    let end = () => {}
+    const ended = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const slow = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(new Uint8Array(2 * MIB).fill(97))
+        await ended
+        controller.close()
+      },
+    })
+    const first = put(served, url, slow)
+    await expect.poll(async () => (await put(served, url, 'b')).status).toBe(409)
+    expect(await served.uploaded(path)).toBeUndefined()
+    end()
+    expect((await first).status).toBe(200)
+    expect(await served.uploaded(path)).toBe('a'.repeat(2 * MIB))
+  })
+
+  test('a deployment has so many bytes: the oldest ones that no revision needs make room', async () => {
+    const served = serve({ uploads: { deploymentBytes: 3 * MIB } })
+    const { id } = await created(served, { ...SOURCE, secrets: [] })
+    const one = await more(served, id)
+    await patch(served, id, one.path)
+    const two = await more(served, id)
+    const three = await more(served, id)
+    expect(await there(served, one.path, two.path, three.path)).toEqual([true, true, true])
+    const four = await more(served, id)
+    expect(await there(served, one.path, two.path, three.path, four.path)).toEqual([true, false, true, true])
+    expect(await more(served, id, 'x'.repeat(4 * MIB))).toMatchObject({
+      status: 413,
+      detail: expect.stringContaining('The uploads of this deployment would have more than 3145728 bytes.'),
+    })
+    expect(await served.uploaded(one.path)).toBe('x')
+  })
+
+  test('an owner has so many bytes in all, also where many are sent at once, and others have theirs', async () => {
+    const served = serve({ uploads: { ownerBytes: 4 * MIB } })
+    const ids = await Promise.all(
+      Array.from(
+        { length: 8 },
+        async (_, index) => (await created(served, { ...SOURCE, name: `d${index}`, secrets: [] })).id,
+      ),
+    )
+    const sent = await Promise.all(ids.map((id) => more(served, id)))
+    const kept = sent.filter(({ status }) => status === 200)
+    expect(kept.length).toBeLessThanOrEqual(4)
+    expect((await there(served, ...sent.map(({ path }) => path))).filter(Boolean)).toHaveLength(kept.length)
+    for (const { status, detail } of sent)
+      if (status !== 200)
+        expect([status, detail]).toEqual([413, expect.stringContaining('of your deployments')])
+    const full = new Set<string>(ids.filter((_, index) => sent[index]!.status === 200))
+    const empty = ids.filter((id) => !full.has(id))
+    while (full.size < 4) {
+      const id = empty.pop()!
+      expect((await more(served, id)).status).toBe(200)
+      full.add(id)
+    }
+    expect((await more(served, empty[0]!)).status).toBe(413)
+    const bob = { 'x-caller': 'bob' }
+    const other = await served.ask('POST', '/v2/deployments', { ...SOURCE, secrets: [] }, bob)
+    const { body } = await served.ask('POST', `/v2/deployments/${other.body.id}/upload-url`, undefined, bob)
+    expect((await put(served, body.upload_url, 'x', lengthOf('x'))).status).toBe(200)
+    // A deployment that is deleted makes room.
+    await served.ask('DELETE', `/v2/deployments/${[...full][0]}`)
+    await served.work()
+    expect((await more(served, empty[0]!)).status).toBe(200)
+  })
+
+  test('a DELETE removes them, and nothing is uploaded any more', async () => {
+    const served = serve()
+    const { id } = await created(served, { ...SOURCE, secrets: [] })
+    const [one, two] = [await more(served, id), await more(served, id)]
+    await patch(served, id, one.path)
+    const { body: late } = await served.ask('POST', `/v2/deployments/${id}/upload-url`)
+    await served.ask('DELETE', `/v2/deployments/${id}`)
+    expect((await put(served, late.upload_url, 'x')).status).toBe(404)
+    await served.work()
+    expect(await there(served, one.path, two.path)).toEqual([false, false])
+    expect((await put(served, late.upload_url, 'x')).status).toBe(404)
+  })
+
+  test('what no revision needs is removed after a day, without anybody asking', async () => {
+    const served = serve()
+    const { id } = await created(served, { ...SOURCE, secrets: [] })
+    const [old, serving, waiting] = [await more(served, id), await more(served, id), await more(served, id)]
+    for (const { path } of [old, serving]) {
+      await patch(served, id, path)
+      await served.work()
+    }
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 23 * 60 * 60_000)
+    try {
+      await served.work()
+      const paths = [old.path, serving.path, waiting.path]
+      expect(await there(served, ...paths)).toEqual([true, true, true])
+      clock.mockReturnValue(Date.now() + 2 * 60 * 60_000)
+      await served.work()
+      expect(await there(served, ...paths)).toEqual([false, true, false])
+      clock.mockReturnValue(Date.now() + 48 * 60 * 60_000)
+      await served.work()
+      expect(await there(served, ...paths)).toEqual([false, true, false])
+    } finally {
+      clock.mockRestore()
+    }
   })
 })

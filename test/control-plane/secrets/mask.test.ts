@@ -80,7 +80,7 @@ test('long hostile lines take no time worth a word', () => {
     'aaaaaaaaab',
     ...Array.from({ length: 100 }, (_, i) => `secret value number ${i}`),
   ])
-  const started = performance.now()
+  const before = process.cpuUsage()
   mask('a'.repeat(1_000_000))
-  expect(performance.now() - started).toBeLessThan(5_000)
+  expect(process.cpuUsage(before).user / 1_000).toBeLessThan(5_000)
 })

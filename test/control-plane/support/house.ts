@@ -4,6 +4,7 @@ import type { Logs } from '../../../src/control-plane/logs/logs.ts'
 import { createDeployments } from '../../../src/control-plane/records/create-deployments.ts'
 import type { Deployments, NewRevision } from '../../../src/control-plane/records/deployments.ts'
 import type { DeploymentRecord } from '../../../src/control-plane/records/records.ts'
+import { createUploads } from '../../../src/control-plane/records/uploads/uploads.ts'
 import { createSecretBox, type SecretBox } from '../../../src/control-plane/secrets/secret-box.ts'
 import type { WorkerTimes } from '../../../src/control-plane/worker/context.ts'
 import { createWorker, type Worker } from '../../../src/control-plane/worker/worker.ts'
@@ -25,6 +26,7 @@ export function openHouse(
   deployer: Deployer,
   store: Store = memoryStore(),
   times: Partial<WorkerTimes> = {},
+  instance?: string,
 ): House {
   const errors: unknown[] = []
   const logs = createLogs({ store, onError: (error) => errors.push(error) })
@@ -32,7 +34,9 @@ export function openHouse(
   const worker = createWorker({
     store,
     deployer,
+    instance,
     logs,
+    uploads: createUploads(store, Date.now),
     secrets,
     opsOf: undefined,
     onError: (error) => errors.push(error),

@@ -1,6 +1,9 @@
 import { onTestFinished } from 'vitest'
 import { type ControlPlaneOptions, createControlPlaneHandler } from '../../../src/control-plane/index.ts'
+import { placeOf } from '../../../src/control-plane/records/uploads/place.ts'
+import { createUploads } from '../../../src/control-plane/records/uploads/uploads.ts'
 import type { HandlerContext } from '../../../src/http/index.ts'
+import { memoryStore } from '../../../src/storage/index.ts'
 import { type ScriptedDeployer, scriptedDeployer } from './scripted-deployer.ts'
 import { validator } from './validate.ts'
 
@@ -23,8 +26,8 @@ export interface Served {
     headers?: Readonly<Record<string, string>>,
   ) => Promise<Answer>
   readonly deployer: ScriptedDeployer
-  /** What was uploaded, by path. */
-  readonly uploads: Map<string, Uint8Array>
+  /** What was uploaded to this path. */
+  readonly uploaded: (path: string) => Promise<string | undefined>
   readonly errors: unknown[]
   /** Does all the work that is due. */
   readonly work: () => Promise<unknown>
@@ -37,20 +40,25 @@ export const HOST = 'http://control.test'
 export function serve(options: Partial<ControlPlaneOptions> = {}): Served {
   const errors: unknown[] = []
   const scripted = scriptedDeployer()
-  const uploads = new Map<string, Uint8Array>()
+  const { store = memoryStore() } = options
   const plane = createControlPlaneHandler({
     worker: false,
     authenticate: async (request) => ({ id: request.headers.get('x-caller') ?? 'ann' }),
     onError: (error) => errors.push(error),
-    deployer: { ...scripted, uploads: uploadsInto(uploads) },
+    deployer: { ...scripted, takesUploads: true },
     ...options,
+    store,
   })
   onTestFinished(() => plane.close())
   let validate: ReturnType<typeof validator> | undefined
   return {
     fetch: plane.fetch,
     deployer: scripted,
-    uploads,
+    async uploaded(path) {
+      const place = placeOf(path, path.split('/')[1]!)
+      const body = place && (await createUploads(store, Date.now).open(place))
+      return body && new Response(body).text()
+    },
     errors,
     work: plane.reconcile,
     close: plane.close,
@@ -70,15 +78,6 @@ export function serve(options: Partial<ControlPlaneOptions> = {}): Served {
     },
   }
 }
-
-export const uploadsInto = (files: Map<string, Uint8Array>) => ({
-  has: async (path: string) => files.has(path),
-  async put(path: string, body: ReadableStream<Uint8Array>, maxBytes: number) {
-    const bytes = new Uint8Array(await new Response(body).arrayBuffer())
-    if (bytes.length > maxBytes) throw new Error('More than was allowed.')
-    files.set(path, bytes)
-  },
-})
 
 export const GITHUB = {
   name: 'one',

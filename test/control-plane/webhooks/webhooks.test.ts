@@ -39,12 +39,12 @@ async function receiver(answer: (message: Message) => number = () => 204) {
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
-function open(store: Store, webhooks: readonly WebhookOptions[]) {
+function open(store: Store, webhooks: readonly WebhookOptions[], { allowLoopback = true } = {}) {
   const reported: unknown[] = []
   const told = createWebhooks({
     store,
     webhooks,
-    allowLoopback: true,
+    allowLoopback,
     times: TIMES,
     onError: (error) => reported.push(error),
   })
@@ -53,7 +53,7 @@ function open(store: Store, webhooks: readonly WebhookOptions[]) {
 }
 
 const until = (count: number, { messages }: { readonly messages: readonly Message[] }) =>
-  eventually(() => messages.length >= count, { timeoutMs: 15_000, what: `Message ${count}` })
+  eventually(() => messages.length >= count, { timeoutMs: 30_000, what: `Message ${count}` })
 
 const types = ({ messages }: { readonly messages: readonly Message[] }) =>
   messages.map(({ told }) => told.type)
@@ -156,9 +156,21 @@ test('each receiver is told what it wants, and one that refuses does not stop th
   expect(types(some)).toEqual(['deployment.revision.deployed'])
   expect(types(strict)).toEqual(['deployment.revision.creating', 'deployment.revision.deployed'])
   expect(refused).toBe(1)
-  expect(reported).toMatchObject([{ code: 'webhook_refused', cause: { code: 'rejected' } }])
+  expect(reported).toMatchObject([{ code: 'delivery_refused', cause: { code: 'rejected' } }])
   // Nothing is left to be told.
   await eventually(async () => (await store.list('webhook_events')).docs.length === 0)
+})
+
+test('a receiver in a network that is allowed is told, and no other one is taken', async () => {
+  const store = (await STORES[0]!.create())()
+  const inside = await receiver()
+  const { context } = open(store, [{ url: inside.url, secret: newSecret(), allow: ['127.0.0.0/8'] }], {
+    allowLoopback: false,
+  })
+  await context.deployments.create(newDeployment(), newRevision())
+  await until(1, inside)
+  const elsewhere = { url: 'http://10.0.0.1/', secret: newSecret(), allow: ['10.1.0.0/16'] }
+  expect(() => open(store, [elsewhere])).toThrow(/^webhooks\[0\]\.url: The URL does not lead/)
 })
 
 test('a message has a signature for each secret', async () => {

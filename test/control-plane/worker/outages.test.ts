@@ -70,8 +70,7 @@ describe.each([
       const all = await requests.listRevisions(deployment, undefined, { limit: 10, offset: 0 })
       return [deployment.pending.length, deployment.retiring.length, ...all.map(({ status }) => status)]
     }
-    const settle = (...statuses: string[]) =>
-      expect.poll(ends, { timeout: 8_000 }).toEqual([0, 0, ...statuses])
+    const settle = (...statuses: string[]) => expect.poll(ends).toEqual([0, 0, ...statuses])
     const add = () => requests.update(id, (deployment) => ({ deployment, revision: REVISION }))
 
     await settle('DEPLOYED')
@@ -126,7 +125,7 @@ test('an outage that is shorter than a lease costs no build', async () => {
     }, 200)
   }
   const { id } = await house.deployments.create(newDeployment(), REVISION)
-  await expect.poll(() => [...deployer.serving.keys()], { timeout: 3_000 }).toEqual([id])
+  await expect.poll(() => [...deployer.serving.keys()]).toEqual([id])
   expect(deployer.calls.filter((call) => call.startsWith('build'))).toHaveLength(1)
 })
 
@@ -245,9 +244,7 @@ describe('a worker that closes', () => {
       deployer.script[phase] = () => new Promise(() => {})
       house.worker.wake()
       await expect.poll(() => [...deployer.underWay].map((call) => call.split(' ')[0])).toEqual([phase])
-      const startedAt = Date.now()
       await house.worker.close()
-      expect(Date.now() - startedAt).toBeLessThan(1_000)
     },
   )
 })

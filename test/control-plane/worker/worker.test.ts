@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { DeployError } from '../../../src/control-plane/deployers/errors.ts'
+import { createLogs } from '../../../src/control-plane/logs/create-logs.ts'
 import type { LogPlace } from '../../../src/control-plane/logs/logs.ts'
 import { createDeployments } from '../../../src/control-plane/records/create-deployments.ts'
 import { partitionOf } from '../../../src/control-plane/records/stored.ts'
@@ -62,6 +63,24 @@ test('a revision passes through all statuses in order, and its server serves', a
   expect(deployer.serving.get(id)).toBe(revision?.id)
   const built = { type: 'build', deploymentId: id, revisionId: revision!.id } as const
   expect(await linesOf(house, built)).toEqual(['INFO prepares with ***', 'INFO builds'])
+})
+
+test('who sees that a build is over finds all its lines, on any instance', async () => {
+  const deployer = scriptedDeployer()
+  const store = memoryStore()
+  const house = open(deployer, store)
+  const other = createLogs({ store })
+  let lines: string[] | undefined
+  deployer.script.deploy = async (revisionId) => {
+    const place = { type: 'build', deploymentId: given.id, revisionId } as const
+    const page = await other.read(place, { order: 'asc', limit: 10 })
+    lines = page.lines.map(({ message }) => message)
+  }
+  const given = newDeployment()
+  const { id } = await house.deployments.create(given, REVISION)
+  await expect.poll(() => statusOf(house, id)).toBe('DEPLOYED')
+  expect(lines).toEqual(['prepares with ', 'builds'])
+  await other.close()
 })
 
 test('a deployment without a revision becomes ready', async () => {
@@ -338,4 +357,78 @@ test('a server whose deployment another process has taken is stopped here', asyn
     })
     .toBe(0)
   await one.worker.close()
+})
+
+test('after a restart servers come back a few at a time, and until then their revisions say so at addresses that are held', async () => {
+  const store = memoryStore()
+  const first = open(scriptedDeployer({ isHost: true }), store)
+  const ids = await Promise.all(
+    Array.from(
+      { length: 7 },
+      async (_, index) => (await first.deployments.create(newDeployment(`d${index}`), REVISION)).id,
+    ),
+  )
+  await expect
+    .poll(async () => Promise.all(ids.map((id) => statusOf(first, id))))
+    .toEqual(ids.map(() => 'DEPLOYED'))
+  await first.worker.close()
+
+  const scripted = scriptedDeployer({ isHost: true })
+  const held = new Set<string>()
+  const waiting: (() => void)[] = []
+  let most = 0
+  const recovering = () => [...scripted.underWay].filter((call) => call.startsWith('recover')).length
+  scripted.script.recover = async () => {
+    most = Math.max(most, recovering())
+    await new Promise<void>((resolve) => waiting.push(resolve))
+  }
+  const second = open(
+    {
+      ...scripted,
+      async standBy({ deploymentId }, running) {
+        held.add(deploymentId)
+        return running
+      },
+    },
+    store,
+  )
+  second.worker.start()
+  const states = () =>
+    Promise.all(
+      ids.map(async (id) => {
+        const { revision } = await revisionOf(second, id)
+        return [revision?.status, revision?.history.at(-1)?.reason]
+      }),
+    )
+  await expect.poll(states).toEqual(ids.map(() => ['UNKNOWN', 'Its server is being started again.']))
+  await expect.poll(() => held.size).toBe(ids.length)
+  await expect
+    .poll(async () => {
+      for (const goOn of waiting.splice(0)) goOn()
+      return (await states()).map(([status]) => status)
+    })
+    .toEqual(ids.map(() => 'DEPLOYED'))
+  expect(most).toBe(2)
+})
+
+test('an instance takes back at its start what its lost process held, and nobody else does', async () => {
+  const store = memoryStore()
+  const lost = mortalStore(store)
+  const times = { leaseMs: 60_000 }
+  const first = openHouse(scriptedDeployer({ isHost: true }), lost.store, times, 'one')
+  const { id } = await first.deployments.create(newDeployment(), REVISION)
+  await expect.poll(() => statusOf(first, id)).toBe('DEPLOYED')
+  lost.die()
+  await lost.idle()
+
+  const stranger = scriptedDeployer({ isHost: true })
+  const other = open(stranger, store, times, 'two')
+  await other.worker.reconcile()
+  expect(stranger.calls).toEqual([])
+  const again = scriptedDeployer({ isHost: true })
+  const second = open(again, store, times, 'one')
+  await second.worker.reconcile()
+  expect(again.calls.map((call) => call.split(' ')[0])).toEqual(['recover'])
+  expect(await statusOf(second, id)).toBe('DEPLOYED')
+  await first.worker.close()
 })

@@ -54,8 +54,8 @@ test.each(['sse', 'websocket'] as const)(
     release()
     const answer = 'one two three four'
     const whole = { loading: false, messages: ['one', 'two', 'four'].flatMap((text) => [text, answer]) }
-    await expect.poll(page.shown, { timeout: 10_000 }).toEqual(whole)
-    await expect.poll(second.shown, { timeout: 10_000 }).toEqual(whole)
+    await expect.poll(page.shown).toEqual(whole)
+    await expect.poll(second.shown).toEqual(whole)
     await expect.poll(() => [...page.queue(), ...second.queue()]).toEqual([])
     expect(await statuses()).toEqual(['interrupted', 'success', 'success', 'success'])
   },

@@ -12,8 +12,8 @@ describe('memoryCheckpointer', () => {
   }
 })
 
-// LangGraph's own saver orders by namespace first, and its serializer assigns a key named __proto__.
-const KNOWN = ['checkpointer.list.order', 'checkpointer.values.prototype-key']
+// LangGraph's own saver orders by namespace first, then by id. Its serializer assigns a key named __proto__.
+const KNOWN = ['checkpointer.list.order', 'checkpointer.list.clocks', 'checkpointer.values.prototype-key']
 
 describe("LangGraph's MemorySaver", () => {
   const create = () => ({ checkpointer: new MemorySaver() as unknown as Checkpointer })

@@ -12,7 +12,7 @@ const append = (text: string, token = 1): Op => ({
   events: [{ topic: 't', data: new TextEncoder().encode(text) }],
 })
 const put = (id: string, index = {}): Op => ({ op: 'put', collection: 'c', id, value: id, index })
-const later = { timeout: 10_000, interval: 20 }
+const later = { timeout: 30_000, interval: 20 }
 
 /** Strings that Postgres does not take, or cannot index, as they are; and some it can. */
 const ODD = [
@@ -246,16 +246,13 @@ describe.runIf(hasPostgres())('postgresStorage', async () => {
   test('lists a long history page by page, filtered by metadata or not', async () => {
     const { checkpointer } = open()
     const ids = Array.from({ length: 450 }, (_, i) => String(i).padStart(4, '0'))
-    await Promise.all(
-      ids.map((id, step) =>
-        checkpointer.put(
-          { configurable: { thread_id: 't' } },
-          { v: 4, id, ts: '', channel_values: {}, channel_versions: {}, versions_seen: {} },
-          { source: step % 100 === 7 ? 'update' : 'loop', step, parents: {} },
-          {},
-        ),
-      ),
-    )
+    for (const [step, id] of ids.entries())
+      await checkpointer.put(
+        { configurable: { thread_id: 't' } },
+        { v: 4, id, ts: '', channel_values: {}, channel_versions: {}, versions_seen: {} },
+        { source: step % 100 === 7 ? 'update' : 'loop', step, parents: {} },
+        {},
+      )
     const list = async (options: Parameters<typeof checkpointer.list>[1]) => {
       const found: string[] = []
       for await (const { checkpoint } of checkpointer.list({ configurable: { thread_id: 't' } }, options)) {

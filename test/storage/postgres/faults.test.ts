@@ -14,7 +14,7 @@ const append = (text: string): Op => ({
 })
 const take = (token: number): Op => ({ op: 'claim', owner: 'o', token, ttlMs: 600_000 })
 const CRASHES = Number(process.env.CRASHES ?? 2)
-const later = { timeout: 10_000, interval: 20 }
+const later = { timeout: 30_000, interval: 20 }
 
 /** The typed error that a call must reject with. */
 const unavailable = async (work: Promise<unknown>): Promise<UnavailableError> => {

@@ -34,7 +34,7 @@ describe.runIf(hasPostgres())('the setup of postgresStorage', async () => {
           for (const each of children) each.send(schema)
           expect((await Promise.all(answers)).map(([answer]) => answer)).toEqual(['done', 'done'])
           const { rows } = await pool.query(`SELECT version FROM ${schema}.agentwire_schema_version`)
-          expect(rows).toEqual([{ version: 2 }])
+          expect(rows).toEqual([{ version: migrations.length }])
           expect((await postgresStorage({ pool, schema }).store.list('c')).docs.length).toBe(2)
         }
       } finally {
@@ -49,18 +49,12 @@ describe.runIf(hasPostgres())('the setup of postgresStorage', async () => {
     await pool.query('CREATE SCHEMA first')
     await pool.query(migrations[0]!(names))
     await pool.query('CREATE TABLE first.agentwire_schema_version AS SELECT 1 AS version')
-    const put = [
-      {
-        op: 'put',
-        collection: 'c',
-        id: 'd',
-        names: null,
-        value: '1',
-        fields: '{"a":1}',
-        entries: [['a', '1', '']],
-      },
-    ]
-    await pool.query(`SELECT first.agentwire_commit('p', NULL, '[]', $1, NULL)`, [JSON.stringify(put)])
+    await pool.query(`INSERT INTO first.agentwire_partitions VALUES ('p', NULL, 0, 1, 0, 0, 1)`)
+    await pool.query(`INSERT INTO first.agentwire_documents (partition, collection, id, version, value, fields)
+      VALUES ('p', 'c', 'd', 1, '1', '{"a":1}')`)
+    await pool.query(
+      `INSERT INTO first.agentwire_fields SELECT key, 'a', 1, '', 'p', 'c', 'd' FROM first.agentwire_documents`,
+    )
     const { store } = postgresStorage({ pool, schema: 'first' })
     expect(await store.count('c', 'a')).toBe(1)
     await store.commit('p', { ops: [{ op: 'put', collection: 'c', id: 'e', value: 1, index: { a: 2 } }] })

@@ -23,7 +23,7 @@ const put = (id: string, index: Record<string, string | number> = {}, ttlMs?: nu
   ...(ttlMs !== undefined && { ttlMs }),
 })
 const take = (token: number, ttlMs = 600_000): Op => ({ op: 'claim', owner: 'o', token, ttlMs })
-const later = { timeout: 10_000, interval: 10 }
+const later = { timeout: 30_000, interval: 10 }
 
 describe.runIf(hasRedis())('redisStorage', async () => {
   const server = await startRedis()
@@ -90,6 +90,44 @@ describe.runIf(hasRedis())('redisStorage', async () => {
         await admin.zcard('agentwire:{directory}:leases'),
       ]).toEqual([1, 1, 0, 1])
     }, later)
+  })
+
+  test('a claim that is refused leaves no lease in the directory, unless another process entered the same one', async () => {
+    const { store } = open()
+    const leases = 'agentwire:{directory}:leases'
+    const claim = (token: number, seq = 9) =>
+      store.commit('p', { guards: [{ guard: 'head', seq }], ops: [take(token)] })
+    await expect(claim(5)).rejects.toThrow(/ends at 0/)
+    await vi.waitFor(async () => expect(await admin.zcard(leases)).toBe(0), later)
+    await claim(6, 0)
+    await expect(claim(6)).rejects.toThrow(/ends at 0/)
+    await admin.zadd(leases, 1, 'p\x007')
+    await expect(claim(7)).rejects.toThrow(/ends at 0/)
+    await expect(claim(8)).rejects.toThrow(/ends at 0/)
+    await vi.waitFor(async () => {
+      expect((await admin.zrange(leases, '0', '-1')).sort()).toEqual(['p\x006', 'p\x007'])
+    }, later)
+    // Nobody can take a lease with a token before one that was given out.
+    await store.commit('p', { ops: [take(9)] })
+    await admin.zadd(leases, 1, 'p\x007')
+    await store.expired()
+    expect(await admin.zscore(leases, 'p\x007')).toBeNull()
+  })
+
+  test('the first checkpoints of a thread, written at once, register it once', async () => {
+    const { checkpointer } = open()
+    const put = (id: string) =>
+      checkpointer.put(
+        { configurable: { thread_id: 't' } },
+        { v: 4, id, ts: '', channel_values: {}, channel_versions: {}, versions_seen: {} },
+        { source: 'loop', step: 1, parents: {} },
+        {},
+      )
+    await Promise.all(['1', '2', '3'].map(put))
+    const threads = 'agentwire:{directory}:threads'
+    await vi.waitFor(async () => expect(await admin.zcard(threads)).toBe(1), later)
+    await checkpointer.deleteThread('t')
+    expect(await admin.zcard(threads)).toBe(0)
   })
 
   test('directory entries of commits that were never done are ignored, and removed when they are old', async () => {

@@ -16,7 +16,7 @@ const append = (text: string, token = 1): Op => ({
 })
 const put = (id: string, value: string): Op => ({ op: 'put', collection: 'c', id, value, index: { id } })
 const take = (token: number): Op => ({ op: 'claim', owner: 'o', token, ttlMs: 600_000 })
-const later = { timeout: 10_000, interval: 20 }
+const later = { timeout: 30_000, interval: 20 }
 
 /** The typed error that a call must reject with. */
 const unavailable = async (work: Promise<unknown>): Promise<UnavailableError> => {

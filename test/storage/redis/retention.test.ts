@@ -1,5 +1,5 @@
 import Redis from 'ioredis'
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import type { DurableStorage } from '../../../src/storage/durable.ts'
 import { type RedisStorageOptions, redisStorage } from '../../../src/storage/redis/redis.ts'
 import type { Op, Store } from '../../../src/storage/store/store.ts'
@@ -58,7 +58,7 @@ describe.runIf(hasRedis())('a sweep of redisStorage', async () => {
     const store = open({ maxTotalBytes: 1_000 })
     await store.commit('older', { ops: Array.from({ length: 2_500 }, () => append(10)) })
     const { now } = await store.inspect('older')
-    await vi.waitFor(async () => expect((await store.inspect('older')).now).toBeGreaterThan(now))
+    await expect.poll(async () => (await store.inspect('older')).now).toBeGreaterThan(now)
     await fill(store, 'newer', 9)
     await store.sweep()
     expect([await left(store, 'older'), await left(store, 'newer')]).toEqual([
@@ -71,7 +71,7 @@ describe.runIf(hasRedis())('a sweep of redisStorage', async () => {
     const store = open({ maxThreadBytes: 100, maxTotalBytes: 0, maxAgeMs: 1 })
     await store.commit('p', { ops: [{ op: 'claim', owner: 'o', token: 1, ttlMs: 1 }, append(100, 3)] })
     await fill(store, 'p', 2)
-    await vi.waitFor(async () => expect(await store.expired()).toHaveLength(1))
+    await expect.poll(() => store.expired()).toHaveLength(1)
     await store.sweep()
     expect(await left(store, 'p')).toEqual([1, 5])
     await store.commit('p', { ops: [{ op: 'release', token: 1 }] })
@@ -85,7 +85,7 @@ describe.runIf(hasRedis())('a sweep of redisStorage', async () => {
     await fill(store, 'cleared', 1)
     await fill(store, 'trimmed', 1)
     await store.commit('cleared', { ops: [{ op: 'clear' }] })
-    await vi.waitFor(async () => expect(await admin.zcard(LOGS)).toBe(2))
+    await expect.poll(() => admin.zcard(LOGS)).toBe(2)
     await store.trim('trimmed', { keepLast: 0 })
     await store.sweep()
     expect(await admin.zrange(LOGS, '0', '-1')).toEqual(['kept'])

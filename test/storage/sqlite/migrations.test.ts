@@ -19,7 +19,7 @@ const events = (from: number, to: number) =>
 function fileOfVersion1(): string {
   const path = file()
   const database = new Database(path)
-  database.exec(`${migrations[0]!('agentwire_')}
+  database.exec(`${migrations[0]!('agentwire_', () => false)}
     CREATE TABLE agentwire_schema_version (version INTEGER NOT NULL); INSERT INTO agentwire_schema_version VALUES (1);
     INSERT INTO agentwire_partitions VALUES (1, 'other', 0, 1, 0, 0, 0, NULL, NULL, NULL, 1);
     INSERT INTO agentwire_partitions VALUES (2, 'p', 40, 11, 71, 7, 3, 'o', 7, 99999999999999, 2)`)

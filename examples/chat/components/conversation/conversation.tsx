@@ -10,6 +10,7 @@ import { useAttachments } from '../../lib/use-attachments.ts'
 import { type ChatState, useChat } from '../../lib/use-chat.ts'
 import { useHistories } from '../../lib/use-histories.ts'
 import { useStickToBottom } from '../../lib/use-stick-to-bottom.ts'
+import { useStop } from '../../lib/use-stop.ts'
 import { Approvals } from '../approvals/approvals.tsx'
 import { Composer } from '../composer/composer.tsx'
 import { Queue } from '../composer/queue.tsx'
@@ -52,10 +53,11 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
     }
     void again.current()
   }
-  const latest = useRef({ send, historyOf, show, toast })
-  latest.current = { send, historyOf, show, toast }
+  const sayError = (error: unknown): void => toast({ text: wordsOf(error) })
+  const latest = useRef({ send, historyOf, show, sayError })
+  latest.current = { send, historyOf, show, sayError }
   const actions = useMemo((): TurnActions => {
-    const sayError = (error: unknown): void => latest.current.toast({ text: wordsOf(error) })
+    const sayError = (error: unknown): void => latest.current.sayError(error)
     const edit = (turn: Turn, message: Content): void => {
       latest.current.historyOf(turn).then(({ forkFrom }) => latest.current.send(message, forkFrom), sayError)
     }
@@ -70,6 +72,7 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
     event.preventDefault()
     void attachments.add([...event.dataTransfer.files])
   }
+  const { isRunning, stop } = useStop(chat)
   const isWaiting = chat.interrupts.length > 0
   const isEmpty = turns.current.length === 0 && !chat.isThreadLoading
   return (
@@ -94,7 +97,7 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
             <Turns
               turns={turns.current}
               histories={histories}
-              activity={isWaiting ? 'waiting' : chat.isLoading ? 'running' : 'idle'}
+              activity={isWaiting ? 'waiting' : isRunning ? 'running' : 'idle'}
               actions={actions}
             />
           </ChatProvider>
@@ -116,11 +119,11 @@ export function Conversation({ threadId, onThreadId }: ConversationProps) {
       <Queue chat={chat} />
       <Composer
         isNew={isNew}
-        isRunning={chat.isLoading}
+        isRunning={isRunning}
         isBlocked={isWaiting}
         attachments={attachments}
         onSend={send}
-        onStop={() => void chat.stop()}
+        onStop={() => void stop().catch(sayError)}
       />
     </div>
   )

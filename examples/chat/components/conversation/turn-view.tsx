@@ -92,7 +92,7 @@ function Footer({ turn, history, activity, canChange, actions }: TurnViewProps) 
             {usage.input + usage.output} tokens
           </span>
         )}
-        {history && !isStopped(turn.answer) && <span>{inWords(history.ms)}</span>}
+        {history?.ms !== undefined && !isStopped(turn.answer) && <span>{inWords(history.ms)}</span>}
       </span>
     </footer>
   )

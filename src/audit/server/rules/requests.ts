@@ -1,7 +1,7 @@
 import { equal, hold } from '../../check.ts'
 import { at } from '../events.ts'
 import { rules } from '../rule.ts'
-import type { Scene } from '../scene.ts'
+import type { Scene, Sent } from '../scene.ts'
 
 const { should } = rules({ source: 'https://www.rfc-editor.org/rfc/rfc3986#section-2.4' })
 
@@ -50,6 +50,19 @@ export const requestRules = [
     { source: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.14' },
   ),
   should(
+    'requests.other-origin',
+    'A command that a page of another origin sends as text is refused, and starts no run',
+    async (scene) => {
+      const params = { assistant_id: scene.assistantId, input: scene.input }
+      const headers = { 'content-type': 'text/plain', origin: 'https://elsewhere.example' }
+      await refuses(scene, JSON.stringify({ id: 1, method: 'run.start', params }), headers)
+    },
+    {
+      source:
+        'https://cheatsheetseries.owasp.org/cheatsheets/Cross-Site_Request_Forgery_Prevention_Cheat_Sheet.html',
+    },
+  ),
+  should(
     'requests.errors.quiet',
     'What a server answers to broken requests has no stack trace',
     async ({ thread }) => {
@@ -73,12 +86,14 @@ export const requestRules = [
 ]
 
 /** Checks that a body starts no run, by a refusal or by a connection that is cut, and that the next request is answered. */
-async function refuses({ thread, signal }: Scene, body: string): Promise<void> {
+async function refuses({ thread, signal }: Scene, body: string, headers?: Sent['headers']): Promise<void> {
   const one = thread()
-  const answer = await one.request('POST', '/commands', { body }).catch((error) => {
+  const answer = await one.request('POST', '/commands', { body, headers }).catch((error) => {
     if (signal.aborted) throw error
     return undefined
   })
+  // A server may allow every page, and then says so.
+  if (headers && answer?.headers.has('access-control-allow-origin')) return
   if (answer && answer.status !== 200)
     hold('the status', answer.status >= 400 && answer.status < 500, '4xx', answer.status)
   else if (answer) equal('the answer', at(answer.body, 'type'), 'error')

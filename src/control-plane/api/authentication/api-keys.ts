@@ -1,7 +1,8 @@
 import { toHex } from '../../../bytes.ts'
 import { AgentwireError } from '../../../errors.ts'
 import type { Authenticate } from '../../../http/index.ts'
-import { type Caller, principalOf } from './caller.ts'
+import { checkOptions } from '../../../options.ts'
+import { CALLER, type Caller, principalOf } from './caller.ts'
 
 const encoder = new TextEncoder()
 
@@ -10,6 +11,7 @@ const encoder = new TextEncoder()
  * them. Throws `AgentwireError` `invalid_argument` for an empty key.
  */
 export function apiKeys(keys: Readonly<Record<string, Caller>>): Authenticate {
+  checkOptions('apiKeys', keys, { '*': CALLER })
   if (Object.keys(keys).some((key) => key.trim() === '')) {
     throw new AgentwireError('invalid_argument', 'apiKeys: a key must not be empty.')
   }
@@ -23,7 +25,7 @@ export function apiKeys(keys: Readonly<Record<string, Caller>>): Authenticate {
     return caller ? principalOf(request, caller) : null
   }
   return Object.assign(authenticate, {
-    schemes: { 'API Key': { type: 'apiKey', in: 'header', name: 'X-Api-Key' } } as const,
+    schemes: { ApiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' } } as const,
   })
 }
 

@@ -12,6 +12,6 @@ export function bearer(verify: VerifyToken): Authenticate {
     return caller && principalOf(request, caller)
   }
   return Object.assign(authenticate, {
-    schemes: { 'Bearer Auth': { type: 'http', scheme: 'bearer' } } as const,
+    schemes: { BearerAuth: { type: 'http', scheme: 'bearer' } } as const,
   })
 }

@@ -1,4 +1,5 @@
 import { HttpError, type Principal } from '../../../http/index.ts'
+import type { Table } from '../../../options.ts'
 
 /** Who a key or a token stands for. */
 export interface Caller {
@@ -10,6 +11,8 @@ export interface Caller {
   readonly tenants?: readonly string[] | undefined
   readonly [claim: string]: unknown
 }
+
+export const CALLER: Table = { id: ['required', 'string'], tenant: 'string', tenants: 'list', '*': 'any' }
 
 /** The principal of a request, in the tenant that the request names. Throws `HttpError` 403 where it may not be there. */
 export function principalOf(request: Request, { tenants, ...caller }: Caller): Principal {

@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyOptions, jwtVerify } from 'jose'
 import { AgentwireError } from '../../../errors.ts'
+import { checkOptions, type OptionTable } from '../../../options.ts'
 import { algorithmsOf, type VerifyKey, type WebKey } from './algorithms.ts'
 import type { VerifyToken } from './bearer.ts'
 import type { Caller } from './caller.ts'
@@ -21,11 +22,21 @@ export interface VerifyJwtOptions {
   readonly algorithms?: readonly string[] | undefined
 }
 
+const JWT_OPTIONS: OptionTable<VerifyJwtOptions> = {
+  jwksUrl: 'string',
+  key: 'object',
+  issuer: ['required', 'string', 'list'],
+  audience: ['required', 'string', 'list'],
+  tenantClaim: 'string',
+  algorithms: 'list',
+}
+
 /**
  * Verifies JSON Web Tokens (RFC 7519) for `bearer`. The caller has the id of the claim `sub`, which a token must have, and the other
  * claims. Throws `AgentwireError` `invalid_argument` where there is not exactly one of `jwksUrl` and `key`.
  */
 export function verifyJwt(options: VerifyJwtOptions): VerifyToken {
+  checkOptions('verifyJwt', options, JWT_OPTIONS)
   const { jwksUrl, key, issuer, audience, tenantClaim } = options
   if ((jwksUrl === undefined) === (key === undefined)) {
     throw new AgentwireError('invalid_argument', 'verifyJwt: give either jwksUrl or key.')

@@ -38,6 +38,7 @@ export function createComponents(own: Readonly<Record<string, DocumentSchema>>):
     properties,
     additionalProperties,
     anyOf,
+    requiredWithout: _,
     ...rest
   }: JsonSchema): DocumentSchema => ({
     ...rest,

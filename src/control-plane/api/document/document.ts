@@ -18,7 +18,8 @@ export interface DocumentOperation {
   readonly summary: string
   readonly description?: string
   readonly operationId: string
-  readonly security?: readonly Readonly<Record<string, readonly string[]>>[]
+  /** Empty for what is public. */
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[]
   readonly parameters?: readonly DocumentParameter[]
   readonly requestBody?: { readonly required: boolean; readonly content: Content }
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>
@@ -70,7 +71,7 @@ function describe(spec: OperationSpec, { refer }: Components): DocumentOperation
     summary: spec.summary,
     ...(spec.description && { description: spec.description }),
     operationId: operationIdOf(spec),
-    ...(!spec.isPublic && { security: Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })) }),
+    security: spec.isPublic ? [] : Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [] })),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: body }),
     responses: {
@@ -160,10 +161,11 @@ const DESCRIPTIONS: Readonly<Record<number | string, string>> = {
   default: 'Any other error',
 }
 
+/** Names of components have no spaces (OpenAPI 3.1, §4.8.7). */
 const SECURITY_SCHEMES = {
-  'API Key': { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
-  'Tenant ID': { type: 'apiKey', in: 'header', name: 'X-Tenant-Id' },
-  'Bearer Auth': { type: 'http', scheme: 'bearer' },
+  ApiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+  TenantId: { type: 'apiKey', in: 'header', name: 'X-Tenant-Id' },
+  BearerAuth: { type: 'http', scheme: 'bearer' },
 } as const
 
 const VALIDATION_ERRORS: Readonly<Record<string, DocumentSchema>> = {

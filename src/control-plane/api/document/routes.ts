@@ -16,11 +16,10 @@ export function documentRoutes(operations: readonly Operation[]): readonly Route
   ]
 }
 
-/** Where the API is mounted, if it is not at the root. */
-function serversOf({ pathname }: URL): Pick<OpenApiDocument, 'servers'> {
-  const base = pathname.slice(0, pathname.lastIndexOf(DOCUMENT))
-  return base === '' ? {} : { servers: [{ url: base }] }
-}
+/** Where the API is mounted. */
+const serversOf = ({ pathname }: URL): Pick<OpenApiDocument, 'servers'> => ({
+  servers: [{ url: pathname.slice(0, pathname.lastIndexOf(DOCUMENT)) || '/' }],
+})
 
 function html(document: OpenApiDocument): Response {
   const nonce = crypto.randomUUID()

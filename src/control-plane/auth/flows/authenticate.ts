@@ -1,6 +1,7 @@
 import { refusal } from '../../errors.ts'
 import type { AuthContext } from '../context.ts'
 import { noToken } from '../errors.ts'
+import { inheritTokens } from '../inherit.ts'
 import { providerFor } from '../providers/lookup.ts'
 import type { ConnectionRecord, ProviderRecord, TokenRecord } from '../records.ts'
 import type { AuthCaller, Authenticated, AuthenticateRequest, Token } from '../service.ts'
@@ -19,6 +20,7 @@ export async function authenticate(
 ): Promise<Authenticated> {
   const user = userFor(context, caller, request.user)
   const provider = await providerFor(context, caller.owner, request.provider, request.isPlatform)
+  await inheritTokens(context.store, caller.owner, user)
   const userKey = await userKeyOf(caller.owner, user)
   const partition = userPartition(userKey)
   const { checkOnly, scopes, tokenId, agentId } = request

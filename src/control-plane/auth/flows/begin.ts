@@ -2,6 +2,7 @@ import { uuid7 } from '../../../ids.ts'
 import { refusal } from '../../errors.ts'
 import type { AuthContext } from '../context.ts'
 import { endpointsOf } from '../providers/endpoints.ts'
+import { methodOf } from '../providers/pkce.ts'
 import type { FlowRecord, ProviderRecord } from '../records.ts'
 import type { Authenticated, AuthenticateRequest } from '../service.ts'
 import { FLOWS, put, userPartition } from '../stored.ts'
@@ -78,8 +79,8 @@ export async function beginFlow(
     ...(scopes.length > 0 && { scope: scopes.join(' ') }),
     ...(provider.resource !== null && { resource: provider.resource }),
     ...(verifier !== undefined && {
-      code_challenge: await client.challengeOf(verifier),
-      code_challenge_method: 'S256',
+      code_challenge: methodOf(provider) === 'plain' ? verifier : await client.challengeOf(verifier),
+      code_challenge_method: methodOf(provider),
     }),
   }
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)

@@ -1,3 +1,4 @@
+import type { OptionTable } from '../../../options.ts'
 import type { ClientAuthMethod, ProviderRecord, ProviderType } from '../records.ts'
 import { checkEndpoint } from './endpoints.ts'
 
@@ -21,6 +22,21 @@ export interface PlatformProvider {
   readonly tokenEndpointAuthMethod?: ClientAuthMethod | undefined
   /** Further parameters of the authorization request, such as `{ access_type: 'offline' }`. */
   readonly authorizationParams?: Readonly<Record<string, string>> | undefined
+}
+
+export const PLATFORM_PROVIDER: OptionTable<PlatformProvider> = {
+  providerId: ['required', 'string'],
+  name: ['required', 'string'],
+  clientId: ['required', 'string'],
+  clientSecret: 'string',
+  authUrl: ['required', 'string'],
+  tokenUrl: ['required', 'string'],
+  revocationUrl: 'string',
+  issuer: 'string',
+  usesPkce: 'boolean',
+  providerType: 'string',
+  tokenEndpointAuthMethod: 'string',
+  authorizationParams: 'object',
 }
 
 /** The key is the same on every instance, so that tokens find their provider. */

@@ -1,8 +1,10 @@
+import { checkOptions } from '../../../options.ts'
 import type { Json } from '../../../storage/index.ts'
 import type { DeployContext, Deployer, DeploymentContext, PhaseContext, Running } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
-import type { CommandDeployerOptions, CommandPhase } from './options.ts'
+import { COMMAND_DEPLOYER_OPTIONS, type CommandDeployerOptions, type CommandPhase } from './options.ts'
 import { createRunner } from './run-phase.ts'
+import { withUpload } from './upload.ts'
 
 export type { Deployer } from '../deployer.ts'
 export { DeployError } from '../errors.ts'
@@ -13,6 +15,7 @@ export type { CommandDeployerOptions, CommandPhase, Program } from './options.ts
  * it does and comes to in lines of JSON on its stdout (docs/control-plane.md). Whatever can be driven from a program can be deployed to.
  */
 export function commandDeployer(options: CommandDeployerOptions): Deployer {
+  checkOptions('commandDeployer', options, COMMAND_DEPLOYER_OPTIONS)
   const { prepare, build, promote, sources = ['github', 'external_docker'] } = options
   const run = createRunner(options)
 
@@ -23,7 +26,8 @@ export function commandDeployer(options: CommandDeployerOptions): Deployer {
         : `This control plane takes the sources ${sources.map((one) => `"${one}"`).join(', ')}, not "${source}".`,
     ...(prepare && {
       async prepare(context) {
-        const result = await run(prepare, context, { phase: 'prepare', ...revisionOf(context) })
+        const told = { phase: 'prepare', ...revisionOf(context) } as const
+        const result = await withUpload(context, (upload) => run(prepare, context, { ...told, ...upload }))
         const { prepared = null, repo_commit_sha } = objectOf('prepare', result ?? {})
         if (repo_commit_sha !== undefined && typeof repo_commit_sha !== 'string')
           throw malformed('prepare', 'its "repo_commit_sha" is not a string')
@@ -32,12 +36,16 @@ export function commandDeployer(options: CommandDeployerOptions): Deployer {
     }),
     ...(build && {
       async build(context) {
-        const { prepared } = context
-        return (await run(build, context, { phase: 'build', ...revisionOf(context), prepared })) ?? null
+        const told = { phase: 'build', ...revisionOf(context), prepared: context.prepared } as const
+        if (prepare) return (await run(build, context, told)) ?? null
+        return (await withUpload(context, (upload) => run(build, context, { ...told, ...upload }))) ?? null
       },
     }),
-    deploy: async (context) =>
-      runningOf('deploy', await run(options.deploy, context, { phase: 'deploy', ...deployOf(context) })),
+    async deploy(context) {
+      const told = { phase: 'deploy', ...deployOf(context) } as const
+      const deploy = (upload: object) => run(options.deploy, context, { ...told, ...upload })
+      return runningOf('deploy', await (prepare || build ? deploy({}) : withUpload(context, deploy)))
+    },
     ...(promote && {
       async promote(context, running) {
         const told = { phase: 'promote', ...deployOf(context), running } as const
@@ -51,7 +59,7 @@ export function commandDeployer(options: CommandDeployerOptions): Deployer {
     async destroy(context) {
       await run(options.destroy, context, { phase: 'destroy', ...deploymentOf(context) })
     },
-    ...(options.uploads && { uploads: options.uploads }),
+    takesUploads: sources.includes('internal_source'),
   }
 }
 

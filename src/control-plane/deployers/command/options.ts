@@ -1,5 +1,5 @@
+import type { OptionTable } from '../../../options.ts'
 import type { Source } from '../../records/records.ts'
-import type { UploadStore } from '../deployer.ts'
 
 /** A program and its arguments. No shell reads them. */
 export type Program = readonly [program: string, ...args: string[]]
@@ -20,10 +20,11 @@ export interface CommandDeployerOptions {
   readonly stop: Program
   /** Removes all that a deployment has left. Succeeds where nothing is left. */
   readonly destroy: Program
-  /** Which sources the programs take; any other is refused with 400. Default: `github` and `external_docker`. */
+  /**
+   * Which sources the programs take; any other is refused with 400. Of `internal_source` the first of `prepare`, `build` and `deploy` that is
+   * there is told the path of the tar.gz, as `upload`. Default: `github` and `external_docker`.
+   */
   readonly sources?: readonly Source[] | undefined
-  /** Where uploads are kept, for `internal_source`. */
-  readonly uploads?: UploadStore | undefined
   /** The phases whose programs are given the secrets, in clear on their stdin. Default: `deploy` alone. */
   readonly secretsFor?: readonly ('prepare' | 'build' | 'deploy' | 'promote')[] | undefined
   /** The folder that the programs run in. Default: that of this process. */
@@ -32,4 +33,18 @@ export interface CommandDeployerOptions {
   readonly env?: Readonly<Record<string, string>> | undefined
   /** How long a program has between SIGTERM and SIGKILL when its phase is stopped, in milliseconds. Default 10,000. */
   readonly graceMs?: number | undefined
+}
+
+export const COMMAND_DEPLOYER_OPTIONS: OptionTable<CommandDeployerOptions> = {
+  prepare: 'list',
+  build: 'list',
+  deploy: ['required', 'list'],
+  promote: 'list',
+  stop: ['required', 'list'],
+  destroy: ['required', 'list'],
+  sources: 'list',
+  secretsFor: 'list',
+  cwd: 'string',
+  env: { '*': 'string' },
+  graceMs: 'number',
 }

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
+import { checkOptions } from '../../../options.ts'
 import type { DeployContext, Deployer, DeploymentContext, Running } from '../deployer.ts'
+import { DeployError } from '../errors.ts'
 import { createApi, type KubernetesApi } from './api.ts'
 import { clientOf, defaultClient } from './client.ts'
 import { followLogs } from './follow-logs.ts'
 import { createFollowers } from './followers.ts'
 import { labelsOf, type Place, placeOf, workloadName } from './names.ts'
 import { autoscalerOf, deploymentOf, podLabels, secretOf, serviceOf, type Workload } from './objects.ts'
-import { type KubernetesDeployerOptions, TIMES } from './options.ts'
+import { KUBERNETES_DEPLOYER_OPTIONS, type KubernetesDeployerOptions, TIMES } from './options.ts'
+import { refusedOf } from './pod-security.ts'
 import { imageOf, namespaceOf, refusalOf } from './requests.ts'
 import { readResourceSpec } from './resource-spec.ts'
 import { waitForRollout } from './rollout.ts'
@@ -14,9 +17,14 @@ import { pause } from './times.ts'
 import { removeAll, removeAttempt, removeOld, stopOthers, stopWorkload } from './workloads.ts'
 
 export type { DeployContext, Deployer, DeploymentContext } from '../deployer.ts'
-export { DeployError } from '../errors.ts'
 export type { KubeConfigLike, KubernetesClient, KubernetesRequest } from './client.ts'
-export type { DeployedService, KubernetesDeployerOptions, KubernetesTimes } from './options.ts'
+export type {
+  DeployedService,
+  KubernetesDeployerOptions,
+  KubernetesTimes,
+  PodAllowances,
+} from './options.ts'
+export { DeployError }
 
 /** How long what a failed deploy has left is tried to be removed, in milliseconds. */
 const CLEAN_UP_MS = 5_000
@@ -34,6 +42,7 @@ interface Handle {
  * kept without servers. Needs `@kubernetes/client-node` 1 or 2, unless a `client` is given.
  */
 export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer {
+  checkOptions('kubernetesDeployer', options, KUBERNETES_DEPLOYER_OPTIONS)
   const client = options.client ?? (options.kubeConfig ? clientOf(options.kubeConfig) : defaultClient())
   const times = { ...TIMES, ...options.times }
   const { port = 8000, revisionHistory = 5, followLogs: doesFollow = true } = options
@@ -66,6 +75,9 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
   async function deploy(context: DeployContext): Promise<Running> {
     const { signal, log, previous } = context
     const place = placeOf(context, namespaceOf(context, options))
+    // An earlier version of this deployer, or other options, may have let it in.
+    const [refused] = refusedOf(readResourceSpec(context.sourceConfig.resource_spec), options.allow)
+    if (refused) throw new DeployError(`${refused.path.join('.')}: ${refused.message}`)
     const workload = workloadOf(context, place)
     const { name } = workload
     const api = apiFor(signal)

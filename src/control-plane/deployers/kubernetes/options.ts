@@ -1,3 +1,4 @@
+import type { OptionTable } from '../../../options.ts'
 import type { KubeConfigLike, KubernetesClient } from './client.ts'
 
 /** Where and how deployments are run. */
@@ -27,11 +28,55 @@ export interface KubernetesDeployerOptions {
         service: DeployedService,
       ) => Readonly<Record<string, unknown>>)
     | undefined
+  /** What a `resource_spec` may ask for beyond its pod. Anything else of that kind is refused with 422. Default: nothing. */
+  readonly allow?: PodAllowances | undefined
   /** How many stopped revisions of a deployment are kept, each as a Deployment without servers. Default 5. */
   readonly revisionHistory?: number | undefined
   /** Whether the log of the servers is written into the deployment's log, by the process that deployed them, while it lives. Default true. */
   readonly followLogs?: boolean | undefined
   readonly times?: Partial<KubernetesTimes> | undefined
+}
+
+/** What reaches out of the pods of a deployment, and is allowed all the same. */
+export interface PodAllowances {
+  /** Further types of volumes, such as `nfs` or `hostPath`. */
+  readonly volumes?: readonly string[] | undefined
+  /** Capabilities that init containers and sidecars may add, such as `SYS_PTRACE`. */
+  readonly capabilities?: readonly string[] | undefined
+  /** Any security context: privileged, with other profiles, or with escalation. Default: false. */
+  readonly privileged?: boolean | undefined
+  /** Ports of the node. Default: false. */
+  readonly hostPorts?: boolean | undefined
+  /** Service accounts that a deployment may name. Their tokens are mounted. */
+  readonly serviceAccounts?: readonly string[] | undefined
+}
+
+export const KUBERNETES_DEPLOYER_OPTIONS: OptionTable<KubernetesDeployerOptions> = {
+  namespace: ['required', 'string'],
+  namespaces: 'list',
+  kubeConfig: 'object',
+  client: 'function',
+  port: 'number',
+  url: 'function',
+  pod: 'function',
+  allow: {
+    volumes: 'list',
+    capabilities: 'list',
+    privileged: 'boolean',
+    hostPorts: 'boolean',
+    serviceAccounts: 'list',
+  } satisfies OptionTable<PodAllowances>,
+  revisionHistory: 'number',
+  followLogs: 'boolean',
+  times: {
+    progressDeadlineSeconds: 'number',
+    drainMs: 'number',
+    lookMs: 'number',
+    mostLookMs: 'number',
+    requestMs: 'number',
+    retryMs: 'number',
+    retryForMs: 'number',
+  } satisfies OptionTable<KubernetesTimes>,
 }
 
 /** The Service of a deployment. */

@@ -1,22 +1,27 @@
-import type { DeployRequest } from '../deployer.ts'
+import type { DeployRequest, FieldRefusal } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
 import type { KubernetesDeployerOptions } from './options.ts'
+import { refusedOf } from './pod-security.ts'
 import { readResourceSpec } from './resource-spec.ts'
 
 type Namespaces = Pick<KubernetesDeployerOptions, 'namespace' | 'namespaces'>
+type Allowed = Namespaces & Pick<KubernetesDeployerOptions, 'allow'>
 
 /** Why a deployment cannot be run on Kubernetes, or undefined. */
-export function refusalOf(request: DeployRequest, namespaces: Namespaces): string | undefined {
+export function refusalOf(
+  request: DeployRequest,
+  options: Allowed,
+): string | readonly FieldRefusal[] | undefined {
   try {
     if (request.source !== 'external_docker')
       throw new DeployError(
         `This control plane runs images: "source" must be "external_docker", with "source_revision_config.image_uri". It cannot build "${request.source}".`,
       )
     imageOf(request)
-    namespaceOf(request, namespaces)
-    readResourceSpec(request.sourceConfig.resource_spec)
+    namespaceOf(request, options)
+    const refused = refusedOf(readResourceSpec(request.sourceConfig.resource_spec), options.allow)
     checkReferences(request)
-    return undefined
+    return refused.length > 0 ? refused : undefined
   } catch (error) {
     if (error instanceof DeployError) return error.message
     throw error

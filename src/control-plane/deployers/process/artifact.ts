@@ -15,7 +15,7 @@ export type Artifact = {
 
 /**
  * Finds what `prepare` or `build` has given, and counts as a use of it. What is not there, because another machine has made it or it was
- * removed, is made again where it is of a commit. Rejects with a `DeployError` for any other.
+ * removed, is made again where it is of a commit, or of an upload that is still there. Rejects with a `DeployError` for any other.
  */
 export async function findArtifact(
   dirs: Dirs,
@@ -28,15 +28,15 @@ export async function findArtifact(
   const { revisionId, configPath } = stored
   const dir = dirs.source(deploymentId, revisionId)
   const unfinished = dirs.unfinished(deploymentId, revisionId)
-  const { repo_commit_sha } = sourceRevisionConfig
+  const { repo_commit_sha, source_tarball_path } = sourceRevisionConfig
   if (!(await isThere(join(dir, configPath))) || (await isThere(unfinished))) {
-    if (source !== 'github' || repo_commit_sha == null)
+    if ((source === 'github' ? repo_commit_sha : source_tarball_path) == null)
       throw new DeployError('The source of this revision is not there any more: make a new revision.')
     context.log('The source of this revision is not on this machine: it is fetched again.')
     await mkdir(dirname(unfinished), { recursive: true })
     await writeFile(unfinished, '')
-    const commit = { ...sourceRevisionConfig, repo_ref: repo_commit_sha }
-    await make({ ...context, deploymentId, source, revisionId, sourceRevisionConfig: commit })
+    const same = { ...sourceRevisionConfig, repo_ref: repo_commit_sha }
+    await make({ ...context, deploymentId, source, revisionId, sourceRevisionConfig: same })
     await rm(unfinished)
   }
   const now = new Date()
@@ -59,8 +59,7 @@ const KEPT_REVISIONS = 10
 /** Removes what was built of a deployment, all but what was used last. */
 export async function removeOldArtifacts(dirs: Dirs, deploymentId: string): Promise<void> {
   const folder = dirs.deployment(deploymentId)
-  const paths = (await readdir(folder)).map((name) => join(folder, name))
-  const revisions = paths.filter((path) => path !== dirs.kept(deploymentId))
+  const revisions = (await readdir(folder)).map((name) => join(folder, name))
   const used = await Promise.all(
     revisions.map(async (path) => ({ path, usedAt: (await stat(path)).mtimeMs })),
   )

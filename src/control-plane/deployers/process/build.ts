@@ -1,5 +1,5 @@
-import { access, readFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { access, constants, readFile } from 'node:fs/promises'
+import { delimiter, dirname, join } from 'node:path'
 import type { SourceConfig } from '../../records/records.ts'
 import type { LogLevel } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
@@ -32,7 +32,8 @@ export async function buildSource(options: BuildOptions): Promise<void> {
   else
     for (const place of new Set([folder, configFolder])) {
       const command = await defaultInstall(place)
-      if (command !== undefined) await run('install', command, place, options)
+      if (command !== undefined)
+        await run('install', await available(command, place, options.env), place, options)
     }
   if (buildCommand) await run('build', splitCommand(buildCommand), configFolder, options)
 }
@@ -85,29 +86,62 @@ const BY_LOCK_FILE: readonly (readonly [string, readonly [string, ...string[]]])
 
 /** Undefined where a folder has no package.json, no dependencies, or brings its node_modules. */
 async function defaultInstall(folder: string): Promise<readonly [string, ...string[]] | undefined> {
-  const has = (name: string) =>
-    access(join(folder, name)).then(
-      () => true,
-      () => false,
-    )
-  if (!(await has('package.json')) || (await has('node_modules'))) return undefined
+  if (!(await has(folder, 'package.json')) || (await has(folder, 'node_modules'))) return undefined
   if (!(await hasDependencies(join(folder, 'package.json')))) return undefined
-  for (const [lockFile, command] of BY_LOCK_FILE) if (await has(lockFile)) return command
-  if (await has('yarn.lock'))
+  for (const [lockFile, command] of BY_LOCK_FILE) if (await has(folder, lockFile)) return command
+  if (await has(folder, 'yarn.lock'))
     // The settings file is that of Yarn 2 and later, which names the option differently.
-    return ['yarn', 'install', (await has('.yarnrc.yml')) ? '--immutable' : '--frozen-lockfile']
+    return ['yarn', 'install', (await has(folder, '.yarnrc.yml')) ? '--immutable' : '--frozen-lockfile']
   return ['npm', 'install']
 }
 
-async function hasDependencies(file: string): Promise<boolean> {
-  let manifest: unknown
+/**
+ * The same command by npx, where this machine has no such program: in the version that `packageManager` of the package.json names, else in
+ * one that reads the lock file.
+ */
+async function available(
+  command: readonly [string, ...string[]],
+  folder: string,
+  { PATH = '' }: BuildOptions['env'],
+): Promise<readonly [string, ...string[]]> {
+  const [program, ...args] = command
+  if (program !== 'yarn' && program !== 'pnpm') return command
+  const places = PATH.split(delimiter).map((place) => access(join(place, program), constants.X_OK))
+  if ((await Promise.allSettled(places)).some(({ status }) => status === 'fulfilled')) return command
+  const { packageManager } = await manifestOf(join(folder, 'package.json'))
+  const [, named] = /^(?:yarn|pnpm)@([\w.-]+)/.exec(String(packageManager)) ?? []
+  const version = named ?? (await versionFor(program, folder))
+  // Yarn 2 and later are published under another name.
+  const isLaterYarn = program === 'yarn' && !/^1\b/.test(version)
+  const name = isLaterYarn ? '@yarnpkg/cli-dist' : program
+  return ['npx', '--yes', '--package', `${name}@${version}`, '--', program, ...args]
+}
+
+/** The newest release that reads the lock file as it is. */
+async function versionFor(program: 'yarn' | 'pnpm', folder: string): Promise<string> {
+  if (program === 'yarn') return (await has(folder, '.yarnrc.yml')) ? '4' : '1'
+  const [, format] =
+    /^lockfileVersion: '?(\d+)/.exec(await readFile(join(folder, 'pnpm-lock.yaml'), 'utf8')) ?? []
+  return format === '5' ? '7' : format === '6' ? '8' : '10'
+}
+
+async function manifestOf(file: string): Promise<Readonly<Record<string, unknown>>> {
   try {
-    manifest = JSON.parse(await readFile(file, 'utf8'))
+    return { ...JSON.parse(await readFile(file, 'utf8')) }
   } catch (error) {
     throw new DeployError('The package.json of the source is not JSON.', { cause: error })
   }
-  const fields = (manifest ?? {}) as Record<string, object | undefined>
+}
+
+const has = (folder: string, name: string): Promise<boolean> =>
+  access(join(folder, name)).then(
+    () => true,
+    () => false,
+  )
+
+async function hasDependencies(file: string): Promise<boolean> {
+  const fields = await manifestOf(file)
   return ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies', 'workspaces'].some(
-    (name) => Object.keys(fields[name] ?? {}).length > 0,
+    (name) => Object.keys(Object(fields[name])).length > 0,
   )
 }

@@ -6,17 +6,12 @@ import { DeployError } from '../errors.ts'
  * Where the process deployer keeps what. Names in `<…>` are ids that the control plane has made.
  *
  * ```text
- * <dir>/uploads/<upload>                                 what clients have uploaded, for a day
- * <dir>/deployments/<deployment>/upload/<upload>         the upload that its newest revision was made of
  * <dir>/deployments/<deployment>/<revision>/source       the source of a revision, installed and built
  * <dir>/deployments/<deployment>/<revision>/unfinished   is there while that is made again
  * ```
  */
 export interface Dirs {
-  readonly uploads: string
   readonly deployment: (deploymentId: string) => string
-  /** The uploads that a deployment was made of. */
-  readonly kept: (deploymentId: string) => string
   readonly revision: (deploymentId: string, revisionId: string) => string
   readonly source: (deploymentId: string, revisionId: string) => string
   readonly unfinished: (deploymentId: string, revisionId: string) => string
@@ -27,9 +22,7 @@ export function dirsOf(dir: string): Dirs {
   const revision = (deploymentId: string, revisionId: string) =>
     join(deployment(deploymentId), checkedId(revisionId))
   return {
-    uploads: join(dir, 'uploads'),
     deployment,
-    kept: (deploymentId) => join(deployment(deploymentId), 'upload'),
     revision,
     source: (deploymentId, revisionId) => join(revision(deploymentId, revisionId), 'source'),
     unfinished: (deploymentId, revisionId) => join(revision(deploymentId, revisionId), 'unfinished'),

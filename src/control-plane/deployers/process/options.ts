@@ -1,15 +1,16 @@
+import type { OptionTable } from '../../../options.ts'
 import type { StartCommand } from './server/command.ts'
 
 /** A deployment, as the options of `processDeployer` are told of it. */
 export interface ProcessDeployment {
   readonly id: string
   readonly name: string
-  /** Whose it is: the tenant of the principal, else its id. Null without authentication. */
+  /** Whose it is: `[tenant]` or `[id]`, then the name of it. Null without authentication. */
   readonly owner: string | null
 }
 
 export interface ProcessDeployerOptions {
-  /** The folder for uploads, sources and builds. It is made where it is missing, and must not be shared by two machines. */
+  /** The folder for sources and builds. It is made where it is missing, and must not be shared by two machines. */
   readonly dir: string
   /**
    * The repositories that may be deployed, as the beginnings of their URLs: `https://git.example/team/` allows all of a team, and
@@ -43,4 +44,16 @@ export interface ProcessDeployerOptions {
    * milliseconds. @default 15000
    */
   readonly graceMs?: number | undefined
+}
+
+export const PROCESS_DEPLOYER_OPTIONS: OptionTable<ProcessDeployerOptions> = {
+  dir: ['required', 'string'],
+  allowRepositories: 'list',
+  gitConfig: { '*': 'string' },
+  start: 'list',
+  env: 'function',
+  hostname: 'string',
+  publicUrl: 'function',
+  readyTimeoutMs: 'number',
+  graceMs: 'number',
 }

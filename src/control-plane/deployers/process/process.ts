@@ -1,4 +1,6 @@
 import { join, resolve } from 'node:path'
+import { checkOptions } from '../../../options.ts'
+import type { Json } from '../../../storage/index.ts'
 import { maskSecrets } from '../../secrets/mask.ts'
 import type { DeployContext, Deployer, DeploymentContext, PhaseContext, Running } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
@@ -6,14 +8,14 @@ import { scrubbedEnv } from '../run-command.ts'
 import { type Artifact, findArtifact, removeOldArtifacts } from './artifact.ts'
 import { buildSource, refuseCommands } from './build.ts'
 import { dirsOf, removeFolder } from './dirs.ts'
-import type { ProcessDeployerOptions, ProcessDeployment } from './options.ts'
+import { pathHider } from './hide-paths.ts'
+import { PROCESS_DEPLOYER_OPTIONS, type ProcessDeployerOptions, type ProcessDeployment } from './options.ts'
 import { BACKEND_HOST } from './proxy/backend.ts'
 import type { ServerOptions } from './server/child.ts'
 import { fillIn, ownServer } from './server/command.ts'
 import { createSite, type Site } from './server/site.ts'
 import { readAllowed } from './source/repository.ts'
 import { DEFAULT_LIMITS, fetchSource, refuseSource } from './source/source.ts'
-import { fileUploads } from './source/uploads.ts'
 
 export type { ProcessDeployerOptions, ProcessDeployment } from './options.ts'
 export type { StartCommand } from './server/command.ts'
@@ -25,9 +27,11 @@ export type { StartCommand } from './server/command.ts'
  * The servers end with this process. After its restart they are started again from what was built.
  */
 export function processDeployer(options: ProcessDeployerOptions): Deployer {
+  checkOptions('processDeployer', options, PROCESS_DEPLOYER_OPTIONS)
   const { hostname = '127.0.0.1', publicUrl, readyTimeoutMs = 60_000, graceMs = 15_000 } = options
   const start = options.start ?? ownServer()
   const dirs = dirsOf(resolve(options.dir))
+  const hidden = pathHider(resolve(options.dir))
   const allowed = readAllowed(options.allowRepositories ?? [])
   const sites = new Map<string, Site>()
   let isClosed = false
@@ -107,31 +111,32 @@ export function processDeployer(options: ProcessDeployerOptions): Deployer {
 
   return {
     refuses: (request) => refuseSource(request, allowed) ?? refuseCommands(request.sourceConfig),
-    uploads: fileUploads(dirs.uploads),
-    async prepare(context) {
+    takesUploads: true,
+    prepare: hidden(async (context: PhaseContext) => {
       const { configPath, commit } = await fetchFor(context)
       const prepared: Artifact = { revisionId: context.revisionId, configPath }
       return { prepared, repoCommitSha: commit }
-    },
-    async build(context) {
+    }),
+    build: hidden(async (context: PhaseContext & { readonly prepared: Json }) => {
       const { dir, configPath } = await findArtifact(dirs, context, context.prepared, async (context) => {
         await fetchFor(context)
       })
       await build(context, dir, configPath)
       return context.prepared
-    },
-    async deploy(context) {
+    }),
+    deploy: hidden(async (context: DeployContext) => {
       await startServer(context)
       return openPort(context, context.previous && readHandle(context.previous.handle).port)
-    },
-    async promote(context, running) {
+    }),
+    promote: hidden(async (context: DeployContext, running: Running) => {
       const serving = await serve(context, running)
       await removeOldArtifacts(dirs, context.deploymentId).catch(({ message }: Error) =>
         context.log(`Old revisions could not be removed: ${message}`, 'WARNING'),
       )
       return serving
-    },
-    recover: serve,
+    }),
+    recover: hidden(serve),
+    standBy: (context, { handle }) => openPort(context, readHandle(handle).port),
     async stop({ handle }, context) {
       await sites.get(context.deploymentId)?.stop(readHandle(handle).revisionId, context)
     },

@@ -6,7 +6,7 @@ import { createDelivery, type DeliveryOptions } from '../../../outbox/delivery/d
 import { DeliveryError } from '../../../outbox/delivery/errors.ts'
 import { putJobOp } from '../../../outbox/job.ts'
 import { createOutbox } from '../../../outbox/outbox.ts'
-import type { OutboxHandler, OutboxTimes } from '../../../outbox/work.ts'
+import type { OutboxHandler, OutboxTimes, OutboxTools } from '../../../outbox/work.ts'
 import type { Json, Op, Store } from '../../../storage/index.ts'
 import type { OpsOf, StatusEvent } from '../../records/status-event.ts'
 import { partitionOf } from '../../records/stored.ts'
@@ -24,10 +24,12 @@ export interface WebhookOptions {
   readonly secret: string | readonly string[]
   /** What it is told, such as `deployment.revision.deployed`. Default: everything. */
   readonly events?: readonly WebhookEventType[] | undefined
+  /** What the URL may lead to beside the public internet and this machine: addresses, blocks of them, and names. See docs/limits.md. */
+  readonly allow?: readonly string[] | undefined
 }
 
 export interface WebhooksOptions
-  extends Pick<DeliveryOptions, 'allowLoopback' | 'timeoutMs' | 'maxResponseBytes' | 'lookup'> {
+  extends Pick<DeliveryOptions, 'allow' | 'allowLoopback' | 'timeoutMs' | 'maxResponseBytes' | 'lookup'> {
   readonly store: Store
   readonly webhooks: readonly WebhookOptions[]
   readonly onError?: OnError | undefined
@@ -72,8 +74,11 @@ export function createWebhooks({ store, webhooks, onError, times, ...delivery }:
   const report = (error: unknown) => void reportError(error, onError)
   const outbox = createOutbox({
     store,
-    handlers: { [JOB]: tell(store, receivers, report) },
-    deliver: createDelivery(delivery),
+    handlers: { [JOB]: tell(store, receivers) },
+    deliver: createDelivery({
+      ...delivery,
+      allow: [...(delivery.allow ?? []), ...webhooks.flatMap(({ allow }) => allow ?? [])],
+    }),
     report,
     times,
   })
@@ -119,12 +124,12 @@ export function createWebhooks({ store, webhooks, onError, times, ...delivery }:
 }
 
 function readReceiver(
-  { url, secret, events }: WebhookOptions,
+  { url, secret, events, allow = [] }: WebhookOptions,
   name: string,
-  delivery: Pick<DeliveryOptions, 'allowLoopback'>,
+  delivery: Pick<DeliveryOptions, 'allow' | 'allowLoopback'>,
 ): Receiver {
   try {
-    checkUrl(url, delivery)
+    checkUrl(url, { ...delivery, allow: [...(delivery.allow ?? []), ...allow] })
   } catch (error) {
     throw invalid(`${name}.url: ${(error as Error).message}`)
   }
@@ -142,8 +147,9 @@ const invalid = (message: string): AgentwireError => new AgentwireError('invalid
 
 /** Posts what a receiver has yet to be told of a deployment, one after the other. What it refuses for good is left out, and reported. */
 const tell =
-  (store: Store, receivers: readonly Receiver[], report: (error: unknown) => void): OutboxHandler =>
-  async ({ partition, data }, { deliver, signal }) => {
+  (store: Store, receivers: readonly Receiver[]): OutboxHandler =>
+  async ({ partition, data }, tools) => {
+    const { signal } = tools
     const { url } = data as { readonly url: string }
     const receiver = receivers.find((known) => known.url === url)
     for (;;) {
@@ -152,24 +158,23 @@ const tell =
       for (const { id, value } of docs) {
         signal.throwIfAborted()
         // Without a receiver the webhook was taken away, and what it was to be told goes, too.
-        if (receiver) await post(deliver, receiver, id, payloadOf(value as unknown as StatusEvent), report)
+        if (receiver) await post(tools, receiver, id, payloadOf(value as unknown as StatusEvent))
         await store.commit(partition, { ops: [{ op: 'delete', collection: COLLECTION, id }] })
       }
     }
   }
 
 async function post(
-  deliver: Parameters<OutboxHandler>[1]['deliver'],
+  { deliver, skip }: OutboxTools,
   { url, secrets }: Receiver,
   id: string,
   body: string,
-  report: (error: unknown) => void,
 ): Promise<void> {
   const signed = await signedHeaders(secrets, { id, body, now: Date.now() })
   try {
     await deliver({ url, headers: { 'content-type': 'application/json', ...signed }, body })
   } catch (error) {
     if (!(error instanceof DeliveryError) || error.retryable) throw error
-    report(new AgentwireError('webhook_refused', 'A webhook refused a message for good.', { cause: error }))
+    skip(error)
   }
 }

@@ -1,5 +1,6 @@
 import { operation } from '../../api/operation.ts'
 import { noProvider } from '../../auth/errors.ts'
+import { challengeMethodOf } from '../../auth/providers/pkce.ts'
 import {
   CREATE_PROVIDER,
   MCP_DISCOVER,
@@ -44,6 +45,7 @@ export const createProvider = /* @__PURE__ */ operation(
       authUrl: body.auth_url,
       tokenUrl: body.token_url,
       usesPkce: body.uses_pkce,
+      codeChallengeMethod: challengeMethodOf(body.code_challenge_method),
       providerType: body.provider_type ?? null,
       tokenEndpointAuthMethod: body.token_endpoint_auth_method,
       authorizationParams: body.authorization_params ?? {},
@@ -105,6 +107,8 @@ export const patchProvider = /* @__PURE__ */ operation(
       authUrl: given(body.auth_url),
       tokenUrl: given(body.token_url),
       usesPkce: given(body.uses_pkce),
+      codeChallengeMethod:
+        body.code_challenge_method == null ? undefined : challengeMethodOf(body.code_challenge_method),
       authorizationParams: given(body.authorization_params),
       allowedRedirectUris: given(body.allowed_redirect_uris),
       defaultRedirectUri: given(body.default_redirect_uri),

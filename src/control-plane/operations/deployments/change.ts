@@ -4,15 +4,17 @@ import { refusal } from '../../errors.ts'
 import type {
   DeploymentRecord,
   SecretReference,
+  Source,
   SourceConfig,
   SourceRevisionConfig,
 } from '../../records/records.ts'
 import { partitionOf } from '../../records/stored.ts'
 import type { Secret } from '../../secrets/secret-box.ts'
 import { type Change, checkFixed, makesRevision, revisionOf, withChange } from '../rules/change.ts'
+import { checkDeployable } from '../rules/deployable.ts'
 import { checkNames, checkSecrets } from '../rules/secrets.ts'
 import { checkSource, isDeployable } from '../rules/sources.ts'
-import { isUploaded, NOT_UPLOADED } from './uploads.ts'
+import { NOT_UPLOADED, takeUpload } from './uploads.ts'
 
 /** The changes of a request, with the names of the wire. */
 export interface ChangeRequest {
@@ -22,6 +24,8 @@ export interface ChangeRequest {
   readonly secret_references?: readonly SecretReference[] | null | undefined
   readonly tracked_packages?: readonly string[] | null | undefined
   readonly displayName?: string | null | undefined
+  /** That of the revision which the change makes. Default: that of the deployment. */
+  readonly source?: Source | null | undefined
   /** It makes a revision, whatever it changes. */
   readonly isRevision?: boolean
   /** The revision is made once for this key. */
@@ -40,7 +44,7 @@ export async function changeDeployment(
   checkSecrets(secrets, request.secret_references ?? [])
   checkNames(secrets, request.secret_references ?? [])
   const path = request.source_revision_config?.source_tarball_path
-  if (path != null && !(await isUploaded(context, id, path))) throw refusal(400, NOT_UPLOADED)
+  if (path != null && !(await takeUpload(context, id, path))) throw refusal(400, NOT_UPLOADED)
   const change: Change = {
     sourceConfig: request.source_config,
     sourceRevisionConfig: request.source_revision_config,
@@ -49,21 +53,23 @@ export async function changeDeployment(
     secretReferences: request.secret_references,
     displayName: request.displayName,
   }
-  const wantsRevision = request.isRevision === true || makesRevision(change)
   return context.deployments.update(id, (deployment) => {
     request.check?.(deployment)
     checkFixed(deployment, change.sourceConfig)
+    const source = request.source ?? deployment.source
+    const isMade = request.isRevision === true || source !== deployment.source
+    const wantsRevision = isMade || makesRevision(change)
     const changed = withChange(deployment, change, wantsRevision)
-    checkSource(changed, false)
+    const asked = { ...changed, source }
+    checkSource(asked, false, change)
     checkNames(changed.secrets, changed.secretReferences)
     if (!wantsRevision) return { deployment: changed }
-    if (!isDeployable(changed)) {
-      if (request.isRevision) throw refusal(400, NOTHING_TO_DEPLOY[changed.source]!)
+    if (!isDeployable(asked)) {
+      if (isMade) throw refusal(400, NOTHING_TO_DEPLOY[source]!)
       return { deployment: changed }
     }
-    const refused = context.deployer.refuses(changed)
-    if (refused !== undefined) throw refusal(400, refused)
-    return { deployment: changed, revision: { ...revisionOf(changed), ...request.key } }
+    checkDeployable(context.deployer, asked, request)
+    return { deployment: changed, revision: { ...revisionOf(changed), source, ...request.key } }
   })
 }
 

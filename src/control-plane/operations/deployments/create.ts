@@ -9,6 +9,7 @@ import { tenantIdOf } from '../../records/tenant.ts'
 import type { CreateBody } from '../../wire/deployment.ts'
 import { checkListener } from '../listeners.ts'
 import { revisionOf, withoutNulls } from '../rules/change.ts'
+import { checkDeployable } from '../rules/deployable.ts'
 import { nameOf } from '../rules/names.ts'
 import { checkNames, checkSecrets } from '../rules/secrets.ts'
 import { checkSource, isDeployable } from '../rules/sources.ts'
@@ -35,8 +36,7 @@ export async function newDeployment(
   }
   checkSecrets(secrets, request.secretReferences)
   checkNames(secrets, request.secretReferences)
-  const refused = context.deployer.refuses(request)
-  if (refused !== undefined) throw refusal(400, refused)
+  checkDeployable(context.deployer, request, body)
   await checkIntegration(context, owner, request.sourceConfig.integration_id)
   await checkListener(context, owner, request)
 

@@ -1,7 +1,6 @@
 import { ownerOf } from '../../../principal.ts'
 import { requestKey } from '../../api/idempotency-key.ts'
 import { operation } from '../../api/operation.ts'
-import { refusal } from '../../errors.ts'
 import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
 import {
   CREATE_DEPLOYMENT,
@@ -98,13 +97,10 @@ export const patchDeployment = /* @__PURE__ */ operation(
   async (context, input) => {
     const { body } = input
     const deployment = await findDeployment(context, input)
-    const { revision_source } = body
-    if (revision_source != null && revision_source !== deployment.source) {
-      throw refusal(400, `'revision_source' must be '${deployment.source}', the source of the deployment.`)
-    }
     const changed = await changeDeployment(context, deployment, {
       ...body,
       displayName: body.display_name,
+      source: body.revision_source,
       key: await requestKey(context.secrets, input),
       check: await ifMatch(context, input.call, deployment),
     })

@@ -19,6 +19,7 @@ import { findDeployment, findRevision, revisionOfDeployment } from '../find.ts'
 import { listOf } from '../lists.ts'
 import { presentDeployment } from '../present/deployment.ts'
 import { presentRevision } from '../present/revision.ts'
+import { checkDeployable } from '../rules/deployable.ts'
 import { redeployed } from '../rules/redeploy.ts'
 import { changeDeployment } from './change.ts'
 
@@ -115,8 +116,7 @@ export const redeployRevision = /* @__PURE__ */ operation(
   },
   async (context, input) => {
     const { deployment, revision } = await findRevision(context, input)
-    const refused = context.deployer.refuses(revision)
-    if (refused !== undefined) throw refusal(400, refused)
+    checkDeployable(context.deployer, revision)
     const key = await requestKey(context.secrets, input)
     const changed = await context.deployments.update(deployment.id, (now) => {
       const made = redeployed(now, revision)

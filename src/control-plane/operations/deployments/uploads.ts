@@ -3,8 +3,10 @@ import { publicBase } from '../../../http/index.ts'
 import { uuid7 } from '../../../ids.ts'
 import { operation } from '../../api/operation.ts'
 import type { ControlPlaneContext } from '../../context.ts'
-import { DeployError } from '../../deployers/errors.ts'
-import { refusal } from '../../errors.ts'
+import { noDeployment, refusal } from '../../errors.ts'
+import { isLeaving } from '../../records/create-deployments.ts'
+import { loadDeployment } from '../../records/stored.ts'
+import { pathOf, placeOf } from '../../records/uploads/place.ts'
 import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
 import { DEPLOYMENTS_TAG, PUSH_TOKEN, UPLOAD, UPLOAD_PATH, UPLOAD_URL } from '../../wire/deployment.ts'
 import { findDeployment } from '../find.ts'
@@ -12,9 +14,6 @@ import { boundedUpload, sizesOf } from '../rules/upload-size.ts'
 
 /** How long an upload can be begun, in milliseconds. */
 const LIFETIME_MS = 15 * 60_000
-
-const objectPath = (deploymentId: string, uploadId: string): string =>
-  `uploads/${deploymentId}/${uploadId}.tar.gz`
 
 /** What is signed begins with what it is for, so that no other signature is one for an upload. */
 const signedText = (deploymentId: string, uploadId: string, expires: number): string =>
@@ -32,15 +31,21 @@ export const createUploadUrl = /* @__PURE__ */ operation(
   },
   async (context, input) => {
     const { id, source } = await findDeployment(context, input)
-    if (source !== 'internal_source') {
+    // A revision may have a source of its own, but for deployments of images that others have made.
+    if (source === 'external_docker' || source === 'internal_template') {
       throw refusal(400, "Upload URLs are only available for 'internal_source' source deployments.")
     }
-    if (!context.deployer.uploads) throw refusal(400, NO_UPLOADS)
+    if (!context.deployer.takesUploads) throw refusal(400, NO_UPLOADS)
     const uploadId = uuid7(context.now())
     const expires = context.now() + LIFETIME_MS
     const signature = await context.secrets.sign(signedText(id, uploadId, expires))
     const path = `/v2/deployments/${id}/uploads/${uploadId}?expires=${expires}&signature=${signature}`
-    return { body: { upload_url: publicBase(input.call) + path, object_path: objectPath(id, uploadId) } }
+    return {
+      body: {
+        upload_url: publicBase(input.call) + path,
+        object_path: pathOf({ deploymentId: id, uploadId }),
+      },
+    }
   },
 )
 
@@ -57,7 +62,7 @@ export const putUpload = /* @__PURE__ */ operation(
       'The URL is that of the answer of `upload-url`. `X-Goog-Content-Length-Range` narrows the size that is taken.',
     params: UPLOAD_PATH,
     query: UPLOAD,
-    responses: { 200: null, 400: ERROR, 403: ERROR, 413: ERROR },
+    responses: { 200: null, 400: ERROR, 403: ERROR, 404: ERROR, 409: ERROR, 413: ERROR },
     isPublic: true,
   },
   async (context, { params, query, call: { request } }) => {
@@ -66,15 +71,15 @@ export const putUpload = /* @__PURE__ */ operation(
     if (!(await context.secrets.verify(signedText(id, upload_id, expires), signature)))
       throw refusal(403, 'The signature of the upload URL is wrong.')
     if (expires < context.now()) throw refusal(403, 'The upload URL has expired. Ask for a new one.')
-    const { uploads } = context.deployer
-    if (!uploads) throw refusal(400, NO_UPLOADS)
-    const sizes = sizesOf(request.headers)
-    const bounded = boundedUpload(request, sizes)
+    if (!context.deployer.takesUploads) throw refusal(400, NO_UPLOADS)
+    const deployment = (await loadDeployment(context.store, id))?.record
+    if (!deployment || isLeaving(deployment)) throw noDeployment(id)
+    const bounded = boundedUpload(request, sizesOf(request.headers))
     try {
-      await uploads.put(objectPath(id, upload_id), bounded.body, sizes.max)
+      const place = { deploymentId: id, uploadId: upload_id }
+      await context.uploads.put(place, deployment.owner, bounded.bytes, bounded.body)
     } catch (error) {
       if (bounded.refusal()) throw bounded.refusal()
-      if (error instanceof DeployError) throw refusal(400, error.message)
       if (error instanceof AgentwireError || !bounded.isBroken()) throw error
       throw refusal(400, 'The upload ended before it was complete.', { cause: error })
     }
@@ -85,15 +90,14 @@ export const putUpload = /* @__PURE__ */ operation(
 export const NOT_UPLOADED =
   "'source_revision_config.source_tarball_path' must be the 'object_path' of an upload to this deployment: ask for it with POST /v2/deployments/{deployment_id}/upload-url, and upload first."
 
-/** Whether the path is that of an upload to this deployment, and something was uploaded there. */
-export async function isUploaded(
-  { deployer: { uploads } }: ControlPlaneContext,
+/** Whether the path is that of an upload to this deployment, and something was uploaded there. It stays as it is from now on. */
+export async function takeUpload(
+  { uploads }: ControlPlaneContext,
   deploymentId: string,
   path: string,
 ): Promise<boolean> {
-  const uploadId = /^uploads\/[0-9a-f-]+\/([0-9a-f-]{36})\.tar\.gz$/.exec(path)?.[1]
-  if (uploadId === undefined || path !== objectPath(deploymentId, uploadId)) return false
-  return (await uploads?.has(path)) ?? false
+  const place = placeOf(path, deploymentId)
+  return place !== undefined && uploads.take(place)
 }
 
 export const createPushToken = /* @__PURE__ */ operation(

@@ -1,3 +1,4 @@
+import { methodOf } from '../../auth/providers/pkce.ts'
 import type { ProviderRecord, TokenEventRecord } from '../../auth/records.ts'
 import type { Authenticated, Connection, Token } from '../../auth/service.ts'
 import { isoTime } from './time.ts'
@@ -11,7 +12,7 @@ export const presentProvider = (provider: ProviderRecord) => ({
   auth_url: provider.authUrl,
   token_url: provider.tokenUrl,
   uses_pkce: provider.usesPkce,
-  code_challenge_method: 'S256',
+  code_challenge_method: methodOf(provider),
   provider_type: provider.providerType,
   token_endpoint_auth_method: provider.tokenEndpointAuthMethod,
   mcp_server_url: provider.mcpServerUrl,

@@ -15,5 +15,8 @@ export function redeployed(
     secrets: revision.secrets,
     secretReferences: revision.secretReferences,
   }
-  return { deployment: changed, revision: { ...revisionOf(changed), builtBy: revision } }
+  return {
+    deployment: changed,
+    revision: { ...revisionOf(changed), source: revision.source, builtBy: revision },
+  }
 }

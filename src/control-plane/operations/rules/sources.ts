@@ -29,31 +29,52 @@ const NEEDED: Readonly<Record<Source, readonly string[]>> = {
   internal_source: [],
 }
 
-/** Throws 400 for a deployment that has not what its source needs, or has what it cannot use. */
-export function checkSource(request: DeployRequest, needsIntegration: boolean): void {
-  const { source, sourceConfig, sourceRevisionConfig, secretReferences } = request
-  const has = (field: string): boolean => {
-    const [part, name] = field.split('.') as [string, string]
-    const config: object = part === 'source_config' ? sourceConfig : sourceRevisionConfig
-    return (config as Readonly<Record<string, unknown>>)[name] != null
+/**
+ * Throws 400 for a deployment that has not what its source needs, or is given what it cannot use. What it has of another source stays: a
+ * revision can have a source of its own.
+ */
+export function checkSource(request: DeployRequest, needsIntegration: boolean, given: Given = request): void {
+  const { source, sourceConfig, sourceRevisionConfig } = request
+  const needed = [...(needsIntegration && source === 'github' ? [INTEGRATION] : []), ...NEEDED[source]]
+  const missing = needed.filter((field) => !has(request, field))
+  if (missing.length > 0) {
+    const are = missing.length > 1 ? 'are' : 'is'
+    throw refusal(400, `${listed(missing)} ${are} required for '${source}' source deployments.`)
   }
-  const needed = NEEDED[source]
-  const missing = [...(needsIntegration && source === 'github' ? [INTEGRATION] : []), ...needed].find(
-    (field) => !has(field),
-  )
-  if (missing) throw refusal(400, `'${missing}' is required for '${source}' source deployments.`)
   for (const [field, sources] of ONLY_FOR) {
-    if (has(field) && !sources.includes(source)) throw notFor(field, source)
+    if (has(given, field) && !sources.includes(source)) throw notFor(field, source)
   }
-  if (secretReferences.length > 0 && source !== 'external_docker') throw notFor('secret_references', source)
-  if (sourceConfig.build_on_push !== true) return
-  if (source !== 'github') throw notFor('source_config.build_on_push', source)
+  if (given.secretReferences?.length && source !== 'external_docker')
+    throw notFor('secret_references', source)
+  if (given.sourceConfig?.build_on_push && source !== 'github')
+    throw notFor('source_config.build_on_push', source)
+  if (source !== 'github' || sourceConfig.build_on_push !== true) return
   if (sourceRevisionConfig.repo_ref?.startsWith('refs/tags/')) {
     throw refusal(
       400,
       "'source_config.build_on_push' needs a branch: 'source_revision_config.repo_ref' is a tag.",
     )
   }
+}
+
+/** What a request has of a deployment. */
+type Given = {
+  readonly [Part in 'sourceConfig' | 'sourceRevisionConfig' | 'secretReferences']?:
+    | DeployRequest[Part]
+    | null
+    | undefined
+}
+
+function has({ sourceConfig, sourceRevisionConfig }: Given, field: string): boolean {
+  const [part, name] = field.split('.') as [string, string]
+  const config = part === 'source_config' ? sourceConfig : sourceRevisionConfig
+  return (config as Readonly<Record<string, unknown>> | null | undefined)?.[name] != null
+}
+
+function listed(fields: readonly string[]): string {
+  const quoted = fields.map((field) => `'${field}'`)
+  const last = quoted.pop()!
+  return quoted.length > 0 ? `${quoted.join(', ')} and ${last}` : last
 }
 
 const INTEGRATION = 'source_config.integration_id'

@@ -21,6 +21,8 @@ export function sizesOf(headers: Headers): Sizes {
 }
 
 export interface BoundedUpload {
+  /** The most that it has. */
+  readonly bytes: number
   readonly body: ReadableStream<Uint8Array>
   /** Why the upload was broken off, if it was. */
   refusal(): HttpError | undefined
@@ -28,12 +30,13 @@ export interface BoundedUpload {
   isBroken(): boolean
 }
 
-/** The body of a request, which breaks off where it has another size. Throws at once where its headers tell so. */
-export function boundedUpload({ headers, body }: Request, { min, max }: Sizes): BoundedUpload {
-  const tooLarge = () => refusal(413, `The upload is larger than ${max} bytes.`)
-  const tooSmall = () => refusal(400, `The upload has fewer than ${min} bytes.`)
+/** The body of a request, which breaks off where it has another size than it is allowed and says. Throws at once where its headers tell so. */
+export function boundedUpload({ headers, body }: Request, { min, max: allowed }: Sizes): BoundedUpload {
   const declared = headers.get('content-length')
-  if (declared !== null && Number(declared) > max) throw tooLarge()
+  const max = Math.min(allowed, Number(declared ?? allowed))
+  const tooLarge = () => refusal(413, `The upload is larger than ${allowed} bytes.`)
+  const tooSmall = () => refusal(400, `The upload has fewer than ${min} bytes.`)
+  if (declared !== null && Number(declared) > allowed) throw tooLarge()
   if (body === null || (declared !== null && Number(declared) < min)) throw tooSmall()
   let length = 0
   let reason: HttpError | undefined
@@ -65,5 +68,5 @@ export function boundedUpload({ headers, body }: Request, { min, max }: Sizes): 
     },
     { highWaterMark: 0 },
   )
-  return { body: bounded, refusal: () => reason, isBroken: () => broken }
+  return { bytes: max, body: bounded, refusal: () => reason, isBroken: () => broken }
 }

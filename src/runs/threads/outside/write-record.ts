@@ -1,3 +1,4 @@
+import { ownerAfter } from '../../../principal.ts'
 import { ConflictError } from '../../../storage/errors.ts'
 import type { RunContext } from '../../context.ts'
 import { noSuchThread } from '../../errors.ts'
@@ -56,11 +57,18 @@ export async function patchThread(
   { threadId, metadata, ttl, ...access }: OwnedThread & ThreadPatch,
 ): Promise<ThreadRecord> {
   let isPatched = false
+  const { now: updatedAt } = await context.store.inspect(threadId)
   const thread = await updateThread(context.store, threadId, (now) => {
     isPatched = ownThread(now, access) !== undefined
     if (isPatched) assertTtl(context, now.assistantId, ttl)
     return isPatched
-      ? { ...now, metadata: { ...now.metadata, ...metadata }, ttl: ttl ?? now.ttl, updatedAt: Date.now() }
+      ? {
+          ...now,
+          owner: ownerAfter(now.owner, access.owner),
+          metadata: { ...now.metadata, ...metadata },
+          ttl: ttl ?? now.ttl,
+          updatedAt,
+        }
       : undefined
   })
   // The new metadata need not pass the filter any more.

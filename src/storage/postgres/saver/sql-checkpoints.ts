@@ -1,4 +1,4 @@
-import { newestId } from '../../sql/checkpoints.ts'
+import { newestId, SORT_KEY } from '../../sql/checkpoints.ts'
 import type { Names } from '../names.ts'
 import { NOW } from '../store/sql-store.ts'
 
@@ -50,6 +50,14 @@ CREATE TABLE ${of('writes')} (
 `
 }
 
+/** `sort_key` is null where a checkpoint sorts as its id does: see `sortKeyBehind`. */
+export function sortKeys({ of }: Names): string {
+  return `
+ALTER TABLE ${of('checkpoints')} ADD COLUMN sort_key text COLLATE "C";
+CREATE INDEX ON ${of('checkpoints')} (thread_id, namespace, ${SORT_KEY});
+`
+}
+
 /** What identifies a write, as `readWrite` reads it. */
 export const aboutWrite = (writes: string): string =>
   `jsonb_build_array(${writes}.task_id, ${writes}.place, ${writes}.names, ${writes}.channel)::text`
@@ -68,7 +76,7 @@ export const aboutWrite = (writes: string): string =>
  */
 export function checkpointFunctions({ of }: Names): string {
   return `
-CREATE FUNCTION ${of('held')}(p_partition text, p_token bigint) RETURNS boolean
+CREATE OR REPLACE FUNCTION ${of('held')}(p_partition text, p_token bigint) RETURNS boolean
 LANGUAGE plpgsql AS $body$
 DECLARE
   found_token bigint;
@@ -80,7 +88,7 @@ BEGIN
 END
 $body$;
 
-CREATE FUNCTION ${of('put_checkpoint')}(
+CREATE OR REPLACE FUNCTION ${of('put_checkpoint')}(
   p_fence text, p_token bigint, p_thread text, p_namespace text, p_id text, p_parent text, p_names text,
   p_head jsonb, p_changed jsonb, p_carried jsonb, p_latest boolean, p_data bytea,
   OUT fenced boolean, OUT ambiguous integer[]
@@ -92,6 +100,9 @@ DECLARE
   cells jsonb := '{}';
   value_id bigint;
   candidates bigint;
+  newest_id text;
+  newest_key text;
+  own_key text;
   body bytea;
   metadata bytea;
   taken integer := 1;
@@ -139,17 +150,27 @@ BEGIN
     cells := cells || jsonb_build_object(item->>'channel', jsonb_build_array(item->>'version', value_id));
   END LOOP;
 
+  SELECT c.checkpoint_id, c.sort_key INTO newest_id, newest_key FROM ${of('checkpoints')} AS c
+  WHERE c.thread_id = p_thread AND c.namespace = p_namespace
+  ORDER BY coalesce(c.sort_key, c.checkpoint_id) DESC LIMIT 1;
+  IF p_id <= coalesce(newest_key, newest_id) COLLATE "C" THEN
+    own_key := CASE WHEN newest_key IS NULL THEN newest_id || '~00000001'
+      ELSE left(newest_key, -(length(newest_id) + 9)) || lpad(
+        (substr(newest_key, length(newest_key) - length(newest_id) - 8, 8)::integer + 1)::text, 8, '0'
+      ) END || '~' || p_id;
+  END IF;
+
   INSERT INTO ${of('checkpoints')} (
-    thread_id, namespace, checkpoint_id, parent_id, names, cells, type, body, metadata_type, metadata
+    thread_id, namespace, checkpoint_id, sort_key, parent_id, names, cells, type, body, metadata_type, metadata
   ) VALUES (
-    p_thread, p_namespace, p_id, p_parent, p_names, cells, p_head->>'type', body, p_head->>'metadataType', metadata
+    p_thread, p_namespace, p_id, own_key, p_parent, p_names, cells, p_head->>'type', body, p_head->>'metadataType', metadata
   ) ON CONFLICT (thread_id, namespace, checkpoint_id) DO UPDATE SET
     parent_id = excluded.parent_id, names = excluded.names, cells = excluded.cells, type = excluded.type,
     body = excluded.body, metadata_type = excluded.metadata_type, metadata = excluded.metadata;
 END
 $body$;
 
-CREATE FUNCTION ${of('put_writes')}(
+CREATE OR REPLACE FUNCTION ${of('put_writes')}(
   p_fence text, p_token bigint, p_thread text, p_namespace text, p_id text, p_task text, p_names text,
   p_writes jsonb, p_data bytea,
   OUT fenced boolean
@@ -177,7 +198,7 @@ BEGIN
 END
 $body$;
 
-CREATE FUNCTION ${of('load')}(
+CREATE OR REPLACE FUNCTION ${of('load')}(
   p_addresses jsonb,
   OUT kind text, OUT at bigint, OUT about text, OUT type text, OUT data text, OUT metadata text
 ) RETURNS SETOF record LANGUAGE plpgsql STABLE AS $body$

@@ -165,7 +165,10 @@ function keepOnlyText(of: (name: string) => string): string {
       -- Writes may come before their checkpoint.
       DELETE FROM ${of('writes')} AS w USING asked
       WHERE w.thread_id = $3 AND w.namespace = asked.namespace
-        AND w.checkpoint_id <= asked.newest AND NOT asked.staying ? w.checkpoint_id
+        AND NOT asked.staying ? w.checkpoint_id AND (w.checkpoint_id <= asked.newest OR EXISTS (
+          SELECT FROM ${of('checkpoints')} AS c
+          WHERE c.thread_id = $3 AND c.namespace = w.namespace AND c.checkpoint_id = w.checkpoint_id
+        ))
     )
     SELECT holds FROM fence`
 }

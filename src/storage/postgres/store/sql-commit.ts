@@ -200,7 +200,7 @@ $body$;
  */
 export function appendFunction({ of }: Names): string {
   return `
-CREATE FUNCTION ${of('append')}(
+CREATE OR REPLACE FUNCTION ${of('append')}(
   p_partition text, p_fence bigint, p_head bigint, p_count integer, p_layout text, p_data bytea, OUT head bigint
 ) LANGUAGE plpgsql AS $body$
 BEGIN

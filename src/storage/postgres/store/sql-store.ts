@@ -70,6 +70,32 @@ CREATE TABLE ${of('events')} (
 `
 }
 
+/** Development builds of 0.1.0 gave number 1 to tables without these columns. */
+export function completeTables({ of, prefix }: Names): string {
+  const lacks = (table: string, column: string) =>
+    `NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = '${of(table)}'::regclass AND attname = '${column}')`
+  return `
+DO $body$
+BEGIN
+  IF ${lacks('partitions', 'bytes')} THEN
+    ALTER TABLE ${of('partitions')} ADD COLUMN bytes bigint NOT NULL DEFAULT 0;
+    UPDATE ${of('partitions')} AS p SET bytes = e.bytes
+    FROM (SELECT partition, sum(bytes) AS bytes FROM ${of('events')} GROUP BY partition) AS e WHERE e.partition = p.partition;
+    ALTER TABLE ${of('partitions')} ALTER COLUMN bytes DROP DEFAULT;
+  END IF;
+  IF ${lacks('documents', 'key')} THEN
+    ALTER TABLE ${of('documents')} ADD COLUMN key bigint GENERATED ALWAYS AS IDENTITY UNIQUE;
+    ALTER TABLE ${of('fields')} DROP CONSTRAINT "${prefix}fields_pkey", ADD COLUMN document bigint;
+    UPDATE ${of('fields')} AS f SET document = d.key FROM ${of('documents')} AS d
+    WHERE d.partition = f.partition AND d.collection = f.collection AND d.id = f.id;
+    DELETE FROM ${of('fields')} WHERE document IS NULL;
+    ALTER TABLE ${of('fields')} ADD PRIMARY KEY (document, field);
+  END IF;
+END
+$body$;
+`
+}
+
 /**
  * `read` gives what is needed of the events after `p_after`: rows until they hold `p_limit` events or `p_bytes` bytes, joined into
  * one. One snapshot for all of it. `drop_before` keeps the events from one on. `trim` keeps the last events, or those that are not
@@ -81,7 +107,7 @@ CREATE TABLE ${of('events')} (
  */
 export function storeFunctions({ of }: Names): string {
   return `
-CREATE FUNCTION ${of('read')}(
+CREATE OR REPLACE FUNCTION ${of('read')}(
   p_partition text, p_after bigint, p_limit integer, p_bytes bigint,
   OUT head bigint, OUT first_retained bigint, OUT first bigint, OUT layouts text, OUT data text
 ) LANGUAGE plpgsql STABLE AS $body$
@@ -116,7 +142,7 @@ BEGIN
 END
 $body$;
 
-CREATE FUNCTION ${of('drop_before')}(p_partition text, p_first bigint) RETURNS void
+CREATE OR REPLACE FUNCTION ${of('drop_before')}(p_partition text, p_first bigint) RETURNS void
 LANGUAGE sql AS $body$
   WITH gone AS (DELETE FROM ${of('events')} WHERE partition = p_partition AND last < p_first RETURNING bytes)
   UPDATE ${of('partitions')}
@@ -124,7 +150,7 @@ LANGUAGE sql AS $body$
   WHERE partition = p_partition;
 $body$;
 
-CREATE FUNCTION ${of('trim')}(p_partition text, p_keep bigint, p_older_ms bigint) RETURNS void
+CREATE OR REPLACE FUNCTION ${of('trim')}(p_partition text, p_keep bigint, p_older_ms bigint) RETURNS void
 LANGUAGE plpgsql AS $body$
 #variable_conflict use_column
 DECLARE
@@ -148,7 +174,7 @@ BEGIN
 END
 $body$;
 
-CREATE FUNCTION ${of('expire')}(p_after text, p_age_ms bigint, p_thread_bytes bigint, p_limit integer) RETURNS text
+CREATE OR REPLACE FUNCTION ${of('expire')}(p_after text, p_age_ms bigint, p_thread_bytes bigint, p_limit integer) RETURNS text
 LANGUAGE plpgsql AS $body$
 #variable_conflict use_column
 DECLARE
@@ -182,7 +208,7 @@ BEGIN
 END
 $body$;
 
-CREATE FUNCTION ${of('evict')}(p_total bigint, p_limit integer) RETURNS boolean
+CREATE OR REPLACE FUNCTION ${of('evict')}(p_total bigint, p_limit integer) RETURNS boolean
 LANGUAGE plpgsql AS $body$
 #variable_conflict use_column
 DECLARE
@@ -221,7 +247,7 @@ BEGIN
 END
 $body$;
 
-CREATE FUNCTION ${of('sweep')}(p_limit integer) RETURNS integer
+CREATE OR REPLACE FUNCTION ${of('sweep')}(p_limit integer) RETURNS integer
 LANGUAGE plpgsql AS $body$
 DECLARE
   dead bigint[];

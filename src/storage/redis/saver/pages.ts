@@ -1,10 +1,10 @@
 import type { CheckpointPlace } from '../../checkpointer/config.ts'
-import { type CheckpointScope, isInScope, newestFirst } from '../../checkpointer/list-tuples.ts'
+import { type CheckpointScope, placesInScope, type Sorted } from '../../checkpointer/list-tuples.ts'
 import { fromText, toText } from '../../text.ts'
 import type { Database } from '../database.ts'
 import { toUtf8 } from '../store/entries.ts'
-import { checkpointOf, readCheckpointOf } from './checkpoints.ts'
-import { LIST_ORDER } from './scripts-saver.ts'
+import { checkpointOf } from './checkpoints.ts'
+import { LIST_ORDER, SORT_KEY } from './scripts-saver.ts'
 
 /** A thread or namespace that is not named costs the ids of all there are. */
 export async function* placesIn(
@@ -17,16 +17,15 @@ export async function* placesIn(
     yield* placesInNamespace(database, threadId, namespace, scope.before, size)
     return
   }
-  const places: CheckpointPlace[] = []
+  const places: (CheckpointPlace & Sorted)[] = []
   for (const thread of threadId === undefined ? await allThreads(database) : [threadId]) {
     const [, order] = database.keys.thread(thread)
     for (const member of await membersOf(database, order, '(d', '[c', -1)) {
-      const [name, id] = readCheckpointOf(member.slice(1))
-      if (isInScope(scope, name, id)) places.push({ threadId: thread, namespace: name, checkpointId: id })
+      places.push({ threadId: thread, ...readPlace(member) })
     }
   }
-  places.sort(newestFirst)
-  for (let at = 0; at < places.length; at += size) yield places.slice(at, at + size)
+  const found = placesInScope(scope, places)
+  for (let at = 0; at < found.length; at += size) yield found.slice(at, at + size)
 }
 
 /** Page by page, so that a long history is never in memory as a whole. */
@@ -37,16 +36,29 @@ async function* placesInNamespace(
   before: string | undefined,
   size: number,
 ): AsyncGenerator<readonly CheckpointPlace[]> {
-  const [, order] = database.keys.thread(threadId)
+  const [saved, order] = database.keys.thread(threadId)
   const first = `c${toText(namespace)}`
-  let from = before === undefined ? `(${first}\x01` : `(c${checkpointOf(namespace, before)}`
+  let from = `(${first}\x01`
+  if (before !== undefined) {
+    const checkpoint = checkpointOf(namespace, before)
+    const key = await database.run({ script: SORT_KEY, keys: [saved], args: [checkpoint] })
+    from = key instanceof Uint8Array ? `(${first}\0${toUtf8(key)}\0${toText(before)}` : `(c${checkpoint}`
+  }
   for (;;) {
     const members = await membersOf(database, order, from, `[${first}\0`, size)
-    yield members.map((member) => {
-      return { threadId, namespace, checkpointId: readCheckpointOf(member.slice(1))[1] }
-    })
+    yield members.map((member) => ({ threadId, ...readPlace(member) }))
     if (members.length < size) return
     from = `(${members.at(-1)}`
+  }
+}
+
+/** From a member of the order. */
+function readPlace(member: string): Omit<CheckpointPlace, 'threadId'> & Sorted {
+  const [namespace, key, id] = member.slice(1).split('\0') as [string, string, string | undefined]
+  return {
+    namespace: fromText(namespace),
+    checkpointId: fromText(id ?? key),
+    sortKey: id === undefined ? undefined : `${key}\0${id}`,
   }
 }
 

@@ -18,9 +18,10 @@ end
 local function keep_only(namespace, last, stays)
   local used = {}
   local versions = {}
-  for _, field in ipairs(redis.call('ZRANGEBYLEX', KEYS[2], '[c' .. namespace .. '\\0', '[c' .. last)) do
-    local checkpoint = string.sub(field, 2)
-    local cells = cmsgpack.unpack(redis.call('HGET', KEYS[1], field))
+  local gone = {}
+  for _, place in ipairs(redis.call('ZRANGEBYLEX', KEYS[2], '[c' .. namespace .. '\\0', '(c' .. namespace .. '\\1')) do
+    local checkpoint = checkpoint_at(string.sub(place, 2))
+    local cells = cmsgpack.unpack(redis.call('HGET', KEYS[1], 'c' .. checkpoint))
     for i = 2, #cells, 2 do
       versions[cells[i]] = true
       if stays[checkpoint] then
@@ -28,14 +29,19 @@ local function keep_only(namespace, last, stays)
       end
     end
     if not stays[checkpoint] then
-      delete(field)
-      redis.call('HDEL', KEYS[1], 'b' .. checkpoint)
+      gone[#gone + 1] = 'w' .. checkpoint .. '\\0'
+      redis.call('ZREM', KEYS[2], place)
+      redis.call('HDEL', KEYS[1], 'c' .. checkpoint, 'b' .. checkpoint, 'k' .. checkpoint)
     end
   end
   -- Writes may come before their checkpoint.
-  for _, field in ipairs(redis.call('ZRANGEBYLEX', KEYS[2], '[w' .. namespace .. '\\0', '(w' .. last .. '\\1')) do
-    if not stays[string.match(field, '^w([^%z]*%z[^%z]*)')] then
-      delete(field)
+  gone[#gone + 1] = 'w' .. namespace .. '\\0'
+  for i, from in ipairs(gone) do
+    local to = i < #gone and string.sub(from, 1, -2) or 'w' .. last
+    for _, field in ipairs(redis.call('ZRANGEBYLEX', KEYS[2], '[' .. from, '(' .. to .. '\\1')) do
+      if not stays[string.match(field, '^w([^%z]*%z[^%z]*)')] then
+        delete(field)
+      end
     end
   end
   for version in pairs(versions) do

@@ -9,8 +9,10 @@ import { script } from '../script.ts'
  * - `v` + number: a value.
  * - `i` + namespace + version: the numbers of the values that have it.
  * - `w` + checkpoint + task + place: a write.
+ * - `k` + checkpoint: its sort key, where it does not sort as its id does.
  *
- * `order` is a set of `c` + checkpoint and of the fields of writes. A checkpoint is `namespace NUL id`, a version `channel NUL version`.
+ * `order` is a set of `c` + place and of the fields of writes. A checkpoint is `namespace NUL id`, and so is its place, or
+ * `namespace NUL sort key NUL id`. A version is `channel NUL version`.
  */
 export const FENCE = `
 local function is_fenced(key)
@@ -22,14 +24,33 @@ local function is_fenced(key)
 end
 `
 
+/** The checkpoint at a place; the newest place and the newest checkpoint of a namespace. */
+export const NEWEST = `
+local function checkpoint_at(place)
+  local namespace, id = string.match(place, '^([^%z]*)%z[^%z]*%z(.*)$')
+  return namespace and namespace .. '\\0' .. id or place
+end
+
+local function newest_place(namespace)
+  local prefix = 'c' .. namespace .. '\\0'
+  local found = redis.call('ZREVRANGEBYLEX', KEYS[2], '(c' .. namespace .. '\\1', '[' .. prefix, 'LIMIT', 0, 1)
+  return found[1] and string.sub(found[1], 2)
+end
+
+local function newest(namespace)
+  local place = newest_place(namespace)
+  return place and checkpoint_at(place)
+end
+`
+
 /**
  * KEYS saved, order, the meta of the fence if any; ARGV token or '', '1' where the latest value counts, the tail to register with or '', namespace,
  * checkpoint, parent or '', body, how many channels changed, `version, '1' | '0', value` of each, then the versions of the others.
  *
- * Gives 0 when it is done, 'fenced', 'register' where the thread is new, or the places of those of the others that several values have:
+ * Gives 0 when it is done, 'registered' when it is done and another put had registered the thread meanwhile, 'fenced', 'register' where the thread is new, or the places of those of the others that several values have:
  * then nothing is written.
  */
-export const PUT_CHECKPOINT = script(`${FENCE}
+export const PUT_CHECKPOINT = script(`${FENCE}${NEWEST}
 if is_fenced(KEYS[3]) then
   return 'fenced'
 end
@@ -71,8 +92,9 @@ if #ambiguous > 0 then
   return ambiguous
 end
 
-if ARGV[3] ~= '' then
-  redis.call('HSETNX', KEYS[1], 'r', ARGV[3])
+local done = 0
+if ARGV[3] ~= '' and redis.call('HSETNX', KEYS[1], 'r', ARGV[3]) == 0 then
+  done = 'registered'
 end
 for i = 9, others - 1, 3 do
   local version = ARGV[i]
@@ -87,9 +109,21 @@ for i = 9, others - 1, 3 do
   cells[#cells + 1] = version
   cells[#cells + 1] = number
 end
+if redis.call('HEXISTS', KEYS[1], 'c' .. checkpoint) == 0 then
+  local last = newest_place(namespace)
+  redis.call('ZADD', KEYS[2], 0, 'c' .. checkpoint)
+  -- Redis compares, because Lua does it by the locale.
+  if last and newest_place(namespace) == last then
+    local id = string.sub(checkpoint, #namespace + 2)
+    local greatest, count = string.match(last, '%z(.*)~(%d+)%z')
+    local key = string.format('%s~%08d', greatest or string.sub(last, #namespace + 2), (count or 0) + 1)
+    redis.call('ZREM', KEYS[2], 'c' .. checkpoint)
+    redis.call('HSET', KEYS[1], 'k' .. checkpoint, key)
+    redis.call('ZADD', KEYS[2], 0, 'c' .. namespace .. '\0' .. key .. '\0' .. id)
+  end
+end
 redis.call('HSET', KEYS[1], 'c' .. checkpoint, cmsgpack.pack(cells), 'b' .. checkpoint, ARGV[7])
-redis.call('ZADD', KEYS[2], 0, 'c' .. checkpoint)
-return 0
+return done
 `)
 
 /** KEYS as above; ARGV token or '', then `field, '1' where the last one counts, write`. Gives 0 or 'fenced'. */
@@ -114,15 +148,6 @@ local tail = redis.call('HGET', KEYS[1], 'r')
 redis.call('UNLINK', KEYS[1], KEYS[2])
 return tail
 `)
-
-/** The newest checkpoint of a namespace. */
-export const NEWEST = `
-local function newest(namespace)
-  local prefix = 'c' .. namespace .. '\\0'
-  local found = redis.call('ZREVRANGEBYLEX', KEYS[2], '(c' .. namespace .. '\\1', '[' .. prefix, 'LIMIT', 0, 1)
-  return found[1] and string.sub(found[1], 2)
-end
-`
 
 const WRITES = `${NEWEST}
 local function writes(checkpoint)
@@ -171,6 +196,11 @@ return { found, values }
 /** KEYS saved, order; ARGV checkpoint, which need not be there. Gives `field, write` of each write on top of it. */
 export const LOAD_WRITES = script(`${WRITES}
 return writes(ARGV[1])
+`)
+
+/** KEYS saved; ARGV checkpoint. Gives its sort key, if it has one. */
+export const SORT_KEY = script(`
+return redis.call('HGET', KEYS[1], 'k' .. ARGV[1])
 `)
 
 /** KEYS order; ARGV from, to, how many or -1. Gives a part of the order, the last first. */

@@ -1,5 +1,6 @@
 import type { SavedAt } from '../../checkpointer/config.ts'
 import type { CheckpointTables, Fence } from '../../checkpointer/durable-saver.ts'
+import { FencedError } from '../../errors.ts'
 import { fencedError } from '../../store/commit.ts'
 import { toText } from '../../text.ts'
 import type { Argument } from '../connection.ts'
@@ -63,7 +64,8 @@ export function createTables(
 
   async function register(threadId: string): Promise<string> {
     const tail = `.${crypto.randomUUID().slice(0, 8)}`
-    return `${await directory.enter([{ ...threadEntry(threadId), tail }])}${tail}`
+    const { now } = await directory.enter([{ ...threadEntry(threadId), tail }])
+    return `${now}${tail}`
   }
 
   /** Fields of what is kept of a thread, null where there is none. */
@@ -115,7 +117,18 @@ export function createTables(
       const put = (stamp: string) =>
         write(PUT_CHECKPOINT, fence, checkpoint.threadId, [latest ? '1' : '', stamp, ...args])
       let answer = await put('')
-      if (answer === 'register') answer = await put(await register(checkpoint.threadId))
+      if (answer === 'register') {
+        const stamp = await register(checkpoint.threadId)
+        const leave = () => directory.leave([threadEntry(checkpoint.threadId, stamp)])
+        try {
+          answer = await put(stamp)
+        } catch (error) {
+          // Where it is not known whether the put was done, the entry stays.
+          if (error instanceof FencedError) leave()
+          throw error
+        }
+        if (answer !== 0) leave()
+      }
       return Array.isArray(answer) ? answer.map((at) => checkpoint.carried[at as number]!.channel) : []
     },
     async putWrites(fence, writes) {

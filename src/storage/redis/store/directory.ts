@@ -9,8 +9,8 @@ import { DUE, ENTER, LEAVE, SETTLE } from './scripts-directory.ts'
  * and a reader checks the partition, which is right.
  */
 export interface Directory {
-  /** Gives the time by the server. */
-  enter(entries: readonly Entry[], signal?: AbortSignal | undefined): Promise<number>
+  /** Gives the time by the server, and the entries that were not there before. */
+  enter(entries: readonly Entry[], signal?: AbortSignal | undefined): Promise<Entered>
   remove(entries: readonly Entry[]): Promise<void>
   /** Removes them without being waited for: a member too many does no harm. */
   leave(entries: readonly Entry[]): void
@@ -22,6 +22,11 @@ export interface Directory {
   ): Promise<{ readonly now: number; readonly members: readonly Due[] }>
   /** Moves members, or removes those without a time, unless another process has moved them meanwhile. */
   settle(set: string, changes: readonly (Due & { readonly to: number | undefined })[]): Promise<void>
+}
+
+interface Entered {
+  readonly now: number
+  readonly added: readonly Entry[]
 }
 
 export interface Due {
@@ -56,6 +61,7 @@ export function createDirectory(database: Database): Directory {
   return {
     async enter(entries, signal) {
       let time = ''
+      const added: Entry[] = []
       await inBatches(entries, async (batch) => {
         const sets = [...new Set(batch.map(({ set }) => set))]
         const args = batch.flatMap(({ set, ttlMs, member, tail }) => [
@@ -64,9 +70,12 @@ export function createDirectory(database: Database): Directory {
           member,
           tail ?? '',
         ])
-        time = String(await database.run({ script: ENTER, keys: sets, args: [time, ...args], signal }))
+        const answer = await database.run({ script: ENTER, keys: sets, args: [time, ...args], signal })
+        const [now, ...places] = answer as [number, ...number[]]
+        time = String(now)
+        added.push(...places.map((place) => batch[place]!))
       })
-      return Number(time)
+      return { now: Number(time), added }
     },
     remove,
     leave(entries) {

@@ -28,7 +28,8 @@ export async function expiredLeases(
     for (const { due, token, state } of found) {
       const { lease } = state
       if (lease?.token !== token) {
-        if (due.score < now - GRACE_MS) wrong.push({ ...due, to: undefined })
+        // Nobody can take a lease with a token that was given out, or be that late.
+        if (token <= state.token || due.score < now - GRACE_MS) wrong.push({ ...due, to: undefined })
       } else if (lease.expiresAt > state.now) wrong.push({ ...due, to: lease.expiresAt })
       else expired.push(lease)
     }

@@ -2,19 +2,25 @@ import { script } from '../script.ts'
 
 /**
  * KEYS sets; ARGV the time or '', then `place of the set, ttl or '', member, tail or ''`. Members with a ttl stand at the end of it. A tail is
- * put behind the member with the time before it. Gives the time.
+ * put behind the member with the time before it. A member with a ttl that stood there stands half a millisecond before the end, so that who put it there
+ * can tell that another one entered it since. Gives the time, then the places of the members that did not stand there.
  */
 export const ENTER = script(`
 local now = ARGV[1] == '' and clock() or tonumber(ARGV[1])
+local new = { now }
 for i = 2, #ARGV, 4 do
   local score = ARGV[i + 1] == '' and 0 or now + tonumber(ARGV[i + 1])
   local member = ARGV[i + 2]
   if ARGV[i + 3] ~= '' then
     member = member .. int(now) .. ARGV[i + 3]
   end
-  redis.call('ZADD', KEYS[tonumber(ARGV[i])], score, member)
+  if redis.call('ZADD', KEYS[tonumber(ARGV[i])], score, member) == 1 then
+    new[#new + 1] = (i - 2) / 4
+  elseif score > now then
+    redis.call('ZADD', KEYS[tonumber(ARGV[i])], score - 0.5, member)
+  end
 end
-return now
+return new
 `)
 
 /** KEYS sets; ARGV `place of the set, member`. */

@@ -84,7 +84,8 @@ export function createStore(
     const entries = entriesFor(keys, partition, ops, tailOf)
     const unsettled = unsettledEntry(keys, partition, ops, tailOf)
     if (unsettled) entries.unshift(unsettled)
-    const entered = entries.length === 0 ? undefined : await directory.enter(entries, signal)
+    const { now: entered, added } =
+      entries.length === 0 ? { added: [] } : await directory.enter(entries, signal)
     const memberOf = ({ member, tail }: Entry) => `${member}${entered}${tail}`
     const change = encodeChange(guards, ops, (place) => `${entered}${tailOf(place)}`)
     const changed = changeBy(ops)
@@ -97,9 +98,9 @@ export function createStore(
       signal,
     })) as [number, ...unknown[]]
     if (answer[0] !== 1) {
-      // Entries of leases stay, because others may have them by the same token.
-      const untimed = entries.filter(({ tail }) => tail !== undefined)
-      directory.leave(untimed.map((entry) => ({ set: entry.set, member: memberOf(entry) })))
+      const own = entries.filter(({ tail }) => tail !== undefined)
+      directory.leave(own.map((entry) => ({ set: entry.set, member: memberOf(entry) })))
+      leaveLeases(added, entered!)
       if (answer[0] === 0) throwRefusal(partition, guards, ops, answer)
       throw new UnavailableError('The commit reached Redis too late.', { written: 'no' })
     }
@@ -124,6 +125,14 @@ export function createStore(
     }
     if (ops.length > 0) notifier.notify(partition, changed)
     return { head, versions }
+  }
+
+  /** Another process may have entered a lease with the same token since, or may hold it: then it was not added here, or it has moved. */
+  function leaveLeases(added: readonly Entry[], entered: number): void {
+    const leases = added.filter(({ set }) => set === keys.leases)
+    if (leases.length === 0) return
+    const changes = leases.map(({ member, ttlMs }) => ({ member, score: entered + ttlMs!, to: undefined }))
+    database.later(() => directory.settle(keys.leases, changes))
   }
 
   return {

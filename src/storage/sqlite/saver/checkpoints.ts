@@ -1,3 +1,4 @@
+import { type Sorted, sortKeyBehind } from '../../checkpointer/list-tuples.ts'
 import type { Remainder } from '../../checkpointer/newest.ts'
 import type {
   CheckpointToStore,
@@ -59,12 +60,17 @@ export function putCheckpoint(
       )
     cells.push([channel, version, row ? Number(row.id) : null])
   }
+  const newest = findCheckpoint(connection, of, 'checkpoint_id, sort_key', [thread, name, undefined])
+  const id = toText(checkpointId)
   run(
-    `INSERT OR REPLACE INTO ${of('checkpoints')}
-      (thread_id, namespace, checkpoint_id, parent_id, cells, metadata_type, metadata, body_type, body)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    ...[thread, name, toText(checkpointId), parent ?? null, JSON.stringify(cells)],
-    ...[metadata.type, metadata.data, body.type, body.data],
+    `INSERT INTO ${of('checkpoints')}
+      (thread_id, namespace, checkpoint_id, sort_key, parent_id, cells, metadata_type, metadata, body_type, body)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (thread_id, namespace, checkpoint_id) DO UPDATE SET
+        parent_id = excluded.parent_id, cells = excluded.cells, metadata_type = excluded.metadata_type,
+        metadata = excluded.metadata, body_type = excluded.body_type, body = excluded.body`,
+    ...[thread, name, id, sortKeyBehind(newest && sortedOf(newest), id) ?? null],
+    ...[parent ?? null, JSON.stringify(cells), metadata.type, metadata.data, body.type, body.data],
   )
   return []
 }
@@ -98,16 +104,18 @@ export function keepOnly(
     const found = findCheckpoint(connection, of, 'checkpoint_id', [thread, name, undefined])
     if (found?.checkpoint_id !== last) continue
     const staying = JSON.stringify(checkpointIds.map(toText))
+    // Writes may come before their checkpoint.
+    connection.run(
+      `DELETE FROM ${of('writes')} WHERE thread_id = ? AND namespace = ?
+        AND (checkpoint_id <= ? OR checkpoint_id IN (
+          SELECT checkpoint_id FROM ${of('checkpoints')} WHERE thread_id = ? AND namespace = ?
+        )) AND checkpoint_id NOT IN (SELECT value FROM json_each(?))`,
+      ...[thread, name, last, thread, name, staying],
+    )
     connection.run(
       `DELETE FROM ${of('checkpoints')}
         WHERE thread_id = ? AND namespace = ? AND checkpoint_id NOT IN (SELECT value FROM json_each(?))`,
       ...[thread, name, staying],
-    )
-    // Writes may come before their checkpoint.
-    connection.run(
-      `DELETE FROM ${of('writes')} WHERE thread_id = ? AND namespace = ? AND checkpoint_id <= ?
-        AND checkpoint_id NOT IN (SELECT value FROM json_each(?))`,
-      ...[thread, name, last, staying],
     )
     connection.run(
       `WITH cells AS (
@@ -182,6 +190,12 @@ export function loadWrites({ all }: Connection, of: Of, address: readonly string
     ...toStored(row),
   }))
 }
+
+/** From a row with `checkpoint_id` and `sort_key`. */
+const sortedOf = ({ checkpoint_id: id, sort_key: key }: Row): Sorted => ({
+  checkpointId: id as string,
+  sortKey: (key ?? undefined) as string | undefined,
+})
 
 /** From a row with `cells`. */
 export function readCells(row: Row | undefined): Cell[] {

@@ -71,7 +71,9 @@ export function createStore(
       const prepared = prepareOps(change)
       const work = (connection: Parameters<typeof commit>[0]) =>
         commit(connection, of, partition, guards, prepared)
-      const { head, versions, docsChanged } = await database.write(work, signal)
+      // A holder whose renewal waits behind other writes would lose what it holds.
+      const isUrgent = change.ops.length > 0 && change.ops.every(({ op }) => op === 'renew')
+      const { head, versions, docsChanged } = await database.write(work, { signal, isUrgent })
       if (prepared.length > 0) notifier.notify(partition, changeBy(prepared), head, docsChanged)
       return { head, versions }
     },

@@ -38,6 +38,7 @@ function contextOf(signal = new AbortController().signal) {
     owner: null,
     signal,
     log: (line, level) => lines.push({ line, level }),
+    openUpload: async () => undefined,
     revisionId: 'r-1',
     revisionNumber: 1,
     source: 'github',
@@ -258,7 +259,7 @@ test.each([
   await expect(deploying).rejects.toBe(reason)
   // A process that was killed keeps its id until init has asked how it ended, which may take seconds.
   for (const pid of readFileSync(file, 'utf8').split(' ').map(Number))
-    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000)
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 30_000)
 })
 
 test('only the sources that the programs take are not refused', () => {

@@ -68,6 +68,7 @@ export function contextOf(revision: Revision): DeployContext & Log {
     owner: null,
     signal: revision.signal ?? new AbortController().signal,
     log: (line, level) => lines.push({ line, level }),
+    openUpload: async () => undefined,
     revisionId: `01930000-0000-7000-8000-${String(revision.number).padStart(12, '0')}`,
     revisionNumber: revision.number,
     source: 'external_docker',

@@ -119,9 +119,12 @@ test('an aborted attempt leaves alone what another instance has applied since', 
 test('what the API server refuses of an object is told in its words', async () => {
   const api = await openApi()
   const deployer = makeDeployer(api)
-  const context = contextOf({ number: 1, resourceSpec: { sidecars: [{ name: 'proxy', imag: 'proxy:1' }] } })
+  const context = contextOf({
+    number: 1,
+    resourceSpec: { sidecars: [{ name: 'proxy', image: 'proxy:1', env: [{ name: 'A', valu: 'a' }] }] },
+  })
   await expect(deployer.deploy(context)).rejects.toThrow(
-    /^Could not apply the Deployment "support-agent-[0-9a-f]{10}": Deployment is invalid: .*additional.*imag/,
+    /^Could not apply the Deployment "support-agent-[0-9a-f]{10}": Deployment is invalid: .*additional.*valu/,
   )
   // The Secret came first.
   expect(allOf(api)).toEqual([])

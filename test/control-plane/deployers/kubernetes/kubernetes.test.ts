@@ -202,7 +202,7 @@ test('an autoscaler is there where the most servers are more than the least, and
 
 test('what the resources of a server are is written as Kubernetes has it', async () => {
   const api = await openApi()
-  await deployRevision(makeDeployer(api), {
+  await deployRevision(makeDeployer(api, { allow: { serviceAccounts: ['reader'] } }), {
     number: 1,
     resourceSpec: {
       cpu: 0.5,

@@ -309,12 +309,12 @@ test('a web socket passes bytes in both directions, also those that came with th
     seen += piece
   })
   socket.write(`${HANDSHAKE}early`)
-  await eventually(() => seen.includes('<early>'), { timeoutMs: 5_000 })
+  await eventually(() => seen.includes('<early>'), { timeoutMs: 30_000 })
   expect(seen).toMatch(/^HTTP\/1\.1 101 Switching Protocols\r\n/)
   expect(seen).toMatch(/\r\nconnection: Upgrade\r\nUpgrade: websocket\r\n/i)
   expect(seen).toContain('X-Key: abc\r\nX-For: 127.0.0.1\r\n')
   socket.write('later')
-  await eventually(() => seen.includes('<later>'), { timeoutMs: 5_000 })
+  await eventually(() => seen.includes('<later>'), { timeoutMs: 30_000 })
   let isIdle = false
   const idle = backend.idle().then(() => {
     isIdle = true
@@ -322,7 +322,7 @@ test('a web socket passes bytes in both directions, also those that came with th
   await sleep(20)
   expect(isIdle).toBe(false)
   socket.write('end')
-  await eventually(() => seen.endsWith('bye'), { timeoutMs: 5_000 })
+  await eventually(() => seen.endsWith('bye'), { timeoutMs: 30_000 })
   await idle
 })
 

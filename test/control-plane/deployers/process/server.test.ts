@@ -93,7 +93,7 @@ test('a server that ends before it is ready fails at once, with its last lines a
     /^The server ended with exit code 4 before it was ready\. Its last lines:\nline 10 \*\*\*\n/,
   )
   expect(error.message).toMatch(/line 29 \*\*\*$/)
-  expect(Date.now() - began).toBeLessThan(5_000)
+  expect(Date.now() - began).toBeLessThan(20_000)
 })
 
 test('a server that never gets ready is ended at its deadline, and the error says what was wrong', async () => {
@@ -257,7 +257,7 @@ test('the output has the lines within its bounds, and keeps the last ones', asyn
   expect(logged).toHaveLength(1_000)
   expect(logged.slice(0, 2)).toEqual(['INFO line 0', 'ERROR line 1'])
   expect(output.tail().split('\n')).toEqual(Array.from({ length: 20 }, (_, at) => `line ${1_480 + at}`))
-  await eventually(() => logged.length === 1_001, { timeoutMs: 3_000 })
+  await eventually(() => logged.length === 1_001, { timeoutMs: 30_000 })
   expect(logged.at(-1)).toBe('WARNING 500 lines were left out here: the server writes too many.')
   output.add('later', 'stdout')
   expect(logged.at(-1)).toBe('INFO later')
@@ -273,5 +273,6 @@ test('placeholders are replaced in every argument, and the default is this packa
   ).toEqual(['run', '--at=127.0.0.1:1234', '/a/$&/langgraph.json', '/a/$&/x', '{other}'])
   const [program, ...args] = ownServer()
   expect(program).toBe(process.execPath)
-  expect(args.slice(-7)).toEqual(['serve', '--config', '{config}', '--host', '{host}', '--port', '{port}'])
+  const options = ['--config', '{config}', '--host', '{host}', '--port', '{port}']
+  expect(args.slice(-8)).toEqual(['serve', '--hide-errors', ...options])
 })

@@ -29,6 +29,8 @@ export function ownServer(): StartCommand {
     process.execPath,
     ...ownProgram(),
     'serve',
+    // What is deployed is no development, whatever the address.
+    '--hide-errors',
     '--config',
     '{config}',
     '--host',

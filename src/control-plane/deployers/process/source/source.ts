@@ -1,6 +1,8 @@
 import { access, mkdir, realpath, stat } from 'node:fs/promises'
 import { join, posix } from 'node:path'
-import type { DeploymentContext, DeployRequest } from '../../deployer.ts'
+import { Readable } from 'node:stream'
+import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
+import type { DeployRequest, PhaseContext } from '../../deployer.ts'
 import { DeployError } from '../../errors.ts'
 import { type Dirs, removeFolder } from '../dirs.ts'
 import { checkOut } from './git.ts'
@@ -8,7 +10,6 @@ import { copyFolder } from './local.ts'
 import { type AllowedRepositories, type Repository, readRepository, refuseRef } from './repository.ts'
 import { unpackTarball } from './tarball.ts'
 import { checkTree, isInside, type TreeLimits } from './tree.ts'
-import { isUploadPath, keepUpload } from './uploads.ts'
 
 export interface SourceOptions {
   readonly dirs: Dirs
@@ -35,7 +36,7 @@ export function refuseSource(
   { source, sourceConfig, sourceRevisionConfig }: DeployRequest,
   allowed: readonly AllowedRepositories[],
 ): string | undefined {
-  const { repo_ref, source_tarball_path, langgraph_config_path } = sourceRevisionConfig
+  const { repo_ref, langgraph_config_path } = sourceRevisionConfig
   if (source !== 'github' && source !== 'internal_source')
     return `This server does not deploy the source ${source}: it takes github and internal_source.`
   if (source === 'github') {
@@ -44,8 +45,6 @@ export function refuseSource(
     const refused = refuseRef(repo_ref ?? '')
     if (refused !== undefined) return refused
   }
-  if (source === 'internal_source' && source_tarball_path != null && !isUploadPath(source_tarball_path))
-    return 'The source_tarball_path is refused: it has to be one that upload-url gave.'
   return refuseConfigPath(langgraph_config_path)
 }
 
@@ -56,7 +55,7 @@ export function refuseSource(
 export async function fetchSource(
   request: DeployRequest,
   { dirs, allowed, gitConfig, limits }: SourceOptions,
-  context: DeploymentContext & { readonly revisionId: string },
+  context: Pick<PhaseContext, 'deploymentId' | 'revisionId' | 'signal' | 'log' | 'openUpload'>,
 ): Promise<FetchedSource> {
   const refused = refuseSource(request, allowed)
   if (refused !== undefined) throw new DeployError(refused)
@@ -99,9 +98,10 @@ export async function fetchSource(
     const path = sourceRevisionConfig.source_tarball_path
     if (path == null)
       throw new DeployError('The revision has no source_tarball_path: upload its source first.')
-    const file = await keepUpload(dirs.uploads, dirs.kept(deploymentId), path)
+    const upload = await context.openUpload(path)
+    if (!upload) throw new DeployError('The uploaded source is not there any more: upload it again.')
     log('Unpacking the uploaded source')
-    await unpackTarball(file, folder, limits, signal)
+    await unpackTarball(Readable.fromWeb(upload as NodeReadableStream<Uint8Array>), folder, limits, signal)
   }
 }
 

@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { link, lstat, mkdir, rm } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import { Readable, Transform } from 'node:stream'
@@ -16,7 +16,7 @@ import { type Link, limiter, makeLinks, type TreeLimits } from './tree.ts'
  * to be removed then.
  */
 export async function unpackTarball(
-  file: string,
+  packed: Readable,
   folder: string,
   limits: TreeLimits,
   signal: AbortSignal,
@@ -25,9 +25,18 @@ export async function unpackTarball(
   const hardLinks: Link[] = []
   const links: Link[] = []
   let files = 0
-  await mkdir(folder, { recursive: true })
+  let unread: Error | undefined
+  const onUnread = (error: Error) => {
+    unread = error
+  }
+  // Listens to the source at once, which may fail at any time.
+  const entries = entriesOf(packed, { addBytes, onUnread, signal })
+  await mkdir(folder, { recursive: true }).catch(async (error) => {
+    await entries.cancel().catch(() => {})
+    throw error
+  })
   try {
-    for await (const { header, body } of entriesOf(file, addBytes, signal)) {
+    for await (const { header, body } of entries) {
       addEntry()
       const path = entryPath(header.name)
       const target = header.linkname ?? ''
@@ -49,7 +58,8 @@ export async function unpackTarball(
     for (const { path } of links) await makeFolder(folder, dirname(path))
   } catch (error) {
     signal.throwIfAborted()
-    throw asDeployError(error)
+    // What cannot be read now says nothing about the archive.
+    throw unread ?? asDeployError(error)
   }
   await makeLinks(folder, links)
   if (files === 0) throw new DeployError('The archive holds no files.')
@@ -60,10 +70,16 @@ const RATIO_FROM_BYTES = 16 * 1024 * 1024
 /** Sources are packed to a tenth or so. What deflate packs to less than this is made to fill disks. */
 const MAX_RATIO = 200
 
+interface Reading {
+  readonly addBytes: (count: number) => void
+  /** Gets the error of the source, where that one is why nothing more is read. */
+  readonly onUnread: (error: Error) => void
+  readonly signal: AbortSignal
+}
+
 function entriesOf(
-  file: string,
-  addBytes: (count: number) => void,
-  signal: AbortSignal,
+  packed: Readable,
+  { addBytes, onUnread, signal }: Reading,
 ): ReadableStream<ParsedTarEntry> {
   const gunzip = createGunzip()
   let unpackedBytes = 0
@@ -84,8 +100,12 @@ function entriesOf(
   })
   const unpacked = Readable.toWeb(counted) as NodeReadableStream<Uint8Array> as ReadableStream<Uint8Array>
   const entries = unpacked.pipeThrough(createTarDecoder({ strict: true }))
+  // A failure of a later stream destroys the source with the same error, which then says nothing about the source.
+  packed.once('error', (error) => {
+    if (!gunzip.errored && !counted.errored) onUnread(error)
+  })
   // Its errors are those of `counted`, which the reader of the entries is told.
-  pipeline(createReadStream(file), gunzip, counted, { signal }).catch(() => {})
+  pipeline(packed, gunzip, counted, { signal }).catch(() => {})
   return entries
 }
 

@@ -1,6 +1,6 @@
-import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
-import { overlay, wrapCalls } from '../../storage/checkpointer/overlay.ts'
-import { withoutErrorWrites } from '../failures.ts'
+import type { Checkpointer } from '../../../storage/checkpointer/checkpointer.ts'
+import { overlay, wrapCalls } from '../../../storage/checkpointer/overlay.ts'
+import { withoutErrorWrites } from '../../failures.ts'
 
 /** Whether the storage has failed in an attempt. */
 export interface StorageHealth {

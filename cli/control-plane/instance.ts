@@ -1,0 +1,14 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The name of the instance that a folder of sources and builds belongs to. It is made once and kept in the folder. */
+export function instanceIn(dir: string): string {
+  const file = join(dir, 'instance')
+  mkdirSync(dir, { recursive: true })
+  try {
+    writeFileSync(file, crypto.randomUUID(), { flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+  return readFileSync(file, 'utf8')
+}

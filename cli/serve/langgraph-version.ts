@@ -1,0 +1,28 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { ConfigError } from './config-reader.ts'
+
+/** Of the copy of LangGraph that a project has; undefined where it has none. */
+export function langgraphVersion(folder: string): string | undefined {
+  const require = createRequire(join(folder, 'package.json'))
+  try {
+    return (require('@langchain/langgraph/package.json') as { readonly version: string }).version
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Throws `ConfigError` where the graphs of a project are made by a LangGraph that this package cannot run, and gives a sentence where it
+ * is only older than those that it is tested with.
+ */
+export function checkLangGraph(folder: string): string | undefined {
+  const version = langgraphVersion(folder)
+  const [major = 1, minor = 0] = version?.split('.').map(Number) ?? []
+  if (version === undefined || major > 1 || (major === 1 && minor >= 4)) return undefined
+  const found = `${folder} has @langchain/langgraph ${version}, and agentwire needs 1.4 or later.`
+  const command = 'npm install @langchain/langgraph@1 @langchain/core@1'
+  if (major === 0)
+    throw new ConfigError(`${found} Run “${command}” there, with the tool that it is installed by.`)
+  return `${found} Some of it may not work.`
+}

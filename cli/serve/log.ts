@@ -1,0 +1,94 @@
+import { inspect } from 'node:util'
+import type { WebHandler } from '../../src/http/index.ts'
+
+/** From the most to the least important, as in `LOG_LEVEL`. The names are those that the logger of LangGraph's server has. */
+const LEVELS = [
+  'error',
+  'warn',
+  'help',
+  'data',
+  'info',
+  'http',
+  'verbose',
+  'prompt',
+  'debug',
+  'input',
+  'silly',
+] as const
+type Level = (typeof LEVELS)[number]
+
+/** What LangGraph's `getLogger()` gives. Each method gives the logger again. */
+export type Log = Readonly<Record<Level, (message: unknown, ...meta: readonly unknown[]) => Log>>
+
+export interface LogOptions {
+  /** The least important level that is printed, such as `warn`. Default: `debug`. */
+  readonly level?: string | undefined
+  /** A line of JSON for each message, in place of text. */
+  readonly json?: boolean
+  readonly out: (line: string) => void
+  /** For warnings and errors. */
+  readonly problem: (line: string) => void
+}
+
+export function createLog({ level = 'debug', json = false, out, problem }: LogOptions): Log {
+  const known = LEVELS.indexOf(level as Level)
+  const least = known === -1 ? LEVELS.indexOf('debug') : known
+  const log = Object.fromEntries(
+    LEVELS.map((name, at) => {
+      const print = at <= LEVELS.indexOf('warn') ? problem : out
+      const write = (message: unknown, ...meta: readonly unknown[]): Log => {
+        if (at <= least) print(json ? toJson(name, message, meta) : toText(name, message, meta))
+        return log
+      }
+      return [name, write]
+    }),
+  ) as Log
+  return log
+}
+
+/** Gives the code of this process a log by LangGraph's `getLogger()`, which throws where there is none. */
+export function registerLog(log: Log): void {
+  Object.assign(globalThis, { [Symbol.for('langgraph.api.sdk-logger')]: log })
+}
+
+/**
+ * Writes a line for each request once its answer begins. Queries are left out, because they may have secrets, and so are requests for
+ * `/ok`, with which hosts ask every few seconds.
+ */
+export const logged = (handler: WebHandler, log: Log): WebHandler => ({
+  ...handler,
+  async fetch(request, context) {
+    const began = performance.now()
+    const response = await handler.fetch(request, context)
+    const { pathname } = new URL(request.url)
+    const ms = Math.round(performance.now() - began)
+    if (!/\/ok$/.test(pathname)) log.info(`${request.method} ${pathname} ${response.status} ${ms} ms`)
+    return response
+  },
+})
+
+const toText = (level: Level, message: unknown, meta: readonly unknown[]): string =>
+  `${level}: ${[message, ...meta].map(textOf).join(' ')}`
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value : inspect(value, { depth: null, breakLength: 120 })
+
+/** An object that is logged has its own keys beside those of the line. */
+function toJson(level: Level, message: unknown, meta: readonly unknown[]): string {
+  const given = [message, ...meta].filter((part) => typeof part !== 'string')
+  const words = [message, ...meta].filter((part) => typeof part === 'string')
+  const fields = given.map((part) =>
+    part instanceof Error
+      ? { error: part.stack ?? part.message }
+      : typeof part === 'object'
+        ? part
+        : { value: part },
+  )
+  const line = { timestamp: new Date().toISOString(), level, event: words.join(' ') }
+  try {
+    return JSON.stringify(Object.assign({}, ...fields, line))
+  } catch {
+    // JSON has no words for cycles and large integers.
+    return JSON.stringify({ ...line, value: inspect(given) })
+  }
+}

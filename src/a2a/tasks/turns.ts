@@ -1,0 +1,42 @@
+import { toJson } from '../../agents/to-json.ts'
+import type { Json, Op, Store } from '../../storage/store/store.ts'
+import type { A2AMessage } from '../model.ts'
+
+/** A question of a task and the answer to it: the agent is given the answer alone, and need not keep either among its messages. */
+export interface AnsweredQuestion {
+  readonly taskId: string
+  /** The last message of the state where the task has asked. Null where there was none. */
+  readonly after: string | null
+  readonly question: Pick<A2AMessage, 'messageId' | 'parts'>
+  readonly answer: Pick<A2AMessage, 'messageId' | 'parts' | 'metadata'>
+}
+
+const COLLECTION = 'a2a_answers'
+
+/** Keeps an answer with its question, in the commit of the run that takes it. */
+export const putAnswered = (runId: string, answered: AnsweredQuestion): Op => ({
+  op: 'put',
+  collection: COLLECTION,
+  id: runId,
+  value: toJson(answered) as Json,
+  index: { task: answered.taskId },
+})
+
+/** The answered questions of a task, or of all tasks of the thread, in the order in which they were answered. */
+export async function loadAnswered(
+  store: Store,
+  threadId: string,
+  taskId: string | undefined,
+): Promise<readonly AnsweredQuestion[]> {
+  const all: AnsweredQuestion[] = []
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.list(COLLECTION, {
+      partition: threadId,
+      ...(taskId !== undefined && { where: { task: taskId } }),
+      ...(cursor !== undefined && { cursor }),
+    })
+    all.push(...page.docs.map(({ value }) => value as unknown as AnsweredQuestion))
+    if (page.cursor === undefined) return all
+    cursor = page.cursor
+  }
+}

@@ -1,0 +1,152 @@
+import { isRecord } from '../../messages/record.ts'
+import type { Agent, AgentEvent, AgentTask, SnapshotTask, StateSnapshot } from '../agent.ts'
+
+/** What `humanInTheLoopMiddleware` asks, and the name of each field in the middleware of Python. */
+const SNAKE_CASE: Readonly<Record<string, string>> = {
+  actionRequests: 'action_requests',
+  reviewConfigs: 'review_configs',
+  actionName: 'action_name',
+  allowedDecisions: 'allowed_decisions',
+  argsSchema: 'args_schema',
+}
+
+/**
+ * The agent with approvals in both spellings: what `humanInTheLoopMiddleware` asks has the names of LangChain's Python beside its own, and
+ * answers may have either. Pages that were written for Python's agents read no others.
+ */
+export function withSnakeCaseApprovals(agent: Agent): Agent {
+  return {
+    ...agent,
+    async *stream(task) {
+      const { start } = task
+      const given =
+        start.kind === 'resume' ? { ...start, answers: await answersOf(agent, task, start.answers) } : start
+      for await (const event of agent.stream({ ...task, start: given })) yield spelledEvent(event)
+    },
+    async getState(at, options) {
+      const snapshot = await agent.getState(at, options)
+      return snapshot && spelledSnapshot(snapshot)
+    },
+    async *getHistory(at, options) {
+      for await (const snapshot of agent.getHistory(at, options)) yield spelledSnapshot(snapshot)
+    },
+  }
+}
+
+const isApproval = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  isRecord(value) && Array.isArray(value.actionRequests)
+
+/** A question with both names of each field. Any other value is left as it is. */
+function spelled(value: unknown): unknown {
+  if (!isApproval(value)) return value
+  const { reviewConfigs } = value
+  return bothNames({
+    ...value,
+    ...(Array.isArray(reviewConfigs) && {
+      reviewConfigs: reviewConfigs.map((one) => (isRecord(one) ? bothNames(one) : one)),
+    }),
+  })
+}
+
+function bothNames(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const others = Object.entries(SNAKE_CASE).filter(([name, other]) => name in fields && !(other in fields))
+  return { ...fields, ...Object.fromEntries(others.map(([name, other]) => [other, fields[name]])) }
+}
+
+type Answers = Readonly<Record<string, unknown>>
+
+/** The answers as the middleware reads them. */
+async function answersOf(agent: Agent, task: AgentTask, answers: Answers): Promise<Answers> {
+  const hasList = Object.values(answers).some(isResponseList)
+  const asked = hasList ? await approvalsOf(agent, task) : new Set<string>()
+  return Object.fromEntries(
+    Object.entries(answers).map(([id, answer]) => {
+      const decisions = asked.has(id) && isResponseList(answer) ? answer : Object(answer).decisions
+      return [
+        id,
+        Array.isArray(decisions) ? { ...Object(answer), decisions: decisions.map(decisionOf) } : answer,
+      ]
+    }),
+  )
+}
+
+/** The Agent Inbox answers with a list. Whether that is meant for the middleware, only the question tells. */
+async function approvalsOf(agent: Agent, task: AgentTask): Promise<ReadonlySet<string>> {
+  const snapshot = await agent.getState({ ...task, config: undefined })
+  const interrupts = snapshot?.tasks.flatMap((one) => one.interrupts) ?? []
+  return new Set(interrupts.filter(({ value }) => isApproval(value)).map(({ id }) => id))
+}
+
+/** The types of the Agent Inbox, and what they are in the middleware. */
+const TYPES: Readonly<Record<string, string>> = { accept: 'approve', response: 'reject', ignore: 'reject' }
+
+const isResponseList = (answer: unknown): answer is readonly unknown[] =>
+  Array.isArray(answer) &&
+  answer.length > 0 &&
+  answer.every((one) => isRecord(one) && (one.type === 'edit' || String(one.type) in TYPES))
+
+/** A decision of the middleware, of Python's, or of the Agent Inbox, which has `args` for all that it says. */
+function decisionOf(decision: unknown): unknown {
+  if (!isRecord(decision)) return decision
+  const { type, message, args, edited_action, editedAction = edited_action } = decision
+  const { action, args: editedArgs } = Object(args) as Readonly<Record<string, unknown>>
+  switch (TYPES[type as string] ?? type) {
+    case 'approve':
+      return { type: 'approve' }
+    case 'edit':
+      return { type, editedAction: editedAction ?? { name: action, args: editedArgs } }
+    case 'reject': {
+      const reason = message ?? (typeof args === 'string' ? args : undefined)
+      return { type: 'reject', ...(reason !== undefined && { message: reason }) }
+    }
+    default:
+      return decision
+  }
+}
+
+const spelledSnapshot = (snapshot: StateSnapshot): StateSnapshot => ({
+  ...snapshot,
+  tasks: snapshot.tasks.map(
+    (task): SnapshotTask => ({
+      ...task,
+      interrupts: task.interrupts.map((one) => ({ ...one, value: spelled(one.value) })),
+      state: task.state && spelledSnapshot(task.state),
+    }),
+  ),
+})
+
+/** An event with both spellings wherever it tells an interrupt. */
+function spelledEvent(event: AgentEvent): AgentEvent {
+  const data = event.data as Readonly<Record<string, unknown>>
+  switch (event.method) {
+    case 'input.requested': {
+      const value = spelled(data.value)
+      return { ...event, data: { ...data, payload: value, value } }
+    }
+    case 'tasks':
+      return { ...event, data: withInterrupts(data) }
+    case 'chunks':
+      return { ...event, data: { ...data, data: spelledChunk(data.mode, data.data) } }
+    default:
+      return event
+  }
+}
+
+/** A chunk of LangGraph's stream: the interrupts themselves, or a checkpoint whose tasks wait at some. */
+function spelledChunk(mode: unknown, data: unknown): unknown {
+  if (mode === 'interrupt') return spelledInterrupts(data)
+  if (mode !== 'debug' || !isRecord(data) || !isRecord(data.payload)) return data
+  const { tasks } = data.payload
+  if (!Array.isArray(tasks)) return { ...data, payload: withInterrupts(data.payload) }
+  return { ...data, payload: { ...data.payload, tasks: tasks.map(withInterrupts) } }
+}
+
+const withInterrupts = <T>(owner: T): T =>
+  isRecord(owner) && Array.isArray(owner.interrupts)
+    ? { ...owner, interrupts: spelledInterrupts(owner.interrupts) }
+    : owner
+
+const spelledInterrupts = (interrupts: unknown): unknown =>
+  Array.isArray(interrupts)
+    ? interrupts.map((one) => (isRecord(one) ? { ...one, value: spelled(one.value) } : one))
+    : interrupts

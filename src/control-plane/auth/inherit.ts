@@ -1,0 +1,38 @@
+import { formerOwnerOf } from '../../principal.ts'
+import type { Store } from '../../storage/index.ts'
+import { copyPartition, inherit } from '../../storage/store/inherit.ts'
+import {
+  DEFAULTS,
+  PROVIDERS,
+  TOKENS,
+  tenantPartition,
+  userKeyOf,
+  userPartition,
+  WORKSPACE_TOKENS,
+} from './stored.ts'
+
+/** Copies, once, the providers and the tokens of a user that earlier versions kept under the former name of the owner. */
+export const inheritTokens = async (
+  store: Store,
+  owner: string | null,
+  user: string | null,
+): Promise<void> => {
+  const former = formerOwnerOf(owner)
+  await inherit(store, {
+    owner,
+    former,
+    what: PROVIDERS,
+    copy: async (from) =>
+      copyPartition(store, await tenantPartition(from), await tenantPartition(owner), [
+        PROVIDERS,
+        WORKSPACE_TOKENS,
+      ]),
+  })
+  const placeOf = async (of: string | null) => userPartition(await userKeyOf(of, user))
+  await inherit(store, {
+    owner,
+    former,
+    what: `${TOKENS} of ${user}`,
+    copy: async (from) => copyPartition(store, await placeOf(from), await placeOf(owner), [TOKENS, DEFAULTS]),
+  })
+}

@@ -1,0 +1,154 @@
+import type { FieldRefusal } from '../deployer.ts'
+import type { PodAllowances } from './options.ts'
+import type { Given, ResourceSpec } from './resource-spec.ts'
+
+type Path = readonly (string | number)[]
+
+/** Types of volumes that the Pod Security Standard `restricted` takes: none of them leads to the node or to another machine. */
+const VOLUMES = [
+  'configMap',
+  'csi',
+  'downwardAPI',
+  'emptyDir',
+  'ephemeral',
+  'persistentVolumeClaim',
+  'projected',
+  'secret',
+]
+/** What a projected volume may hold besides a token for the API server. */
+const PROJECTED = ['configMap', 'downwardAPI', 'secret']
+
+/** All members of a container that mean nothing for the node. What Kubernetes invents later is not among them. */
+const CONTAINER = new Set([
+  'args',
+  'command',
+  'env',
+  'envFrom',
+  'image',
+  'imagePullPolicy',
+  'name',
+  'resizePolicy',
+  'resources',
+  'restartPolicy',
+  'stdin',
+  'stdinOnce',
+  'terminationMessagePath',
+  'terminationMessagePolicy',
+  'tty',
+  'workingDir',
+])
+/** Those that are looked into. */
+const HOOKS = ['livenessProbe', 'readinessProbe', 'startupProbe', 'lifecycle'] as const
+
+/** Members of a security context that are free. `runAsUser: 0` is, too: an image without any runs as root as well. */
+const CONTEXT = new Set(['readOnlyRootFilesystem', 'runAsGroup', 'runAsNonRoot', 'runAsUser'])
+
+/**
+ * What a `resource_spec` asks for that reaches beyond its pod: the node, its network, other machines, or the API server. The Pod Security
+ * Standard `baseline` forbids it, and for volumes and capabilities `restricted` does. What the embedder allows is left out.
+ */
+export function refusedOf(spec: ResourceSpec, allow: PodAllowances = {}): readonly FieldRefusal[] {
+  const refused: FieldRefusal[] = []
+  const refuse = (path: Path, message: string): void =>
+    void refused.push({ path: ['source_config', 'resource_spec', ...path], message: `${message} ${ASK}` })
+  const hasAccount = spec.serviceAccountName !== undefined
+
+  if (hasAccount && !allow.serviceAccounts?.includes(spec.serviceAccountName))
+    refuse(['service_account_name'], 'The service account is none that deployments may use.')
+  for (const [name, profile] of Object.entries(spec.annotations))
+    if (/^container\.(apparmor|seccomp)\.|^seccomp\./.test(name) && !isProfile(profile))
+      refuse(['annotations', name], 'The annotation takes a profile of the node away.')
+  for (const [index, volume] of spec.volumes.entries()) refuseVolume(volume, ['volumes', index])
+  for (const [index, mount] of spec.volumeMounts.entries()) refuseMount(mount, ['volume_mounts', index])
+  for (const [index, one] of spec.initContainers.entries()) refuseContainer(one, ['init_containers', index])
+  for (const [index, one] of spec.sidecars.entries()) refuseContainer(one, ['sidecars', index])
+  return refused
+
+  function refuseVolume({ name: _, ...volume }: Given, path: Path): void {
+    for (const [type, value] of membersOf(volume)) {
+      const isAllowed = VOLUMES.includes(type) || allow.volumes?.includes(type)
+      if (!isAllowed) refuse([...path, type], `A volume of the type ${type} reaches out of the pod.`)
+      if (type !== 'projected') continue
+      for (const [index, source] of listOf(value, 'sources').entries())
+        for (const [kind] of membersOf(source))
+          if (!PROJECTED.includes(kind) && !(kind === 'serviceAccountToken' && hasAccount))
+            refuse(
+              [...path, type, 'sources', index, kind],
+              `A projected ${kind} has credentials of the cluster.`,
+            )
+    }
+  }
+
+  function refuseMount(mount: Given, path: Path): void {
+    if (mount.mountPropagation === 'Bidirectional')
+      refuse([...path, 'mountPropagation'], 'What is mounted in the pod would be mounted on the node.')
+  }
+
+  function refuseContainer(container: Given, path: Path): void {
+    for (const [member, value] of membersOf(container)) {
+      const at = [...path, member]
+      if (CONTAINER.has(member)) continue
+      if (member === 'ports')
+        for (const [index, port] of listOf(container, member).entries()) refusePort(port, [...at, index])
+      else if (member === 'volumeMounts')
+        for (const [index, mount] of listOf(container, member).entries()) refuseMount(mount, [...at, index])
+      else if (member === 'securityContext') refuseContext(value, at)
+      else if ((HOOKS as readonly string[]).includes(member)) refuseHosts(value, at)
+      else refuse(at, `${member} is no member of a container that deployments may have.`)
+    }
+  }
+
+  function refusePort(port: Given, path: Path): void {
+    if (allow.hostPorts) return
+    for (const member of ['hostPort', 'hostIP'])
+      if (port[member]) refuse([...path, member], 'A port of the node is taken.')
+  }
+
+  /** A probe of another host has the node send requests there. */
+  function refuseHosts(value: unknown, path: Path): void {
+    for (const [member, inner] of membersOf(value)) {
+      if (member === 'host' && inner !== '') refuse([...path, member], 'The node would call another host.')
+      else if (member !== 'httpHeaders') refuseHosts(inner, [...path, member])
+    }
+  }
+
+  function refuseContext(context: unknown, path: Path): void {
+    if (allow.privileged) return
+    for (const [member, value] of membersOf(context)) {
+      const at = [...path, member]
+      if (CONTEXT.has(member) || value === false) continue
+      if (member === 'capabilities') refuseCapabilities(value, at)
+      else if (member === 'seccompProfile' || member === 'appArmorProfile') {
+        if (!PROFILES.includes(memberOf(value, 'type')))
+          refuse([...at, 'type'], 'The profile of the node is taken away.')
+      } else if (member !== 'procMount' || value !== 'Default')
+        refuse(at, `${member} gives a container rights on the node.`)
+    }
+  }
+
+  function refuseCapabilities(value: unknown, path: Path): void {
+    for (const [member, names] of membersOf(value)) {
+      if (member === 'drop') continue
+      const given = Array.isArray(names) ? names : [names]
+      const added = given.filter((name) => name !== 'NET_BIND_SERVICE' && !allow.capabilities?.includes(name))
+      if (added.length > 0)
+        refuse([...path, member], `The capabilities ${added.join(', ')} are rights on the node.`)
+    }
+  }
+}
+
+const ASK = 'The options of the deployer say what is allowed.'
+const PROFILES: readonly unknown[] = ['RuntimeDefault', 'Localhost', undefined]
+const isProfile = (profile: string): boolean =>
+  /^(runtime\/default|docker\/default|localhost\/.+)$/.test(profile)
+
+/** Those that are given: null is nothing. */
+const membersOf = (value: unknown): [string, unknown][] =>
+  typeof value === 'object' ? Object.entries(value ?? {}).filter(([, member]) => member !== null) : []
+
+const memberOf = (value: unknown, name: string): unknown => (Object(value) as Given)[name] ?? undefined
+
+function listOf(value: unknown, name: string): readonly Given[] {
+  const list = memberOf(value, name)
+  return Array.isArray(list) ? list.map((item) => Object(item) as Given) : []
+}

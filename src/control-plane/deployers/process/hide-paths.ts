@@ -1,0 +1,54 @@
+import { realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import type { PhaseContext } from '../deployer.ts'
+import { DeployError } from '../errors.ts'
+
+type Phase<C extends PhaseContext, R extends unknown[], T> = (context: C, ...rest: R) => Promise<T>
+
+/**
+ * Takes the places of this machine out of what a phase logs and fails with: the source of a revision is `.`, and what else lies in the folder
+ * of the deployer, in that of this process or in the user's own is below `…`.
+ */
+export function pathHider(dir: string) {
+  const hide = hiderOf(dir)
+  return <C extends PhaseContext, R extends unknown[], T>(phase: Phase<C, R, T>): Phase<C, R, T> =>
+    async (context, ...rest) => {
+      try {
+        return await phase({ ...context, log: (line, level) => context.log(hide(line), level) }, ...rest)
+      } catch (error) {
+        if (!(error instanceof DeployError)) throw error
+        const message = hide(error.message)
+        throw message === error.message ? error : new DeployError(message, { cause: error })
+      }
+    }
+}
+
+function hiderOf(dir: string): (text: string) => string {
+  const dirs = withReal([dir])
+  const others = withReal([process.cwd(), homedir()]).filter((path) => path !== '/')
+  const source = new RegExp(
+    `(?:${dirs.map(escaped).join('|')})/deployments/[\\w-]+/[\\w-]+/source${END}`,
+    'g',
+  )
+  const known = [...dirs, ...others].sort((a, b) => b.length - a.length).map(escaped)
+  const place = new RegExp(`(?:${known.join('|')})${END}`, 'g')
+  return (text) => text.replace(source, '.').replace(place, '…')
+}
+
+/** What may follow the whole name of a folder. */
+const END = '(?![\\w.-])'
+
+/** Programs tell of folders by what links lead to. */
+const withReal = (paths: readonly string[]): string[] => [
+  ...new Set(paths.flatMap((path) => [path, realOf(path)])),
+]
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path // It is made later.
+  }
+}
+
+const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')

@@ -1,0 +1,27 @@
+import { formerOwnerOf } from '../../principal.ts'
+import type { Store } from '../../storage/index.ts'
+import { copyPartition, inherit, rewriteAll } from '../../storage/store/inherit.ts'
+import { LISTENER_COLLECTIONS, partitionOf } from './listeners.ts'
+import { copyNames } from './names.ts'
+import { DEPLOYMENTS, ofOwner, recordOf, relisted } from './stored.ts'
+
+/**
+ * Makes an owner's own, once, what earlier versions kept under its former name: deployments are in its lists, and listeners are
+ * copied.
+ */
+export const inheritDeployments = (store: Store, owner: string | null): Promise<void> =>
+  inherit(store, {
+    owner,
+    former: formerOwnerOf(owner),
+    what: DEPLOYMENTS,
+    async copy(former, renew) {
+      await copyPartition(store, partitionOf(former), partitionOf(owner), LISTENER_COLLECTIONS)
+      await rewriteAll(store, DEPLOYMENTS, ofOwner(former), {
+        async put(doc) {
+          await copyNames(store, recordOf(doc))
+          return relisted(doc)
+        },
+        renew,
+      })
+    },
+  })

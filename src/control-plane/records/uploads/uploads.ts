@@ -1,0 +1,247 @@
+import { ConflictError, type Store } from '../../../storage/index.ts'
+import { refusal } from '../../errors.ts'
+import type { UploadPlace } from './place.ts'
+import {
+  isIn,
+  loadUpload,
+  partitionOf,
+  pathsInUse,
+  putUpload,
+  type StoredUpload,
+  type UploadRecord,
+  unchanged,
+  uploadsOfDeployment,
+  uploadsOfOwner,
+  uploadsToSweep,
+} from './stored.ts'
+
+/** How much is kept of what clients upload. */
+export interface UploadLimits {
+  /** The bytes of all uploads of one deployment, at least. Older ones that no revision needs make room. Default 419,430,400: two of the largest. */
+  readonly deploymentBytes?: number | undefined
+  /** The bytes of all uploads of one owner. Default 1,073,741,824. */
+  readonly ownerBytes?: number | undefined
+  /** How long an upload waits for the revision that is made of it, in milliseconds. Default: a day. */
+  readonly keepMs?: number | undefined
+}
+
+/** What clients have uploaded. It is kept in the store, so that every instance finds it. */
+export interface Uploads {
+  /** Keeps all of the body, or nothing. `bytes` is the most that it has. Throws 413 without room, and 409 for one that a revision was made of. */
+  put(
+    place: UploadPlace,
+    owner: string | null,
+    bytes: number,
+    body: ReadableStream<Uint8Array>,
+  ): Promise<void>
+  /** Whether there is such an upload. It is not replaced any more. */
+  take(place: UploadPlace): Promise<boolean>
+  /** The bytes of an upload. Undefined where it is not there. */
+  open(place: UploadPlace): Promise<ReadableStream<Uint8Array> | undefined>
+  /** Removes all uploads of a deployment. */
+  removeAll(deploymentId: string): Promise<void>
+  /** Removes those that nobody has needed for `keepMs`. */
+  sweep(): Promise<void>
+}
+
+const MIB = 1024 * 1024
+/** The bytes of one event of the log. What is smaller counts for as much, so that many small ones are too many, too. */
+const CHUNK_BYTES = MIB
+/** How long the next bytes of an upload may take, in milliseconds, and how long what was broken off is kept. */
+const LEASE_MS = 10 * 60_000
+const TOPIC = 'upload'
+
+export function createUploads(
+  store: Store,
+  now: () => number,
+  { deploymentBytes = 400 * MIB, ownerBytes = 1_024 * MIB, keepMs = 24 * 60 * 60_000 }: UploadLimits = {},
+): Uploads {
+  const remove = async (upload: StoredUpload): Promise<void> => {
+    const guards = [unchanged(upload.record, upload)]
+    await store.commit(partitionOf(upload.record), { guards, ops: [{ op: 'clear' }] })
+  }
+
+  /** Begins an upload in the place of the one before, and counts it. */
+  async function begin(place: UploadPlace, owner: string | null, bytes: number) {
+    const partition = partitionOf(place)
+    const [state, before] = await Promise.all([store.inspect(partition), loadUpload(store, place)])
+    if (before?.record.isTaken) throw refusal(409, TAKEN)
+    const createdAt = now()
+    const record: UploadRecord = {
+      ...place,
+      owner,
+      bytes: Math.max(bytes, CHUNK_BYTES),
+      first: 0,
+      count: 0,
+      isTaken: false,
+      createdAt,
+      sweepAt: createdAt + Math.max(LEASE_MS, Math.min(keepMs, 60 * 60_000)),
+    }
+    const token = Math.max(state.now, state.token + 1)
+    try {
+      await store.commit(partition, {
+        guards: [{ guard: 'free' }, unchanged(place, before)],
+        ops: [{ op: 'clear' }, putUpload(record), { op: 'claim', owner: 'upload', token, ttlMs: LEASE_MS }],
+      })
+    } catch (error) {
+      if (error instanceof ConflictError) throw refusal(409, UNDER_WAY)
+      throw error
+    }
+    return { partition, record, token }
+  }
+
+  /** Counts after the upload was written: of several at once, each one counts the others. */
+  async function makeRoom({ deploymentId, uploadId, owner }: UploadRecord): Promise<void> {
+    let all = await uploadsOfOwner(store, owner)
+    const ofDeployment = () => all.filter(({ record }) => record.deploymentId === deploymentId)
+    const problem = () => {
+      if (sizeOf(ofDeployment()) > deploymentBytes) return tooMuch('this deployment', deploymentBytes)
+      return sizeOf(all) > ownerBytes ? tooMuch('your deployments', ownerBytes) : undefined
+    }
+    if (!problem()) return
+    const inUse = await pathsInUse(store, deploymentId)
+    for (const upload of ofDeployment()) {
+      const { record } = upload
+      if (record.uploadId === uploadId || record.count === 0 || isIn(inUse, upload)) continue
+      await remove(upload)
+      all = all.filter((one) => one !== upload)
+      if (!problem()) return
+    }
+    throw refusal(413, problem()!)
+  }
+
+  return {
+    async put(place, owner, bytes, body) {
+      const { partition, record, token } = await begin(place, owner, bytes)
+      const guards = [{ guard: 'fence', token }] as const
+      try {
+        await makeRoom(record)
+        let last = 0
+        let count = 0
+        let size = 0
+        for await (const data of chunksOf(body)) {
+          const { head } = await store.commit(partition, {
+            guards,
+            ops: [
+              { op: 'append', token, events: [{ topic: TOPIC, data }] },
+              { op: 'renew', token, ttlMs: LEASE_MS },
+            ],
+          })
+          last = head
+          count++
+          size += data.length
+        }
+        const whole: UploadRecord = {
+          ...record,
+          bytes: Math.max(size, CHUNK_BYTES),
+          first: last - count + 1,
+          count,
+          sweepAt: now() + keepMs,
+        }
+        await store.commit(partition, { guards, ops: [putUpload(whole), { op: 'release', token }] })
+      } catch (error) {
+        // Where that fails, too, it is swept later. The error is that of the upload.
+        await store.commit(partition, { guards, ops: [{ op: 'clear' }] }).catch(() => {})
+        throw error
+      }
+    },
+
+    async take(place) {
+      for (;;) {
+        const upload = await loadUpload(store, place)
+        if (!upload || upload.record.count === 0) return false
+        if (upload.record.isTaken) return true
+        try {
+          const ops = [putUpload({ ...upload.record, isTaken: true })]
+          await store.commit(partitionOf(place), { guards: [unchanged(place, upload)], ops })
+          return true
+        } catch (error) {
+          if (!(error instanceof ConflictError)) throw error
+        }
+      }
+    },
+
+    async open(place) {
+      const upload = await loadUpload(store, place)
+      if (!upload || upload.record.count === 0) return undefined
+      const { first, count } = upload.record
+      let after = first - 1
+      return new ReadableStream(
+        {
+          async pull(controller) {
+            const batch = await store.read(partitionOf(place), { after, limit: 1 })
+            if (batch.count === 0 || batch.first !== after + 1)
+              throw new Error('The upload was removed while it was read.')
+            controller.enqueue(batch.bytes.slice(batch.offsets[0], batch.offsets[1]))
+            after++
+            if (after === first + count - 1) controller.close()
+          },
+        },
+        { highWaterMark: 0 },
+      )
+    },
+
+    async removeAll(deploymentId) {
+      // Also what is being uploaded: its lease goes with it.
+      for (const { record } of await uploadsOfDeployment(store, deploymentId))
+        await store.commit(partitionOf(record), { ops: [{ op: 'clear' }] })
+    },
+
+    async sweep() {
+      const at = now()
+      for (const upload of await uploadsToSweep(store)) {
+        const { record } = upload
+        if (record.sweepAt > at) return
+        const isNeeded = record.isTaken && isIn(await pathsInUse(store, record.deploymentId), upload)
+        try {
+          if (!isNeeded) await remove(upload)
+          else {
+            const ops = [putUpload({ ...record, sweepAt: at + keepMs })]
+            await store.commit(partitionOf(record), { guards: [unchanged(record, upload)], ops })
+          }
+        } catch (error) {
+          // Another instance sweeps, too, or somebody uploads it again.
+          if (!(error instanceof ConflictError)) throw error
+        }
+      }
+    },
+  }
+}
+
+const TAKEN = 'A revision was made of this upload. Ask for a new upload URL.'
+const UNDER_WAY =
+  'Something is being uploaded to this URL already. Wait until that has ended, or ask for a new upload URL.'
+
+const tooMuch = (whose: string, bytes: number): string =>
+  `The uploads of ${whose} would have more than ${bytes} bytes. Delete deployments that you do not need, or wait until older uploads are removed.`
+
+const sizeOf = (uploads: readonly StoredUpload[]): number =>
+  uploads.reduce((sum, { record }) => sum + record.bytes, 0)
+
+/** The bytes of a body in pieces of one size; the last one is smaller. */
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader()
+  let chunk = new Uint8Array(CHUNK_BYTES)
+  let filled = 0
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      for (let at = 0; at < value.length; ) {
+        const part = value.subarray(at, at + CHUNK_BYTES - filled)
+        chunk.set(part, filled)
+        filled += part.length
+        at += part.length
+        if (filled < CHUNK_BYTES) continue
+        yield chunk
+        // The store keeps what it was given.
+        chunk = new Uint8Array(CHUNK_BYTES)
+        filled = 0
+      }
+    }
+    if (filled > 0) yield chunk.subarray(0, filled)
+  } finally {
+    // Tells the sender that no more is read, where it was left early.
+    await reader.cancel().catch(() => {})
+  }
+}

@@ -1,0 +1,66 @@
+import { HttpError } from './errors.ts'
+import { publicOrigin } from './public-base.ts'
+import { isHandshake } from './sockets/socket.ts'
+import type { HandlerContext, RouteKind } from './types.ts'
+
+/** The URL that the client has called, where the host knows it better than the request. */
+export function calledUrl({ url }: Request, { host }: Pick<HandlerContext, 'host'> = {}): URL {
+  const called = new URL(url)
+  if (host) {
+    called.port = '' // A host without one leaves it as it was.
+    called.host = host
+  }
+  return called
+}
+
+/**
+ * Whether a browser marks a request as one of a page of another origin (Fetch Metadata, §2.3; RFC 6454, §7). Browsers that do not tell
+ * the site of the page tell its origin.
+ */
+export function isCrossOrigin({ headers }: Request, url: URL): boolean {
+  const site = headers.get('sec-fetch-site')
+  if (site !== null) return site !== 'same-origin' && site !== 'none'
+  const origin = headers.get('origin')
+  if (origin === null) return false
+  // The scheme is not compared, because TLS often ends at a proxy.
+  return !URL.canParse(origin) || new URL(origin).host !== publicOrigin(headers, url).host
+}
+
+const JSON_TYPE = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
+
+/** Whether a body is declared as JSON. */
+export const isJsonType = (type: string | null): boolean => type !== null && JSON_TYPE.test(type)
+
+/** What a request does: `acting` changes something although it is a GET. */
+type Effect = RouteKind | 'acting' | undefined
+
+/**
+ * Whether a page of another origin may have sent this without its browser asking first (Fetch standard, §4.8): CORS then keeps the page
+ * only from reading the answer, when all is done.
+ */
+export function isUnasked(request: Request, url: URL, effect?: Effect): boolean {
+  const { method, headers } = request
+  const reads = method === 'GET' || method === 'HEAD'
+  if (!(reads || method === 'POST') || !isCrossOrigin(request, url)) return false
+  if (isHandshake(request)) return true
+  if (!reads && isJsonType(headers.get('content-type'))) return false
+  if (!reads && hasBody(request)) return true
+  const mode = headers.get('sec-fetch-mode')
+  // Links lead from other pages to ours, and files are there for all pages.
+  const isNavigation = mode === 'navigate' && !(reads && effect !== 'acting')
+  return isNavigation || (mode === 'no-cors' && effect !== 'asset')
+}
+
+/** Browsers send `Content-Length: 0` with a POST that has no body. */
+function hasBody({ headers, body }: Request): boolean {
+  const length = headers.get('content-length')
+  return length === null ? body !== null : length !== '0'
+}
+
+/** Throws `HttpError` 403 for a request that `isUnasked`. */
+export function refuseUnasked(request: Request, url: URL, effect?: Effect): void {
+  if (!isUnasked(request, url, effect)) return
+  const message = 'Pages of other origins may not send this. Name the origin of the page in http.cors'
+  const instead = request.method === 'POST' ? ', or send JSON with content-type: application/json.' : '.'
+  throw new HttpError(403, 'origin_not_allowed', message + instead)
+}

@@ -1,0 +1,170 @@
+import { AgentwireError } from './errors.ts'
+
+const OPENS = ': openStorage() of agentwire/storage opens the one that a URL names'
+
+/** What an option may be, as an error says it. `required` is no kind, and may stand beside others. */
+const KINDS = {
+  string: 'a string',
+  number: 'a number',
+  positive: 'a number above 0',
+  boolean: 'true or false',
+  false: 'false',
+  function: 'a function',
+  object: 'an object',
+  list: 'an array',
+  any: '',
+  store: `a store${OPENS}`,
+  saver: `a checkpointer${OPENS}`,
+  handler: 'a handler, such as createControlPlaneHandler() gives',
+  required: '',
+} as const
+
+/** The kinds that are known by a method. */
+const METHODS: { readonly [Name in KindName]?: string } = {
+  store: 'commit',
+  saver: 'getTuple',
+  handler: 'handle',
+}
+
+function isOf(kind: KindName, value: unknown): boolean {
+  const method = METHODS[kind]
+  if (method) return typeof Object(value)[method] === 'function'
+  if (kind === 'any') return true
+  if (kind === 'list') return Array.isArray(value)
+  if (kind === 'object') return isObject(value) && !Array.isArray(value)
+  if (kind === 'positive') return typeof value === 'number' && value > 0
+  return kind === 'false' ? value === false : typeof value === kind && !Number.isNaN(value)
+}
+
+type KindName = keyof typeof KINDS
+
+/** What an option may be: a kind, the table of an object's own options, or one of several. */
+type Kind = KindName | Table | readonly (KindName | Table)[]
+
+/** The options of an object by their names. The name `*` stands for all others: those of a record, a map or a list. */
+export interface Table {
+  readonly [name: string]: Kind
+}
+
+type KeysOf<Options> = Options extends unknown ? keyof Options : never
+
+type ValueOf<Options, Name> = Options extends { readonly [Known in Name & PropertyKey]?: infer Value }
+  ? Value
+  : never
+
+/** The kinds that a type may have in a table. */
+type KindOf<Value> = Value extends string
+  ? 'string'
+  : Value extends number
+    ? 'number' | 'positive'
+    : Value extends boolean
+      ? 'boolean' | 'false'
+      : Value extends (...given: never) => unknown
+        ? 'function'
+        : Value extends readonly unknown[]
+          ? 'list' | Table
+          : 'object' | 'store' | 'saver' | 'handler' | Table
+
+type KindsOf<Value> = 'any' | KindOf<Value> | readonly ('required' | KindOf<Value>)[]
+
+/** The table of exactly these options, each of a kind that its type has. */
+export type OptionTable<Options> = {
+  readonly [Name in KeysOf<Options>]-?: KindsOf<NonNullable<ValueOf<Options, Name>>>
+}
+
+/** What comes along where a whole storage is spread into options: `{ agents, ...await openStorage(url) }`. */
+export const STORAGE_PARTS: Table = {
+  store: 'store',
+  checkpointer: 'saver',
+  setup: 'function',
+  report: 'function',
+  close: 'function',
+}
+
+/**
+ * Checks options as a user gave them, so that a misspelt one is an error at once and not a server without it. `undefined` counts as
+ * absent. An instance of a class may have fields of its own. Throws `AgentwireError` `invalid_argument`.
+ */
+export function checkOptions(name: string, options: unknown, ...tables: readonly Table[]): void {
+  const table: Table = Object.assign({}, ...tables)
+  if (!isObject(options ?? {}))
+    throw invalid(`${name}: its options must be an object, not ${wordOf(options)}.`)
+  checkTable(name, '', options ?? {}, table)
+}
+
+function checkTable(name: string, path: string, options: object, table: Table): void {
+  const entries: Iterable<readonly [string, unknown]> =
+    options instanceof Map ? options : Object.entries(options)
+  for (const [key, value] of entries) {
+    if (value === undefined) continue
+    const kind = Object.hasOwn(table, key) ? table[key] : table['*']
+    if (kind !== undefined) checkKind(name, path + key, value, [kind].flat() as readonly (KindName | Table)[])
+    else if (isPlain(options)) {
+      const meant = nearest(key, Object.keys(table))
+      const hint = meant === undefined ? '' : ` Did you mean ${path}${meant}?`
+      throw invalid(`${name}: there is no option ${path}${key}.${hint}`)
+    }
+  }
+  for (const [key, kind] of Object.entries(table)) {
+    const isMissing =
+      [kind].flat().includes('required') && (options as Record<string, unknown>)[key] === undefined
+    if (isMissing) throw invalid(`${name}: ${path}${key} is missing. It must be ${wordsOf(kind)}.`)
+  }
+}
+
+function checkKind(name: string, path: string, value: unknown, kinds: readonly (KindName | Table)[]): void {
+  if (kinds.some((kind) => typeof kind === 'string' && isOf(kind, value))) return
+  const table = kinds.find((kind) => typeof kind === 'object')
+  if (table && isObject(value)) checkTable(name, `${path}.`, value, table)
+  else throw invalid(`${name}: ${path} must be ${wordsOf(kinds)}, not ${wordOf(value)}.`)
+}
+
+const wordsOf = (kind: Kind): string =>
+  ([kind].flat() as readonly (KindName | Table)[])
+    .map((one) => (typeof one === 'string' ? KINDS[one] : 'an object'))
+    .filter((words) => words !== '')
+    .join(' or ')
+
+const wordOf = (value: unknown): string => {
+  if (value === null || typeof value === 'boolean' || typeof value === 'number') return String(value)
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'such an object' : `a ${typeof value}`
+}
+
+const invalid = (message: string): AgentwireError => new AgentwireError('invalid_argument', message)
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+/** Also of another realm. */
+function isPlain(value: object): boolean {
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** The name that was probably meant: one that begins like it, or has few other letters. */
+function nearest(name: string, names: readonly string[]): string | undefined {
+  const given = name.toLowerCase()
+  const ranked = names
+    .map((known) => {
+      const lower = known.toLowerCase()
+      const isPart = given.length > 2 && (lower.startsWith(given) || given.startsWith(lower))
+      return {
+        known,
+        distance: isPart ? 1 + Math.abs(given.length - lower.length) / 100 : distance(given, lower),
+      }
+    })
+    .filter((one) => one.distance < Math.max(2, one.known.length / 3 + 0.1))
+  return ranked.sort((a, b) => a.distance - b.distance)[0]?.known
+}
+
+/** How many letters are to be added, removed or replaced. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at)
+  for (const [index, letter] of [...from].entries()) {
+    const next = [index + 1]
+    for (const [at, other] of [...to].entries())
+      next.push(Math.min(next[at]! + 1, row[at + 1]! + 1, row[at]! + (letter === other ? 0 : 1)))
+    row = next
+  }
+  return row[to.length]!
+}

@@ -1,0 +1,147 @@
+import { sleep } from '../../time.ts'
+import { ConflictError } from '../errors.ts'
+import type { Doc, ListQuery, Op, Store } from './store.ts'
+import { isUpgraded } from './upgraded.ts'
+
+export interface Inheritance {
+  readonly owner: string | null
+  /** Its name in earlier versions. Undefined where it has none. */
+  readonly former: string | undefined
+  /** What is copied, in a word. */
+  readonly what: string
+  /** Copies it. What was copied by a process that was lost meanwhile is there already. Calls `renew` at least every ten seconds. */
+  readonly copy: (former: string, renew: () => Promise<unknown>) => Promise<void>
+}
+
+const LEASE_MS = 30_000
+const POLL_MS = 50
+/** Owners whose things are known to be copied, in one process. */
+const MAX_KNOWN = 10_000
+
+const known = new WeakMap<Store, Map<string, Promise<void>>>()
+
+/**
+ * Copies, once, what earlier versions kept for an owner in partitions that have its name. They kept the things of a tenant and of an id
+ * of the same name in one place, so each of the two gets a copy of its own. In a store that no such version has written to, nothing is read.
+ */
+export async function inherit(store: Store, inheritance: Inheritance): Promise<void> {
+  if (inheritance.former === undefined || !(await isUpgraded(store))) return
+  const ofStore = known.get(store) ?? new Map<string, Promise<void>>()
+  known.set(store, ofStore)
+  const key = `${inheritance.what} ${inheritance.owner}`
+  let done = ofStore.get(key)
+  if (!done) {
+    if (ofStore.size >= MAX_KNOWN) ofStore.clear()
+    done = copyOnce(store, inheritance)
+    ofStore.set(key, done)
+    done.catch(() => ofStore.delete(key))
+  }
+  await done
+}
+
+async function copyOnce(store: Store, { owner, former, what, copy }: Inheritance): Promise<void> {
+  const place = `\u001finherited ${owner}`
+  for (;;) {
+    if (await store.get(place, 'inherited', what)) return
+    const { lease, now, token: dealt } = await store.inspect(place)
+    if (lease && lease.expiresAt > now) {
+      await sleep(POLL_MS)
+      continue
+    }
+    const token = Math.max(dealt + 1, now)
+    const fence = { guard: 'fence', token } as const
+    try {
+      await store.commit(place, {
+        guards: [{ guard: 'free' }],
+        ops: [{ op: 'claim', owner: what, token, ttlMs: LEASE_MS }],
+      })
+    } catch (error) {
+      if (error instanceof ConflictError) continue
+      throw error
+    }
+    await copy(former!, () =>
+      store.commit(place, { guards: [fence], ops: [{ op: 'renew', token, ttlMs: LEASE_MS }] }),
+    )
+    await store.commit(place, {
+      guards: [fence],
+      ops: [
+        { op: 'put', collection: 'inherited', id: what, value: true },
+        { op: 'release', token },
+      ],
+    })
+    return
+  }
+}
+
+/** Writes what is copied into a partition, unless it is there. */
+export async function putCopies(
+  store: Store,
+  partition: string,
+  puts: readonly (Op & { readonly op: 'put' })[],
+): Promise<void> {
+  const commit = (some: typeof puts) =>
+    store.commit(partition, {
+      guards: some.map(({ collection, id }) => ({ guard: 'absent', collection, id }) as const),
+      ops: some,
+    })
+  try {
+    await commit(puts)
+  } catch (error) {
+    if (!(error instanceof ConflictError)) throw error
+    // Some of them are there.
+    if (puts.length > 1) for (const put of puts) await putCopies(store, partition, [put])
+  }
+}
+
+/** Copies the documents of some collections from one partition to another. */
+export async function copyPartition(
+  store: Store,
+  from: string,
+  to: string,
+  collections: readonly string[],
+): Promise<void> {
+  for (const collection of collections)
+    for await (const docs of pagesOf(store, collection, { partition: from }))
+      await putCopies(
+        store,
+        to,
+        docs.map(({ id, value, index }) => ({ op: 'put', collection, id, value, index })),
+      )
+}
+
+/** All documents of a list, page by page. */
+export async function* pagesOf(
+  store: Store,
+  collection: string,
+  query: Pick<ListQuery, 'orderBy' | 'partition'>,
+): AsyncGenerator<readonly Doc[]> {
+  for (let from: { readonly cursor?: string } = {}; ; ) {
+    const { docs, cursor } = await store.list(collection, { ...query, ...from })
+    if (docs.length > 0) yield docs
+    if (cursor === undefined) return
+    from = { cursor }
+  }
+}
+
+/** Writes the documents of a list again, so that they leave it for others. One that changes meanwhile is written by who changes it. */
+export async function rewriteAll(
+  store: Store,
+  collection: string,
+  orderBy: string,
+  { put, renew }: { readonly put: (doc: Doc) => Op | Promise<Op>; readonly renew?: () => Promise<unknown> },
+): Promise<void> {
+  for await (const docs of pagesOf(store, collection, { orderBy })) {
+    await Promise.all(
+      docs.map(async (doc) => {
+        const { partition, id, version } = doc
+        const guards = [{ guard: 'version', collection, id, version }] as const
+        try {
+          await store.commit(partition, { guards, ops: [await put(doc)] })
+        } catch (error) {
+          if (!(error instanceof ConflictError)) throw error
+        }
+      }),
+    )
+    await renew?.()
+  }
+}
