@@ -106,7 +106,7 @@ export const functions: Readonly<Record<string, Scenario>> = {
     await second
     await stage.idle(threadId!)
     const later = stage.page('moody', { threadId })
-    await shows(later, ['human: first', 'human: second'])
+    await shows(later, ['human: first', 'human: second', 'ai: one '])
     await later.submit(human('third'))
     await untilStore(later.rootStore, (now) => !now.isLoading && briefly(later).at(-1) === 'ai: well')
     expect(briefly(later).filter((text) => text.startsWith('human'))).toEqual([

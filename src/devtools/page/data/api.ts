@@ -52,8 +52,9 @@ export async function* stream(path: string, signal: AbortSignal): AsyncGenerator
   const reader = response.body!.getReader()
   try {
     for (;;) {
-      const { done, value } = await reader.read().catch(() => {
-        throw away('The connection was lost.')
+      const { done, value } = await reader.read().catch((error) => {
+        // A stream that the page has left was not lost.
+        throw signal.aborted ? error : away('The connection was lost.')
       })
       if (done) return
       yield value

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** A key, as `KeyboardEvent.key` names it, and what it does. */
 export type KeyAction = readonly [key: string, action: () => void]
@@ -10,7 +10,8 @@ const parts: { current: readonly KeyAction[] }[] = []
 export function useKeys(keys: readonly KeyAction[]): void {
   const part = useRef(keys)
   part.current = keys
-  useEffect(() => {
+  // An ordinary effect is undone only after the next frame: until then a key would go to a part that is gone.
+  useLayoutEffect(() => {
     parts.push(part)
     return () => void parts.splice(parts.indexOf(part), 1)
   }, [])
