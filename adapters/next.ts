@@ -66,7 +66,7 @@ interface Kept {
  * it: in production once, in `next dev` again whenever an edit reloads the file that calls this. The new one then answers all
  * requests, and the one before closes, after `drainMs`. A second server of the same app needs another `name`.
  */
-export function oneServer<Storage, Server extends WebHandler>(
+export function cachedServer<Storage, Server extends WebHandler>(
   open: () => Storage,
   make: (storage: Storage) => Server,
   name = 'agents',

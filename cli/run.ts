@@ -39,7 +39,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     if (command) return await command.run(rest, terminal)
     if (name === '--help' || name === '-h') terminal.out(USAGE)
     else if (name === '--version') terminal.out(VERSION)
-    else throw new UsageError(name === '' ? 'Say what to do.' : `There is no command “${name}”.`)
+    else throw new UsageError(name === '' ? 'Missing command.' : `There is no command “${name}”.`)
     return 0
   } catch (error) {
     if (!(error instanceof UsageError)) throw error

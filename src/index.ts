@@ -17,7 +17,6 @@ export type {
   AgentTask,
   AnswerKind,
   CheckpointRef,
-  ClassicRun,
   ContextRequest,
   GraphConfig,
   HistoryOptions,
@@ -30,6 +29,7 @@ export type {
   StateSnapshot,
   StateUpdate,
   StepUpdate,
+  StreamModesRun,
 } from './agents/agent.ts'
 export type { AgentDescription, AgentDrawing, AgentSchemas, JsonSchema } from './agents/description.ts'
 export { AgentInputError, AgentRejection } from './agents/errors.ts'
@@ -131,7 +131,6 @@ export {
   type Limits,
   type LogGap,
   type LoggedEvent,
-  type Made,
   type Matcher,
   type MetadataValue,
   type MultitaskStrategy,
@@ -151,6 +150,7 @@ export {
   type RunLimits,
   type RunListQuery,
   type RunOrigin,
+  type RunReceipt,
   type RunRecord,
   type RunRequest,
   type RunResult,
@@ -159,8 +159,8 @@ export {
   type RunTree,
   type RunUsage,
   type ServerEvent,
-  type Started,
   type StateQuery,
+  type StateReceipt,
   type StateWriteRequest,
   type StoredConfig,
   type Subscription,
@@ -177,11 +177,11 @@ export {
   type ThreadListQuery,
   type ThreadOrder,
   type ThreadPatch,
+  type ThreadReceipt,
   type ThreadRecord,
   type ThreadSubscription,
   type ThreadTtl,
   type Topic,
-  type Written,
 } from './runs/index.ts'
 export {
   type AgentServer,

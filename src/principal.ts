@@ -21,22 +21,22 @@ export interface Access {
 /** The owner of all that is made under an `Auth` of LangGraph, where filters alone decide who sees what. */
 export const OWNED_BY_ALL = 'agentwire:everyone'
 
-/** What is known of a principal beside its claims. It is a symbol so that it is neither stored nor sent, and no claim can be mistaken for it. */
-const STANDING = /* @__PURE__ */ Symbol.for('agentwire.standing')
+/** Access that the server grants a principal apart from its claims. A symbol key is neither stored nor sent, and no claim can use it. */
+const ACCESS = /* @__PURE__ */ Symbol.for('agentwire.access')
 
-interface Standing extends Access {
+interface AccessDetails extends Access {
   /** What agents are told of the user, where that is not the principal. */
   readonly user?: Readonly<Record<string, unknown>> | undefined
 }
 
 type Caller = Principal | null | undefined
 
-const standingOf = (principal: Caller): Standing | undefined =>
-  (principal as { readonly [STANDING]?: Standing } | null | undefined)?.[STANDING]
+const accessDetailsOf = (principal: Caller): AccessDetails | undefined =>
+  (principal as { readonly [ACCESS]?: AccessDetails } | null | undefined)?.[ACCESS]
 
 /** What a principal may reach: of its tenant, else of its own. Without authentication there is one owner, null. */
 export function accessOf(principal: Caller): Access {
-  const { owner, metadataFilter } = standingOf(principal) ?? {
+  const { owner, metadataFilter } = accessDetailsOf(principal) ?? {
     owner: principal ? nameOwner(principal) : null,
     metadataFilter: undefined,
   }
@@ -85,27 +85,27 @@ export function namesOwnerOf(principal: Caller): string | null {
 
 /** What agents are told of the user. */
 export const userOf = (principal: Principal): Readonly<Record<string, unknown>> =>
-  standingOf(principal)?.user ?? principal
+  accessDetailsOf(principal)?.user ?? principal
 
-/** The principal with another standing. What is left out stays as it is. */
-export const withStanding = (principal: Principal, standing: Partial<Standing>): Principal => ({
+/** The principal with some of its access replaced. What is left out stays as it is. */
+export const withAccess = (principal: Principal, access: Partial<AccessDetails>): Principal => ({
   ...principal,
-  [STANDING]: { ...accessOf(principal), ...standingOf(principal), ...standing },
+  [ACCESS]: { ...accessOf(principal), ...accessDetailsOf(principal), ...access },
 })
 
 /** Somebody whose things are those of the owner. */
 export const actingFor = (owner: string | null): Principal | null =>
-  owner === null ? null : withStanding({ id: nameOf(owner) }, { owner, metadataFilter: undefined })
+  owner === null ? null : withAccess({ id: nameOf(owner) }, { owner, metadataFilter: undefined })
 
 /** As a principal, code of the server that acts for all users of an `Auth` of LangGraph. */
-export const EVERYONE: Principal = /* @__PURE__ */ withStanding(
+export const EVERYONE: Principal = /* @__PURE__ */ withAccess(
   { id: OWNED_BY_ALL },
   { owner: OWNED_BY_ALL, metadataFilter: undefined },
 )
 
 /** The principal with all that is its owner's: for what it has just made itself, and for looking what a permission is to be asked for. */
 export const unbounded = (principal: Principal | null): Principal | null =>
-  principal && withStanding(principal, { metadataFilter: undefined })
+  principal && withAccess(principal, { metadataFilter: undefined })
 
 /** Whether somebody with this access may know of a thing. To all others it does not exist. */
 export const reaches = (

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
 
-/** What each part of the house may import of the others: always downwards. */
-const HOUSE: Readonly<Record<string, readonly string[]>> = {
+/** What each module may import of the others: always downwards. */
+const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/errors': [],
   'src/version': [],
   'src/options': ['src/errors'],
@@ -247,22 +247,22 @@ const NODE_GLOBALS = new Set([
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const files = ['src', 'adapters', 'cli'].flatMap(sourceFiles).map(readSource)
 
-test('every file belongs to a room of the house', () => {
-  expect(files.filter((file) => HOUSE[file.part] === undefined).map((file) => file.path)).toEqual([])
+test('every file belongs to a module', () => {
+  expect(files.filter((file) => LAYERS[file.part] === undefined).map((file) => file.path)).toEqual([])
 })
 
 test('no file imports a part above it or beside it', () => {
   const crossed = files.flatMap((file) =>
     file.imports
       .filter(({ target }) => target !== undefined)
-      .filter(({ target }) => partOf(target!) !== file.part && !HOUSE[file.part]?.includes(partOf(target!)))
+      .filter(({ target }) => partOf(target!) !== file.part && !LAYERS[file.part]?.includes(partOf(target!)))
       .map(({ target }) => `${file.path} -> ${target}`),
   )
   expect(crossed).toEqual([])
 })
 
-test('the table of the house has no circle', () => {
-  expect(circles(new Map(Object.entries(HOUSE)))).toEqual([])
+test('the table of modules has no circle', () => {
+  expect(circles(new Map(Object.entries(LAYERS)))).toEqual([])
 })
 
 test('the files have no circle of imports', () => {
@@ -275,7 +275,7 @@ test('the files have no circle of imports', () => {
   expect(circles(graph)).toEqual([])
 })
 
-test('the engine is at most eight floors deep', () => {
+test('the engine is at most eight imports deep', () => {
   const graph = importsWithin('src/runs')
   const floors = new Map<string, number>()
   const floorOf = (path: string): number => {
@@ -288,17 +288,21 @@ test('the engine is at most eight floors deep', () => {
   expect(Math.max(...[...graph.keys()].map(floorOf))).toBeLessThanOrEqual(8)
 })
 
-test('every folder shows its shape in about a dozen names', () => {
-  const names = new Map<string, Set<string>>()
-  for (const { path } of files.filter(({ path }) => path.startsWith('src/'))) {
-    const segments = path.split('/')
-    for (let depth = 2; depth < segments.length; depth++) {
-      const folder = segments.slice(0, depth).join('/')
-      names.set(folder, (names.get(folder) ?? new Set()).add(segments[depth]!))
+test('folders that share a parent have no circle of imports', () => {
+  const graphs = new Map<string, Map<string, string[]>>()
+  for (const { path, imports } of files) {
+    for (const { target } of imports) {
+      if (target === undefined) continue
+      const [parent, from, to] = forkOf(path, target)
+      if (!from.folder || !to.folder) continue
+      const graph = graphs.get(parent) ?? new Map<string, string[]>()
+      graphs.set(parent, graph.set(from.name, [...(graph.get(from.name) ?? []), to.name]))
     }
   }
-  const crowded = [...names].filter(([, shown]) => shown.size > 15).map(([folder]) => folder)
-  expect(crowded).toEqual([])
+  const found = [...graphs].flatMap(([parent, graph]) =>
+    circles(graph).map((circle) => `${parent}: ${circle}`),
+  )
+  expect(found).toEqual([])
 })
 
 test('packages are loaded only where they belong', () => {
@@ -362,6 +366,22 @@ test('the walls notice what they forbid', () => {
     ),
   ).toEqual(['a -> b -> c -> a'])
 })
+
+interface Node {
+  readonly name: string
+  readonly folder: boolean
+}
+
+/** The folder that two paths share, and the entries of it that they lie in. */
+function forkOf(one: string, other: string): readonly [parent: string, one: Node, other: Node] {
+  const [a, b] = [one.split('/'), other.split('/')]
+  const depth = a.findIndex((segment, at) => segment !== b[at])
+  const entry = (segments: readonly string[]): Node => ({
+    name: segments[depth] ?? '',
+    folder: depth < segments.length - 1,
+  })
+  return [a.slice(0, depth).join('/'), entry(a), entry(b)]
+}
 
 interface Import {
   readonly specifier: string

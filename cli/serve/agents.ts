@@ -80,7 +80,7 @@ function agentOfFunction(entry: GraphEntry, make: GraphFunction): GraphAgent {
   return {
     description: entry.description,
     resumable: true,
-    takesClassic: true,
+    supportsStreamModes: true,
     async *stream(task) {
       const { threadId, runId, assistantId, config } = task
       const ids = { thread_id: threadId, run_id: runId, graph_id: entry.name, assistant_id: assistantId }

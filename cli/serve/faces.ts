@@ -67,7 +67,7 @@ function below(prefix: string, handler: WebHandler): WebHandler {
     ...handler,
     handle: (request, context) => handler.handle(request, { ...context, basePath: prefix }),
     fetch: (request, context) => handler.fetch(request, { ...context, basePath: prefix }),
-    places: () => handler.places?.(prefix) ?? [],
+    mountPaths: () => handler.mountPaths?.(prefix) ?? [],
   }
 }
 
@@ -76,7 +76,7 @@ const onlyMeta = (handler: WebHandler): WebHandler => ({
   ...handler,
   handle: async (request, context) =>
     META.has(new URL(request.url).pathname) ? handler.handle(request, context) : undefined,
-  places: () => [],
+  mountPaths: () => [],
 })
 
 const META: ReadonlySet<string> = new Set(['/ok', '/info'])

@@ -22,7 +22,7 @@ function observe(event: ServerEvent): void {
   if (event.type === 'run.ended') ended.set(event.reason, (ended.get(event.reason) ?? 0) + 1)
   if (event.type === 'run.ended' && event.status === 'error')
     console.error('run failed', event.runId, event.error)
-  if (event.type === 'store.away') page('The database does not answer.', event.error)
+  if (event.type === 'store.unavailable') page('The database does not answer.', event.error)
 }
 // #endregion
 

@@ -16,7 +16,7 @@ export interface Agent extends AgentProfile {
   /** The agent's own saver. Without one, the agent gets the server's. */
   readonly checkpointer?: Checkpointer | undefined
   /** Whether its runs look at `AgentTask.classic`. Frames of others are made of the protocol's events alone. Default false. */
-  readonly takesClassic?: boolean | undefined
+  readonly supportsStreamModes?: boolean | undefined
   /** What the assistant of its name is configured with. Default: nothing. */
   readonly defaults?: AgentDefaults | undefined
   /** False where its state has no `messages`, so that nobody can send it text. Default true. */
@@ -91,7 +91,7 @@ export interface AgentTask {
   readonly checkpointId?: string | undefined
   readonly config: RunConfig
   /** Runs a graph in the classic way, for a client of the platform's REST. Other agents need not look at it. Default: they do not. */
-  readonly classic?: ClassicRun | undefined
+  readonly classic?: StreamModesRun | undefined
   /** The highest `config.recursionLimit` for an agent that has no limit of its own. An agent's own is its highest. Default: none. */
   readonly maxRecursionLimit?: number | undefined
   /** Who asked for the run. Null on a server without authentication. */
@@ -145,7 +145,7 @@ export type RunInput =
  * How LangGraph's servers run a graph for clients of the REST: with `graph.stream`, where the content of a message stays the text
  * that the model gave. A run of the streaming protocol uses `streamEvents` of version 3, where it is a list of blocks.
  */
-export interface ClassicRun {
+export interface StreamModesRun {
   /** The stream modes that the client asked for, by their names in the REST, such as `messages-tuple`. */
   readonly modes: readonly string[]
   /** Whether it asked for the chunks of subgraphs too. */

@@ -15,8 +15,8 @@ export {
 } from './checkpointer.ts'
 export type { GraphStoreIndex } from './graph-store/rule.ts'
 export { type GraphStoreAuditOptions, graphStoreAudits } from './graph-store.ts'
+export type { AuditedAgents } from './server/context.ts'
 export type { AuditLevel } from './server/rule.ts'
-export type { AuditedAgents } from './server/scene.ts'
 export type { AuditedSocket, AuditedSocketEvent, WebSocketFactory } from './server/socket.ts'
 export {
   type AuditResult,

@@ -1,8 +1,8 @@
 import { checkOptions, type OptionTable } from '../options.ts'
 import { AuditError, within } from './check.ts'
+import { type AuditedAgents, openAuditContext } from './server/context.ts'
 import type { AuditLevel, Need, ServerRule } from './server/rule.ts'
 import { serverRules } from './server/rules.ts'
-import { type AuditedAgents, openScene } from './server/scene.ts'
 import type { WebSocketFactory } from './server/socket.ts'
 import type { Audit } from './types.ts'
 
@@ -84,7 +84,7 @@ export function serverAudits(options: ServerAuditOptions): readonly ServerAudit[
   const { timeoutMs = 10_000 } = options
   return serverRules.map(({ rule, level, name, source, needs, check }) => {
     const skip = missing(options, needs)
-    const fn = skip ? async () => {} : () => onScene(options, timeoutMs, check)
+    const fn = skip ? async () => {} : () => withAuditContext(options, timeoutMs, check)
     return { id: `server.${rule}`, rule, level, name, source, skip, fn }
   })
 }
@@ -137,7 +137,7 @@ async function resultOf({ name, rule, level, skip, fn }: ServerAudit): Promise<A
 /** How long an audit may take to say what it waited for, once its time has run out. */
 const GRACE_MS = 500
 
-async function onScene(
+async function withAuditContext(
   options: ServerAuditOptions,
   timeoutMs: number,
   check: ServerRule['check'],
@@ -145,7 +145,7 @@ async function onScene(
   const leaving = new AbortController()
   const late = new AuditError('the audit', `an end within ${timeoutMs} ms`, 'none')
   const timer = setTimeout(() => leaving.abort(late), timeoutMs)
-  const { scene, clear } = openScene({
+  const { audit, clear } = openAuditContext({
     baseUrl: options.baseUrl,
     assistantId: options.assistantId,
     agents: options.agents ?? {},
@@ -157,7 +157,7 @@ async function onScene(
     signal: leaving.signal,
   })
   try {
-    await within('the audit', check(scene), timeoutMs + GRACE_MS)
+    await within('the audit', check(audit), timeoutMs + GRACE_MS)
   } finally {
     clearTimeout(timer)
     // Ends the streams that are still open.

@@ -18,14 +18,15 @@ export function combine(handlers: readonly Omit<WebHandler, 'fetch'>[]): WebHand
     }
     return joinAllow(refusals)
   }
-  const places = (basePath?: string) => handlers.flatMap((handler) => handler.places?.(basePath) ?? [])
+  const mountPaths = (basePath?: string) =>
+    handlers.flatMap((handler) => handler.mountPaths?.(basePath) ?? [])
   return {
     routes: handlers.flatMap((handler) => handler.routes),
     cors: handlers.some(({ cors }) => cors),
     handle,
-    places,
+    mountPaths,
     fetch: async (request, context) =>
-      (await handle(request, context)) ?? errorResponse(notFound(places(context?.basePath))),
+      (await handle(request, context)) ?? errorResponse(notFound(mountPaths(context?.basePath))),
     close: () => closeAll(handlers),
   }
 }

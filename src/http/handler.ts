@@ -67,7 +67,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
   const router = createRouter(routes)
   let closing: Promise<void> | undefined
 
-  const places = (basePath?: string): string[] => {
+  const mountPaths = (basePath?: string): string[] => {
     const base = normalizeBase(basePath || options.basePath || '')
     return routes.map(([, pattern]) => `${base}/${pattern.split('/')[1]}`)
   }
@@ -131,16 +131,16 @@ export function createHandler(options: HandlerOptions): WebHandler {
   return {
     routes,
     handle,
-    places,
+    mountPaths,
     fetch: async (request, context) =>
-      (await handle(request, context)) ?? encode(notFound(places(context?.basePath)), request),
+      (await handle(request, context)) ?? encode(notFound(mountPaths(context?.basePath)), request),
     close: () => (closing ??= Promise.resolve().then(options.onClose)),
   }
 }
 
 /** The answer to a path that no route matches. It repeats nothing of the request. */
-export function notFound(places: readonly string[]): HttpError {
-  const message = `There is nothing at this path. agentwire serves ${[...new Set(places)].join(', ')} here.`
+export function notFound(mountPaths: readonly string[]): HttpError {
+  const message = `There is nothing at this path. agentwire serves ${[...new Set(mountPaths)].join(', ')} here.`
   return new HttpError(404, 'not_found', message)
 }
 

@@ -64,7 +64,7 @@ export interface WebHandler {
   readonly handle: (request: Request, context?: HandlerContext) => Promise<Response | undefined>
   readonly routes: readonly Route[]
   /** Where its routes begin, such as `/api/threads`, for the 404 of other paths. The host's `basePath` takes precedence. */
-  readonly places?: ((basePath?: string) => readonly string[]) | undefined
+  readonly mountPaths?: ((basePath?: string) => readonly string[]) | undefined
   /** It decides itself which pages of other origins may call it: a host adds no default. */
   readonly cors?: boolean | undefined
   /** Ends every stream and run of this handler. Later requests get 503. */

@@ -51,11 +51,16 @@ export function createServerMetrics(meter: Meter): ServerMetrics {
   const refused = counter('agentwire.requests.refused', '{request}', 'Requests answered with an error.')
   const deleted = counter('agentwire.threads.deleted', '{thread}', 'Threads deleted.')
   const undelivered = counter('agentwire.deliveries.failed', '{delivery}', 'Webhooks and pushes given up.')
-  const away = meter.createUpDownCounter('agentwire.store.away', {
+  const away = meter.createUpDownCounter('agentwire.store.unavailable', {
     unit: '{process}',
     description: 'Processes whose store does not answer.',
   })
-  const awayTime = histogram('agentwire.store.away.duration', 's', 'Time the store was away.', RUN_SECONDS)
+  const awayTime = histogram(
+    'agentwire.store.unavailable.duration',
+    's',
+    'Time the store was away.',
+    RUN_SECONDS,
+  )
 
   const running = gauge('agentwire.runs.running', '{run}', 'Runs that execute in this process.')
   const queued = gauge('agentwire.runs.queued', '{run}', 'Runs that wait, in all processes of the store.')
@@ -91,10 +96,10 @@ export function createServerMetrics(meter: Meter): ServerMetrics {
       case 'thread.deleted':
         deleted.add(1)
         break
-      case 'store.away':
+      case 'store.unavailable':
         away.add(1)
         break
-      case 'store.back':
+      case 'store.recovered':
         away.add(-1)
         awayTime.record(event.awayMs / 1000)
         break

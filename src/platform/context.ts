@@ -2,7 +2,7 @@ import type { OnError } from '../http/index.ts'
 import type { OptionTable } from '../options.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { FaceContext } from '../requests/routes.ts'
-import type { infoOf, ServerSurroundings } from './meta/info.ts'
+import type { infoOf, ServerSurroundings } from './info.ts'
 import { WEBHOOK_OPTIONS, type WebhookOptions, type Webhooks } from './runs/webhooks.ts'
 
 /** What every endpoint of this group needs. */

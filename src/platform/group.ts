@@ -7,8 +7,8 @@ import { ASSISTANT_ROUTES } from './assistants/routes.ts'
 import type { PlatformContext, PlatformSwitches } from './context.ts'
 import { createCrons } from './crons/crons.ts'
 import { CRON_ROUTES } from './crons/routes.ts'
-import { infoOf, type ServerSurroundings } from './meta/info.ts'
-import { META_ROUTES } from './meta/routes.ts'
+import { infoOf, type ServerSurroundings } from './info.ts'
+import { META_ROUTES } from './meta-routes.ts'
 import { RUN_ROUTES } from './runs/routes.ts'
 import { createWebhooks, type WebhookOptions } from './runs/webhooks.ts'
 import { STORE_ROUTES } from './store/routes.ts'
@@ -41,7 +41,7 @@ export function createPlatformGroup(options: PlatformGroupOptions): WebHandler {
     : createCrons({
         engine,
         onError,
-        startRun: async (...due) => (await import('./crons/crons-room.ts')).startCronRun(starts)(...due),
+        startRun: async (...due) => (await import('./crons/handlers.ts')).startCronRun(starts)(...due),
       })
   const context: PlatformContext = { ...starts, crons, info: infoOf(switches, surroundings) }
   return createHandler({

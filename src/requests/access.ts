@@ -1,6 +1,6 @@
 import { type Call, HttpError, type Principal } from '../http/index.ts'
 import { filterOf, type MetadataFilter } from '../metadata-filter.ts'
-import { withStanding } from '../principal.ts'
+import { withAccess } from '../principal.ts'
 
 export type { FilterValue, KeyOperators, MetadataFilter } from '../metadata-filter.ts'
 
@@ -83,7 +83,7 @@ export async function permit(
   if (answer === true) return { principal, body: undefined }
   const { filter, body } = answer
   const metadataFilter = filter && filterOf(filter)
-  return { principal: principal && withStanding(principal, { metadataFilter }), body }
+  return { principal: principal && withAccess(principal, { metadataFilter }), body }
 }
 
 /** The body with the fields that a permission has put in their place. In a list of bodies each gets them, beside metadata of its own. */

@@ -20,14 +20,14 @@ export function observedStore(store: Store, observe: (event: ServerEvent) => voi
   function wentAway(error: unknown): void {
     if (awaySince !== undefined) return
     awaySince = Date.now()
-    observe({ type: 'store.away', error, at: awaySince })
+    observe({ type: 'store.unavailable', error, at: awaySince })
   }
 
   function cameBack(): void {
     const at = Date.now()
     const awayMs = at - awaySince!
     awaySince = undefined
-    observe({ type: 'store.back', awayMs, at })
+    observe({ type: 'store.recovered', awayMs, at })
   }
 
   // Everything else runs on the store itself, with the mark by which a saver over the same database is known.

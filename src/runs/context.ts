@@ -41,7 +41,7 @@ export interface RunContext extends FailureTold {
   readonly executing: Map<string, Promise<void>>
   /** Passes an event to the operator's observer. Never throws. */
   readonly observe: (event: ServerEvent) => void
-  /** Looks at threads again on which a run waits for its time, in so many milliseconds. */
+  /** Schedules another look at a thread when its delayed run is due. */
   readonly wakeUps: WakeUps
   /** What `close` waits for: claims that are being written, and threads that are executed. */
   readonly pending: Set<Promise<unknown>>

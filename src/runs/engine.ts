@@ -18,20 +18,28 @@ import { closeReason, type ErrorReporter, type RunContext } from './context.ts'
 import { deadlineOf } from './deadlines.ts'
 import { RunError } from './errors.ts'
 import { cancelRun } from './execution/cancel.ts'
-import { startMaintenance } from './execution/maintenance.ts'
 import { startDue, waitForEnd } from './execution/recover.ts'
 import { startRun } from './execution/start.ts'
 import { type ErrorMessage, errorMessageOf } from './failures.ts'
 import { createPlaces, type Limits, limitsOf, RUN_LIMITS, type RunLimits } from './limits.ts'
 import type { LogGap, LoggedEvent, ThreadEvent } from './log/decode.ts'
 import { createLogWatchers } from './log/watchers.ts'
+import { startMaintenance } from './maintenance.ts'
+import { cancelTask } from './mutations/cancel-task.ts'
+import { copyThread } from './mutations/copy-thread.ts'
+import { deleteRun } from './mutations/delete-run.ts'
+import { deleteThread } from './mutations/delete-thread.ts'
+import { keepLatest } from './mutations/keep-latest.ts'
+import { patchState } from './mutations/patch-state.ts'
+import { createThread, patchThread, type ThreadPatch } from './mutations/write-record.ts'
+import { writeState } from './mutations/write-state.ts'
 import { createObserver, type Observe, type ServerEvent } from './observe.ts'
 import {
   type CommandKey,
   loadReceipt,
   type Receipt,
-  type Started,
-  type Written,
+  type RunReceipt,
+  type StateReceipt,
 } from './records/idempotency.ts'
 import {
   type CancelAction,
@@ -57,21 +65,13 @@ import type {
 } from './requests.ts'
 import { type RunToEnd, readEventBatches, readEvents, readLogged, readToEnd } from './subscriptions/events.ts'
 import { AS_BYTES, type Rendering, type Subscription, subscribe } from './subscriptions/subscribe.ts'
-import { cancelTask } from './threads/cancel-task.ts'
-import { deleteRun } from './threads/delete-run.ts'
-import { deleteThread } from './threads/delete-thread.ts'
 import { countThreads, listThreads, type ThreadListQuery } from './threads/lists.ts'
-import { copyThread } from './threads/outside/copy-thread.ts'
-import { keepLatest } from './threads/outside/keep-latest.ts'
-import { patchState } from './threads/outside/patch-state.ts'
-import { createThread, patchThread, type ThreadPatch } from './threads/outside/write-record.ts'
 import { getRun, listOwnRuns, type RunListQuery } from './threads/runs.ts'
-import { warnOfForgetfulStore } from './threads/savers.ts'
+import { warnEphemeralStore } from './threads/savers.ts'
 import { readHistory, readState, type StateQuery } from './threads/state.ts'
 import { findTask, readTasks, waitForAnswer } from './threads/tasks.ts'
 import { findThread, type OwnedRun, type OwnedThread, requireRun } from './threads/threads.ts'
 import { type RunTree, readTree } from './threads/tree.ts'
-import { writeState } from './threads/write-state.ts'
 
 export interface AgentEngineOptions {
   /**
@@ -188,9 +188,9 @@ export interface AgentEngine {
   /** True where that is a `BaseStore` of yours, so that it is the same for all principals. */
   readonly sharesGraphStore: boolean
   /** Starts a run, creating the thread when there is none. Settles when it is recorded, not when it ends. */
-  start(request: RunRequest): Promise<Started>
+  start(request: RunRequest): Promise<RunReceipt>
   /** Starts a run that continues with the answers. Throws `no_such_interrupt`. */
-  respond(request: Answers): Promise<Started>
+  respond(request: Answers): Promise<RunReceipt>
   /** Settles when the run has ended, on any instance. Throws `no_such_run`, and `closing` when this engine closes first. */
   wait(run: ThreadAddress & { readonly runId: string; readonly signal?: AbortSignal }): Promise<RunResult>
   /** Asks a run to stop; one that waits is dropped. Settles when that is recorded. Throws `no_such_run`. */
@@ -252,7 +252,7 @@ export interface AgentEngine {
   /** Snapshots newest first. */
   readHistory(thread: ThreadRecord, query: StateQuery, options: HistoryOptions): AsyncIterable<StateSnapshot>
   /** Writes a checkpoint from outside a run, creating the thread when there is none. Throws `thread_busy` during a run. */
-  writeState(write: StateWriteRequest): Promise<Written>
+  writeState(write: StateWriteRequest): Promise<StateReceipt>
   /** Merges keys into the metadata of the newest checkpoint. Throws `thread_busy` during a run. */
   patchState(thread: ThreadAddress & { readonly metadata: Readonly<Record<string, unknown>> }): Promise<void>
   /** The tree of a run's agents, built from its lifecycle events. Undefined when the log has none of them. */
@@ -387,7 +387,7 @@ function createContext(options: AgentEngineOptions): RunContext {
   const unobserved = options.store ?? memoryStore()
   const checkpointer = options.checkpointer ?? memoryCheckpointer()
   const limits = limitsOf(options.limits)
-  warnOfForgetfulStore(unobserved, { agents, checkpointer })
+  warnEphemeralStore(unobserved, { agents, checkpointer })
   const report = reporterOf(options.onError)
   const observe = createObserver(options.observe, (error) => report(error, {}))
   const { shared } = unobserved.capabilities

@@ -17,6 +17,7 @@ export type { LogGap, LoggedEvent, ThreadEvent } from './log/decode.ts'
 export type { EventFilter, Matcher } from './log/filter.ts'
 export { type Topic, topicOf } from './log/frame.ts'
 export { selectBytes } from './log/select.ts'
+export type { ThreadPatch } from './mutations/write-record.ts'
 export type {
   AboutRun,
   Observe,
@@ -26,7 +27,7 @@ export type {
   RunUsage,
   ServerEvent,
 } from './observe.ts'
-export type { CommandKey, Made, Receipt, Started, Written } from './records/idempotency.ts'
+export type { CommandKey, Receipt, RunReceipt, StateReceipt, ThreadReceipt } from './records/idempotency.ts'
 export {
   type CancelAction,
   hasList,
@@ -69,7 +70,6 @@ export {
   type ThreadInspection,
 } from './threads/inspect.ts'
 export type { ThreadListQuery } from './threads/lists.ts'
-export type { ThreadPatch } from './threads/outside/write-record.ts'
 export type { RunListQuery } from './threads/runs.ts'
 export type { StateQuery } from './threads/state.ts'
 export type { RunTree } from './threads/tree.ts'

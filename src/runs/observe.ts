@@ -111,8 +111,8 @@ export type ServerEvent =
       readonly at: number
     }
   /** The store does not answer. Reported once until it is back. */
-  | { readonly type: 'store.away'; readonly error: unknown; readonly at: number }
-  | { readonly type: 'store.back'; readonly awayMs: number; readonly at: number }
+  | { readonly type: 'store.unavailable'; readonly error: unknown; readonly at: number }
+  | { readonly type: 'store.recovered'; readonly awayMs: number; readonly at: number }
   /** A request was answered with an error, or a command with a refusal. */
   | {
       readonly type: 'request.refused'

@@ -1,4 +1,4 @@
-import type { ClassicRun, StateUpdate, StepUpdate } from '../agents/agent.ts'
+import type { StateUpdate, StepUpdate, StreamModesRun } from '../agents/agent.ts'
 import type { Access, Principal } from '../principal.ts'
 import type { Json, Op } from '../storage/store/store.ts'
 import type { EventFilter } from './log/filter.ts'
@@ -29,7 +29,7 @@ export interface RunRequest extends ThreadAddress {
   readonly multitaskStrategy?: MultitaskStrategy | undefined
   readonly config?: StoredConfig | undefined
   /** Runs a graph as LangGraph's servers do it for clients of the REST. Default: as the streaming protocol needs it. */
-  readonly classic?: ClassicRun | undefined
+  readonly classic?: StreamModesRun | undefined
   /** The runtime context that the caller asks for. The keys that the agent's own `context` makes of the request win. */
   readonly context?: Readonly<Record<string, unknown>> | undefined
   /** Gives `config` and `context` where they depend on the thread. It is called once, before the run is accepted. */
@@ -54,7 +54,7 @@ export interface RunRequest extends ThreadAddress {
   /** Whether a thread that the run makes is deleted some time after its last run has ended, for callers that do not live so long. Default false. */
   readonly temporary?: boolean | undefined
   /** Gives what is written in the commit that records the run, on its thread. */
-  readonly alongside?: ((runId: string) => readonly Op[]) | undefined
+  readonly extraOps?: ((runId: string) => readonly Op[]) | undefined
   /** The id of the run, a new UUID version 7. Default: the engine makes one. */
   readonly runId?: string | undefined
   /** Merged into the metadata of the thread, whoever has made it. */

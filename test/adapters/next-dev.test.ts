@@ -16,16 +16,16 @@ const MOST_CONNECTIONS = 11
 
 const FILES: Readonly<Record<string, string>> = {
   'lib/agents.js': `
-    import { createAgentServer, defineAgent, memoryCheckpointer, memoryStore, oneServer, postgresStorage } from './agentwire.mjs'
+    import { createAgentServer, defineAgent, memoryCheckpointer, memoryStore, cachedServer, postgresStorage } from './agentwire.mjs'
     import { reply } from './reply.js'
     const talk = defineAgent({ async run({ message }) { await message(reply) } })
     const wait = defineAgent({ async run({ message }) { await new Promise((done) => setTimeout(done, 3000)); await message(reply) } })
     const options = { agents: { talk, wait }, defaultAgent: 'talk', authenticate: () => ({ id: 'ann' }), drainMs: 20_000 }
-    export const server = oneServer(
+    export const server = cachedServer(
       () => postgresStorage({ url: process.env.DATABASE_URL }),
       (storage) => createAgentServer({ ...options, ...storage }),
     )
-    export const inMemory = oneServer(
+    export const inMemory = cachedServer(
       () => ({ store: memoryStore(), checkpointer: memoryCheckpointer() }),
       (storage) => createAgentServer({ ...options, ...storage }),
       'in memory',

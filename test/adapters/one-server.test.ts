@@ -1,5 +1,5 @@
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
-import { oneServer, toNext } from '../../adapters/next.ts'
+import { cachedServer, toNext } from '../../adapters/next.ts'
 import type { WebHandler } from '../../src/index.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
@@ -32,19 +32,19 @@ test('in development the newest server answers for all, over the storage that wa
     seen.push(storage)
     return made
   }
-  const early = oneServer(open, make(first), 'development')
+  const early = cachedServer(open, make(first), 'development')
   expect(await answerOf(early)).toBe('first')
-  const late = oneServer(open, make(handler('second')), 'development')
+  const late = cachedServer(open, make(handler('second')), 'development')
   expect([await answerOf(early), await answerOf(late)]).toEqual(['second', 'second'])
   expect(first.closed).toBe(true)
   expect(seen).toEqual([opened[0], opened[0]])
   expect(opened).toHaveLength(1)
-  expect(await answerOf(oneServer(open, make(handler('other')), 'another name'))).toBe('other')
+  expect(await answerOf(cachedServer(open, make(handler('other')), 'another name'))).toBe('other')
   expect(await answerOf({ ...early })).toBe('second')
 })
 
 test('a server that cannot be made leaves the one before in place', async () => {
-  const early = oneServer(
+  const early = cachedServer(
     () => ({}),
     () => handler('works'),
     'broken',
@@ -52,19 +52,19 @@ test('a server that cannot be made leaves the one before in place', async () => 
   const fail = () => {
     throw new Error('no')
   }
-  expect(() => oneServer(() => ({}), fail, 'broken')).toThrow('no')
+  expect(() => cachedServer(() => ({}), fail, 'broken')).toThrow('no')
   expect(await answerOf(early)).toBe('works')
 })
 
 test('in production the first server stays, whichever bundle asks', async () => {
   vi.stubEnv('NODE_ENV', 'production')
   const first = handler('first')
-  oneServer(
+  cachedServer(
     () => ({}),
     () => first,
     'production',
   )
-  const again = oneServer(
+  const again = cachedServer(
     () => ({}),
     () => handler('second'),
     'production',

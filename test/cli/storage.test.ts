@@ -224,7 +224,7 @@ describe('the command line', () => {
     [['storage', 'check', '--url', 'memory:', '--frob'], "Unknown option '--frob'."],
     [['storage', 'check', '--url'], "'--url <value>'"],
     [['frob'], 'no command “frob”'],
-    [[], 'Say what to do.'],
+    [[], 'Missing command.'],
   ])('%j makes no sense: 2, and how it would', async (args, why) => {
     const { code, text } = await run(program, args)
     expect(code).toBe(2)

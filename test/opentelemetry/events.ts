@@ -64,8 +64,8 @@ export const EVENTS: { readonly [Type in ServerEvent['type']]: Extract<ServerEve
     error: new Error('thread-1'),
     at: 1_000,
   },
-  'store.away': { type: 'store.away', error: new Error('thread-1'), at: 1 },
-  'store.back': { type: 'store.back', awayMs: 1, at: 2 },
+  'store.unavailable': { type: 'store.unavailable', error: new Error('thread-1'), at: 1 },
+  'store.recovered': { type: 'store.recovered', awayMs: 1, at: 2 },
   'request.refused': {
     type: 'request.refused',
     method: 'thread-1',

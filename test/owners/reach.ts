@@ -8,7 +8,7 @@ export const callers: Authenticate = (incoming) => {
   return kind === undefined ? null : kind === 'tenant' ? { id: 'ann', tenant: name } : { id: name }
 }
 
-/** What a caller has made, by kind, with the ids that the server has dealt for it. */
+/** What a caller has made, by kind, with the ids that the server has issued for it. */
 export interface Made {
   readonly threadId: string
   readonly assistantId: string

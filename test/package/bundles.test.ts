@@ -74,7 +74,7 @@ const ON_DEMAND = [
   'run-classic',
   'stream',
   'join',
-  'crons-room',
+  'handlers',
   'requests',
 ].map((name) => `./dist/${name}-*.js`)
 

@@ -291,8 +291,8 @@ test('a store that is away is told of once, and once that it is back', async () 
   await engine.findThread({ threadId: 't' })
   await engine.findThread({ threadId: 't' })
   expect(events).toMatchObject([
-    { type: 'store.away', error: { message: 'Away.' } },
-    { type: 'store.back', awayMs: expect.any(Number) },
+    { type: 'store.unavailable', error: { message: 'Away.' } },
+    { type: 'store.recovered', awayMs: expect.any(Number) },
   ])
 })
 

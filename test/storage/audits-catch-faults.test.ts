@@ -139,7 +139,7 @@ const faults: Record<string, [audit: string, fault: (store: Store) => Partial<St
         }),
     }),
   ],
-  'lets a released token be dealt again': [
+  'lets a released token be issued again': [
     'lease.release',
     (store) => ({
       commit: (partition, change) =>

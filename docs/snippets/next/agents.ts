@@ -2,9 +2,9 @@ import { agents } from '../kit/agents.ts'
 
 // #region agents
 import { createAgentServer, memoryCheckpointer, memoryStore } from 'agentwire'
-import { oneServer } from 'agentwire/next'
+import { cachedServer } from 'agentwire/next'
 
-export const server = oneServer(
+export const server = cachedServer(
   () => ({ store: memoryStore(), checkpointer: memoryCheckpointer() }), // opened once per process
   (storage) => createAgentServer({ agents, ...storage, drainMs: 10_000 }),
 )

@@ -1,6 +1,6 @@
 import { createAgentServer } from 'agentwire'
 import { langgraph } from 'agentwire/langgraph'
-import { oneServer } from 'agentwire/next'
+import { cachedServer } from 'agentwire/next'
 import { openStorage } from 'agentwire/storage'
 import { echoAgent } from './agents/echo.ts'
 import { deepAgent, secretaryAgent } from './agents/graphs.ts'
@@ -15,7 +15,7 @@ const agents = {
   echo: echoAgent(),
 }
 
-export const server = oneServer(
+export const server = cachedServer(
   () => storage,
   (storage) =>
     createAgentServer({

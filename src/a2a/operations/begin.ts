@@ -7,7 +7,7 @@ import {
   type CommandKey,
   isTaskEnded,
   RunError,
-  type Started,
+  type RunReceipt,
   type ThreadRecord,
   unanswered,
 } from '../../runs/index.ts'
@@ -218,7 +218,7 @@ async function goOn(
     answer: { messageId: message.messageId, parts: message.parts, metadata: message.metadata },
   }
   const started = answers
-    ? await engine.respond({ ...run, answers, alongside: (runId) => [putAnswered(runId, turn)] })
+    ? await engine.respond({ ...run, answers, extraOps: (runId) => [putAnswered(runId, turn)] })
     : await engine.start({ ...run, assistantId, input: inputOf(message, agent) })
   return begunBy(call, { contextId, threadId }, started)
 }
@@ -258,7 +258,7 @@ function checkMessage(agent: Agent, message: A2AMessage): void {
 async function begunBy(
   call: A2ACall,
   { contextId, threadId }: Pick<Conversation, 'contextId' | 'threadId'>,
-  { runId, appliedThroughSeq }: Started,
+  { runId, appliedThroughSeq }: RunReceipt,
 ): Promise<Begun> {
   const found = await findRun(call, { contextId, threadId, runId })
   return { call, found, runId, after: appliedThroughSeq }
@@ -303,7 +303,7 @@ async function startedBefore(
   call: A2ACall,
   threadId: string,
   command: CommandKey,
-): Promise<Started | undefined> {
+): Promise<RunReceipt | undefined> {
   const receipt = await call.context.engine.loadReceipt(threadId, command)
   return receipt && 'runId' in receipt ? receipt : undefined
 }

@@ -42,7 +42,7 @@ export async function permittedTask(
 ): Promise<PermittedCall & { readonly found: FoundTask }> {
   const { id } = request
   const { contextId } = readTaskId(id, request.contextId)
-  const { thread } = await conversationAs(looking(call), contextId).catch(unknownContext(id))
+  const { thread } = await conversationAs(withoutMetadataFilter(call), contextId).catch(unknownContext(id))
   if (!thread) throw taskNotFound(id)
   const permitted = await permittedConversation(call, action, contextId, body)
   return { ...permitted, found: await findTask(permitted.call, request) }
@@ -55,7 +55,7 @@ export async function permittedConversation(
   contextId: string,
   body?: object,
 ): Promise<PermittedCall & { readonly conversation: Conversation }> {
-  const { threadId } = await conversationAs(looking(call), contextId)
+  const { threadId } = await conversationAs(withoutMetadataFilter(call), contextId)
   const permitted = await permittedCall(call, action, threadId, body)
   const conversation = await conversationAs(permitted.call, contextId)
   const isSame = conversation.threadId === threadId
@@ -93,7 +93,7 @@ export async function permittedCall(
 }
 
 /** The call for looking which thread a permission is to be asked for. What is found so is not shown. */
-const looking = (call: A2ACall): A2ACall => ({
+const withoutMetadataFilter = (call: A2ACall): A2ACall => ({
   ...call,
   call: { ...call.call, principal: unbounded(call.call.principal) },
 })

@@ -51,7 +51,7 @@ export async function* streamGraph(
     const options = runOptions({ ...task, checkpointId }, recursionLimit, stop.signal)
     const { classic } = task
     const stream = await outsideAnyRun(async () => {
-      if (!classic) return streamThird(runnable, input, options)
+      if (!classic) return streamEventsV3(runnable, input, options)
       // Loaded where a client of the REST needs it: it reads the messages of every provider.
       const { streamClassic } = await import('./classic/run-classic.ts')
       return streamClassic(runnable, input, options, classic)
@@ -119,8 +119,8 @@ function withoutReserved(configurable: Readonly<Record<string, unknown>>): Recor
   )
 }
 
-/** The way of the streaming protocol. */
-async function streamThird(
+/** Runs the graph with `streamEvents` version 3, whose events are the protocol's. */
+async function streamEventsV3(
   graph: Graph,
   input: unknown,
   options: RunOptions,

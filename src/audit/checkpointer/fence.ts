@@ -28,7 +28,7 @@ export const fenceRules: readonly CheckpointerRule[] = [
         await refused(saver.putWrites(at(threadId, idOf(1)), [['a', 'late']], 'task 2'), 'FencedError', what)
       }
       await late(old, 'after a take-over')
-      await late(fencedCheckpointer(checkpointer, store, threadId, 21), 'with a token never dealt')
+      await late(fencedCheckpointer(checkpointer, store, threadId, 21), 'with a token never issued')
       same((await listAll(checkpointer, at(threadId))).length, 1, 'checkpoints')
       const { pendingWrites } = (await checkpointer.getTuple(at(threadId)))!
       same(pendingWrites, [['task 1', 'a', 'kept']], 'writes')

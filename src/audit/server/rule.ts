@@ -1,4 +1,4 @@
-import type { AuditedAgents, Scene } from './scene.ts'
+import type { AuditContext, AuditedAgents } from './context.ts'
 
 /**
  * MUST: the published protocol requires it, or its published clients break without it.
@@ -16,7 +16,7 @@ export interface ServerRule {
   readonly name: string
   readonly source: string
   readonly needs: readonly Need[]
-  readonly check: (scene: Scene) => Promise<void>
+  readonly check: (audit: AuditContext) => Promise<void>
 }
 
 type Check = ServerRule['check']

@@ -236,7 +236,7 @@ export const logRules: readonly StoreRule[] = [
       same([batch.count, batch.head, batch.firstRetained], [0, 3, 4], 'the log')
       const again = (claimed: number) =>
         store.commit(partition, { ops: [{ op: 'claim', owner: 'b', token: claimed, ttlMs: LONG }] })
-      await refused(again(700), 'ConflictError', 'a token dealt before')
+      await refused(again(700), 'ConflictError', 'a token issued before')
       await again(701)
       same((await store.commit(partition, { ops: [append(701, 'd')] })).head, 4, 'the next number')
       same(

@@ -45,7 +45,7 @@ export const sharedRules: readonly StoreRule[] = [
       await ringing(
         async () => void (await store.commit(partition, { ops: [append(1, 'x')] })),
         () => rung,
-        'the bell of the other handle',
+        'the notification of the other handle',
       )
       stop()
     },

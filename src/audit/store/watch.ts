@@ -25,7 +25,7 @@ export const watchRules: readonly StoreRule[] = [
       )
       claim(
         (await Promise.all(heads)).some((head) => head > 0),
-        'the event can be read when the bell rings',
+        'the event can be read when the notification comes',
       )
       rings.length = 0
       await ringing(
@@ -45,13 +45,13 @@ export const watchRules: readonly StoreRule[] = [
     },
   },
   {
-    id: 'watch.faulty-bell',
-    name: 'commits although a bell throws, and rings the others',
+    id: 'watch.faulty-listener',
+    name: 'commits although a listener throws, and notifies the others',
     async check({ store, partition }) {
       let rung = 0
       const stops = [
         store.watch(partition, () => {
-          throw new Error('a bell of the audit that throws on purpose')
+          throw new Error('a listener of the audit that throws on purpose')
         }),
         store.watch(partition, () => {
           rung += 1
@@ -59,7 +59,7 @@ export const watchRules: readonly StoreRule[] = [
       ]
       same((await store.commit(partition, { ops: [append(1, 'a')] })).head, 1, 'the head')
       await eventually(
-        'rings of the other bell',
+        'notifications of the other listener',
         async () => rung,
         (times) => times > 0,
       )
@@ -93,7 +93,7 @@ export const watchRules: readonly StoreRule[] = [
   },
 ]
 
-/** A bell may be lost, so a second commit may be needed. */
+/** A notification may be lost, so a second commit may be needed. */
 export async function ringing(commit: () => Promise<void>, rung: () => boolean, what: string): Promise<void> {
   for (let attempt = 0; attempt < 2; attempt++) {
     await commit()

@@ -4,6 +4,7 @@ import { operation } from '../api/operation.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import type { DeployRequest } from '../deployers/deployer.ts'
 import { refusal } from '../errors.ts'
+import { presentListener } from '../present/listener.ts'
 import * as records from '../records/listeners.ts'
 import { ERROR } from '../wire/common.ts'
 import { IF_MATCH } from '../wire/headers.ts'
@@ -15,7 +16,6 @@ import {
   LISTENER_PATH,
   PATCH_LISTENER,
 } from '../wire/listener.ts'
-import { presentListener } from './present/listener.ts'
 
 const TAG = 'Listeners (v2)'
 

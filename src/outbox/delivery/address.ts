@@ -56,7 +56,7 @@ const toNumber = (dotted: string): number =>
   dotted.split('.').reduce((number, part) => number * 256 + Number(part), 0)
 
 /**
- * Of the addresses that are dealt for the internet (2000::/3), those of protocols, tunnels that lead to an IPv4 address (Teredo,
+ * Of the addresses that are assigned to the internet (2000::/3), those of protocols, tunnels that lead to an IPv4 address (Teredo,
  * 6to4) and documentation are left out. Mapped, compatible and NAT64 addresses are outside of it.
  */
 function reachOfV6(address: string): Reach {

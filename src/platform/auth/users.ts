@@ -1,5 +1,5 @@
 import { NOTHING } from '../../metadata-filter.ts'
-import { OWNED_BY_ALL, type Principal, userOf, withStanding } from '../../principal.ts'
+import { OWNED_BY_ALL, type Principal, userOf, withAccess } from '../../principal.ts'
 import { refusalOf } from './refusals.ts'
 
 /** A user as handlers and graphs know them. */
@@ -41,7 +41,7 @@ function userFrom(found: unknown): AuthUser {
 
 /** All things have one owner, and nobody reaches any of them before a handler was asked: a request that asks none finds nothing. */
 const principalOf = (user: AuthUser): Principal =>
-  withStanding({ ...user, id: user.identity }, { owner: OWNED_BY_ALL, metadataFilter: NOTHING, user })
+  withAccess({ ...user, id: user.identity }, { owner: OWNED_BY_ALL, metadataFilter: NOTHING, user })
 
 /** The user of a principal, which a host may have authenticated in its own way. */
 export const userOfEvent = (principal: Principal): AuthUser =>

@@ -9,8 +9,8 @@ export const createCrons = (context: CronContext & { readonly times?: Partial<Ou
   createOutbox({
     store: context.engine.store,
     handlers: {
-      [CRON_JOB]: async (...job) => (await room()).fireCron(context)(...job),
-      [FINISH_JOB]: async (...job) => (await room()).finishRun(context.engine)(...job),
+      [CRON_JOB]: async (...job) => (await loadHandlers()).fireCron(context)(...job),
+      [FINISH_JOB]: async (...job) => (await loadHandlers()).finishRun(context.engine)(...job),
     },
     // Nothing of a cron is posted anywhere.
     deliver: async () => ({ status: 204 }),
@@ -18,4 +18,4 @@ export const createCrons = (context: CronContext & { readonly times?: Partial<Ou
     times: context.times,
   })
 
-const room = () => import('./crons-room.ts')
+const loadHandlers = () => import('./handlers.ts')

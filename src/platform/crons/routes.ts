@@ -1,9 +1,9 @@
 import { type FaceRoute, onDemand } from '../../requests/routes.ts'
 import type { PlatformContext } from '../context.ts'
 
-const room = () => import('./crons-room.ts')
+const loadHandlers = () => import('./handlers.ts')
 
-const postCron = /* @__PURE__ */ onDemand<PlatformContext>(async () => (await room()).postCron)
+const postCron = /* @__PURE__ */ onDemand<PlatformContext>(async () => (await loadHandlers()).postCron)
 
 /** Runs that are started again and again, by a schedule. */
 export const CRON_ROUTES: readonly FaceRoute<PlatformContext>[] = [
@@ -14,24 +14,24 @@ export const CRON_ROUTES: readonly FaceRoute<PlatformContext>[] = [
     'PATCH',
     '/runs/crons/:cron_id',
     'crons:update',
-    /* @__PURE__ */ onDemand(async () => (await room()).patchCron),
+    /* @__PURE__ */ onDemand(async () => (await loadHandlers()).patchCron),
   ],
   [
     'DELETE',
     '/runs/crons/:cron_id',
     'crons:delete',
-    /* @__PURE__ */ onDemand(async () => (await room()).deleteCron),
+    /* @__PURE__ */ onDemand(async () => (await loadHandlers()).deleteCron),
   ],
   [
     'POST',
     '/runs/crons/search',
     'crons:search',
-    /* @__PURE__ */ onDemand(async () => (await room()).searchCrons),
+    /* @__PURE__ */ onDemand(async () => (await loadHandlers()).searchCrons),
   ],
   [
     'POST',
     '/runs/crons/count',
     'crons:search',
-    /* @__PURE__ */ onDemand(async () => (await room()).getCronCount),
+    /* @__PURE__ */ onDemand(async () => (await loadHandlers()).getCronCount),
   ],
 ]

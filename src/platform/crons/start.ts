@@ -1,5 +1,5 @@
 import { HttpError, type Principal } from '../../http/index.ts'
-import { withStanding } from '../../principal.ts'
+import { withAccess } from '../../principal.ts'
 import { namedAssistant } from '../../requests/assistants.ts'
 import { readBy } from '../../requests/body.ts'
 import { noSuchThread } from '../../runs/errors.ts'
@@ -38,7 +38,7 @@ export const startCronRun =
   (context: Omit<PlatformContext, 'crons' | 'info'>): CronContext['startRun'] =>
   async (cron, { threadId, command, metadata }) => {
     const { owner, metadataFilter } = cron
-    const principal = cron.principal && withStanding(cron.principal, { owner, metadataFilter })
+    const principal = cron.principal && withAccess(cron.principal, { owner, metadataFilter })
     const ofThread = cron.threadId !== null
     if (ofThread && !(await context.engine.findThread({ threadId, principal }))) throw noSuchThread(threadId)
     return startPlatformRun(

@@ -123,7 +123,7 @@ export async function framesOfRun(
     // A run is numbered over all that it was created with.
     modes: classic?.modes ?? modes,
     subgraphs: classic?.subgraphs ?? asked.subgraphs ?? false,
-    isClassic: classic !== undefined && (engine.agents.get(assistantId)?.takesClassic ?? false),
+    isClassic: classic !== undefined && (engine.agents.get(assistantId)?.supportsStreamModes ?? false),
     wasCancelled: async () => ((await run())?.cancel ?? null) !== null,
   })
   const lost = new Set(thread?.lostTokens)

@@ -53,7 +53,7 @@ export function settingsOf(
     config,
     context,
     metadata,
-    stored: { ...stored, ...ways(body), ...caller(stored, principal) },
+    stored: { ...stored, ...executionOptions(body), ...caller(stored, principal) },
   }
 }
 
@@ -69,7 +69,7 @@ const caller = (
 })
 
 /** How the run is executed. */
-function ways(body: RunCreate): Partial<StoredConfig> {
+function executionOptions(body: RunCreate): Partial<StoredConfig> {
   const { checkpoint, durability, checkpoint_during: during } = body
   return {
     interruptBefore: body.interrupt_before,

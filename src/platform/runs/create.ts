@@ -83,7 +83,7 @@ export const locationOf = (call: FaceCall, { threadId, runId }: StartedRun): Rec
  * Where LangGraph's clients go on when they lose the connection, as a path below the URL that they have of this server. The answer to
  * a `wait` has none: the Python client would go there with the length of a body that it does not send, and fail of that.
  */
-export const comeBackTo = (
+export const reconnectHeaders = (
   what: 'join' | 'stream',
   { threadId, runId }: Pick<StartedRun, 'threadId' | 'runId'>,
   search: string,

@@ -6,7 +6,7 @@ import { numberParam, pageHeaders, withFields } from '../../requests/lists.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import { type AgentEngine, RunError, type RunRecord, type ThreadRecord } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
-import { cancelWhenGone, comeBackTo, isCancelledByLeaving } from './create.ts'
+import { cancelWhenGone, isCancelledByLeaving, reconnectHeaders } from './create.ts'
 import { outcomeOf } from './outcome.ts'
 import { detailsOf, presentRun, statusOf } from './present.ts'
 import { whenEnded } from './wait.ts'
@@ -52,7 +52,7 @@ export async function joinRun(context: PlatformContext, call: FaceCall): Promise
   const at = { threadId, runId, principal: call.principal }
   const outcome = outcomeOf(context.engine, at)
   if (isCancelledByLeaving(call)) cancelWhenGone(context, call, at, outcome)
-  const headers = comeBackTo('join', at, call.url.search)
+  const headers = reconnectHeaders('join', at, call.url.search)
   return whenEnded(call, outcome, { onError: context.onError, headers })
 }
 

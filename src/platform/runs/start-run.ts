@@ -8,8 +8,8 @@ import { titleOf } from '../../requests/title.ts'
 import {
   type CommandKey,
   RunError,
+  type RunReceipt,
   type RunRequest,
-  type Started,
   type ThreadRecord,
 } from '../../runs/index.ts'
 import type { Json } from '../../storage/store/store.ts'
@@ -34,7 +34,7 @@ export interface RunOrder {
   readonly base?: string | undefined
 }
 
-export interface StartedRun extends Started {
+export interface StartedRun extends RunReceipt {
   readonly threadId: string
   readonly principal: Principal | null
   /** Who deletes the thread after the run: whoever has started it, the sender of its webhook, or nobody. */
@@ -94,7 +94,7 @@ export async function planRun(
     threadMetadata: { graph_id: assistant.graphId, assistant_id: assistant.assistantId },
     threadConfig: settings.config,
     ...(webhook !== undefined && {
-      alongside: (runId: string) => [
+      extraOps: (runId: string) => [
         webhookJob({ runId, url: webhook, owner: ownerOf(principal), deletesThread: isDeleted }),
       ],
     }),

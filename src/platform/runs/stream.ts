@@ -4,7 +4,7 @@ import { reporterOf } from '../../requests/errors.ts'
 import type { FaceCall } from '../../requests/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { readFrames } from '../frames/read-frames.ts'
-import { comeBackTo, dispose, isCancelledByLeaving, locationOf, startRun } from './create.ts'
+import { dispose, isCancelledByLeaving, locationOf, reconnectHeaders, startRun } from './create.ts'
 import type { StartedRun } from './start-run.ts'
 import { modesSchema, runCreateSchema } from './wire.ts'
 
@@ -33,7 +33,7 @@ export async function postRunAndStream(context: PlatformContext, call: FaceCall)
   const isLasting = call.threadId !== ''
   return withHeaders(response, {
     ...locationOf(call, run),
-    ...(isLasting && comeBackTo('stream', run, search)),
+    ...(isLasting && reconnectHeaders('stream', run, search)),
   })
 }
 
@@ -48,7 +48,7 @@ export async function joinStream(context: PlatformContext, call: FaceCall): Prom
   if (!(await context.engine.getRun(run))) return sseResponse(unknownRun(), options)
   const frames = readFrames(context, { ...run, modes, lastEventId })
   const source = isCancelledByLeaving(call) ? cancelling(context, call, run, frames) : frames
-  return withHeaders(sseResponse(source, options), comeBackTo('stream', run, call.url.search))
+  return withHeaders(sseResponse(source, options), reconnectHeaders('stream', run, call.url.search))
 }
 
 function withHeaders(response: Response, headers: Readonly<Record<string, string>>): Response {

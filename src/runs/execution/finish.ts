@@ -8,6 +8,7 @@ import { reportFailure, type ShownFailure } from '../failures.ts'
 import type { Appender } from '../log/appender.ts'
 import type { RunEndReason } from '../observe.ts'
 import { assertLease, releaseLease } from '../records/leases.ts'
+import { withoutResumed } from '../records/open-interrupts.ts'
 import {
   guardRun,
   guardThread,
@@ -22,7 +23,6 @@ import {
 } from '../records/records.ts'
 import { commitTransitions, rootLifecycle, type Transition, transition } from '../records/transition.ts'
 import { retryConflicts } from '../records/update.ts'
-import { withoutTaken } from '../records/without-taken.ts'
 import type { Leftover, Outcome } from './outcome.ts'
 
 /** The end of a run: its last events, its last transition and the thread's next record. */
@@ -218,7 +218,7 @@ async function interruptsLeftOpen(
       const at = { threadId, checkpointId, checkpointer: checkpointerOf(context, agent) }
       const snapshot = await agent.getState(at)
       if (!snapshot) return interrupts
-      const open = await withoutTaken(agent, at, openInterrupts(snapshot, [...interrupts, ...before]))
+      const open = await withoutResumed(agent, at, openInterrupts(snapshot, [...interrupts, ...before]))
       const isMissing = ({ id, runId }: OpenInterrupt): boolean =>
         runId === run.runId && !open.some((one) => one.id === id)
       // A question of this run may not be in the state yet: an agent that is stopped does not wait for its last write.

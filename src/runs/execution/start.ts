@@ -5,7 +5,7 @@ import { accessOf, ownerAfter, reaches } from '../../principal.ts'
 import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
-import { concurrentDuplicate, loadReceipt, putReceipt, type Started } from '../records/idempotency.ts'
+import { concurrentDuplicate, loadReceipt, putReceipt, type RunReceipt } from '../records/idempotency.ts'
 import {
   isHeld,
   loadThread,
@@ -34,7 +34,7 @@ export type StartRequest = Owned<Omit<RunRequest, 'input'>> &
  * Accepts a run: starts it at once when the thread is free, else does what the strategy says. Returns when the run is
  * recorded, not when it ends. Throws `RunError`; a refused run changes nothing.
  */
-export async function startRun(context: RunContext, request: StartRequest): Promise<Started> {
+export async function startRun(context: RunContext, request: StartRequest): Promise<RunReceipt> {
   assertOpen(context)
   if (request.assistantId !== undefined) agentOf(context, request.assistantId)
   let config: Promise<StoredConfig> | undefined
@@ -61,7 +61,7 @@ async function configOf(agent: Agent, thread: ThreadRecord, asked: StartRequest)
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-async function admit(context: RunContext, request: StartRequest, configFor: ConfigFor): Promise<Started> {
+async function admit(context: RunContext, request: StartRequest, configFor: ConfigFor): Promise<RunReceipt> {
   const { store } = context
   const { threadId, checkpointId, command } = request
   const state = await store.inspect(threadId)
@@ -103,10 +103,10 @@ async function admit(context: RunContext, request: StartRequest, configFor: Conf
   const runId = request.runId ?? uuid7()
   const task = await linkToTask(context, thread, start, { ...request, runId, now: state.now })
   const run = newRun({ ...request, runId, assistantId, config, task }, start, state.now)
-  const started: Started = { runId: run.runId, appliedThroughSeq: state.head }
+  const started: RunReceipt = { runId: run.runId, appliedThroughSeq: state.head }
   const extra = {
     guards: known.guards,
-    ops: [...putReceipt(command, started), ...(request.alongside?.(runId) ?? [])],
+    ops: [...putReceipt(command, started), ...(request.extraOps?.(runId) ?? [])],
   }
   const changed: ThreadRecord = {
     ...thread,

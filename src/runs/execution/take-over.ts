@@ -12,6 +12,7 @@ import {
 import { saverInTime } from '../deadlines.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
 import { claimLease, expireLease, renewLease } from '../records/leases.ts'
+import { withoutResumed } from '../records/open-interrupts.ts'
 import {
   guardRun,
   guardThread,
@@ -26,7 +27,6 @@ import {
   type Versioned,
 } from '../records/records.ts'
 import { commitTransitions, transition } from '../records/transition.ts'
-import { withoutTaken } from '../records/without-taken.ts'
 import { addressOf, readState } from '../threads/state.ts'
 import { hasWritten, resolveEnding } from './finish.ts'
 import { keepRenewing } from './lease.ts'
@@ -157,7 +157,7 @@ async function remainingAnswers(
     ({ id }) => !asked.has(id) && Object.hasOwn(start.answers, id),
   )
   const agent = readerOf(context, run.assistantId)
-  const open = await saverInTime(context, withoutTaken(agent, addressOf(context, thread, {}), answered))
+  const open = await saverInTime(context, withoutResumed(agent, addressOf(context, thread, {}), answered))
   const answers = Object.fromEntries(open.map(({ id }) => [id, start.answers[id]]))
   return open.length > 0 ? { ...start, answers } : CONTINUE
 }

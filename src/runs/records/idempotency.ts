@@ -13,20 +13,20 @@ export interface CommandKey {
 }
 
 /** The result of a command: a started run, a written state, or a created thread. */
-export type Receipt = Started | Written | Made
+export type Receipt = RunReceipt | StateReceipt | ThreadReceipt
 
-export interface Started {
+export interface RunReceipt {
   readonly runId: string
   /** The last sequence number of the thread before the command took effect. */
   readonly appliedThroughSeq: number
 }
 
-export interface Written {
+export interface StateReceipt {
   readonly checkpointId: string
   readonly appliedThroughSeq: number
 }
 
-export interface Made {
+export interface ThreadReceipt {
   readonly threadId: string
   readonly appliedThroughSeq: number
 }

@@ -1,9 +1,9 @@
 import type {
-  ClassicRun,
   GraphConfig,
   PendingInterrupt,
   RunInput,
   StateSnapshot,
+  StreamModesRun,
 } from '../../agents/agent.ts'
 import { isUuid } from '../../ids.ts'
 import { formerOwnerOf, listedFor } from '../../principal.ts'
@@ -130,7 +130,7 @@ export interface RunRecord {
   /** The task that it works on. Absent where nobody follows it as one. */
   readonly task?: TaskLink | undefined
   /** Absent where a graph runs as the streaming protocol needs it. */
-  readonly classic?: ClassicRun | undefined
+  readonly classic?: StreamModesRun | undefined
   /** What the face that started it keeps with it. The record of a run that has some stays as long as its thread. */
   readonly details?: Json | undefined
   /** How it ended. Absent before, and for runs that earlier versions have ended. */

@@ -36,7 +36,7 @@ export const orphanedThread = (threadId: string): RunError =>
   )
 
 /** Warns of a store that forgets whose the threads are while a saver keeps them. */
-export function warnOfForgetfulStore({ capabilities }: Store, savers: Savers): void {
+export function warnEphemeralStore({ capabilities }: Store, savers: Savers): void {
   if (capabilities.durable || !saversOf(savers).some(isDurable)) return
   console.warn(
     'agentwire: a checkpointer keeps its state, but the store is in memory: after a restart the threads of before are in no list, and with `authenticate` nobody can reach them. Give `store` as well, such as that of openStorage().',

@@ -43,12 +43,12 @@ async function copyOnce(store: Store, { owner, former, what, copy }: Inheritance
   const place = `\u001finherited ${owner}`
   for (;;) {
     if (await store.get(place, 'inherited', what)) return
-    const { lease, now, token: dealt } = await store.inspect(place)
+    const { lease, now, token: issued } = await store.inspect(place)
     if (lease && lease.expiresAt > now) {
       await sleep(POLL_MS)
       continue
     }
-    const token = Math.max(dealt + 1, now)
+    const token = Math.max(issued + 1, now)
     const fence = { guard: 'fence', token } as const
     try {
       await store.commit(place, {

@@ -137,7 +137,7 @@ export type Op =
   | { readonly op: 'renew'; readonly token: number; readonly ttlMs: number }
   /** Does nothing when the lease is held with another token. */
   | { readonly op: 'release'; readonly token: number }
-  /** Drops documents, log and lease of the partition; sequence numbers and tokens are never dealt again. */
+  /** Drops documents, log and lease of the partition; sequence numbers and tokens are never issued again. */
   | { readonly op: 'clear' }
 
 export interface LogEvent {
@@ -157,7 +157,7 @@ export interface Committed {
 export interface PartitionState {
   readonly head: number
   readonly firstRetained: number
-  /** The highest fencing token ever dealt in the partition; 0 before the first. */
+  /** The highest fencing token ever issued in the partition; 0 before the first. */
   readonly token: number
   readonly lease: LeaseRecord | undefined
   /** The store's clock, in milliseconds since 1970. */

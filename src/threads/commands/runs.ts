@@ -2,7 +2,7 @@ import type { AssistantRecord } from '../../assistants/index.ts'
 import { assistantOfThread, threadMetadata } from '../../requests/assistants.ts'
 import { forkPoint, type RunConfigWire, runSettings } from '../../requests/run-config.ts'
 import { titleOf } from '../../requests/title.ts'
-import { type MultitaskStrategy, type Started, type ThreadRecord, unanswered } from '../../runs/index.ts'
+import { type MultitaskStrategy, type RunReceipt, type ThreadRecord, unanswered } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
 import { inputInjectSchema, inputRespondSchema, runStartSchema, stateForkSchema } from '../wire.ts'
 import { type Command, type CommandResult, parse, requireThread } from './command.ts'
@@ -99,7 +99,7 @@ function refuseQuestions(thread: ThreadRecord): void {
   )
 }
 
-const resultOf = ({ runId, appliedThroughSeq }: Started, more: object = {}): CommandResult => ({
+const resultOf = ({ runId, appliedThroughSeq }: RunReceipt, more: object = {}): CommandResult => ({
   result: { run_id: runId, ...more },
   appliedThroughSeq,
 })

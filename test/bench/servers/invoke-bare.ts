@@ -19,6 +19,6 @@ async function fetch(request: Request): Promise<Response> {
   })
 }
 
-const handler: WebHandler = { fetch, handle: fetch, routes: [], places: () => [], close: async () => {} }
+const handler: WebHandler = { fetch, handle: fetch, routes: [], mountPaths: () => [], close: async () => {} }
 
 await serveCalls(createServer(toNode(handler)), { waitRuns: waitRuns(handler) })

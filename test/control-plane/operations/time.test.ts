@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isoTime } from '../../../src/control-plane/operations/present/time.ts'
+import { isoTime } from '../../../src/control-plane/present/time.ts'
 
 test('times are written as JavaScript writes them', () => {
   const days = [0, 86_399_999, 86_400_000, Date.UTC(2024, 1, 29, 23, 59, 59, 999), -1, Date.UTC(12_345, 0)]

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../../src/agents/langgraph/langgraph.ts'
 import { type MetadataFilter, passes } from '../../../src/metadata-filter.ts'
 import { langgraphAuth } from '../../../src/platform/index.ts'
-import { EVERYONE, withStanding } from '../../../src/principal.ts'
+import { EVERYONE, withAccess } from '../../../src/principal.ts'
 import { newThread, putThread, type ThreadRecord } from '../../../src/runs/records/records.ts'
 import { memoryStore } from '../../../src/storage/memory/store.ts'
 import { approval } from '../../fixtures/graphs.ts'
@@ -15,7 +15,7 @@ import { puppet } from '../../kit/puppet.ts'
 import { bearer, clientOf, knowing, owning } from './users.ts'
 
 const seeing = (metadataFilter: MetadataFilter) =>
-  withStanding({ id: 'ann' }, { owner: EVERYONE.id, metadataFilter })
+  withAccess({ id: 'ann' }, { owner: EVERYONE.id, metadataFilter })
 
 const STATUSES = ['idle', 'busy', 'interrupted', 'error'] as const
 

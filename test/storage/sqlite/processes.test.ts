@@ -40,7 +40,7 @@ test(
   20_000 + ROUNDS * 1_000,
 )
 
-test('two processes append to one log: no number is missing or dealt twice, and each keeps its order', async () => {
+test('two processes append to one log: no number is missing or issued twice, and each keeps its order', async () => {
   const url = `file:${file()}`
   const storage = sqliteStorage({ url })
   await storage.setup()

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../messages/record.ts'
-import type { ClassicRun } from '../../agent.ts'
+import type { StreamModesRun } from '../../agent.ts'
 import { refOf } from '../../checkpoint-config.ts'
 import { toJson } from '../../to-json.ts'
 import type { EngineEvent, GraphChunk } from '../graph.ts'
@@ -16,7 +16,7 @@ const INTERRUPT = '__interrupt__'
  * Makes the events of version 3 of the engine from the chunks of a classic run, and beside them those chunks that the client asked
  * for and that cannot be made of the events again.
  */
-export function createChunkReader({ modes }: ClassicRun, calls: CallWatch) {
+export function createChunkReader({ modes }: StreamModesRun, calls: CallWatch) {
   const wanted = new Set(modes)
   const lifecycle = createLifecycle()
   const messages = createMessageReader(calls)

@@ -1,4 +1,4 @@
-import type { ClassicRun } from '../../agent.ts'
+import type { StreamModesRun } from '../../agent.ts'
 import { toJson } from '../../to-json.ts'
 import type { ClassicOptions, EngineEvent, Graph, GraphChunk, RunOptions } from '../graph.ts'
 import { outsideAnyRun } from '../outside-any-run.ts'
@@ -23,7 +23,7 @@ export async function streamClassic(
   graph: Graph,
   input: unknown,
   options: RunOptions,
-  classic: ClassicRun,
+  classic: StreamModesRun,
 ): Promise<ClassicStream> {
   const wanted = new Set(classic.modes)
   // The engine has no other way to give its checkpoints whole.

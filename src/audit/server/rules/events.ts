@@ -1,7 +1,7 @@
 import { equal, hold } from '../../check.ts'
+import type { AuditContext, AuditThread } from '../context.ts'
 import { at, dataOf, hasEnded, isRoot, listOf } from '../events.ts'
 import { protocol, REACT, rules, SCHEMA } from '../rule.ts'
-import type { AuditThread, Scene } from '../scene.ts'
 import { haveShape } from '../shapes.ts'
 import { readMessages, readToolCalls } from '../transcript.ts'
 
@@ -15,10 +15,10 @@ export const eventRules = [
   must(
     'events.snake-case',
     'The wire is snake_case',
-    async (scene) => {
-      const { agents, thread } = scene
-      for (const agent of [scene.assistantId, agents.tools, agents.interrupt, agents.nested]) {
-        if (agent === undefined && agent !== scene.assistantId) continue
+    async (audit) => {
+      const { agents, thread } = audit
+      for (const agent of [audit.assistantId, agents.tools, agents.interrupt, agents.nested]) {
+        if (agent === undefined && agent !== audit.assistantId) continue
         const { stream } = await thread(agent).run()
         const camel = stream.frames.map(({ data }) => CAMEL.exec(data)?.[1]).filter(Boolean)
         equal(`the camelCase keys in events of ${agent ?? 'the assistant'}`, camel, [])
@@ -115,8 +115,8 @@ export const messageRules = [
   must(
     'messages.text',
     'The deltas of a text add up to its end',
-    async (scene) => {
-      const { told } = await answered(scene)
+    async (audit) => {
+      const { told } = await answered(audit)
       for (const { id, streamed, finished } of told) equal(`the text of ${id}`, streamed, finished)
     },
     { source: protocol('messages') },
@@ -124,8 +124,8 @@ export const messageRules = [
   must(
     'messages.in-state',
     'A streamed message is in the state under its id',
-    async (scene) => {
-      const { told, one } = await answered(scene)
+    async (audit) => {
+      const { told, one } = await answered(audit)
       const ids = messageIds(at(await one.idle(), 'values'))
       for (const { id } of told) hold('the messages of the state', ids.includes(id), id, ids)
     },
@@ -134,8 +134,8 @@ export const messageRules = [
   must(
     'messages.flat',
     'Messages of the state are flat, with type, content and id',
-    async (scene) => {
-      const { one } = await answered(scene)
+    async (audit) => {
+      const { one } = await answered(audit)
       const messages = listOf(at(await one.idle(), 'values', 'messages'))
       for (const message of messages) {
         const { type, content, id } = message as Readonly<Record<string, unknown>>
@@ -188,7 +188,7 @@ export const messageRules = [
   ),
 ]
 
-async function answered({ thread }: Scene) {
+async function answered({ thread }: AuditContext) {
   const one: AuditThread = thread()
   const { stream } = await one.run()
   const told = readMessages(await stream.until('the end of the run', hasEnded(1)))

@@ -1,7 +1,7 @@
 import { equal, hold } from '../../check.ts'
+import type { AuditThread, Transcript } from '../context.ts'
 import { ALL, at, dataOf, hasEnded, idsOf, matches, type StreamFilter } from '../events.ts'
 import { protocol, rules, SCHEMA, STREAM_CLIENT } from '../rule.ts'
-import type { AuditThread, Transcript } from '../scene.ts'
 
 const { must, should } = rules({ source: protocol('channels') })
 

@@ -1,7 +1,7 @@
 import { equal, hold } from '../../check.ts'
+import type { AuditContext, AuditThread } from '../context.ts'
 import { at, dataOf, hasEnded, isEnding, listOf, rootStates } from '../events.ts'
 import { PYTHON_CLIENT, protocol, REACT, rules, SCHEMA, STREAM_CLIENT } from '../rule.ts'
-import type { AuditThread, Scene } from '../scene.ts'
 import type { AuditStream } from '../stream.ts'
 
 const { must, should } = rules({ source: protocol('input'), needs: 'interrupt' })
@@ -10,8 +10,8 @@ export const interruptRules = [
   must(
     'interrupts.requested',
     'A run that asks sends input.requested once, and then ends interrupted',
-    async (scene) => {
-      const { stream } = await asking(scene)
+    async (audit) => {
+      const { stream } = await asking(audit)
       equal('the states', rootStates(stream.events), ['running', 'interrupted'])
       const methods = stream.events.filter((event) => event.method === 'input.requested' || isEnding(event))
       equal(
@@ -24,8 +24,8 @@ export const interruptRules = [
   should(
     'interrupts.value',
     'input.requested has its payload under value, too',
-    async (scene) => {
-      const { asked } = await asking(scene)
+    async (audit) => {
+      const { asked } = await asking(audit)
       equal('value', at(asked, 'value'), at(asked, 'payload'))
     },
     { source: PYTHON_CLIENT },
@@ -33,8 +33,8 @@ export const interruptRules = [
   must(
     'interrupts.state',
     'The state lists open interrupts with their ids, and what comes next',
-    async (scene) => {
-      const { one, id } = await asking(scene)
+    async (audit) => {
+      const { one, id } = await asking(audit)
       const state = await one.state()
       equal('the interrupts of the state', openIn(state), [id])
       hold('next', listOf(at(state, 'next')).length > 0, 'at least one node', at(state, 'next'))
@@ -44,8 +44,8 @@ export const interruptRules = [
   must(
     'interrupts.unmarked',
     'Interrupts do not show as values or updates',
-    async (scene) => {
-      const { stream } = await asking(scene)
+    async (audit) => {
+      const { stream } = await asking(audit)
       const told = JSON.stringify([...dataOf(stream.events, 'values'), ...dataOf(stream.events, 'updates')])
       hold('values and updates', !told.includes('__interrupt__'), 'no __interrupt__', told)
     },
@@ -54,8 +54,8 @@ export const interruptRules = [
   must(
     'interrupts.respond',
     'input.respond lets the run go on to its end, and leaves nothing open',
-    async (scene) => {
-      const { one, id, stream } = await asking(scene)
+    async (audit) => {
+      const { one, id, stream } = await asking(audit)
       await one.ok('input.respond', { namespace: [], interrupt_id: id, response: 'yes' })
       const events = await stream.until('the end of the resumed run', hasEnded(2))
       equal('the states', rootStates(events), ['running', 'interrupted', 'running', 'completed'])
@@ -65,8 +65,8 @@ export const interruptRules = [
   must(
     'interrupts.respond.list',
     'input.respond takes a list of answers',
-    async (scene) => {
-      const { one, id, stream } = await asking(scene)
+    async (audit) => {
+      const { one, id, stream } = await asking(audit)
       await one.ok('input.respond', { responses: [{ namespace: [], interrupt_id: id, response: 'yes' }] })
       const events = await stream.until('the end of the resumed run', hasEnded(2))
       equal('the last state', rootStates(events).at(-1), 'completed')
@@ -76,8 +76,8 @@ export const interruptRules = [
   must(
     'interrupts.respond.namespace',
     'The namespace of an answer is advice: its id is enough',
-    async (scene) => {
-      const { one, id, stream } = await asking(scene)
+    async (audit) => {
+      const { one, id, stream } = await asking(audit)
       await one.ok('input.respond', { namespace: ['nowhere:1'], interrupt_id: id, response: 'yes' })
       const events = await stream.until('the end of the resumed run', hasEnded(2))
       equal('the last state', rootStates(events).at(-1), 'completed')
@@ -87,8 +87,8 @@ export const interruptRules = [
   should(
     'interrupts.respond.run-id',
     'input.respond gives the id of the run, so that it can be cancelled',
-    async (scene) => {
-      const { one, id } = await asking(scene)
+    async (audit) => {
+      const { one, id } = await asking(audit)
       const result = await one.ok('input.respond', { namespace: [], interrupt_id: id, response: 'yes' })
       hold('the result', typeof at(result, 'run_id') === 'string', 'a run_id', result)
     },
@@ -97,8 +97,8 @@ export const interruptRules = [
   must(
     'interrupts.respond.unknown',
     'An answer to an unknown interrupt is refused with no_such_interrupt, and the open one stays',
-    async (scene) => {
-      const { one, id } = await asking(scene)
+    async (audit) => {
+      const { one, id } = await asking(audit)
       const params = { namespace: [], interrupt_id: 'no-such-interrupt', response: 'yes' }
       await one.refused(['no_such_interrupt'], 'input.respond', params)
       equal('the open interrupts', openIn(await one.state()), [id])
@@ -108,8 +108,8 @@ export const interruptRules = [
   must(
     'interrupts.respond.invalid',
     'An answer that names no interrupt is refused with invalid_argument',
-    async (scene) => {
-      const { one, id } = await asking(scene)
+    async (audit) => {
+      const { one, id } = await asking(audit)
       for (const params of [{}, { responses: [] }, { interrupt_id: 7, response: 'yes' }])
         await one.refused(['invalid_argument'], 'input.respond', params)
       equal('the open interrupts', openIn(await one.state()), [id])
@@ -119,8 +119,8 @@ export const interruptRules = [
   must(
     'interrupts.respond.twice',
     'An interrupt can be answered once',
-    async (scene) => {
-      const { one, id, stream } = await asking(scene)
+    async (audit) => {
+      const { one, id, stream } = await asking(audit)
       const params = { namespace: [], interrupt_id: id, response: 'yes' }
       await one.ok('input.respond', params)
       await one.refused(['no_such_interrupt'], 'input.respond', params)
@@ -145,8 +145,8 @@ export const interruptRules = [
   must(
     'interrupts.run-start',
     'run.start on a thread that waits for an answer gives its input as the answer',
-    async (scene) => {
-      const { one, stream } = await asking(scene)
+    async (audit) => {
+      const { one, stream } = await asking(audit)
       await one.start({ input: 'yes' })
       const events = await stream.until('the end of the resumed run', hasEnded(2))
       equal('the states', rootStates(events), ['running', 'interrupted', 'running', 'completed'])
@@ -157,8 +157,8 @@ export const interruptRules = [
   must(
     'interrupts.replay',
     'A new reader is told of open interrupts, and not of answered ones',
-    async (scene) => {
-      const { one, id, stream } = await asking(scene)
+    async (audit) => {
+      const { one, id, stream } = await asking(audit)
       const late = await one.stream()
       equal('what is open', asksOf(await late.until('the end of the run', hasEnded(1))), [id])
       await one.ok('input.respond', { namespace: [], interrupt_id: id, response: 'yes' })
@@ -179,7 +179,7 @@ interface Asking {
 }
 
 /** A thread whose run has asked and waits. */
-async function asking({ thread, agents }: Scene): Promise<Asking> {
+async function asking({ thread, agents }: AuditContext): Promise<Asking> {
   const one = thread(agents.interrupt)
   const { stream } = await one.run()
   const [asked] = dataOf(stream.events, 'input.requested')

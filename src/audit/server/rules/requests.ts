@@ -1,7 +1,7 @@
 import { equal, hold } from '../../check.ts'
+import type { AuditContext, Sent } from '../context.ts'
 import { at } from '../events.ts'
 import { rules } from '../rule.ts'
-import type { Scene, Sent } from '../scene.ts'
 
 const { should } = rules({ source: 'https://www.rfc-editor.org/rfc/rfc3986#section-2.4' })
 
@@ -34,28 +34,28 @@ export const requestRules = [
   should(
     'requests.deep',
     'A body that is nested too deeply is refused, and the server lives',
-    async (scene) => {
+    async (audit) => {
       const value = `${'['.repeat(DEEP)}${']'.repeat(DEEP)}`
-      await refuses(scene, `{"id":1,"method":"run.start","params":{"assistant_id":"none","input":${value}}}`)
+      await refuses(audit, `{"id":1,"method":"run.start","params":{"assistant_id":"none","input":${value}}}`)
     },
     { source: 'https://www.rfc-editor.org/rfc/rfc8259#section-9' },
   ),
   should(
     'requests.large',
     'A body of 16 MiB is refused, and the server lives',
-    async (scene) => {
-      const params = { assistant_id: scene.assistantId, input: 'x'.repeat(LARGE) }
-      await refuses(scene, JSON.stringify({ id: 1, method: 'run.start', params }))
+    async (audit) => {
+      const params = { assistant_id: audit.assistantId, input: 'x'.repeat(LARGE) }
+      await refuses(audit, JSON.stringify({ id: 1, method: 'run.start', params }))
     },
     { source: 'https://www.rfc-editor.org/rfc/rfc9110#section-15.5.14' },
   ),
   should(
     'requests.other-origin',
     'A command that a page of another origin sends as text is refused, and starts no run',
-    async (scene) => {
-      const params = { assistant_id: scene.assistantId, input: scene.input }
+    async (audit) => {
+      const params = { assistant_id: audit.assistantId, input: audit.input }
       const headers = { 'content-type': 'text/plain', origin: 'https://elsewhere.example' }
-      await refuses(scene, JSON.stringify({ id: 1, method: 'run.start', params }), headers)
+      await refuses(audit, JSON.stringify({ id: 1, method: 'run.start', params }), headers)
     },
     {
       source:
@@ -86,7 +86,11 @@ export const requestRules = [
 ]
 
 /** Checks that a body starts no run, by a refusal or by a connection that is cut, and that the next request is answered. */
-async function refuses({ thread, signal }: Scene, body: string, headers?: Sent['headers']): Promise<void> {
+async function refuses(
+  { thread, signal }: AuditContext,
+  body: string,
+  headers?: Sent['headers'],
+): Promise<void> {
   const one = thread()
   const answer = await one.request('POST', '/commands', { body, headers }).catch((error) => {
     if (signal.aborted) throw error

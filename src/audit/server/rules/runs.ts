@@ -1,7 +1,7 @@
 import { equal, hold } from '../../check.ts'
+import type { AuditThread } from '../context.ts'
 import { at, hasEnded, isEnding, isRoot, listOf, rootStates } from '../events.ts'
 import { protocol, REACT, RUN_CLIENT, rules, THREAD_CLIENT } from '../rule.ts'
-import type { AuditThread } from '../scene.ts'
 
 const { must, should } = rules({ source: protocol('lifecycle') })
 

@@ -1,7 +1,7 @@
 import { equal, hold } from '../../check.ts'
+import type { AuditThread } from '../context.ts'
 import { at, hasEnded, listOf, rootStates } from '../events.ts'
 import { EXAMPLES, REACT, rules, THREAD_CLIENT } from '../rule.ts'
-import type { AuditThread } from '../scene.ts'
 import { isState } from '../shapes.ts'
 
 const { must, should } = rules({ source: THREAD_CLIENT })

@@ -1,7 +1,7 @@
 import { uuid7 } from '../../../ids.ts'
 import { refusal } from '../../errors.ts'
 import type { AuthContext } from '../context.ts'
-import { endpointsOf } from '../providers/endpoints.ts'
+import { callbackUrl, endpointsOf } from '../providers/endpoints.ts'
 import { methodOf } from '../providers/pkce.ts'
 import type { FlowRecord, ProviderRecord } from '../records.ts'
 import type { Authenticated, AuthenticateRequest } from '../service.ts'
@@ -15,9 +15,6 @@ export const FLOW_MS = 10 * 60_000
 const KEPT_MS = 60 * 60_000
 
 export const flowPlace = (flowId: string): string => `oauth-flow:${flowId}`
-
-export const callbackUrl = (baseUrl: string, providerId: string): string =>
-  `${baseUrl}/v2/auth/callback/${encodeURIComponent(providerId)}`
 
 export const putFlow = (flow: FlowRecord) => put(FLOWS, flow.id, flow, { ttlMs: KEPT_MS })
 

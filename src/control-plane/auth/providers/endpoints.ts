@@ -38,3 +38,6 @@ export function checkRedirectUri(text: string): string {
  */
 export const endpointsOf = ({ authUrl, tokenUrl, revocationUrl, issuer }: ProviderRecord): Promise<string> =>
   uuidOf([authUrl, tokenUrl, revocationUrl, issuer])
+
+export const callbackUrl = (baseUrl: string, providerId: string): string =>
+  `${baseUrl}/v2/auth/callback/${encodeURIComponent(providerId)}`

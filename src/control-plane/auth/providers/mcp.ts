@@ -2,11 +2,10 @@ import type { AuthorizationServer } from 'oauth4webapi'
 import { refusal } from '../../errors.ts'
 import type { AuthContext } from '../context.ts'
 import { ProviderError } from '../errors.ts'
-import { callbackUrl } from '../flows/begin.ts'
+import { createProvider } from '../manage-providers.ts'
 import type { ProviderRecord } from '../records.ts'
 import type { McpServer } from '../service.ts'
-import { checkEndpoint } from './endpoints.ts'
-import { createProvider } from './providers.ts'
+import { callbackUrl, checkEndpoint } from './endpoints.ts'
 
 /**
  * Finds the authorization server of an MCP server (RFC 9728, RFC 8414), and registers a client there (RFC 7591). Source: MCP 2025-06-18,

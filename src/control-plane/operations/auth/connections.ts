@@ -1,7 +1,7 @@
 import { operation } from '../../api/operation.ts'
+import { presentConnection } from '../../present/auth.ts'
 import { ERROR } from '../../wire/common.ts'
 import { CONNECTION, CONNECTIONS, CREATE_CONNECTION } from '../../wire/tokens.ts'
-import { presentConnection } from '../present/auth.ts'
 import { authOf, callerOf } from './service.ts'
 
 const TAG = 'Agent Connections (v2)'

@@ -2,6 +2,7 @@ import { type Call, HttpError } from '../../../http/index.ts'
 import { operation } from '../../api/operation.ts'
 import type { ProviderAnswer } from '../../auth/service.ts'
 import type { ControlPlaneContext } from '../../context.ts'
+import { presentAuthenticated } from '../../present/auth.ts'
 import {
   AUTHENTICATE,
   AUTHENTICATED,
@@ -12,7 +13,6 @@ import {
   WAITED,
 } from '../../wire/auth.ts'
 import { ERROR } from '../../wire/common.ts'
-import { presentAuthenticated } from '../present/auth.ts'
 import { htmlPage } from './page.ts'
 import { AUTH_TAG, authOf, baseUrlOf, callerOf, given, NO_STORE } from './service.ts'
 

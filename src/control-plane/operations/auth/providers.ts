@@ -1,6 +1,7 @@
 import { operation } from '../../api/operation.ts'
 import { noProvider } from '../../auth/errors.ts'
 import { challengeMethodOf } from '../../auth/providers/pkce.ts'
+import { presentProvider } from '../../present/auth.ts'
 import {
   CREATE_PROVIDER,
   MCP_DISCOVER,
@@ -10,7 +11,6 @@ import {
   PROVIDERS,
 } from '../../wire/auth.ts'
 import { ERROR } from '../../wire/common.ts'
-import { presentProvider } from '../present/auth.ts'
 import { AUTH_TAG, authOf, baseUrlOf, callerOf, given } from './service.ts'
 
 export const listProviders = /* @__PURE__ */ operation(

@@ -1,5 +1,6 @@
 import type { Json } from '../../../storage/index.ts'
 import { operation } from '../../api/operation.ts'
+import { presentToken, presentTokenEvent } from '../../present/auth.ts'
 import { MESSAGE } from '../../wire/auth.ts'
 import { ERROR } from '../../wire/common.ts'
 import {
@@ -17,7 +18,6 @@ import {
   TOKEN_SUMMARY,
   TOKENS_DELETED,
 } from '../../wire/tokens.ts'
-import { presentToken, presentTokenEvent } from '../present/auth.ts'
 import { AUTH_TAG, authOf, callerOf, given } from './service.ts'
 
 export const listTokens = /* @__PURE__ */ operation(

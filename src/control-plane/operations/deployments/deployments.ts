@@ -1,6 +1,7 @@
 import { ownerOf } from '../../../principal.ts'
 import { requestKey } from '../../api/idempotency-key.ts'
 import { operation } from '../../api/operation.ts'
+import { presentDeployment } from '../../present/deployment.ts'
 import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
 import {
   CREATE_DEPLOYMENT,
@@ -14,7 +15,6 @@ import {
 import { IDEMPOTENCY_KEY, IF_MATCH } from '../../wire/headers.ts'
 import { findDeployment } from '../find.ts'
 import { listOf } from '../lists.ts'
-import { presentDeployment } from '../present/deployment.ts'
 import { changeDeployment } from './change.ts'
 import { newDeployment } from './create.ts'
 import { ifMatch } from './if-match.ts'

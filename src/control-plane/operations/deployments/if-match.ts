@@ -1,8 +1,8 @@
 import type { Call } from '../../../http/index.ts'
 import { checkMatch, hasChanged } from '../../api/conditional.ts'
 import type { ControlPlaneContext } from '../../context.ts'
+import { presentDeployment } from '../../present/deployment.ts'
 import type { DeploymentRecord } from '../../records/records.ts'
-import { presentDeployment } from '../present/deployment.ts'
 
 /**
  * Throws 412 where `If-Match` names another state of the deployment than the one that was read. The result is called with the one that

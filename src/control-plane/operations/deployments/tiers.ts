@@ -1,10 +1,10 @@
 import { operation } from '../../api/operation.ts'
 import { InvalidRequest } from '../../errors.ts'
+import { presentDeployment } from '../../present/deployment.ts'
 import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
 import { DEPLOYMENT, DEPLOYMENT_TIER, DEPLOYMENTS_TAG, RESOURCE_TIERS } from '../../wire/deployment.ts'
 import { IF_MATCH } from '../../wire/headers.ts'
 import { findDeployment } from '../find.ts'
-import { presentDeployment } from '../present/deployment.ts'
 import { ifMatch } from './if-match.ts'
 
 export const setResourceTiers = /* @__PURE__ */ operation(

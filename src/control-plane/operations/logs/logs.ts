@@ -1,9 +1,9 @@
 import { operation } from '../../api/operation.ts'
+import { presentLine } from '../../present/log.ts'
 import { DEPLOYMENT_PATH, ERROR, REVISION_PATH } from '../../wire/common.ts'
 import { DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
 import { DEPLOYMENT_LOGS, LIST_DEPLOYMENT_LOGS, LOG_ITEMS, LOG_PAGE, REVISION_LOGS } from '../../wire/logs.ts'
 import { findDeployment, findRevision, revisionOfDeployment } from '../find.ts'
-import { presentLine } from '../present/log.ts'
 import { readLogs } from './read-logs.ts'
 
 export const revisionLogs = /* @__PURE__ */ operation(

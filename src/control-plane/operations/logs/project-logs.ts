@@ -1,11 +1,11 @@
 import { operation } from '../../api/operation.ts'
 import type { ControlPlaneContext } from '../../context.ts'
+import { presentProjectLine } from '../../present/log.ts'
 import type { DeploymentRecord, RevisionRecord } from '../../records/records.ts'
 import type { Infer } from '../../schema/json-schema.ts'
 import { DEPLOYMENT_PATH, ERROR, REVISION_PATH } from '../../wire/common.ts'
 import { PROJECT_LOG_PAGE, PROJECT_LOGS } from '../../wire/logs.ts'
 import { findDeployment, findRevision } from '../find.ts'
-import { presentProjectLine } from '../present/log.ts'
 import { readLogs } from './read-logs.ts'
 
 /** The routes of version 1 that every command-line tool still calls. A project is a deployment, and has its id. */

@@ -101,7 +101,7 @@ function Held({ work }: { readonly work: Work | undefined }) {
   )
 }
 
-/** A lease in a store of one process is dealt for a hundred years. */
+/** A lease in a store of one process is given for a hundred years. */
 const FOR_EVER_MS = 365 * 24 * 60 * 60 * 1_000
 
 function untilText(lease: LeaseRow | null, now: number): string {

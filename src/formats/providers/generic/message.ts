@@ -24,7 +24,7 @@ import {
   toText,
 } from '../../reading/fields.ts'
 import { cacheWrites, sumOf, toUsage } from '../../reading/usage.ts'
-import { addToolOutputs, finishThoughts, partsOf, readToolOutputs, thoughtsOf } from './kept-beside.ts'
+import { addToolOutputs, finishThoughts, partsOf, readToolOutputs, thoughtsOf } from './additional-kwargs.ts'
 
 /*
  * Reads messages with the platform's blocks, or with those of LangChain in JavaScript or Python. LangChain leaves some blocks

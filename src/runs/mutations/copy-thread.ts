@@ -1,13 +1,13 @@
-import { copyCheckpoints } from '../../../storage/checkpointer/copy-thread.ts'
-import { fencedCheckpointer } from '../../../storage/checkpointer/fenced.ts'
-import { checkpointerOf, type RunContext, readerOf } from '../../context.ts'
-import { noSuchThread } from '../../errors.ts'
-import { keepRenewing } from '../../execution/lease.ts'
-import { claimLease, releaseLease } from '../../records/leases.ts'
-import { newThread, nextToken, openInterrupts, putThread, type ThreadRecord } from '../../records/records.ts'
-import { removeMarked } from '../remove-thread.ts'
-import { addressOf } from '../state.ts'
-import { findThread, type OwnedThread } from '../threads.ts'
+import { copyCheckpoints } from '../../storage/checkpointer/copy-thread.ts'
+import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
+import { checkpointerOf, type RunContext, readerOf } from '../context.ts'
+import { noSuchThread } from '../errors.ts'
+import { keepRenewing } from '../execution/lease.ts'
+import { claimLease, releaseLease } from '../records/leases.ts'
+import { newThread, nextToken, openInterrupts, putThread, type ThreadRecord } from '../records/records.ts'
+import { addressOf } from '../threads/state.ts'
+import { findThread, type OwnedThread } from '../threads/threads.ts'
+import { removeMarked } from './remove-thread.ts'
 
 /**
  * Makes a thread with the whole history of another one, which may be busy: what its run has saved by now is copied. It has no runs

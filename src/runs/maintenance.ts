@@ -1,11 +1,11 @@
-import { isUpgraded } from '../../storage/store/upgraded.ts'
-import { within } from '../../time.ts'
-import type { RunContext } from '../context.ts'
-import { readThread } from '../records/records.ts'
-import { reindexThreads } from '../records/reindex.ts'
-import { retryConflicts } from '../records/update.ts'
-import { markDeleting, removeExpired, removeMarked, timeFor } from '../threads/remove-thread.ts'
-import { recoverThread } from './recover.ts'
+import { isUpgraded } from '../storage/store/upgraded.ts'
+import { within } from '../time.ts'
+import type { RunContext } from './context.ts'
+import { recoverThread } from './execution/recover.ts'
+import { markDeleting, removeExpired, removeMarked, timeFor } from './mutations/remove-thread.ts'
+import { readThread } from './records/records.ts'
+import { reindexThreads } from './records/reindex.ts'
+import { retryConflicts } from './records/update.ts'
 
 /**
  * Starts the periodic work of an instance, which finishes what lost processes left and deletes expired records, until the

@@ -17,9 +17,9 @@ import {
   type ThreadRecord,
 } from '../records/records.ts'
 import { commitTransitions } from '../records/transition.ts'
-import { saversOfThread } from './outside/savers-of-thread.ts'
-import { shortenExpired } from './outside/shorten.ts'
-import { type OwnedThread, savedThread } from './threads.ts'
+import { type OwnedThread, savedThread } from '../threads/threads.ts'
+import { saversOfThread } from './savers-of-thread.ts'
+import { shortenExpired } from './shorten.ts'
 
 /**
  * Marks a thread for deletion: no run starts on it any more, and no caller sees it. False when the caller has no such thread.

@@ -20,7 +20,7 @@ export interface AuditedAgents {
 }
 
 /** Where a rule is checked: a running server, and threads that nobody else uses. */
-export interface Scene {
+export interface AuditContext {
   /** The assistant that answers with a message. */
   readonly assistantId: string | undefined
   readonly agents: AuditedAgents
@@ -86,7 +86,7 @@ export interface Transcript {
   readonly runIds: readonly string[]
 }
 
-export interface SceneOptions extends Omit<Scene, 'thread' | 'request'> {
+export interface AuditContextOptions extends Omit<AuditContext, 'thread' | 'request'> {
   readonly baseUrl: string
   readonly headers: Readonly<Record<string, string>>
   readonly fetch: typeof fetch
@@ -95,8 +95,11 @@ export interface SceneOptions extends Omit<Scene, 'thread' | 'request'> {
 
 const POLL_MS = 20
 
-/** A scene, and what deletes the threads that it made. */
-export function openScene(options: SceneOptions): { readonly scene: Scene; clear(): Promise<void> } {
+/** The context of one audit, and what deletes the threads that it made. */
+export function openAuditContext(options: AuditContextOptions): {
+  readonly audit: AuditContext
+  clear(): Promise<void>
+} {
   const { assistantId, input, signal } = options
   const base = options.baseUrl.replace(/\/+$/, '')
   const made = new Set<string>()
@@ -124,7 +127,7 @@ export function openScene(options: SceneOptions): { readonly scene: Scene; clear
     }
   }
 
-  const request: Scene['request'] = async (method, path, sent = {}) =>
+  const request: AuditContext['request'] = async (method, path, sent = {}) =>
     answerOf(await send(method, path, sent, signal))
 
   async function stream(
@@ -173,10 +176,12 @@ export function openScene(options: SceneOptions): { readonly scene: Scene; clear
     await Promise.allSettled([...made].map(remove))
   }
 
-  return { scene: { ...options, thread, request }, clear }
+  return { audit: { ...options, thread, request }, clear }
 }
 
-interface ThreadOptions extends Pick<Scene, 'input' | 'signal' | 'request'>, Pick<AuditThread, 'socket'> {
+interface ThreadOptions
+  extends Pick<AuditContext, 'input' | 'signal' | 'request'>,
+    Pick<AuditThread, 'socket'> {
   readonly id: string
   readonly assistantId: string | undefined
   readonly open: (filter: unknown, more: StreamOptions) => Promise<AuditStream>

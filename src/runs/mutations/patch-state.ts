@@ -1,12 +1,12 @@
-import type { CheckpointMetadata } from '../../../storage/checkpointer/checkpointer.ts'
-import { fencedCheckpointer } from '../../../storage/checkpointer/fenced.ts'
-import { checkpointerOf, type RunContext, readerOf } from '../../context.ts'
-import { noSuchThread, RunError } from '../../errors.ts'
-import { keepRenewing } from '../../execution/lease.ts'
-import { claimLease, releaseLease } from '../../records/leases.ts'
-import { guardThread, isHeld, loadThread, nextToken } from '../../records/records.ts'
-import { retryConflicts } from '../../records/update.ts'
-import { type OwnedThread, ownThread } from '../threads.ts'
+import type { CheckpointMetadata } from '../../storage/checkpointer/checkpointer.ts'
+import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
+import { checkpointerOf, type RunContext, readerOf } from '../context.ts'
+import { noSuchThread, RunError } from '../errors.ts'
+import { keepRenewing } from '../execution/lease.ts'
+import { claimLease, releaseLease } from '../records/leases.ts'
+import { guardThread, isHeld, loadThread, nextToken } from '../records/records.ts'
+import { retryConflicts } from '../records/update.ts'
+import { type OwnedThread, ownThread } from '../threads/threads.ts'
 
 /** What LangGraph and the savers keep in the metadata of a checkpoint. */
 const RESERVED: ReadonlySet<string> = new Set(['source', 'step', 'parents', 'counters_since_delta_snapshot'])

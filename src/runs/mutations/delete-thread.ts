@@ -4,8 +4,8 @@ import { cancelRun } from '../execution/cancel.ts'
 import { waitForEnd } from '../execution/recover.ts'
 import { loadThread } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
+import type { OwnedThread } from '../threads/threads.ts'
 import { markDeleting, removeMarked } from './remove-thread.ts'
-import type { OwnedThread } from './threads.ts'
 
 /** The interval of checks whether another process still holds the thread. */
 const POLL_MS = 50

@@ -1,6 +1,6 @@
-import { VERSION } from '../../version.ts'
+import { VERSION } from '../version.ts'
 
-/** What a server can say of its surroundings, which it cannot see itself. */
+/** The fields of `/info` that a server cannot find out by itself. */
 export interface ServerSurroundings {
   /** The version of `@langchain/langgraph` that the graphs use. Default: not told. */
   readonly langgraph_js_version?: string | null | undefined

@@ -3,8 +3,8 @@ import { noSuchTask } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
 import { guardThread, loadTask, loadThread, putTask, putThread, type TaskRecord } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
-import { findTask } from './tasks.ts'
-import type { OwnedThread } from './threads.ts'
+import { findTask } from '../threads/tasks.ts'
+import type { OwnedThread } from '../threads/threads.ts'
 
 /**
  * Cancels a task: its runs, those that wait first, or the questions that it has asked. Returns when that is recorded. Gives the task

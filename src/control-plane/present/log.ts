@@ -1,4 +1,4 @@
-import type { LogLine } from '../../logs/logs.ts'
+import type { LogLine } from '../logs/logs.ts'
 import { isoTime } from './time.ts'
 
 export const presentLine = ({ id, at, level, message, revisionId, runId }: LogLine) => ({

@@ -1,7 +1,7 @@
-import type { ControlPlaneContext } from '../../context.ts'
-import type { DeploymentRecord, SourceConfig, SourceRevisionConfig } from '../../records/records.ts'
-import { partitionOf } from '../../records/stored.ts'
-import { MASK } from '../../secrets/mask.ts'
+import type { ControlPlaneContext } from '../context.ts'
+import type { DeploymentRecord, SourceConfig, SourceRevisionConfig } from '../records/records.ts'
+import { partitionOf } from '../records/stored.ts'
+import { MASK } from '../secrets/mask.ts'
 import { isoTime } from './time.ts'
 
 /** A deployment as the API answers it. */

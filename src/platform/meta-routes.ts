@@ -1,8 +1,8 @@
-import { json } from '../../http/index.ts'
-import type { FaceCall, FaceRoute } from '../../requests/routes.ts'
-import type { PlatformContext } from '../context.ts'
+import { json } from '../http/index.ts'
+import type { FaceCall, FaceRoute } from '../requests/routes.ts'
+import type { PlatformContext } from './context.ts'
 
-/** What clients ask before anything else. It says nothing of anybody, so that anybody may ask. */
+/** Clients ask these before anything else. The answers name no user, so the routes are public. */
 export const META_ROUTES: readonly FaceRoute<PlatformContext>[] = [
   ['GET', '/ok', 'public', getOk],
   ['GET', '/info', 'public', async ({ info }) => json(info)],

@@ -1,5 +1,5 @@
-import type { ListenerRecord } from '../../records/listeners.ts'
-import type { ListenerBody } from '../../wire/listener.ts'
+import type { ListenerRecord } from '../records/listeners.ts'
+import type { ListenerBody } from '../wire/listener.ts'
 import { isoTime } from './time.ts'
 
 export const presentListener = (listener: ListenerRecord): ListenerBody => ({

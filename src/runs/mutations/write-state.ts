@@ -17,7 +17,7 @@ import {
   loadReceipt,
   putInFlight,
   putReceipt,
-  type Written,
+  type StateReceipt,
 } from '../records/idempotency.ts'
 import { claimLease, releaseLease } from '../records/leases.ts'
 import {
@@ -33,9 +33,9 @@ import {
 import { giveUpTask } from '../records/tasks.ts'
 import { retryConflicts } from '../records/update.ts'
 import type { Owned, StateWriteRequest } from '../requests.ts'
-import { assertTtl } from './outside/savers-of-thread.ts'
-import { isOrphaned, orphanedThread } from './savers.ts'
-import { addressOf, requireCheckpoint } from './state.ts'
+import { isOrphaned, orphanedThread } from '../threads/savers.ts'
+import { addressOf, requireCheckpoint } from '../threads/state.ts'
+import { assertTtl } from './savers-of-thread.ts'
 
 export type StateWrite = Owned<StateWriteRequest>
 
@@ -43,7 +43,7 @@ export type StateWrite = Owned<StateWriteRequest>
  * Writes a checkpoint from outside a run, creating the thread when there is none. It holds the thread's lease meanwhile, so
  * no run can start under it. Throws `thread_busy` while a run is in progress, and when the thread is deleted meanwhile.
  */
-export async function writeState(context: RunContext, write: StateWrite): Promise<Written> {
+export async function writeState(context: RunContext, write: StateWrite): Promise<StateReceipt> {
   const { store } = context
   const { threadId, command } = write
   const held = await retryConflicts(() => holdThread(context, write))
@@ -53,7 +53,7 @@ export async function writeState(context: RunContext, write: StateWrite): Promis
   try {
     written ??= await putCheckpoint(context, write, held)
     const waits = await waitsAfter(context, write, held.thread, written)
-    const receipt: Written = { checkpointId: written, appliedThroughSeq: held.head }
+    const receipt: StateReceipt = { checkpointId: written, appliedThroughSeq: held.head }
     await retryConflicts(() => recordWrite(context, write, held, waits, receipt))
     return receipt
   } catch (error) {
@@ -89,7 +89,7 @@ const POLL_MS = 50
  * Claims a free thread's lease, or returns the result that the same command had before. The record is not written yet, so that
  * a refused update does not create a thread.
  */
-async function holdThread(context: RunContext, write: StateWrite): Promise<Held | Written> {
+async function holdThread(context: RunContext, write: StateWrite): Promise<Held | StateReceipt> {
   const { store } = context
   const { threadId, command } = write
   const state = await store.inspect(threadId)
@@ -203,7 +203,7 @@ async function recordWrite(
   write: StateWrite,
   held: Held,
   { interrupts, status }: Waits,
-  receipt: Written,
+  receipt: StateReceipt,
 ): Promise<void> {
   const { store } = context
   const { threadId } = write

@@ -3,7 +3,7 @@ import { cancelRun } from '../execution/cancel.ts'
 import { waitForEnd } from '../execution/recover.ts'
 import { guardRun, isEnded, loadRun, removeRun } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
-import { findThread, type OwnedRun } from './threads.ts'
+import { findThread, type OwnedRun } from '../threads/threads.ts'
 
 /** Deletes the record of a run, once it has ended. */
 export async function deleteRun(context: RunContext, run: OwnedRun): Promise<boolean> {

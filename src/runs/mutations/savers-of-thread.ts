@@ -1,8 +1,8 @@
-import type { Checkpointer } from '../../../storage/checkpointer/checkpointer.ts'
-import { checkpointerOf, findAgent, type RunContext, readerOf } from '../../context.ts'
-import { RunError } from '../../errors.ts'
-import type { ThreadTtl } from '../../records/records.ts'
-import { saversOf } from '../savers.ts'
+import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
+import { checkpointerOf, findAgent, type RunContext, readerOf } from '../context.ts'
+import { RunError } from '../errors.ts'
+import type { ThreadTtl } from '../records/records.ts'
+import { saversOf } from '../threads/savers.ts'
 
 /** Those that may have the state of a thread. It is not known where an agent that is not there any more kept its state. */
 export function saversOfThread(context: RunContext, assistantId: string | null): readonly Checkpointer[] {

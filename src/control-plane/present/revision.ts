@@ -1,5 +1,5 @@
-import type { RevisionRecord } from '../../records/records.ts'
-import type { RevisionBody } from '../../wire/revision.ts'
+import type { RevisionRecord } from '../records/records.ts'
+import type { RevisionBody } from '../wire/revision.ts'
 import { presentRevisionConfig } from './deployment.ts'
 import { isoTime } from './time.ts'
 

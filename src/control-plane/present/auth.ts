@@ -1,6 +1,6 @@
-import { methodOf } from '../../auth/providers/pkce.ts'
-import type { ProviderRecord, TokenEventRecord } from '../../auth/records.ts'
-import type { Authenticated, Connection, Token } from '../../auth/service.ts'
+import { methodOf } from '../auth/providers/pkce.ts'
+import type { ProviderRecord, TokenEventRecord } from '../auth/records.ts'
+import type { Authenticated, Connection, Token } from '../auth/service.ts'
 import { isoTime } from './time.ts'
 
 export const presentProvider = (provider: ProviderRecord) => ({
