@@ -58,6 +58,17 @@ export {
 export type { AgentProfile, AgentSkill } from './agents/profile.ts'
 export type { DevtoolsOptions } from './devtools/context.ts'
 export { AgentwireError } from './errors.ts'
+export type {
+  Authorize,
+  FilterValue,
+  KeyOperators,
+  MetadataFilter,
+  Permission,
+  ReadSent,
+  ThreadAction,
+  ThreadResource,
+} from './face/access.ts'
+export type { EngineChoice, FaceOptions, HttpOptions, OwnEngine, SharedEngine } from './face/options.ts'
 export {
   type GraphStore,
   GraphStoreError,
@@ -105,17 +116,6 @@ export {
 } from './http/index.ts'
 export { type ContentBlock, type Message, type MessageEvent, textOf, type Usage } from './messages/index.ts'
 export type { PlatformOptions, PlatformSwitches } from './platform/context.ts'
-export type {
-  Authorize,
-  FilterValue,
-  KeyOperators,
-  MetadataFilter,
-  Permission,
-  ReadSent,
-  ThreadAction,
-  ThreadResource,
-} from './requests/access.ts'
-export type { EngineChoice, FaceOptions, HttpOptions, OwnEngine, SharedEngine } from './requests/face.ts'
 export {
   type AboutRun,
   type AgentEngine,

@@ -1,16 +1,7 @@
 import { createA2AGroup } from './a2a/group.ts'
 import { A2A_OPTIONS, type A2AOptions } from './a2a/options.ts'
 import { DEVTOOLS_OPTIONS, type DevtoolsOptions } from './devtools/context.ts'
-import type { DevtoolsGroupOptions } from './devtools/group.ts'
-import { combine, upgrading, type WebHandler, withCors } from './http/index.ts'
-import type { OptionTable } from './options.ts'
-import {
-  PLATFORM_OPTIONS,
-  PLATFORM_SWITCHES,
-  type PlatformOptions,
-  type PlatformSwitches,
-} from './platform/context.ts'
-import { createPlatformGroup } from './platform/group.ts'
+import type { FaceSetup } from './face/create-face.ts'
 import {
   checkFace,
   engineOf,
@@ -20,7 +11,16 @@ import {
   type HttpOptions,
   type OwnEngine,
   type SharedEngine,
-} from './requests/face.ts'
+} from './face/options.ts'
+import { combine, upgrading, type WebHandler, withCors } from './http/index.ts'
+import type { OptionTable } from './options.ts'
+import {
+  PLATFORM_OPTIONS,
+  PLATFORM_SWITCHES,
+  type PlatformOptions,
+  type PlatformSwitches,
+} from './platform/context.ts'
+import { createPlatformGroup } from './platform/group.ts'
 import type { AgentEngine } from './runs/index.ts'
 import { createThreadsGroup, THREADS_OPTIONS, type ThreadsOptions } from './threads/index.ts'
 
@@ -82,28 +82,27 @@ export function createAgentServer(options: ServerOptions): AgentServer {
   checkFace('createAgentServer', options, { ...SERVER_OPTIONS, http: switches })
   const { engine, close } = engineOf(options)
   const { threads, platform, a2a, controlPlane, devtools, http } = options
-  const shared = { ...groupOptions(options), engine }
-  const groups: Omit<WebHandler, 'fetch'>[] = [createThreadsGroup({ ...shared, basePath: threads?.basePath })]
+  const setup: FaceSetup = { ...groupOptions(options), engine }
+  const groups: Omit<WebHandler, 'fetch'>[] = [createThreadsGroup(setup, threads)]
   if (platform !== false) {
     const basePath = platform?.basePath ?? threads?.basePath
-    const { webhooks, surroundings } = platform ?? {}
-    groups.push(createPlatformGroup({ ...shared, basePath, webhooks, surroundings, switches: http }))
+    groups.push(createPlatformGroup(setup, { ...platform, basePath }, http))
   }
-  if (a2a !== false && http?.disable_a2a !== true) groups.push(createA2AGroup({ ...shared, options: a2a }))
+  if (a2a !== false && http?.disable_a2a !== true) groups.push(createA2AGroup(setup, a2a))
   if (controlPlane) groups.push(controlPlane)
-  if (devtools) groups.push(lazyDevtools({ ...shared, options: devtools }))
+  if (devtools) groups.push(lazyDevtools(setup, devtools === true ? undefined : devtools))
   const server = upgrading(withCors(combine(groups), http?.cors))
   let closed: Promise<void> | undefined
   return { ...server, engine, close: () => (closed ??= server.close().then(close)) }
 }
 
 /** The devtools as a handler that loads them for the first request that may be theirs. */
-function lazyDevtools(given: DevtoolsGroupOptions): Omit<WebHandler, 'fetch'> {
+function lazyDevtools(setup: FaceSetup, options: DevtoolsOptions | undefined): Omit<WebHandler, 'fetch'> {
   let group: Promise<WebHandler> | undefined
   let closed = false
   const load = () =>
     (group ??= import('./devtools/group.ts').then(async ({ createDevtoolsGroup }) => {
-      const loaded = createDevtoolsGroup(given)
+      const loaded = createDevtoolsGroup(setup, options)
       if (closed) await loaded.close()
       return loaded
     }))

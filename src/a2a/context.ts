@@ -1,14 +1,12 @@
-import type { Authenticate, OnError } from '../http/index.ts'
-import type { NamedAssistant } from '../requests/assistants.ts'
-import type { FaceContext } from '../requests/routes.ts'
+import type { NamedAssistant } from '../face/assistants.ts'
+import type { FaceContext } from '../face/routes.ts'
+import type { Authenticate } from '../http/index.ts'
 import type { CardSettings } from './card/options.ts'
 import type { A2AOptions } from './options.ts'
 import type { Pushes } from './push/pushes.ts'
 
 /** What every endpoint of this group needs. */
 export interface A2AContext extends FaceContext {
-  /** Called with errors that are the server's fault, with the reference that the client gets. */
-  readonly onError: OnError | undefined
   readonly options: A2AOptions
   /** Undefined where every caller is let in. */
   readonly authenticate: Authenticate | undefined

@@ -1,9 +1,8 @@
-import { createHandler, type HandlerOptions, type WebHandler } from '../http/index.ts'
+import { namedAssistant } from '../face/assistants.ts'
+import { createFace, type FaceSetup } from '../face/create-face.ts'
+import type { FaceCall, FaceRoute } from '../face/routes.ts'
+import type { WebHandler } from '../http/index.ts'
 import { unbounded } from '../principal.ts'
-import type { Authorize } from '../requests/access.ts'
-import { namedAssistant } from '../requests/assistants.ts'
-import { type FaceCall, type FaceRoute, guardRoutes } from '../requests/routes.ts'
-import type { AgentEngine } from '../runs/index.ts'
 import { extendedCard, getCard } from './card/get-card.ts'
 import { cardSettings } from './card/options.ts'
 import type { A2AContext } from './context.ts'
@@ -16,32 +15,18 @@ import { createPushes } from './push/pushes.ts'
 import { encodeA2AError } from './rpc/errors.ts'
 import { postRpc } from './rpc/post.ts'
 
-export interface A2AGroupOptions
-  extends Pick<HandlerOptions, 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
-  readonly engine: AgentEngine
-  readonly authorize?: Authorize | undefined
-  readonly options?: A2AOptions | undefined
-}
-
 /** A2A over HTTP: a route table over the engine. */
-export function createA2AGroup(given: A2AGroupOptions): WebHandler {
-  const { engine, authorize, options = {}, ...handler } = given
-  const { authenticate, onError, onClose } = handler
+export function createA2AGroup(setup: FaceSetup, options: A2AOptions = {}): WebHandler {
+  const { engine, authenticate, onError } = setup
   const pushes = options.push === false ? undefined : createPushes(engine, options.push ?? {}, onError)
   const card = cardSettings(options.card, { authenticate, pushNotifications: pushes !== undefined })
-  return createHandler({
-    ...handler,
+  return createFace<A2AContext>(setup, {
     basePath: options.basePath,
-    routes: guardRoutes<A2AContext>(
-      { engine, authenticate, authorize, onError, options, card, pushes },
-      ROUTES,
-    ),
+    routes: ROUTES,
+    context: { authenticate, options, card, pushes },
     encodeError: encodeA2AError,
-    async onClose() {
-      await pushes?.outbox.close()
-      await onClose?.()
-    },
-    onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
+    onRequest: pushes?.outbox.start,
+    onClose: pushes?.outbox.close,
   })
 }
 
@@ -62,15 +47,7 @@ const ask = /* @__PURE__ */ postRpc({
 
 const ROUTES: readonly FaceRoute<A2AContext>[] = [
   // Each method has a permission of its own.
-  [
-    'POST',
-    '/a2a/:assistant_id',
-    null,
-    async (context, call) => {
-      context.pushes?.outbox.start()
-      return ask(...(await withAssistant(context, call)))
-    },
-  ],
+  ['POST', '/a2a/:assistant_id', null, async (context, call) => ask(...(await withAssistant(context, call)))],
   ['GET', '/a2a/:assistant_id', 'public', getCard],
   ['GET', '/a2a/:assistant_id/.well-known/agent-card.json', 'public', getCard],
   ['GET', '/.well-known/agent-card.json', 'public', getCard],

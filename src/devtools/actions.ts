@@ -1,6 +1,6 @@
+import { permit } from '../face/access.ts'
+import type { FaceCall } from '../face/routes.ts'
 import { empty, HttpError, isJsonType, json } from '../http/index.ts'
-import { permit } from '../requests/access.ts'
-import type { FaceCall } from '../requests/routes.ts'
 import type { DevtoolsContext } from './context.ts'
 import type { Answers, Fork, StartedRun } from './wire.ts'
 

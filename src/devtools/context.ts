@@ -1,10 +1,9 @@
-import type { OnError, Principal } from '../http/index.ts'
+import type { FaceContext } from '../face/routes.ts'
+import type { Principal } from '../http/index.ts'
 import type { OptionTable } from '../options.ts'
-import type { FaceContext } from '../requests/routes.ts'
 
 /** What every endpoint of this group needs. */
 export interface DevtoolsContext extends FaceContext {
-  readonly onError: OnError | undefined
   readonly isOperator: NonNullable<DevtoolsOptions['isOperator']>
 }
 

@@ -1,8 +1,6 @@
-import { createHandler, type HandlerOptions, type Principal, type WebHandler } from '../http/index.ts'
-import type { Authorize } from '../requests/access.ts'
-import { encodeRunError } from '../requests/errors.ts'
-import { type FaceRoute, guardRoutes } from '../requests/routes.ts'
-import type { AgentEngine } from '../runs/index.ts'
+import { createFace, type FaceSetup } from '../face/create-face.ts'
+import type { FaceRoute } from '../face/routes.ts'
+import type { Principal, WebHandler } from '../http/index.ts'
 import { postAnswers, postCancel, postFork } from './actions.ts'
 import { getCheckpoint, getCheckpoints } from './checkpoints.ts'
 import type { DevtoolsContext, DevtoolsOptions } from './context.ts'
@@ -10,26 +8,11 @@ import { getPage } from './page.ts'
 import { getServer, getStore, getWork } from './server.ts'
 import { getLog, getThread, getThreads } from './threads.ts'
 
-export interface DevtoolsGroupOptions
-  extends Pick<HandlerOptions, 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
-  readonly engine: AgentEngine
-  readonly authorize?: Authorize | undefined
-  readonly options?: true | DevtoolsOptions | undefined
-}
-
 /** The devtools over HTTP: a page, and what it asks the engine. */
-export function createDevtoolsGroup(given: DevtoolsGroupOptions): WebHandler {
-  const { engine, authorize, options, ...handler } = given
-  const { basePath, isOperator = isOpen }: DevtoolsOptions = options === true ? {} : (options ?? {})
-  const { onError } = handler
-  return createHandler({
-    ...handler,
-    basePath,
-    routes: guardRoutes<DevtoolsContext>({ engine, authorize, onError, isOperator }, ROUTES),
-    encodeError: encodeRunError,
-    onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
-  })
-}
+export const createDevtoolsGroup = (
+  setup: FaceSetup,
+  { basePath, isOperator = isOpen }: DevtoolsOptions = {},
+): WebHandler => createFace<DevtoolsContext>(setup, { basePath, routes: ROUTES, context: { isOperator } })
 
 /** Without authentication there is no principal, and everybody may do everything. */
 const isOpen = (principal: Principal | null): boolean => principal === null

@@ -1,5 +1,5 @@
+import type { FaceCall } from '../face/routes.ts'
 import { HttpError, json } from '../http/index.ts'
-import type { FaceCall } from '../requests/routes.ts'
 import { inspectThread, listQueued, listRuns } from '../runs/index.ts'
 import type { DevtoolsContext } from './context.ts'
 import { presentLease, titleOf } from './present.ts'

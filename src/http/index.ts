@@ -41,10 +41,16 @@ export {
   formatSse,
   SSE_HEADERS,
   type SseEvent,
-  type SseOptions,
-  type SseSource,
   sseResponse,
 } from './sse.ts'
+export {
+  type IterableSource,
+  type StreamFraming,
+  type StreamOptions,
+  type StreamSource,
+  sourceOf,
+  streamResponse,
+} from './stream.ts'
 export { createTicker, type Ticker } from './ticker.ts'
 export type {
   Call,

@@ -1,14 +1,6 @@
-import { type WebHandler, withCors } from '../http/index.ts'
-import type { OptionTable } from '../options.ts'
-import {
-  checkFace,
-  type EngineChoice,
-  engineOf,
-  type FaceOptions,
-  groupOptions,
-  HTTP_OPTIONS,
-  type HttpOptions,
-} from '../requests/face.ts'
+import { standalone } from '../face/create-face.ts'
+import { type EngineChoice, type FaceOptions, HTTP_OPTIONS, type HttpOptions } from '../face/options.ts'
+import type { WebHandler } from '../http/index.ts'
 import {
   PLATFORM_OPTIONS,
   PLATFORM_SWITCHES,
@@ -18,27 +10,16 @@ import {
 import { createPlatformGroup } from './group.ts'
 
 /** The REST of LangGraph's platform alone, over an engine or the options for one. */
-export function createPlatformHandler(
+export const createPlatformHandler = (
   options: FaceOptions &
     EngineChoice & {
       readonly platform?: PlatformOptions | undefined
       readonly http?: (HttpOptions & PlatformSwitches) | undefined
     },
-): WebHandler {
-  const switches: OptionTable<HttpOptions & PlatformSwitches> = { ...HTTP_OPTIONS, ...PLATFORM_SWITCHES }
-  checkFace('createPlatformHandler', options, { platform: PLATFORM_OPTIONS, http: switches })
-  const { engine, close: onClose } = engineOf(options)
-  const { platform, http } = options
-  return withCors(
-    createPlatformGroup({
-      ...groupOptions(options),
-      engine,
-      basePath: platform?.basePath,
-      webhooks: platform?.webhooks,
-      surroundings: platform?.surroundings,
-      switches: http,
-      onClose,
-    }),
-    http?.cors,
+): WebHandler =>
+  standalone(
+    'createPlatformHandler',
+    options,
+    { platform: PLATFORM_OPTIONS, http: { ...HTTP_OPTIONS, ...PLATFORM_SWITCHES } },
+    (setup) => createPlatformGroup(setup, options.platform, options.http),
   )
-}

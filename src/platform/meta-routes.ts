@@ -1,5 +1,5 @@
+import type { FaceCall, FaceRoute } from '../face/routes.ts'
 import { json } from '../http/index.ts'
-import type { FaceCall, FaceRoute } from '../requests/routes.ts'
 import type { PlatformContext } from './context.ts'
 
 /** Clients ask these before anything else. The answers name no user, so the routes are public. */

@@ -1,5 +1,12 @@
-import type { OnError } from '../http/index.ts'
-import type { FaceContext } from '../requests/routes.ts'
+import type { FaceContext } from '../face/routes.ts'
+import type { OptionTable } from '../options.ts'
+
+export interface ThreadsOptions {
+  /** Such as `/api`, for `/api/threads/…`. Default: none. */
+  readonly basePath?: string | undefined
+}
+
+export const THREADS_OPTIONS: OptionTable<ThreadsOptions> = { basePath: 'string' }
 
 export interface OpenSocket {
   /** Ends the socket when nothing is left that it carries. Others end with the engine. */
@@ -31,8 +38,6 @@ export function createOpenSockets(): OpenSockets {
 
 /** What every endpoint of this group needs. */
 export interface ThreadsContext extends FaceContext {
-  /** Called with errors that are the server's fault, with the reference that the client gets. */
-  readonly onError: OnError | undefined
   /** The web sockets that are open. */
   readonly sockets: OpenSockets
   readonly maxBodyBytes: number

@@ -1,7 +1,7 @@
 import { AgentInputError } from '../agents/errors.ts'
 import { AgentwireError } from '../errors.ts'
+import { encodeRunError } from '../face/errors.ts'
 import { type ErrorOrigin, HttpError, json, type OnError, reportError, toHttpError } from '../http/index.ts'
-import { encodeRunError } from '../requests/errors.ts'
 import { RunError, type RunErrorCode } from '../runs/index.ts'
 
 /** The error codes of the protocol. */

@@ -1,4 +1,4 @@
-import { InvalidValue, type Schema, string } from '../requests/schema.ts'
+import { InvalidValue, type Schema, string } from '../face/schema.ts'
 
 /** A path into JSON, such as `values.messages[-1].content`: keys, and places in lists, of which negative ones count from the end. */
 export type JsonPath = readonly (string | number)[]

@@ -1,11 +1,9 @@
-import { createHandler, DEFAULT_MAX_BODY_BYTES, type HandlerOptions, type WebHandler } from '../http/index.ts'
-import type { Authorize } from '../requests/access.ts'
-import { cancelRun } from '../requests/cancel-run.ts'
-import { encodeRunError } from '../requests/errors.ts'
-import { type FaceRoute, guardRoutes } from '../requests/routes.ts'
-import type { AgentEngine } from '../runs/index.ts'
+import { cancelRun } from '../face/cancel-run.ts'
+import { createFace, type FaceSetup } from '../face/create-face.ts'
+import type { FaceRoute } from '../face/routes.ts'
+import { DEFAULT_MAX_BODY_BYTES, type WebHandler } from '../http/index.ts'
 import { postCommand } from './commands/dispatch.ts'
-import { createOpenSockets, type ThreadsContext } from './context.ts'
+import { createOpenSockets, type ThreadsContext, type ThreadsOptions } from './context.ts'
 import {
   copyThread,
   deleteThread,
@@ -20,27 +18,15 @@ import { countThreads, searchThreads } from './search.ts'
 import { getHistory, getState, patchState, postCheckpointState, postHistory, postState } from './state.ts'
 import { openSocket, postStream } from './stream.ts'
 
-export interface ThreadsGroupOptions
-  extends Pick<HandlerOptions, 'basePath' | 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
-  readonly engine: AgentEngine
-  readonly authorize?: Authorize | undefined
-}
-
 /** The Agent Streaming Protocol over HTTP: a route table over the engine. */
-export function createThreadsGroup(options: ThreadsGroupOptions): WebHandler {
-  const { engine, authorize, ...handler } = options
-  const { onError, maxBodyBytes = DEFAULT_MAX_BODY_BYTES, onClose } = handler
+export function createThreadsGroup(setup: FaceSetup, { basePath }: ThreadsOptions = {}): WebHandler {
   const sockets = createOpenSockets()
-  return createHandler({
-    ...handler,
-    routes: guardRoutes<ThreadsContext>({ engine, authorize, onError, sockets, maxBodyBytes }, ROUTES),
-    onClose() {
-      sockets.leave()
-      return onClose?.()
-    },
-    encodeError: encodeRunError,
+  return createFace<ThreadsContext>(setup, {
+    basePath,
+    routes: ROUTES,
+    context: { sockets, maxBodyBytes: setup.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES },
     textErrors: true,
-    onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
+    onClose: sockets.leave,
   })
 }
 

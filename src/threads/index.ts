@@ -1,3 +1,4 @@
+export { THREADS_OPTIONS, type ThreadsOptions } from './context.ts'
 export { ProtocolError, type ProtocolErrorCode } from './errors.ts'
-export { createThreadsGroup, type ThreadsGroupOptions } from './group.ts'
-export { createThreadsHandler, THREADS_OPTIONS, type ThreadsOptions } from './handler.ts'
+export { createThreadsGroup } from './group.ts'
+export { createThreadsHandler } from './handler.ts'

@@ -14,7 +14,7 @@ import {
   string,
   unknown,
   whole,
-} from '../requests/schema.ts'
+} from '../face/schema.ts'
 import type { ThreadTtl } from '../runs/index.ts'
 import { type JsonPath, jsonPath } from './extract.ts'
 

@@ -4,7 +4,7 @@ import { type A2ACardOptions, cardSettings } from '../../src/a2a/card/options.ts
 import type { A2AContext } from '../../src/a2a/context.ts'
 import { createHandler, type HandlerOptions, type WebHandler } from '../../src/http/index.ts'
 import { type Agent, createAgentEngine, defineAgent } from '../../src/index.ts'
-import { guardRoutes } from '../../src/requests/routes.ts'
+import { guardRoutes } from '../../src/face/routes.ts'
 
 export const WELL_KNOWN = '/.well-known/agent-card.json'
 

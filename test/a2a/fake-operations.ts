@@ -5,7 +5,7 @@ import type { A2ACall, Operations } from '../../src/a2a/operations/operations.ts
 import { encodeA2AError } from '../../src/a2a/rpc/errors.ts'
 import { postRpc } from '../../src/a2a/rpc/post.ts'
 import { createHandler, type HandlerOptions, type WebHandler } from '../../src/http/index.ts'
-import { guardRoutes } from '../../src/requests/routes.ts'
+import { guardRoutes } from '../../src/face/routes.ts'
 
 export const URL_OF_AGENT = 'http://127.0.0.1/a2a/helper'
 

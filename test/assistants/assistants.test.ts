@@ -14,7 +14,7 @@ import {
   setLatestVersion,
   systemAssistantId,
 } from '../../src/assistants/index.ts'
-import { namedAssistant } from '../../src/requests/assistants.ts'
+import { namedAssistant } from '../../src/face/assistants.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { PLACES } from '../kit/databases.ts'

@@ -7,7 +7,7 @@ import {
   formatSse,
   SSE_HEADERS,
   type SseEvent,
-  type SseSource,
+  type StreamSource,
   sseResponse,
 } from '../../src/http/index.ts'
 import { turns } from '../kit/wait.ts'
@@ -94,13 +94,13 @@ function manualSource() {
       () => new Promise<Uint8Array | undefined>((resolve, reject) => void asked.push({ resolve, reject })),
     ),
     cancel: vi.fn(),
-  } satisfies SseSource
+  } satisfies StreamSource
   return { source, asked }
 }
 
 function listSource(...texts: readonly string[]) {
   const rest = texts.map((text) => new TextEncoder().encode(text))
-  return { next: vi.fn(async () => rest.shift()), cancel: vi.fn() } satisfies SseSource
+  return { next: vi.fn(async () => rest.shift()), cancel: vi.fn() } satisfies StreamSource
 }
 
 /** A ticker that beats when the test says so. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { readBy } from '../../src/requests/body.ts'
-import { list, record, type Schema, string } from '../../src/requests/schema.ts'
+import { readBy } from '../../src/face/body.ts'
+import { list, record, type Schema, string } from '../../src/face/schema.ts'
 import {
   commandSchema,
   historySchema,

@@ -1,5 +1,5 @@
+import type { NamedAssistant } from '../../face/assistants.ts'
 import { type Call, publicBase, type SecuritySchemes } from '../../http/index.ts'
-import type { NamedAssistant } from '../../requests/assistants.ts'
 import type { A2AContext } from '../context.ts'
 import type { A2ACard, A2ACardOptions, A2AExtension } from './options.ts'
 

@@ -9,7 +9,7 @@ import {
   type Schema,
   string,
   whole,
-} from '../../requests/schema.ts'
+} from '../../face/schema.ts'
 import { A2AError } from '../errors.ts'
 import type { HistoryScope } from '../model.ts'
 

@@ -10,7 +10,7 @@ import {
   type Schema,
   string,
   unknown,
-} from '../../requests/schema.ts'
+} from '../../face/schema.ts'
 import type { A2AMessage, Part, PushConfig, PushConfigRequest, SendRequest, TaskRequest } from '../model.ts'
 import {
   base64,

@@ -13,7 +13,7 @@ import {
   string,
   unknown,
   whole,
-} from '../../requests/schema.ts'
+} from '../../face/schema.ts'
 import type {
   ListRequest,
   Part,

@@ -1,8 +1,8 @@
 import type { Agent } from '../../agents/agent.ts'
+import { runSettings } from '../../face/run-config.ts'
+import { titleOf } from '../../face/title.ts'
 import { uuid7, uuidOf } from '../../ids.ts'
 import { namesOwnerOf } from '../../principal.ts'
-import { runSettings } from '../../requests/run-config.ts'
-import { titleOf } from '../../requests/title.ts'
 import {
   type CommandKey,
   isTaskEnded,

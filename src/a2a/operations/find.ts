@@ -1,6 +1,6 @@
+import { permit, type ThreadAction } from '../../face/access.ts'
+import { reachesAssistant } from '../../face/assistants.ts'
 import { unbounded } from '../../principal.ts'
-import { permit, type ThreadAction } from '../../requests/access.ts'
-import { reachesAssistant } from '../../requests/assistants.ts'
 import { A2AError, noSuchAssistant } from '../errors.ts'
 import type { Task, TaskRequest } from '../model.ts'
 import { type Conversation, conversationOf } from '../tasks/contexts.ts'

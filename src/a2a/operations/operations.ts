@@ -1,4 +1,4 @@
-import type { FaceCall } from '../../requests/routes.ts'
+import type { FaceCall } from '../../face/routes.ts'
 import type { A2AContext } from '../context.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type {

@@ -1,5 +1,5 @@
+import type { ThreadAction } from '../../face/access.ts'
 import { uuidOf } from '../../ids.ts'
-import type { ThreadAction } from '../../requests/access.ts'
 import { A2AError } from '../errors.ts'
 import type { PushConfig, PushConfigRequest } from '../model.ts'
 import { type KnownPush, loadPush, loadPushes, putPush, removePush } from '../push/configs.ts'

@@ -12,7 +12,7 @@ import {
   type Schema,
   string,
   unknown,
-} from '../../requests/schema.ts'
+} from '../../face/schema.ts'
 import { base64, text } from '../dialects/fields.ts'
 import { ROLES, STATES, wireRole, wireState } from '../dialects/v1-words.ts'
 import type { A2AMessage, Artifact, Part, StreamItem, Task, TaskState, TaskStatus } from '../model.ts'

@@ -1,5 +1,5 @@
+import { record } from '../../face/schema.ts'
 import { isRecord } from '../../messages/record.ts'
-import { record } from '../../requests/schema.ts'
 import { A2AError } from '../errors.ts'
 
 /** JSON-RPC 2.0 §4: what a response repeats. */

@@ -1,4 +1,4 @@
-import type { FaceCall } from '../../requests/routes.ts'
+import type { FaceCall } from '../../face/routes.ts'
 import { extensionsOf, HISTORY_SCOPE } from '../card/card.ts'
 import type { A2AContext } from '../context.ts'
 import { A2AError } from '../errors.ts'

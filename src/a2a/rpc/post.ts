@@ -1,5 +1,5 @@
+import type { FaceCall } from '../../face/routes.ts'
 import { empty, json, originOf, reportError, SSE_HEADERS } from '../../http/index.ts'
-import type { FaceCall } from '../../requests/routes.ts'
 import type { A2AContext } from '../context.ts'
 import { methodOf, versionOf } from '../dialects/choose.ts'
 import type { A2ACall, Operations } from '../operations/operations.ts'
@@ -7,7 +7,7 @@ import { ANSWERS, isStreamed, STREAMS } from './dispatch.ts'
 import { idOf, type RpcId, readEnvelope } from './envelope.ts'
 import { failureOf, isHttpOnly } from './errors.ts'
 import { activeExtensions, historyScopeOf, requireExtensions } from './extensions.ts'
-import { frameOf, streamResponse } from './stream.ts'
+import { frameOf, rpcStream } from './stream.ts'
 
 /** The status that proxies log for it. */
 const CLIENT_LEFT = 499
@@ -55,7 +55,7 @@ async function answer(operations: Operations, context: A2AContext, call: FaceCal
       return json({ jsonrpc: '2.0', id, result })
     }
     toldByEvent = dialect.version === '0.3' && version === undefined && wantsEvents(request)
-    return await streamResponse({
+    return await rpcStream({
       call,
       dialect,
       id: JSON.stringify(id),

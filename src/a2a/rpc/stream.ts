@@ -1,5 +1,5 @@
-import { formatSse, sseResponse } from '../../http/index.ts'
-import type { FaceCall } from '../../requests/routes.ts'
+import type { FaceCall } from '../../face/routes.ts'
+import { formatSse, sourceOf, sseResponse } from '../../http/index.ts'
 import type { Dialect } from '../dialects/dialect.ts'
 import type { StreamEntry } from '../model.ts'
 
@@ -8,8 +8,6 @@ const ODD_LINE_ENDS = /[\u0085\u2028\u2029]/g
 
 /** Frames that are sent together are at most so long, in characters, but for the last one. */
 const CHUNK_LENGTH = 65_536
-
-const encoder = new TextEncoder()
 
 /** The frame of one JSON-RPC response, given as JSON. */
 export const frameOf = (text: string, id?: string): string =>
@@ -31,51 +29,36 @@ export interface StreamAnswer {
 
 /**
  * A response whose every event is a whole JSON-RPC response, pulled at the pace of its reader. Rejects where the stream fails before
- * its first entry. A later error is the last event.
+ * its first batch. A later error is the last event.
  */
-export async function streamResponse({ call, dialect, id, open, failed }: StreamAnswer): Promise<Response> {
-  const gone = new AbortController()
-  const leave = () => gone.abort(call.signal?.reason)
-  if (call.signal?.aborted) leave()
-  call.signal?.addEventListener('abort', leave)
-  const release = () => call.signal?.removeEventListener('abort', leave)
+export async function rpcStream(answer: StreamAnswer): Promise<Response> {
+  const { signal } = answer.call
+  const source = sourceOf((gone) => rpcFrames(answer, gone), signal)
+  await source.ready()
+  return sseResponse(source, { signal })
+}
 
+async function* rpcFrames(
+  { call, dialect, id, open, failed }: StreamAnswer,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, undefined> {
   const head = `{"jsonrpc":"2.0","id":${id},"result":`
-  let batches: AsyncIterator<readonly StreamEntry[]>
-  let batch: IteratorResult<readonly StreamEntry[], unknown>
+  let hasBegun = false
+  let frames = ''
   try {
-    batches = open({ ...call, signal: gone.signal })[Symbol.asyncIterator]()
-    batch = await batches.next()
-  } catch (error) {
-    release()
-    throw error
-  }
-
-  let sent = 0
-  let isOver = false
-  const next = async (): Promise<Uint8Array | undefined> => {
-    if (isOver) return undefined
-    let frames = ''
-    try {
-      while (!batch.done && sent === batch.value.length) {
-        batch = await batches.next()
-        sent = 0
-      }
-      while (!batch.done && sent < batch.value.length && frames.length < CHUNK_LENGTH) {
-        const { id: eventId, item } = batch.value[sent++]!
+    for await (const batch of open({ ...call, signal })) {
+      hasBegun = true
+      for (const { id: eventId, item } of batch) {
         frames += frameOf(`${head}${JSON.stringify(dialect.writeItem(item))}}`, eventId)
+        if (frames.length < CHUNK_LENGTH) continue
+        yield frames
+        frames = ''
       }
-    } catch (error) {
-      isOver = true
-      if (error !== gone.signal.reason) frames += frameOf(failed(error))
+      yield frames
+      frames = ''
     }
-    return frames === '' ? undefined : encoder.encode(frames)
+  } catch (error) {
+    if (!hasBegun) throw error
+    if (error !== signal.reason) yield frames + frameOf(failed(error))
   }
-  const cancel = () => {
-    release()
-    leave()
-    // Nobody is left to be told that the end of reading failed.
-    batches.return?.().catch(() => {})
-  }
-  return sseResponse({ next, cancel }, { signal: call.signal })
 }

@@ -1,6 +1,6 @@
+import { isThreadId } from '../../face/ids.ts'
 import { uuidOf } from '../../ids.ts'
 import { formerOwnerOf, namesOwnerOf, type Principal } from '../../principal.ts'
-import { isThreadId } from '../../requests/ids.ts'
 import type { AgentEngine, ThreadRecord } from '../../runs/index.ts'
 import { isUpgraded } from '../../storage/store/upgraded.ts'
 import { A2AError } from '../errors.ts'

@@ -1,5 +1,5 @@
 import { concatBytes } from '../../bytes.ts'
-import { encodeSse, type SseSource } from '../../http/index.ts'
+import { encodeSse, type StreamSource } from '../../http/index.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { type LogPlace, partitionOf as logPartitionOf } from '../logs/logs.ts'
 import type { DeploymentRecord } from '../records/records.ts'
@@ -27,7 +27,7 @@ const RECHECK_MS = 1_000
 export function deploymentEvents(
   { store, logs, deployments }: Pick<ControlPlaneContext, 'store' | 'logs' | 'deployments'>,
   { deploymentId, owner, types, revisionId, after }: EventStreamOptions,
-): SseSource {
+): StreamSource {
   let cursor: Cursor = { status: 0, build: 0, deploy: 0, revisionId: null, ...after }
   if (revisionId !== undefined && cursor.revisionId !== revisionId)
     cursor = { ...cursor, revisionId, build: 0 }

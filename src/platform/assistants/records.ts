@@ -13,13 +13,13 @@ import {
   searchAssistants,
   setLatestVersion,
 } from '../../assistants/index.ts'
+import { permit, type ThreadResource } from '../../face/access.ts'
+import { bodyOf } from '../../face/body.ts'
+import { containing } from '../../face/contains.ts'
+import { pageHeaders, withFields } from '../../face/lists.ts'
+import type { FaceCall } from '../../face/routes.ts'
+import type { Read } from '../../face/schema.ts'
 import { type Call, HttpError, json } from '../../http/index.ts'
-import { permit, type ThreadResource } from '../../requests/access.ts'
-import { bodyOf } from '../../requests/body.ts'
-import { containing } from '../../requests/contains.ts'
-import { pageHeaders, withFields } from '../../requests/lists.ts'
-import type { FaceCall } from '../../requests/routes.ts'
-import type { Read } from '../../requests/schema.ts'
 import type { PlatformContext } from '../context.ts'
 import {
   assistantCountSchema,

@@ -1,4 +1,4 @@
-import type { FaceRoute } from '../../requests/routes.ts'
+import type { FaceRoute } from '../../face/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { getGraph, getSchemas, getSubgraphs } from './describe.ts'
 import {

@@ -1,6 +1,5 @@
 import type { AgentSchemas } from '../../agents/description.ts'
 import type { AssistantOrder, AssistantRecord } from '../../assistants/index.ts'
-import { isUuid } from '../../ids.ts'
 import {
   list,
   nonEmpty,
@@ -12,7 +11,8 @@ import {
   type Schema,
   string,
   whole,
-} from '../../requests/schema.ts'
+} from '../../face/schema.ts'
+import { isUuid } from '../../ids.ts'
 
 const uuid: Schema<string> = (value, path = '') => (isUuid(value) ? value : refuse(path, 'a UUID'))
 

@@ -1,4 +1,4 @@
-import type { ThreadAction, ThreadResource } from '../../requests/access.ts'
+import type { ThreadAction, ThreadResource } from '../../face/access.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

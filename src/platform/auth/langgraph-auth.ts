@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
+import type { Authorize } from '../../face/access.ts'
 import type { Authenticate } from '../../http/index.ts'
 import { filterOf } from '../../metadata-filter.ts'
-import type { Authorize } from '../../requests/access.ts'
 import { fieldsAfter, nameOf, valueFor } from './events.ts'
 import { refusing } from './refusals.ts'
 import { identify, userOfEvent } from './users.ts'

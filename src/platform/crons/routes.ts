@@ -1,4 +1,4 @@
-import { type FaceRoute, onDemand } from '../../requests/routes.ts'
+import { type FaceRoute, onDemand } from '../../face/routes.ts'
 import type { PlatformContext } from '../context.ts'
 
 const loadHandlers = () => import('./handlers.ts')

@@ -10,7 +10,7 @@ import {
   type Schema,
   string,
   whole,
-} from '../../requests/schema.ts'
+} from '../../face/schema.ts'
 
 /** ISO 8601. Without an offset it is UTC, as Python's clients send it. */
 const ISO_DATE = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/

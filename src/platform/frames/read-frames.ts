@@ -1,4 +1,4 @@
-import { formatSse, type SseSource } from '../../http/index.ts'
+import { formatSse, type StreamSource, sourceOf } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
 import type { PlatformContext } from '../context.ts'
 import { type Frame, jsonOf } from './frame.ts'
@@ -19,8 +19,6 @@ export interface FramesRequest {
   readonly signal?: AbortSignal | undefined
 }
 
-const encoder = new TextEncoder()
-
 /** A frame with its number in the run: 0, 1, 2, … */
 export interface NumberedFrame extends Frame {
   readonly id: number
@@ -37,36 +35,17 @@ export interface SentFrame extends Frame {
  *
  * Throws `no_such_run` when it is read first.
  */
-export const readFrames = (context: PlatformContext, request: FramesRequest): SseSource =>
-  sourceOf((signal) => numberedFrames(context, { ...request, signal }), request)
+export const readFrames = (context: PlatformContext, request: FramesRequest): StreamSource =>
+  sourceOf(
+    (signal) => encodeFrames(numberedFrames(context, { ...request, signal }), request.withoutIds),
+    request.signal,
+  )
 
-/** Sends frames as server-sent events. It stops reading when its reader goes, or the signal says so. */
-export function sourceOf(
-  read: (signal: AbortSignal) => AsyncGenerator<readonly SentFrame[], void, undefined>,
-  { signal, withoutIds }: Pick<FramesRequest, 'signal' | 'withoutIds'> = {},
-): SseSource {
-  const stop = new AbortController()
-  const abort = () => stop.abort(signal?.reason)
-  if (signal?.aborted) abort()
-  signal?.addEventListener('abort', abort)
-  const batches = encoded(read(stop.signal), withoutIds)
-  return {
-    async next() {
-      const { done, value } = await batches.next()
-      return done ? undefined : value
-    },
-    cancel() {
-      signal?.removeEventListener('abort', abort)
-      stop.abort(null) // Without a reason it makes an error with a stack, which nobody sees.
-      batches.return().catch(() => {})
-    },
-  }
-}
-
-async function* encoded(
+/** Frames as server-sent events. */
+export async function* encodeFrames(
   batches: AsyncIterable<readonly SentFrame[]>,
-  withoutIds: boolean | undefined,
-): AsyncGenerator<Uint8Array, void, undefined> {
+  withoutIds?: boolean | undefined,
+): AsyncGenerator<string, void, undefined> {
   for await (const frames of batches) {
     const text = frames.map(({ id, event, namespace, data }) =>
       formatSse({
@@ -75,7 +54,7 @@ async function* encoded(
         data: jsonOf(data),
       }),
     )
-    if (text.length > 0) yield encoder.encode(text.join(''))
+    if (text.length > 0) yield text.join('')
   }
 }
 

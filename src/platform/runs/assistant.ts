@@ -1,7 +1,7 @@
 import { idOfGraph } from '../../assistants/index.ts'
+import { namedAssistant } from '../../face/assistants.ts'
 import { HttpError } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
-import { namedAssistant } from '../../requests/assistants.ts'
 import type { AgentEngine } from '../../runs/index.ts'
 
 type Fields = Readonly<Record<string, unknown>>

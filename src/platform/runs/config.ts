@@ -1,5 +1,5 @@
+import { type RunConfigWire, runConfig } from '../../face/run-config.ts'
 import type { Principal } from '../../principal.ts'
-import { type RunConfigWire, runConfig } from '../../requests/run-config.ts'
 import type { Limits, StoredConfig } from '../../runs/index.ts'
 import type { RunAssistant } from './assistant.ts'
 import type { RunCreate } from './wire.ts'

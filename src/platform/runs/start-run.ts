@@ -1,10 +1,10 @@
+import { threadMetadata } from '../../face/assistants.ts'
+import { threadIdOf } from '../../face/ids.ts'
+import { forkPoint } from '../../face/run-config.ts'
+import { titleOf } from '../../face/title.ts'
 import { HttpError } from '../../http/index.ts'
 import { uuid7 } from '../../ids.ts'
 import { ownerOf, type Principal, unbounded } from '../../principal.ts'
-import { threadMetadata } from '../../requests/assistants.ts'
-import { threadIdOf } from '../../requests/ids.ts'
-import { forkPoint } from '../../requests/run-config.ts'
-import { titleOf } from '../../requests/title.ts'
 import {
   type CommandKey,
   RunError,

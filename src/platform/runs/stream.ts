@@ -1,7 +1,14 @@
-import { encodeSse, HttpError, originOf, reportError, type SseSource, sseResponse } from '../../http/index.ts'
-import { bodyOf, readBy } from '../../requests/body.ts'
-import { reporterOf } from '../../requests/errors.ts'
-import type { FaceCall } from '../../requests/routes.ts'
+import { bodyOf, readBy } from '../../face/body.ts'
+import { reporterOf } from '../../face/errors.ts'
+import type { FaceCall } from '../../face/routes.ts'
+import {
+  encodeSse,
+  HttpError,
+  originOf,
+  reportError,
+  type StreamSource,
+  sseResponse,
+} from '../../http/index.ts'
 import type { PlatformContext } from '../context.ts'
 import { readFrames } from '../frames/read-frames.ts'
 import { dispose, isCancelledByLeaving, locationOf, reconnectHeaders, startRun } from './create.ts'
@@ -57,7 +64,7 @@ function withHeaders(response: Response, headers: Readonly<Record<string, string
 }
 
 /** LangGraph's servers tell of a run that they do not know in the stream, where clients look for the status. */
-function unknownRun(): SseSource {
+function unknownRun(): StreamSource {
   const data = JSON.stringify({ error: 'Error', message: '404: Run not found' })
   const frames = [encodeSse({ event: 'error', data })]
   return { next: async () => frames.shift(), cancel() {} }
@@ -71,8 +78,8 @@ function cancelling(
   { engine, onError }: PlatformContext,
   call: FaceCall,
   run: Run,
-  source: SseSource,
-): SseSource {
+  source: StreamSource,
+): StreamSource {
   let isOver = false
   return {
     async next() {
@@ -90,7 +97,7 @@ function cancelling(
 
 /** Deletes the thread of a run when its stream is over; a run that goes on without its reader keeps it until its end. */
 const disposing =
-  (context: PlatformContext, call: FaceCall, run: StartedRun, source: SseSource) => (): void => {
+  (context: PlatformContext, call: FaceCall, run: StartedRun, source: StreamSource) => (): void => {
     source.cancel()
     void dispose(context, call, run, context.engine.wait(run))
   }

@@ -1,5 +1,5 @@
+import type { FaceCall } from '../../face/routes.ts'
 import { jsonText, type OnError, originOf, reportError } from '../../http/index.ts'
-import type { FaceCall } from '../../requests/routes.ts'
 import { RunError } from '../../runs/index.ts'
 import { within } from '../../time.ts'
 import type { Outcome } from './outcome.ts'

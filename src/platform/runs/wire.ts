@@ -15,7 +15,7 @@ import {
   string,
   unknown,
   whole,
-} from '../../requests/schema.ts'
+} from '../../face/schema.ts'
 
 /** The wire of runs on LangGraph's platform: the one place of this room that spells its names. Unknown keys are ignored. */
 

@@ -1,8 +1,8 @@
+import type { ThreadResource } from '../../face/access.ts'
+import type { FaceCall } from '../../face/routes.ts'
 import { GraphStoreError } from '../../graph-store/index.ts'
 import { HttpError } from '../../http/index.ts'
 import { accessOf } from '../../principal.ts'
-import type { ThreadResource } from '../../requests/access.ts'
-import type { FaceCall } from '../../requests/routes.ts'
 import type { PlatformContext } from '../context.ts'
 import { filteredStore, type ServedStore } from './filtered.ts'
 

@@ -1,4 +1,3 @@
-import type { GraphStoreItem, GraphStoreSearchItem } from '../../graph-store/index.ts'
 import {
   boolean,
   either,
@@ -10,7 +9,8 @@ import {
   type Schema,
   string,
   whole,
-} from '../../requests/schema.ts'
+} from '../../face/schema.ts'
+import type { GraphStoreItem, GraphStoreSearchItem } from '../../graph-store/index.ts'
 
 const MAX_PAGE = 1_000
 /** One more than a store takes, so that it says itself what is too long. */

@@ -1,11 +1,11 @@
-import { HttpError, sseResponse } from '../../http/index.ts'
-import { readBy } from '../../requests/body.ts'
-import { reporterOf } from '../../requests/errors.ts'
-import { requireThread } from '../../requests/require-thread.ts'
-import type { FaceCall } from '../../requests/routes.ts'
-import { list, oneOf } from '../../requests/schema.ts'
+import { readBy } from '../../face/body.ts'
+import { reporterOf } from '../../face/errors.ts'
+import { requireThread } from '../../face/require-thread.ts'
+import type { FaceCall } from '../../face/routes.ts'
+import { list, oneOf } from '../../face/schema.ts'
+import { HttpError, sourceOf, sseResponse } from '../../http/index.ts'
 import type { PlatformContext } from '../context.ts'
-import { sourceOf } from '../frames/read-frames.ts'
+import { encodeFrames } from '../frames/read-frames.ts'
 import { placeOf, type ThreadMode, threadFrames } from './read-thread.ts'
 
 const modesSchema = /* @__PURE__ */ list(/* @__PURE__ */ oneOf('run_modes', 'lifecycle'))
@@ -24,7 +24,7 @@ export async function joinThread(context: PlatformContext, call: FaceCall): Prom
   const lastEventId = call.request.headers.get('last-event-id') ?? undefined
   const from = await placeOf(context.engine, call, lastEventId)
   const request = { threadId, principal, modes: modes.length > 0 ? modes : DEFAULT_MODES, from }
-  const source = sourceOf((signal) => threadFrames(context, { ...request, signal }))
+  const source = sourceOf((signal) => encodeFrames(threadFrames(context, { ...request, signal })))
   const response = sseResponse(source, { signal: call.signal, onError: reporterOf(context, call) })
   // Where LangGraph's clients go on when they lose the connection, as a path below the URL that they have of this server.
   response.headers.set('location', `/threads/${encodeURIComponent(threadId)}/stream${call.url.search}`)

@@ -1,4 +1,4 @@
-import { type FaceRoute, onDemand } from '../../requests/routes.ts'
+import { type FaceRoute, onDemand } from '../../face/routes.ts'
 import type { PlatformContext } from '../context.ts'
 
 /** What the platform has of threads beside the streaming protocol, whose web socket has the same path. */

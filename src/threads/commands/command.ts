@@ -1,8 +1,8 @@
+import type { ThreadAction } from '../../face/access.ts'
+import type { NamedAssistant } from '../../face/assistants.ts'
+import { readBy } from '../../face/body.ts'
+import type { Schema } from '../../face/schema.ts'
 import type { Principal } from '../../http/index.ts'
-import type { ThreadAction } from '../../requests/access.ts'
-import type { NamedAssistant } from '../../requests/assistants.ts'
-import { readBy } from '../../requests/body.ts'
-import type { Schema } from '../../requests/schema.ts'
 import type { AgentEngine, CommandKey, ThreadRecord } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
 

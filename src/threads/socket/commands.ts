@@ -1,4 +1,4 @@
-import type { FaceCall } from '../../requests/routes.ts'
+import type { FaceCall } from '../../face/routes.ts'
 import type { AgentEngine, RunTree } from '../../runs/index.ts'
 import { parse } from '../commands/command.ts'
 import type { TransportCommands } from '../commands/dispatch.ts'

@@ -1,3 +1,5 @@
+import { reporterOf } from '../../face/errors.ts'
+import type { FaceCall } from '../../face/routes.ts'
 import {
   chosenProtocol,
   HttpError,
@@ -7,8 +9,6 @@ import {
   type SocketSession,
   textFrame,
 } from '../../http/index.ts'
-import { reporterOf } from '../../requests/errors.ts'
-import type { FaceCall } from '../../requests/routes.ts'
 import { RunError } from '../../runs/index.ts'
 import { postCommand } from '../commands/dispatch.ts'
 import type { OpenSocket, ThreadsContext } from '../context.ts'

@@ -1,4 +1,4 @@
-import type { FaceCall } from '../../requests/routes.ts'
+import type { FaceCall } from '../../face/routes.ts'
 import type { AgentEngine, EventFilter, Subscription, ThreadSubscription } from '../../runs/index.ts'
 import { ProtocolError } from '../errors.ts'
 import { asChunks, type SocketChunk } from './encode.ts'

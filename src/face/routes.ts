@@ -1,12 +1,14 @@
-import type { Call, Endpoint, Method, Route, RouteKind } from '../http/index.ts'
+import type { Call, Endpoint, Method, OnError, Route, RouteKind } from '../http/index.ts'
 import type { AgentEngine } from '../runs/index.ts'
 import { type Authorize, bodyAs, permit, type ThreadAction, type ThreadResource } from './access.ts'
 import { threadIdOf } from './ids.ts'
 
-/** What the endpoints of every face need. */
+/** What the endpoints of every face are given. */
 export interface FaceContext {
   readonly engine: AgentEngine
   readonly authorize: Authorize | undefined
+  /** Called with errors that are the server's fault, with the id that the client was given. */
+  readonly onError: OnError | undefined
 }
 
 /** A call about one thread; `threadId` is empty for routes without one. */
@@ -45,20 +47,23 @@ export type FaceRoute<Context extends FaceContext> = readonly [
 export const guardRoutes = <Context extends FaceContext>(
   context: Context,
   routes: readonly FaceRoute<Context>[],
+  onRequest?: () => void,
 ): readonly Route[] =>
   routes.map((route) => {
     const [method, pattern, action] = route
     const kind: RouteKind | undefined =
       method === 'SOCKET' ? 'socket' : action === 'public' ? 'public' : undefined
-    return [method === 'SOCKET' ? 'GET' : method, pattern, guarded(context, route), kind]
+    return [method === 'SOCKET' ? 'GET' : method, pattern, guarded(context, route, onRequest), kind]
   })
 
 function guarded<Context extends FaceContext>(
   context: Context,
   [, pattern, action, endpoint, resourceOf]: FaceRoute<Context>,
+  onRequest: (() => void) | undefined,
 ): Endpoint {
   const isOfThread = pattern.includes('/:thread_id')
   return async (call) => {
+    onRequest?.()
     const threadId = isOfThread ? threadIdOf(call.params.thread_id) : ''
     let permitted = call
     if (action !== null && action !== 'public' && context.authorize) {

@@ -1,0 +1,67 @@
+import { createHandler, type HandlerOptions, type WebHandler, withCors } from '../http/index.ts'
+import type { Table } from '../options.ts'
+import type { AgentEngine } from '../runs/index.ts'
+import type { Authorize } from './access.ts'
+import { encodeRunError } from './errors.ts'
+import { checkFace, type EngineChoice, engineOf, type FaceOptions, groupOptions } from './options.ts'
+import { type FaceContext, type FaceRoute, guardRoutes } from './routes.ts'
+
+/** What a server gives each of its faces. */
+export interface FaceSetup
+  extends Pick<HandlerOptions, 'authenticate' | 'maxBodyBytes' | 'onError' | 'onClose'> {
+  readonly engine: AgentEngine
+  readonly authorize?: Authorize | undefined
+}
+
+/** What a face is made of. */
+export interface Face<Context extends FaceContext>
+  extends Pick<HandlerOptions, 'basePath' | 'encodeError' | 'parseJson' | 'textErrors'> {
+  readonly routes: readonly FaceRoute<Context>[]
+  /** What its endpoints are given beside the engine. */
+  readonly context: Omit<Context, keyof FaceContext>
+  /** Called before each request that a route matches, such as to start work that the face does in the background. */
+  readonly onRequest?: (() => void) | undefined
+  /** Runs at the first `close()`, before an engine of its own closes. */
+  readonly onClose?: (() => void | Promise<void>) | undefined
+}
+
+/** The handler of a face: its routes behind authentication and their permissions. Errors of the engine are encoded unless the face does so. */
+export function createFace<Context extends FaceContext>(
+  { engine, authorize, authenticate, maxBodyBytes, onError, onClose }: FaceSetup,
+  face: Face<Context>,
+): WebHandler {
+  const { routes, context, onRequest, encodeError = encodeRunError } = face
+  const whole = { engine, authorize, onError, ...context } as Context
+  return createHandler({
+    basePath: face.basePath,
+    parseJson: face.parseJson,
+    textErrors: face.textErrors,
+    authenticate,
+    maxBodyBytes,
+    onError,
+    encodeError,
+    routes: guardRoutes(whole, routes, onRequest),
+    onRefuse: (refusal) => engine.observe({ type: 'request.refused', ...refusal, at: Date.now() }),
+    async onClose() {
+      await face.onClose?.()
+      await onClose?.()
+    },
+  })
+}
+
+/**
+ * A face that is served alone, over an engine or the options for one.
+ *
+ * @param name The function that makes it, for the sentences about its options.
+ * @param own The options of the face beside those that all faces take.
+ */
+export function standalone(
+  name: string,
+  options: FaceOptions & EngineChoice,
+  own: Table,
+  create: (setup: FaceSetup) => WebHandler,
+): WebHandler {
+  checkFace(name, options, own)
+  const { engine, close: onClose } = engineOf(options)
+  return withCors(create({ ...groupOptions(options), engine, onClose }), options.http?.cors)
+}
