@@ -25,6 +25,7 @@ const options = {
     'control-plane-process': 'src/control-plane/deployers/process/process.ts',
     audit: 'src/audit/index.ts',
     devtools: 'src/devtools/index.ts',
+    face: 'src/face/index.ts',
     'control-plane-kubernetes': 'src/control-plane/deployers/kubernetes/kubernetes.ts',
     'control-plane-command': 'src/control-plane/deployers/command/command.ts',
     node: 'adapters/node.ts',

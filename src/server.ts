@@ -42,6 +42,8 @@ export interface ServerFaces extends FaceOptions {
    * it. Default: off. See docs/devtools.md.
    */
   readonly devtools?: boolean | DevtoolsOptions | undefined
+  /** Faces of your own, made with `agentwire/face`. They share the engine, `authenticate` and `authorize`. Default: none. */
+  readonly faces?: readonly ((setup: FaceSetup) => WebHandler)[] | undefined
   readonly http?: ServerHttpOptions | undefined
 }
 
@@ -66,6 +68,7 @@ const SERVER_OPTIONS: OptionTable<Omit<ServerFaces, keyof FaceOptions>> = {
   a2a: ['false', A2A_OPTIONS],
   controlPlane: 'handler',
   devtools: ['boolean', DEVTOOLS_OPTIONS],
+  faces: 'list',
 }
 
 export interface AgentServer extends WebHandler {
@@ -81,7 +84,7 @@ export function createAgentServer(options: ServerOptions): AgentServer {
   }
   checkFace('createAgentServer', options, { ...SERVER_OPTIONS, http: switches })
   const { engine, close } = engineOf(options)
-  const { threads, platform, a2a, controlPlane, devtools, http } = options
+  const { threads, platform, a2a, controlPlane, devtools, faces = [], http } = options
   const setup: FaceSetup = { ...groupOptions(options), engine }
   const groups: Omit<WebHandler, 'fetch'>[] = [createThreadsGroup(setup, threads)]
   if (platform !== false) {
@@ -89,6 +92,7 @@ export function createAgentServer(options: ServerOptions): AgentServer {
     groups.push(createPlatformGroup(setup, { ...platform, basePath }, http))
   }
   if (a2a !== false && http?.disable_a2a !== true) groups.push(createA2AGroup(setup, a2a))
+  groups.push(...faces.map((face) => face(setup)))
   if (controlPlane) groups.push(controlPlane)
   if (devtools) groups.push(lazyDevtools(setup, devtools === true ? undefined : devtools))
   const server = upgrading(withCors(combine(groups), http?.cors))

@@ -84,6 +84,7 @@ export const sidebar: DefaultTheme.SidebarItem[] = [
       { text: 'Durability', link: '/docs/durability' },
       { text: 'Formats', link: '/docs/formats' },
       { text: 'Audit your server', link: '/docs/audits' },
+      { text: 'A protocol of your own', link: '/docs/faces' },
       { text: 'Store, format, adapter', link: '/docs/extending' },
       { text: 'Benchmarks', link: '/docs/benchmarks' },
       { text: 'API reference', link: '/reference/index.html', target: '_self' },

@@ -1,4 +1,11 @@
-import { createHandler, type HandlerOptions, type WebHandler, withCors } from '../http/index.ts'
+import {
+  createHandler,
+  type EncodeError,
+  type HandlerOptions,
+  upgrading,
+  type WebHandler,
+  withCors,
+} from '../http/index.ts'
 import type { Table } from '../options.ts'
 import type { AgentEngine } from '../runs/index.ts'
 import type { Authorize } from './access.ts'
@@ -14,19 +21,30 @@ export interface FaceSetup
 }
 
 /** What a face is made of. */
-export interface Face<Context extends FaceContext>
-  extends Pick<HandlerOptions, 'basePath' | 'encodeError' | 'parseJson' | 'textErrors'> {
+export interface Face<Context extends FaceContext = FaceContext>
+  extends Pick<HandlerOptions, 'basePath' | 'parseJson' | 'textErrors'> {
+  /** Encodes errors as the protocol has them. Default: `{ error, message }` with the status that the error has over HTTP. */
+  readonly encodeError?: EncodeError | undefined
   readonly routes: readonly FaceRoute<Context>[]
-  /** What its endpoints are given beside the engine. */
-  readonly context: Omit<Context, keyof FaceContext>
+  /** What its endpoints are given in addition to the engine. Default: nothing. */
+  readonly context?: Omit<Context, keyof FaceContext> | undefined
   /** Called before each request that a route matches, such as to start work that the face does in the background. */
   readonly onRequest?: (() => void) | undefined
   /** Runs at the first `close()`, before an engine of its own closes. */
   readonly onClose?: (() => void | Promise<void>) | undefined
 }
 
-/** The handler of a face: its routes behind authentication and their permissions. Errors of the engine are encoded unless the face does so. */
-export function createFace<Context extends FaceContext>(
+/**
+ * The handler of a face: its routes behind authentication and their permissions. See docs/faces.md.
+ *
+ * @example
+ * ```ts
+ * const echo = (setup: FaceSetup) =>
+ *   createFace(setup, { routes: [['GET', '/echo', 'public', async () => json({ ok: true })]] })
+ * const server = createAgentServer({ agents, faces: [echo] })
+ * ```
+ */
+export function createFace<Context extends FaceContext = FaceContext>(
   { engine, authorize, authenticate, maxBodyBytes, onError, onClose }: FaceSetup,
   face: Face<Context>,
 ): WebHandler {
@@ -65,3 +83,9 @@ export function standalone(
   const { engine, close: onClose } = engineOf(options)
   return withCors(create({ ...groupOptions(options), engine, onClose }), options.http?.cors)
 }
+
+/** A face of your own alone, over an engine or the options for one. */
+export const createFaceHandler = (
+  options: FaceOptions & EngineChoice,
+  face: (setup: FaceSetup) => WebHandler,
+): WebHandler => upgrading(standalone('createFaceHandler', options, {}, face))

@@ -2,9 +2,9 @@ import { onTestFinished } from 'vitest'
 import { getCard } from '../../src/a2a/card/get-card.ts'
 import { type A2ACardOptions, cardSettings } from '../../src/a2a/card/options.ts'
 import type { A2AContext } from '../../src/a2a/context.ts'
+import { guardRoutes } from '../../src/face/routes.ts'
 import { createHandler, type HandlerOptions, type WebHandler } from '../../src/http/index.ts'
 import { type Agent, createAgentEngine, defineAgent } from '../../src/index.ts'
-import { guardRoutes } from '../../src/face/routes.ts'
 
 export const WELL_KNOWN = '/.well-known/agent-card.json'
 

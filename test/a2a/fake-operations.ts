@@ -4,8 +4,8 @@ import type { StreamEntry, Task } from '../../src/a2a/model.ts'
 import type { A2ACall, Operations } from '../../src/a2a/operations/operations.ts'
 import { encodeA2AError } from '../../src/a2a/rpc/errors.ts'
 import { postRpc } from '../../src/a2a/rpc/post.ts'
-import { createHandler, type HandlerOptions, type WebHandler } from '../../src/http/index.ts'
 import { guardRoutes } from '../../src/face/routes.ts'
+import { createHandler, type HandlerOptions, type WebHandler } from '../../src/http/index.ts'
 
 export const URL_OF_AGENT = 'http://127.0.0.1/a2a/helper'
 

@@ -47,6 +47,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/control-plane/command': 7,
   'agentwire/audit': 60,
   'agentwire/devtools': 80.5,
+  'agentwire/face': 55.5,
   'agentwire/node': 8,
   'agentwire/express': 5,
   'agentwire/fastify': 6,
