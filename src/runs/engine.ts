@@ -1,30 +1,17 @@
-import type { Agent, HistoryOptions, PendingInterrupt, StateSnapshot } from '../agents/agent.ts'
-import {
-  type GraphStore,
-  type GraphStoreLike,
-  type GraphStoreOptions,
-  graphStoresOf,
-} from '../graph-store/index.ts'
-import { uuid7 } from '../ids.ts'
-import { checkOptions, type OptionTable, STORAGE_PARTS } from '../options.ts'
-import { type Access, accessOf, ownerOf, type Principal, userOf } from '../principal.ts'
-import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
-import { memoryCheckpointer } from '../storage/memory/checkpointer.ts'
-import { memoryStore } from '../storage/memory/store.ts'
+import type { Agent, HistoryOptions, StateSnapshot } from '../agents/agent.ts'
+import type { GraphStore } from '../graph-store/index.ts'
+import { checkOptions, STORAGE_PARTS } from '../options.ts'
+import { type Access, accessOf, ownerOf, type Principal } from '../principal.ts'
 import type { Store } from '../storage/store/store.ts'
-import { sleep, within } from '../time.ts'
-import { observedStore } from './availability.ts'
-import { closeReason, type ErrorReporter, type RunContext } from './context.ts'
-import { deadlineOf } from './deadlines.ts'
-import { RunError } from './errors.ts'
+import { close } from './close.ts'
+import type { RunContext } from './context.ts'
+import { createContext } from './create-context.ts'
 import { cancelRun } from './execution/cancel.ts'
-import { startDue, waitForEnd } from './execution/recover.ts'
 import { startRun } from './execution/start.ts'
-import { type ErrorMessage, errorMessageOf } from './failures.ts'
-import { createPlaces, type Limits, limitsOf, RUN_LIMITS, type RunLimits } from './limits.ts'
+import type { Limits } from './limits.ts'
 import type { LogGap, LoggedEvent, ThreadEvent } from './log/decode.ts'
-import { createLogWatchers } from './log/watchers.ts'
 import { startMaintenance } from './maintenance.ts'
+import { type EngineMeasures, measure } from './measure.ts'
 import { cancelTask } from './mutations/cancel-task.ts'
 import { copyThread } from './mutations/copy-thread.ts'
 import { deleteRun } from './mutations/delete-run.ts'
@@ -33,7 +20,8 @@ import { keepLatest } from './mutations/keep-latest.ts'
 import { patchState } from './mutations/patch-state.ts'
 import { createThread, patchThread, type ThreadPatch } from './mutations/write-record.ts'
 import { writeState } from './mutations/write-state.ts'
-import { createObserver, type Observe, type ServerEvent } from './observe.ts'
+import type { ServerEvent } from './observe.ts'
+import { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
 import {
   type CommandKey,
   loadReceipt,
@@ -41,18 +29,9 @@ import {
   type RunReceipt,
   type StateReceipt,
 } from './records/idempotency.ts'
-import {
-  type CancelAction,
-  loadRun,
-  loadThread,
-  type RunRecord,
-  readThread,
-  type StoredConfig,
-  type TaskRecord,
-  type ThreadRecord,
-} from './records/records.ts'
+import type { CancelAction, RunRecord, TaskRecord, ThreadRecord } from './records/records.ts'
 import type { TaskPage, TaskQuery } from './records/tasks.ts'
-import { createWakeUps } from './records/wake-ups.ts'
+import { settingsFor } from './request-config.ts'
 import type {
   Answers,
   NewThreadRequest,
@@ -64,91 +43,14 @@ import type {
   ThreadSubscription,
 } from './requests.ts'
 import { type RunToEnd, readEventBatches, readEvents, readLogged, readToEnd } from './subscriptions/events.ts'
+import { type RunResult, waitForResult } from './subscriptions/result.ts'
 import { AS_BYTES, type Rendering, type Subscription, subscribe } from './subscriptions/subscribe.ts'
 import { countThreads, listThreads, type ThreadListQuery } from './threads/lists.ts'
 import { getRun, listOwnRuns, type RunListQuery } from './threads/runs.ts'
-import { warnEphemeralStore } from './threads/savers.ts'
 import { readHistory, readState, type StateQuery } from './threads/state.ts'
 import { findTask, readTasks, waitForAnswer } from './threads/tasks.ts'
 import { findThread, type OwnedRun, type OwnedThread, requireRun } from './threads/threads.ts'
 import { type RunTree, readTree } from './threads/tree.ts'
-
-export interface AgentEngineOptions {
-  /**
-   * The agents, by assistant id. A map may change while the engine runs: runs take what it has when they start, and those under way
-   * keep theirs.
-   */
-  readonly agents: Readonly<Record<string, Agent>> | ReadonlyMap<string, Agent>
-  /** Old names of agents, each with the id that it stands for now: threads of the old name go on with that agent. */
-  readonly aliases?: Readonly<Record<string, string>> | undefined
-  /** The assistant of a thread that names none. Default: the only agent, if there is only one. */
-  readonly defaultAgent?: string | undefined
-  /** Keeps threads, runs and events. Default: memory. */
-  readonly store?: Store | undefined
-  /** Keeps the agents' state. Default: memory. Agents that bring their own saver keep it. */
-  readonly checkpointer?: Checkpointer | undefined
-  /**
-   * The long-term memory that graphs get as `store`: how `store` keeps it, such as `{ embed }` for search by similarity, or a
-   * LangGraph `BaseStore` of yours, which all owners share. Default: kept in `store`, for each owner apart. See docs/memory.md.
-   */
-  readonly graphStore?: GraphStoreLike | GraphStoreOptions | undefined
-  /**
-   * How long an instance that stopped responding keeps its runs, in milliseconds. Other instances of a shared store take them
-   * over at most a third of this time later. Default: 15,000. Has no effect on a store of one process.
-   */
-  readonly leaseTtlMs?: number | undefined
-  /** How long the engine waits for a cancelled agent to stop, in milliseconds. Default: 1,000. */
-  readonly cancelGraceMs?: number | undefined
-  /** How long runs may continue after `close()`, in milliseconds, before they are stopped or handed over. Default: 0. */
-  readonly drainMs?: number | undefined
-  /** How often expired records are deleted, in milliseconds. Default: 60,000. */
-  readonly sweepMs?: number | undefined
-  /**
-   * Called with every failure of a run, and with failures that no caller would otherwise see. What it throws or rejects with is
-   * ignored. Default: `console.error`.
-   */
-  readonly onError?: ErrorReporter | undefined
-  /**
-   * What clients are told of an error of an agent. `true`: its text. `false`: a sentence with the error id that `onError` gets, because the
-   * message of an error may hold whatever the agent knows, such as a connection string. A function makes the text: it is given what was
-   * thrown, or only the text where no more is known. At most 2,000 characters are sent, and errors of the store and the saver are never
-   * shown. Default: `true` where `NODE_ENV` is `development`, which is said once at the start, else `false`.
-   */
-  readonly errorMessage?: ErrorMessage | undefined
-  /** Bounds of what runs may use. See docs/limits.md. */
-  readonly limits?: RunLimits | undefined
-  /** Called with what happens to runs, threads and the store. See docs/operating.md. */
-  readonly observe?: Observe | undefined
-}
-
-export const ENGINE_OPTIONS: OptionTable<AgentEngineOptions> = {
-  agents: 'any',
-  aliases: { '*': 'string' },
-  defaultAgent: 'string',
-  store: 'store',
-  checkpointer: 'saver',
-  graphStore: 'object',
-  leaseTtlMs: 'number',
-  cancelGraceMs: 'number',
-  drainMs: 'number',
-  sweepMs: 'number',
-  onError: 'function',
-  errorMessage: ['boolean', 'function'],
-  limits: RUN_LIMITS,
-  observe: 'function',
-}
-
-/** The result of a run. */
-export interface RunResult {
-  readonly runId: string
-  readonly status: 'success' | 'error' | 'interrupted'
-  /** What clients are told of why it failed. */
-  readonly error: string | null
-  /** The name of the class of that error, where it has failed: `Error` where clients are not told. */
-  readonly errorName?: string | undefined
-  /** The interrupts that are open on the thread now. */
-  readonly interrupts: readonly PendingInterrupt[]
-}
 
 export interface ThreadList extends Omit<ThreadListQuery, keyof Access> {
   readonly principal?: Principal | null | undefined
@@ -156,18 +58,6 @@ export interface ThreadList extends Omit<ThreadListQuery, keyof Access> {
 
 export interface TaskList extends Omit<TaskQuery, keyof Access> {
   readonly principal?: Principal | null | undefined
-}
-
-/** The current load of an engine. */
-export interface EngineMeasures {
-  /** Runs that execute in this process. */
-  readonly running: number
-  /** Runs that wait, in all processes of the store; counted to 1,000 threads. */
-  readonly queued: number
-  /** Subscribers of this process. */
-  readonly subscribers: number
-  /** How many events the slowest of them is behind the newest one that this process has seen of its thread. */
-  readonly lag: number
 }
 
 /**
@@ -290,10 +180,6 @@ export interface AgentEngine {
   close(): Promise<void>
 }
 
-const LEASE_TTL_MS = 15_000
-/** A lease in a store of one process never has to expire. */
-const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
-
 export function createAgentEngine(options: AgentEngineOptions): AgentEngine {
   checkOptions('createAgentEngine', options, ENGINE_OPTIONS, STORAGE_PARTS)
   return openEngine(options)
@@ -380,130 +266,6 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
   }
 }
 
-function createContext(options: AgentEngineOptions): RunContext {
-  const agents = agentsOf(options?.agents)
-  assertDefaultAgent(agents, options.defaultAgent)
-  const aliases = aliasesOf(agents, options.aliases)
-  const unobserved = options.store ?? memoryStore()
-  const checkpointer = options.checkpointer ?? memoryCheckpointer()
-  const limits = limitsOf(options.limits)
-  warnEphemeralStore(unobserved, { agents, checkpointer })
-  const report = reporterOf(options.onError)
-  const observe = createObserver(options.observe, (error) => report(error, {}))
-  const { shared } = unobserved.capabilities
-  const store = shared && options.observe ? observedStore(unobserved, observe) : unobserved
-  const leaseTtlMs = options.leaseTtlMs ?? LEASE_TTL_MS
-  // Made when a request needs them: Workers forbid both while a module is loaded.
-  const instance = lazy(uuid7)
-  const closing = lazy(() => new AbortController())
-  const context: RunContext = {
-    store,
-    checkpointer,
-    graphStores: graphStoresOf(store, options.graphStore),
-    agents,
-    aliases,
-    get defaultAgent() {
-      const [first] = agents.keys()
-      return options.defaultAgent ?? (agents.size === 1 ? first : undefined)
-    },
-    get instance() {
-      return instance()
-    },
-    leaseTtlMs: shared ? leaseTtlMs : NO_EXPIRY_MS,
-    retryForMs: shared ? leaseTtlMs : 0,
-    cancelGraceMs: options.cancelGraceMs ?? 1_000,
-    drainMs: options.drainMs ?? 0,
-    limits,
-    places: createPlaces(limits),
-    watchers: createLogWatchers(store),
-    sweepMs: options.sweepMs ?? 60_000,
-    wakeUps: createWakeUps((threadId) => void startDue(context, threadId)),
-    active: new Map(),
-    executing: new Map(),
-    pending: new Set(),
-    report,
-    errorMessage: errorMessageOf(options.errorMessage),
-    observe,
-    get closing() {
-      return closing()
-    },
-  }
-  return context
-}
-
-function lazy<T>(make: () => T): () => T {
-  let made: T | undefined
-  return () => (made ??= make())
-}
-
-/** Gives every error an id. A failing `onError` is ignored, because there is nowhere to report it. */
-function reporterOf(onError: ErrorReporter = logError): RunContext['report'] {
-  return (error, origin) => {
-    const id = crypto.randomUUID()
-    const call = async () => onError(error, { ...origin, id })
-    call().catch(() => {})
-    return id
-  }
-}
-
-const logError: ErrorReporter = (error, { id }) => console.error(`agentwire: error ${id}`, error)
-
-function agentsOf(given: AgentEngineOptions['agents'] | undefined): ReadonlyMap<string, Agent> {
-  if (!globalThis.crypto) throw new RunError('not_supported', 'agentwire needs Node 20.20 or newer.')
-  const agents = given instanceof Map ? given : new Map<string, Agent>(Object.entries(given ?? {}))
-  if (agents.size === 0) throw new RunError('invalid_argument', 'Give the server at least one agent.')
-  for (const [name, agent] of agents) {
-    if (typeof agent?.getHistory === 'function') continue
-    const message = `agents.${name} is no agent (${typeof agent}): give it langgraph(graph) or defineAgent({ run }).`
-    throw new RunError('invalid_argument', message)
-  }
-  return agents
-}
-
-function aliasesOf(
-  agents: ReadonlyMap<string, Agent>,
-  given: AgentEngineOptions['aliases'] = {},
-): ReadonlyMap<string, string> {
-  for (const [name, id] of Object.entries(given)) {
-    if (agents.has(id) && !agents.has(name)) continue
-    const message = `aliases.${name}: ${agents.has(name) ? 'this is an agent itself' : `there is no agent ${JSON.stringify(id)}`}.`
-    throw new RunError('invalid_argument', message)
-  }
-  return new Map(Object.entries(given))
-}
-
-function assertDefaultAgent(agents: ReadonlyMap<string, Agent>, named: string | undefined): void {
-  if (named === undefined || agents.has(named)) return
-  throw new RunError('invalid_argument', `defaultAgent ${JSON.stringify(named)} is not one of the agents.`)
-}
-
-/** The config of a run with the principal that asks for it, under the names that LangGraph's own servers use. */
-function configOf({ principal, config }: Pick<RunRequest, 'principal' | 'config'>): StoredConfig | undefined {
-  if (!principal) return config
-  const user = userOf(principal)
-  const caller = {
-    langgraph_auth_user: user,
-    langgraph_auth_user_id: principal.id,
-    ...(Array.isArray(user.permissions) && { langgraph_auth_permissions: user.permissions }),
-  }
-  return { ...config, configurable: { ...config?.configurable, ...caller } }
-}
-
-/** The same where the config depends on the thread. */
-function settingsFor({
-  principal,
-  config,
-  settingsOf,
-}: Pick<RunRequest, 'principal' | 'config' | 'settingsOf'>) {
-  if (!settingsOf) return { config: configOf({ principal, config }) }
-  return {
-    async settingsOf(thread: ThreadRecord) {
-      const settings = await settingsOf(thread)
-      return { ...settings, config: configOf({ principal, config: settings.config }) }
-    },
-  }
-}
-
 async function cancelOwnRun(
   context: RunContext,
   { action = 'interrupt', ...run }: OwnedRun & { readonly action?: CancelAction },
@@ -512,54 +274,5 @@ async function cancelOwnRun(
   await cancelRun(context, run.threadId, run.runId, action)
 }
 
-async function waitForResult(
-  context: RunContext,
-  { signal, ...asked }: OwnedRun & { readonly signal?: AbortSignal },
-): Promise<RunResult> {
-  const { store } = context
-  const { threadId, runId } = asked
-  await requireRun(context, asked)
-  await waitForEnd(context, threadId, runId, signal)
-  const [run, thread] = await Promise.all([loadRun(store, threadId, runId), loadThread(store, threadId)])
-  // The run's thread was deleted meanwhile, and the run was stopped for that.
-  const { status, error, errorName } = run?.record ?? { status: 'interrupted', error: null }
-  const interrupts = (thread?.record.interrupts ?? []).map(({ id, value }) => ({ id, value }))
-  const failure = { error, ...(errorName !== undefined && { errorName }) }
-  return { runId, status: status as RunResult['status'], ...failure, interrupts }
-}
-
 const headOf = async (context: RunContext, thread: OwnedThread): Promise<number> =>
   (await findThread(context, thread)) ? (await context.store.inspect(thread.threadId)).head : 0
-
-async function measure({ store, active, watchers }: RunContext): Promise<EngineMeasures> {
-  const waiting = await store.list('threads', { orderBy: 'queued', limit: 1_000 })
-  const threads = waiting.docs.map(readThread)
-  const queued = threads.reduce((count, { queue }) => count + queue.length, 0)
-  return { running: active.size, queued, ...watchers.measure() }
-}
-
-/**
- * Lets runs finish for `drainMs`, then stops them: a run that another process can continue is handed over, any other one ends
- * as interrupted. At last it ends every subscription with an error, so that clients reconnect elsewhere. A store or a saver that
- * does not answer holds it up for a while only: the leases of such runs expire, and other processes find them.
- */
-async function close(context: RunContext): Promise<void> {
-  const { active, closing, pending, drainMs, cancelGraceMs, wakeUps } = context
-  closing.abort()
-  wakeUps.close()
-  if (drainMs > 0 && active.size > 0) {
-    await within(drainMs, Promise.all([...active.values()].map((run) => run.done)))
-  }
-  for (const run of active.values()) run.stop(closeReason(context, run.assistantId))
-  // An agent gets its time to stop, and the end of its run the time of a call to the saver and of one to the store.
-  const end = performance.now() + cancelGraceMs + 2 * deadlineOf(context)
-  do {
-    await within(end - performance.now(), Promise.allSettled(pending))
-    // A claim that was written just now is executed, and stopped at once, in this turn of the event loop.
-    await sleep(0)
-  } while (pending.size > 0 && performance.now() < end)
-  if (pending.size > 0) {
-    context.report(new Error('The server closed while the store or a saver did not answer.'), {})
-  }
-  context.watchers.close(new RunError('closing', 'The server is shutting down.'))
-}

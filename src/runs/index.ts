@@ -1,12 +1,8 @@
 export type { ErrorReporter } from './context.ts'
 export {
   type AgentEngine,
-  type AgentEngineOptions,
   createAgentEngine,
-  ENGINE_OPTIONS,
-  type EngineMeasures,
   openEngine,
-  type RunResult,
   type TaskList,
   type ThreadList,
 } from './engine.ts'
@@ -17,6 +13,7 @@ export type { LogGap, LoggedEvent, ThreadEvent } from './log/decode.ts'
 export type { EventFilter, Matcher } from './log/filter.ts'
 export { type Topic, topicOf } from './log/frame.ts'
 export { selectBytes } from './log/select.ts'
+export type { EngineMeasures } from './measure.ts'
 export type { ThreadPatch } from './mutations/write-record.ts'
 export type {
   AboutRun,
@@ -27,6 +24,7 @@ export type {
   RunUsage,
   ServerEvent,
 } from './observe.ts'
+export { type AgentEngineOptions, ENGINE_OPTIONS } from './options.ts'
 export type { CommandKey, Receipt, RunReceipt, StateReceipt, ThreadReceipt } from './records/idempotency.ts'
 export {
   type CancelAction,
@@ -61,6 +59,7 @@ export type {
   ThreadSubscription,
 } from './requests.ts'
 export type { RunToEnd } from './subscriptions/events.ts'
+export type { RunResult } from './subscriptions/result.ts'
 export type { Rendering, Subscription } from './subscriptions/subscribe.ts'
 export {
   type HeldLease,

@@ -1,0 +1,118 @@
+import type { Agent } from '../agents/agent.ts'
+import { graphStoresOf } from '../graph-store/index.ts'
+import { uuid7 } from '../ids.ts'
+import { memoryCheckpointer } from '../storage/memory/checkpointer.ts'
+import { memoryStore } from '../storage/memory/store.ts'
+import { observedStore } from './availability.ts'
+import type { ErrorReporter, RunContext } from './context.ts'
+import { RunError } from './errors.ts'
+import { startDue } from './execution/recover.ts'
+import { errorMessageOf } from './failures.ts'
+import { createPlaces, limitsOf } from './limits.ts'
+import { createLogWatchers } from './log/watchers.ts'
+import { createObserver } from './observe.ts'
+import type { AgentEngineOptions } from './options.ts'
+import { createWakeUps } from './records/wake-ups.ts'
+import { warnEphemeralStore } from './threads/savers.ts'
+
+const LEASE_TTL_MS = 15_000
+/** A lease in a store of one process never has to expire. */
+const NO_EXPIRY_MS = 100 * 365 * 24 * 60 * 60 * 1_000
+
+/** The state of an engine: its options with their defaults, and what its runs share. Throws `RunError` `invalid_argument`. */
+export function createContext(options: AgentEngineOptions): RunContext {
+  const agents = agentsOf(options?.agents)
+  assertDefaultAgent(agents, options.defaultAgent)
+  const aliases = aliasesOf(agents, options.aliases)
+  const unobserved = options.store ?? memoryStore()
+  const checkpointer = options.checkpointer ?? memoryCheckpointer()
+  const limits = limitsOf(options.limits)
+  warnEphemeralStore(unobserved, { agents, checkpointer })
+  const report = reporterOf(options.onError)
+  const observe = createObserver(options.observe, (error) => report(error, {}))
+  const { shared } = unobserved.capabilities
+  const store = shared && options.observe ? observedStore(unobserved, observe) : unobserved
+  const leaseTtlMs = options.leaseTtlMs ?? LEASE_TTL_MS
+  // Made when a request needs them: Workers forbid both while a module is loaded.
+  const instance = lazy(uuid7)
+  const closing = lazy(() => new AbortController())
+  const context: RunContext = {
+    store,
+    checkpointer,
+    graphStores: graphStoresOf(store, options.graphStore),
+    agents,
+    aliases,
+    get defaultAgent() {
+      const [first] = agents.keys()
+      return options.defaultAgent ?? (agents.size === 1 ? first : undefined)
+    },
+    get instance() {
+      return instance()
+    },
+    leaseTtlMs: shared ? leaseTtlMs : NO_EXPIRY_MS,
+    retryForMs: shared ? leaseTtlMs : 0,
+    cancelGraceMs: options.cancelGraceMs ?? 1_000,
+    drainMs: options.drainMs ?? 0,
+    limits,
+    places: createPlaces(limits),
+    watchers: createLogWatchers(store),
+    sweepMs: options.sweepMs ?? 60_000,
+    wakeUps: createWakeUps((threadId) => void startDue(context, threadId)),
+    active: new Map(),
+    executing: new Map(),
+    pending: new Set(),
+    report,
+    errorMessage: errorMessageOf(options.errorMessage),
+    observe,
+    get closing() {
+      return closing()
+    },
+  }
+  return context
+}
+
+function lazy<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => (made ??= make())
+}
+
+/** Gives every error an id. A failing `onError` is ignored, because there is nowhere to report it. */
+function reporterOf(onError: ErrorReporter = logError): RunContext['report'] {
+  return (error, origin) => {
+    const id = crypto.randomUUID()
+    const call = async () => onError(error, { ...origin, id })
+    call().catch(() => {})
+    return id
+  }
+}
+
+const logError: ErrorReporter = (error, { id }) => console.error(`agentwire: error ${id}`, error)
+
+function agentsOf(given: AgentEngineOptions['agents'] | undefined): ReadonlyMap<string, Agent> {
+  if (!globalThis.crypto) throw new RunError('not_supported', 'agentwire needs Node 20.20 or newer.')
+  const agents = given instanceof Map ? given : new Map<string, Agent>(Object.entries(given ?? {}))
+  if (agents.size === 0) throw new RunError('invalid_argument', 'Give the server at least one agent.')
+  for (const [name, agent] of agents) {
+    if (typeof agent?.getHistory === 'function') continue
+    const message = `agents.${name} is no agent (${typeof agent}): give it langgraph(graph) or defineAgent({ run }).`
+    throw new RunError('invalid_argument', message)
+  }
+  return agents
+}
+
+function aliasesOf(
+  agents: ReadonlyMap<string, Agent>,
+  given: AgentEngineOptions['aliases'] = {},
+): ReadonlyMap<string, string> {
+  for (const [name, id] of Object.entries(given)) {
+    if (agents.has(id) && !agents.has(name)) continue
+    const message = `aliases.${name}: ${agents.has(name) ? 'this is an agent itself' : `there is no agent ${JSON.stringify(id)}`}.`
+    throw new RunError('invalid_argument', message)
+  }
+  return new Map(Object.entries(given))
+}
+
+function assertDefaultAgent(agents: ReadonlyMap<string, Agent>, named: string | undefined): void {
+  if (named === undefined || agents.has(named)) return
+  throw new RunError('invalid_argument', `defaultAgent ${JSON.stringify(named)} is not one of the agents.`)
+}

@@ -1,0 +1,30 @@
+import { userOf } from '../principal.ts'
+import type { StoredConfig, ThreadRecord } from './records/records.ts'
+import type { RunRequest } from './requests.ts'
+
+/** The config of a run with the principal that asks for it, under the names that LangGraph's own servers use. */
+function configOf({ principal, config }: Pick<RunRequest, 'principal' | 'config'>): StoredConfig | undefined {
+  if (!principal) return config
+  const user = userOf(principal)
+  const caller = {
+    langgraph_auth_user: user,
+    langgraph_auth_user_id: principal.id,
+    ...(Array.isArray(user.permissions) && { langgraph_auth_permissions: user.permissions }),
+  }
+  return { ...config, configurable: { ...config?.configurable, ...caller } }
+}
+
+/** The same where the config depends on the thread. */
+export function settingsFor({
+  principal,
+  config,
+  settingsOf,
+}: Pick<RunRequest, 'principal' | 'config' | 'settingsOf'>) {
+  if (!settingsOf) return { config: configOf({ principal, config }) }
+  return {
+    async settingsOf(thread: ThreadRecord) {
+      const settings = await settingsOf(thread)
+      return { ...settings, config: configOf({ principal, config: settings.config }) }
+    },
+  }
+}
