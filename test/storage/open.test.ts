@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { UnavailableError } from '../../src/storage/errors.ts'
 import { openStorage, withoutPassword } from '../../src/storage/open.ts'
 import { redisStorage } from '../../src/storage/redis/redis.ts'
 import { hasPostgres, sharedPostgres } from '../kit/postgres-server.ts'
@@ -33,6 +34,16 @@ test('memory: is in memory, anew each time', async () => {
   await keepsWhatItIsTold('memory:', 'memory')
   const { store } = await openStorage('memory:')
   expect(await store.get('p', 'c', 'd')).toBeUndefined()
+})
+
+test.each([
+  ['memory:', false],
+  ['file', true],
+])('%s says whether other processes share it and whether it lasts', async (name, lasts) => {
+  const { store, close } = await openStorage(lasts ? join(folder, name) : name)
+  expect(store.capabilities).toMatchObject({ shared: lasts, durable: lasts })
+  await close()
+  await expect(store.get('p', 'c', 'd')).rejects.toBeInstanceOf(UnavailableError)
 })
 
 describe.runIf(hasPostgres())('Postgres', () => {

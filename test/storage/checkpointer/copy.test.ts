@@ -82,6 +82,21 @@ test('a copy shares what did not change with the one before it', () => {
   expect(changed.messages[4]).toBe(before.messages[4])
 })
 
+test.each([
+  [{ a: 1, b: 2 }, { a: 1 }],
+  [{ a: 1 }, { a: 1, b: 2 }],
+  [
+    { a: 1, b: 2 },
+    { a: 1, c: 2 },
+  ],
+  [[1, 2], [1]],
+  [[1], [1, 2]],
+  [[], {}],
+  [{}, []],
+])('beside a copy of %j, a copy of %j has what its original has', (before, value) => {
+  expect(copy<unknown>(value, copy(before))).toStrictEqual(value)
+})
+
 test('a copied message is a message, with its methods', () => {
   const call = { name: 'add', args: { a: [1] }, id: 'c', type: 'tool_call' as const }
   for (const message of [

@@ -44,6 +44,9 @@ test('works over a saver with private fields, getters and methods of its own', a
   expect(view.serde).toBe(inner.serde)
   expect(view.getNextVersion(3)).toBe(4)
   expect(view instanceof PrivateSaver).toBe(true)
+  expect(view.constructor).toBe(PrivateSaver)
+  expect('withSerde' in view || 'withFence' in view).toBe(false)
+  expect((view as Partial<Checkpointer>).withSerde).toBeUndefined()
   expect('label' in view && 'put' in view && !('other' in view)).toBe(true)
   view.label = 'new'
   expect(inner.label).toBe('new')

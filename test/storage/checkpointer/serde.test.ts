@@ -86,12 +86,23 @@ test('keeps records that nobody wrote as the data they are', async () => {
     { lc: 2, type: 'constructor', id: ['Set'], args: 'x' },
     { lc: 2, type: 'constructor', id: ['Map'], args: [[1, 2]] },
     { lc: 2, type: 'constructor', id: ['RegExp'], args: ['(', ''] },
-    { lc: 2, type: 'constructor', id: ['Uint8Array'], args: [['x']] },
+    ...[undefined, 'abc', ['x'], [0, -1], [256], [1.5], [null]].map((bytes) => ({
+      lc: 2,
+      type: 'constructor',
+      id: ['Uint8Array'],
+      method: 'from',
+      args: bytes === undefined ? [] : [bytes],
+    })),
     { lc: 2, type: 'constructor', id: ['Date'], args: ['x'] },
     { lc: 2, type: 'delta_snapshot' },
     { lc: 2, type: 'other' },
   ]
   expect(await across(odd, jsonSerde, jsonSerde)).toEqual(odd)
+})
+
+test('keeps bytes within a value, the least and the greatest too', async () => {
+  const value = { bytes: Uint8Array.of(0, 1, 254, 255), none: new Uint8Array(0) }
+  expect(await across(value, jsonSerde, jsonSerde)).toEqual(value)
 })
 
 test('gives bytes through as they are, and refuses types it does not know', async () => {

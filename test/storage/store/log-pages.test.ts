@@ -109,6 +109,16 @@ test('knows what it occupies, and gives it back when pages are dropped', () => {
   )
 })
 
+test('counts the places of many small events', () => {
+  const log = createLog(0, 2 ** 24)
+  const events = Array.from({ length: 4_000 }, () => ({ topic: 't', data: new Uint8Array(1) }))
+  appendEvents(log, 1, events, 0)
+  const arrays = log.pages.flatMap(({ bytes, offsets, originOf }) => [bytes, offsets, originOf])
+  const occupied = arrays.reduce((sum, { byteLength }) => sum + byteLength, 0)
+  expect(log.bytes - occupied).toBe(log.pages.length * 640)
+  expect(occupied).toBeGreaterThan(6 * 4_000)
+})
+
 test('gives views on its pages and copies nothing', () => {
   const log = createLog(0, 2 ** 24)
   const events = Array.from({ length: 3 }, () => ({ topic: 't', data: encoder.encode('event') }))
