@@ -68,7 +68,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   let polling: Timer | undefined
   let looking: Promise<void> = Promise.resolve()
   let isAwake = false
-  let lookedAt = 0
+  let lookedAt = Number.NEGATIVE_INFINITY
   let isHeldBack = false
   /** What the clock of the store is ahead of ours. */
   let ahead = 0
@@ -115,7 +115,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
 
   function wake(): void {
     if (isAwake || isClosing) return
-    later(Math.max(0, lookedAt + LOOK_MS - Date.now()), () => {
+    later(Math.max(0, lookedAt + LOOK_MS - performance.now()), () => {
       looking = looking.then(look)
     })
     isAwake = true
@@ -133,7 +133,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     } catch (error) {
       report(error)
     }
-    lookedAt = Date.now()
+    lookedAt = performance.now()
     // Without jobs there is nothing to wait for, unless other processes put some.
     if (!isClosing && (next !== undefined || store.capabilities.shared)) poll(next && next - now())
   }

@@ -39,6 +39,7 @@ export {
   type RunEnd,
   type RunRecord,
   type RunStatus,
+  restStatusOf,
   type StoredConfig,
   type TaskLink,
   type TaskRecord,

@@ -48,6 +48,19 @@ const notes = { input: { notes: ['in'] } }
 const pausing = (pauseMs: number) => ({ config: { configurable: { pauseMs } } })
 
 describe('a run stops', () => {
+  test('at a breakpoint, from which pages go on by an answer, also while a run waits for its time', async () => {
+    const { client, thread_id, wait, state } = await serve()
+    await wait({ ...notes, interruptBefore: ['two'] })
+    const { run_id } = await client.runs.create(thread_id, 'steps', { ...notes, afterSeconds: 3600 })
+    const resumed = await client.runs.create(thread_id, 'steps', {
+      command: { resume: 'go' },
+      multitaskStrategy: 'enqueue',
+    })
+    await client.runs.cancel(thread_id, run_id)
+    await client.runs.join(thread_id, resumed.run_id)
+    expect(await state()).toMatchObject({ next: [], values: { notes: ['in', 'one', 'two', 'three'] } })
+  })
+
   test.each([
     [{ interruptBefore: ['two'] }, ['in', 'one'], ['two']],
     [{ interruptAfter: ['two'] }, ['in', 'one', 'two'], ['three']],

@@ -40,6 +40,23 @@ describe.each(Object.entries(DATABASES))('a task that waits, over %s', (_, creat
     expect(await waiting).toMatchObject({ taskId, runIds: [taskId], state: 'canceled' })
   })
 
+  test('is cancelled while a run waits for its time: the thread stays busy, and is idle when that run is gone', async () => {
+    const { here, there, taskId } = await asked()
+    const later = await there.start({
+      threadId: 't',
+      assistantId: 'asks',
+      input: { messages: [] },
+      startAfterMs: 60_000,
+      // A message for another task is no answer to this one.
+      task: { details: { contextId: 't' } },
+    })
+    expect(await here.findThread({ threadId: 't' })).toMatchObject({ status: 'busy' })
+    await here.cancelTask({ threadId: 't', taskId })
+    expect(await there.findThread({ threadId: 't' })).toMatchObject({ status: 'busy', interrupts: [] })
+    await here.cancel({ threadId: 't', runId: later.runId })
+    expect(await there.findThread({ threadId: 't' })).toMatchObject({ status: 'idle', interrupts: [] })
+  })
+
   test('is awaited no longer where the caller leaves, where the engine closes, or where it is gone', async () => {
     const { here, there, taskId } = await asked()
     const leaving = new AbortController()

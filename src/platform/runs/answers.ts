@@ -1,5 +1,5 @@
 import { HttpError } from '../../http/index.ts'
-import { type ThreadRecord, unanswered } from '../../runs/index.ts'
+import { restStatusOf, type ThreadRecord, unanswered } from '../../runs/index.ts'
 
 /** An id that LangGraph gives an interrupt. */
 const INTERRUPT_ID = /^[0-9a-f]{32}$/
@@ -20,7 +20,7 @@ export function answersOf(
       return resume as Readonly<Record<string, unknown>>
   }
   const [only, ...others] = open
-  if (only === undefined && thread?.status === 'interrupted') return {}
+  if (only === undefined && thread && restStatusOf(thread) === 'interrupted') return {}
   if (only === undefined) throw refused('no interrupt waits for an answer on this thread.')
   if (others.length > 0)
     throw refused('several interrupts wait. Give an object of the answers by interrupt id.')

@@ -84,7 +84,7 @@ async function claim(
     supersededThroughSeq: run.checkpointId === null ? thread.supersededThroughSeq : state.head,
   }
   const frame = encodeFrame(pendingEvent(rootLifecycle(run, 'running'), run.runId), token, head)
-  const givenUp = await giveUpTask(context.store, thread, run.task)
+  const givenUp = await giveUpTask(context.store, thread, { now: state.now, next: run.task })
   assertOpen(context)
   const commit = commitTransitions(context, [started], (runOps) =>
     persist({

@@ -1,7 +1,16 @@
 import type { RunContext } from '../context.ts'
 import { noSuchTask } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
-import { guardThread, loadTask, loadThread, putTask, putThread, type TaskRecord } from '../records/records.ts'
+import {
+  guardThread,
+  loadTask,
+  loadThread,
+  putTask,
+  putThread,
+  resting,
+  restStatusOf,
+  type TaskRecord,
+} from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import { findTask } from '../threads/tasks.ts'
 import type { OwnedThread } from '../threads/threads.ts'
@@ -23,15 +32,17 @@ export async function cancelTask(
     if (!thread || !task) throw noSuchTask(asked.taskId)
     for (const runId of [...task.openRunIds].reverse()) await cancelRun(context, threadId, runId, 'interrupt')
     if (task.state !== 'input-required') return task
-    const updatedAt = Date.now()
     const interrupts = thread.record.interrupts.filter(({ runId }) => !task.runIds.includes(runId))
-    const status = interrupts.length > 0 ? thread.record.status : 'idle'
-    const isRecorded = (await loadTask(store, threadId, task.taskId)) !== undefined
+    const status = interrupts.length > 0 ? restStatusOf(thread.record) : 'idle'
+    const [{ now: updatedAt }, recorded] = await Promise.all([
+      store.inspect(threadId),
+      loadTask(store, threadId, task.taskId),
+    ])
     await store.commit(threadId, {
       guards: [guardThread(threadId, thread)],
       ops: [
-        putThread({ ...thread.record, interrupts, status, updatedAt }),
-        ...(isRecorded ? [putTask({ ...task, state: 'canceled', updatedAt })] : []),
+        putThread({ ...thread.record, interrupts, ...resting(thread.record, status), updatedAt }),
+        ...(recorded ? [putTask({ ...task, state: 'canceled', updatedAt })] : []),
       ],
     })
     return task

@@ -28,6 +28,7 @@ import {
   nextToken,
   openInterrupts,
   putThread,
+  resting,
   type ThreadRecord,
 } from '../records/records.ts'
 import { giveUpTask } from '../records/tasks.ts'
@@ -214,13 +215,13 @@ async function recordWrite(
     title: thread.title ?? write.title ?? null,
     interrupts,
     // A run that waits for its time may have come meanwhile.
-    ...(thread.restStatus ? { restStatus: status } : { status }),
+    ...resting(thread, status),
     restoredCheckpointId: null,
     supersededThroughSeq: write.checkpointId === undefined ? thread.supersededThroughSeq : held.head,
     updatedAt: now,
     stateUpdatedAt: now,
   }
-  const givenUp = status === 'interrupted' ? [] : await giveUpTask(store, thread)
+  const givenUp = status === 'interrupted' ? [] : await giveUpTask(store, thread, { now })
   await store.commit(threadId, {
     guards: [guardThread(threadId, read), { guard: 'fence', token: held.token }],
     ops: [

@@ -481,6 +481,13 @@ export function openInterrupts(
 export const restStatusOf = ({ status, restStatus }: ThreadRecord): ThreadRecord['status'] =>
   restStatus ?? status
 
+/** The status of a thread where no run is in progress, and where one may wait. */
+export const resting = (
+  { restStatus }: Pick<ThreadRecord, 'restStatus'>,
+  status: ThreadRecord['status'],
+): Pick<ThreadRecord, 'restStatus'> | Pick<ThreadRecord, 'status'> =>
+  restStatus ? { restStatus: status } : { status }
+
 /** The interrupts that wait for an answer. A run that waits for its turn has the answers to the others. */
 export function unanswered({ interrupts, queue }: Pick<ThreadRecord, 'interrupts' | 'queue'>) {
   const answered = new Set(queue.flatMap(({ answers }) => answers))

@@ -18,18 +18,18 @@ import {
 
 const GIVEN_UP = 'The conversation went on without an answer.'
 
-/** Ends the task that waits for an answer on a thread, where what comes next is no answer. */
+/** Ends the task that waits for an answer on a thread, where what comes `next` does not answer it. */
 export async function giveUpTask(
   store: Store,
   thread: ThreadRecord,
-  next?: TaskLink,
+  { now, next }: { readonly now: number; readonly next?: TaskLink | null | undefined },
 ): Promise<readonly Op[]> {
   const { threadId, lastTaskId } = thread
   if (restStatusOf(thread) !== 'interrupted' || lastTaskId === undefined || lastTaskId === next?.taskId)
     return []
   const task = await loadTask(store, threadId, lastTaskId)
   if (task?.state !== 'input-required') return []
-  return [putTask({ ...task, state: 'canceled', error: GIVEN_UP, updatedAt: Date.now() })]
+  return [putTask({ ...task, state: 'canceled', error: GIVEN_UP, updatedAt: now })]
 }
 
 /** The task of a run that nobody started as one: it is a task of one run, which nobody can list. */

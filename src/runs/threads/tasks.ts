@@ -54,7 +54,7 @@ function reachedThreads(store: Store, access: Access): (task: TaskRecord) => Pro
   const known = new Map<string, Promise<boolean>>()
   const look = async (threadId: string): Promise<boolean> => {
     const thread = await loadThread(store, threadId)
-    return thread !== undefined && reaches(access, thread.record)
+    return thread !== undefined && !thread.record.deleting && reaches(access, thread.record)
   }
   return ({ threadId }) => {
     const found = known.get(threadId) ?? look(threadId)
