@@ -147,19 +147,26 @@ test('memory counts what it holds', async () => {
     ],
   })
   await store.trim('one', { keepLast: 10 })
-  await store.commit('two', { ops: [{ op: 'put', collection: 'c', id: 'd', value: 1 }] })
+  await store.commit('two', {
+    ops: [
+      { op: 'put', collection: 'c', id: 'd', value: 1 },
+      // Expired at once.
+      { op: 'claim', owner: 'me', token: 1, ttlMs: 0 },
+    ],
+  })
   const checkpoint = { v: 4, id: '1', ts: '', channel_values: {}, channel_versions: {}, versions_seen: {} }
   const config = { configurable: { thread_id: 'one' } }
   await checkpointer.put(config, checkpoint, { source: 'input', step: -1, parents: {} }, {})
-  const { counts, bytes, durable } = await report()
+  const { counts, bytes, durable, reachable, warnings } = await report()
   expect(counts).toEqual({ partitions: 2, documents: 1, events: 10, leases: 1, checkpoints: 1 })
   expect(bytes).toBeGreaterThanOrEqual(1_000)
-  expect(durable).toBe(false)
+  expect({ durable, reachable }).toEqual({ durable: false, reachable: true })
+  expect(warnings).toEqual([expect.stringContaining('nothing is kept')])
   await store.commit('two', { ops: [{ op: 'clear' }] })
   await store.commit('one', { ops: [{ op: 'clear' }] })
   await checkpointer.deleteThread('one')
   const after = await report()
-  expect(after.counts).toEqual({ partitions: 1, documents: 0, events: 0, leases: 0, checkpoints: 0 })
+  expect(after.counts).toEqual({ partitions: 2, documents: 0, events: 0, leases: 0, checkpoints: 0 })
   expect(after.bytes).toBe(0)
 })
 
