@@ -125,7 +125,7 @@ test('when one of several questions is unknown, none is answered', async () => {
   expect((await thread.idle()).next).toEqual([])
 })
 
-test('update and goto are applied with the answer in one superstep', async () => {
+test('an update is applied before the answer, in one superstep', async () => {
   const thread = await serve(approval())
   const [asked] = await asking(thread)
   await thread.ok('input.respond', {
@@ -138,6 +138,17 @@ test('update and goto are applied with the answer in one superstep', async () =>
     .map(({ params }) => params.data.notes)
   expect(resumed.find((notes) => notes.length > 0)![0]).toBe('card')
   expect((await thread.idle()).values.notes).toEqual(['card', 'answer: yes', 'after'])
+})
+
+test.each([
+  ['neither', { update: null, goto: null }, ['answer: yes', 'after']],
+  ['a node to go to', { goto: 'after' }, ['after', 'answer: yes', 'after']],
+  ['both', { update: { notes: ['card'] }, goto: 'after' }, ['after', 'answer: yes', 'after', 'card']],
+])('an answer may come with %s', async (_, more, expected) => {
+  const thread = await serve(approval())
+  const [asked] = await asking(thread)
+  await thread.ok('input.respond', { interrupt_id: asked.interrupt_id, response: 'yes', ...more })
+  expect((await thread.idle()).values.notes.toSorted()).toEqual(expected.toSorted())
 })
 
 test('a tool call under the human-in-the-loop middleware of langchain waits for the decision', async () => {
