@@ -219,10 +219,8 @@ export function openEngine(options: AgentEngineOptions): AgentEngine {
     sharesGraphStore: graphStores.isShared,
     start: ({ input = null, ...request }) =>
       startAs({ ...request, ...settingsFor(request), start: { kind: 'input', value: input } }),
-    respond: ({ answers, update, goto, ...request }) => {
-      const more = { ...(update != null && { update }), ...(goto != null && { goto }) }
-      return startAs({ ...request, ...settingsFor(request), start: { kind: 'resume', answers, ...more } })
-    },
+    respond: ({ answers, update, goto, ...request }) =>
+      startAs({ ...request, ...settingsFor(request), start: { kind: 'resume', answers, update, goto } }),
     wait: as(waitForResult),
     cancel: as(cancelOwnRun),
     events: as(readEvents),
