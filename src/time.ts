@@ -1,5 +1,29 @@
-/** Settles after so many milliseconds. */
-export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+/** Settles after `ms` milliseconds, or as soon as one of the signals aborts. Leaves no timer and no listener behind. */
+export function pause(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
+  if (signals.some(({ aborted }) => aborted)) return Promise.resolve()
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      for (const signal of signals) signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    for (const signal of signals) signal.addEventListener('abort', end)
+  })
+}
+
+/** Settles after `ms` milliseconds. Rejects with the signal's reason when that aborts first. */
+export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  await (signal ? pause(ms, signal) : pause(ms))
+  signal?.throwIfAborted()
+}
+
+/**
+ * The delay before attempt `attempt + 1`, in milliseconds: `firstMs`, doubled with each attempt up to `maxMs`, less a random part of up to a
+ * quarter, which keeps clients that failed together from trying again together.
+ */
+export const backoff = (attempt: number, firstMs: number, maxMs: number): number =>
+  Math.min(maxMs, firstMs * 2 ** attempt) * (1 - Math.random() / 4)
 
 /** Settles after this turn of the event loop, in which all promises that can settle have settled. */
 export const nextTurn = (): Promise<void> =>

@@ -115,6 +115,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/a2a': [
     'src/options',
     'src/errors',
+    'src/time',
     'src/principal',
     'src/ids',
     'src/http',
@@ -125,7 +126,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/runs',
     'src/face',
   ],
-  'src/devtools': ['src/options', 'src/agents', 'src/http', 'src/face', 'src/runs'],
+  'src/devtools': ['src/options', 'src/time', 'src/agents', 'src/http', 'src/face', 'src/runs'],
   'src/control-plane': [
     'src/options',
     'src/errors',

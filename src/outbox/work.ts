@@ -1,7 +1,7 @@
 import { AgentwireError } from '../errors.ts'
 import { FencedError } from '../storage/errors.ts'
 import type { Json } from '../storage/store/store.ts'
-import { nextTurn } from '../time.ts'
+import { backoff, nextTurn } from '../time.ts'
 import type { Claim } from './claim.ts'
 import type { Deliver, DeliveryRequest } from './delivery/delivery.ts'
 import { DeliveryError } from './delivery/errors.ts'
@@ -196,8 +196,8 @@ async function fail(
   }
   if (!isReceivers) report(error, { partition, id, data: job.data })
   const asked = (isReceivers && error.retryAfterMs) || 0
-  const backOff = times.retryMs * 2 ** job.failures * (0.75 + Math.random() / 2)
-  const waitMs = Math.min(Math.max(backOff, asked), times.maxRetryMs)
+  const delay = backoff(job.failures, times.retryMs, times.maxRetryMs)
+  const waitMs = Math.min(Math.max(delay, asked), times.maxRetryMs)
   await claim.end({ ...job, failures: job.failures + 1, failingSince }, waitMs)
   lookIn(waitMs)
 }

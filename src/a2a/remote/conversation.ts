@@ -1,4 +1,5 @@
 import { ConflictError, FencedError, UnavailableError } from '../../storage/errors.ts'
+import { backoff, sleep } from '../../time.ts'
 import type { Dialect, Operation } from '../dialects/dialect.ts'
 import { v1 } from '../dialects/v1.ts'
 import { v03 } from '../dialects/v03.ts'
@@ -68,7 +69,7 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
     let taskId = 'taskId' in question ? question.taskId : undefined
     let isOver = false
     let losses = 0
-    let waitMs = FIRST_WAIT_MS
+    let waits = 0
 
     async function* sent(message: A2AMessage): AsyncGenerator<unknown, void> {
       const params = sendParams(dialect, message, streams)
@@ -105,7 +106,7 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
             isOver = item.type === 'message' || (state !== undefined && TERMINAL.includes(state))
             const isDone = isOver || (!isOld && state !== undefined && isWaiting(state))
             isOld = false
-            if (item.type !== 'task' && item.type !== 'message') waitMs = FIRST_WAIT_MS
+            if (item.type !== 'task' && item.type !== 'message') waits = 0
             yield item
             if (isDone) return
           }
@@ -118,8 +119,7 @@ export function createConversation(connection: Connection, remote: RemoteInterfa
             'invalid_answer',
             'The remote agent ended its stream without a task or a message.',
           )
-        await pause(waitMs, leave.signal)
-        waitMs = Math.min(waitMs * 2, MAX_WAIT_MS)
+        await sleep(backoff(waits++, FIRST_WAIT_MS, MAX_WAIT_MS), leave.signal)
         source = resumed(taskId)
       }
     } finally {
@@ -157,17 +157,3 @@ const isCancel = (reason: unknown): boolean =>
   reason !== 'hand over' &&
   reason !== 'fenced' &&
   !(reason instanceof FencedError || reason instanceof UnavailableError || reason instanceof ConflictError)
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const leave = () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', leave)
-      resolve()
-    }, ms)
-    if (signal.aborted) leave()
-    else signal.addEventListener('abort', leave, { once: true })
-  })

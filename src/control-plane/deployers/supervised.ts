@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import type { Readable, Writable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleep } from '../../time.ts'
 import { DeployError } from './errors.ts'
 import { groupRuns, MARK, type ProcessGroup, signalGroup } from './process-group.ts'
 import { type Reaper, theReaper } from './reaper.ts'

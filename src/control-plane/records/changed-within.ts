@@ -1,4 +1,5 @@
 import type { Store } from '../../storage/index.ts'
+import { pause } from '../../time.ts'
 import { partitionOf } from './stored.ts'
 
 /** Settles when a record of the deployment changes, or as `pause` does. */
@@ -11,22 +12,8 @@ export async function changedWithin(
   const changed = new AbortController()
   const unwatch = store.watch(partitionOf(deploymentId), ({ docs }) => docs && changed.abort())
   try {
-    await pause(ms, [changed.signal, ...signals])
+    await pause(ms, changed.signal, ...signals)
   } finally {
     unwatch()
   }
-}
-
-/** Settles after so many milliseconds, or as soon as one of the signals aborts. */
-export function pause(ms: number, signals: readonly AbortSignal[]): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      for (const signal of signals) signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    for (const signal of signals) signal.addEventListener('abort', end)
-    if (signals.some(({ aborted }) => aborted)) end()
-  })
 }

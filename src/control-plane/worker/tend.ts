@@ -1,5 +1,6 @@
 import { reportError } from '../../http/index.ts'
 import { ConflictError } from '../../storage/index.ts'
+import { backoff } from '../../time.ts'
 import type { Running } from '../deployers/deployer.ts'
 import { changedWithin } from '../records/changed-within.ts'
 import { isLeaving } from '../records/create-deployments.ts'
@@ -95,7 +96,7 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
         serving = await recoverServer(context, tenure)
         isDown = serving === undefined
         failures = isDown ? failures + 1 : 0
-        if (isDown) recoverAt = Date.now() + backOff(failures)
+        if (isDown) recoverAt = Date.now() + delayAfter(failures)
         return 'again'
       case 'phase':
         await runPhase(context, tenure, next.phase, next.revision)
@@ -128,7 +129,7 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
       })
   }
 
-  const backOff = (count: number): number => Math.min(times.retryMs * 2 ** (count - 1), MAX_RETRY_MS)
+  const delayAfter = (count: number): number => backoff(count - 1, times.retryMs, MAX_RETRY_MS)
   const report = (error: unknown): void => void reportError(error, onError)
   const isOver = (): boolean => closing.aborted || tenure.signal.aborted
 
@@ -149,7 +150,7 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
         // Somebody changed it in the moment of its release.
         if (error instanceof ConflictError) continue
         report(error)
-        wait = backOff(++errors)
+        wait = delayAfter(++errors)
         if (errors >= MANY_FAILURES) rest()
       }
       await sleepUntilChanged(wait)

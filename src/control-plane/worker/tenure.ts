@@ -1,5 +1,5 @@
 import { ConflictError, FencedError, type Op, type Store } from '../../storage/index.ts'
-import { pause } from '../records/changed-within.ts'
+import { pause } from '../../time.ts'
 import { statusOf, statusOfRevision } from '../records/create-deployments.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { type OpsOf, statusOp } from '../records/status-event.ts'
@@ -114,7 +114,7 @@ export async function claimTenure(
       } catch (error) {
         const isOver = closing.aborted || ended.signal.aborted || Date.now() >= until
         if (isOver || error instanceof FencedError) throw error
-        await pause(waitMs, [ended.signal, closing])
+        await pause(waitMs, ended.signal, closing)
       }
     }
   }

@@ -1,3 +1,5 @@
+import { backoff, pause } from '../../time.ts'
+
 /** A connection that hears of commits by other processes. It ends once, by itself or by `close`. */
 export interface ListeningConnection {
   /** Settles when it is over. */
@@ -35,15 +37,14 @@ export function keepConnected<Connection extends ListeningConnection>(
 ): KeptConnection {
   let connection: Connection | undefined
   let keeping: Promise<void> | undefined
-  let closed = false
-  let wake = () => {}
+  const closing = new AbortController()
 
   async function keep(): Promise<void> {
-    for (let attempt = 1; !closed; attempt++) {
+    for (let attempt = 1; !closing.signal.aborted; attempt++) {
       try {
         const made = await options.create()
         connection = made
-        if (closed) break
+        if (closing.signal.aborted) break
         await options.open(made)
         attempt = 0
         // A failure closes the connection.
@@ -51,21 +52,12 @@ export function keepConnected<Connection extends ListeningConnection>(
         await made.ended
         clearInterval(ping)
       } catch (error) {
-        if (attempt === QUIET_ATTEMPTS && !closed) console.error(`agentwire: ${options.warning}`, error)
+        if (attempt === QUIET_ATTEMPTS && !closing.signal.aborted)
+          console.error(`agentwire: ${options.warning}`, error)
       }
-      if (!closed) await pause(Math.min(RETRY_MS * 2 ** attempt, MAX_RETRY_MS))
+      await pause(backoff(attempt, RETRY_MS, MAX_RETRY_MS), closing.signal)
     }
     connection?.close()
-  }
-
-  function pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 
   return {
@@ -73,9 +65,8 @@ export function keepConnected<Connection extends ListeningConnection>(
       keeping ??= keep()
     },
     async close() {
-      closed = true
+      closing.abort()
       connection?.close()
-      wake()
       await keeping
     },
   }

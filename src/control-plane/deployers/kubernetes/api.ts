@@ -1,6 +1,6 @@
+import { backoff, sleep } from '../../../time.ts'
 import { DeployError } from '../errors.ts'
 import type { KubernetesClient, KubernetesRequest } from './client.ts'
-import { backOff, pause } from './times.ts'
 
 /** The resources that are written or read, with where the API has them. */
 const RESOURCES = {
@@ -88,10 +88,10 @@ export function createApi(client: KubernetesClient, signal: AbortSignal, times: 
     for (let attempt = 0; ; attempt++) {
       const answer = await attemptOnce(sent)
       if (answer.isFinal) return answer
-      const wait = answer.retryAfterMs ?? backOff(attempt, times.retryMs, 5_000)
+      const wait = answer.retryAfterMs ?? backoff(attempt, times.retryMs, 5_000)
       if (Date.now() + wait > end)
         throw new DeployError(`Could not ${sent.what}: ${answer.why}.`, { cause: answer.cause })
-      await pause(wait, signal)
+      await sleep(wait, signal)
     }
   }
 

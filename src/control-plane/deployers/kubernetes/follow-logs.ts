@@ -1,9 +1,9 @@
+import { pause } from '../../../time.ts'
 import type { LogLevel } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
 import type { KubernetesApi, KubernetesObject } from './api.ts'
 import { containersOf } from './pods.ts'
 import { AGENT_CONTAINER } from './resource-spec.ts'
-import { pause } from './times.ts'
 
 export interface Followed {
   readonly api: KubernetesApi
@@ -62,7 +62,7 @@ export async function followLogs(followed: Followed): Promise<void> {
       if (!wasAway) log(`The servers' logs cannot be read now: ${messageOf(error)}`, 'WARNING')
       wasAway = true
     }
-    await pause(lookMs, signal).catch(() => {})
+    await pause(lookMs, signal)
   }
   await Promise.all(open)
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { checkOptions } from '../../../options.ts'
+import { sleep } from '../../../time.ts'
 import type { DeployContext, Deployer, DeploymentContext, Running } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
 import { createApi, type KubernetesApi } from './api.ts'
@@ -13,7 +14,6 @@ import { refusedOf } from './pod-security.ts'
 import { imageOf, namespaceOf, refusalOf } from './requests.ts'
 import { readResourceSpec } from './resource-spec.ts'
 import { waitForRollout } from './rollout.ts'
-import { pause } from './times.ts'
 import { removeAll, removeAttempt, removeOld, stopOthers, stopWorkload } from './workloads.ts'
 
 export type { DeployContext, Deployer, DeploymentContext } from '../deployer.ts'
@@ -151,7 +151,7 @@ export function kubernetesDeployer(options: KubernetesDeployerOptions): Deployer
       const { namespace, workload, attempt } = handle
       const api = apiFor(context.signal)
       const place = placeOf(context, namespace)
-      await pause(times.drainMs, context.signal)
+      await sleep(times.drainMs, context.signal)
       await stopWorkload(api, place, workload, attempt)
       await removeOld(api, place, revisionHistory)
     },

@@ -1,3 +1,4 @@
+import { backoff, sleep } from '../../../time.ts'
 import { maskSecrets } from '../../secrets/mask.ts'
 import type { PhaseContext } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
@@ -5,7 +6,6 @@ import type { KubernetesApi, KubernetesObject } from './api.ts'
 import type { Place } from './names.ts'
 import { podLabels } from './objects.ts'
 import { type Condition, notReady, type PodProblem, problemOf, unschedulable } from './pods.ts'
-import { backOff, pause } from './times.ts'
 
 export interface Rollout {
   readonly api: KubernetesApi
@@ -55,7 +55,7 @@ export async function waitForRollout(rollout: Rollout): Promise<void> {
         `The servers were not ready in time. ${held ?? lateReason(pods)}`,
         notReady(pods),
       )
-    await pause(backOff(look, lookMs, mostLookMs), context.signal)
+    await sleep(backoff(look, lookMs, mostLookMs), context.signal)
   }
 }
 

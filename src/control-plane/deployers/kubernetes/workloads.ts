@@ -1,6 +1,6 @@
+import { sleep } from '../../../time.ts'
 import type { Kind, KubernetesApi, KubernetesObject } from './api.ts'
 import { ATTEMPT_ANNOTATION, type Place, REVISION_ANNOTATION, WORKLOAD_LABEL } from './names.ts'
-import { pause } from './times.ts'
 
 /** Every kind of object that a deployment has, in the order in which they are removed. */
 const KINDS = [
@@ -87,7 +87,7 @@ export async function removeAll(
           await api.remove(kind, namespace, metadata.name, { propagation: 'Foreground' })
       }
     if (isGone) return
-    await pause(lookMs, signal)
+    await sleep(lookMs, signal)
   }
 }
 

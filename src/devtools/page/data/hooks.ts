@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { backoff } from '../../../time.ts'
 import { ApiError, ask, getConnection, onConnection } from './api.ts'
 
 /** What was asked for, and why the newest attempt to get it failed. */
@@ -44,8 +45,7 @@ export function usePolled<T>(path: string | undefined, everyMs: number): Asked<T
           }))
       }
       asking = false
-      if (!stopped)
-        timer = setTimeout(poll, failures === 0 ? everyMs : Math.min(MAX_PAUSE_MS, 500 * 2 ** failures))
+      if (!stopped) timer = setTimeout(poll, failures === 0 ? everyMs : backoff(failures, 500, MAX_PAUSE_MS))
     }
     const onSeen = () => void poll()
     again.current = onSeen

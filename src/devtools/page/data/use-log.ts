@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { backoff, pause } from '../../../time.ts'
 import { createFrameReader } from '../model/frames.ts'
 import { createLog, type Log, type WireEvent } from '../model/log.ts'
 import { createSpanTree, type SpanTree } from '../model/spans.ts'
@@ -74,7 +75,7 @@ export function useLog(
         // What a server refuses it will refuse again.
         if (error instanceof ApiError && error.status >= 400 && error.status < 500) return draw(error)
         failures = log.last > last ? 0 : failures + 1
-        await pause(Math.min(5_000, 250 * 2 ** failures), stop.signal)
+        await pause(backoff(failures, 250, 5_000), stop.signal)
       }
     }
     draw()
@@ -93,12 +94,3 @@ const emptyLog = (after: number): LiveLog => ({
   version: 0,
   error: undefined,
 })
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms)
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer)
-      resolve()
-    })
-  })

@@ -1,5 +1,5 @@
 import type { AddressInfo, Server } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleep } from '../../../../time.ts'
 import { DeployError } from '../../errors.ts'
 
 /** How long a port that is taken is waited for, in milliseconds: a process that was killed may hold it for a moment. */

@@ -1,5 +1,5 @@
 import { get } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../../../../time.ts'
 import { DeployError } from '../../errors.ts'
 import type { Ended } from '../../supervised.ts'
 import { BACKEND_HOST } from '../proxy/backend.ts'
@@ -31,7 +31,7 @@ export async function untilReady({ port, ended, timeoutMs, signal }: ReadyOption
     while (!over.signal.aborted) {
       status = await probe(port, over.signal)
       if (status === 200 && !over.signal.aborted) return
-      await pause(Date.now() - begunAt, over.signal)
+      await pause(delayAfter(Date.now() - begunAt), over.signal)
     }
     throw over.signal.reason
   } finally {
@@ -41,11 +41,7 @@ export async function untilReady({ port, ended, timeoutMs, signal }: ReadyOption
 }
 
 /** A twentieth of the time that has gone: who starts fast is seen fast, and who takes long is asked seldom. */
-async function pause(elapsedMs: number, signal: AbortSignal): Promise<void> {
-  const ms = Math.min(200, Math.max(4, elapsedMs / 20))
-  // An abort ends it, and its reason is thrown by the caller.
-  await sleep(ms, undefined, { signal }).catch(() => {})
-}
+const delayAfter = (elapsedMs: number): number => Math.min(200, Math.max(4, elapsedMs / 20))
 
 /** The status of `GET /ok`. Undefined where nothing answers. */
 function probe(port: number, signal: AbortSignal): Promise<number | undefined> {

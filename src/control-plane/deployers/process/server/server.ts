@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { sleep } from '../../../../time.ts'
 import { type Backend, createBackend } from '../proxy/backend.ts'
 import { type Child, type ServerOptions, startChild } from './child.ts'
 import { describe } from './ready.ts'
@@ -47,7 +47,7 @@ export async function startServer(
   /** Undefined where it could not be started. */
   async function startAgain(): Promise<Child | undefined> {
     try {
-      await sleep(waitMs, undefined, { signal: life.signal })
+      await sleep(waitMs, life.signal)
       waitMs = Math.min(2 * waitMs, mostMs)
       return await startChild(options, life.signal)
     } catch (error) {

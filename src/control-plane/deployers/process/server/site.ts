@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../../../../time.ts'
 import type { DeploymentContext } from '../../deployer.ts'
 import { DeployError } from '../../errors.ts'
 import type { Backend } from '../proxy/backend.ts'
@@ -108,7 +108,7 @@ export function createSite({ hostname, isBehindProxy, drainMs }: SiteOptions): S
 /** Whether the server had no request any more before the time was over, or the signal aborted. */
 async function idleWithin(ms: number, backend: Backend, signal: AbortSignal): Promise<boolean> {
   const isIdle = new AbortController()
-  const late = sleep(ms, false, { signal: AbortSignal.any([signal, isIdle.signal]) }).catch(() => false)
+  const late = pause(ms, signal, isIdle.signal).then(() => false)
   const idle = backend.idle().then(() => true)
   const first = await Promise.race([idle, late])
   isIdle.abort()
