@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest'
+import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
+import { overlay } from '../../src/storage/checkpointer/overlay.ts'
+import { FencedError } from '../../src/storage/errors.ts'
 import {
   answersTo,
   expire,
@@ -13,7 +16,7 @@ import { transcript } from '../kit/engine.ts'
 import { isTerminal } from '../kit/events.ts'
 import { killable, type Place } from '../kit/shared.ts'
 import { describeStores } from '../kit/stores.ts'
-import { eventually } from '../kit/wait.ts'
+import { eventually, gate } from '../kit/wait.ts'
 
 /** So long that the instances that are lost take over nothing themselves. The test lets their leases expire. */
 const LONG_LEASE_MS = 120_000
@@ -37,7 +40,51 @@ describeStores('$name', ({ create }) => {
     expect(ends.at(-1)).toBe('survived')
     expect(ends.filter((end) => end === 'lost').length).toBeGreaterThan(5)
   }, 120_000)
+
+  test('a process that undoes the first run of a thread late deletes nothing that later runs wrote', async () => {
+    const open = await create()
+    const shared = await open()
+    // Processes do not share a memory.
+    if (!shared.checkpointer.withFence) return
+    const { opened: isLate, open: goOn } = gate()
+    const deletions: Promise<void>[] = []
+    const late = instance(
+      { ...shared, checkpointer: deletingLate(shared.checkpointer, isLate, deletions) },
+      LONG_LEASE_MS,
+      onAnswer,
+    )
+    const survivor = instance(await open(), LEASE_MS, onAnswer)
+    const { runId } = await say(late, 't', 'hang')
+    await eventually(async () => (await textsOf(survivor, 't')).includes('heard hang'), {
+      ...PATIENT,
+      what: 'The first step of the run that hangs',
+    })
+    await late.cancel({ threadId: 't', runId, action: 'rollback' })
+    await eventually(() => deletions.length > 0, { ...PATIENT, what: 'The rollback' })
+    await expire(shared, 't')
+    const next = await say(survivor, 't', 'two')
+    await survivor.wait({ threadId: 't', runId: next.runId })
+    goOn()
+    await expect(deletions[0]).rejects.toThrow(FencedError)
+    expect(await textsOf(survivor, 't')).toEqual(answersTo('two'))
+    await late.close()
+    await survivor.close()
+  }, 60_000)
 })
+
+/** A saver that deletes threads once it may. */
+const deletingLate = (inner: Checkpointer, isLate: Promise<void>, deletions: Promise<void>[]): Checkpointer =>
+  overlay(inner, (saver) => ({
+    deleteThread(threadId) {
+      const deletion = isLate.then(() => saver.deleteThread(threadId))
+      deletions.push(deletion)
+      return deletion
+    },
+    ...(saver.withFence && {
+      withFence: (partition: string, token: number) =>
+        deletingLate(saver.withFence!(partition, token), isLate, deletions),
+    }),
+  }))
 
 /** Rolls a run back, starts another one, and loses the process when it has made `n` writes since. */
 async function loseProcessAt(n: number, threadId: string, shared: Place, survivor: Instance) {

@@ -26,6 +26,7 @@ export const fenceRules: readonly CheckpointerRule[] = [
           what,
         )
         await refused(saver.putWrites(at(threadId, idOf(1)), [['a', 'late']], 'task 2'), 'FencedError', what)
+        await refused(saver.deleteThread(threadId), 'FencedError', `deleteThread ${what}`)
       }
       await late(old, 'after a take-over')
       await late(fencedCheckpointer(checkpointer, store, threadId, 21), 'with a token never issued')
@@ -37,6 +38,9 @@ export const fenceRules: readonly CheckpointerRule[] = [
       await store.commit(threadId, { ops: [{ op: 'release', token: 20 }] })
       await late(next, 'after the release')
       same(await valuesAt(checkpointer, threadId), { a: 3 }, 'the newest')
+      await take(store, threadId, 30)
+      await fencedCheckpointer(checkpointer, store, threadId, 30).deleteThread(threadId)
+      same((await listAll(checkpointer, at(threadId))).length, 0, 'checkpoints that the holder has deleted')
     },
   },
   {

@@ -1,5 +1,6 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import { inputRequested } from '../../agents/input-requested.ts'
+import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { FencedError } from '../../storage/errors.ts'
 import { checkpointerOf, type LaunchedRun, type RunContext, readerOf } from '../context.ts'
@@ -181,11 +182,12 @@ async function rollback(context: RunContext, run: RunRecord, token: number): Pro
   const { checkpointId = null, interrupts = [] } = rollbackPoint ?? {}
   if (checkpointId === null) {
     try {
-      const checkpointer = checkpointerOf(context, readerOf(context, assistantId))
+      const saver = checkpointerOf(context, readerOf(context, assistantId))
+      // A process that has lost the thread would delete what a later run wrote.
+      const fenced = fencedCheckpointer(saver, context.store, threadId, token)
       const clear = async (): Promise<void> => {
-        // A process that has lost the thread would delete what a later run wrote.
         await assertLease(context, threadId, token)
-        await checkpointer.deleteThread(threadId)
+        await fenced.deleteThread(threadId)
       }
       await saverInTime(context, retryUnavailable(context.retryForMs, clear))
     } catch (error) {

@@ -1,4 +1,5 @@
 import { reaches } from '../../principal.ts'
+import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { ConflictError, FencedError } from '../../storage/errors.ts'
 import type { Doc, Store } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
@@ -77,8 +78,8 @@ async function removeThread(context: RunContext, thread: ThreadRecord, token: nu
   const { threadId, owner } = thread
   const stopRenewing = keepRenewing(context, threadId, token)
   try {
-    await store.assertFence(threadId, token)
-    for (const saver of saversOfThread(context, thread.assistantId)) await saver.deleteThread(threadId)
+    for (const saver of saversOfThread(context, thread.assistantId))
+      await fencedCheckpointer(saver, store, threadId, token).deleteThread(threadId)
     await store.commit(threadId, { guards: [{ guard: 'fence', token }], ops: [{ op: 'clear' }] })
   } catch (error) {
     await releaseLease(store, threadId, token)

@@ -52,7 +52,7 @@ export interface CheckpointTables {
    */
   put(fence: Fence | undefined, checkpoint: CheckpointToStore, latest: boolean): Promise<readonly string[]>
   putWrites(fence: Fence | undefined, writes: WritesToStore): Promise<void>
-  deleteThread(threadId: string): Promise<void>
+  deleteThread(fence: Fence | undefined, threadId: string): Promise<void>
   /**
    * Deletes of each of these namespaces the checkpoints that are not named, their writes, and the values that no checkpoint has any
    * more. A namespace with a checkpoint that is newer than `newest` stays as it is.
@@ -138,7 +138,7 @@ function createTuples(tables: CheckpointTables, serde: Serde, fence: Fence | und
     async putWrites(given) {
       await tables.putWrites(fence, await encodeWrites(serde, given))
     },
-    deleteThread: (threadId) => tables.deleteThread(threadId),
+    deleteThread: (threadId) => tables.deleteThread(fence, threadId),
     async *places(threadId) {
       const scope = { threadId, namespace: undefined, checkpointId: undefined, before: undefined }
       for await (const page of tables.pages(scope, PLACES, false)) yield* page

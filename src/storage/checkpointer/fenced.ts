@@ -9,8 +9,8 @@ import { beforeWrites } from './overlay.ts'
 export const DATABASE: unique symbol = Symbol.for('agentwire.database') as never
 
 /**
- * A view of a saver whose `put`, `putWrites` and `keepLatest` throw `FencedError` once `partition`'s lease is not held with `token`. Where saver and store share a
- * database the check and the write are one transaction; with a foreign saver one write that is already under way may still land.
+ * A view of a saver whose `put`, `putWrites`, `deleteThread` and `keepLatest` throw `FencedError` once `partition`'s lease is not held with
+ * `token`. Where saver and store share a database the check and the write are one transaction; with a foreign saver one write that is already under way may still land.
  */
 export function fencedCheckpointer(
   inner: Checkpointer,

@@ -36,6 +36,10 @@ export const beforeWrites = (inner: Checkpointer, check: () => Promise<void>): C
       await check()
       await saver.putWrites(...args)
     },
+    async deleteThread(threadId) {
+      await check()
+      await saver.deleteThread(threadId)
+    },
     ...(saver.keepLatest && {
       async keepLatest(threadId: string, asOf?: string) {
         await check()

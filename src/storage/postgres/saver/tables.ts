@@ -37,7 +37,7 @@ export function createTables(database: Database): CheckpointTables {
     const places = values.map((_, i) => `$${i + 3}`)
     const [row] = await database.run({
       text: `SELECT * FROM ${of(call)}($1, $2, ${places})`,
-      values: [fence ? keyOf(fence.partition) : null, fence?.token ?? null, ...values],
+      values: [...fenceValues(fence), ...values],
       mutates: true,
     })
     if (row!.fenced === 't') throw fencedError(fence!.partition)
@@ -77,21 +77,22 @@ export function createTables(database: Database): CheckpointTables {
     async putWrites(fence, writes) {
       await write(fence, 'put_writes', writesParameters(writes))
     },
-    async deleteThread(threadId) {
-      const [checkpoints, values, writes] = ['checkpoints', 'channel_values', 'writes'].map(of)
-      await database.run({
-        text: `WITH c AS (DELETE FROM ${checkpoints} WHERE thread_id = $1),
-            v AS (DELETE FROM ${values} WHERE thread_id = $1)
-          DELETE FROM ${writes} WHERE thread_id = $1`,
-        values: [keyOf(threadId)],
+    async deleteThread(fence, threadId) {
+      const [c, v, w] = ['checkpoints', 'channel_values', 'writes'].map(
+        (table) => `DELETE FROM ${of(table)} USING fence WHERE holds AND thread_id = $3`,
+      )
+      const [row] = await database.run({
+        text: `WITH ${fenceText(of)}, c AS (${c}), v AS (${v}), w AS (${w}) SELECT holds FROM fence`,
+        values: [...fenceValues(fence), keyOf(threadId)],
         mutates: true,
       })
+      if (row!.holds !== 't') throw fencedError(fence!.partition)
     },
     async keepOnly(fence, threadId, remainders) {
       const [row] = await database.run({
         text: keepOnlyText(of),
         values: [
-          ...[fence ? keyOf(fence.partition) : null, fence?.token ?? null, keyOf(threadId)],
+          ...[...fenceValues(fence), keyOf(threadId)],
           JSON.stringify(
             remainders.map(({ namespace, newest, checkpointIds }) => [
               ...[keyOf(namespace), keyOf(newest), checkpointIds.map(keyOf)],
@@ -141,11 +142,19 @@ function keysOf({ threadId, namespace, checkpointId }: SavedAt): readonly (strin
   return [keyOf(threadId), keyOf(namespace), checkpointId === undefined ? null : keyOf(checkpointId)]
 }
 
+const fenceValues = (fence: Fence | undefined) => [
+  fence ? keyOf(fence.partition) : null,
+  fence?.token ?? null,
+]
+
+/** Whether the lease is held, or none is asked for. */
+const fenceText = (of: (name: string) => string): string => `fence AS MATERIALIZED (
+      SELECT $1::text IS NULL OR ${of('held')}($1, $2) AS holds
+    )`
+
 /** What the namespaces had when the statement began decides what goes: `asked` has those in which nothing newer is there. */
 function keepOnlyText(of: (name: string) => string): string {
-  return `WITH fence AS MATERIALIZED (
-      SELECT $1::text IS NULL OR ${of('held')}($1, $2) AS holds
-    ), asked AS MATERIALIZED (
+  return `WITH ${fenceText(of)}, asked AS MATERIALIZED (
       SELECT item->>0 AS namespace, item->>1 AS newest, item->2 AS staying
       FROM fence, jsonb_array_elements($4::jsonb) AS item
       WHERE holds AND item->>1 = ${newestId(of('checkpoints'), '$3', 'item->>0')}

@@ -142,8 +142,11 @@ end
 return 0
 `)
 
-/** KEYS saved, order. Gives the tail the thread was registered with. */
-export const DELETE_THREAD = script(`
+/** KEYS saved, order, the meta of the fence if any; ARGV token or ''. Gives the tail the thread was registered with, or 'fenced'. */
+export const DELETE_THREAD = script(`${FENCE}
+if is_fenced(KEYS[3]) then
+  return 'fenced'
+end
 local tail = redis.call('HGET', KEYS[1], 'r')
 redis.call('UNLINK', KEYS[1], KEYS[2])
 return tail

@@ -134,9 +134,9 @@ export function createTables(
     async putWrites(fence, writes) {
       await write(PUT_WRITES, fence, writes.threadId, writesArguments(writes))
     },
-    async deleteThread(threadId) {
-      const stamp = await run({ script: DELETE_THREAD, keys: keys.thread(threadId), mutates: true })
-      if (stamp instanceof Uint8Array) await directory.remove([threadEntry(threadId, toUtf8(stamp))])
+    async deleteThread(fence, threadId) {
+      const stamp = await write(DELETE_THREAD, fence, threadId, [])
+      if (typeof stamp === 'string') await directory.remove([threadEntry(threadId, stamp)])
     },
     async keepOnly(fence, threadId, remainders) {
       const args = remainders.flatMap(({ namespace, newest, checkpointIds }) => [

@@ -65,14 +65,11 @@ export function createTables(database: Database): CheckpointTables {
     put: (fence, checkpoint, latest) =>
       write(fence, (connection) => putCheckpoint(connection, of, checkpoint, latest)),
     putWrites: (fence, writes) => write(fence, (connection) => putWrites(connection, of, writes)),
-    async deleteThread(threadId) {
-      const thread = toText(threadId)
-      await database.write(({ run }) => {
-        for (const table of ['writes', 'channel_values', 'checkpoints']) {
-          run(`DELETE FROM ${of(table)} WHERE thread_id = ?`, thread)
-        }
-      })
-    },
+    deleteThread: (fence, threadId) =>
+      write(fence, ({ run }) => {
+        for (const table of ['writes', 'channel_values', 'checkpoints'])
+          run(`DELETE FROM ${of(table)} WHERE thread_id = ?`, toText(threadId))
+      }),
     keepOnly: (fence, threadId, remainders) =>
       write(fence, (connection) => keepOnly(connection, of, threadId, remainders)),
     async *ancestors(at) {
