@@ -150,6 +150,9 @@ describe('engine.events', () => {
       wire.map(({ event_id, seq }) => [event_id, seq]),
     )
     expect(new Set(events.map((event) => event.runId))).toEqual(new Set([runId]))
+    expect(Object.keys(events[0]!).toSorted()).toEqual(
+      ['type', 'eventId', 'seq', 'method', 'namespace', 'timestamp', 'runId', 'data'].toSorted(),
+    )
     expect(events.every(({ timestamp }) => Math.abs(Date.now() - timestamp) < 60_000)).toBe(true)
   })
 
@@ -186,6 +189,21 @@ describe('engine.events', () => {
     actor.emit(custom(1), { method: 'values', namespace: [], data: {} }, custom(2))
     actor.finish()
     expect((await reading).map(({ method }) => method)).toEqual(['custom', 'custom'])
+  })
+
+  test.each([
+    ['the channel', {}, ['running', 'completed']],
+    ['the root alone', { namespaces: [[]], depth: 0 }, ['running', 'completed']],
+    ['a namespace below', { namespaces: [['tools:1']] }, []],
+  ])('with a filter for the lifecycle of %s gives its states', async (_, places, expected) => {
+    const actor = puppet()
+    const agents = engine({ a: actor.agent })
+    const { runId } = await start(agents, 't')
+    const filter = { channels: ['lifecycle'], ...places }
+    const reading = all(agents.events({ threadId: 't', runId, filter }))
+    actor.emit(custom(1))
+    actor.finish()
+    expect(statesOf(await reading)).toEqual(expected)
   })
 
   test('without a run goes on over all runs, from a sequence number', async () => {

@@ -47,7 +47,7 @@ export async function* readLogged(
   signal?.throwIfAborted()
   const filter = filterOf(request)
   const wanted = runId === undefined ? filter : ofRun(runId, filter)
-  const isShown = isShownOf(runId, filter)
+  const isShown = isShownOf(filter)
   if (runId !== undefined) await requireRun(context, { ...thread, runId })
   const subscription = subscribeAs(context, { ...thread, since: after }, wanted, AS_EVENTS)
   signal?.addEventListener('abort', subscription.cancel)
@@ -138,14 +138,13 @@ const ofRun =
 const isRootLifecycle = ({ method, namespace }: Pick<Topic, 'method' | 'namespace'>): boolean =>
   method === 'lifecycle' && namespace.length === 0
 
-/** False for the run's root lifecycle events if they were only read to notice its end. */
+/** False for a run's root lifecycle events if they were only read to notice its end. */
 const isShownOf =
-  (runId: string | undefined, filter: Matcher) =>
+  (filter: Matcher) =>
   (event: ThreadEvent | LogGap): boolean =>
-    runId === undefined ||
     event.type === 'gap' ||
     !isRootLifecycle(event) ||
-    filter({ method: event.method, namespace: [], runId, detail: undefined, token: 0 })
+    filter({ method: event.method, namespace: [], runId: event.runId, detail: undefined, token: 0 })
 
 const TERMINAL_EVENTS: readonly unknown[] = ['completed', 'failed', 'interrupted']
 
