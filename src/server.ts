@@ -26,8 +26,8 @@ import { createThreadsGroup, THREADS_OPTIONS, type ThreadsOptions } from './thre
 
 /** The sections of a server, one for each face. */
 export interface ServerFaces extends FaceOptions {
-  /** The Agent Streaming Protocol under `/threads/…`. */
-  readonly threads?: ThreadsOptions | undefined
+  /** The Agent Streaming Protocol under `/threads/…`. False turns it off. Default: on. */
+  readonly threads?: ThreadsOptions | false | undefined
   /** The REST of LangGraph's platform beside it: assistants, runs, the store, crons. False turns it off. Default: on. */
   readonly platform?: PlatformOptions | false | undefined
   /** A2A under `/a2a/{assistant_id}`, with the cards of the agents. False turns it off. Default: on. */
@@ -63,7 +63,7 @@ export type ServerOptions = OwnEngineOptions | SharedEngineOptions
 
 /** Everything mountable, and the engine below it: for code on the server that starts runs without HTTP. */
 const SERVER_OPTIONS: OptionTable<Omit<ServerFaces, keyof FaceOptions>> = {
-  threads: THREADS_OPTIONS,
+  threads: ['false', THREADS_OPTIONS],
   platform: ['false', PLATFORM_OPTIONS],
   a2a: ['false', A2A_OPTIONS],
   controlPlane: 'handler',
@@ -86,9 +86,10 @@ export function createAgentServer(options: ServerOptions): AgentServer {
   const { engine, close } = engineOf(options)
   const { threads, platform, a2a, controlPlane, devtools, faces = [], http } = options
   const setup: FaceSetup = { ...groupOptions(options), engine }
-  const groups: Omit<WebHandler, 'fetch'>[] = [createThreadsGroup(setup, threads)]
+  const groups: Omit<WebHandler, 'fetch'>[] = []
+  if (threads !== false) groups.push(createThreadsGroup(setup, threads))
   if (platform !== false) {
-    const basePath = platform?.basePath ?? threads?.basePath
+    const basePath = platform?.basePath ?? (threads || undefined)?.basePath
     groups.push(createPlatformGroup(setup, { ...platform, basePath }, http))
   }
   if (a2a !== false && http?.disable_a2a !== true) groups.push(createA2AGroup(setup, a2a))

@@ -12,7 +12,7 @@ export type { CheckpointSaver } from './checkpointer/saver.ts'
 export { jsonSerde, type Serde } from './checkpointer/serde.ts'
 export { ConflictError, FencedError, UnavailableError } from './errors.ts'
 export { type MemoryCheckpointer, memoryCheckpointer } from './memory/checkpointer.ts'
-
+export { type MemoryStorage, memoryStorage } from './memory/storage.ts'
 export { type MemoryStoreOptions, memoryStore } from './memory/store.ts'
 export type { StorageCounts, StorageReport, StoreReport } from './store/report.ts'
 export type {

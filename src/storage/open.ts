@@ -2,9 +2,7 @@ import { AgentwireError } from '../errors.ts'
 import { checkOptions, type OptionTable } from '../options.ts'
 import type { Checkpointer } from './checkpointer/checkpointer.ts'
 import type { DurableStorage, DurableStorageOptions } from './durable.ts'
-import { type MemoryThreads, memoryCheckpointerIn } from './memory/checkpointer.ts'
-import { countCheckpoints } from './memory/counts.ts'
-import { memoryStore } from './memory/store.ts'
+import { memoryStorage } from './memory/storage.ts'
 import { assertReadable, schemeOf } from './storage-url.ts'
 
 export type {
@@ -80,7 +78,7 @@ const BACKENDS: readonly Backend[] = [
     form: 'redis://…',
     open: async (o) => (await import('./redis/redis.ts')).redisStorage(o),
   },
-  { schemes: ['memory'], form: 'memory:', open: async () => openMemory() },
+  { schemes: ['memory'], form: 'memory:', open: async () => memoryStorage() },
 ]
 
 /**
@@ -104,19 +102,4 @@ export async function openStorage(url: string, options: OpenStorageOptions = {})
     ? 'The URL of the storage is empty'
     : `No storage has URLs that begin with ${scheme}:`
   throw new AgentwireError('invalid_argument', `${problem}. What there is: ${forms}.`)
-}
-
-function openMemory(): OpenedStorage {
-  const store = memoryStore()
-  const threads: MemoryThreads = new Map()
-  return {
-    store,
-    checkpointer: memoryCheckpointerIn(threads),
-    setup: () => store.setup(),
-    async report() {
-      const { counts, ...about } = await store.report!()
-      return { ...about, counts: { ...counts, checkpoints: countCheckpoints(threads) } }
-    },
-    close: () => store.close(),
-  }
 }

@@ -108,6 +108,35 @@ describe.each(targets)('$name', (target) => {
   })
 })
 
+test('every face of a server can be turned off', async () => {
+  const agents = { echo: defineAgent({ run: async () => {} }) }
+  const paths = { threads: '/threads', platform: '/info', a2a: '/a2a/echo', faces: '/health' }
+  const health = (setup: FaceSetup) =>
+    createFace(setup, { routes: [['GET', '/health', 'public', async () => json({ ok: true })]] })
+  for (const off of ['threads', 'platform', 'a2a'] as const) {
+    const server = createAgentServer({
+      agents,
+      authenticate: () => ({ id: 'ann' }),
+      faces: [health],
+      [off]: false,
+    })
+    const statuses = await Promise.all(
+      Object.entries(paths).map(async ([name, path]) => {
+        const { status } = await server.fetch(new Request(`http://127.0.0.1${path}`))
+        return [name, status]
+      }),
+    )
+    expect(Object.fromEntries(statuses)).toEqual({
+      threads: 200,
+      platform: 200,
+      a2a: 200,
+      faces: 200,
+      [off]: 404,
+    })
+    await server.close()
+  }
+})
+
 test('a face alone has an engine of its own, and its options are checked', async () => {
   const echo = defineAgent({ run: async () => {} })
   const health = (setup: FaceSetup) =>
