@@ -24,8 +24,14 @@ test('a pause ends at its time or with the first signal, whatever the wall clock
           let count = 0
           const add = signal.addEventListener.bind(signal)
           const remove = signal.removeEventListener.bind(signal)
-          signal.addEventListener = (...args: Parameters<typeof add>) => (count++, add(...args))
-          signal.removeEventListener = (...args: Parameters<typeof remove>) => (count--, remove(...args))
+          signal.addEventListener = (...args: Parameters<typeof add>) => {
+            count++
+            add(...args)
+          }
+          signal.removeEventListener = (...args: Parameters<typeof remove>) => {
+            count--
+            remove(...args)
+          }
           return () => count
         })
         let endedAt: number | undefined

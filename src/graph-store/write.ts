@@ -1,6 +1,5 @@
-import { ConflictError } from '../storage/errors.ts'
+import { retryOnConflict } from '../storage/coordination/retry.ts'
 import type { Json } from '../storage/store/store.ts'
-import { sleep } from '../time.ts'
 import { GraphStoreError } from './errors.ts'
 import { deleteItem, ITEMS, itemAt, partitionOf, putItem, putNamespace, storedItem } from './layout.ts'
 import { dropIfEmpty } from './namespaces.ts'
@@ -30,9 +29,6 @@ export async function writeItems(
   )
 }
 
-/** Other writers of the same items may come first so many times. */
-const MAX_CONFLICTS = 100
-
 async function writeNamespace(
   shelf: Shelf,
   partition: string,
@@ -40,15 +36,7 @@ async function writeNamespace(
   vectors: Vectors,
 ): Promise<void> {
   const drafts = puts.map((put) => ({ key: put.key, draft: draftOf(shelf, put, vectors) }))
-  for (let conflicts = 0; ; conflicts++) {
-    try {
-      return await tryWrite(shelf, partition, puts[0]!.namespace, drafts)
-    } catch (error) {
-      if (!(error instanceof ConflictError) || conflicts >= MAX_CONFLICTS) throw error
-      // The first retries do not wait: within one process the winner has already committed.
-      if (conflicts > 3) await sleep(Math.random() * Math.min(conflicts * 4, 200))
-    }
-  }
+  await retryOnConflict(() => tryWrite(shelf, partition, puts[0]!.namespace, drafts))
 }
 
 /** What an item will be, but for its times. Undefined where it is deleted. */

@@ -1,9 +1,9 @@
+import { atMost, createKeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
 import type { Doc, Store } from '../storage/store/store.ts'
 import { within } from '../time.ts'
 import { claimJob } from './claim.ts'
 import type { Deliver } from './delivery/delivery.ts'
 import { COLLECTION, dueField, type NewOutboxJob, putJobOp, removeJobOp } from './job.ts'
-import { createPlaces } from './places.ts'
 import {
   type OutboxHandler,
   type OutboxReporter,
@@ -62,7 +62,7 @@ const TIMES: OutboxTimes = {
 export function createOutbox(options: OutboxOptions): Outbox {
   const { store, handlers, deliver, report, times: given } = options
   const times = { ...TIMES, ...given }
-  const places = createPlaces(DELIVERIES, DELIVERIES_TO_HOST)
+  const slots = createKeyedSemaphore(atMost<string>(DELIVERIES, () => DELIVERIES_TO_HOST))
   const working = new Map<string, Work>()
   const timers = new Set<Timer>()
   let polling: Timer | undefined
@@ -85,7 +85,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   const works = {
     handlers,
     deliver,
-    places,
+    slots,
     times,
     report,
     onUndelivered,
@@ -162,7 +162,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function beginAll(jobs: Iterable<Doc>): Promise<void> {
     for (const doc of jobs) {
       // The rest stays for others, or until there is room again.
-      isHeldBack ||= places.waiting >= WAITING
+      isHeldBack ||= slots.waiting >= WAITING
       if (isHeldBack || isClosing) return
       await begin(doc)
     }
@@ -180,7 +180,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
     if (isClosing) void work.stopWhenIdle()
     void work.done.then(() => {
       working.delete(key)
-      if (claim.isLost || (isHeldBack && places.waiting < WAITING / 2)) wake()
+      if (claim.isLost || (isHeldBack && slots.waiting < WAITING / 2)) wake()
     })
   }
 

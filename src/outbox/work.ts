@@ -1,4 +1,5 @@
 import { AgentwireError } from '../errors.ts'
+import type { KeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
 import { FencedError } from '../storage/errors.ts'
 import type { Json } from '../storage/store/store.ts'
 import { backoff, nextTurn } from '../time.ts'
@@ -6,7 +7,6 @@ import type { Claim } from './claim.ts'
 import type { Deliver, DeliveryRequest } from './delivery/delivery.ts'
 import { DeliveryError } from './delivery/errors.ts'
 import type { OutboxJob } from './job.ts'
-import type { Places } from './places.ts'
 
 /**
  * Delivers what a job is about, in order. Returning means that the job is done: it is deleted. What it throws makes the job fail: it is
@@ -19,7 +19,7 @@ import type { Places } from './places.ts'
 export type OutboxHandler = (job: OutboxJob, tools: OutboxTools) => Promise<void>
 
 export interface OutboxTools {
-  /** Posts while the job is held, when there is a place. Throws `DeliveryError`, and `FencedError` when the job was taken from the handler. */
+  /** Posts while the job is held, when a slot is free. Throws `DeliveryError`, and `FencedError` when the job was taken from the handler. */
   deliver(request: Omit<DeliveryRequest, 'signal'>): Promise<{ readonly status: number }>
   /** Stores what the next call begins with, and ends the count of failures. Throws `FencedError` when the job was taken from the handler. */
   save(data: Json): Promise<void>
@@ -60,7 +60,8 @@ export interface Undelivered {
 export interface WorkContext {
   readonly handlers: Readonly<Record<string, OutboxHandler>>
   readonly deliver: Deliver
-  readonly places: Places
+  /** By host. */
+  readonly slots: KeyedSemaphore<string>
   readonly times: OutboxTimes
   readonly report: OutboxReporter
   /** Told of each thing that is given up. It must not throw. */
@@ -84,7 +85,7 @@ export interface Work {
 
 /** Has a claimed job's handler work on it. */
 export function startWork(context: WorkContext, claim: Claim): Work {
-  const { deliver, places, isClosing } = context
+  const { deliver, slots, isClosing } = context
   let busy = 0
   let host: string | undefined
   const giveUp: GiveUp = (code, message, cause, failures) => {
@@ -123,7 +124,7 @@ export function startWork(context: WorkContext, claim: Claim): Work {
     async deliver(request) {
       if (isClosing()) claim.stop()
       host = hostOf(request.url)
-      const free = await places.take(host, claim.signal)
+      const release = await slots.acquire(host, claim.signal)
       try {
         return await during(async () => {
           // The claim then lasts longer than the delivery, and a job that was removed is not delivered.
@@ -131,7 +132,7 @@ export function startWork(context: WorkContext, claim: Claim): Work {
           return deliver({ ...request, signal: claim.signal })
         })
       } finally {
-        free()
+        release()
       }
     },
   }
@@ -202,5 +203,5 @@ async function fail(
   lookIn(waitMs)
 }
 
-/** The receivers that share places. */
+/** The receivers that share slots. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url)

@@ -2,10 +2,11 @@ import type { Agent } from '../agents/agent.ts'
 import { unknownAgent } from '../agents/unknown-agent.ts'
 import type { GraphStores } from '../graph-store/index.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
+import type { KeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
 import type { Store } from '../storage/store/store.ts'
 import { RunError } from './errors.ts'
 import type { FailureTold, RunOrigin } from './failures.ts'
-import type { Limits, Places } from './limits.ts'
+import type { Limits } from './limits.ts'
 import type { LogWatchers } from './log/watchers.ts'
 import type { ServerEvent } from './observe.ts'
 import type { RunRecord, StopReason, ThreadRecord } from './records/records.ts'
@@ -29,7 +30,10 @@ export interface RunContext extends FailureTold {
   /** How long the engine waits for a cancelled agent to stop, in milliseconds. */
   readonly cancelGraceMs: number
   readonly limits: Limits
-  readonly places: Places
+  /** The slots of this process for runs, by owner. Each is held from the claim of a thread to the end of the run. */
+  readonly slots: KeyedSemaphore<string | null>
+  /** The threads whose next run waits for a slot, the oldest first, each with its owner. */
+  readonly waitingForSlot: Map<string, string | null>
   readonly watchers: LogWatchers
   /** How often expired records are deleted, in milliseconds. */
   readonly sweepMs: number

@@ -1,6 +1,7 @@
 import type { Agent } from '../agents/agent.ts'
 import { graphStoresOf } from '../graph-store/index.ts'
 import { uuid7 } from '../ids.ts'
+import { createKeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
 import { memoryCheckpointer } from '../storage/memory/checkpointer.ts'
 import { memoryStore } from '../storage/memory/store.ts'
 import { observedStore } from './availability.ts'
@@ -8,7 +9,7 @@ import type { ErrorReporter, RunContext } from './context.ts'
 import { RunError } from './errors.ts'
 import { startDue } from './execution/recover.ts'
 import { errorMessageOf } from './failures.ts'
-import { createPlaces, limitsOf } from './limits.ts'
+import { limitsOf, slotPolicy } from './limits.ts'
 import { createLogWatchers } from './log/watchers.ts'
 import { createObserver } from './observe.ts'
 import type { AgentEngineOptions } from './options.ts'
@@ -54,7 +55,8 @@ export function createContext(options: AgentEngineOptions): RunContext {
     cancelGraceMs: options.cancelGraceMs ?? 1_000,
     drainMs: options.drainMs ?? 0,
     limits,
-    places: createPlaces(limits),
+    slots: createKeyedSemaphore(slotPolicy(limits)),
+    waitingForSlot: new Map(),
     watchers: createLogWatchers(store),
     sweepMs: options.sweepMs ?? 60_000,
     wakeUps: createWakeUps((threadId) => void startDue(context, threadId)),

@@ -1,5 +1,6 @@
 import type { OptionTable } from '../options.ts'
 import { OWNED_BY_ALL } from '../principal.ts'
+import { atMost, type SlotPolicy } from '../storage/coordination/keyed-semaphore.ts'
 
 /** Bounds of what runs may use. Numbers are above 0; `Infinity` lifts a bound. See docs/limits.md. */
 export interface RunLimits {
@@ -49,36 +50,8 @@ export function limitsOf(given: RunLimits = {}): Limits {
   return { ...DEFAULTS, ...Object.fromEntries(set), configurable }
 }
 
-/** The places of a process for runs, each of which is taken from the claim of a thread to the end of the run. */
-export interface Places {
-  hasRoom(owner: string | null): boolean
-  /** Takes a place if there is one, or in any case. */
-  take(owner: string | null, inAnyCase?: boolean): boolean
-  give(owner: string | null): void
-  /** The threads whose next run waits for a place, the oldest first, each with its owner. */
-  readonly waiting: Map<string, string | null>
-}
-
-export function createPlaces({ runs, runsPerOwner }: Pick<Limits, 'runs' | 'runsPerOwner'>): Places {
-  const taken = new Map<string, number>()
-  let total = 0
-  const hasRoom = (owner: string | null): boolean =>
-    total < runs && (owner === null || owner === OWNED_BY_ALL || (taken.get(owner) ?? 0) < runsPerOwner)
-  function count(owner: string | null, change: 1 | -1): void {
-    total += change
-    if (owner === null) return
-    const now = (taken.get(owner) ?? 0) + change
-    if (now === 0) taken.delete(owner)
-    else taken.set(owner, now)
-  }
-  return {
-    hasRoom,
-    take(owner, inAnyCase = false) {
-      if (!inAnyCase && !hasRoom(owner)) return false
-      count(owner, 1)
-      return true
-    },
-    give: (owner) => count(owner, -1),
-    waiting: new Map(),
-  }
-}
+/** Runs without an owner, and those of the owner of all, count among all runs only. */
+export const slotPolicy = ({ runs, runsPerOwner }: Limits): SlotPolicy<string | null> =>
+  atMost(runs, (owner) =>
+    owner === null || owner === OWNED_BY_ALL ? Number.POSITIVE_INFINITY : runsPerOwner,
+  )

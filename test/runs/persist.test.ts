@@ -5,9 +5,12 @@ import type { Store } from '../../src/storage/store/store.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
+  // Back-off takes nothing off its delays.
+  vi.spyOn(Math, 'random').mockReturnValue(0)
 })
 afterEach(() => {
   vi.useRealTimers()
+  vi.restoreAllMocks()
 })
 
 const away = new UnavailableError('Away.', { written: 'unknown' })

@@ -1,4 +1,5 @@
 import type { OnError } from '../../http/index.ts'
+import type { KeyedSemaphore } from '../../storage/coordination/keyed-semaphore.ts'
 import type { Deployer, DeploymentContext, PhaseContext } from '../deployers/deployer.ts'
 import { DeployError } from '../deployers/errors.ts'
 import { createLineLog } from '../logs/line-log.ts'
@@ -9,7 +10,6 @@ import { placeOf } from '../records/uploads/place.ts'
 import type { Uploads } from '../records/uploads/uploads.ts'
 import { maskSecrets } from '../secrets/mask.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import type { Slots } from './slots.ts'
 import type { TenureContext } from './tenure.ts'
 
 export interface WorkerTimes {
@@ -32,9 +32,9 @@ export interface WorkerContext extends TenureContext {
   readonly secrets: SecretBox
   readonly times: WorkerTimes
   /** Places to build in. */
-  readonly builds: Slots
+  readonly builds: KeyedSemaphore<string | null>
   /** Places to start servers again in. */
-  readonly starts: Slots
+  readonly starts: KeyedSemaphore<string | null>
   readonly onError: OnError
   readonly now: () => number
   /** Aborts when the worker closes. */

@@ -37,7 +37,7 @@ export async function runPhase(
       await tenure.change(id, (deployment, revision) =>
         passed(context, deployment, revision!, statusesBefore(phase, revision!.status).slice(0, -1)),
       )
-      free = await context.builds.take(owner, stop.signal)
+      free = await context.builds.acquire(owner, stop.signal)
     }
     await tenure.change(id, (deployment, revision) => {
       const changed = passed(context, deployment, revision!, statusesBefore(phase, revision!.status))

@@ -29,7 +29,7 @@ export async function recoverServer(context: WorkerContext, tenure: Tenure): Pro
     const phase = await phaseContext(context, deployment, revision, stop.signal, 'deploy')
     const deploy = { ...phase, artifact: revision.artifact ?? null, previous: revision.running }
     const held = await deployer.standBy?.(deploy, revision.running)
-    free = await context.starts.take(deployment.owner, stop.signal)
+    free = await context.starts.acquire(deployment.owner, stop.signal)
     stop.after(times.deployMs, {
       status: 'UNKNOWN',
       reason: `It took longer than ${Math.round(times.deployMs / 1_000)} seconds to start again.`,

@@ -1,5 +1,5 @@
+import { retry } from '../../storage/coordination/retry.ts'
 import { ConflictError, FencedError, type Op, type Store } from '../../storage/index.ts'
-import { pause } from '../../time.ts'
 import { statusOf, statusOfRevision } from '../records/create-deployments.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { type OpsOf, statusOp } from '../records/status-event.ts'
@@ -106,18 +106,14 @@ export async function claimTenure(
   }
 
   /** What fails because the store is away is tried again for as long as a lease lasts, so that no build is lost with it. */
-  async function patiently<T>(attempt: () => Promise<T>): Promise<T> {
-    const until = Date.now() + leaseMs
-    for (let waitMs = leaseMs / 100; ; waitMs = Math.min(waitMs * 2, leaseMs / 10)) {
-      try {
-        return await attempt()
-      } catch (error) {
-        const isOver = closing.aborted || ended.signal.aborted || Date.now() >= until
-        if (isOver || error instanceof FencedError) throw error
-        await pause(waitMs, ended.signal, closing)
-      }
-    }
-  }
+  const patiently = <T>(attempt: () => Promise<T>): Promise<T> =>
+    retry(attempt, {
+      isRetryable: (error) => !(error instanceof FencedError),
+      forMs: leaseMs,
+      firstMs: leaseMs / 100,
+      maxMs: leaseMs / 10,
+      signals: [ended.signal, closing],
+    })
 
   function renewLater(): void {
     timer = setTimeout(

@@ -1,8 +1,8 @@
 import { reportError } from '../../http/index.ts'
+import { createKeyedSemaphore, fairShare } from '../../storage/coordination/keyed-semaphore.ts'
 import type { Running } from '../deployers/deployer.ts'
 import { DEPLOYMENTS, WORK } from '../records/stored.ts'
 import type { WorkerContext, WorkerTimes } from './context.ts'
-import { createSlots } from './slots.ts'
 import { type Tending, tend } from './tend.ts'
 import { claimTenure, type Tenure } from './tenure.ts'
 
@@ -58,8 +58,8 @@ export function createWorker({
     leaseMs: times.leaseMs,
     instance,
     isHosted: deployer.recover !== undefined,
-    builds: createSlots(builds),
-    starts: createSlots(starts),
+    builds: createKeyedSemaphore(fairShare(builds)),
+    starts: createKeyedSemaphore(fairShare(starts)),
     closing: closed.signal,
   }
   const held = new Map<string, { readonly tenure: Tenure; readonly tending: Tending }>()

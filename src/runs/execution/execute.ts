@@ -51,30 +51,30 @@ async function executeThread(context: RunContext, launched: LaunchedRun): Promis
     context.active.set(threadId, active)
     const mayWait = await done
     if (context.active.get(threadId) === active) context.active.delete(threadId)
-    context.places.give(owner)
+    context.slots.release(owner)
     next = await launchAfter(context, threadId, owner, mayWait)
   }
 }
 
-/** The run that executes next on a thread where one may wait, unless other threads have waited longer for a place. */
+/** The run that executes next on a thread where one may wait, unless other threads have waited longer for a slot. */
 async function launchAfter(
   context: RunContext,
   threadId: string,
   owner: string | null,
   mayWait: boolean,
 ): Promise<LaunchedRun | undefined> {
-  const { waiting } = context.places
+  const { waitingForSlot: waiting } = context
   if (waiting.size === 0) return mayWait ? launchNext(context, threadId) : undefined
   if (mayWait) waiting.set(threadId, owner)
   await startWaiting(context)
   return undefined
 }
 
-/** Starts runs of threads that wait for a place, as far as there are places. */
+/** Starts runs of threads that wait for a slot, as far as there are free ones. */
 export async function startWaiting(context: RunContext): Promise<void> {
-  const { waiting, hasRoom } = context.places
+  const { waitingForSlot: waiting, slots } = context
   for (const [threadId, owner] of [...waiting]) {
-    if (!hasRoom(owner) || !waiting.delete(threadId)) continue
+    if (!slots.isFree(owner) || !waiting.delete(threadId)) continue
     const launched = await launchNext(context, threadId)
     if (launched) void execute(context, launched)
   }

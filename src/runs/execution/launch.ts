@@ -2,7 +2,7 @@ import type { RunInput } from '../../agents/agent.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
 import { ConflictError } from '../../storage/errors.ts'
 import type { Guard, Op, PartitionState } from '../../storage/store/store.ts'
-import { sleep } from '../../time.ts'
+import { backoff, pause } from '../../time.ts'
 import {
   assertOpen,
   beforeClose,
@@ -46,12 +46,12 @@ export interface ThreadClaim {
 /** How long a claim is retried. Short, because a caller waits for the answer. */
 const RETRY_FOR_MS = 1_000
 
-/** Claims the thread for a run for which a place was taken, and gives the place back where that fails. */
+/** Claims the thread for a run for which a slot was taken, and releases the slot where that fails. */
 export async function claimThread(context: RunContext, asked: ThreadClaim): Promise<LaunchedRun> {
   try {
     return await claim(context, asked)
   } catch (error) {
-    context.places.give(asked.thread.owner)
+    context.slots.release(asked.thread.owner)
     throw error
   }
 }
@@ -142,7 +142,7 @@ const MAX_DELAY_MS = 500
 export async function launchNext(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {
   const { closing } = context
   const giveUpAt = performance.now() + deadlineOf(context)
-  for (let delay = FIRST_DELAY_MS; !closing.signal.aborted; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
+  for (let failures = 0; !closing.signal.aborted; ) {
     try {
       return await claimForNext(context, threadId)
     } catch (error) {
@@ -152,16 +152,16 @@ export async function launchNext(context: RunContext, threadId: string): Promise
         context.report(error, { threadId })
         return undefined
       }
-      await sleep(delay)
+      await pause(backoff(failures++, FIRST_DELAY_MS, MAX_DELAY_MS), closing.signal)
     }
   }
   return undefined
 }
 
 async function claimForNext(context: RunContext, threadId: string): Promise<LaunchedRun | undefined> {
-  const { store, places } = context
-  if (!places.hasRoom(null)) {
-    places.waiting.set(threadId, null)
+  const { store, slots, waitingForSlot } = context
+  if (!slots.isFree(null)) {
+    waitingForSlot.set(threadId, null)
     return undefined
   }
   const state = await store.inspect(threadId)
@@ -179,8 +179,8 @@ async function claimForNext(context: RunContext, threadId: string): Promise<Laun
   const start = waits && startOf(read.record, run.record)
   if (start) {
     const { owner } = read.record
-    if (!places.take(owner)) {
-      places.waiting.set(threadId, owner)
+    if (!slots.tryAcquire(owner)) {
+      waitingForSlot.set(threadId, owner)
       return undefined
     }
     return claimThread(context, { read, thread: read.record, run: { ...run.record, start }, state })

@@ -119,9 +119,9 @@ async function admit(context: RunContext, request: StartRequest, configFor: Conf
   const startsAt = request.startAfterMs ? state.now + request.startAfterMs : undefined
   // The calls above may have outlasted the server.
   assertOpen(context)
-  if (busy || startsAt !== undefined || !context.places.take(thread.owner)) {
+  if (busy || startsAt !== undefined || !context.slots.tryAcquire(thread.owner)) {
     if (!read && (await isOrphaned(context, thread))) throw orphanedThread(threadId)
-    // On a free thread the run waits for nothing but a place, whatever its strategy is.
+    // On a free thread the run waits for nothing but a slot, whatever its strategy is.
     const waiting: RunRecord = busy ? run : { ...run, multitaskStrategy: 'enqueue' }
     await enqueue(context, { read, thread: changed, run: waiting, answers, startsAt, ...extra })
     // The process that held the thread may have released it before it could see this run.

@@ -119,7 +119,7 @@ async function continueOrphanedRun(context: RunContext, orphan: OrphanedRun): Pr
   )
   const { head } = await beforeClose(context, commit)
   // A run that has begun does not wait again.
-  context.places.take(thread.owner, true)
+  context.slots.forceAcquire(thread.owner)
   return { thread, run: { ...run, ...rest }, token, head: Math.max(head, state.head) }
 }
 

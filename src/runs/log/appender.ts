@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../agents/agent.ts'
 import { ConflictError, FencedError, UnavailableError } from '../../storage/errors.ts'
 import type { Change, Guard, Op, Store } from '../../storage/store/store.ts'
-import { nextTurn, sleep } from '../../time.ts'
+import { backoff, nextTurn, sleep } from '../../time.ts'
 import { RunError } from '../errors.ts'
 import { encodeFrame, eventWriter, type PendingEvent, type RecordedEvent } from './frame.ts'
 
@@ -202,7 +202,7 @@ export async function persist({
 }: Persist): Promise<void> {
   let deadline: number | undefined
   let mayRenew = renew !== undefined
-  for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
+  for (let failures = 0; ; ) {
     try {
       const state = deadline === undefined ? undefined : await store.inspect(threadId)
       if (state?.token === token && state.head === after) return
@@ -220,7 +220,7 @@ export async function persist({
       deadline ??= performance.now() + retryForMs
       if (performance.now() >= deadline || (conflicted && !(await headMoved(store, threadId, before))))
         throw error
-      await sleep(delay)
+      await sleep(backoff(failures++, FIRST_DELAY_MS, MAX_DELAY_MS))
     }
   }
 }

@@ -1,22 +1,16 @@
-import { sleep } from '../../time.ts'
+import { retry } from '../coordination/retry.ts'
 import { UnavailableError } from '../errors.ts'
 import type { Checkpointer, CheckpointTuple } from './checkpointer.ts'
 import { overlay, wrapCalls } from './overlay.ts'
 
 /** Retries `work`, which may safely be done twice, while the backend is away, for up to `patienceMs` milliseconds. */
-export async function retryUnavailable<T>(patienceMs: number, work: () => T | Promise<T>): Promise<T> {
-  let deadline: number | undefined
-  for (let delay = FIRST_DELAY_MS; ; delay = Math.min(delay * 2, MAX_DELAY_MS)) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!(error instanceof UnavailableError)) throw error
-      deadline ??= performance.now() + patienceMs
-      if (performance.now() >= deadline) throw error
-      await sleep(delay)
-    }
-  }
-}
+export const retryUnavailable = <T>(patienceMs: number, work: () => T | Promise<T>): Promise<T> =>
+  retry(work, {
+    isRetryable: (error) => error instanceof UnavailableError,
+    forMs: patienceMs,
+    firstMs: 20,
+    maxMs: 1_000,
+  })
 
 /** The methods whose calls give one promise. */
 const METHODS = ['get', 'getTuple', 'put', 'putWrites', 'keepLatest', 'getDeltaChannelHistory']
@@ -43,6 +37,3 @@ export function retryingCheckpointer(inner: Checkpointer, patienceMs: number): C
     },
   }))
 }
-
-const FIRST_DELAY_MS = 20
-const MAX_DELAY_MS = 1_000

@@ -1,0 +1,124 @@
+/** Slots of a process, each of which is held for a key. */
+export interface KeyedSemaphore<Key> {
+  /** How many `acquire` calls wait. */
+  readonly waiting: number
+  isFree(key: Key): boolean
+  /** Takes a slot if one is free. `release` frees it. */
+  tryAcquire(key: Key): boolean
+  /** Takes a slot even if none is free. `release` frees it. */
+  forceAcquire(key: Key): void
+  /** Settles with the function that frees the slot. Rejects with the signal's reason when that aborts first. */
+  acquire(key: Key, signal: AbortSignal): Promise<() => void>
+  release(key: Key): void
+}
+
+/** Which keys may have one more slot. */
+export interface SlotPolicy<Key> {
+  isFree(key: Key, slots: Slots<Key>): boolean
+  /** Of those that wait and may have a slot, the one with the lowest rank is next, then the one that has waited longest. */
+  rank?(key: Key, slots: Slots<Key>): number
+}
+
+export interface Slots<Key> {
+  readonly total: number
+  heldBy(key: Key): number
+  /** How many each key holds, of those that hold any. */
+  readonly held: ReadonlyMap<Key, number>
+  readonly waiting: ReadonlySet<{ readonly key: Key }>
+}
+
+/** At most `total` slots, and at most `ofKey` of them for one key. */
+export const atMost = <Key>(total: number, ofKey: (key: Key) => number): SlotPolicy<Key> => ({
+  isFree: (key, slots) => slots.total < total && slots.heldBy(key) < ofKey(key),
+})
+
+/**
+ * A key alone may have all slots. What it holds beyond its share does not count while others wait, so that it delays none of them: then up to
+ * `2 * size - 1` slots are held. The key that holds the fewest is next.
+ */
+export const fairShare = <Key>(size: number): SlotPolicy<Key> => ({
+  isFree(key, { held, heldBy, waiting }) {
+    const keys = new Set([...held.keys(), ...[...waiting].map((waiter) => waiter.key)])
+    const share = Math.max(1, Math.floor(size / keys.size))
+    const most = heldBy(key) < share ? share : Number.POSITIVE_INFINITY
+    return [...held.values()].reduce((sum, count) => sum + Math.min(count, most), 0) < size
+  },
+  rank: (key, { heldBy }) => heldBy(key),
+})
+
+export function createKeyedSemaphore<Key>(policy: SlotPolicy<Key>): KeyedSemaphore<Key> {
+  const held = new Map<Key, number>()
+  const waiting = new Set<{ readonly key: Key; readonly start: () => void }>()
+  let total = 0
+  const heldBy = (key: Key): number => held.get(key) ?? 0
+  const slots: Slots<Key> = {
+    get total() {
+      return total
+    },
+    heldBy,
+    held,
+    waiting,
+  }
+  const isFree = (key: Key): boolean => policy.isFree(key, slots)
+  const rankOf = (key: Key): number => policy.rank?.(key, slots) ?? 0
+
+  function take(key: Key): void {
+    total++
+    held.set(key, heldBy(key) + 1)
+  }
+
+  function release(key: Key): void {
+    total--
+    if (heldBy(key) > 1) held.set(key, heldBy(key) - 1)
+    else held.delete(key)
+    startWaiting()
+  }
+
+  function startWaiting(): void {
+    for (;;) {
+      let next: { readonly key: Key; readonly start: () => void } | undefined
+      for (const waiter of waiting)
+        if (isFree(waiter.key) && !(next && rankOf(next.key) <= rankOf(waiter.key))) next = waiter
+      if (!next) return
+      waiting.delete(next)
+      take(next.key)
+      next.start()
+    }
+  }
+
+  return {
+    get waiting() {
+      return waiting.size
+    },
+    isFree,
+    tryAcquire(key) {
+      if (!isFree(key)) return false
+      take(key)
+      return true
+    },
+    forceAcquire: take,
+    acquire: (key, signal) =>
+      new Promise((resolve, reject) => {
+        signal.throwIfAborted()
+        const leave = () => {
+          waiting.delete(waiter)
+          reject(signal.reason)
+        }
+        let isHeld = true
+        const waiter = {
+          key,
+          start() {
+            signal.removeEventListener('abort', leave)
+            resolve(() => {
+              if (isHeld) release(key)
+              isHeld = false
+            })
+          },
+        }
+        signal.addEventListener('abort', leave, { once: true })
+        waiting.add(waiter)
+        startWaiting()
+      }),
+    release,
+  }
+}

@@ -1,0 +1,53 @@
+import { backoff, pause, sleep } from '../../time.ts'
+import { ConflictError } from '../errors.ts'
+
+const MAX_CONFLICTS = 100
+
+/**
+ * Repeats `attempt`, which reads again each time, while another writer commits first. After about ten seconds of conflicts it throws what
+ * `giveUp` makes of the last one.
+ */
+export async function retryOnConflict<T>(
+  attempt: () => Promise<T>,
+  giveUp: (conflict: ConflictError) => Error = (conflict) => conflict,
+): Promise<T> {
+  for (let conflicts = 0; ; conflicts++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error
+      if (conflicts >= MAX_CONFLICTS) throw giveUp(error)
+      // The first retries do not wait: within one process the winner has already committed.
+      if (conflicts > 3) await sleep(Math.random() * Math.min(conflicts * 4, 200))
+    }
+  }
+}
+
+export interface RetryOptions {
+  readonly isRetryable: (error: unknown) => boolean
+  /** How long failures may go on, from the first one, in milliseconds. */
+  readonly forMs: number
+  /** The delays between attempts, see `backoff`. */
+  readonly firstMs: number
+  readonly maxMs: number
+  /** Once one of them aborts there is one more attempt, at once. */
+  readonly signals?: readonly AbortSignal[]
+}
+
+/** Repeats `attempt`, with back-off, while it fails in a way that may pass. Throws its last error. */
+export async function retry<T>(
+  attempt: () => T | Promise<T>,
+  { isRetryable, forMs, firstMs, maxMs, signals = [] }: RetryOptions,
+): Promise<T> {
+  let deadline: number | undefined
+  for (let failures = 0; ; failures++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      deadline ??= performance.now() + forMs
+      const isOver = performance.now() >= deadline || signals.some(({ aborted }) => aborted)
+      if (isOver || !isRetryable(error)) throw error
+      await pause(backoff(failures, firstMs, maxMs), ...signals)
+    }
+  }
+}
