@@ -277,13 +277,20 @@ describe('SendStreamingMessage', () => {
   })
 
   test('streams artifacts, and their chunks under one id', async () => {
-    const updates = (await streamOf('stream-artifact-chunked')).filter((item) => item.artifactUpdate)
-    const chunks = updates.map(({ artifactUpdate }) => artifactUpdate)
-    expect(new Set(chunks.map(({ artifact }) => artifact.artifactId)).size).toBe(1)
-    expect(chunks.slice(1).every(({ append }) => append)).toBe(true)
-    expect(chunks.at(-1).lastChunk).toBe(true)
-    const texts = chunks.flatMap(({ artifact }) => artifact.parts.map(({ text }: Json) => text))
-    expect(texts.join('')).toBe('chunk-1 chunk-2')
+    const live = await streamOf('stream-artifact-chunked')
+    // A live chunk does not wait for the end of its artifact. Whoever reads the stream again finds both together.
+    const again = await peer.stream('SubscribeToTask', { id: live[0].task.id }, { 'last-event-id': '0' })
+    const whole = (await all(again)).map(({ result }) => shapes.streamed.parse(result) as Json)
+    const chunksOf = (items: readonly Json[]): Json[] =>
+      items.flatMap(({ artifactUpdate }) => artifactUpdate ?? [])
+    for (const chunks of [chunksOf(live), chunksOf(whole)]) {
+      expect(new Set(chunks.map(({ artifact }) => artifact.artifactId)).size).toBe(1)
+      expect(chunks.slice(1).every(({ append }) => append)).toBe(true)
+      expect(chunks.slice(0, -1).some(({ lastChunk }) => lastChunk)).toBe(false)
+      const texts = chunks.flatMap(({ artifact }) => artifact.parts.map(({ text }: Json) => text))
+      expect(texts.join('')).toBe('chunk-1 chunk-2')
+    }
+    expect(chunksOf(whole).at(-1).lastChunk).toBe(true)
     const [file] = (await streamOf('stream-artifact-file')).filter((item) => item.artifactUpdate)
     expect(file.artifactUpdate.artifact.parts[0]).toMatchObject({ filename: 'output.txt' })
   })

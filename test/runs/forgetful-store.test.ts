@@ -9,7 +9,7 @@ import { isTerminal } from '../kit/events.ts'
 import { custom, puppet } from '../kit/puppet.ts'
 import { hasRedis, startRedis } from '../kit/redis-server.ts'
 
-/** A store that other processes could share, and that forgets everything at `forget`. */
+/** A store that other processes could share, and that forgets everything at `forget`, which it does not announce. */
 function forgetful() {
   let inner = memoryStore()
   const watches = new Set<(store: Store) => void>()
@@ -22,7 +22,6 @@ function forgetful() {
           const turnTo = (other: Store) => {
             off()
             off = other.watch(...args)
-            args[1]({ log: true, docs: true })
           }
           watches.add(turnTo)
           return () => {
@@ -86,6 +85,21 @@ test('a subscriber of a thread that the store has forgotten ends as that of a de
   await engine.close()
 })
 
+test.each([{ since: 0 }, {}])(
+  'a subscriber with %j that has read no event ends, too, where its thread is forgotten',
+  async (cursor) => {
+    const { store, forget } = forgetful()
+    const engine = engineOf({ a: puppet().agent }, { store })
+    await engine.createThread({ threadId: 't' })
+    const subscription = engine.subscribe({ threadId: 't', filter: { channels: ALL_CHANNELS }, ...cursor })
+    await subscription.ready()
+    const next = subscription.next()
+    forget()
+    await expect(next).rejects.toMatchObject({ code: 'no_such_thread' })
+    await engine.close()
+  },
+)
+
 test.runIf(hasRedis())('open streams end when their thread is lost in a FLUSHALL of Redis', async () => {
   const server = await startRedis()
   const admin = new Redis(server.url)
@@ -110,5 +124,5 @@ test.runIf(hasRedis())('open streams end when their thread is lost in a FLUSHALL
   }
   const ends = [subscription.next(), drain()]
   await admin.flushall()
-  for (const end of ends) await expect(end).rejects.toMatchObject({ code: 'no_such_thread' })
+  await Promise.all(ends.map((end) => expect(end).rejects.toMatchObject({ code: 'no_such_thread' })))
 })

@@ -168,11 +168,11 @@ export function subscribeAs<Chunk>(
 
   /**
    * Whether nothing is left of what was read before: the log was trimmed, or the thread was deleted and this is the log of a
-   * new one with the same id.
+   * new one with the same id. An empty log looks the same when the store has lost everything, which it does not announce.
    */
-  function mayBeRecreated({ firstRetained, count }: LogBatch): boolean {
+  function mayBeRecreated({ firstRetained, count, head }: LogBatch): boolean {
     if (firstRetained <= after) return false
-    if (count > 0) return true
+    if (count > 0 || head === 0) return true
     const changes = watcher.changes()
     if (changes === seenChanges) return false
     seenChanges = changes

@@ -20,7 +20,7 @@ export interface Peer {
   post(body: string, headers?: Readonly<Record<string, string>>): Promise<Reply>
   call(method: string, params: unknown, headers?: Readonly<Record<string, string>>): Promise<Reply>
   /** The answers of a stream, each one JSON-RPC answer. Where the answer is no stream, it is the only item. */
-  stream(method: string, params: unknown): Promise<PeerStream>
+  stream(method: string, params: unknown, headers?: Readonly<Record<string, string>>): Promise<PeerStream>
 }
 
 export interface PeerStream extends AsyncIterable<Json> {
@@ -65,9 +65,10 @@ export function peerOf(url: string, always: Readonly<Record<string, string>> = {
     url,
     post,
     call: (method, params, headers) => post(request(method, params), headers),
-    async stream(method, params) {
+    async stream(method, params, headers = {}) {
       const leaving = new AbortController()
-      const response = await send(request(method, params), { accept: 'text/event-stream' }, leaving.signal)
+      const accept = { accept: 'text/event-stream' }
+      const response = await send(request(method, params), { ...headers, ...accept }, leaving.signal)
       const contentType = typeOf(response)
       return {
         contentType,
