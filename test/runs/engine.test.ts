@@ -10,6 +10,7 @@ import {
   textOf,
 } from '../../src/index.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
+import { nextTurn } from '../../src/time.ts'
 import { approval } from '../fixtures/graphs.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, start, transcript } from '../kit/engine.ts'
@@ -125,6 +126,31 @@ describe('code on the server', () => {
     expect(
       await server.engine.findThread({ threadId: record!.thread_id, principal: { id: 'ann' } }),
     ).toBeDefined()
+  })
+})
+
+describe('engine.wait', () => {
+  test('gives what a run has ended with', async () => {
+    const agents = engine({ echo, asks: langgraph(approval()) })
+    const ended = async (agent: string) => {
+      const { runId } = await agents.start({ threadId: agent, assistantId: agent, input: hello })
+      return { result: await agents.wait({ threadId: agent, runId }), runId }
+    }
+    const done = await ended('echo')
+    expect(done.result).toEqual({ runId: done.runId, status: 'success', error: null, interrupts: [] })
+    const asking = await ended('asks')
+    const interrupts = [{ id: expect.any(String), value: expect.anything() }]
+    expect(asking.result).toEqual({ runId: asking.runId, status: 'interrupted', error: null, interrupts })
+  })
+
+  test('gives an interrupted run where the thread is deleted meanwhile', async () => {
+    const agents = engine({ a: puppet().agent })
+    const { runId } = await start(agents, 't')
+    const waiting = agents.wait({ threadId: 't', runId })
+    // A wait begins with a look for the run.
+    await nextTurn()
+    await agents.deleteThread({ threadId: 't' })
+    expect(await waiting).toEqual({ runId, status: 'interrupted', error: null, interrupts: [] })
   })
 })
 

@@ -29,6 +29,5 @@ export async function waitForResult(
   // The run's thread was deleted meanwhile, and the run was stopped for that.
   const { status, error, errorName } = run?.record ?? { status: 'interrupted', error: null }
   const interrupts = (thread?.record.interrupts ?? []).map(({ id, value }) => ({ id, value }))
-  const failure = { error, ...(errorName !== undefined && { errorName }) }
-  return { runId, status: status as RunResult['status'], ...failure, interrupts }
+  return { runId, status: status as RunResult['status'], error, errorName, interrupts }
 }
