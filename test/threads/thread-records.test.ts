@@ -293,7 +293,51 @@ describe('search', () => {
     // A search by values has read the states that it gives.
     expect(await found({ values: {}, limit: 20 })).toHaveLength(20)
     expect(getState).toHaveBeenCalledTimes(20)
+    for (let n = 20; n < 25; n++) await host.thread(`t${n}`).start()
+    getState.mockClear()
+    // It keeps no more than twenty, and reads the others again.
+    expect(await found({ values: {}, limit: 25 })).toHaveLength(25)
+    expect(getState).toHaveBeenCalledTimes(30)
   })
+
+  test.each<[Json, readonly number[]]>([
+    [{}, [0, 1, 2, 3, 4, 5, 6]],
+    [{ metadata: { even: true } }, [0, 2, 4, 6]],
+    [{ metadata: { flags: [0] } }, [0, 2, 4, 6]],
+    [{ metadata: { even: true, flags: [1] } }, []],
+    [{ values: {} }, [0, 1, 2, 3, 4, 5, 6]],
+    [{ values: { none: 1 } }, []],
+    [{ values: {}, metadata: { even: false } }, [1, 3, 5]],
+    [{ values: {}, metadata: { flags: [1] } }, [1, 3, 5]],
+    [{ ids: ['t5', 't3', 't4', 'none', 't3'] }, [3, 4, 5]],
+    [{ ids: ['t5', 't3', 't4'], metadata: { even: false } }, [3, 5]],
+    [{ ids: ['t5', 't3', 't4'], values: {}, status: 'idle' }, [3, 4, 5]],
+    [{ ids: ['t5', 't3', 't4'], values: { none: 1 } }, []],
+    [{ ids: ['t5', 't3', 't4'], status: 'busy' }, []],
+    [{ ids: [] }, []],
+  ])(
+    '%j gives the same threads page by page, in both directions, and counts them',
+    async (query, numbers) => {
+      const { host, client } = await serve()
+      for (let n = 0; n < 7; n++)
+        await client.threads.create({ threadId: `t${n}`, metadata: { even: n % 2 === 0, flags: [n % 2] } })
+      const names = numbers.map((n) => `t${n}`)
+      const post = (path: string, more?: Json) => request(host.origin, 'POST', path, { ...query, ...more })
+      expect((await post('/threads/count')).body).toBe(names.length)
+      for (const [sort_order, sorted] of [
+        ['asc', names],
+        ['desc', [...names].reverse()],
+      ] as const) {
+        for (let offset = 0; offset <= 8; offset += 2) {
+          const page = await post('/threads/search', { sort_by: 'thread_id', sort_order, limit: 2, offset })
+          expect(ids(page.body)).toEqual(sorted.slice(offset, offset + 2))
+          const total = Number(page.headers.get('x-pagination-total'))
+          const isWhole = query.ids || total === names.length
+          expect(total).toBe(isWhole ? names.length : offset + 3)
+        }
+      }
+    },
+  )
 
   test('finds by values exactly the threads whose state has them', async () => {
     const { host, client } = await serve()
