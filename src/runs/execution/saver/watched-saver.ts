@@ -40,8 +40,7 @@ export function watchedCheckpointer(inner: Checkpointer, health: StorageHealth):
   }))
 }
 
-const isIterable = (value: unknown): value is AsyncIterable<unknown> =>
-  typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+const isIterable = (value: unknown): value is AsyncIterable<unknown> => Symbol.asyncIterator in Object(value)
 
 async function* iterate(source: AsyncIterable<unknown>, noteFailure: (error: unknown) => never) {
   try {
