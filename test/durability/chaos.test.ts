@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFailed, test } from 'vitest'
 import { loadRun, loadThread } from '../../src/runs/records/records.ts'
 import type { OpenedStorage } from '../../src/storage/open.ts'
 import { request } from '../kit/client.ts'
@@ -42,6 +42,7 @@ describe.each(backends)('$name', async (backend) => {
       const startStrained = () => scene.start({ clock: clock(), isSlow: true })
       slots.push(...(await Promise.all(Array.from({ length: INSTANCES }, startStrained))))
       const started = [...slots]
+      onTestFailed(() => console.log(started.flatMap(({ errors }) => errors).join('\n')))
       const lives: Life[] = []
       const deadline = Date.now() + SECONDS * 1_000
       const over = () => Date.now() > deadline
