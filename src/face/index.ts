@@ -1,9 +1,11 @@
 export {
+  type EncodeError,
   encodeSse,
   formatSse,
   HttpError,
   type IterableSource,
   json,
+  type ResponseOptions,
   type SseEvent,
   type StreamFraming,
   type StreamOptions,
@@ -11,6 +13,7 @@ export {
   sourceOf,
   sseResponse,
   streamResponse,
+  type Ticker,
 } from '../http/index.ts'
 export { type Permitted, permit } from './access.ts'
 export { createFace, createFaceHandler, type Face, type FaceSetup } from './create-face.ts'

@@ -129,8 +129,9 @@ describe.runIf(hasBrowser)('a run in the page', () => {
       await route.continue()
     })
     await send(page, 'Tell me a long story')
+    const cancelled = page.waitForResponse(/\/runs\/cancel/)
     await button(page, 'Stop').click()
-    await page.waitForResponse(/\/runs\/cancel/)
+    await cancelled
     sent.open()
     await button(page, 'Stop').waitFor({ state: 'detached' })
     await ask(page, '1 + 1')

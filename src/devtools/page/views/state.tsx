@@ -165,8 +165,10 @@ function ForkForm({ threadId, row }: { readonly threadId: string; readonly row: 
   const fork = async () => {
     if ('problem' in parsed) return
     const body = { checkpoint_id: row.checkpoint_id, input: parsed.value }
+    const { hash } = location
     await ask<StartedRun>(`/threads/${encodeURIComponent(threadId)}/forks`, body)
-    go('threads', threadId, 'log')
+    // The user may have gone to another view in the meantime.
+    if (location.hash === hash) go('threads', threadId, 'log')
   }
   if (!isOpen)
     return (
