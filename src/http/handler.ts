@@ -1,6 +1,15 @@
 import { AgentwireError } from '../errors.ts'
 import { readJson, readText } from './body.ts'
-import { asText, errorResponse, HttpError, type OnError, originOf, reportError, wantsText } from './errors.ts'
+import {
+  asText,
+  type ErrorOrigin,
+  errorResponse,
+  HttpError,
+  type OnError,
+  originOf,
+  reportError,
+  wantsText,
+} from './errors.ts'
 import { calledUrl, refuseUnasked } from './origins.ts'
 import { empty } from './respond.ts'
 import { createRouter, normalizeBase, stripBase } from './router.ts'
@@ -21,8 +30,15 @@ export interface Authenticate {
   readonly schemes?: SecuritySchemes | undefined
 }
 
-/** An error in the shape of a protocol, or `undefined` for the default shape. `call` is absent before a route has matched. */
-export type EncodeError = (error: unknown, call: Call | undefined) => Response | undefined
+/**
+ * An error in the shape of a protocol, or `undefined` for the default shape. `call` is absent before a route has matched and the caller
+ * is known.
+ */
+export type EncodeError = (
+  error: unknown,
+  call: Call | undefined,
+  origin: ErrorOrigin,
+) => Response | undefined
 
 /** A request that was answered with an error. */
 export interface Refusal {
@@ -120,7 +136,7 @@ export function createHandler(options: HandlerOptions): WebHandler {
   const encode = (error: unknown, request: Request, params?: Call['params'], call?: Call): Response => {
     const origin = originOf(request, params)
     try {
-      const response = options.encodeError?.(error, call) ?? errorResponse(error, onError, origin)
+      const response = options.encodeError?.(error, call, origin) ?? errorResponse(error, onError, origin)
       return options.textErrors && wantsText(request) ? asText(response) : response
     } catch (cause) {
       reportError(error, onError, origin)

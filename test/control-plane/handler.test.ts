@@ -135,16 +135,20 @@ test('it is mounted under any prefix, its own or that of the host', async () => 
   expect(Object.keys(document.paths)).toContain('/v2/deployments/{deployment_id}')
 })
 
-test('larger bodies are 413, and bodies that are no JSON are 422 for everybody', async () => {
-  const plane = open({ http: { maxBodyBytes: 100 }, authenticate: () => null })
-  const large = await plane.fetch(post('/v2/deployments', { ...GITHUB, name: 'x'.repeat(200) }))
-  expect(large.status).toBe(413)
-  const broken = await plane.fetch(
-    new Request('http://control.test/v2/deployments', { method: 'POST', headers: JSON_TYPE, body: '{' }),
-  )
-  expect(broken.status).toBe(422)
-  expect((await broken.json()).detail).toMatchObject([{ type: 'json_invalid', loc: ['body', 1] }])
-  expect((await plane.fetch(post('/v2/deployments', {}))).status).toBe(401)
+test('larger bodies are 413, and bodies that are no JSON are 422, for callers that are authenticated', async () => {
+  const large = () => post('/v2/deployments', { ...GITHUB, name: 'x'.repeat(200) })
+  const broken = () =>
+    new Request('http://control.test/v2/deployments', { method: 'POST', headers: JSON_TYPE, body: '{' })
+  const known = open({ http: { maxBodyBytes: 100 }, authenticate: () => ({ id: 'me' }) })
+  expect((await known.fetch(large())).status).toBe(413)
+  const refused = await known.fetch(broken())
+  expect(refused.status).toBe(422)
+  expect((await refused.json()).detail).toMatchObject([{ type: 'json_invalid', loc: ['body', 1] }])
+  const unknown = open({ http: { maxBodyBytes: 100 }, authenticate: () => null })
+  for (const request of [large(), broken(), post('/v2/deployments', {})]) {
+    expect((await unknown.fetch(request)).status).toBe(401)
+    expect(request.bodyUsed).toBe(false)
+  }
 })
 
 test('after its close it answers 503, and its deployer is closed', async () => {

@@ -1,4 +1,4 @@
-import { type Authenticate, createHandler, type HandlerOptions, type WebHandler } from '../../http/index.ts'
+import { createHandler, type HandlerOptions, type WebHandler } from '../../http/index.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { documentRoutes } from './document/routes.ts'
 import { encodeErrors } from './encode-error.ts'
@@ -6,17 +6,18 @@ import type { Operation } from './operation.ts'
 import { parseJson } from './parse-json.ts'
 import { routesOf } from './routes.ts'
 
-export interface ApiOptions extends Pick<HandlerOptions, 'basePath' | 'maxBodyBytes' | 'onClose'> {
+export interface ApiOptions
+  extends Pick<HandlerOptions, 'authenticate' | 'basePath' | 'maxBodyBytes' | 'onClose'> {
   readonly operations: readonly Operation[]
   readonly context: ControlPlaneContext
-  readonly authenticate?: Authenticate | undefined
 }
 
 /** Serves operations: their routes, their errors, their document and a page to read it. */
 export function createApi({ operations, context, authenticate, ...options }: ApiOptions): WebHandler {
   return createHandler({
     ...options,
-    routes: [...routesOf(operations, context, authenticate), ...documentRoutes(operations)],
+    routes: [...routesOf(operations, context), ...documentRoutes(operations)],
+    authenticate,
     parseJson,
     encodeError: encodeErrors(context.onError),
     onError: context.onError,

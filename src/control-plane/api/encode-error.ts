@@ -3,7 +3,6 @@ import {
   type HttpError,
   json,
   type OnError,
-  originOf,
   reportError,
   toHttpError,
 } from '../../http/index.ts'
@@ -12,13 +11,13 @@ import { InvalidRequest } from '../errors.ts'
 /** Every error as `{ "detail": … }`: a list of problems for 422, else a text. From status 500 on it has the `id` that `onError` got. */
 export const encodeErrors =
   (onError: OnError | undefined): EncodeError =>
-  (error, call) => {
+  (error, call, origin) => {
     if (error instanceof InvalidRequest) return json({ detail: error.problems }, { status: 422 })
     const known = toHttpError(error)
     const { status, headers } = known
     const detail = detailOf(known, call === undefined)
     if (status < 500) return json({ detail }, { status, headers })
-    const id = reportError(error, onError, call && originOf(call.request, call.params))
+    const id = reportError(error, onError, origin)
     return json({ detail, id }, { status, headers })
   }
 

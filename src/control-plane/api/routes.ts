@@ -1,13 +1,4 @@
-import {
-  type Authenticate,
-  type Call,
-  empty,
-  identify,
-  isJsonType,
-  isResponse,
-  json,
-  type Route,
-} from '../../http/index.ts'
+import { type Call, empty, isJsonType, isResponse, json, type Route } from '../../http/index.ts'
 import { ownerOf } from '../../principal.ts'
 import { inheritTokens } from '../auth/inherit.ts'
 import type { ControlPlaneContext } from '../context.ts'
@@ -16,26 +7,18 @@ import { validated } from './conditional.ts'
 import type { Input, Operation, OperationSpec, Reply } from './operation.ts'
 import { readRequest } from './read-request.ts'
 
-/**
- * The routes of operations. A body that is not JSON is refused before the caller is known, as FastAPI does it. So the routes
- * themselves ask `authenticate`, once the body is read, and the handler that serves them must not.
- */
-export function routesOf(
-  operations: readonly Operation[],
-  context: ControlPlaneContext,
-  authenticate: Authenticate | undefined,
-): readonly Route[] {
+/** The routes of operations. The caller is authenticated before its body is read. */
+export function routesOf(operations: readonly Operation[], context: ControlPlaneContext): readonly Route[] {
   return operations.map(({ spec, run }) => [
     spec.method,
     spec.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    async (given) => {
-      const body = spec.body && (await bodyOf(given))
-      const call = spec.isPublic ? given : await authenticated(given, authenticate, context)
-      if (isResponse(call)) return call
+    async (call) => {
+      if (!spec.isPublic) await inheritRecords(context, call)
+      const body = spec.body && (await bodyOf(call))
       const input = { ...readRequest(spec, call, body), call }
       return answer(spec, call.request, await run(context, input as unknown as Input<OperationSpec>))
     },
-    'public',
+    spec.isPublic ? 'public' : undefined,
   ])
 }
 
@@ -45,16 +28,10 @@ async function bodyOf(call: Call): Promise<unknown> {
   return type === null || isJsonType(type) ? call.json() : (await call.text()) || undefined
 }
 
-async function authenticated(
-  call: Call,
-  authenticate: Authenticate | undefined,
-  { store }: ControlPlaneContext,
-): Promise<Call | Response> {
-  const principal = await identify(call.request, { principal: call.principal ?? undefined }, authenticate)
-  if (isResponse(principal)) return principal
+/** Copies, once, what earlier versions kept under the caller's former name. */
+async function inheritRecords({ store }: ControlPlaneContext, { principal }: Call): Promise<void> {
   const owner = ownerOf(principal)
   await Promise.all([inheritDeployments(store, owner), inheritTokens(store, owner, principal?.id ?? null)])
-  return { ...call, principal }
 }
 
 function answer({ method, responses }: OperationSpec, request: Request, reply: Reply): Response {

@@ -101,9 +101,14 @@ function api(maxBodyBytes?: number) {
     operations: [putThing, fail, remove, search],
     context: {
       store: memoryStore(),
-      onError: (error: unknown, { id }: { id: string }) => reported.push({ error, id }),
+      onError: (error: unknown, origin: { id: string }) => reported.push({ error, ...origin }),
     } as unknown as ControlPlaneContext,
-    authenticate: (request) => (request.headers.has('x-api-key') ? { id: 'me' } : null),
+    authenticate(request) {
+      const key = request.headers.get('x-api-key')
+      if (key === 'broken') throw new Error('password')
+      if (key === 'without permission') throw refusal(403, 'Not permitted.')
+      return key === null ? null : { id: 'me' }
+    },
     maxBodyBytes,
   })
 }
@@ -196,8 +201,8 @@ test('a query parameter that is a list counts every time it is given', async () 
   expect(second.body.detail[0]).toMatchObject({ type: 'uuid_parsing', loc: ['query', 'ids', 1] })
 })
 
-test('a body that is no JSON is refused before the caller is known, and every other fault after', async () => {
-  expect(await put('{"name": x}', undefined, false)).toMatchObject({
+test('a body that is no JSON is refused with the position of the fault', async () => {
+  expect(await put('{"name": x}')).toMatchObject({
     status: 422,
     body: {
       detail: [
@@ -211,10 +216,46 @@ test('a body that is no JSON is refused before the caller is known, and every ot
       ],
     },
   })
-  expect(await put('{}', undefined, false)).toMatchObject({
-    status: 401,
-    body: { detail: 'This request needs valid credentials.' },
+})
+
+test.each([
+  ['malformed', '{"name": x}', undefined],
+  ['not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), undefined],
+  ['too large', ' '.repeat(20), 10],
+  ['missing a member', '{}', undefined],
+])('the caller is authenticated before a body is read that is %s', async (_, body, maxBodyBytes) => {
+  const request = new Request(`http://host/things/${ID}/a`, {
+    method: 'PUT',
+    body,
+    headers: { 'content-type': 'application/json' },
   })
+  const response = await api(maxBodyBytes).fetch(request)
+  expect([response.status, await response.json()]).toEqual([
+    401,
+    { detail: 'This request needs valid credentials.' },
+  ])
+  expect(request.bodyUsed).toBe(false)
+})
+
+test('a caller without permission is refused while its body is still being sent', async () => {
+  let pulls = 0
+  const body = new ReadableStream(
+    { pull: () => void pulls++ }, // It sends nothing and never ends.
+    { highWaterMark: 0 },
+  )
+  const headers = { 'content-type': 'application/json', 'x-api-key': 'without permission' }
+  const init = { method: 'PUT', body, headers, duplex: 'half' }
+  const response = await api().fetch(new Request(`http://host/things/${ID}/a`, init))
+  expect([response.status, await response.json()]).toEqual([403, { detail: 'Not permitted.' }])
+  expect(pulls).toBe(0)
+})
+
+test('what fails while a caller is authenticated is reported with the id of its request', async () => {
+  const headers = { 'x-api-key': 'broken', 'x-request-id': 'r1' }
+  const response = await api().fetch(new Request('http://host/things/1', { method: 'DELETE', headers }))
+  const { detail, id } = await response.json()
+  expect([response.status, detail]).toEqual([500, 'Internal Server Error'])
+  expect(reported.at(-1)).toEqual({ error: new Error('password'), id, requestId: 'r1' })
 })
 
 test.each([
