@@ -1,6 +1,6 @@
 import { createHandler, type HandlerOptions, type WebHandler } from '../../http/index.ts'
 import type { ControlPlaneContext } from '../context.ts'
-import { documentRoutes } from './document/routes.ts'
+import { documentRoute } from './document/route.ts'
 import { encodeErrors } from './encode-error.ts'
 import type { Operation } from './operation.ts'
 import { parseJson } from './parse-json.ts'
@@ -12,11 +12,11 @@ export interface ApiOptions
   readonly context: ControlPlaneContext
 }
 
-/** Serves operations: their routes, their errors, their document and a page to read it. */
+/** Serves operations: their routes, their errors and their document. */
 export function createApi({ operations, context, authenticate, ...options }: ApiOptions): WebHandler {
   return createHandler({
     ...options,
-    routes: [...routesOf(operations, context), ...documentRoutes(operations)],
+    routes: [...routesOf(operations, context), documentRoute(operations)],
     authenticate,
     parseJson,
     encodeError: encodeErrors(context.onError),

@@ -1,14 +1,12 @@
-import { html } from '../../api/document/html.ts'
-
 /** A page for a person whom a provider has sent back. Nothing of others is loaded or run. */
 export function htmlPage(status: number, title: string, text: string): Response {
-  const page = html`<!doctype html>
+  const page = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title></head>
-<body><main><h1>${title}</h1><p>${text}</p></main></body>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title></head>
+<body><main><h1>${escaped(title)}</h1><p>${escaped(text)}</p></main></body>
 </html>
 `
-  return new Response(page.html, {
+  return new Response(page, {
     status,
     headers: {
       'content-type': 'text/html; charset=utf-8',
@@ -21,3 +19,6 @@ export function htmlPage(status: number, title: string, text: string): Response 
     },
   })
 }
+
+const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
