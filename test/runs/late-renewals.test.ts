@@ -1,4 +1,6 @@
+import { emptyCheckpoint } from '@langchain/langgraph-checkpoint'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Agent, AgentTask } from '../../src/agents/agent.ts'
 import type { AgentEngineOptions } from '../../src/runs/index.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { engineOf, start } from '../kit/engine.ts'
@@ -14,8 +16,8 @@ async function expire(store: Store): Promise<void> {
   await store.commit(threadId, { ops: [{ op: 'renew', token, ttlMs: 0 }] })
 }
 
-function engineAt(place: Place, options: Partial<AgentEngineOptions> = {}, resumable = false) {
-  const actor = puppet({ resumable })
+function engineAt(place: Place, options: Partial<AgentEngineOptions> = {}, overrides: Partial<Agent> = {}) {
+  const actor = puppet(overrides)
   const engine = engineOf({ a: actor.agent }, { ...place, ...options })
   onTestFinished(() => engine.close())
   return { ...actor, engine }
@@ -55,7 +57,7 @@ describe.each(Object.entries(SHARED))(
 
     test('does not take its own run over while it executes it', async () => {
       const place = shared()()
-      const { engine, finish, tasks } = engineAt(place, { leaseTtlMs: 60_000 }, true)
+      const { engine, finish, tasks } = engineAt(place, { leaseTtlMs: 60_000 }, { resumable: true })
       const { runId } = await start(engine, threadId)
       await expire(place.store)
       // Whoever starts a run looks after the one that is there.
@@ -64,6 +66,61 @@ describe.each(Object.entries(SHARED))(
       finish()
       finish()
       expect(await engine.wait({ threadId, runId })).toMatchObject({ status: 'success' })
+    })
+
+    test('takes it again with its next checkpoint, in the same attempt', async () => {
+      const place = shared()()
+      let save = () => {}
+      const told = new Promise<void>((resolve) => (save = resolve))
+      const saves: AgentTask[] = []
+      const { engine } = engineAt(
+        place,
+        { leaseTtlMs: 60_000 },
+        {
+          async *stream(task) {
+            saves.push(task)
+            await told
+            const at = { configurable: { thread_id: task.threadId, checkpoint_ns: '' } }
+            const saved = await task.checkpointer.put(
+              at,
+              emptyCheckpoint(),
+              { source: 'loop', step: 0, parents: {} },
+              {},
+            )
+            await task.checkpointer.putWrites(saved, [['a', 1]], 'task')
+            yield custom('saved')
+          },
+        },
+      )
+      const { runId } = await start(engine, threadId)
+      await eventually(() => saves.length === 1)
+      await expire(place.store)
+      save()
+      expect(await engine.wait({ threadId, runId })).toMatchObject({ status: 'success' })
+      expect(saves).toHaveLength(1)
+    })
+
+    test('leaves its run to another process that takes it over right then, and starts behind it what it is asked to', async () => {
+      const place = shared()()
+      let isTaken = false
+      const store: Store = {
+        ...place.store,
+        async commit(partition, change) {
+          if (!isTaken && change.ops.some((op) => op.op === 'renew' && op.ttlMs === 60_000)) {
+            isTaken = true
+            const { token } = await place.store.inspect(threadId)
+            await place.store.commit(threadId, {
+              ops: [{ op: 'claim', owner: 'other', token: token + 1, ttlMs: 60_000 }],
+            })
+          }
+          return place.store.commit(partition, change)
+        },
+      }
+      const { engine } = engineAt({ ...place, store }, { leaseTtlMs: 60_000 })
+      await start(engine, threadId)
+      await expire(place.store)
+      await start(engine, threadId, {}, { multitaskStrategy: 'enqueue' })
+      expect(isTaken).toBe(true)
     })
   },
 )
@@ -82,14 +139,14 @@ test.each(Object.entries(SHARED))(
       },
     }
     const options = { sweepMs: 20, leaseTtlMs: 600, onError: () => {} }
-    const first = engineAt({ ...place, store }, options, true)
+    const first = engineAt({ ...place, store }, options, { resumable: true })
     const { runId } = await start(first.engine, threadId)
     for (let attempt = 1; attempt <= 4; attempt++) {
       await eventually(() => first.tasks.length === attempt)
       if (attempt < 4) first.finish()
     }
     kill()
-    const second = engineAt(open(), options, true)
+    const second = engineAt(open(), options, { resumable: true })
     second.finish()
     expect(await second.engine.wait({ threadId, runId })).toMatchObject({ status: 'success' })
     expect(second.tasks).toHaveLength(1)

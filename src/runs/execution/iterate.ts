@@ -11,10 +11,12 @@ import { agentOf, checkpointerOf, type LaunchedRun, type RunContext } from '../c
 import { deadlineOf, saverInTime } from '../deadlines.ts'
 import { RunError } from '../errors.ts'
 import type { Appender } from '../log/appender.ts'
+import { renewLease } from '../records/leases.ts'
 import type { RunRecord, StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 import { updateThread } from '../records/update.ts'
 import type { AgentOutcome } from './outcome.ts'
+import { renewingCheckpointer } from './saver/renewing-saver.ts'
 import { type StorageHealth, watchedCheckpointer } from './saver/watched-saver.ts'
 import { createWriteGate, type WriteGate } from './saver/write-gate.ts'
 
@@ -147,7 +149,9 @@ function openAgent(
 ): AgentSteps {
   const { threadId, runId, assistantId } = run
   const agent = agentOf(context, assistantId)
-  const saver = fencedCheckpointer(checkpointerOf(context, agent), context.store, threadId, token)
+  const fenced = fencedCheckpointer(checkpointerOf(context, agent), context.store, threadId, token)
+  const renew = (): Promise<void> => renewLease(context.store, threadId, token, context.leaseTtlMs)
+  const saver = renewingCheckpointer(fenced, renew, signal)
   // The names are those of LangGraph's own servers.
   const ids = { thread_id: threadId, run_id: runId, graph_id: assistantId, assistant_id: assistantId }
   const labelled = labelledCheckpointer(saver, ids, run.config.metadata)

@@ -55,16 +55,17 @@ export async function takeOverRun(context: RunContext, threadId: string): Promis
     }
     return undefined
   }
+  const { activeRunId } = thread.record
   const active = context.active.get(threadId)
-  if (active?.runId === thread.record.activeRunId && state.token === active.token) {
-    // This process executes it still, and only renewed its lease too late.
-    await renewLease(store, threadId, active.token, context.leaseTtlMs)
-    return undefined
-  }
-  const run = await loadRun(store, threadId, thread.record.activeRunId)
-  if (!run) return undefined
-  const orphan: OrphanedRun = { thread, run, state, token: nextToken(state) }
   try {
+    if (active?.runId === activeRunId && state.token === active.token) {
+      // This process executes it still, and only renewed its lease too late.
+      await renewLease(store, threadId, active.token, context.leaseTtlMs)
+      return undefined
+    }
+    const run = await loadRun(store, threadId, activeRunId)
+    if (!run) return undefined
+    const orphan: OrphanedRun = { thread, run, state, token: nextToken(state) }
     if (isResumable(context, run.record, state)) return await continueOrphanedRun(context, orphan)
     await endOrphanedRun(context, orphan)
   } catch (error) {
