@@ -85,12 +85,13 @@ async function live(store: Store, isHost: boolean, commands: readonly Command[])
     const mortal = mortalStore(store)
     const deployer = scriptedDeployer({ isHost, servers })
     let isDead = false
+    // A lost process does nothing any more, also where an answer of the store was on its way to it.
+    const live = () => {
+      if (isDead) throw new Error('The process is lost.')
+    }
+    for (const other of ['stop', 'recover', 'destroy'] as const) deployer.script[other] = live
     for (const phase of PHASES)
       deployer.script[phase] = async (id, signal) => {
-        // A lost process does nothing any more, also where an answer of the store was on its way to it.
-        const live = () => {
-          if (isDead) throw new Error('The process is lost.')
-        }
         live()
         const key = `${phase} ${id}`
         underWay.set(key, (underWay.get(key) ?? 0) + 1)
