@@ -77,6 +77,7 @@ async function live(store: Store, isHost: boolean, commands: readonly Command[])
   /** Phases under way in processes that live, such as `build r1`. */
   const underWay = new Map<string, number>()
   const servers = new Set<string>()
+  const unrecorded = new Set<string>()
   const violations: string[] = []
   const processes: Process[] = []
   let isCalm = false
@@ -116,6 +117,8 @@ async function live(store: Store, isHost: boolean, commands: readonly Command[])
       die() {
         isDead = true
         mortal.die()
+        // Nobody else knows of a server that it had started and not yet recorded: see docs/roadmap.md.
+        for (const phase of underWay.keys()) unrecorded.add(phase.split(' ')[1]!)
         underWay.clear()
         if (isHost) servers.clear()
         return mortal.idle()
@@ -185,7 +188,7 @@ async function live(store: Store, isHost: boolean, commands: readonly Command[])
     await deployments.remove(deployment)
     process.house.worker.wake()
     await expect.poll(() => deployments.find(null, id)).toBeUndefined()
-    expect(servers.size).toBe(0)
+    expect([...servers].filter((one) => !unrecorded.has(one))).toEqual([])
   } finally {
     for (const { house } of processes) await house.worker.close()
   }
@@ -208,7 +211,8 @@ async function live(store: Store, isHost: boolean, commands: readonly Command[])
     const newest = (await deployments.findRevision(now, revisions.at(-1)!))!
     expect(newest.status).not.toBe('SKIPPED')
     expect(now.activeRevisionId ?? undefined).toBe(lastDeployed)
-    await expect.poll(() => [...servers]).toEqual(lastDeployed === undefined ? [] : [lastDeployed])
+    const known = () => [...servers].filter((one) => one === lastDeployed || !unrecorded.has(one))
+    await expect.poll(known).toEqual(lastDeployed === undefined ? [] : [lastDeployed])
     const errors = processes.flatMap(({ house }) => house.errors.map(String))
     expect(errors.filter((error) => !error.includes('The process is lost'))).toEqual([])
   }
