@@ -1,4 +1,6 @@
-/** Settles after `ms` milliseconds, or as soon as one of the signals aborts. Leaves no timer and no listener behind. */
+/**
+ * Settles after `ms` milliseconds, which may be infinite, or as soon as one of the signals aborts. Leaves no timer and no listener behind.
+ */
 export function pause(ms: number, ...signals: readonly AbortSignal[]): Promise<void> {
   if (signals.some(({ aborted }) => aborted)) return Promise.resolve()
   return new Promise((resolve) => {
@@ -7,7 +9,7 @@ export function pause(ms: number, ...signals: readonly AbortSignal[]): Promise<v
       for (const signal of signals) signal.removeEventListener('abort', end)
       resolve()
     }
-    const timer = setTimeout(end, ms)
+    const timer = ms < Number.POSITIVE_INFINITY ? setTimeout(end, ms) : undefined
     for (const signal of signals) signal.addEventListener('abort', end)
   })
 }

@@ -1,5 +1,6 @@
 import { concatBytes } from '../../bytes.ts'
 import { encodeSse, type StreamSource } from '../../http/index.ts'
+import { watchChanges } from '../../storage/coordination/changes.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import { type LogPlace, partitionOf as logPartitionOf } from '../logs/logs.ts'
 import type { DeploymentRecord } from '../records/records.ts'
@@ -17,9 +18,6 @@ export interface EventStreamOptions {
   readonly after: Cursor | undefined
 }
 
-/** Notifications of a store that processes share may be lost, and no reader waits longer than this, in milliseconds. */
-const RECHECK_MS = 1_000
-
 /**
  * What happens to a deployment: changes of statuses, and lines of the newest build and of the servers. It is pulled: a reader is a
  * position in each log, and nothing is kept for one that does not read. It ends with `deleted`.
@@ -32,23 +30,7 @@ export function deploymentEvents(
   if (revisionId !== undefined && cursor.revisionId !== revisionId)
     cursor = { ...cursor, revisionId, build: 0 }
   let isOver = false
-  let wakeUps = 0
-  let wake = () => {}
-  const watches = new Map<string, () => void>()
-
-  const changed = () => {
-    wakeUps++
-    wake()
-  }
-
-  function watch(partition: string): void {
-    if (!watches.has(partition)) watches.set(partition, store.watch(partition, changed))
-  }
-
-  function unwatch(partition: string): void {
-    watches.get(partition)?.()
-    watches.delete(partition)
-  }
+  const changes = watchChanges(store, partitionOf(deploymentId), () => true)
 
   const buildOf = (id: string): LogPlace => ({ type: 'build', deploymentId, revisionId: id })
 
@@ -60,10 +42,10 @@ export function deploymentEvents(
       const current: string = cursor.revisionId ?? newest
       cursor = { ...cursor, revisionId: current }
       const place = buildOf(current)
-      watch(logPartitionOf(place))
+      changes.watch(logPartitionOf(place))
       const page = await readLinePage(logs, place, cursor.build, undefined)
       if (current === newest || page.events.length > 0 || !page.isEnd) return page
-      unwatch(logPartitionOf(place))
+      changes.unwatch(logPartitionOf(place))
       cursor = { ...cursor, revisionId: newest, build: 0 }
     }
   }
@@ -93,24 +75,11 @@ export function deploymentEvents(
     return frames
   }
 
-  function wait(seen: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (isOver || wakeUps !== seen) return resolve()
-      const timer = store.capabilities.shared ? setTimeout(() => wake(), RECHECK_MS) : undefined
-      wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-
-  watch(partitionOf(deploymentId))
-  if (types.has('deploy')) watch(logPartitionOf({ type: 'deploy', deploymentId }))
+  if (types.has('deploy')) changes.watch(logPartitionOf({ type: 'deploy', deploymentId }))
 
   return {
     async next() {
       while (!isOver) {
-        const seen = wakeUps
         const deployment = await deployments.find(owner, deploymentId)
         if (!deployment) {
           isOver = true
@@ -120,14 +89,13 @@ export function deploymentEvents(
         const pages = await readPages(deployment)
         const frames = framesOf(pages)
         if (frames.length > 0) return concatBytes(frames)
-        if (pages.every(({ isEnd }) => isEnd)) await wait(seen)
+        if (pages.every(({ isEnd }) => isEnd)) await changes.next(Number.POSITIVE_INFINITY)
       }
       return undefined
     },
     cancel() {
       isOver = true
-      for (const partition of [...watches.keys()]) unwatch(partition)
-      wake()
+      changes.close()
     },
   }
 }

@@ -1,8 +1,8 @@
 import { uuid7 } from '../../ids.ts'
 import { isOwnedBy } from '../../principal.ts'
+import { changedWithin } from '../../storage/coordination/changes.ts'
 import { ConflictError, type Op, type Store } from '../../storage/index.ts'
 import { noDeployment, refusal } from '../errors.ts'
-import { changedWithin } from './changed-within.ts'
 import type { Deployments, NewRevision } from './deployments.ts'
 import { listDeployments, listRevisions } from './lists.ts'
 import { takeNames } from './names.ts'
@@ -136,7 +136,8 @@ export function createDeployments(options: DeploymentsOptions): Deployments {
         await write(deployment, undefined, [statusOf(deployment)], [guardDeployment(read)])
       }),
 
-    changed: (deploymentId, ms, signal) => changedWithin(store, deploymentId, ms, signal ? [signal] : []),
+    changed: (deploymentId, ms, signal) =>
+      changedWithin(store, partitionOf(deploymentId), ms, ...(signal ? [signal] : [])),
   }
 }
 

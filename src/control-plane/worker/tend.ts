@@ -1,8 +1,8 @@
 import { reportError } from '../../http/index.ts'
+import { changedWithin } from '../../storage/coordination/changes.ts'
 import { ConflictError } from '../../storage/index.ts'
 import { backoff } from '../../time.ts'
 import type { Running } from '../deployers/deployer.ts'
-import { changedWithin } from '../records/changed-within.ts'
 import { isLeaving } from '../records/create-deployments.ts'
 import type { RunningServer } from '../records/records.ts'
 import { partitionOf } from '../records/stored.ts'
@@ -165,7 +165,7 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
     const again = new AbortController()
     lookAgain = () => again.abort()
     if (waiting.length > 0) lookAgain()
-    await changedWithin(store, tenure.id, ms, [tenure.signal, closing, again.signal])
+    await changedWithin(store, partitionOf(tenure.id), ms, tenure.signal, closing, again.signal)
   }
 
   const done = steps()

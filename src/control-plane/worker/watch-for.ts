@@ -1,4 +1,5 @@
 import { reportError } from '../../http/index.ts'
+import { watchChanges } from '../../storage/coordination/changes.ts'
 import { partitionOf } from '../records/stored.ts'
 import type { WorkerContext } from './context.ts'
 import type { End } from './plan.ts'
@@ -26,8 +27,9 @@ export function watchFor(
 ): Stop {
   const stopped = new AbortController()
   let end: End | undefined
+  let isDone = false
   let deadline: ReturnType<typeof setTimeout> | undefined
-  let isLooking = false
+  const changes = watchChanges(store, partitionOf(tenure.id))
 
   const stop = (why: End | undefined) => {
     if (stopped.signal.aborted) return
@@ -36,21 +38,23 @@ export function watchFor(
   }
   const leave = () => stop(undefined)
   async function check(): Promise<void> {
-    if (isLooking || stopped.signal.aborted) return
-    isLooking = true
     try {
       const why = await look()
       if (why) stop(why)
     } catch (error) {
       // The lease decides whether the work may go on.
       reportError(error, onError)
-    } finally {
-      isLooking = false
+    }
+  }
+  async function checkChanges(): Promise<void> {
+    for (;;) {
+      await changes.next(LOOK_MS, stopped.signal)
+      if (isDone || stopped.signal.aborted) return
+      await check()
     }
   }
 
-  const timer = setInterval(check, LOOK_MS)
-  const unwatch = store.watch(partitionOf(tenure.id), ({ docs }) => docs && void check())
+  void checkChanges()
   for (const signal of [tenure.signal, closing]) {
     signal.addEventListener('abort', leave)
     if (signal.aborted) leave()
@@ -64,9 +68,9 @@ export function watchFor(
       deadline = setTimeout(() => stop(why), ms)
     },
     done() {
-      clearInterval(timer)
+      isDone = true
       clearTimeout(deadline)
-      unwatch()
+      changes.close()
       for (const signal of [tenure.signal, closing]) signal.removeEventListener('abort', leave)
     },
   }

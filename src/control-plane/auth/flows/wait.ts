@@ -1,4 +1,4 @@
-import { followChanges } from '../changes.ts'
+import { watchChanges } from '../../../storage/coordination/changes.ts'
 import type { AuthContext } from '../context.ts'
 import type { FlowRecord, TokenRecord } from '../records.ts'
 import type { AuthCaller, Waited } from '../service.ts'
@@ -27,7 +27,7 @@ export async function waitForFlow(
   }
   // The clock of this process: what is waited for is a span, and not a time.
   const deadline = performance.now() + timeoutMs
-  const changes = followChanges(store, partition)
+  const changes = watchChanges(store, partition)
   try {
     for (;;) {
       const found = await load<FlowRecord>(store, partition, FLOWS, name.flowId)

@@ -1,7 +1,7 @@
+import { watchChanges } from '../../../storage/coordination/changes.ts'
 import { ConflictError } from '../../../storage/index.ts'
 import { refusal } from '../../errors.ts'
 import { retryConflicts } from '../../records/retry-conflicts.ts'
-import { followChanges } from '../changes.ts'
 import type { AuthContext } from '../context.ts'
 import { ProviderError } from '../errors.ts'
 import { endpointsOf } from '../providers/endpoints.ts'
@@ -28,7 +28,7 @@ export async function usableToken(
   provider: ProviderRecord,
 ): Promise<{ readonly record: TokenRecord; readonly value: string } | undefined> {
   const { store, now, closing } = context
-  const changes = followChanges(store, partition)
+  const changes = watchChanges(store, partition)
   const begun = now()
   let wasRefreshed = false
   try {
