@@ -2,7 +2,7 @@ import { passes } from '../metadata-filter.ts'
 import { accessOf, type Principal } from '../principal.ts'
 import type { Store } from '../storage/index.ts'
 import { compareKeys } from '../storage/store/cursor.ts'
-import { sleep } from '../time.ts'
+import { listFitting, pagesOf } from '../storage/store/pages.ts'
 import { graphNamed, isShown, noSuchAssistant, readAssistant } from './find.ts'
 import { inheritAssistants } from './inherit.ts'
 import {
@@ -37,8 +37,6 @@ export interface AssistantPage {
 }
 
 const MAX_LOOKED_AT = 10_000
-/** Documents in one call of the store. */
-const BATCH = 200
 
 /** A page of an owner's assistants, with those of the system, newest first unless asked otherwise. */
 export async function searchAssistants(
@@ -102,24 +100,8 @@ export async function listVersions(
   const { record, docVersion } = read
   if (docVersion === undefined) return [record].filter(fits).slice(offset, offset + limit)
   const partition = placeOf(record.owner, record.assistantId)
-  const found: AssistantRecord[] = []
-  let skipped = 0
-  let cursor: string | undefined
-  do {
-    const page = await engine.store.list(VERSIONS, {
-      partition,
-      orderBy: 'version',
-      descending: true,
-      limit: BATCH,
-      ...(cursor !== undefined && { cursor }),
-    })
-    for (const version of page.docs.map(recordOf).filter(fits)) {
-      if (skipped < offset) skipped += 1
-      else if (found.push(version) === limit) return found
-    }
-    cursor = page.cursor
-  } while (cursor !== undefined)
-  return found
+  const versions = pagesOf(engine.store, VERSIONS, { partition, orderBy: 'version', descending: true })
+  return listFitting(versions, { read: recordOf, fits, offset, limit })
 }
 
 /** The check of assistants that are wanted, and that no filter hides from the principal. */
@@ -166,7 +148,8 @@ interface Window {
 async function readWindow(store: Store, list: List, from: number, until: number): Promise<Window> {
   const counted = store.count(ASSISTANTS, list.field)
   const made: AssistantRecord[] = []
-  for await (const batch of batches(store, list, from, until - from)) made.push(...batch)
+  for await (const docs of pagesOf(store, ASSISTANTS, { ...orderOf(list), offset: from }, until - from))
+    made.push(...docs.map(recordOf))
   return { made, count: await counted }
 }
 
@@ -174,8 +157,8 @@ async function readWindow(store: Store, list: List, from: number, until: number)
 async function lookFor(store: Store, list: List, fits: Fits, from: number, until: number): Promise<Window> {
   const made: AssistantRecord[] = []
   let count = 0
-  for await (const batch of batches(store, list, 0, MAX_LOOKED_AT)) {
-    for (const one of batch.filter(fits)) {
+  for await (const docs of pagesOf(store, ASSISTANTS, orderOf(list), MAX_LOOKED_AT)) {
+    for (const one of docs.map(recordOf).filter(fits)) {
       if (count >= from && count < until) made.push(one)
       count += 1
     }
@@ -184,24 +167,7 @@ async function lookFor(store: Store, list: List, fits: Fits, from: number, until
   return { made, count }
 }
 
-async function* batches(store: Store, { field, ascending }: List, offset: number, most: number) {
-  let left = most
-  let place: { readonly offset: number } | { readonly cursor: string } = { offset }
-  while (left > 0) {
-    const { docs, cursor } = await store.list(ASSISTANTS, {
-      orderBy: field,
-      descending: !ascending,
-      limit: Math.min(left, BATCH),
-      ...place,
-    })
-    yield docs.map(recordOf)
-    left -= docs.length
-    if (cursor === undefined) return
-    place = { cursor }
-    // A store in memory answers at once, and a long list would hold up everyone else.
-    await sleep(0)
-  }
-}
+const orderOf = ({ field, ascending }: List) => ({ orderBy: field, descending: !ascending })
 
 /** The order in which the store lists documents. */
 function comparisonOf(owner: string | null, orderBy: AssistantOrder, ascending: boolean) {

@@ -1,6 +1,6 @@
 import { ConflictError } from '../storage/errors.ts'
+import { pagesOf } from '../storage/store/pages.ts'
 import type { Store } from '../storage/store/store.ts'
-import { nextTurn } from '../time.ts'
 import {
   deleteNamespace,
   exactFieldOf,
@@ -18,7 +18,6 @@ interface Names {
   readonly owner: Owner
 }
 
-const PAGE = 200
 /** How many namespaces are looked at together whether they have items. */
 const AT_ONCE = 20
 
@@ -30,10 +29,8 @@ export async function listNamespaces(
   const end = offset + limit
   const listed = new Map<string, string[]>()
   const orderBy = fieldOf(owner, commonPrefix(matchConditions))
-  let cursor: string | undefined
-  do {
-    const page = await store.list(NAMESPACES, { orderBy, limit: PAGE, ...(cursor && { cursor }) })
-    const matching = page.docs.filter(({ value }) =>
+  for await (const docs of pagesOf(store, NAMESPACES, { orderBy })) {
+    const matching = docs.filter(({ value }) =>
       matchConditions.every((condition) => matches(value as readonly string[], condition)),
     )
     for (let at = 0; at < matching.length && listed.size < end; at += AT_ONCE) {
@@ -48,9 +45,8 @@ export async function listNamespaces(
       for (const [index, namespace] of cut.entries())
         if (has[index]) listed.set(JSON.stringify(namespace), namespace)
     }
-    cursor = page.cursor
-    if (cursor) await nextTurn()
-  } while (cursor && listed.size < end)
+    if (listed.size >= end) break
+  }
   return [...listed.values()].slice(offset, end)
 }
 

@@ -1,6 +1,6 @@
 import { ConflictError } from '../storage/errors.ts'
+import { pagesOf } from '../storage/store/pages.ts'
 import type { Doc, Store } from '../storage/store/store.ts'
-import { nextTurn } from '../time.ts'
 import { matchesFilter } from './filter.ts'
 import { fieldOf, ITEMS, itemAt, type Owner, partitionOf, putItem, storedItem, toItem } from './layout.ts'
 import type {
@@ -56,7 +56,7 @@ export async function searchItems(
 async function newest(shelf: Shelf, search: GraphStoreSearch, end: number): Promise<readonly Found[]> {
   const found: Found[] = []
   if (end === 0) return found
-  for await (const docs of pagesOf(shelf, search, end)) {
+  for await (const docs of matching(shelf, search, end)) {
     for (const doc of docs) if (found.push({ doc }) === end) return found
   }
   return found
@@ -71,7 +71,7 @@ async function nearest(
 ): Promise<readonly Found[]> {
   let best: Found[] = []
   const rest: Found[] = []
-  for await (const docs of pagesOf(shelf, search, MAX_PAGE)) {
+  for await (const docs of matching(shelf, search)) {
     for (const doc of docs) {
       const score = scoreOf(storedItem(doc).vectors, query)
       if (score !== undefined) best.push({ doc, score })
@@ -84,26 +84,16 @@ async function nearest(
 
 const byScore = (a: Found, b: Found): number => b.score! - a.score!
 
-/** Documents in one call of the store, where it is not known how many of them match. */
-const MAX_PAGE = 200
-
-/** The documents under the prefix that match the filter, the last changed first. */
-async function* pagesOf(
+/** The documents under the prefix that match the filter, the last changed first. Without a filter they are at most `wanted`. */
+async function* matching(
   { store, owner }: Shelf,
   { namespacePrefix, filter }: GraphStoreSearch,
-  wanted: number,
+  wanted?: number,
 ): AsyncGenerator<readonly Doc[], void, undefined> {
   const hasFilter = filter !== undefined && Object.keys(filter).length > 0
-  const orderBy = fieldOf(owner, namespacePrefix)
-  const limit = hasFilter ? MAX_PAGE : Math.min(wanted, MAX_PAGE)
-  let cursor: string | undefined
-  do {
-    const page = await store.list(ITEMS, { orderBy, descending: true, limit, ...(cursor && { cursor }) })
-    yield hasFilter ? page.docs.filter((doc) => matchesFilter(storedItem(doc).value, filter)) : page.docs
-    cursor = page.cursor
-    // A store in memory answers at once, and a long search would hold up everyone else.
-    if (cursor) await nextTurn()
-  } while (cursor)
+  const query = { orderBy: fieldOf(owner, namespacePrefix), descending: true }
+  for await (const docs of pagesOf(store, ITEMS, query, hasFilter ? undefined : wanted))
+    yield hasFilter ? docs.filter((doc) => matchesFilter(storedItem(doc).value, filter)) : docs
 }
 
 /** Begins the time to live of items anew. One that has been changed meanwhile has a new one already. */

@@ -1,4 +1,5 @@
 import { toJson } from '../../agents/to-json.ts'
+import { listAll } from '../../storage/store/pages.ts'
 import type { Json, Op, Store } from '../../storage/store/store.ts'
 import type { A2AMessage } from '../model.ts'
 
@@ -28,15 +29,7 @@ export async function loadAnswered(
   threadId: string,
   taskId: string | undefined,
 ): Promise<readonly AnsweredQuestion[]> {
-  const all: AnsweredQuestion[] = []
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.list(COLLECTION, {
-      partition: threadId,
-      ...(taskId !== undefined && { where: { task: taskId } }),
-      ...(cursor !== undefined && { cursor }),
-    })
-    all.push(...page.docs.map(({ value }) => value as unknown as AnsweredQuestion))
-    if (page.cursor === undefined) return all
-    cursor = page.cursor
-  }
+  const query = { partition: threadId, ...(taskId !== undefined && { where: { task: taskId } }) }
+  const docs = await listAll(store, COLLECTION, query)
+  return docs.map(({ value }) => value as unknown as AnsweredQuestion)
 }

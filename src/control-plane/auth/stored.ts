@@ -1,5 +1,6 @@
 import { uuidOf } from '../../ids.ts'
 import type { Doc, Guard, Json, ListQuery, Op, Store } from '../../storage/index.ts'
+import { listAll } from '../../storage/store/pages.ts'
 
 /** Where the records are kept. All of one user of a tenant is one partition, all that the tenant's users share another. */
 export const PROVIDERS = 'oauth-providers'
@@ -37,19 +38,11 @@ export async function load<T>(
 }
 
 /** All documents of a list. */
-export async function loadAll<T>(store: Store, collection: string, query: ListQuery): Promise<Stored<T>[]> {
-  const found: Stored<T>[] = []
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.list(collection, {
-      ...query,
-      limit: 1_000,
-      ...(cursor !== undefined && { cursor }),
-    })
-    for (const doc of page.docs) found.push(stored<T>(doc))
-    cursor = page.cursor
-    if (cursor === undefined) return found
-  }
-}
+export const loadAll = async <T>(
+  store: Store,
+  collection: string,
+  query: Pick<ListQuery, 'partition'>,
+): Promise<Stored<T>[]> => (await listAll(store, collection, query)).map((doc) => stored<T>(doc))
 
 const stored = <T>(doc: Doc): Stored<T> => ({ record: doc.value as unknown as T, version: doc.version })
 

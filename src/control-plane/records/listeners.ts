@@ -1,5 +1,6 @@
 import { uuid7 } from '../../ids.ts'
 import { ConflictError, type Guard, type Json, type Op, type Store } from '../../storage/index.ts'
+import { listFitting, pagesOf } from '../../storage/store/pages.ts'
 import { refusal } from '../errors.ts'
 import type { PageRequest } from './deployments.ts'
 import { ownerKey, recordOf } from './stored.ts'
@@ -33,21 +34,15 @@ export async function findListener(
 }
 
 /** Newest first. */
-export async function listListeners(
+export const listListeners = (
   store: Store,
   owner: string | null,
-  { limit, offset }: PageRequest,
-): Promise<readonly ListenerRecord[]> {
-  const found: ListenerRecord[] = []
-  let from: { readonly cursor?: string } = {}
-  while (true) {
-    const query = { partition: partitionOf(owner), orderBy: ORDER, descending: true, limit: 1_000 }
-    const { docs, cursor } = await store.list(LISTENERS, { ...query, ...from })
-    found.push(...docs.map((doc) => recordOf<ListenerRecord>(doc)))
-    if (found.length >= offset + limit || cursor === undefined) return found.slice(offset, offset + limit)
-    from = { cursor }
-  }
-}
+  page: PageRequest,
+): Promise<readonly ListenerRecord[]> =>
+  listFitting(
+    pagesOf(store, LISTENERS, { partition: partitionOf(owner), orderBy: ORDER, descending: true }),
+    { read: (doc) => recordOf<ListenerRecord>(doc), fits: () => true, ...page },
+  )
 
 /** Throws 409 where the owner has one of this `compute_id`. */
 export async function createListener(

@@ -1,5 +1,6 @@
 import { isOwnedBy } from '../../principal.ts'
-import type { Doc, ListQuery, Store } from '../../storage/index.ts'
+import type { Doc, Store } from '../../storage/index.ts'
+import { listFitting, pagesOf } from '../../storage/store/pages.ts'
 import type { DeploymentFilter, PageRequest } from './deployments.ts'
 import { idOfName } from './names.ts'
 import type { DeploymentRecord, RevisionRecord, RevisionStatus } from './records.ts'
@@ -13,9 +14,6 @@ import {
   REVISIONS,
   recordOf,
 } from './stored.ts'
-
-/** How many records are read at once at most, where a filter leaves some of them out. */
-const MAX_SCANNED = 1_000
 
 /** The owner's deployments, newest first. */
 export async function listDeployments(
@@ -73,22 +71,13 @@ async function pageOf<T>(
   store: Store,
   collection: string,
   orderBy: string,
-  { limit, offset }: PageRequest,
+  page: PageRequest,
   fits: ((record: T) => boolean) | undefined,
 ): Promise<readonly T[]> {
-  const query: ListQuery = { orderBy, descending: true }
+  const query = { orderBy, descending: true }
   const read = (doc: Doc) => recordOf<T>(doc)
-  if (!fits) return (await store.list(collection, { ...query, limit, offset })).docs.map(read)
-  const wanted = offset + limit
-  const found: T[] = []
-  let from: Pick<ListQuery, 'cursor'> = {}
-  // Few where most of them fit, and more and more where few do.
-  for (let scanned = wanted; ; scanned *= 2) {
-    const page = await store.list(collection, { ...query, ...from, limit: Math.min(scanned, MAX_SCANNED) })
-    found.push(...page.docs.map(read).filter(fits))
-    if (found.length >= wanted || page.cursor === undefined) return found.slice(offset, wanted)
-    from = { cursor: page.cursor }
-  }
+  if (!fits) return (await store.list(collection, { ...query, ...page })).docs.map(read)
+  return listFitting(pagesOf(store, collection, query), { read, fits, ...page })
 }
 
 function matches(deployment: DeploymentRecord, filter: DeploymentFilter): boolean {

@@ -1,5 +1,6 @@
 import { reportError } from '../../http/index.ts'
 import { createKeyedSemaphore, fairShare } from '../../storage/coordination/keyed-semaphore.ts'
+import { pagesOf } from '../../storage/store/pages.ts'
 import type { Running } from '../deployers/deployer.ts'
 import { DEPLOYMENTS, WORK } from '../records/stored.ts'
 import type { WorkerContext, WorkerTimes } from './context.ts'
@@ -40,7 +41,6 @@ const TIMES: WorkerTimes = {
   graceMs: 15_000,
   retryMs: 1_000,
 }
-const PAGE = 100
 
 export function createWorker({
   times: given,
@@ -79,18 +79,13 @@ export function createWorker({
     isAwake = false
     const orphans = new Map(orphaned)
     const failures = new Map<string, unknown>()
-    for (let cursor: string | undefined; !closed.signal.aborted; ) {
-      const query = { orderBy: WORK, limit: PAGE, ...(cursor !== undefined && { cursor }) }
-      const page = await store.list(DEPLOYMENTS, query)
-      for (const { id } of page.docs) {
+    for await (const docs of pagesOf(store, DEPLOYMENTS, { orderBy: WORK }))
+      for (const { id } of docs) {
         if (closed.signal.aborted) return
         if (held.has(id)) passedOver.add(id)
         // One that cannot be claimed must not keep the others waiting.
         else await begin(id).catch((error: unknown) => failures.set(id, error))
       }
-      cursor = page.cursor
-      if (cursor === undefined) break
-    }
     takesBack = false
     // Another process has taken the deployment, or has deleted it.
     for (const [id, running] of orphans)

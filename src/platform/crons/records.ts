@@ -1,6 +1,7 @@
 import { putJobOp, removeJobOp } from '../../outbox/job.ts'
 import { type Access, formerOwnerOf, ownerAfter, ownerOf, type Principal, reaches } from '../../principal.ts'
 import { inherit, rewriteAll } from '../../storage/store/inherit.ts'
+import { pagesOf } from '../../storage/store/pages.ts'
 import type { Doc, DocIndex, Json, Op, Store } from '../../storage/store/store.ts'
 import { CRON_JOB } from './jobs.ts'
 import type { Schedule } from './schedule.ts'
@@ -135,26 +136,15 @@ export interface CronList extends CronFilter {
   readonly limit: number
 }
 
-/** Crons in one call of the store. */
-const PAGE = 200
-
 /** The crons that a filter finds, from `offset` on. */
 export async function* listCrons(
   store: Store,
   { orderBy, ascending, offset, limit, ...filter }: CronList,
 ): AsyncGenerator<CronRecord> {
   await inheritCrons(store, filter.owner)
-  const field = listField(filter, orderBy)
-  let left = limit
-  let from: { readonly offset: number } | { readonly cursor: string } = { offset }
-  while (left > 0) {
-    const page = { orderBy: field, descending: !ascending, limit: Math.min(left, PAGE) }
-    const { docs, cursor } = await store.list(COLLECTION, { ...page, ...from })
+  const query = { orderBy: listField(filter, orderBy), descending: !ascending, offset }
+  for await (const docs of pagesOf(store, COLLECTION, query, limit))
     for (const doc of docs) yield storedCron(doc).record
-    left -= docs.length
-    if (cursor === undefined) return
-    from = { cursor }
-  }
 }
 
 export async function countCrons(store: Store, filter: CronFilter): Promise<number> {

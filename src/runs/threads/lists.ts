@@ -1,8 +1,8 @@
 import { equalitiesOf, passes } from '../../metadata-filter.ts'
 import type { Access } from '../../principal.ts'
 import { compareKeys } from '../../storage/store/cursor.ts'
+import { pagesOf } from '../../storage/store/pages.ts'
 import type { Store } from '../../storage/store/store.ts'
-import { sleep } from '../../time.ts'
 import type { RunContext } from '../context.ts'
 import {
   crowdedField,
@@ -33,8 +33,6 @@ export interface ThreadListQuery extends Access {
   readonly lookAt?: number | undefined
 }
 
-/** Threads in one call of the store. */
-const PAGE = 200
 /** So many threads are rather sorted here than looked for among those of a list in the right order. */
 const MAX_SORTED = 1_000
 
@@ -170,22 +168,9 @@ async function* readList(
   offset: number,
   limit: number,
 ): AsyncGenerator<ThreadRecord> {
-  let left = limit
-  let from: { readonly offset: number } | { readonly cursor: string } = { offset }
-  while (left > 0) {
-    const { docs, cursor } = await store.list('threads', {
-      orderBy: field,
-      descending: !ascending,
-      limit: Math.min(left, PAGE),
-      ...from,
-    })
+  const query = { orderBy: field, descending: !ascending, offset }
+  for await (const docs of pagesOf(store, 'threads', query, limit))
     for (const doc of docs) yield readThread(doc)
-    left -= docs.length
-    if (cursor === undefined || left <= 0) return
-    from = { cursor }
-    // A store in memory answers at once, and a long list would hold up everyone else.
-    await sleep(0)
-  }
 }
 
 type Compare = (a: ThreadRecord, b: ThreadRecord) => number

@@ -1,3 +1,4 @@
+import { listFitting, pagesOf } from '../../storage/store/pages.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchThread } from '../errors.ts'
 import { loadRun, type RunRecord, readRun } from '../records/records.ts'
@@ -17,34 +18,13 @@ export async function getRun(context: RunContext, run: OwnedRun): Promise<RunRec
   return (await loadRun(context.store, run.threadId, run.runId))?.record
 }
 
-/** Runs in one call of the store. */
-const PAGE = 100
-
 export async function listOwnRuns(
   context: RunContext,
   { accept = () => true, offset = 0, limit = 10, ...thread }: OwnedThread & RunListQuery,
 ): Promise<readonly RunRecord[]> {
   const { threadId } = thread
   if (!(await findThread(context, thread))) throw noSuchThread(threadId)
-  const runs: RunRecord[] = []
-  let skipped = 0
-  let from: string | undefined
-  while (runs.length < limit) {
-    // Their ids rise with the time, and an order by a field would look at the runs of other threads.
-    const { docs, cursor } = await context.store.list('runs', {
-      partition: threadId,
-      descending: true,
-      limit: PAGE,
-      ...(from !== undefined && { cursor: from }),
-    })
-    for (const doc of docs) {
-      const run = readRun(doc)
-      if (runs.length >= limit || !accept(run)) continue
-      if (skipped < offset) skipped++
-      else runs.push(run)
-    }
-    if (cursor === undefined) break
-    from = cursor
-  }
-  return runs
+  // Their ids rise with the time, and an order by a field would look at the runs of other threads.
+  const runs = pagesOf(context.store, 'runs', { partition: threadId, descending: true })
+  return listFitting(runs, { read: readRun, fits: accept, offset, limit })
 }

@@ -1,6 +1,7 @@
 import { sleep } from '../../time.ts'
 import { ConflictError } from '../errors.ts'
-import type { Doc, ListQuery, Op, Store } from './store.ts'
+import { pagesOf } from './pages.ts'
+import type { Doc, Op, Store } from './store.ts'
 import { isUpgraded } from './upgraded.ts'
 
 export interface Inheritance {
@@ -107,20 +108,6 @@ export async function copyPartition(
         to,
         docs.map(({ id, value, index }) => ({ op: 'put', collection, id, value, index })),
       )
-}
-
-/** All documents of a list, page by page. */
-export async function* pagesOf(
-  store: Store,
-  collection: string,
-  query: Pick<ListQuery, 'orderBy' | 'partition'>,
-): AsyncGenerator<readonly Doc[]> {
-  for (let from: { readonly cursor?: string } = {}; ; ) {
-    const { docs, cursor } = await store.list(collection, { ...query, ...from })
-    if (docs.length > 0) yield docs
-    if (cursor === undefined) return
-    from = { cursor }
-  }
 }
 
 /** Writes the documents of a list again, so that they leave it for others. One that changes meanwhile is written by who changes it. */

@@ -1,4 +1,5 @@
 import type { Doc, Guard, Op, Store } from '../../../storage/index.ts'
+import { listAll } from '../../../storage/store/pages.ts'
 import { loadDeployment, loadRevision, ofDeployment, ofOwner, recordOf } from '../stored.ts'
 import { pathOf, type UploadPlace } from './place.ts'
 
@@ -52,26 +53,20 @@ export const unchanged = ({ uploadId: id }: UploadPlace, read: StoredUpload | un
     ? { guard: 'version', collection: UPLOADS, id, version: read.version }
     : { guard: 'absent', collection: UPLOADS, id }
 
+/** Oldest first. */
 export const uploadsOfOwner = (store: Store, owner: string | null): Promise<readonly StoredUpload[]> =>
-  listAll(store, ofOwner(owner))
+  allBy(store, ofOwner(owner))
 
+/** Oldest first. */
 export const uploadsOfDeployment = (store: Store, deploymentId: string): Promise<readonly StoredUpload[]> =>
-  listAll(store, ofDeployment(deploymentId))
+  allBy(store, ofDeployment(deploymentId))
+
+const allBy = async (store: Store, orderBy: string) =>
+  (await listAll(store, UPLOADS, { orderBy })).map(stored)
 
 /** Those that have to be looked at first. */
 export async function uploadsToSweep(store: Store): Promise<readonly StoredUpload[]> {
   return (await store.list(UPLOADS, { orderBy: SWEEP })).docs.map(stored)
-}
-
-/** Oldest first. */
-async function listAll(store: Store, orderBy: string): Promise<readonly StoredUpload[]> {
-  const found: StoredUpload[] = []
-  for (let cursor: string | undefined; ; ) {
-    const page = await store.list(UPLOADS, { orderBy, limit: 1_000, ...(cursor !== undefined && { cursor }) })
-    found.push(...page.docs.map(stored))
-    if (page.cursor === undefined) return found
-    cursor = page.cursor
-  }
 }
 
 const stored = (doc: Doc): StoredUpload => ({ record: recordOf<UploadRecord>(doc), version: doc.version })

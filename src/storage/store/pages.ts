@@ -1,0 +1,61 @@
+import { nextTurn } from '../../time.ts'
+import type { Doc, ListQuery, Store } from './store.ts'
+
+/** Documents in one call of the store. */
+const PAGE = 200
+
+/**
+ * The documents of a list, page by page, at most `most` of them. The next page is read when it is asked for, and may have documents that were
+ * added since.
+ */
+export async function* pagesOf(
+  store: Store,
+  collection: string,
+  { offset, ...query }: Omit<ListQuery, 'cursor' | 'limit'>,
+  most = Number.POSITIVE_INFINITY,
+): AsyncGenerator<readonly Doc[], void, undefined> {
+  let from: Pick<ListQuery, 'offset' | 'cursor'> = offset === undefined ? {} : { offset }
+  for (let left = most; left > 0; ) {
+    const { docs, cursor } = await store.list(collection, { ...query, ...from, limit: Math.min(left, PAGE) })
+    if (docs.length > 0) yield docs
+    if (cursor === undefined) return
+    left -= docs.length
+    from = { cursor }
+    // A store in memory answers at once, and a long list would hold up everyone else.
+    await nextTurn()
+  }
+}
+
+/** All documents of a list. */
+export async function listAll(
+  store: Store,
+  collection: string,
+  query: Omit<ListQuery, 'cursor' | 'limit'>,
+): Promise<readonly Doc[]> {
+  const all: Doc[] = []
+  for await (const docs of pagesOf(store, collection, query)) all.push(...docs)
+  return all
+}
+
+/** Those records of a list that fit, from `offset` on. */
+export async function listFitting<T>(
+  pages: AsyncIterable<readonly Doc[]>,
+  {
+    read,
+    fits,
+    offset,
+    limit,
+  }: {
+    readonly read: (doc: Doc) => T
+    readonly fits: (record: T) => boolean
+    readonly offset: number
+    readonly limit: number
+  },
+): Promise<readonly T[]> {
+  const found: T[] = []
+  for await (const docs of pages) {
+    found.push(...docs.map(read).filter(fits))
+    if (found.length >= offset + limit) break
+  }
+  return found.slice(offset, offset + limit)
+}
