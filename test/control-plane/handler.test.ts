@@ -143,7 +143,7 @@ test('larger bodies are 413, and bodies that are no JSON are 422, for callers th
   expect((await known.fetch(large())).status).toBe(413)
   const refused = await known.fetch(broken())
   expect(refused.status).toBe(422)
-  expect((await refused.json()).detail).toMatchObject([{ type: 'json_invalid', loc: ['body', 1] }])
+  expect((await refused.json()).detail).toMatchObject([{ type: 'json_invalid', loc: ['body'] }])
   const unknown = open({ http: { maxBodyBytes: 100 }, authenticate: () => null })
   for (const request of [large(), broken(), post('/v2/deployments', {})]) {
     expect((await unknown.fetch(request)).status).toBe(401)

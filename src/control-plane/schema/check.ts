@@ -4,8 +4,7 @@ import type { Infer, JsonSchema } from './json-schema.ts'
 import { checkBoolean, checkInteger, checkNumber } from './numbers.ts'
 import { accept, type Outcome, plural, refuse } from './outcome.ts'
 import type { Checked, Problem } from './problem.ts'
-import { checkLiteral, checkText } from './text.ts'
-import { checkUuid } from './uuid.ts'
+import { checkLiteral, checkText, checkUuid } from './text.ts'
 
 type Loc = Problem['loc']
 
@@ -35,7 +34,7 @@ export function check(schema: JsonSchema, value: unknown, loc: Loc, findings: Fi
 
 export const MISSING = { type: 'missing', msg: 'Field required' } as const
 
-/** A default is nobody's to change. */
+/** A clone, so that callers cannot change the schema. */
 export const defaultOf = ({ default: value }: JsonSchema): unknown =>
   typeof value === 'object' ? structuredClone(value) : value
 

@@ -32,6 +32,22 @@ function countOf(text: string): number {
   return count
 }
 
+/** A UUID with or without hyphens. It becomes lower case with hyphens. */
+export function checkUuid(value: unknown): Outcome {
+  if (typeof value !== 'string')
+    return refuse('uuid_type', 'UUID input should be a string, bytes or UUID object')
+  const groups = /^([\da-f]{8})(-?)([\da-f]{4})\2([\da-f]{4})\2([\da-f]{4})\2([\da-f]{12})$/i.exec(value)
+  if (groups)
+    return accept(
+      [1, 3, 4, 5, 6]
+        .map((group) => groups[group])
+        .join('-')
+        .toLowerCase(),
+    )
+  const error = 'expected 32 hexadecimal digits'
+  return refuse('uuid_parsing', `Input should be a valid UUID, ${error}`, { error })
+}
+
 /** One of a few values, of which none is converted. */
 export function checkLiteral(allowed: readonly (string | number)[], value: unknown): Outcome {
   if (allowed.some((one) => one === value)) return accept(value)

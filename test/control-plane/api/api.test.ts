@@ -201,17 +201,17 @@ test('a query parameter that is a list counts every time it is given', async () 
   expect(second.body.detail[0]).toMatchObject({ type: 'uuid_parsing', loc: ['query', 'ids', 1] })
 })
 
-test('a body that is no JSON is refused with the position of the fault', async () => {
+test('a body that is no JSON is refused', async () => {
   expect(await put('{"name": x}')).toMatchObject({
     status: 422,
     body: {
       detail: [
         {
           type: 'json_invalid',
-          loc: ['body', 9],
+          loc: ['body'],
           msg: 'JSON decode error',
           input: {},
-          ctx: { error: 'Expecting value' },
+          ctx: { error: 'The body is not JSON' },
         },
       ],
     },

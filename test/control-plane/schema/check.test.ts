@@ -25,10 +25,6 @@ const ACCEPTED: readonly (readonly [JsonSchema, given: unknown, read: unknown])[
   [integer, '-5', -5],
   [integer, '-0', 0],
   [integer, '007', 7],
-  [integer, '-00042_000', -42_000],
-  [integer, '  04_2.0 ', 42],
-  [integer, '1_000', 1_000],
-  [integer, '1_000.00', 1_000],
   [integer, true, 1],
   [integer, false, 0],
   [number, 1.5, 1.5],
@@ -36,7 +32,6 @@ const ACCEPTED: readonly (readonly [JsonSchema, given: unknown, read: unknown])[
   [number, ' .5 ', 0.5],
   [number, '5.', 5],
   [number, '1e3', 1_000],
-  [number, '1_0.5', 10.5],
   [number, true, 1],
   [boolean, true, true],
   [boolean, 1, true],
@@ -46,8 +41,6 @@ const ACCEPTED: readonly (readonly [JsonSchema, given: unknown, read: unknown])[
   [uuid, ID, ID],
   [uuid, ID.toUpperCase(), ID],
   [uuid, ID.replaceAll('-', ''), ID],
-  [uuid, `{${ID}}`, ID],
-  [uuid, `urn:uuid:${ID}`, ID],
   [dateTime, '2026-01-02T03:04:05Z', '2026-01-02T03:04:05.000Z'],
   [dateTime, '2026-01-02 03:04:05', '2026-01-02T03:04:05.000Z'],
   [dateTime, '2026-01-02t03:04', '2026-01-02T03:04:00.000Z'],
@@ -84,7 +77,8 @@ const NUMBER = 'Input should be a valid number'
 const BOOLEAN = 'Input should be a valid boolean'
 const UNPARSED = ', unable to parse string as an integer'
 const DATE = 'Input should be a valid datetime'
-const TOO_LARGE = 'dates after 9999 are not supported as unix timestamps'
+const NO_TIME = 'expected RFC 3339 or a Unix timestamp, in the years 1 to 9999'
+const NO_UUID = 'expected 32 hexadecimal digits'
 
 const REFUSED: readonly (readonly [JsonSchema, given: unknown, type: string, msg: string, ctx?: object])[] = [
   [text, 5, 'string_type', 'Input should be a valid string'],
@@ -117,20 +111,29 @@ const REFUSED: readonly (readonly [JsonSchema, given: unknown, type: string, msg
     { max_length: 1 },
   ],
   [integer, 'x', 'int_parsing', INTEGER + UNPARSED],
-  ...['', '5.', '00_', '42_.0', '--1', '1e3', '5.5', '1__0', '_1', '1_', '0x10', '+-5', '٥', '1 0'].map(
-    (given) => [integer, given, 'int_parsing', INTEGER + UNPARSED] as const,
-  ),
+  ...[
+    '',
+    '5.',
+    '00_',
+    '42_.0',
+    '--1',
+    '1e3',
+    '5.5',
+    '1__0',
+    '_1',
+    '1_',
+    '1_000',
+    '0x10',
+    '+-5',
+    '٥',
+    '1 0',
+  ].map((given) => [integer, given, 'int_parsing', INTEGER + UNPARSED] as const),
   [integer, 5.5, 'int_from_float', `${INTEGER}, got a number with a fractional part`],
   [integer, JSON.parse('1e400'), 'finite_number', 'Input should be a finite number'],
   [integer, null, 'int_type', INTEGER],
   [integer, [], 'int_type', INTEGER],
   [integer, 1e300, 'int_parsing_size', 'Unable to parse input string as an integer, exceeded maximum size'],
-  [
-    integer,
-    '9'.repeat(4_301),
-    'int_parsing_size',
-    'Unable to parse input string as an integer, exceeded maximum size',
-  ],
+  [integer, '9'.repeat(4_301), 'finite_number', 'Input should be a finite number'],
   [
     { type: 'integer', maximum: 100 },
     '9'.repeat(30),
@@ -153,74 +156,66 @@ const REFUSED: readonly (readonly [JsonSchema, given: unknown, type: string, msg
     { ge: 0.1 },
   ],
   [number, 'x', 'float_parsing', `${NUMBER}, unable to parse string as a number`],
-  ...['', '.', 'e5', '1__0', '0x1', '_1', '1._'].map(
+  ...['', '.', 'e5', '1_0', '0x1', 'nan', '-Infinity'].map(
     (given) => [number, given, 'float_parsing', `${NUMBER}, unable to parse string as a number`] as const,
   ),
   [number, null, 'float_type', NUMBER],
-  [number, 'nan', 'finite_number', 'Input should be a finite number'],
-  [number, '-Infinity', 'finite_number', 'Input should be a finite number'],
+  [number, '1e400', 'finite_number', 'Input should be a finite number'],
   [boolean, 'x', 'bool_parsing', `${BOOLEAN}, unable to interpret input`],
   [boolean, ' true ', 'bool_parsing', `${BOOLEAN}, unable to interpret input`],
   [boolean, 2, 'bool_parsing', `${BOOLEAN}, unable to interpret input`],
-  [boolean, 1.5, 'bool_type', BOOLEAN],
-  [boolean, 1e300, 'bool_type', BOOLEAN],
+  [boolean, 1.5, 'bool_parsing', `${BOOLEAN}, unable to interpret input`],
   [boolean, null, 'bool_type', BOOLEAN],
   [uuid, 5, 'uuid_type', 'UUID input should be a string, bytes or UUID object'],
-  ...(
-    [
-      ['xyz', 'invalid character: found `x` at 1'],
-      ['', 'invalid length: expected length 32 for simple format, found 0'],
-      ['abc', 'invalid length: expected length 32 for simple format, found 3'],
-      [`${ID} `, 'invalid character: found ` ` at 37'],
-      ['abé', 'invalid character: found `é` at 3'],
-      ['a😀', 'invalid character: found `😀` at 2'],
-      [`{${ID}`, 'invalid character: found `{` at 1'],
-      [`URN:uuid:${ID}`, 'invalid character: found `U` at 1'],
-      ['urn:uuid:xx', 'invalid character: found `x` at 10'],
-      ['{abc}', 'invalid group count: expected 5, found 1'],
-      ['a-b', 'invalid group count: expected 5, found 2'],
-      ['a-b-c-d-e', 'invalid group length in group 0: expected 8, found 1'],
-      [`${ID.slice(0, -1)}`, 'invalid group length in group 4: expected 12, found 11'],
-      [`${ID.slice(0, 9)}${ID.slice(10)}a`, 'invalid group length in group 1: expected 4, found 3'],
-    ] as const
-  ).map(
-    ([given, error]) =>
-      [uuid, given, 'uuid_parsing', `Input should be a valid UUID, ${error}`, { error }] as const,
+  ...[
+    '',
+    'xyz',
+    'abc',
+    `${ID} `,
+    `{${ID}}`,
+    `urn:uuid:${ID}`,
+    ID.slice(0, -1),
+    `${ID.slice(0, 8)}${ID.slice(9)}`,
+  ].map(
+    (given) =>
+      [uuid, given, 'uuid_parsing', `Input should be a valid UUID, ${NO_UUID}`, { error: NO_UUID }] as const,
   ),
   [dateTime, null, 'datetime_type', DATE],
   [dateTime, true, 'datetime_type', DATE],
-  [dateTime, 1e15, 'datetime_parsing', `${DATE}, ${TOO_LARGE}`, { error: TOO_LARGE }],
-  ...(
-    [
-      ['', 'input is too short'],
-      ['yesterday', 'input is too short'],
-      ['not a date at all', 'invalid character in year'],
-      ['2026_01_02', 'invalid date separator, expected `-`'],
-      ['2026-x1-02', 'invalid character in month'],
-      ['2026-13-02', 'month value is outside expected range of 1-12'],
-      ['2026-02-29', 'day value is outside expected range'],
-      ['2026-01-0x', 'invalid character in day'],
-      ['2026-01-02T25:00:00Z', 'unexpected extra characters at the end of the input'],
-      ['2026-01-02T23:60:00Z', 'unexpected extra characters at the end of the input'],
-      ['2026-01-02T23:00:60Z', 'unexpected extra characters at the end of the input'],
-      ['2026-01-02T03:04:05 02:00', 'unexpected extra characters at the end of the input'],
-      ['2026-01-02T03:04:05+24:00', 'unexpected extra characters at the end of the input'],
-      ['2026-01-02X03:04:05', 'unexpected extra characters at the end of the input'],
-      ['999999999999999', TOO_LARGE],
-      ['-99999999999999', 'dates before 0000 are not supported as unix timestamps'],
-    ] as const
-  ).map(
-    ([given, error]) =>
-      [dateTime, given, 'datetime_from_date_parsing', `${DATE} or date, ${error}`, { error }] as const,
+  ...[1e15, JSON.parse('1e400')].map(
+    (given) => [dateTime, given, 'datetime_parsing', `${DATE}, ${NO_TIME}`, { error: NO_TIME }] as const,
   ),
-  [
-    dateTime,
+  ...[
+    '',
+    'yesterday',
+    'not a date at all',
+    '2026_01_02',
+    '2026-x1-02',
+    '2026-13-02',
+    '2026-00-02',
+    '2026-02-29',
+    '2026-04-31',
+    '2026-01-0x',
+    '2026-01-02T25:00:00Z',
+    '2026-01-02T23:60:00Z',
+    '2026-01-02T23:00:60Z',
+    '2026-01-02T03:04:05 02:00',
+    '2026-01-02T03:04:05+24:00',
+    '2026-01-02T03:04:05+01:60',
+    '2026-01-02X03:04:05',
     '0000-12-31T23:59:59Z',
-    'datetime_parsing',
-    `${DATE}, year 0 is out of range`,
-    { error: 'year 0 is out of range' },
-  ],
-  [dateTime, JSON.parse('1e400'), 'datetime_parsing', `${DATE}, ${TOO_LARGE}`, { error: TOO_LARGE }],
+    '999999999999999',
+    '-99999999999999',
+  ].map(
+    (given) =>
+      [
+        dateTime,
+        given,
+        'datetime_from_date_parsing',
+        `${DATE} or date, ${NO_TIME}`,
+        { error: NO_TIME },
+      ] as const,
+  ),
   [{ const: 'k8s' }, 'x', 'literal_error', "Input should be 'k8s'", { expected: "'k8s'" }],
   [
     { enum: ['a', 'b', 'c'] },
