@@ -1,67 +1,37 @@
 import type { Operation } from '../api/operation.ts'
-import { deleteDeployment, deleteDeployments } from './deployments/delete.ts'
-import {
-  countFree,
-  createDeployment,
-  getDeployment,
-  listDeployments,
-  patchDeployment,
-} from './deployments/deployments.ts'
-import {
-  createRevision,
-  getRevision,
-  interruptionOfRevision,
-  interruptRevision,
-  listRevisions,
-  redeployRevision,
-} from './deployments/revisions.ts'
-import { setDeploymentTier, setResourceTiers } from './deployments/tiers.ts'
-import { createPushToken, createUploadUrl, putUpload } from './deployments/uploads.ts'
+import { connectionOperations } from './auth/connections.ts'
+import { flowOperations } from './auth/flows.ts'
+import { providerOperations } from './auth/providers.ts'
+import { tokenOperations } from './auth/tokens.ts'
+import { deletions } from './deployments/delete.ts'
+import { deploymentOperations } from './deployments/deployments.ts'
+import { revisionOperations } from './deployments/revisions.ts'
+import { tierOperations } from './deployments/tiers.ts'
+import { uploadOperations } from './deployments/uploads.ts'
 import { streamEvents } from './events.ts'
-import {
-  listForgeIntegrations,
-  listForgeRepositories,
-  listIntegrations,
-  listRepositories,
-} from './integrations.ts'
-import { createListener, deleteListener, getListener, listListeners, patchListener } from './listeners.ts'
-import { deploymentLogs, listDeploymentLogs, revisionLogs } from './logs/logs.ts'
-import { buildLogs, deployLogs, revisionDeployLogs } from './logs/project-logs.ts'
+import { integrationOperations } from './integrations.ts'
+import { listenerOperations } from './listeners.ts'
+import { logOperations } from './logs/logs.ts'
+import { projectLogOperations } from './logs/project-logs.ts'
 
 /** Every operation but those of the auth service, in the order of the document. */
 export const OPERATIONS: readonly Operation[] = [
-  listDeployments,
-  createDeployment,
-  deleteDeployments,
-  countFree,
-  getDeployment,
-  patchDeployment,
-  deleteDeployment,
-  listRevisions,
-  createRevision,
-  getRevision,
-  redeployRevision,
-  interruptRevision,
-  interruptionOfRevision,
-  revisionLogs,
-  deploymentLogs,
-  listDeploymentLogs,
+  ...deploymentOperations,
+  ...deletions,
+  ...revisionOperations,
+  ...logOperations,
   streamEvents,
-  setResourceTiers,
-  setDeploymentTier,
-  createPushToken,
-  createUploadUrl,
-  putUpload,
-  listListeners,
-  createListener,
-  getListener,
-  patchListener,
-  deleteListener,
-  listIntegrations,
-  listRepositories,
-  listForgeIntegrations,
-  listForgeRepositories,
-  buildLogs,
-  revisionDeployLogs,
-  deployLogs,
+  ...tierOperations,
+  ...uploadOperations,
+  ...listenerOperations,
+  ...integrationOperations,
+  ...projectLogOperations,
+]
+
+/** The auth service, and the connections of agents to its tokens. */
+export const authOperations: readonly Operation[] = [
+  ...providerOperations,
+  ...flowOperations,
+  ...tokenOperations,
+  ...connectionOperations,
 ]

@@ -1,5 +1,5 @@
 import { ownerOf } from '../../principal.ts'
-import { operation } from '../api/operation.ts'
+import { type Operation, operation } from '../api/operation.ts'
 import { refusal } from '../errors.ts'
 import { ERROR } from '../wire/common.ts'
 import { INTEGRATION_LIST, INTEGRATION_PATH, REPOSITORY_LIST } from '../wire/integrations.ts'
@@ -44,7 +44,9 @@ function repositoriesAt(base: typeof GITHUB | typeof FORGE) {
   )
 }
 
-export const listIntegrations = /* @__PURE__ */ integrationsAt(GITHUB)
-export const listRepositories = /* @__PURE__ */ repositoriesAt(GITHUB)
-export const listForgeIntegrations = /* @__PURE__ */ integrationsAt(FORGE)
-export const listForgeRepositories = /* @__PURE__ */ repositoriesAt(FORGE)
+export const integrationOperations: readonly Operation[] = [
+  integrationsAt(GITHUB),
+  repositoriesAt(GITHUB),
+  integrationsAt(FORGE),
+  repositoriesAt(FORGE),
+]

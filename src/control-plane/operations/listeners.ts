@@ -1,6 +1,6 @@
 import { ownerOf } from '../../principal.ts'
 import { checkMatch } from '../api/conditional.ts'
-import { operation } from '../api/operation.ts'
+import { type Operation, operation } from '../api/operation.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import type { DeployRequest } from '../deployers/deployer.ts'
 import { refusal } from '../errors.ts'
@@ -21,99 +21,97 @@ const TAG = 'Listeners (v2)'
 
 const noListener = (id: string) => refusal(404, `Listener ID ${id} not found.`)
 
-export const listListeners = /* @__PURE__ */ operation(
-  {
-    method: 'GET',
-    path: '/v2/listeners',
-    tag: TAG,
-    summary: 'List Listeners',
-    description: 'Newest first.',
-    query: LIST_LISTENERS,
-    responses: { 200: LISTENER_PAGE },
-  },
-  async ({ store }, { query: { limit, offset }, call }) => {
-    const page = await records.listListeners(store, ownerOf(call.principal), { limit, offset })
-    return { body: { resources: page.map(presentListener), offset: offset + page.length } }
-  },
-)
-
-export const createListener = /* @__PURE__ */ operation(
-  {
-    method: 'POST',
-    path: '/v2/listeners',
-    tag: TAG,
-    summary: 'Create Listener',
-    body: CREATE_LISTENER,
-    responses: { 201: LISTENER, 409: ERROR },
-  },
-  async ({ store, now }, { body, call }) => {
-    const { compute_id, compute_config, version = null } = body
-    const given = { compute_id, compute_config, version }
-    return {
-      body: presentListener(await records.createListener(store, ownerOf(call.principal), given, now())),
-    }
-  },
-)
-
-export const getListener = /* @__PURE__ */ operation(
-  {
-    method: 'GET',
-    path: '/v2/listeners/{listener_id}',
-    tag: TAG,
-    summary: 'Get Listener',
-    params: LISTENER_PATH,
-    responses: { 200: LISTENER, 404: ERROR },
-  },
-  async ({ store }, { params: { listener_id: id }, call }) => {
-    const listener = await records.findListener(store, ownerOf(call.principal), id)
-    if (!listener) throw noListener(id)
-    return { body: presentListener(listener) }
-  },
-)
-
-export const patchListener = /* @__PURE__ */ operation(
-  {
-    method: 'PATCH',
-    path: '/v2/listeners/{listener_id}',
-    tag: TAG,
-    summary: 'Patch Listener',
-    description: 'What is left out or null stays as it is.',
-    params: LISTENER_PATH,
-    body: PATCH_LISTENER,
-    headers: IF_MATCH,
-    responses: { 200: LISTENER, 404: ERROR, 412: ERROR },
-  },
-  async ({ store, now }, { params: { listener_id: id }, body, call }) => {
-    const listener = await records.updateListener(store, ownerOf(call.principal), id, (known) => {
-      checkMatch(call.request, presentListener(known))
+export const listenerOperations: readonly Operation[] = [
+  operation(
+    {
+      method: 'GET',
+      path: '/v2/listeners',
+      tag: TAG,
+      summary: 'List Listeners',
+      description: 'Newest first.',
+      query: LIST_LISTENERS,
+      responses: { 200: LISTENER_PAGE },
+    },
+    async ({ store }, { query: { limit, offset }, call }) => {
+      const page = await records.listListeners(store, ownerOf(call.principal), { limit, offset })
+      return { body: { resources: page.map(presentListener), offset: offset + page.length } }
+    },
+  ),
+  operation(
+    {
+      method: 'POST',
+      path: '/v2/listeners',
+      tag: TAG,
+      summary: 'Create Listener',
+      body: CREATE_LISTENER,
+      responses: { 201: LISTENER, 409: ERROR },
+    },
+    async ({ store, now }, { body, call }) => {
+      const { compute_id, compute_config, version = null } = body
+      const given = { compute_id, compute_config, version }
       return {
-        ...known,
-        version: body.version ?? known.version,
-        compute_config: body.compute_config ?? known.compute_config,
-        updatedAt: Math.max(now(), known.updatedAt),
+        body: presentListener(await records.createListener(store, ownerOf(call.principal), given, now())),
       }
-    })
-    if (!listener) throw noListener(id)
-    return { body: presentListener(listener) }
-  },
-)
-
-export const deleteListener = /* @__PURE__ */ operation(
-  {
-    method: 'DELETE',
-    path: '/v2/listeners/{listener_id}',
-    tag: TAG,
-    summary: 'Delete Listener',
-    params: LISTENER_PATH,
-    headers: IF_MATCH,
-    responses: { 204: null, 404: ERROR, 412: ERROR },
-  },
-  async ({ store }, { params: { listener_id: id }, call }) => {
-    const check = (known: records.ListenerRecord) => checkMatch(call.request, presentListener(known))
-    if (!(await records.deleteListener(store, ownerOf(call.principal), id, check))) throw noListener(id)
-    return {}
-  },
-)
+    },
+  ),
+  operation(
+    {
+      method: 'GET',
+      path: '/v2/listeners/{listener_id}',
+      tag: TAG,
+      summary: 'Get Listener',
+      params: LISTENER_PATH,
+      responses: { 200: LISTENER, 404: ERROR },
+    },
+    async ({ store }, { params: { listener_id: id }, call }) => {
+      const listener = await records.findListener(store, ownerOf(call.principal), id)
+      if (!listener) throw noListener(id)
+      return { body: presentListener(listener) }
+    },
+  ),
+  operation(
+    {
+      method: 'PATCH',
+      path: '/v2/listeners/{listener_id}',
+      tag: TAG,
+      summary: 'Patch Listener',
+      description: 'What is left out or null stays as it is.',
+      params: LISTENER_PATH,
+      body: PATCH_LISTENER,
+      headers: IF_MATCH,
+      responses: { 200: LISTENER, 404: ERROR, 412: ERROR },
+    },
+    async ({ store, now }, { params: { listener_id: id }, body, call }) => {
+      const listener = await records.updateListener(store, ownerOf(call.principal), id, (known) => {
+        checkMatch(call.request, presentListener(known))
+        return {
+          ...known,
+          version: body.version ?? known.version,
+          compute_config: body.compute_config ?? known.compute_config,
+          updatedAt: Math.max(now(), known.updatedAt),
+        }
+      })
+      if (!listener) throw noListener(id)
+      return { body: presentListener(listener) }
+    },
+  ),
+  operation(
+    {
+      method: 'DELETE',
+      path: '/v2/listeners/{listener_id}',
+      tag: TAG,
+      summary: 'Delete Listener',
+      params: LISTENER_PATH,
+      headers: IF_MATCH,
+      responses: { 204: null, 404: ERROR, 412: ERROR },
+    },
+    async ({ store }, { params: { listener_id: id }, call }) => {
+      const check = (known: records.ListenerRecord) => checkMatch(call.request, presentListener(known))
+      if (!(await records.deleteListener(store, ownerOf(call.principal), id, check))) throw noListener(id)
+      return {}
+    },
+  ),
+]
 
 /** Throws 400 where a workspace has listeners, and a deployment that needs one of them names none that is there. */
 export async function checkListener(

@@ -3,6 +3,8 @@ import { NULLABLE_STRING, NULLABLE_UUID, STRING, TIME, UUID } from './common.ts'
 
 const ORDER = { type: 'string', enum: ['asc', 'desc'], default: 'asc' } as const
 const LEVEL = { type: 'string', enum: ['DEBUG', 'INFO', 'WARNING', 'ERROR', 'CRITICAL'] } as const
+/** Which lines are wanted. */
+const FILTERS = { start_time: TIME, end_time: TIME, query: STRING, level: LEVEL, run_id: STRING } as const
 const LIMIT = { type: 'integer', minimum: 1, maximum: 1000, default: 50 } as const
 
 const LOG_ENTRY = {
@@ -36,14 +38,10 @@ export const LOG_ITEMS = {
 export const REVISION_LOGS = {
   properties: {
     type: { type: 'string', enum: ['build', 'deploy'] },
-    start_time: TIME,
-    end_time: TIME,
+    ...FILTERS,
     order: ORDER,
     limit: LIMIT,
     offset: STRING,
-    query: STRING,
-    level: LEVEL,
-    run_id: STRING,
   },
   required: ['type'],
 } as const
@@ -56,14 +54,10 @@ export const DEPLOYMENT_LOGS = {
       default: 'deploy',
       description: 'The build log is that of the newest revision.',
     },
-    start_time: TIME,
-    end_time: TIME,
+    ...FILTERS,
     order: ORDER,
     limit: LIMIT,
     offset: STRING,
-    query: STRING,
-    level: LEVEL,
-    run_id: STRING,
   },
 } as const
 
@@ -72,14 +66,10 @@ export const LIST_DEPLOYMENT_LOGS = {
     deployment_id: UUID,
     revision_id: UUID,
     log_type: { type: 'string', enum: ['BUILD', 'DEPLOY'], default: 'DEPLOY' },
-    start_time: TIME,
-    end_time: TIME,
+    ...FILTERS,
     sort_order: ORDER,
     page_size: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
     cursor: STRING,
-    query: STRING,
-    level: LEVEL,
-    run_id: STRING,
   },
   required: ['deployment_id'],
 } as const

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createApi } from '../../../src/control-plane/api/create-api.ts'
 import type { ControlPlaneContext } from '../../../src/control-plane/context.ts'
-import { authOperations } from '../../../src/control-plane/operations/auth.ts'
+import { authOperations } from '../../../src/control-plane/operations/all.ts'
 import {
   ANN,
   addProvider,

@@ -112,10 +112,10 @@ test('free-count counts deployments of type dev_free, and is no id', async () =>
   ).toBe(0)
 })
 
-test('an id is a UUID in any spelling', async () => {
+test('an id is a UUID, also in capitals or without hyphens', async () => {
   const served = serve()
   const { id } = await created(served)
-  for (const spelled of [id.toUpperCase(), id.replaceAll('-', ''), `{${id}}`, `urn:uuid:${id}`]) {
+  for (const spelled of [id.toUpperCase(), id.replaceAll('-', '')]) {
     const { status, body } = await served.ask('GET', `/v2/deployments/${encodeURIComponent(spelled)}`)
     expect([status, body.id]).toEqual([200, id])
   }

@@ -1,5 +1,5 @@
 import { type Call, HttpError } from '../../../http/index.ts'
-import { operation } from '../../api/operation.ts'
+import { type Operation, operation } from '../../api/operation.ts'
 import type { ProviderAnswer } from '../../auth/service.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { presentAuthenticated } from '../../present/auth.ts'
@@ -14,114 +14,112 @@ import {
 } from '../../wire/auth.ts'
 import { ERROR } from '../../wire/common.ts'
 import { htmlPage } from './page.ts'
-import { AUTH_TAG, authOf, baseUrlOf, callerOf, given, NO_STORE } from './service.ts'
+import { AUTH_TAG, authOf, authOperation, baseUrlOf, callerOf, given, NO_STORE } from './service.ts'
 
 /** The longest time that a client may wait, in seconds. */
 const MAX_WAIT = 600
 
-export const authenticate = /* @__PURE__ */ operation(
-  {
-    method: 'POST',
-    path: '/v2/auth/authenticate',
-    tag: AUTH_TAG,
-    summary: 'Authenticate',
-    description: "Gives a user's token, refreshed where it has to be, or the URL where the user signs in.",
-    body: AUTHENTICATE,
-    responses: { 200: AUTHENTICATED, 400: ERROR, 403: ERROR, 404: ERROR, 502: ERROR },
-  },
-  async (context, { call, body }) => {
-    const auth = authOf(context)
-    const request = {
-      provider: body.provider,
-      scopes: body.scopes,
-      user: given(body.user_id) ?? given(body.ls_user_id),
-      agentId: given(body.agent_id),
-      tokenId: given(body.token_id),
-      forceNew: body.force_new,
-      isDefault: body.is_default,
-      isPlatform: body.use_agent_builder_public_oauth,
-      redirectUri: given(body.redirect_uri),
-      checkOnly: body.check_only,
-    }
-    const answer = await auth.authenticate(callerOf(call.principal), request, baseUrlOf(auth, call))
-    return { body: presentAuthenticated(answer), headers: NO_STORE }
-  },
-)
-
-export const wait = /* @__PURE__ */ operation(
-  {
-    method: 'GET',
-    path: '/v2/auth/wait/{auth_id}',
-    tag: AUTH_TAG,
-    summary: 'Wait For Completion',
-    description: `Answers when the sign-in is over, after \`timeout\` seconds at the latest (at most ${MAX_WAIT}). 0 asks without waiting.`,
-    query: { properties: { timeout: { type: 'integer', default: 30 } } },
-    responses: { 200: WAITED },
-  },
-  async (context, { call, params, query }) => {
-    const ms = Math.min(Math.max(query.timeout, 0), MAX_WAIT) * 1_000
-    const waited = await authOf(context).wait(callerOf(call.principal), params.auth_id, ms, call.signal)
-    const { status, token = null, error = null } = waited
-    return { body: { status, token, error }, headers: NO_STORE }
-  },
-)
-
 const PAGE = { mediaType: 'text/html' } as const
 const PAGES = { 200: PAGE, 302: null, 400: PAGE, 403: PAGE, 502: PAGE } as const
 
-export const callback = /* @__PURE__ */ operation(
-  {
-    method: 'GET',
-    path: '/v2/auth/callback/{provider_id}',
-    tag: AUTH_TAG,
-    summary: 'OAuth Callback',
-    description: 'Providers send the browser here. The signed `state` says which sign-in it is.',
-    query: CALLBACK_QUERY,
-    responses: PAGES,
-    isPublic: true,
-  },
-  (context, { call, params, query }) => finish(context, call, params.provider_id, query),
-)
-
-export const setup = /* @__PURE__ */ operation(
-  {
-    method: 'GET',
-    path: '/v2/auth/setup/{provider_id}',
-    tag: AUTH_TAG,
-    summary: 'OAuth Setup',
-    description: 'GitHub sends the browser here after an app was installed.',
-    query: SETUP_QUERY,
-    responses: PAGES,
-    isPublic: true,
-  },
-  async (context, { call, params, query }) => {
-    if (query.code !== undefined || query.error !== undefined)
-      return finish(context, call, params.provider_id, query)
-    authOf(context)
-    const isRequest = query.setup_action === 'request'
-    const text = isRequest
-      ? 'The installation was requested. An owner of the organization has to approve it.'
-      : 'The app is installed. You can close this window and sign in.'
-    return htmlPage(200, isRequest ? 'Installation requested' : 'App installed', text)
-  },
-)
-
-export const postCallback = /* @__PURE__ */ operation(
-  {
-    method: 'POST',
-    path: '/v2/auth/callback/{provider_id}',
-    tag: AUTH_TAG,
-    summary: 'Handle OAuth Callback',
-    description: 'For front ends that providers send the browser to. Only who began the sign-in may end it.',
-    body: CALLBACK_BODY,
-    responses: { 200: CALLBACK_DONE, 400: ERROR, 403: ERROR, 404: ERROR, 502: ERROR },
-  },
-  async (context, { call, params, body }) => {
-    const answer = { code: body.code, state: body.state, iss: given(body.iss) }
-    await authOf(context).complete(callerOf(call.principal), params.provider_id, answer)
-    return { body: { status: 'completed', provider_id: params.provider_id } }
-  },
-)
+export const flowOperations: readonly Operation[] = [
+  authOperation(
+    {
+      method: 'POST',
+      path: '/v2/auth/authenticate',
+      tag: AUTH_TAG,
+      summary: 'Authenticate',
+      description: "Gives a user's token, refreshed where it has to be, or the URL where the user signs in.",
+      body: AUTHENTICATE,
+      responses: { 200: AUTHENTICATED, 400: ERROR, 403: ERROR, 404: ERROR, 502: ERROR },
+    },
+    async (auth, caller, { call, body }) => {
+      const request = {
+        provider: body.provider,
+        scopes: body.scopes,
+        user: given(body.user_id) ?? given(body.ls_user_id),
+        agentId: given(body.agent_id),
+        tokenId: given(body.token_id),
+        forceNew: body.force_new,
+        isDefault: body.is_default,
+        isPlatform: body.use_agent_builder_public_oauth,
+        redirectUri: given(body.redirect_uri),
+        checkOnly: body.check_only,
+      }
+      const answer = await auth.authenticate(caller, request, baseUrlOf(auth, call))
+      return { body: presentAuthenticated(answer), headers: NO_STORE }
+    },
+  ),
+  authOperation(
+    {
+      method: 'GET',
+      path: '/v2/auth/wait/{auth_id}',
+      tag: AUTH_TAG,
+      summary: 'Wait For Completion',
+      description: `Answers when the sign-in is over, after \`timeout\` seconds at the latest (at most ${MAX_WAIT}). 0 asks without waiting.`,
+      query: { properties: { timeout: { type: 'integer', default: 30 } } },
+      responses: { 200: WAITED },
+    },
+    async (auth, caller, { call, params, query }) => {
+      const ms = Math.min(Math.max(query.timeout, 0), MAX_WAIT) * 1_000
+      const waited = await auth.wait(caller, params.auth_id, ms, call.signal)
+      const { status, token = null, error = null } = waited
+      return { body: { status, token, error }, headers: NO_STORE }
+    },
+  ),
+  operation(
+    {
+      method: 'GET',
+      path: '/v2/auth/callback/{provider_id}',
+      tag: AUTH_TAG,
+      summary: 'OAuth Callback',
+      description: 'Providers send the browser here. The signed `state` says which sign-in it is.',
+      query: CALLBACK_QUERY,
+      responses: PAGES,
+      isPublic: true,
+    },
+    (context, { call, params, query }) => finish(context, call, params.provider_id, query),
+  ),
+  operation(
+    {
+      method: 'GET',
+      path: '/v2/auth/setup/{provider_id}',
+      tag: AUTH_TAG,
+      summary: 'OAuth Setup',
+      description: 'GitHub sends the browser here after an app was installed.',
+      query: SETUP_QUERY,
+      responses: PAGES,
+      isPublic: true,
+    },
+    async (context, { call, params, query }) => {
+      if (query.code !== undefined || query.error !== undefined)
+        return finish(context, call, params.provider_id, query)
+      authOf(context)
+      const isRequest = query.setup_action === 'request'
+      const text = isRequest
+        ? 'The installation was requested. An owner of the organization has to approve it.'
+        : 'The app is installed. You can close this window and sign in.'
+      return htmlPage(200, isRequest ? 'Installation requested' : 'App installed', text)
+    },
+  ),
+  authOperation(
+    {
+      method: 'POST',
+      path: '/v2/auth/callback/{provider_id}',
+      tag: AUTH_TAG,
+      summary: 'Handle OAuth Callback',
+      description:
+        'For front ends that providers send the browser to. Only who began the sign-in may end it.',
+      body: CALLBACK_BODY,
+      responses: { 200: CALLBACK_DONE, 400: ERROR, 403: ERROR, 404: ERROR, 502: ERROR },
+    },
+    async (auth, caller, { params, body }) => {
+      const answer = { code: body.code, state: body.state, iss: given(body.iss) }
+      await auth.complete(caller, params.provider_id, answer)
+      return { body: { status: 'completed', provider_id: params.provider_id } }
+    },
+  ),
+]
 
 /** Ends a sign-in, and sends the browser on. It has no credentials for this API, so who sits at it is known only where the host knows. */
 async function finish(

@@ -1,5 +1,6 @@
 import type { Call } from '../../../http/index.ts'
 import { ownerOf, type Principal } from '../../../principal.ts'
+import { type Input, type Operation, type OperationSpec, operation, type Reply } from '../../api/operation.ts'
 import type { AuthCaller, AuthService } from '../../auth/service.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { refusal } from '../../errors.ts'
@@ -14,6 +15,17 @@ export const callerOf = (principal: Principal | null): AuthCaller => ({
   owner: ownerOf(principal),
   id: principal?.id ?? null,
 })
+
+/** An operation that is given the auth service and its caller. */
+/* @__NO_SIDE_EFFECTS__ */
+export function authOperation<const S extends OperationSpec>(
+  spec: S,
+  run: (auth: AuthService, caller: AuthCaller, input: Input<S>) => Promise<Reply>,
+): Operation {
+  return operation(spec, async (context, input: Input<S>) =>
+    run(authOf(context), callerOf(input.call.principal), input),
+  )
+}
 
 /** Where this control plane is reached, with its prefix. */
 export function baseUrlOf({ publicUrl }: AuthService, { url }: Call): string {

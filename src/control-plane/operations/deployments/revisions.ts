@@ -1,7 +1,7 @@
 import { ownerOf } from '../../../principal.ts'
 import { etagOf, hasAlready } from '../../api/conditional.ts'
 import { requestKey } from '../../api/idempotency-key.ts'
-import { operation } from '../../api/operation.ts'
+import { type Operation, operation } from '../../api/operation.ts'
 import { readUntil, secondsToWait } from '../../api/prefer-wait.ts'
 import { refusal } from '../../errors.ts'
 import { presentDeployment } from '../../present/deployment.ts'
@@ -23,108 +23,113 @@ import { checkDeployable } from '../rules/deployable.ts'
 import { redeployed } from '../rules/redeploy.ts'
 import { changeDeployment } from './change.ts'
 
-export const listRevisions = /* @__PURE__ */ operation(
-  {
-    method: 'GET',
-    path: '/v2/deployments/{deployment_id}/revisions',
-    tag: DEPLOYMENTS_TAG,
-    summary: 'List Revisions',
-    description: 'Newest first.',
-    params: DEPLOYMENT_PATH,
-    query: LIST_REVISIONS,
-    responses: { 200: REVISION_PAGE, 400: ERROR, 404: ERROR },
-  },
-  async (context, input) => {
-    const { limit, offset } = input.query
-    const statuses = listOf(input.query.status)?.map(statusOf)
-    const deployment = await findDeployment(context, input)
-    const page = await context.deployments.listRevisions(deployment, statuses, { limit, offset })
-    return { body: { resources: page.map(presentRevision), offset: offset + page.length } }
-  },
-)
+export const revisionOperations: readonly Operation[] = [
+  operation(
+    {
+      method: 'GET',
+      path: '/v2/deployments/{deployment_id}/revisions',
+      tag: DEPLOYMENTS_TAG,
+      summary: 'List Revisions',
+      description: 'Newest first.',
+      params: DEPLOYMENT_PATH,
+      query: LIST_REVISIONS,
+      responses: { 200: REVISION_PAGE, 400: ERROR, 404: ERROR },
+    },
+    async (context, input) => {
+      const { limit, offset } = input.query
+      const statuses = listOf(input.query.status)?.map(statusOf)
+      const deployment = await findDeployment(context, input)
+      const page = await context.deployments.listRevisions(deployment, statuses, { limit, offset })
+      return { body: { resources: page.map(presentRevision), offset: offset + page.length } }
+    },
+  ),
+  operation(
+    {
+      method: 'POST',
+      path: '/v2/deployments/{deployment_id}/revisions',
+      tag: DEPLOYMENTS_TAG,
+      summary: 'Create Revision',
+      description: 'Always makes a revision. What is left out is that of the deployment.',
+      params: DEPLOYMENT_PATH,
+      body: CREATE_REVISION,
+      headers: IDEMPOTENCY_KEY,
+      bodyOptional: true,
+      responses: { 201: REVISION, 400: ERROR, 404: ERROR, 409: ERROR },
+    },
+    async (context, input) => {
+      const deployment = await findDeployment(context, input)
+      const key = await requestKey(context.secrets, input)
+      const changed = await changeDeployment(context, deployment, { ...input.body, isRevision: true, key })
+      const revision = await revisionOfDeployment(context, changed, key?.id ?? changed.latestRevisionId!)
+      return { body: presentRevision(revision) }
+    },
+  ),
+  operation(
+    {
+      method: 'GET',
+      path: '/v2/deployments/{deployment_id}/revisions/{revision_id}',
+      tag: DEPLOYMENTS_TAG,
+      summary: 'Get Revision',
+      description:
+        'With the header `Prefer: wait=N` it answers within N seconds, at most 60: when the revision is another than that of `If-None-Match`, or without that header, when it is no longer under way.',
+      params: REVISION_PATH,
+      headers: PREFER_WAIT,
+      responses: { 200: REVISION, 404: ERROR },
+    },
+    async (context, input) => {
+      const { request, signal, principal } = input.call
+      const { deployment_id: id, revision_id } = input.params
+      const owner = ownerOf(principal)
+      const read = async () =>
+        presentRevision(await revisionOfDeployment(context, { id, owner }, revision_id))
+      const seconds = secondsToWait(request)
+      if (seconds === undefined) return { body: await read() }
+      const isFollowed = request.headers.has('if-none-match')
+      const body = await readUntil({
+        seconds,
+        read,
+        isDone: (revision) =>
+          isFollowed
+            ? !hasAlready(request, etagOf(JSON.stringify(revision)))
+            : !UNDER_WAY.has(revision.status),
+        changed: (ms, ended) => context.deployments.changed(id, ms, ended),
+        signals: [signal, context.closing],
+      })
+      return { body, headers: { 'preference-applied': `wait=${seconds}` } }
+    },
+  ),
+  operation(
+    {
+      method: 'POST',
+      path: '/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy',
+      tag: DEPLOYMENTS_TAG,
+      summary: 'Redeploy Revision',
+      description: 'Makes a new revision out of this one. What was built for it is not built again.',
+      params: REVISION_PATH,
+      headers: IDEMPOTENCY_KEY,
+      responses: { 200: DEPLOYMENT, 400: ERROR, 404: ERROR, 409: ERROR },
+    },
+    async (context, input) => {
+      const { deployment, revision } = await findRevision(context, input)
+      checkDeployable(context.deployer, revision)
+      const key = await requestKey(context.secrets, input)
+      const changed = await context.deployments.update(deployment.id, (now) => {
+        const made = redeployed(now, revision)
+        return { ...made, revision: { ...made.revision, ...key } }
+      })
+      return { body: await presentDeployment(context, changed) }
+    },
+  ),
+  interruptAt('interrupt'),
+  /** What some clients call instead. */
+  interruptAt('interruption'),
+]
 
 function statusOf(text: string): RevisionStatus {
   const status = REVISION_STATUS.enum.find((known) => known === text)
   if (status === undefined) throw refusal(400, `'status' must be some of ${REVISION_STATUS.enum.join(', ')}.`)
   return status
 }
-
-export const createRevision = /* @__PURE__ */ operation(
-  {
-    method: 'POST',
-    path: '/v2/deployments/{deployment_id}/revisions',
-    tag: DEPLOYMENTS_TAG,
-    summary: 'Create Revision',
-    description: 'Always makes a revision. What is left out is that of the deployment.',
-    params: DEPLOYMENT_PATH,
-    body: CREATE_REVISION,
-    headers: IDEMPOTENCY_KEY,
-    bodyOptional: true,
-    responses: { 201: REVISION, 400: ERROR, 404: ERROR, 409: ERROR },
-  },
-  async (context, input) => {
-    const deployment = await findDeployment(context, input)
-    const key = await requestKey(context.secrets, input)
-    const changed = await changeDeployment(context, deployment, { ...input.body, isRevision: true, key })
-    const revision = await revisionOfDeployment(context, changed, key?.id ?? changed.latestRevisionId!)
-    return { body: presentRevision(revision) }
-  },
-)
-
-export const getRevision = /* @__PURE__ */ operation(
-  {
-    method: 'GET',
-    path: '/v2/deployments/{deployment_id}/revisions/{revision_id}',
-    tag: DEPLOYMENTS_TAG,
-    summary: 'Get Revision',
-    description:
-      'With the header `Prefer: wait=N` it answers within N seconds, at most 60: when the revision is another than that of `If-None-Match`, or without that header, when it is no longer under way.',
-    params: REVISION_PATH,
-    headers: PREFER_WAIT,
-    responses: { 200: REVISION, 404: ERROR },
-  },
-  async (context, input) => {
-    const { request, signal, principal } = input.call
-    const { deployment_id: id, revision_id } = input.params
-    const owner = ownerOf(principal)
-    const read = async () => presentRevision(await revisionOfDeployment(context, { id, owner }, revision_id))
-    const seconds = secondsToWait(request)
-    if (seconds === undefined) return { body: await read() }
-    const isFollowed = request.headers.has('if-none-match')
-    const body = await readUntil({
-      seconds,
-      read,
-      isDone: (revision) =>
-        isFollowed ? !hasAlready(request, etagOf(JSON.stringify(revision))) : !UNDER_WAY.has(revision.status),
-      changed: (ms, ended) => context.deployments.changed(id, ms, ended),
-      signals: [signal, context.closing],
-    })
-    return { body, headers: { 'preference-applied': `wait=${seconds}` } }
-  },
-)
-
-export const redeployRevision = /* @__PURE__ */ operation(
-  {
-    method: 'POST',
-    path: '/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy',
-    tag: DEPLOYMENTS_TAG,
-    summary: 'Redeploy Revision',
-    description: 'Makes a new revision out of this one. What was built for it is not built again.',
-    params: REVISION_PATH,
-    headers: IDEMPOTENCY_KEY,
-    responses: { 200: DEPLOYMENT, 400: ERROR, 404: ERROR, 409: ERROR },
-  },
-  async (context, input) => {
-    const { deployment, revision } = await findRevision(context, input)
-    checkDeployable(context.deployer, revision)
-    const key = await requestKey(context.secrets, input)
-    const changed = await context.deployments.update(deployment.id, (now) => {
-      const made = redeployed(now, revision)
-      return { ...made, revision: { ...made.revision, ...key } }
-    })
-    return { body: await presentDeployment(context, changed) }
-  },
-)
 
 /* @__NO_SIDE_EFFECTS__ */
 function interruptAt(verb: string) {
@@ -144,7 +149,3 @@ function interruptAt(verb: string) {
     },
   )
 }
-
-export const interruptRevision = /* @__PURE__ */ interruptAt('interrupt')
-/** What some clients call instead. */
-export const interruptionOfRevision = /* @__PURE__ */ interruptAt('interruption')

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../../errors.ts'
 import { publicBase } from '../../../http/index.ts'
 import { uuid7 } from '../../../ids.ts'
-import { operation } from '../../api/operation.ts'
+import { type Operation, operation } from '../../api/operation.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { noDeployment, refusal } from '../../errors.ts'
 import { isLeaving } from '../../records/create-deployments.ts'
@@ -19,73 +19,107 @@ const LIFETIME_MS = 15 * 60_000
 const signedText = (deploymentId: string, uploadId: string, expires: number): string =>
   `upload ${deploymentId} ${uploadId} ${expires}`
 
-export const createUploadUrl = /* @__PURE__ */ operation(
-  {
-    method: 'POST',
-    path: '/v2/deployments/{deployment_id}/upload-url',
-    tag: DEPLOYMENTS_TAG,
-    summary: 'Create Upload URL',
-    description: 'A URL that takes the source as one PUT of a tar.gz, without an API key, for 15 minutes.',
-    params: DEPLOYMENT_PATH,
-    responses: { 200: UPLOAD_URL, 400: ERROR, 404: ERROR },
-  },
-  async (context, input) => {
-    const { id, source } = await findDeployment(context, input)
-    // A revision may have a source of its own, but for deployments of images that others have made.
-    if (source === 'external_docker' || source === 'internal_template') {
-      throw refusal(400, "Upload URLs are only available for 'internal_source' source deployments.")
-    }
-    if (!context.deployer.takesUploads) throw refusal(400, NO_UPLOADS)
-    const uploadId = uuid7(context.now())
-    const expires = context.now() + LIFETIME_MS
-    const signature = await context.secrets.sign(signedText(id, uploadId, expires))
-    const path = `/v2/deployments/${id}/uploads/${uploadId}?expires=${expires}&signature=${signature}`
-    return {
-      body: {
-        upload_url: publicBase(input.call) + path,
-        object_path: pathOf({ deploymentId: id, uploadId }),
-      },
-    }
-  },
-)
-
 const NO_UPLOADS = 'This server takes no uploads: its deployer keeps none.'
 
-/** Public: who has the signed URL may upload. */
-export const putUpload = /* @__PURE__ */ operation(
-  {
-    method: 'PUT',
-    path: '/v2/deployments/{deployment_id}/uploads/{upload_id}',
-    tag: DEPLOYMENTS_TAG,
-    summary: 'Upload Source',
-    description:
-      'The URL is that of the answer of `upload-url`. `X-Goog-Content-Length-Range` narrows the size that is taken.',
-    params: UPLOAD_PATH,
-    query: UPLOAD,
-    responses: { 200: null, 400: ERROR, 403: ERROR, 404: ERROR, 409: ERROR, 413: ERROR },
-    isPublic: true,
-  },
-  async (context, { params, query, call: { request } }) => {
-    const { deployment_id: id, upload_id } = params
-    const { expires, signature } = query
-    if (!(await context.secrets.verify(signedText(id, upload_id, expires), signature)))
-      throw refusal(403, 'The signature of the upload URL is wrong.')
-    if (expires < context.now()) throw refusal(403, 'The upload URL has expired. Ask for a new one.')
-    if (!context.deployer.takesUploads) throw refusal(400, NO_UPLOADS)
-    const deployment = (await loadDeployment(context.store, id))?.record
-    if (!deployment || isLeaving(deployment)) throw noDeployment(id)
-    const bounded = boundedUpload(request, sizesOf(request.headers))
-    try {
-      const place = { deploymentId: id, uploadId: upload_id }
-      await context.uploads.put(place, deployment.owner, bounded.bytes, bounded.body)
-    } catch (error) {
-      if (bounded.refusal()) throw bounded.refusal()
-      if (error instanceof AgentwireError || !bounded.isBroken()) throw error
-      throw refusal(400, 'The upload ended before it was complete.', { cause: error })
-    }
-    return { body: null }
-  },
-)
+export const uploadOperations: readonly Operation[] = [
+  operation(
+    {
+      method: 'POST',
+      path: '/v2/deployments/{deployment_id}/upload-url',
+      tag: DEPLOYMENTS_TAG,
+      summary: 'Create Upload URL',
+      description: 'A URL that takes the source as one PUT of a tar.gz, without an API key, for 15 minutes.',
+      params: DEPLOYMENT_PATH,
+      responses: { 200: UPLOAD_URL, 400: ERROR, 404: ERROR },
+    },
+    async (context, input) => {
+      const { id, source } = await findDeployment(context, input)
+      // A revision may have a source of its own, but for deployments of images that others have made.
+      if (source === 'external_docker' || source === 'internal_template') {
+        throw refusal(400, "Upload URLs are only available for 'internal_source' source deployments.")
+      }
+      if (!context.deployer.takesUploads) throw refusal(400, NO_UPLOADS)
+      const uploadId = uuid7(context.now())
+      const expires = context.now() + LIFETIME_MS
+      const signature = await context.secrets.sign(signedText(id, uploadId, expires))
+      const path = `/v2/deployments/${id}/uploads/${uploadId}?expires=${expires}&signature=${signature}`
+      return {
+        body: {
+          upload_url: publicBase(input.call) + path,
+          object_path: pathOf({ deploymentId: id, uploadId }),
+        },
+      }
+    },
+  ),
+  /** Public: who has the signed URL may upload. */
+  operation(
+    {
+      method: 'PUT',
+      path: '/v2/deployments/{deployment_id}/uploads/{upload_id}',
+      tag: DEPLOYMENTS_TAG,
+      summary: 'Upload Source',
+      description:
+        'The URL is that of the answer of `upload-url`. `X-Goog-Content-Length-Range` narrows the size that is taken.',
+      params: UPLOAD_PATH,
+      query: UPLOAD,
+      responses: { 200: null, 400: ERROR, 403: ERROR, 404: ERROR, 409: ERROR, 413: ERROR },
+      isPublic: true,
+    },
+    async (context, { params, query, call: { request } }) => {
+      const { deployment_id: id, upload_id } = params
+      const { expires, signature } = query
+      if (!(await context.secrets.verify(signedText(id, upload_id, expires), signature)))
+        throw refusal(403, 'The signature of the upload URL is wrong.')
+      if (expires < context.now()) throw refusal(403, 'The upload URL has expired. Ask for a new one.')
+      if (!context.deployer.takesUploads) throw refusal(400, NO_UPLOADS)
+      const deployment = (await loadDeployment(context.store, id))?.record
+      if (!deployment || isLeaving(deployment)) throw noDeployment(id)
+      const bounded = boundedUpload(request, sizesOf(request.headers))
+      try {
+        const place = { deploymentId: id, uploadId: upload_id }
+        await context.uploads.put(place, deployment.owner, bounded.bytes, bounded.body)
+      } catch (error) {
+        if (bounded.refusal()) throw bounded.refusal()
+        if (error instanceof AgentwireError || !bounded.isBroken()) throw error
+        throw refusal(400, 'The upload ended before it was complete.', { cause: error })
+      }
+      return { body: null }
+    },
+  ),
+  operation(
+    {
+      method: 'POST',
+      path: '/v2/deployments/{deployment_id}/push-token',
+      tag: DEPLOYMENTS_TAG,
+      summary: 'Create Push Token',
+      description:
+        'A token for pushing images to the registry of this server, as the user `oauth2accesstoken`.',
+      params: DEPLOYMENT_PATH,
+      responses: { 200: PUSH_TOKEN, 400: ERROR, 404: ERROR },
+    },
+    async (context, input) => {
+      const { id, name, owner, source, latestRevisionId } = await findDeployment(context, input)
+      if (source !== 'internal_docker') {
+        throw refusal(400, "Push tokens are only available for 'internal_docker' source deployments.")
+      }
+      if (!context.deployer.pushToken) {
+        throw refusal(400, 'This server gives no push tokens: its deployer has no registry.')
+      }
+      const { token, registryUrl } = await context.deployer.pushToken({
+        deploymentId: id,
+        name,
+        owner,
+        signal: input.call.signal ?? new AbortController().signal,
+        log: (message, level = 'INFO') =>
+          context.logs.append(
+            { type: 'deploy', deploymentId: id },
+            { at: context.now(), level, message, revisionId: latestRevisionId ?? '' },
+          ),
+      })
+      return { body: { token, registry_url: registryUrl } }
+    },
+  ),
+]
 
 export const NOT_UPLOADED =
   "'source_revision_config.source_tarball_path' must be the 'object_path' of an upload to this deployment: ask for it with POST /v2/deployments/{deployment_id}/upload-url, and upload first."
@@ -99,37 +133,3 @@ export async function takeUpload(
   const place = placeOf(path, deploymentId)
   return place !== undefined && uploads.take(place)
 }
-
-export const createPushToken = /* @__PURE__ */ operation(
-  {
-    method: 'POST',
-    path: '/v2/deployments/{deployment_id}/push-token',
-    tag: DEPLOYMENTS_TAG,
-    summary: 'Create Push Token',
-    description:
-      'A token for pushing images to the registry of this server, as the user `oauth2accesstoken`.',
-    params: DEPLOYMENT_PATH,
-    responses: { 200: PUSH_TOKEN, 400: ERROR, 404: ERROR },
-  },
-  async (context, input) => {
-    const { id, name, owner, source, latestRevisionId } = await findDeployment(context, input)
-    if (source !== 'internal_docker') {
-      throw refusal(400, "Push tokens are only available for 'internal_docker' source deployments.")
-    }
-    if (!context.deployer.pushToken) {
-      throw refusal(400, 'This server gives no push tokens: its deployer has no registry.')
-    }
-    const { token, registryUrl } = await context.deployer.pushToken({
-      deploymentId: id,
-      name,
-      owner,
-      signal: input.call.signal ?? new AbortController().signal,
-      log: (message, level = 'INFO') =>
-        context.logs.append(
-          { type: 'deploy', deploymentId: id },
-          { at: context.now(), level, message, revisionId: latestRevisionId ?? '' },
-        ),
-    })
-    return { body: { token, registry_url: registryUrl } }
-  },
-)

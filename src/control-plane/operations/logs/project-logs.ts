@@ -1,4 +1,4 @@
-import { operation } from '../../api/operation.ts'
+import { type Operation, operation } from '../../api/operation.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { presentProjectLine } from '../../present/log.ts'
 import type { DeploymentRecord, RevisionRecord } from '../../records/records.ts'
@@ -25,51 +25,51 @@ async function projectLogs(
   return { body: { logs: lines.map(presentProjectLine), next_offset: next } }
 }
 
-export const buildLogs = /* @__PURE__ */ operation(
-  {
-    method: 'POST',
-    path: '/v1/projects/{deployment_id}/revisions/{revision_id}/build_logs',
-    tag: TAG,
-    summary: 'Get Build Logs',
-    params: REVISION_PATH,
-    body: PROJECT_LOGS,
-    bodyOptional: true,
-    responses: RESPONSES,
-  },
-  async (context, input) => {
-    const { deployment, revision } = await findRevision(context, input)
-    return projectLogs(context, 'build', deployment, revision, input.body)
-  },
-)
-
-export const revisionDeployLogs = /* @__PURE__ */ operation(
-  {
-    method: 'POST',
-    path: '/v1/projects/{deployment_id}/revisions/{revision_id}/deploy_logs',
-    tag: TAG,
-    summary: 'Get Revision Deploy Logs',
-    params: REVISION_PATH,
-    body: PROJECT_LOGS,
-    bodyOptional: true,
-    responses: RESPONSES,
-  },
-  async (context, input) => {
-    const { deployment, revision } = await findRevision(context, input)
-    return projectLogs(context, 'deploy', deployment, revision, input.body)
-  },
-)
-
-export const deployLogs = /* @__PURE__ */ operation(
-  {
-    method: 'POST',
-    path: '/v1/projects/{deployment_id}/deploy_logs',
-    tag: TAG,
-    summary: 'Get Deploy Logs',
-    params: DEPLOYMENT_PATH,
-    body: PROJECT_LOGS,
-    bodyOptional: true,
-    responses: RESPONSES,
-  },
-  async (context, input) =>
-    projectLogs(context, 'deploy', await findDeployment(context, input), undefined, input.body),
-)
+export const projectLogOperations: readonly Operation[] = [
+  operation(
+    {
+      method: 'POST',
+      path: '/v1/projects/{deployment_id}/revisions/{revision_id}/build_logs',
+      tag: TAG,
+      summary: 'Get Build Logs',
+      params: REVISION_PATH,
+      body: PROJECT_LOGS,
+      bodyOptional: true,
+      responses: RESPONSES,
+    },
+    async (context, input) => {
+      const { deployment, revision } = await findRevision(context, input)
+      return projectLogs(context, 'build', deployment, revision, input.body)
+    },
+  ),
+  operation(
+    {
+      method: 'POST',
+      path: '/v1/projects/{deployment_id}/revisions/{revision_id}/deploy_logs',
+      tag: TAG,
+      summary: 'Get Revision Deploy Logs',
+      params: REVISION_PATH,
+      body: PROJECT_LOGS,
+      bodyOptional: true,
+      responses: RESPONSES,
+    },
+    async (context, input) => {
+      const { deployment, revision } = await findRevision(context, input)
+      return projectLogs(context, 'deploy', deployment, revision, input.body)
+    },
+  ),
+  operation(
+    {
+      method: 'POST',
+      path: '/v1/projects/{deployment_id}/deploy_logs',
+      tag: TAG,
+      summary: 'Get Deploy Logs',
+      params: DEPLOYMENT_PATH,
+      body: PROJECT_LOGS,
+      bodyOptional: true,
+      responses: RESPONSES,
+    },
+    async (context, input) =>
+      projectLogs(context, 'deploy', await findDeployment(context, input), undefined, input.body),
+  ),
+]
