@@ -12,8 +12,6 @@ export type { A2APushOptions } from './a2a/push/pushes.ts'
 export type {
   Agent,
   AgentDefaults,
-  AgentEvent,
-  AgentEventMethod,
   AgentTask,
   AnswerKind,
   CheckpointRef,
@@ -58,6 +56,21 @@ export {
 export type { AgentProfile, AgentSkill } from './agents/profile.ts'
 export type { DevtoolsOptions } from './devtools/context.ts'
 export { AgentwireError } from './errors.ts'
+export type {
+  AgentEvent,
+  CheckpointData,
+  CustomData,
+  EventData,
+  EventMethod,
+  InputRequestedData,
+  LifecycleData,
+  LogGap,
+  LoggedEvent,
+  TaskData,
+  ThreadEvent,
+  ToolData,
+  UpdateData,
+} from './events/index.ts'
 export type {
   Authorize,
   FilterValue,
@@ -129,8 +142,6 @@ export {
   type ErrorReporter,
   type EventFilter,
   type Limits,
-  type LogGap,
-  type LoggedEvent,
   type Matcher,
   type MetadataValue,
   type MultitaskStrategy,
@@ -171,7 +182,6 @@ export {
   type TaskRecord,
   type TaskState,
   type ThreadAddress,
-  type ThreadEvent,
   type ThreadEvents,
   type ThreadList,
   type ThreadListQuery,

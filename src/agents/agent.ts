@@ -1,3 +1,4 @@
+import type { AgentEvent } from '../events/index.ts'
 import type { GraphStore } from '../graph-store/index.ts'
 import type { Principal } from '../principal.ts'
 import type { Checkpointer } from '../storage/checkpointer/checkpointer.ts'
@@ -173,28 +174,6 @@ export interface RunConfig extends GraphConfig {
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   /** What the agent's `context` made of the request, as plain JSON. */
   readonly context?: unknown
-}
-
-export type AgentEventMethod =
-  | 'values'
-  | 'updates'
-  | 'messages'
-  | 'tools'
-  | 'lifecycle'
-  | 'input.requested'
-  | 'checkpoints'
-  | 'tasks'
-  | 'custom'
-  /** A chunk of LangGraph's own stream, `{ mode, data }`, for clients of the REST. No channel of the protocol has it. */
-  | 'chunks'
-
-/** An event of the Agent Streaming Protocol before the engine numbers it. `data` has the protocol's own shape. */
-export interface AgentEvent {
-  readonly method: AgentEventMethod
-  /** The path from the root, such as `['tools:<task id>', 'model_request:<task id>']`. The root is `[]`. */
-  readonly namespace: readonly string[]
-  readonly node?: string | undefined
-  readonly data: unknown
 }
 
 export interface StateAddress {

@@ -1,4 +1,5 @@
-import type { AgentEvent, PendingInterrupt } from './agent.ts'
+import type { AgentEvent } from '../events/index.ts'
+import type { PendingInterrupt } from './agent.ts'
 
 /** The event that asks for the answer to an interrupt. The protocol calls the value `payload`, LangGraph's clients read `value`. */
 export const inputRequested = (

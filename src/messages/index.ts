@@ -30,6 +30,11 @@ export type {
 export { type FinishReason, isMessage, type Message, type Role, textOf } from './message.ts'
 export type { Usage, UsageDetails } from './usage.ts'
 export { decodeBlock, encodeBlock, type WireBlock } from './wire/blocks.ts'
-export { createMessageEncoder, type MessageEncoder, type WireMessageEvent } from './wire/events.ts'
+export {
+  createMessageEncoder,
+  type MessageEncoder,
+  type WireDelta,
+  type WireMessageEvent,
+} from './wire/events.ts'
 export { decodeMessage, encodeMessage, toWireMessage, type WireMessage } from './wire/messages.ts'
 export { decodeUsage, encodeUsage, type WireUsage } from './wire/usage.ts'

@@ -1,4 +1,4 @@
-import type { AgentEvent, SnapshotTask, StateSnapshot } from '../agents/agent.ts'
+import type { SnapshotTask, StateSnapshot } from '../agents/agent.ts'
 import {
   AgentInputError,
   AgentRefusal,
@@ -8,6 +8,7 @@ import {
   rejectionOf,
 } from '../agents/errors.ts'
 import { AgentwireError } from '../errors.ts'
+import type { AgentEvent, EventData } from '../events/index.ts'
 import { ConflictError, FencedError, UnavailableError } from '../storage/errors.ts'
 
 /** Where an error happened, as far as that is known. */
@@ -90,24 +91,38 @@ function nameOf(error: unknown): string {
  * always while the storage fails, whose errors an agent may pass on as its own.
  */
 export function withoutErrorText(context: FailureTold, event: AgentEvent, ofStorage: boolean): AgentEvent {
-  if (event.method === 'chunks') return { ...event, data: withoutChunkErrors(context, event.data, ofStorage) }
-  const data = event.data as { readonly [key: string]: unknown } | null | undefined
-  const key = errorKeyOf(event.method, data)
-  if (key === undefined || data?.[key] == null) return event
-  const shown = ofStorage ? HIDDEN : hide(context, data[key])
-  return { ...event, data: { ...data, [key]: shown } }
+  const shown = (error: unknown): string => (ofStorage ? HIDDEN : hide(context, error))
+  switch (event.method) {
+    case 'tasks':
+    case 'lifecycle':
+      // Agents are not checked: their data may be null.
+      if (event.data?.error == null) return event
+      return { ...event, data: { ...event.data, error: shown(event.data.error) } } as AgentEvent
+    case 'messages':
+      if (event.data?.event !== 'error' || event.data.message == null) return event
+      return { ...event, data: { ...event.data, message: shown(event.data.message) } }
+    case 'tools':
+      if (event.data?.event !== 'tool-error' || event.data.message == null) return event
+      return { ...event, data: { ...event.data, message: shown(event.data.message) } }
+    case 'chunks':
+      return { ...event, data: withoutChunkErrors(event.data, shown) }
+    default:
+      return event
+  }
 }
 
 interface Chunk {
-  readonly mode?: unknown
+  readonly mode: string
   // biome-ignore lint/suspicious/noExplicitAny: a chunk has the shape that LangGraph gives it
-  readonly data?: any
+  readonly data: any
 }
 
 /** A chunk of LangGraph's stream, in which tools, runnables and the tasks of a checkpoint may tell their errors. */
-function withoutChunkErrors(context: FailureTold, chunk: unknown, ofStorage: boolean): unknown {
-  const { mode, data } = chunk as Chunk
-  const shown = (error: unknown): string => (ofStorage ? HIDDEN : hide(context, error))
+function withoutChunkErrors(
+  chunk: EventData['chunks'],
+  shown: (error: unknown) => string,
+): EventData['chunks'] {
+  const { mode, data }: Chunk = chunk
   const without = <T extends { readonly error?: unknown }>(owner: T): T =>
     owner?.error == null ? owner : { ...owner, error: shown(owner.error) }
   if (mode === 'tools') return { mode, data: without(data) }
@@ -124,16 +139,6 @@ export function withoutRefusalText(context: FailureTold, origin: RunOrigin, erro
   const id = context.report(cause, origin)
   const shown = shownText(context, cause)
   return new AgentInputError(shown ?? `The agent refuses these values. Error id: ${id}.`, { cause })
-}
-
-/** The field of an event's data that has the text of an error. */
-function errorKeyOf(
-  method: AgentEvent['method'],
-  data: { readonly event?: unknown } | null | undefined,
-): 'error' | 'message' | undefined {
-  if (method === 'tasks' || method === 'lifecycle') return 'error'
-  if (method === 'messages') return data?.event === 'error' ? 'message' : undefined
-  return method === 'tools' && data?.event === 'tool-error' ? 'message' : undefined
 }
 
 /**

@@ -9,7 +9,6 @@ export {
 export { RunError, type RunErrorCode } from './errors.ts'
 export type { ErrorMessage, RunOrigin } from './failures.ts'
 export type { Limits, RunLimits } from './limits.ts'
-export type { LogGap, LoggedEvent, ThreadEvent } from './log/decode.ts'
 export type { EventFilter, Matcher } from './log/filter.ts'
 export { type Topic, topicOf } from './log/frame.ts'
 export { selectBytes } from './log/select.ts'

@@ -5,9 +5,9 @@ import type { StreamEntry } from '../../src/a2a/model.ts'
 import { createTranslator, TASK_EVENTS } from '../../src/a2a/tasks/follow.ts'
 import type { FoundTask } from '../../src/a2a/tasks/present.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import type { EventData, LogGap, ThreadEvent } from '../../src/events/index.ts'
 import { type Agent, createAgentServer, defineAgent, type ServerOptions } from '../../src/index.ts'
 import { textOf } from '../../src/messages/index.ts'
-import type { LogGap, ThreadEvent } from '../../src/runs/index.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import { ScriptedChatModel } from '../fixtures/graphs.ts'
@@ -171,7 +171,7 @@ describe('a stream', () => {
     const actor = puppet()
     const { client } = serve(actor.agent)
     const text = (so: string) => ({ type: 'text', text: so })
-    const data = [
+    const data: EventData['messages'][] = [
       { event: 'message-start', id: 'm', role: 'ai' },
       { event: 'content-block-start', index: 0, content: text('') },
       { event: 'content-block-delta', index: 0, delta: { type: 'text-delta', text: 'one ' } },

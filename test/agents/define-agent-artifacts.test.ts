@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Agent, AgentEvent } from '../../src/agents/agent.ts'
+import type { Agent } from '../../src/agents/agent.ts'
 import { defineAgent, type Writer } from '../../src/agents/function/define-agent.ts'
+import type { AgentEvent } from '../../src/events/index.ts'
 import type { ContentBlock } from '../../src/messages/index.ts'
 import { artifactsIn, artifactsOf, payloads } from './artifacts.ts'
 import { answers, ask, input, newThread, outline, run, stateOf, type Thread, taskOf } from './run.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { AgentEvent } from '../../src/agents/agent.ts'
 import { defineAgent } from '../../src/agents/function/define-agent.ts'
+import type { AgentEvent } from '../../src/events/index.ts'
 import { decodeMessage, type Message, textOf } from '../../src/messages/index.ts'
 import { gate } from '../kit/wait.ts'
 import { ask, collect, messagesIn, newThread, outline, run, stateOf } from './run.ts'

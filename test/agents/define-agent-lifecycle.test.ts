@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { AgentEvent } from '../../src/agents/agent.ts'
 import { type AgentContext, defineAgent } from '../../src/agents/function/define-agent.ts'
+import type { AgentEvent } from '../../src/events/index.ts'
 import { openaiChat } from '../../src/formats/index.ts'
 import { FencedError } from '../../src/storage/errors.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'

@@ -1,8 +1,8 @@
 import { MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test } from 'vitest'
-import type { AgentEvent } from '../../src/agents/agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
 import { readMessages, readToolCalls } from '../../src/audit/server/transcript.ts'
+import type { AgentEvent } from '../../src/events/index.ts'
 import {
   calculator,
   chat,

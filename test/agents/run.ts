@@ -1,4 +1,5 @@
-import type { Agent, AgentEvent, AgentTask, RunInput, StateSnapshot } from '../../src/agents/agent.ts'
+import type { Agent, AgentTask, RunInput, StateSnapshot } from '../../src/agents/agent.ts'
+import type { AgentEvent } from '../../src/events/index.ts'
 import { createGraphStore } from '../../src/graph-store/index.ts'
 import type { Checkpointer } from '../../src/storage/checkpointer/checkpointer.ts'
 import { memoryCheckpointer } from '../../src/storage/memory/checkpointer.ts'

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import type { AgentEvent } from '../../src/events/index.ts'
 import type { Authenticate, Authorize } from '../../src/index.ts'
 import { approval, threeSteps } from '../fixtures/graphs.ts'
 import { request } from '../kit/client.ts'
@@ -136,7 +137,7 @@ describe.each(Object.entries(DATABASES))('devtools over %s', (name, create) => {
     await thread.start({}, { assistant_id: 'slow' })
     const response = await fetch(`${host.origin}${API}/threads/t/log?after=1`, { headers: ANN })
     for (const method of ['values', 'updates', 'messages', 'tools', 'tasks', 'custom'] as const)
-      emit({ method, namespace: ['sub:1'], data: { name: 'x', event: method } })
+      emit({ method, namespace: ['sub:1'], data: { name: 'x', event: method } } as unknown as AgentEvent)
     finish()
     const events: WireEvent[] = []
     for await (const { frames } of readFrames(response.body!)) {

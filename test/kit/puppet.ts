@@ -1,4 +1,5 @@
-import type { Agent, AgentEvent, AgentTask } from '../../src/agents/agent.ts'
+import type { Agent, AgentTask } from '../../src/agents/agent.ts'
+import type { AgentEvent } from '../../src/events/index.ts'
 
 /** An agent that the test drives step by step. */
 export interface Puppet {

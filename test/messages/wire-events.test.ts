@@ -53,9 +53,10 @@ test('the client assembles the message that was encoded', () => {
 test('the deltas of each block add up to its final content', () => {
   fc.assert(
     fc.property(streamed, ({ events }) => {
-      assemble(encode(events), (message, { event, index, content }) => {
-        if (event !== 'content-block-finish') return
-        const before = message?.blocks[index as number] as Record<string, unknown>
+      assemble(encode(events), (message, data) => {
+        if (data.event !== 'content-block-finish') return
+        const { index, content } = data
+        const before = message?.blocks[index] as Record<string, unknown>
         const after = content as Record<string, unknown>
         if (after.type === 'text') expect(before.text).toBe(after.text)
         if (after.type === 'reasoning') expect(before.reasoning).toBe(after.reasoning)

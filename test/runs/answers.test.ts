@@ -1,7 +1,7 @@
 import { interrupt, START, StateGraph } from '@langchain/langgraph'
 import { expect, onTestFinished, test } from 'vitest'
-import type { AgentEvent } from '../../src/agents/agent.ts'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import type { AgentEvent } from '../../src/events/index.ts'
 import type { AgentEngine, ServerEvent } from '../../src/runs/index.ts'
 import { Notes } from '../fixtures/graphs.ts'
 import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Agent, AgentEvent } from '../../src/agents/agent.ts'
+import type { Agent } from '../../src/agents/agent.ts'
+import type { AgentEvent } from '../../src/events/index.ts'
 import { memoryStore } from '../../src/storage/memory/store.ts'
 import type { Store } from '../../src/storage/store/store.ts'
 import { engineOf, start, transcript } from '../kit/engine.ts'
@@ -96,7 +97,11 @@ test('the wait ends with the run when the store fails', async () => {
 })
 
 test('each write of a store that answers at once has a turn of the event loop to itself', async () => {
-  const event: AgentEvent = { method: 'checkpoints', namespace: [], data: { id: 'c' } }
+  const event: AgentEvent = {
+    method: 'checkpoints',
+    namespace: [],
+    data: { id: 'c', step: 0, source: 'loop' },
+  }
   const writes: number[] = []
   let ended = false
   let turn = 0

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { AgentEvent } from '../../src/agents/agent.ts'
+import type { AgentEvent } from '../../src/events/index.ts'
 import { encodeFrame, eventId, parseEventId, pendingEvent, topicOf } from '../../src/runs/log/frame.ts'
 
 const topic = (method: AgentEvent['method'], data: unknown, namespace: string[] = []) =>
-  topicOf({ topic: pendingEvent({ method, namespace, data }, 'r').topic, token: 3 })
+  topicOf({ topic: pendingEvent({ method, namespace, data } as AgentEvent, 'r').topic, token: 3 })
 
 test.each<[AgentEvent['method'], unknown, string | undefined]>([
   ['custom', { name: 'progress' }, 'progress'],
@@ -46,7 +46,7 @@ test('the id of an event is read back, and no other text is', () => {
 })
 
 test('a frame has the whole event in one line of data, with its node where it has one', () => {
-  const data = { text: 'a\nb\u2028' }
+  const data = { node: 'n', values: 'a\nb\u2028' }
   const frames = [undefined, 'n\n'].map((node) => {
     const event: AgentEvent = {
       method: 'updates',

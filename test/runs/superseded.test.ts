@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
-import type { Agent, AgentEvent } from '../../src/agents/agent.ts'
+import type { Agent } from '../../src/agents/agent.ts'
+import type { AgentEvent, EventData } from '../../src/events/index.ts'
 import { ALL_CHANNELS } from '../kit/channels.ts'
 import { engineOf, readUntil, start, transcript } from '../kit/engine.ts'
 import { isTerminal, rootStates, tokenOf, type WireEvent } from '../kit/events.ts'
@@ -7,7 +8,7 @@ import { puppet } from '../kit/puppet.ts'
 import { killable, SHARED } from '../kit/shared.ts'
 import { aborted, gate } from '../kit/wait.ts'
 
-const message = (namespace: readonly string[], data: object): AgentEvent => ({
+const message = (namespace: readonly string[], data: EventData['messages']): AgentEvent => ({
   method: 'messages',
   namespace,
   node: 'model',

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { Agent, AgentEvent, AgentTask } from '../../src/index.ts'
+import type { Agent, AgentEvent, AgentTask, LifecycleData } from '../../src/index.ts'
 import { inOrder, toolAgent } from '../fixtures/graphs.ts'
 import { dataOf, isTerminal, rootStates } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
@@ -153,7 +153,11 @@ for (const [name, { stream, error, sent }] of Object.entries(failing)) {
 }
 
 test('root lifecycle events that an agent yields itself are left out', async () => {
-  const lie = (event: string): AgentEvent => ({ method: 'lifecycle', namespace: [], data: { event } })
+  const lie = (event: LifecycleData['event']): AgentEvent => ({
+    method: 'lifecycle',
+    namespace: [],
+    data: { event },
+  })
   const host = await serveAgents({
     agents: {
       a: agentOf(async function* () {

@@ -44,7 +44,7 @@ const method = fc.constantFrom<AgentEvent['method']>(
   'custom',
   'custom',
 )
-const event: fc.Arbitrary<AgentEvent> = fc.record({ method, namespace, data })
+const event = fc.record({ method, namespace, data }) as fc.Arbitrary<AgentEvent>
 
 const channel = fc.constantFrom(
   ...ALL_CHANNELS,

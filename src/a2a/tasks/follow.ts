@@ -1,20 +1,14 @@
+import type { LogGap, ThreadEvent } from '../../events/index.ts'
 import { decodeBlock } from '../../messages/index.ts'
+import { isRecord } from '../../messages/record.ts'
 import type { Principal } from '../../principal.ts'
-import {
-  type AgentEngine,
-  type EventFilter,
-  type LogGap,
-  RunError,
-  type ThreadEvent,
-} from '../../runs/index.ts'
+import { type AgentEngine, type EventFilter, RunError } from '../../runs/index.ts'
 import type { Artifact, ArtifactUpdate, Part, StreamEntry, StreamItem, Task } from '../model.ts'
 import type { StreamForm } from '../options.ts'
 import { partOf } from '../parts/output.ts'
 import { taskIdOf } from './ids.ts'
 import { ANSWER_NAME, aboutArtifact, answerIdOf, type FoundTask, timestampOf } from './present.ts'
 import { isSettled, nextEnd } from './progress.ts'
-
-type Data = Readonly<Record<string, unknown>>
 
 /** What a task's stream is made of, one batch of the log's events after the other. */
 export interface Translator {
@@ -57,11 +51,11 @@ const NO_TEXT: readonly Part[] = [{ kind: 'text', text: '' }]
 interface Writer {
   readonly place: string | undefined
   readonly node: string | undefined
-  readonly callId: unknown
+  readonly callId: string | undefined
   readonly messageId: string
   /** What was shown of it, and how long the text of each of its blocks is. */
   readonly parts: Part[]
-  readonly lengths: Map<unknown, number>
+  readonly lengths: Map<number, number>
 }
 
 export function createTranslator({ contextId, record }: FoundTask, form: StreamForm): Translator {
@@ -124,7 +118,7 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
   /** `text` goes on with a block of the message, or is the block's whole text until now. */
   const onText = (
     from: Writer,
-    index: unknown,
+    index: number,
     text: string,
     isWhole: boolean,
     timestamp: number,
@@ -137,28 +131,29 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
   }
 
   const onMessage = (
-    { namespace, node, data, timestamp }: ThreadEvent,
+    { namespace, node, data, timestamp }: ThreadEvent<'messages'>,
     entries: StreamEntry[],
   ): StreamItem | undefined => {
-    const { event, id, run_id: callId, role, index, delta, content } = data as Data
+    const { run_id: callId } = data
     const place = namespace[0]
-    if (event === 'message-start') {
-      if (role !== undefined && role !== 'ai') return undefined
-      writer = { place, node, callId, messageId: String(id ?? ''), parts: [], lengths: new Map() }
+    if (data.event === 'message-start') {
+      const { id = '', role = 'ai' } = data
+      if (role !== 'ai') return undefined
+      writer = { place, node, callId, messageId: id, parts: [], lengths: new Map() }
       answer.isStale = true
       answer.isFinished = false
       return undefined
     }
     const from = writer
     if (!from || from.place !== place || from.node !== node || from.callId !== callId) return undefined
-    switch (event) {
+    switch (data.event) {
       case 'content-block-start':
-        return onText(from, index, textOf(content), true, timestamp)
+        return onText(from, data.index, textOf(data.content), true, timestamp)
       case 'content-block-delta':
-        return onText(from, index, textOf(delta), false, timestamp)
+        return onText(from, data.index, textOf(data.delta), false, timestamp)
       case 'content-block-finish': {
-        const [part] = partOf(decodeBlock(content) ?? { type: 'reasoning', text: '' })
-        if (part?.kind === 'text') return onText(from, index, part.text, true, timestamp)
+        const [part] = partOf(decodeBlock(data.content) ?? { type: 'reasoning', text: '' })
+        if (part?.kind === 'text') return onText(from, data.index, part.text, true, timestamp)
         return part && shown(from, part, timestamp)
       }
       case 'message-finish':
@@ -172,7 +167,8 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
     }
   }
 
-  const onArtifact = (payload: Data, entries: StreamEntry[]): StreamItem | undefined => {
+  const onArtifact = (payload: unknown, entries: StreamEntry[]): StreamItem | undefined => {
+    if (!isRecord(payload)) return undefined
     const { event, id, block } = payload
     if (typeof id !== 'string' || id === answer.about.artifactId) return undefined
     const artifact = artifacts.get(id)
@@ -187,16 +183,17 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
   }
 
   const itemOf = (event: ThreadEvent, entries: StreamEntry[]): StreamItem | undefined => {
-    const { method, namespace } = event
-    if (method === 'messages') {
+    const { namespace } = event
+    if (event.method === 'messages') {
       // Messages of subagents and of tools are no answer to the client.
       return namespace.length > 1 || namespace[0]?.startsWith('tools:')
         ? undefined
         : onMessage(event, entries)
     }
     if (namespace.length > 0) return undefined
-    if (method === 'custom') return onArtifact(payloadOf(event.data), entries)
-    return (event.data as Data).event === 'running' ? working(event.timestamp) : undefined
+    if (event.method === 'custom') return onArtifact(event.data.payload, entries)
+    const isBegin = event.method === 'lifecycle' && event.data.event === 'running'
+    return isBegin ? working(event.timestamp) : undefined
   }
 
   const skip = () => {
@@ -231,13 +228,9 @@ export function createTranslator({ contextId, record }: FoundTask, form: StreamF
   }
 }
 
-const textOf = (block: unknown): string => {
-  const { type, text } = Object(block) as Data
-  return typeof text === 'string' && (type === 'text' || type === 'text-delta') ? text : ''
-}
-
-/** The event of `custom:artifact`. */
-const payloadOf = (data: unknown): Data => Object((Object(data) as Data).payload) as Data
+/** Agents are not checked: a block may be missing. */
+const textOf = (block: { readonly type: string; readonly text?: unknown } | undefined): string =>
+  typeof block?.text === 'string' && (block.type === 'text' || block.type === 'text-delta') ? block.text : ''
 
 function addPart(parts: Part[], part: Part): void {
   const last = parts.at(-1)

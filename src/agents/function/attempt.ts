@@ -1,4 +1,5 @@
-import type { AgentEvent, AgentTask, StateAddress } from '../agent.ts'
+import type { AgentEvent, LifecycleData, TaskData } from '../../events/index.ts'
+import type { AgentTask, StateAddress } from '../agent.ts'
 import { AgentRejection, rejectionOf, textOfThrown } from '../errors.ts'
 import { inputRequested } from '../input-requested.ts'
 import { toJson } from '../to-json.ts'
@@ -177,13 +178,13 @@ function commitRest(run: Run, { bare = false, force = false }: { bare?: boolean;
 function childEvents(
   { attempt }: Run,
   event: 'failed' | 'interrupted',
-  error?: unknown,
+  error?: LifecycleData['error'],
 ): readonly AgentEvent[] {
   const data = { event, graph_name: 'tools', ...(error !== undefined && { error }) }
   return [...attempt.started].reverse().map((namespace) => ({ method: 'lifecycle', namespace, data }))
 }
 
-function taskEvent(id: string, fields: Readonly<Record<string, unknown>>): AgentEvent {
+function taskEvent(id: string, fields: Partial<TaskData>): AgentEvent {
   return { method: 'tasks', namespace: [], data: { id, name: NODE, interrupts: [], ...fields } }
 }
 

@@ -1,3 +1,4 @@
+import type { CheckpointData } from '../../events/index.ts'
 import type {
   ChannelVersion,
   CheckpointMetadata,
@@ -16,14 +17,6 @@ export interface LoadedCheckpoint {
 }
 
 export type Channels = Readonly<Record<string, unknown>>
-
-/** `data` of the protocol's `checkpoints` event. */
-export interface CheckpointData {
-  readonly id: string
-  readonly parent_id?: string
-  readonly step: number
-  readonly source: CheckpointMetadata['source']
-}
 
 /** Writes the checkpoints of one namespace, each with the one before it as its parent. */
 export interface CheckpointChain {

@@ -1,5 +1,5 @@
 import { AgentwireError } from '../../errors.ts'
-import type { AgentEvent } from '../agent.ts'
+import type { AgentEvent } from '../../events/index.ts'
 
 /**
  * The queue between a function that writes and an engine that reads. Entries are taken in the order in which they were added:

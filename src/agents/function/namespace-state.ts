@@ -1,6 +1,12 @@
+import {
+  type AgentEvent,
+  agentEvent,
+  type CheckpointData,
+  type EventData,
+  type EventMethod,
+} from '../../events/index.ts'
 import type { WireMessage } from '../../messages/index.ts'
-import type { AgentEvent, AgentEventMethod } from '../agent.ts'
-import type { Channels, CheckpointChain, CheckpointData, CheckpointDetails } from './checkpoints.ts'
+import type { Channels, CheckpointChain, CheckpointDetails } from './checkpoints.ts'
 import type { EventQueue } from './event-queue.ts'
 import type { CallLog, CompletedCall } from './journal/call-log.ts'
 import { changeBetween } from './journal/change.ts'
@@ -40,7 +46,7 @@ export interface NamespaceState {
   prepareSave(): () => Promise<readonly AgentEvent[]>
   /** Commits if the state is dirty, or if `isNeeded` says so when the turn of the commit comes. */
   commitIf(isNeeded: () => boolean, options: CommitOptions): void
-  event(method: AgentEventMethod, data: unknown, node?: string): AgentEvent
+  event<M extends EventMethod>(method: M, data: EventData[M], node?: string): AgentEvent
 }
 
 export interface CommitOptions {
@@ -75,12 +81,8 @@ export function createNamespaceState(options: NamespaceStateOptions): NamespaceS
 
   const isDirty = () => changes !== undefined || log.dirty
 
-  const event = (method: AgentEventMethod, data: unknown, node?: string): AgentEvent => ({
-    method,
-    namespace,
-    ...(node !== undefined && { node }),
-    data,
-  })
+  const event = <M extends EventMethod>(method: M, data: EventData[M], node?: string) =>
+    agentEvent(method, namespace, data, node)
 
   function change(update: Readonly<Record<string, unknown>>, next: State): void {
     const messages = [

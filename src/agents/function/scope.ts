@@ -1,6 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
+import type { AgentEvent } from '../../events/index.ts'
 import { decodeMessage, type Message, type WireMessage } from '../../messages/index.ts'
-import type { AgentEvent, ModelCall } from '../agent.ts'
+import type { ModelCall } from '../agent.ts'
 import { causesOf } from '../errors.ts'
 import { type EventQueue, handled } from './event-queue.ts'
 import {

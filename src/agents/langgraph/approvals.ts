@@ -1,5 +1,6 @@
+import type { AgentEvent } from '../../events/index.ts'
 import { isRecord } from '../../messages/record.ts'
-import type { Agent, AgentEvent, AgentTask, SnapshotTask, StateSnapshot } from '../agent.ts'
+import type { Agent, AgentTask, SnapshotTask, StateSnapshot } from '../agent.ts'
 
 /** What `humanInTheLoopMiddleware` asks, and the name of each field in the middleware of Python. */
 const SNAKE_CASE: Readonly<Record<string, string>> = {
@@ -117,16 +118,17 @@ const spelledSnapshot = (snapshot: StateSnapshot): StateSnapshot => ({
 
 /** An event with both spellings wherever it tells an interrupt. */
 function spelledEvent(event: AgentEvent): AgentEvent {
-  const data = event.data as Readonly<Record<string, unknown>>
   switch (event.method) {
     case 'input.requested': {
-      const value = spelled(data.value)
-      return { ...event, data: { ...data, payload: value, value } }
+      const value = spelled(event.data.value)
+      return { ...event, data: { ...event.data, payload: value, value } }
     }
     case 'tasks':
-      return { ...event, data: withInterrupts(data) }
-    case 'chunks':
-      return { ...event, data: { ...data, data: spelledChunk(data.mode, data.data) } }
+      return { ...event, data: withInterrupts(event.data) }
+    case 'chunks': {
+      const { mode, data } = event.data
+      return { ...event, data: { mode, data: spelledChunk(mode, data) } }
+    }
     default:
       return event
   }

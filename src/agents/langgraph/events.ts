@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../agent.ts'
+import { type AgentEvent, agentEvent, type EventData, type EventMethod } from '../../events/index.ts'
 import { inputRequested } from '../input-requested.ts'
 import { createMessageNormalizer, type WrittenMessage } from '../message-order.ts'
 import { toJson } from '../to-json.ts'
@@ -50,16 +50,14 @@ export function createTranslator(): Translator {
   function lifecycle(namespace: readonly string[], data: Data): readonly AgentEvent[] {
     if (namespace.length === 0) return NOTHING
     const waits = data.event === 'completed' && (atBreakpoint || paused.has(namespace.join('|')))
-    return [
-      { method: 'lifecycle', namespace, data: toJson(waits ? { ...data, event: 'interrupted' } : data) },
-    ]
+    return [ofEngine('lifecycle', namespace, waits ? { ...data, event: 'interrupted' } : data)]
   }
 
   function tasks(namespace: readonly string[], data: Data): readonly AgentEvent[] {
     if ('result' in data && Array.isArray(data.interrupts) && data.interrupts.length > 0) {
       paused.add([...namespace, `${data.name}:${data.id}`].join('|'))
     }
-    return [{ method: 'tasks', namespace, data: toJson(data) }]
+    return [ofEngine('tasks', namespace, data)]
   }
 
   /** A graph that stops tells its interrupts, of which a static breakpoint has none. */
@@ -97,8 +95,7 @@ export function createTranslator(): Translator {
     } else if (data.event === 'message-finish' || data.event === 'error') places.delete(key)
     const spelled = withBlock(data)
     const sent = normalize(key, spelled)
-    if (!sent) return [{ method: 'messages', namespace, node, data: spelled }]
-    return sent.map((one) => ({ method: 'messages', namespace, node, data: one }))
+    return (sent ?? [spelled]).map((one) => messageEvent({ namespace, node }, one))
   }
 
   function rewrite({ method, params }: EngineEvent): readonly AgentEvent[] {
@@ -110,24 +107,24 @@ export function createTranslator(): Translator {
       case 'values':
         return isRecord(data) && INTERRUPT in data
           ? stop(namespace, data[INTERRUPT])
-          : [{ method, namespace, data: toJson(data) }]
+          : [ofEngine(method, namespace, data)]
       case 'updates':
         return node === INTERRUPT
           ? request(namespace, data.values)
-          : [{ method, namespace, node, data: toJson(data) }]
+          : [ofEngine(method, namespace, data, node)]
       case 'lifecycle':
         return lifecycle(namespace, data)
       case 'tasks':
         return tasks(namespace, data)
       case 'tools':
-        return isPause(data) ? NOTHING : [{ method, namespace, data: toJson(data) }]
+        return isPause(data) ? NOTHING : [ofEngine(method, namespace, data)]
       case 'checkpoints':
         if (namespace.length === 0) noteCheckpoint(data)
-        return [{ method, namespace, data: toJson(data) }]
+        return [ofEngine(method, namespace, data)]
       case 'custom':
-        return [{ method, namespace, data: toJson(data) }]
+        return [ofEngine(method, namespace, data)]
       case 'chunks':
-        return [{ method, namespace, data }]
+        return [{ method, namespace, data: data as unknown as EventData['chunks'] }]
       default:
         if (!method.startsWith(CUSTOM_CHANNEL)) return NOTHING
         return [
@@ -160,11 +157,24 @@ export function createTranslator(): Translator {
   return {
     translate: (event) => pair(rewrite(event)),
     unsaved: () => ({ checkpointId, messages: written(rootKeys) }),
-    cut: () =>
-      [...places].flatMap(([key, place]) => cut(key).map((data) => ({ method: 'messages', ...place, data }))),
+    cut: () => [...places].flatMap(([key, place]) => cut(key).map((data) => messageEvent(place, data))),
     rest: () => (held ? [held] : NOTHING),
   }
 }
+
+/** An event of the engine, whose data has the shape of the protocol's, as JSON. */
+const ofEngine = <M extends EventMethod>(
+  method: M,
+  namespace: readonly string[],
+  data: unknown,
+  node?: string,
+): AgentEvent => agentEvent(method, namespace, toJson(data) as EventData[M], node)
+
+const messageEvent = (place: Pick<AgentEvent, 'namespace' | 'node'>, data: Data): AgentEvent => ({
+  method: 'messages',
+  ...place,
+  data: data as unknown as EventData['messages'],
+})
 
 function withBlock(data: Data): Data {
   const json = toJson(data) as Block

@@ -1,5 +1,6 @@
+import type { AgentEvent } from '../../events/index.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
-import type { AgentEvent, AgentTask, StateAddress, StateSnapshot } from '../agent.ts'
+import type { AgentTask, StateAddress, StateSnapshot } from '../agent.ts'
 import { configOf } from '../checkpoint-config.ts'
 import { beforePartial, PARTIAL } from '../partial-checkpoint.ts'
 import { partialMessage } from '../partial-message.ts'
@@ -50,7 +51,7 @@ export async function keepPartial(
     { messages: version },
   )
   const state = await readState({ threadId, checkpointer })
-  const data = { id, parent_id: checkpoint.id, step, source: 'update' }
+  const data = { id, parent_id: checkpoint.id, step, source: 'update' } as const
   return [
     { method: 'checkpoints', namespace: [], data },
     { method: 'values', namespace: [], data: state?.values ?? {} },

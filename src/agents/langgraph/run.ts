@@ -1,4 +1,5 @@
-import type { AgentEvent, AgentTask } from '../agent.ts'
+import type { AgentEvent } from '../../events/index.ts'
+import type { AgentTask } from '../agent.ts'
 import { commandFor } from './command.ts'
 import { createTranslator } from './events.ts'
 import {

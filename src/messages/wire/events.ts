@@ -5,20 +5,41 @@ import type { FinishReason, Message, Role } from '../message.ts'
 import { defined, filterFields } from '../record.ts'
 import { encodeBlock, type WireBlock } from './blocks.ts'
 import { given } from './given.ts'
-import { encodeUsage } from './usage.ts'
+import { encodeUsage, type WireUsage } from './usage.ts'
 
-/** The `data` of an event of the protocol's `messages` channel. */
-export interface WireMessageEvent {
-  readonly event:
-    | 'message-start'
-    | 'content-block-start'
-    | 'content-block-delta'
-    | 'content-block-finish'
-    | 'usage'
-    | 'message-finish'
-    | 'error'
-  readonly [field: string]: unknown
-}
+/** The `data` of an event of the protocol's `messages` channel: docs/protocol.md §5.4. */
+export type WireMessageEvent = {
+  /** The id of the model call, in events of graphs. */
+  readonly run_id?: string
+} & (
+  | {
+      readonly event: 'message-start'
+      readonly id?: string
+      /** `ai`, `human`, `system` or `tool`. Default `ai`. */
+      readonly role?: string
+      readonly name?: string
+      readonly tool_call_id?: string
+      readonly metadata?: Readonly<Record<string, unknown>>
+    }
+  | { readonly event: 'content-block-start'; readonly index: number; readonly content: WireBlock }
+  | { readonly event: 'content-block-delta'; readonly index: number; readonly delta: WireDelta }
+  | { readonly event: 'content-block-finish'; readonly index: number; readonly content: WireBlock }
+  | { readonly event: 'usage'; readonly usage: WireUsage }
+  | {
+      readonly event: 'message-finish'
+      readonly reason?: string
+      readonly usage?: WireUsage
+      readonly responseMetadata?: Readonly<Record<string, unknown>>
+    }
+  | { readonly event: 'error'; readonly message: string; readonly code?: string }
+)
+
+export type WireDelta =
+  | { readonly type: 'text-delta'; readonly text: string }
+  | { readonly type: 'reasoning-delta'; readonly reasoning: string }
+  | { readonly type: 'data-delta'; readonly data: string; readonly encoding: 'base64' }
+  /** Replaces fields of the block. `args` of a tool call is the whole text so far. */
+  | { readonly type: 'block-delta'; readonly fields: Readonly<Record<string, unknown>> }
 
 export interface MessageEncoder {
   /** Encodes an event. Other choices than the first are left out, because the channel carries one message. */
@@ -97,7 +118,7 @@ export function createMessageEncoder(deliver: (data: WireMessageEvent) => void, 
     if (wire) emit({ event: 'content-block-delta', index: slot.index, delta: wire })
   }
 
-  function encodeDelta(slot: Slot, delta: Delta): WireBlock | undefined {
+  function encodeDelta(slot: Slot, delta: Delta): WireDelta | undefined {
     switch (delta.type) {
       case 'text':
         return { type: 'text-delta', text: delta.text }

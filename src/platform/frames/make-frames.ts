@@ -1,4 +1,4 @@
-import type { LoggedEvent } from '../../runs/index.ts'
+import type { LifecycleData, LoggedEvent, TaskData, ToolData, UpdateData } from '../../events/index.ts'
 import { type Fields, type Frame, type FrameRequest, fieldsOf, graphOf, JsonText } from './frame.ts'
 import { createMessageFrames } from './message-frames.ts'
 
@@ -51,33 +51,33 @@ export function createFrames(request: FrameRequest) {
           ...(messages.wantsStates ? messages.complete(namespace, event.data) : NOTHING),
         ]
       case 'updates':
-        return [of('updates', namespace, updateOf(fieldsOf(event.data)))]
+        return [of('updates', namespace, updateOf(event.data))]
       case 'custom': {
-        const data = fieldsOf(event.data)
+        const { data } = event
         return ['name' in data ? whole('custom') : of('custom', namespace, data.payload)]
       }
       case 'tasks':
         tasks.set(namespace.join('|'), event)
-        return [...(isClassic ? NOTHING : interruptsOf(namespace, fieldsOf(event.data))), whole('tasks')]
+        return [...(isClassic ? NOTHING : interruptsOf(namespace, event.data)), whole('tasks')]
       case 'input.requested': {
-        const { interrupt_id: id, value, payload } = fieldsOf(event.data)
+        const { interrupt_id: id, value, payload } = event.data
         questions.push({ id, value: value ?? payload ?? null })
         return NOTHING
       }
       case 'messages':
-        return messages.areWanted ? messages.of(namespace, event.node, fieldsOf(event.data)) : NOTHING
+        return messages.areWanted ? messages.of(namespace, event.node, event.data) : NOTHING
       case 'tools':
-        return isClassic ? NOTHING : [of('tools', graphOf(namespace), toolChunk(fieldsOf(event.data)))]
+        return isClassic ? NOTHING : [of('tools', graphOf(namespace), toolChunk(event.data))]
       case 'chunks':
         return chunks(event)
       case 'lifecycle':
-        return namespace.length === 0 ? end(fieldsOf(event.data)) : NOTHING
+        return namespace.length === 0 ? end(event.data) : NOTHING
       default:
         return NOTHING
     }
   }
 
-  function chunks(event: LoggedEvent): readonly Frame[] {
+  function chunks(event: LoggedEvent<'chunks'>): readonly Frame[] {
     const { namespace } = event
     const message = MESSAGE_CHUNK.exec(event.json)
     // They are many and big.
@@ -85,7 +85,7 @@ export function createFrames(request: FrameRequest) {
       const data = new JsonText({ json: event.json.slice(message[0].length, -1) })
       return [{ ...of('messages', namespace, data, 'messages-tuple'), isOfMessage: true }]
     }
-    const { mode, data } = fieldsOf(event.data)
+    const { mode, data } = event.data
     switch (mode) {
       case 'interrupt':
         return interrupt(namespace, data)
@@ -97,7 +97,7 @@ export function createFrames(request: FrameRequest) {
       case 'debug':
         return debug(namespace, fieldsOf(data))
       default:
-        return [of(String(mode), namespace, data)]
+        return [of(mode, namespace, data)]
     }
   }
 
@@ -115,14 +115,12 @@ export function createFrames(request: FrameRequest) {
   }
 
   /** A task that waits says so in its result. */
-  function interruptsOf(namespace: readonly string[], data: Fields): readonly Frame[] {
+  function interruptsOf(namespace: readonly string[], data: TaskData): readonly Frame[] {
     const { interrupts } = data
-    return 'result' in data && Array.isArray(interrupts) && interrupts.length > 0
-      ? interrupt(namespace, interrupts)
-      : NOTHING
+    return 'result' in data && interrupts?.length > 0 ? interrupt(namespace, interrupts) : NOTHING
   }
 
-  async function end({ event, error, error_name }: Fields): Promise<readonly Frame[]> {
+  async function end({ event, error, error_name }: LifecycleData): Promise<readonly Frame[]> {
     if (event === 'failed')
       return [{ event: 'error', namespace: [], data: { error: error_name ?? 'Error', message: error } }]
     const waits = event === 'interrupted' && !isClassic && !asked && !(await request.wasCancelled())
@@ -144,29 +142,22 @@ const of = (event: string, namespace: readonly string[], data: unknown, mode = e
   data,
 })
 
-function updateOf({ node, values, bare, metadata }: Fields): unknown {
+function updateOf({ node, values, bare, metadata }: UpdateData): unknown {
   const update = bare === true ? fieldsOf(values).value : values
-  return { [String(node)]: update, ...(metadata !== undefined && { __metadata__: metadata }) }
+  return { [node]: update, ...(metadata !== undefined && { __metadata__: metadata }) }
 }
 
 /** A chunk of the mode `tools`, from the event that version 3 of the engine made of it. */
-function toolChunk({
-  event,
-  tool_call_id: toolCallId,
-  tool_name: name,
-  input,
-  delta,
-  output,
-  message,
-}: Fields): Fields {
-  switch (event) {
+function toolChunk(data: ToolData): Fields {
+  const { tool_call_id: toolCallId } = data
+  switch (data.event) {
     case 'tool-started':
-      return { event: 'on_tool_start', toolCallId, name, input }
+      return { event: 'on_tool_start', toolCallId, name: data.tool_name, input: data.input }
     case 'tool-output-delta':
-      return { event: 'on_tool_event', toolCallId, data: delta }
+      return { event: 'on_tool_event', toolCallId, data: data.delta }
     case 'tool-finished':
-      return { event: 'on_tool_end', toolCallId, output }
-    default:
-      return { event: 'on_tool_error', toolCallId, error: message }
+      return { event: 'on_tool_end', toolCallId, output: data.output }
+    case 'tool-error':
+      return { event: 'on_tool_error', toolCallId, error: data.message }
   }
 }

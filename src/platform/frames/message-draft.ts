@@ -1,4 +1,8 @@
-import { type Fields, fieldsOf } from './frame.ts'
+import type { EventData } from '../../events/index.ts'
+import type { WireDelta } from '../../messages/index.ts'
+import type { Fields } from './frame.ts'
+
+type MessageData = EventData['messages']
 
 type Block = Record<string, unknown>
 
@@ -6,15 +10,17 @@ type Block = Record<string, unknown>
 export interface MessageDraft {
   readonly id: string
   /** Adds an event of the channel `messages`. Gives what it adds to the message as a chunk, where it adds something. */
-  push(data: Fields): Fields | undefined
+  push(data: MessageData): Fields | undefined
   /** The message so far. */
   message(): Fields
   /** Whether one event alone has added something by now. */
   isFirst(): boolean
 }
 
-export function createMessageDraft({ id: given, name }: Fields): MessageDraft {
-  const id = String(given ?? '')
+export function createMessageDraft({
+  id = '',
+  name,
+}: Pick<Extract<MessageData, { event: 'message-start' }>, 'id' | 'name'>): MessageDraft {
   const blocks = new Map<number, Block>()
   let about: Fields = {}
   let usage: unknown
@@ -32,23 +38,23 @@ export function createMessageDraft({ id: given, name }: Fields): MessageDraft {
     ...more,
   })
 
-  function push(data: Fields): Fields | undefined {
+  function push(data: MessageData): Fields | undefined {
     const chunk = read(data)
     if (chunk) pushes += 1
     return chunk
   }
 
-  function read({ event, index, content, delta, ...end }: Fields): Fields | undefined {
-    const at = Number(index)
-    switch (event) {
+  function read(data: MessageData): Fields | undefined {
+    switch (data.event) {
       case 'content-block-start':
-        blocks.set(at, { ...fieldsOf(content) })
+        blocks.set(data.index, { ...data.content })
         return undefined
       case 'content-block-delta':
-        return append(at, blocks.get(at) ?? {}, fieldsOf(delta))
+        return append(data.index, blocks.get(data.index) ?? {}, data.delta)
       case 'content-block-finish': {
+        const { index: at } = data
         const before = blocks.get(at)
-        const block = { ...fieldsOf(content) }
+        const block: Block = { ...data.content }
         blocks.set(at, block)
         // Arguments may end without a delta of their own.
         if (block.type !== 'tool_call' && block.type !== 'invalid_tool_call') return undefined
@@ -59,15 +65,15 @@ export function createMessageDraft({ id: given, name }: Fields): MessageDraft {
           : undefined
       }
       case 'message-finish':
-        usage = end.usage
-        about = fieldsOf(end.responseMetadata)
+        usage = data.usage
+        about = data.responseMetadata ?? {}
         return flat('', { ...ended(), tool_call_chunks: [] })
       default:
         return undefined
     }
   }
 
-  function append(at: number, block: Block, delta: Fields): Fields | undefined {
+  function append(at: number, block: Block, delta: WireDelta): Fields | undefined {
     blocks.set(at, block)
     switch (delta.type) {
       case 'text-delta':
@@ -79,8 +85,8 @@ export function createMessageDraft({ id: given, name }: Fields): MessageDraft {
       case 'data-delta':
         block.data = `${block.data ?? ''}${delta.data}`
         return flat([{ type: block.type, data: delta.data, index: at }], { tool_call_chunks: [] })
-      default: {
-        const { args, ...fields } = fieldsOf(delta.fields)
+      case 'block-delta': {
+        const { args, ...fields } = delta.fields
         Object.assign(block, fields)
         if (typeof args !== 'string') return undefined
         const sent = String(block.sent ?? '')

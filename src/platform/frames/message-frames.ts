@@ -1,3 +1,4 @@
+import type { EventData } from '../../events/index.ts'
 import { type Fields, type Frame, type FrameRequest, fieldsOf, graphOf } from './frame.ts'
 import { createMessageDraft, type MessageDraft } from './message-draft.ts'
 
@@ -13,7 +14,11 @@ export function createMessageFrames({ threadId, runId, modes, isClassic }: Frame
   const wantsPartial = modes.includes('messages')
   const wantsTuples = modes.includes('messages-tuple') && !isClassic
 
-  function ofEvent(namespace: Namespace, node: string | undefined, data: Fields): readonly Frame[] {
+  function ofEvent(
+    namespace: Namespace,
+    node: string | undefined,
+    data: EventData['messages'],
+  ): readonly Frame[] {
     const key = JSON.stringify([namespace, node, data.run_id])
     if (data.event === 'message-start') {
       if (data.role === 'ai' || data.role === undefined) drafts.set(key, createMessageDraft(data))

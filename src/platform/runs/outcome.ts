@@ -1,5 +1,6 @@
+import type { InputRequestedData, LoggedEvent } from '../../events/index.ts'
 import type { Principal } from '../../principal.ts'
-import type { AgentEngine, LoggedEvent, RunRecord } from '../../runs/index.ts'
+import type { AgentEngine, RunRecord } from '../../runs/index.ts'
 
 export interface RunAddress {
   readonly threadId: string
@@ -88,10 +89,10 @@ async function openBefore(
     .map(({ id, value }) => ({ id, value: value ?? null }))
 }
 
-function interruptOf(data: unknown): Interrupt {
-  const { interrupt_id, value, payload } = data as Readonly<Record<string, unknown>>
-  return { id: interrupt_id, value: value ?? payload ?? null }
-}
+const interruptOf = ({ interrupt_id: id, value, payload }: InputRequestedData): Interrupt => ({
+  id,
+  value: value ?? payload ?? null,
+})
 
 const isInterruptOnly = ({ json }: LoggedEvent): boolean =>
   json.startsWith('{"__interrupt__":') && Object.keys(JSON.parse(json)).length === 1

@@ -1,8 +1,9 @@
+import { isRunEnd, type LoggedEvent } from '../../events/index.ts'
 import { HttpError } from '../../http/index.ts'
 import type { Principal } from '../../principal.ts'
-import type { LoggedEvent, ThreadAddress } from '../../runs/index.ts'
+import type { ThreadAddress } from '../../runs/index.ts'
 import type { PlatformContext } from '../context.ts'
-import { type Frame, fieldsOf } from '../frames/frame.ts'
+import type { Frame } from '../frames/frame.ts'
 import { framesOfRun, type SentFrame } from '../frames/read-frames.ts'
 
 /** `run_modes`: the frames of all runs; `lifecycle`: those that begin and end them. */
@@ -43,13 +44,11 @@ export async function* threadFrames(
   let run: { readonly id: string; readonly frames: Awaited<ReturnType<typeof framesOfRun>> } | undefined
 
   async function framesOf(event: LoggedEvent): Promise<readonly (Frame | undefined)[]> {
-    const { runId, method, namespace } = event
+    const { runId } = event
     if (run?.id !== runId) run = { id: runId, frames: await framesOfRun(engine, { ...thread, runId }) }
     const { frames } = run
     const made = (await frames.framesOf(event)).map((frame) => (frames.isAsked(frame) ? frame : undefined))
-    const isEnd =
-      method === 'lifecycle' && namespace.length === 0 && ENDS.includes(fieldsOf(event.data).event)
-    return isEnd ? [...made, doneFrame(runId)] : made
+    return isRunEnd(event) ? [...made, doneFrame(runId)] : made
   }
 
   const isAsked = ({ mode }: Frame): boolean =>
@@ -72,8 +71,6 @@ export async function* threadFrames(
     yield given
   }
 }
-
-const ENDS: readonly unknown[] = ['completed', 'failed', 'interrupted']
 
 const doneFrame = (runId: string): Frame => ({
   event: 'metadata',

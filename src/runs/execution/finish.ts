@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../../agents/agent.ts'
 import { inputRequested } from '../../agents/input-requested.ts'
+import type { AgentEvent } from '../../events/index.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { FencedError } from '../../storage/errors.ts'

@@ -1,4 +1,6 @@
-import type { Agent, AgentEvent, AgentTask } from '../../agents/agent.ts'
+import type { Agent, AgentTask } from '../../agents/agent.ts'
+import { stateEvents } from '../../agents/state-events.ts'
+import type { AgentEvent } from '../../events/index.ts'
 import type { Principal } from '../../principal.ts'
 import type { Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
@@ -122,14 +124,7 @@ async function eventsOf(
   const agent = agentOf(context, assistantId)
   const at = { threadId, checkpointer: checkpointerOf(context, agent), checkpointId }
   const snapshot = await saverInTime(context, agent.getState(at))
-  if (!snapshot) return []
-  const { metadata, parentCheckpoint, values } = snapshot
-  const { step, source } = metadata
-  const parent = parentCheckpoint && { parent_id: parentCheckpoint.checkpointId }
-  return [
-    { method: 'checkpoints', namespace: [], data: { id: checkpointId, ...parent, step, source } },
-    { method: 'values', namespace: [], data: values },
-  ]
+  return snapshot ? stateEvents(snapshot) : []
 }
 
 interface AgentSteps {

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../agents/agent.ts'
+import type { AgentEvent, EventData } from '../../events/index.ts'
 import { retryUnavailable } from '../../storage/checkpointer/retrying.ts'
 import { FencedError } from '../../storage/errors.ts'
 import type { LaunchedRun, RunContext } from '../context.ts'
@@ -25,17 +25,18 @@ export function createRecorder(
   let atBreakpoint = false
 
   function record(event: AgentEvent): Promise<void> | undefined {
-    const { method, namespace } = event
-    if (namespace.length === 0 && method === 'lifecycle') {
-      atBreakpoint ||= (event.data as { readonly event?: unknown }).event === 'interrupted'
+    const { namespace } = event
+    if (namespace.length === 0 && event.method === 'lifecycle') {
+      atBreakpoint ||= event.data.event === 'interrupted'
       return undefined
     }
     if (retract) for (const taken of retract(event)) void appender.push(taken)
-    if (method === 'messages') usage = withUsage(usage, event.data)
-    const id = method === 'input.requested' ? interruptIdOf(event) : undefined
+    if (event.method === 'messages') usage = withUsage(usage, event.data)
+    const asked = event.method === 'input.requested' ? event : undefined
+    const id = asked && interruptIdOf(asked)
     if (id === undefined) return appender.push(withoutErrorText(context, event, storage.failed))
     const before = announced.get(id)
-    const interrupt = before ?? { id, runId: run.runId, namespace, value: payloadOf(event) }
+    const interrupt = before ?? { id, runId: run.runId, namespace, value: asked!.data.payload }
     announced.set(id, interrupt)
     raised.set(id, interrupt)
     // A client that has seen the interrupt would list it twice.
@@ -63,16 +64,11 @@ export function createRecorder(
   return { record, leftover: (): Leftover => ({ raised: [...raised.values()], atBreakpoint, usage }) }
 }
 
-const payloadOf = (event: AgentEvent): unknown => (event.data as { readonly payload?: unknown }).payload
-
 /** Adds the token counts that the end of a message reports. */
-function withUsage(before: RunUsage | null, data: unknown): RunUsage | null {
-  const { event, usage } = data as {
-    readonly event?: unknown
-    readonly usage?: { readonly input_tokens?: unknown; readonly output_tokens?: unknown } | null
-  }
-  if (event !== 'message-finish' || !usage) return before
-  const { input_tokens: input, output_tokens: output } = usage
+function withUsage(before: RunUsage | null, data: EventData['messages']): RunUsage | null {
+  if (data.event !== 'message-finish' || !data.usage) return before
+  // Agents are not checked.
+  const { input_tokens: input, output_tokens: output }: Partial<typeof data.usage> = data.usage
   return {
     inputTokens: (before?.inputTokens ?? 0) + (typeof input === 'number' ? input : 0),
     outputTokens: (before?.outputTokens ?? 0) + (typeof output === 'number' ? output : 0),

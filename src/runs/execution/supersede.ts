@@ -1,15 +1,14 @@
-import type { AgentEvent } from '../../agents/agent.ts'
+import type { AgentEvent } from '../../events/index.ts'
+import { isRecord } from '../../messages/record.ts'
 import { type RecordedEvent, SUPERSEDED } from '../log/frame.ts'
-
-type Data = Readonly<Record<string, unknown>>
 
 /** A message that an earlier attempt of a run has started. */
 interface LostMessage {
-  readonly id: unknown
+  readonly id: string | undefined
   readonly namespace: readonly string[]
   readonly node: string | undefined
   /** The id of the model call, in events of graphs. */
-  readonly callId: unknown
+  readonly callId: string | undefined
 }
 
 export interface LostMessages {
@@ -18,17 +17,16 @@ export interface LostMessages {
   readonly open: readonly LostMessage[]
 }
 
-/** The messages that earlier attempts have sent. `sent` are their events of the channel `messages`. */
-export async function lostMessages(
-  sent: AsyncIterable<Pick<AgentEvent, 'namespace' | 'node' | 'data'>>,
-): Promise<LostMessages> {
+/** The messages that earlier attempts have sent. */
+export async function lostMessages(sent: AsyncIterable<AgentEvent>): Promise<LostMessages> {
   const all: LostMessage[] = []
   const open = new Map<string, LostMessage>()
-  for await (const { namespace, node, data } of sent) {
-    const { event, id, run_id: callId } = data as Data
+  for await (const { method, namespace, node, data } of sent) {
+    if (method !== 'messages') continue
+    const { event, run_id: callId } = data
     const place = JSON.stringify([namespace, node, callId])
     if (event === 'message-start') {
-      const message = { id, namespace, node, callId }
+      const message = { id: data.id, namespace, node, callId }
       all.push(message)
       open.set(place, message)
     } else if (event === 'message-finish' || event === 'error') open.delete(place)
@@ -65,15 +63,16 @@ export function createRetraction({ all }: LostMessages): (event: AgentEvent) => 
     if (method === 'checkpoints') checkpoints.set(key, event)
     if (method !== 'values' || seen.has(key)) return []
     seen.add(key)
-    const { messages } = Object(event.data) as { readonly messages?: unknown }
-    if (!Array.isArray(messages)) return []
-    const kept = new Set(messages.map((message) => (Object(message) as Data).id))
+    const state = event.data
+    if (!isRecord(state) || !Array.isArray(state.messages)) return []
+    const { messages } = state
+    const kept = new Set(messages.map((message: unknown) => isRecord(message) && message.id))
     const gone = all.filter(
       ({ id, namespace: at }) => typeof id === 'string' && !kept.has(id) && isShownIn(namespace, at),
     )
     if (gone.length === 0) return []
     const removals = [...new Set(gone.map(({ id }) => id))].map((id) => ({ type: 'remove', id, content: '' }))
-    const data = { ...(event.data as Data), messages: [...messages, ...removals] }
+    const data = { ...state, messages: [...messages, ...removals] }
     const checkpoint = checkpoints.get(key)
     return [{ ...event, data }, ...(checkpoint ? [checkpoint] : [])].map((one) => ({
       ...one,

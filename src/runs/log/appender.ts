@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../agents/agent.ts'
+import type { AgentEvent } from '../../events/index.ts'
 import { ConflictError, FencedError, UnavailableError } from '../../storage/errors.ts'
 import type { Change, Guard, Op, Store } from '../../storage/store/store.ts'
 import { backoff, nextTurn, sleep } from '../../time.ts'

@@ -1,41 +1,7 @@
+import type { LogGap, LoggedEvent, ThreadEvent } from '../../events/index.ts'
 import type { LogBatch, Store } from '../../storage/store/store.ts'
 import type { Matcher } from './filter.ts'
 import { eventId, SUPERSEDED, type Topic, topicOf } from './frame.ts'
-
-/** An event of a thread's log, for code that reads it in process. `data` has the protocol's own shape. */
-export interface ThreadEvent {
-  readonly type: 'event'
-  /** Stable for ever: `<fencing token>-<seq>`; `synth:…` for a state that replaces events the log no longer has. */
-  readonly eventId: string
-  /** Its number in the log, from 1. A synthetic event has that of the last event before it. */
-  readonly seq: number
-  readonly method: string
-  /** `[]` is the root. */
-  readonly namespace: readonly string[]
-  readonly node?: string | undefined
-  /** Milliseconds since 1970. */
-  readonly timestamp: number
-  /** The run that sent it; empty for a synthetic event. */
-  readonly runId: string
-  readonly data: unknown
-  /** It only takes back, for clients that follow the state, what a lost attempt of the run has sent. */
-  readonly superseded?: true
-}
-
-/** Retention dropped events that the reader has not seen. The newest state follows. */
-export interface LogGap {
-  readonly type: 'gap'
-  /** The last sequence number that the reader has. */
-  readonly after: number
-  /** The first sequence number that the log still has. */
-  readonly firstRetained: number
-}
-
-/** An event of the log that is parsed where somebody reads its data, for code that passes most of them on. */
-export interface LoggedEvent extends ThreadEvent {
-  /** `data` as JSON, as it was written. */
-  readonly json: string
-}
 
 const decoder = new TextDecoder()
 
@@ -44,7 +10,7 @@ const TIMESTAMP = '"timestamp":'
 const DATA = '"data":'
 const END = '}}\n\n'
 
-class EventOfLog implements LoggedEvent {
+class EventOfLog implements Omit<LoggedEvent, 'method' | 'data'> {
   readonly type = 'event'
   readonly eventId: string
   readonly method: string
@@ -95,6 +61,10 @@ class EventOfLog implements LoggedEvent {
   }
 }
 
+/** The one place where bytes of the log become an event: writers give each method its own data. */
+const loggedEvent = (topic: Topic, seq: number, frame: Uint8Array): LoggedEvent =>
+  new EventOfLog(topic, seq, frame) as unknown as LoggedEvent
+
 /** The wanted events of a batch. */
 export function decodeBatch(
   { bytes, offsets, count, origins, originOf, first }: LogBatch,
@@ -103,8 +73,7 @@ export function decodeBatch(
   const events: LoggedEvent[] = []
   for (let i = 0; i < count; i++) {
     const topic = topicOf(origins[originOf[i]!]!)
-    if (wanted(topic))
-      events.push(new EventOfLog(topic, first + i, bytes.subarray(offsets[i], offsets[i + 1])))
+    if (wanted(topic)) events.push(loggedEvent(topic, first + i, bytes.subarray(offsets[i], offsets[i + 1])))
   }
   return events
 }
@@ -123,7 +92,7 @@ export function plainEvent(event: ThreadEvent): ThreadEvent {
     runId,
     data,
     ...(superseded && { superseded }),
-  }
+  } as ThreadEvent
 }
 
 /** The events of frames that were made for one subscriber: a gap, a synthetic state. */
@@ -132,16 +101,16 @@ export function decodeFrames(frames: readonly Uint8Array[]): readonly (LoggedEve
     const text = decoder.decode(frame)
     const json = JSON.parse(text.slice(text.indexOf('\ndata: ') + 7)) as FrameJson | GapJson
     if (json.type === 'gap') return { type: 'gap', after: json.after, firstRetained: json.first_retained }
-    const { event_id, seq, method, params } = json
+    const { type, event_id: eventId, seq, method, params } = json
     return {
-      type: 'event',
-      eventId: event_id,
+      type,
+      eventId,
       seq,
       method,
       ...params,
       runId: '',
       json: JSON.stringify(params.data),
-    }
+    } as LoggedEvent
   })
 }
 
@@ -149,7 +118,7 @@ interface FrameJson {
   readonly type: 'event'
   readonly event_id: string
   readonly seq: number
-  readonly method: string
+  readonly method: 'checkpoints' | 'values'
   readonly params: Pick<ThreadEvent, 'namespace' | 'timestamp' | 'data'>
 }
 

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../agents/agent.ts'
+import type { AgentEvent } from '../../events/index.ts'
 import type { LogEvent, LogOrigin } from '../../storage/store/store.ts'
 
 /** What subscribers filter an event by. Stored beside the event, so that routing does not parse its bytes. */
@@ -16,9 +16,7 @@ export interface Topic {
 export const SUPERSEDED = 'superseded'
 
 /** An agent's event, or one of the engine, which may mark it. */
-export interface RecordedEvent extends AgentEvent {
-  readonly detail?: typeof SUPERSEDED
-}
+export type RecordedEvent = AgentEvent & { readonly detail?: typeof SUPERSEDED }
 
 const formatTopic = ({ method, namespace, runId, detail }: Omit<Topic, 'token'>): string =>
   JSON.stringify([method, namespace, runId, detail])
@@ -121,15 +119,12 @@ export function encodeFrame({ method, topic, params }: PendingEvent, token: numb
 function detailOf(event: RecordedEvent): string | undefined {
   if (event.detail !== undefined) return event.detail
   if (event.method === 'input.requested') return interruptIdOf(event)
-  const name = event.method === 'custom' ? fieldOf(event.data, 'name') : undefined
-  // Any name that is not null can be subscribed to as a channel.
+  // Agents are not checked. Any name that is not null can be subscribed to as a channel.
+  const name: unknown = event.method === 'custom' ? event.data?.name : undefined
   return name === undefined || name === null ? undefined : String(name)
 }
 
-export function interruptIdOf(event: AgentEvent): string | undefined {
-  const id = fieldOf(event.data, 'interrupt_id')
+export function interruptIdOf({ data }: AgentEvent<'input.requested'>): string | undefined {
+  const id: unknown = data?.interrupt_id
   return typeof id === 'string' ? id : undefined
 }
-
-const fieldOf = (data: unknown, key: string): unknown =>
-  typeof data === 'object' && data !== null ? (data as Record<string, unknown>)[key] : undefined

@@ -1,5 +1,5 @@
-import type { AgentEvent } from '../../agents/agent.ts'
 import { rejectionOf } from '../../agents/errors.ts'
+import type { AgentEvent } from '../../events/index.ts'
 import type { Op, Store } from '../../storage/store/store.ts'
 import { isTimeout } from '../errors.ts'
 import type { ShownFailure } from '../failures.ts'

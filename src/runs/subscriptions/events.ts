@@ -1,15 +1,8 @@
+import { isRunEnd, type LogGap, type LoggedEvent, type ThreadEvent } from '../../events/index.ts'
 import type { RunContext } from '../context.ts'
 import { noSuchThread } from '../errors.ts'
 import { waitForEnd } from '../execution/recover.ts'
-import {
-  decodeBatch,
-  decodeFrames,
-  type LogGap,
-  type LoggedEvent,
-  plainEvent,
-  readLogBatches,
-  type ThreadEvent,
-} from '../log/decode.ts'
+import { decodeBatch, decodeFrames, plainEvent, readLogBatches } from '../log/decode.ts'
 import { createMatcher, type Matcher } from '../log/filter.ts'
 import type { Topic } from '../log/frame.ts'
 import { isEnded, loadRun, type RunRecord } from '../records/records.ts'
@@ -146,10 +139,5 @@ const isShownOf =
     !isRootLifecycle(event) ||
     filter({ method: event.method, namespace: [], runId: event.runId, detail: undefined, token: 0 })
 
-const TERMINAL_EVENTS: readonly unknown[] = ['completed', 'failed', 'interrupted']
-
 const isEndOf = (event: ThreadEvent | LogGap, runId: string): boolean =>
-  event.type === 'event' &&
-  event.runId === runId &&
-  isRootLifecycle(event) &&
-  TERMINAL_EVENTS.includes((event.data as { readonly event?: unknown }).event)
+  event.type === 'event' && event.runId === runId && isRunEnd(event)

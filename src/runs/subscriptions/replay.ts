@@ -1,4 +1,5 @@
-import type { AgentEvent } from '../../agents/agent.ts'
+import { stateEvents } from '../../agents/state-events.ts'
+import type { AgentEvent } from '../../events/index.ts'
 import type { RunContext } from '../context.ts'
 import type { Matcher } from '../log/filter.ts'
 import { parseEventId, SUPERSEDED, type Topic } from '../log/frame.ts'
@@ -142,22 +143,8 @@ export async function baselineFrames(
 ): Promise<readonly Uint8Array[]> {
   const snapshot = await readState(context, thread)
   if (!snapshot) return []
-  const { checkpoint, parentCheckpoint, metadata, values } = snapshot
-  const id = checkpoint.checkpointId
-  const events: AgentEvent[] = [
-    {
-      method: 'checkpoints',
-      namespace: [],
-      data: {
-        id,
-        ...(parentCheckpoint && { parent_id: parentCheckpoint.checkpointId }),
-        step: metadata.step,
-        source: metadata.source,
-      },
-    },
-    { method: 'values', namespace: [], data: values },
-  ]
-  return events
+  const id = snapshot.checkpoint.checkpointId
+  return stateEvents(snapshot)
     .filter(({ method }) => wanted({ method, namespace: [], runId: '', detail: undefined, token: 0 }))
     .map((event) => encoder.encode(synthetic(event, `synth:${id}:${event.method}`, seq)))
 }

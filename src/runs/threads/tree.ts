@@ -10,11 +10,6 @@ export interface RunTree {
   readonly children: readonly RunTree[]
 }
 
-interface LifecycleData {
-  readonly event: string
-  readonly graph_name?: string
-}
-
 interface Node {
   namespace: readonly string[]
   status: string
@@ -30,11 +25,11 @@ export async function readTree(
 ): Promise<RunTree | undefined> {
   const nodes = new Map<string, Node>()
   const isLifecycle: Matcher = (topic) => topic.method === 'lifecycle' && topic.runId === runId
-  for await (const { namespace, data } of readLog(store, threadId, isLifecycle)) {
-    const { event, graph_name } = data as LifecycleData
+  for await (const { method, namespace, data } of readLog(store, threadId, isLifecycle)) {
+    if (method !== 'lifecycle') continue
     const node = nodeAt(nodes, namespace)
-    node.status = event
-    node.graphName = graph_name ?? node.graphName
+    node.status = data.event
+    node.graphName = data.graph_name ?? node.graphName
   }
   return nodes.get('[]')
 }

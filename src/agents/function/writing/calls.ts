@@ -1,3 +1,4 @@
+import { agentEvent, type EventData } from '../../../events/index.ts'
 import { encodeMessage, type Message, textOf } from '../../../messages/index.ts'
 import { itemsOf } from '../../../messages/record.ts'
 import { textOfThrown } from '../../errors.ts'
@@ -46,17 +47,20 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
   const namespace = [...scope.namespace, `tools:${task}`]
   const answerId = idOf(scope, `${path}/answer`)
   const call: Call = { id, path, namespace, index }
-  const send = (method: 'tools' | 'lifecycle', data: unknown) =>
-    attempt.queue.put({ method, namespace, data })
+  const send = <M extends 'tools' | 'lifecycle'>(method: M, data: EventData[M]) =>
+    attempt.queue.put(agentEvent(method, namespace, data))
 
   async function settle(text: string, outcome: Pick<CompletedCall, 'result' | 'error'>, thrown?: unknown) {
     const status = outcome.error ? 'error' : 'success'
     const content = [{ type: 'text', text }] as const
     const wire = encodeMessage({ role: 'tool', id: answerId, name, toolCallId: id, status, content })
     attempt.started.delete(namespace)
-    const end =
-      status === 'error' ? { event: 'tool-error', message: text } : { event: 'tool-finished', output: wire }
-    send('tools', { tool_call_id: id, ...end })
+    send('tools', {
+      tool_call_id: id,
+      ...(status === 'error'
+        ? { event: 'tool-error', message: text }
+        : { event: 'tool-finished', output: wire }),
+    })
     const change = () => state.change({ messages: [wire] }, insertAnswer(state.current(), wire))
     state.complete({ ...identity, ...outcome }, change, thrown)
     const completed = {
@@ -75,7 +79,7 @@ export async function runCall<T>(scope: Scope, request: CallRequest<T>): Promise
   }
 
   attempt.started.add(namespace)
-  const cause = { type: 'toolCall', tool_call_id: id }
+  const cause = { type: 'toolCall', tool_call_id: id } as const
   send('lifecycle', { event: 'started', graph_name: 'tools', cause })
   send('tools', { event: 'tool-started', tool_call_id: id, tool_name: name, input: JSON.stringify(args) })
   let result: T

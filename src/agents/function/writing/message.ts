@@ -1,3 +1,4 @@
+import type { AgentEvent } from '../../../events/index.ts'
 import {
   type ContentBlock,
   createMessageEncoder,
@@ -11,8 +12,7 @@ import {
   type WireMessage,
   type WireMessageEvent,
 } from '../../../messages/index.ts'
-import type { AgentEvent } from '../../agent.ts'
-import { createMessageNormalizer, type MessageData } from '../../message-order.ts'
+import { createMessageNormalizer } from '../../message-order.ts'
 import { CUT_OFF, partialMessage } from '../../partial-message.ts'
 import { handled } from '../event-queue.ts'
 import type { CompletedCall } from '../journal/call-log.ts'
@@ -67,8 +67,8 @@ export function openDraft(
   // The chunks of a provider may go back and forth between blocks.
   const normalize = kind === 'model' ? createMessageNormalizer().normalize : undefined
   const send = (data: WireMessageEvent) => {
-    for (const one of normalize?.('', data as unknown as MessageData) ?? [data])
-      put(state.event('messages', one, node))
+    const sent = normalize?.('', data) as readonly WireMessageEvent[] | undefined
+    for (const one of sent ?? [data]) put(state.event('messages', one, node))
   }
   const encoder = createMessageEncoder(send, id)
   let ended: Message | undefined

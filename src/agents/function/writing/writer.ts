@@ -207,7 +207,7 @@ function toolContext(scope: Scope, { id, path, namespace, index }: Call): ToolCo
     interrupt: interruptOf(inner),
     output(delta) {
       const text = typeof delta === 'string' ? delta : JSON.stringify(toJson(delta))
-      const data = { event: 'tool-output-delta', tool_call_id: id, delta: text }
+      const data = { event: 'tool-output-delta', tool_call_id: id, delta: text } as const
       attempt.queue.put({ method: 'tools', namespace, data })
       return attempt.queue.ready()
     },
@@ -220,7 +220,8 @@ function customOf(scope: Scope): Writer['custom'] {
     const refused = rejectSuspended(scope)
     if (refused) return refused
     const data = args.length === 2 ? { name: args[0], payload: args[1] } : { payload: args[0] }
-    if (attempt.journal.isNewCustom(path)) attempt.queue.put(state.event('custom', frozenCopy(data)))
+    if (attempt.journal.isNewCustom(path))
+      attempt.queue.put(state.event('custom', frozenCopy(data) as typeof data))
     return attempt.queue.ready()
   }
 }

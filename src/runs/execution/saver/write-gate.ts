@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../../agents/agent.ts'
+import type { AgentEvent, TaskData } from '../../../events/index.ts'
 import type { Checkpointer } from '../../../storage/checkpointer/checkpointer.ts'
 import { overlay } from '../../../storage/checkpointer/overlay.ts'
 import { FencedError } from '../../../storage/errors.ts'
@@ -98,14 +98,13 @@ export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions)
         putWrites: (...args) => enter({ id: args[2], write: () => saver.putWrites(...args) }),
       })),
     note({ method, namespace, data }) {
-      const { id, parent_id: parent } = Object(data) as { readonly id?: string; readonly parent_id?: string }
       const key = namespace.join('|')
       const before = announced.get(key)
-      if (method === 'tasks' && isResult(data)) tell(id!)
+      if (method === 'tasks' && isResult(data)) tell(data.id)
       else if (method === 'checkpoints') {
-        announced.set(key, id!)
+        announced.set(key, data.id)
         // A step that changes nothing which clients see has no event of its own.
-        if (parent !== undefined) tell(parent)
+        if (data.parent_id !== undefined) tell(data.parent_id)
       } else if (method === 'values' && before !== undefined) {
         announced.delete(key)
         tell(before)
@@ -136,4 +135,4 @@ export function createWriteGate({ recorded, flush, isShared }: WriteGateOptions)
 }
 
 /** Whether an event tells how a task has ended. */
-const isResult = (data: unknown): boolean => 'result' in Object(data) || 'error' in Object(data)
+const isResult = (data: TaskData): boolean => 'result' in data || 'error' in data

@@ -1,0 +1,100 @@
+import type { WireMessageEvent } from '../messages/index.ts'
+
+/** What happened to a run at its root, or to a namespace: docs/protocol.md §5.3. */
+export interface LifecycleData {
+  /** The root begins with `running`, any other namespace with `started`. */
+  readonly event: 'running' | 'started' | 'completed' | 'failed' | 'interrupted'
+  readonly graph_name?: string
+  /** At the root. */
+  readonly run_id?: string
+  /** The log has it as a text. An agent may name its class, too. */
+  readonly error?: string | { readonly name: string; readonly message: string }
+  readonly error_name?: string
+  readonly cause?: { readonly type: 'toolCall'; readonly tool_call_id: string }
+}
+
+/** A call of a tool: docs/protocol.md §5.5. */
+export type ToolData = { readonly tool_call_id: string } & (
+  | {
+      readonly event: 'tool-started'
+      readonly tool_name: string
+      /** The arguments, as JSON text. */
+      readonly input: string
+    }
+  | { readonly event: 'tool-output-delta'; readonly delta: string }
+  /** The tool message, or a `Command` whose `update` has it. */
+  | { readonly event: 'tool-finished'; readonly output: unknown }
+  | { readonly event: 'tool-error'; readonly message: string }
+)
+
+/** A question to the user: docs/protocol.md §5.6. */
+export interface InputRequestedData {
+  readonly interrupt_id: string
+  readonly payload: unknown
+  /** The same as `payload`. */
+  readonly value?: unknown
+}
+
+/** What a node has changed: docs/protocol.md §5.8. */
+export interface UpdateData {
+  readonly node: string
+  readonly values: unknown
+  /** `values` is `{ value }`, because what the node gave is no object. */
+  readonly bare?: true
+  readonly metadata?: unknown
+}
+
+/** A checkpoint that was written: docs/protocol.md §5.9. */
+export interface CheckpointData {
+  readonly id: string
+  readonly parent_id?: string
+  readonly step: number
+  readonly source: 'input' | 'loop' | 'update' | 'fork'
+}
+
+/** The begin of a task, which has `input` and `triggers`, or its end, which has `result` or `error`: docs/protocol.md §5.10. */
+export interface TaskData {
+  readonly id: string
+  readonly name: string
+  readonly input?: unknown
+  readonly triggers?: readonly string[]
+  readonly result?: unknown
+  readonly error?: unknown
+  readonly interrupts: readonly { readonly id: string; readonly value: unknown }[]
+  readonly metadata?: unknown
+}
+
+/** What an agent's own code sends: docs/protocol.md §5.11. */
+export interface CustomData {
+  readonly name?: string
+  readonly payload: unknown
+}
+
+/** The `data` of an event by its `method`, with the protocol's own names. Agents give it, and the log passes it on as it came. */
+export interface EventData {
+  readonly lifecycle: LifecycleData
+  readonly messages: WireMessageEvent
+  readonly tools: ToolData
+  /** The whole state of the namespace. */
+  readonly values: unknown
+  readonly updates: UpdateData
+  readonly checkpoints: CheckpointData
+  readonly tasks: TaskData
+  readonly 'input.requested': InputRequestedData
+  readonly custom: CustomData
+  /** A chunk of LangGraph's own stream, for clients of the REST. No channel of the protocol has it. */
+  readonly chunks: { readonly mode: string; readonly data: unknown }
+}
+
+export type EventMethod = keyof EventData
+
+/** An event of the Agent Streaming Protocol before the engine numbers it. Its `method` tells what its `data` is. */
+export type AgentEvent<Method extends EventMethod = EventMethod> = {
+  [M in Method]: {
+    readonly method: M
+    /** The path from the root, such as `['tools:<task id>', 'model_request:<task id>']`. The root is `[]`. */
+    readonly namespace: readonly string[]
+    readonly node?: string | undefined
+    readonly data: EventData[M]
+  }
+}[Method]
