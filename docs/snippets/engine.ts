@@ -34,8 +34,9 @@ async function textOfRun(
   let text = ''
   for await (const event of engine.events({ ...run, filter: { channels: ['messages'] } })) {
     if (event.type === 'gap') continue // the log has dropped what came before; the newest state follows
-    const { event: kind, delta } = event.data as { event: string; delta?: { text?: string } }
-    if (kind === 'content-block-delta') text += delta?.text ?? ''
+    if (event.method !== 'messages' || event.data.event !== 'content-block-delta') continue
+    const { delta } = event.data
+    if (delta.type === 'text-delta') text += delta.text
   }
   return text
 }

@@ -1,6 +1,7 @@
 import type { AgentEvent, EventMethod } from './event-data.ts'
 
-interface Numbered {
+/** An event of a thread's log, for code that reads it in process. Its `method` tells what its `data` is. */
+export type ThreadEvent<Method extends EventMethod = EventMethod> = AgentEvent<Method> & {
   readonly type: 'event'
   /** Stable for ever: `<fencing token>-<seq>`; `synth:…` for a state that replaces events the log no longer has. */
   readonly eventId: string
@@ -13,9 +14,6 @@ interface Numbered {
   /** It only takes back, for clients that follow the state, what a lost attempt of the run has sent. */
   readonly superseded?: true
 }
-
-/** An event of a thread's log, for code that reads it in process. Its `method` tells what its `data` is. */
-export type ThreadEvent<Method extends EventMethod = EventMethod> = AgentEvent<Method> & Numbered
 
 /** Retention dropped events that the reader has not seen. The newest state follows. */
 export interface LogGap {

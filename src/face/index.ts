@@ -1,5 +1,6 @@
 export {
   type EncodeError,
+  type ErrorOrigin,
   encodeSse,
   formatSse,
   HttpError,
