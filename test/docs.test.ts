@@ -124,7 +124,7 @@ test('docs/architecture.md names only files and folders that exist, and function
   expect(hops.length).toBeGreaterThan(20)
   const missing = hops.flatMap(({ text, functions }) =>
     functions.filter(
-      (name) => !new RegExp(`\\b(function|const|interface)\\*? ${name}\\b|\\b${name}\\(`).test(text),
+      (name) => !new RegExp(`\\b(function|const|interface|type)\\*? ${name}\\b|\\b${name}\\(`).test(text),
     ),
   )
   expect(missing).toEqual([])
