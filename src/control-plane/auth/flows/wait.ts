@@ -19,12 +19,7 @@ export async function waitForFlow(
   const name = parseAuthId(authId)
   if (!name) return { status: 'not_found' }
   const partition = userPartition(name.userKey)
-  const ended = new AbortController()
-  const end = () => ended.abort()
-  for (const source of [closing, signal]) {
-    source?.addEventListener('abort', end)
-    if (source?.aborted) end()
-  }
+  const signals = signal ? [closing, signal] : [closing]
   // The clock of this process: what is waited for is a span, and not a time.
   const deadline = performance.now() + timeoutMs
   const changes = watchChanges(store, partition)
@@ -37,12 +32,11 @@ export async function waitForFlow(
       if (status === 'failed') return { status: 'not_found', error }
       const left = Math.min(deadline - performance.now(), expiresAt - now())
       if (expiresAt <= now() || (left <= 0 && timeoutMs > 0)) return { status: 'timeout' }
-      if (left <= 0 || ended.signal.aborted) return { status: 'pending' }
-      await changes.next(left, ended.signal)
+      if (left <= 0 || signals.some(({ aborted }) => aborted)) return { status: 'pending' }
+      await changes.next(left, ...signals)
     }
   } finally {
     changes.close()
-    for (const source of [closing, signal]) source?.removeEventListener('abort', end)
   }
 }
 
