@@ -25,12 +25,11 @@ export function connectionMethods({ store, now }: AuthContext): ConnectionMethod
         tokensOf(store, partition),
       ])
       const byId = new Map(tokens.map(({ record }) => [record.id, record]))
-      return connections
-        .flatMap(({ record }): Connection[] => {
-          const token = byId.get(record.tokenId)
-          return token ? [{ record, token }] : []
-        })
-        .sort((a, b) => a.record.createdAt - b.record.createdAt)
+      // Their ids rise with the time.
+      return connections.flatMap(({ record }): Connection[] => {
+        const token = byId.get(record.tokenId)
+        return token ? [{ record, token }] : []
+      })
     },
 
     connect: (caller, agentId, tokenId) =>

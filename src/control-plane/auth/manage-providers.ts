@@ -129,10 +129,7 @@ export async function createProvider(
     })
   } catch (error) {
     if (error instanceof ConflictError)
-      throw refusal(
-        409,
-        `OAuth provider ID ${given.providerId} already exists. Choose another one, or change that one.`,
-      )
+      throw refusal(409, `OAuth provider ID ${given.providerId} already exists.`)
     throw error
   }
   return record

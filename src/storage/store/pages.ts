@@ -11,10 +11,10 @@ const PAGE = 200
 export async function* pagesOf(
   store: Store,
   collection: string,
-  { offset, ...query }: Omit<ListQuery, 'cursor' | 'limit'>,
-  most = Number.POSITIVE_INFINITY,
+  { offset = 0, ...query }: Omit<ListQuery, 'cursor' | 'limit'>,
+  most = Infinity,
 ): AsyncGenerator<readonly Doc[], void, undefined> {
-  let from: Pick<ListQuery, 'offset' | 'cursor'> = offset === undefined ? {} : { offset }
+  let from: Pick<ListQuery, 'offset' | 'cursor'> = { offset }
   for (let left = most; left > 0; ) {
     const { docs, cursor } = await store.list(collection, { ...query, ...from, limit: Math.min(left, PAGE) })
     if (docs.length > 0) yield docs

@@ -78,9 +78,8 @@ async function choose(
     const connections = await loadAll<ConnectionRecord>(store, CONNECTIONS, { partition })
     const connected = connections
       .filter(({ record }) => record.agentId === agentId)
-      .sort((a, b) => b.record.createdAt - a.record.createdAt)
       .map(({ record }) => byId(record.tokenId))
-      .find((token) => token !== undefined)
+      .findLast((token) => token !== undefined)
     if (connected) return named(connected)
   }
   const token = tokens.find(({ isDefault }) => isDefault) ?? (tokens.length === 1 ? tokens[0] : undefined)

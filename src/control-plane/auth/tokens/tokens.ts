@@ -1,7 +1,6 @@
 import { uuid7 } from '../../../ids.ts'
 import type { Op, Store } from '../../../storage/index.ts'
 import { retryConflicts } from '../../records/retry-conflicts.ts'
-import type { Secret } from '../../secrets/secret-box.ts'
 import type { AuthContext } from '../context.ts'
 import { noToken } from '../errors.ts'
 import { endpointsOf } from '../providers/endpoints.ts'
@@ -87,8 +86,8 @@ export function tokenMethods(context: AuthContext): TokenMethods {
 
     async providersWithToken(caller, providerIds) {
       const tokens = await tokensOf(store, await partitionOf(caller))
-      const known = new Set(tokens.map(({ record }) => record.providerId))
-      return new Set(providerIds.filter((id) => known.has(id)))
+      const known = tokens.map(({ record }) => record.providerId)
+      return new Set(known.filter((id) => providerIds.includes(id)))
     },
 
     async listEvents(caller, providerId, limit) {
@@ -118,9 +117,8 @@ export async function tokensOf(
     loadAll<DefaultRecord>(store, DEFAULTS, { partition }),
   ])
   const chosen = new Set(defaults.map(({ record }) => record.tokenId))
-  return tokens
-    .map((token) => ({ ...token, isDefault: chosen.has(token.record.id) }))
-    .sort((a, b) => a.record.createdAt - b.record.createdAt)
+  // Their ids rise with the time.
+  return tokens.map((token) => ({ ...token, isDefault: chosen.has(token.record.id) }))
 }
 
 interface DefaultRecord {
@@ -175,6 +173,8 @@ export interface OpenToken {
 
 export async function openToken({ secrets }: AuthContext, token: TokenRecord): Promise<OpenToken> {
   const opened = await secrets.open(placeOf(token.id), token.secrets)
-  const find = (name: string) => opened.find((secret: Secret) => secret.name === name)?.value
-  return { accessToken: find('access_token') ?? '', refreshToken: find('refresh_token') }
+  const { access_token: accessToken = '', refresh_token: refreshToken } = Object.fromEntries(
+    opened.map(({ name, value }) => [name, value]),
+  )
+  return { accessToken, refreshToken }
 }
