@@ -30,6 +30,7 @@ export type {
 export { type FinishReason, isMessage, type Message, type Role, textOf } from './message.ts'
 export type { Usage, UsageDetails } from './usage.ts'
 export { decodeBlock, encodeBlock, type WireBlock } from './wire/blocks.ts'
+export { createMessageDecoder, type MessageDecoder } from './wire/decode-events.ts'
 export {
   createMessageEncoder,
   type MessageEncoder,

@@ -192,7 +192,7 @@ const KNOWN_FIELDS = new Set([
   'status',
 ])
 
-const ROLES = new Map<string, Role>([
+export const ROLES = new Map<string, Role>([
   ['human', 'user'],
   ['ai', 'assistant'],
   ['system', 'system'],
@@ -213,6 +213,6 @@ const TYPES = new Map<unknown, string>([
   ['remove', 'remove'],
 ])
 
-const REASONS = new Map<unknown, FinishReason>(
+export const REASONS = new Map<unknown, FinishReason>(
   Object.entries(WIRE_REASONS).map(([reason, wire]) => [wire, reason as FinishReason]),
 )

@@ -1,0 +1,138 @@
+import type { ContentBlock } from '../content.ts'
+import type { BlockPatch, MessageEvent } from '../events.ts'
+import { defined, filterFields, nonEmpty } from '../record.ts'
+import { decodeBlock, type WireBlock } from './blocks.ts'
+import type { WireDelta, WireMessageEvent } from './events.ts'
+import { REASONS, ROLES } from './messages.ts'
+import { decodeUsage } from './usage.ts'
+
+export interface MessageDecoder {
+  /** The message events of one event of the channel. Texts and arguments are pieces to append, and never repeat what was given. */
+  push(data: WireMessageEvent): readonly MessageEvent[]
+}
+
+const CHUNK = /_chunk$/
+
+/** The fields of a `block-delta` that have a place in the normal form. All others are extras. */
+const PATCHED = {
+  id: 'id',
+  name: 'name',
+  url: 'url',
+  file_id: 'fileId',
+  mime_type: 'mimeType',
+  status: 'status',
+  output: 'output',
+} as const
+
+/**
+ * Decodes the events of one message of the protocol's `messages` channel: the inverse of `createMessageEncoder`. A block that starts
+ * again replaces what was there, as its content is whole.
+ */
+export function createMessageDecoder(): MessageDecoder {
+  /** The arguments of the calls that are being written, as far as they were given. */
+  const args = new Map<number, string>()
+  /** How many annotations each text has. */
+  const annotations = new Map<number, number>()
+
+  function start(index: number, content: WireBlock): readonly MessageEvent[] {
+    const isChunk = CHUNK.test(content.type)
+    const whole = isChunk ? { ...content, type: content.type.replace(CHUNK, ''), args: {} } : content
+    const block = decodeBlock(whole)
+    args.set(index, '')
+    annotations.set(index, countOf(block))
+    return [{ type: 'blockStart', index, block }, ...(isChunk ? moreArgs(index, content.args) : [])]
+  }
+
+  /** `whole` is the text of all arguments so far. */
+  function moreArgs(index: number, whole: unknown): readonly MessageEvent[] {
+    if (typeof whole !== 'string') return []
+    const before = args.get(index) ?? ''
+    args.set(index, whole)
+    const goesOn = whole.startsWith(before)
+    const more = goesOn ? whole.slice(before.length) : whole
+    return [
+      ...(goesOn
+        ? []
+        : [{ type: 'blockDelta', index, delta: { type: 'fields', fields: { args: {} } } } as const]),
+      ...(more === '' ? [] : [{ type: 'blockDelta', index, delta: { type: 'args', args: more } } as const]),
+    ]
+  }
+
+  function append(index: number, delta: WireDelta): readonly MessageEvent[] {
+    switch (delta.type) {
+      case 'text-delta':
+        return [{ type: 'blockDelta', index, delta: { type: 'text', text: delta.text } }]
+      case 'reasoning-delta':
+        return [{ type: 'blockDelta', index, delta: { type: 'reasoning', text: delta.reasoning } }]
+      case 'data-delta':
+        return [{ type: 'blockDelta', index, delta: { type: 'data', base64: delta.data } }]
+      case 'block-delta':
+        return patch(index, delta.fields)
+      default:
+        return []
+    }
+  }
+
+  function patch(
+    index: number,
+    { type: _, args: whole, annotations: all, ...others }: Fields,
+  ): readonly MessageEvent[] {
+    const fields = patchOf(others)
+    const texts = decodeBlock({ type: 'text', text: '', annotations: all })
+    const fresh = texts.type === 'text' ? (texts.annotations ?? []).slice(annotations.get(index) ?? 0) : []
+    annotations.set(index, (annotations.get(index) ?? 0) + fresh.length)
+    return [
+      ...(fields ? [{ type: 'blockDelta', index, delta: { type: 'fields', fields } } as const] : []),
+      ...fresh.map(
+        (annotation) => ({ type: 'blockDelta', index, delta: { type: 'annotation', annotation } }) as const,
+      ),
+      ...moreArgs(index, whole),
+    ]
+  }
+
+  return {
+    push(data) {
+      switch (data.event) {
+        case 'message-start': {
+          const { role = 'ai', id, name, tool_call_id: toolCallId, metadata } = data
+          return [
+            { type: 'messageStart', ...defined({ role: ROLES.get(role), id, name, toolCallId, metadata }) },
+          ]
+        }
+        case 'content-block-start':
+          return start(data.index, data.content)
+        case 'content-block-delta':
+          return append(data.index, data.delta)
+        case 'content-block-finish':
+          return [{ type: 'blockFinish', index: data.index, block: decodeBlock(data.content) }]
+        case 'usage': {
+          const usage = decodeUsage(data.usage)
+          return usage ? [{ type: 'usage', usage }] : []
+        }
+        case 'message-finish': {
+          const { reason, usage, responseMetadata: metadata } = data
+          const about = { reason: REASONS.get(reason), usage: decodeUsage(usage), metadata }
+          return [{ type: 'messageFinish', ...defined(about) }]
+        }
+        case 'error': {
+          const { message, code } = data
+          return [{ type: 'error', message, ...defined({ code }) }]
+        }
+        default:
+          return []
+      }
+    },
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const countOf = (block: ContentBlock): number =>
+  block.type === 'text' ? (block.annotations?.length ?? 0) : 0
+
+function patchOf({ extras: nested, ...fields }: Fields): BlockPatch | undefined {
+  const known = Object.entries(PATCHED).map(([wire, name]) => [name, fields[wire]] as const)
+  const flat = filterFields(fields, (key) => !(key in PATCHED))
+  const extras = nonEmpty({ ...flat, ...(nested as object | undefined) })
+  return nonEmpty(defined({ ...Object.fromEntries(known), extras })) as BlockPatch | undefined
+}
