@@ -7,7 +7,8 @@ export interface OperationSpec {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With parameters as OpenAPI writes them, such as `/v2/deployments/{deployment_id}`. */
   readonly path: `/${string}`
-  readonly tag: string
+  /** The heading that the document lists it under. */
+  readonly tag?: string
   readonly summary: string
   readonly description?: string
   /** What the parameters of the path must be. Those that are left out take any text. */
@@ -73,3 +74,8 @@ export function operation<const S extends OperationSpec>(
 ): Operation {
   return { spec, run: run as unknown as Operation['run'] }
 }
+
+/** Operations that the document lists under one heading. */
+/* @__NO_SIDE_EFFECTS__ */
+export const tagged = (tag: string, operations: readonly Operation[]): readonly Operation[] =>
+  operations.map(({ spec, run }) => ({ spec: { ...spec, tag }, run }))

@@ -1,5 +1,5 @@
 import { ownerOf } from '../../principal.ts'
-import { type Operation, operation } from '../api/operation.ts'
+import { operation, tagged } from '../api/operation.ts'
 import { refusal } from '../errors.ts'
 import { ERROR } from '../wire/common.ts'
 import { INTEGRATION_LIST, INTEGRATION_PATH, REPOSITORY_LIST } from '../wire/integrations.ts'
@@ -14,7 +14,6 @@ function integrationsAt(base: typeof GITHUB | typeof FORGE) {
     {
       method: 'GET',
       path: `${base}/install`,
-      tag: TAG,
       summary: 'List GitHub Integrations',
       responses: { 200: INTEGRATION_LIST },
     },
@@ -30,7 +29,6 @@ function repositoriesAt(base: typeof GITHUB | typeof FORGE) {
     {
       method: 'GET',
       path: `${base}/{integration_id}/repos`,
-      tag: TAG,
       summary: 'List GitHub Repositories',
       params: INTEGRATION_PATH,
       responses: { 200: REPOSITORY_LIST, 404: ERROR },
@@ -44,9 +42,9 @@ function repositoriesAt(base: typeof GITHUB | typeof FORGE) {
   )
 }
 
-export const integrationOperations: readonly Operation[] = [
+export const integrationOperations = /* @__PURE__ */ tagged(TAG, [
   integrationsAt(GITHUB),
   repositoriesAt(GITHUB),
   integrationsAt(FORGE),
   repositoriesAt(FORGE),
-]
+])

@@ -1,6 +1,6 @@
 import { ownerOf } from '../../principal.ts'
 import { checkMatch } from '../api/conditional.ts'
-import { type Operation, operation } from '../api/operation.ts'
+import { operation, tagged } from '../api/operation.ts'
 import type { ControlPlaneContext } from '../context.ts'
 import type { DeployRequest } from '../deployers/deployer.ts'
 import { refusal } from '../errors.ts'
@@ -21,12 +21,11 @@ const TAG = 'Listeners (v2)'
 
 const noListener = (id: string) => refusal(404, `Listener ID ${id} not found.`)
 
-export const listenerOperations: readonly Operation[] = [
+export const listenerOperations = /* @__PURE__ */ tagged(TAG, [
   operation(
     {
       method: 'GET',
       path: '/v2/listeners',
-      tag: TAG,
       summary: 'List Listeners',
       description: 'Newest first.',
       query: LIST_LISTENERS,
@@ -41,7 +40,6 @@ export const listenerOperations: readonly Operation[] = [
     {
       method: 'POST',
       path: '/v2/listeners',
-      tag: TAG,
       summary: 'Create Listener',
       body: CREATE_LISTENER,
       responses: { 201: LISTENER, 409: ERROR },
@@ -58,7 +56,6 @@ export const listenerOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/listeners/{listener_id}',
-      tag: TAG,
       summary: 'Get Listener',
       params: LISTENER_PATH,
       responses: { 200: LISTENER, 404: ERROR },
@@ -73,7 +70,6 @@ export const listenerOperations: readonly Operation[] = [
     {
       method: 'PATCH',
       path: '/v2/listeners/{listener_id}',
-      tag: TAG,
       summary: 'Patch Listener',
       description: 'What is left out or null stays as it is.',
       params: LISTENER_PATH,
@@ -99,7 +95,6 @@ export const listenerOperations: readonly Operation[] = [
     {
       method: 'DELETE',
       path: '/v2/listeners/{listener_id}',
-      tag: TAG,
       summary: 'Delete Listener',
       params: LISTENER_PATH,
       headers: IF_MATCH,
@@ -111,7 +106,7 @@ export const listenerOperations: readonly Operation[] = [
       return {}
     },
   ),
-]
+])
 
 /** Throws 400 where a workspace has listeners, and a deployment that needs one of them names none that is there. */
 export async function checkListener(

@@ -3,6 +3,7 @@ import { ConflictError, type Guard, type Json, type Op, type Store } from '../..
 import { listFitting, pagesOf } from '../../storage/store/pages.ts'
 import { refusal } from '../errors.ts'
 import type { PageRequest } from './deployments.ts'
+import { retryConflicts } from './retry-conflicts.ts'
 import { ownerKey, recordOf } from './stored.ts'
 
 /** A cluster that an agent of the user's looks after. Names of the wire: it is stored and answered as it came. */
@@ -97,26 +98,20 @@ export async function deleteListener(
   })
 }
 
-/** Reads and writes, again where somebody else was first: their commit has made progress. */
-async function attempt(
+const attempt = (
   store: Store,
   owner: string | null,
   id: string,
   change: (listener: ListenerRecord) => { readonly result: ListenerRecord; readonly ops: readonly Op[] },
-): Promise<ListenerRecord | undefined> {
-  while (true) {
+): Promise<ListenerRecord | undefined> =>
+  retryConflicts(async () => {
     const doc = await store.get(partitionOf(owner), LISTENERS, id)
     if (!doc) return undefined
     const { result, ops } = change(recordOf<ListenerRecord>(doc))
     const guard: Guard = { guard: 'version', collection: LISTENERS, id, version: doc.version }
-    try {
-      await store.commit(partitionOf(owner), { guards: [guard], ops })
-      return result
-    } catch (error) {
-      if (!(error instanceof ConflictError)) throw error
-    }
-  }
-}
+    await store.commit(partitionOf(owner), { guards: [guard], ops })
+    return result
+  })
 
 const put = (listener: ListenerRecord): Op => ({
   op: 'put',

@@ -8,37 +8,41 @@ export type Source =
   | 'internal_source'
   | 'internal_template'
 
-export type DeploymentStatus =
+export const DEPLOYMENT_STATUSES = [
   /** Made, and not yet seen by a worker. */
-  | 'AWAITING_DATABASE'
-  | 'READY'
-  | 'UNUSED'
+  'AWAITING_DATABASE',
+  'READY',
+  'UNUSED',
   /** Its servers are being stopped. */
-  | 'AWAITING_DELETE'
+  'AWAITING_DELETE',
   /** Nothing of it runs any more, and what it left is being removed. */
-  | 'AWAITING_FINAL_DELETE'
-  | 'UNKNOWN'
+  'AWAITING_FINAL_DELETE',
+  'UNKNOWN',
+] as const
+export type DeploymentStatus = (typeof DEPLOYMENT_STATUSES)[number]
 
-export type RevisionStatus =
+export const REVISION_STATUSES = [
   /** Its source is being prepared. */
-  | 'CREATING'
+  'CREATING',
   /** Waits until the deployment works on no other revision. */
-  | 'QUEUED'
+  'QUEUED',
   /** Waits for a place to build in. */
-  | 'AWAITING_BUILD'
-  | 'BUILDING'
-  | 'AWAITING_DEPLOY'
-  | 'DEPLOYING'
-  | 'DEPLOYED'
-  | 'CREATE_FAILED'
-  | 'BUILD_FAILED'
-  | 'DEPLOY_FAILED'
+  'AWAITING_BUILD',
+  'BUILDING',
+  'AWAITING_DEPLOY',
+  'DEPLOYING',
+  'DEPLOYED',
+  'CREATE_FAILED',
+  'BUILD_FAILED',
+  'DEPLOY_FAILED',
   /** A newer revision overtook it. */
-  | 'SKIPPED'
+  'SKIPPED',
   /** Somebody stopped it. */
-  | 'INTERRUPTED'
+  'INTERRUPTED',
   /** It was deployed, and its server could not be reached after a restart. */
-  | 'UNKNOWN'
+  'UNKNOWN',
+] as const
+export type RevisionStatus = (typeof REVISION_STATUSES)[number]
 
 /** A secret as it is stored: encrypted by the `SecretBox`. */
 export interface SealedSecret {

@@ -1,4 +1,4 @@
-import { type Infer, nullable } from '../schema/json-schema.ts'
+import { nullable } from '../schema/json-schema.ts'
 import { NULLABLE_STRING, NULLABLE_UUID, STRING, TIME } from './common.ts'
 
 const STRINGS = { type: 'array', items: STRING } as const
@@ -85,7 +85,6 @@ export const CREATE_PROVIDER = {
   },
   required: ['provider_id', 'name', 'client_id', 'auth_url', 'token_url'],
 } as const
-export type CreateProviderBody = Infer<typeof CREATE_PROVIDER>
 
 export const PATCH_PROVIDER = {
   title: 'OAuthProviderUpdateRequest',
@@ -103,7 +102,6 @@ export const PATCH_PROVIDER = {
     default_redirect_uri: NULLABLE_STRING,
   },
 } as const
-export type PatchProviderBody = Infer<typeof PATCH_PROVIDER>
 
 export const MCP_DISCOVER = {
   title: 'MCPDiscoverRequest',
@@ -137,7 +135,6 @@ export const AUTHENTICATE = {
   },
   required: ['provider', 'scopes'],
 } as const
-export type AuthenticateBody = Infer<typeof AUTHENTICATE>
 
 export const AUTHENTICATED = {
   title: 'AuthenticateResponse',

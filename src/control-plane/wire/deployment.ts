@@ -1,3 +1,4 @@
+import { DEPLOYMENT_STATUSES } from '../records/records.ts'
 import { type Infer, nullable } from '../schema/json-schema.ts'
 import { LIMIT, NULLABLE_STRING, NULLABLE_UUID, OFFSET, STRING, TIME, UUID } from './common.ts'
 import {
@@ -14,10 +15,7 @@ import {
 
 export const DEPLOYMENTS_TAG = 'Deployments (v2)'
 
-export const DEPLOYMENT_STATUS = {
-  type: 'string',
-  enum: ['AWAITING_DATABASE', 'READY', 'UNUSED', 'AWAITING_DELETE', 'AWAITING_FINAL_DELETE', 'UNKNOWN'],
-} as const
+export const DEPLOYMENT_STATUS = { type: 'string', enum: DEPLOYMENT_STATUSES } as const
 
 const AGENT = {
   title: 'DeploymentAgent',
@@ -76,7 +74,6 @@ export const DEPLOYMENT = {
     'active_revision_id',
   ],
 } as const
-export type DeploymentBody = Infer<typeof DEPLOYMENT>
 
 export const DEPLOYMENT_PAGE = {
   title: 'DeploymentsList',
@@ -142,7 +139,6 @@ export const PATCH_DEPLOYMENT = {
     tracked_packages: NULLABLE_TRACKED_PACKAGES,
   },
 } as const
-export type PatchBody = Infer<typeof PATCH_DEPLOYMENT>
 
 export const RESOURCE_TIERS = {
   title: 'ResourceTiersPatchRequest',

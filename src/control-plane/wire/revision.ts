@@ -1,3 +1,4 @@
+import { REVISION_STATUSES } from '../records/records.ts'
 import { type Infer, nullable } from '../schema/json-schema.ts'
 import { LIMIT, NULLABLE_STRING, OFFSET, STRING, TIME, UUID } from './common.ts'
 import {
@@ -10,24 +11,7 @@ import {
   SOURCE_REVISION_CONFIG_RESPONSE,
 } from './source.ts'
 
-export const REVISION_STATUS = {
-  type: 'string',
-  enum: [
-    'CREATING',
-    'QUEUED',
-    'AWAITING_BUILD',
-    'BUILDING',
-    'AWAITING_DEPLOY',
-    'DEPLOYING',
-    'DEPLOYED',
-    'CREATE_FAILED',
-    'BUILD_FAILED',
-    'DEPLOY_FAILED',
-    'SKIPPED',
-    'INTERRUPTED',
-    'UNKNOWN',
-  ],
-} as const
+export const REVISION_STATUS = { type: 'string', enum: REVISION_STATUSES } as const
 
 const STATUS_CHANGE = {
   title: 'StatusChange',

@@ -67,7 +67,7 @@ function describe(spec: OperationSpec, { refer }: Components): DocumentOperation
   }
   const isChecked = body !== undefined || parameters.some((parameter) => parameter.in !== 'header')
   return {
-    tags: [spec.tag],
+    tags: spec.tag === undefined ? [] : [spec.tag],
     summary: spec.summary,
     ...(spec.description && { description: spec.description }),
     operationId: operationIdOf(spec),

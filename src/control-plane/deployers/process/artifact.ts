@@ -1,9 +1,9 @@
-import { access, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Json } from '../../../storage/index.ts'
 import type { PhaseContext } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
-import { type Dirs, removeFolder } from './dirs.ts'
+import { type Dirs, isThere, removeFolder } from './dirs.ts'
 
 /** What was fetched and built for a revision, as it is stored. Its folder follows from the ids, so that `dir` can be moved. */
 export type Artifact = {
@@ -43,12 +43,6 @@ export async function findArtifact(
   await utimes(dirs.revision(deploymentId, revisionId), now, now)
   return { dir, configPath }
 }
-
-const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )
 
 const isArtifact = (stored: Json): stored is Artifact =>
   typeof (stored as Partial<Artifact> | null)?.configPath === 'string'

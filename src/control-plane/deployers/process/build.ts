@@ -5,6 +5,7 @@ import type { LogLevel } from '../deployer.ts'
 import { DeployError } from '../errors.ts'
 import { runCommand } from '../run-command.ts'
 import { splitCommand } from './command-line.ts'
+import { isThere } from './dirs.ts'
 
 export interface BuildOptions {
   /** The root of the source. */
@@ -133,11 +134,7 @@ async function manifestOf(file: string): Promise<Readonly<Record<string, unknown
   }
 }
 
-const has = (folder: string, name: string): Promise<boolean> =>
-  access(join(folder, name)).then(
-    () => true,
-    () => false,
-  )
+const has = (folder: string, name: string): Promise<boolean> => isThere(join(folder, name))
 
 async function hasDependencies(file: string): Promise<boolean> {
   const fields = await manifestOf(file)

@@ -1,4 +1,4 @@
-import { chmod, readdir, rm } from 'node:fs/promises'
+import { access, chmod, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DeployError } from '../errors.ts'
 
@@ -34,6 +34,13 @@ function checkedId(id: string): string {
     throw new DeployError('An id may hold letters, digits, "_" and "-" only.')
   return id
 }
+
+/** Whether there is such a file or folder. */
+export const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
 
 /** Removes a folder with all that is in it. A link in it is removed, not followed. Does nothing where there is none. */
 export async function removeFolder(path: string): Promise<void> {

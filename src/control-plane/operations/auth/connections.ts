@@ -1,4 +1,4 @@
-import type { Operation } from '../../api/operation.ts'
+import { tagged } from '../../api/operation.ts'
 import { presentConnection } from '../../present/auth.ts'
 import { ERROR } from '../../wire/common.ts'
 import { CONNECTION, CONNECTIONS, CREATE_CONNECTION } from '../../wire/tokens.ts'
@@ -6,12 +6,11 @@ import { authOperation } from './service.ts'
 
 const TAG = 'Agent Connections (v2)'
 
-export const connectionOperations: readonly Operation[] = [
+export const connectionOperations = /* @__PURE__ */ tagged(TAG, [
   authOperation(
     {
       method: 'GET',
       path: '/v2/auth/agents/{agent_id}/connections',
-      tag: TAG,
       summary: 'List Agent Connections',
       description: "The caller's own.",
       responses: { 200: CONNECTIONS },
@@ -25,7 +24,6 @@ export const connectionOperations: readonly Operation[] = [
     {
       method: 'POST',
       path: '/v2/auth/agents/{agent_id}/connections',
-      tag: TAG,
       summary: 'Create Agent Connection',
       description:
         "Lets an agent use one of the caller's own tokens. `authenticate` with this `agent_id` gives it.",
@@ -41,7 +39,6 @@ export const connectionOperations: readonly Operation[] = [
     {
       method: 'DELETE',
       path: '/v2/auth/agents/{agent_id}/connections/{connection_id}',
-      tag: TAG,
       summary: 'Delete Agent Connection',
       responses: { 204: null, 404: ERROR },
     },
@@ -50,4 +47,4 @@ export const connectionOperations: readonly Operation[] = [
       return {}
     },
   ),
-]
+])

@@ -1,5 +1,5 @@
 import { type Call, HttpError } from '../../../http/index.ts'
-import { type Operation, operation } from '../../api/operation.ts'
+import { operation, tagged } from '../../api/operation.ts'
 import type { ProviderAnswer } from '../../auth/service.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { presentAuthenticated } from '../../present/auth.ts'
@@ -22,12 +22,11 @@ const MAX_WAIT = 600
 const PAGE = { mediaType: 'text/html' } as const
 const PAGES = { 200: PAGE, 302: null, 400: PAGE, 403: PAGE, 502: PAGE } as const
 
-export const flowOperations: readonly Operation[] = [
+export const flowOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
     {
       method: 'POST',
       path: '/v2/auth/authenticate',
-      tag: AUTH_TAG,
       summary: 'Authenticate',
       description: "Gives a user's token, refreshed where it has to be, or the URL where the user signs in.",
       body: AUTHENTICATE,
@@ -54,7 +53,6 @@ export const flowOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/auth/wait/{auth_id}',
-      tag: AUTH_TAG,
       summary: 'Wait For Completion',
       description: `Answers when the sign-in is over, after \`timeout\` seconds at the latest (at most ${MAX_WAIT}). 0 asks without waiting.`,
       query: { properties: { timeout: { type: 'integer', default: 30 } } },
@@ -71,7 +69,6 @@ export const flowOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/auth/callback/{provider_id}',
-      tag: AUTH_TAG,
       summary: 'OAuth Callback',
       description: 'Providers send the browser here. The signed `state` says which sign-in it is.',
       query: CALLBACK_QUERY,
@@ -84,7 +81,6 @@ export const flowOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/auth/setup/{provider_id}',
-      tag: AUTH_TAG,
       summary: 'OAuth Setup',
       description: 'GitHub sends the browser here after an app was installed.',
       query: SETUP_QUERY,
@@ -106,7 +102,6 @@ export const flowOperations: readonly Operation[] = [
     {
       method: 'POST',
       path: '/v2/auth/callback/{provider_id}',
-      tag: AUTH_TAG,
       summary: 'Handle OAuth Callback',
       description:
         'For front ends that providers send the browser to. Only who began the sign-in may end it.',
@@ -119,7 +114,7 @@ export const flowOperations: readonly Operation[] = [
       return { body: { status: 'completed', provider_id: params.provider_id } }
     },
   ),
-]
+])
 
 /** Ends a sign-in, and sends the browser on. It has no credentials for this API, so who sits at it is known only where the host knows. */
 async function finish(

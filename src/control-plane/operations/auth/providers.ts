@@ -1,4 +1,4 @@
-import type { Operation } from '../../api/operation.ts'
+import { tagged } from '../../api/operation.ts'
 import { noProvider } from '../../auth/errors.ts'
 import { challengeMethodOf } from '../../auth/providers/pkce.ts'
 import { presentProvider } from '../../present/auth.ts'
@@ -13,12 +13,11 @@ import {
 import { ERROR } from '../../wire/common.ts'
 import { AUTH_TAG, authOperation, baseUrlOf, given } from './service.ts'
 
-export const providerOperations: readonly Operation[] = [
+export const providerOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
     {
       method: 'GET',
       path: '/v2/auth/providers',
-      tag: AUTH_TAG,
       summary: 'List OAuth Providers',
       responses: { 200: PROVIDERS },
     },
@@ -28,7 +27,6 @@ export const providerOperations: readonly Operation[] = [
     {
       method: 'POST',
       path: '/v2/auth/providers',
-      tag: AUTH_TAG,
       summary: 'Create OAuth Provider',
       body: CREATE_PROVIDER,
       responses: { 200: PROVIDER, 400: ERROR, 409: ERROR },
@@ -56,7 +54,6 @@ export const providerOperations: readonly Operation[] = [
     {
       method: 'POST',
       path: '/v2/auth/providers/mcp-discover',
-      tag: AUTH_TAG,
       summary: 'Discover MCP OAuth Provider',
       description:
         'Finds the authorization server of an MCP server (RFC 9728, RFC 8414) and registers a client there (RFC 7591).',
@@ -74,7 +71,6 @@ export const providerOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/auth/providers/{provider_id}',
-      tag: AUTH_TAG,
       summary: 'Get OAuth Provider',
       responses: { 200: PROVIDER, 404: ERROR },
     },
@@ -86,7 +82,6 @@ export const providerOperations: readonly Operation[] = [
     {
       method: 'PATCH',
       path: '/v2/auth/providers/{provider_id}',
-      tag: AUTH_TAG,
       summary: 'Update OAuth Provider',
       body: PATCH_PROVIDER,
       responses: { 200: PROVIDER, 400: ERROR, 404: ERROR },
@@ -112,7 +107,6 @@ export const providerOperations: readonly Operation[] = [
     {
       method: 'DELETE',
       path: '/v2/auth/providers/{provider_id}',
-      tag: AUTH_TAG,
       summary: 'Delete OAuth Provider',
       description: 'Revokes and removes the tokens of all users for it.',
       responses: { 200: MESSAGE, 404: ERROR },
@@ -126,7 +120,6 @@ export const providerOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/auth/platform-providers',
-      tag: AUTH_TAG,
       summary: 'List Platform OAuth Providers',
       responses: { 200: PROVIDERS },
     },
@@ -136,7 +129,6 @@ export const providerOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/auth/platform-providers/{provider_id}',
-      tag: AUTH_TAG,
       summary: 'Get Platform OAuth Provider',
       responses: { 200: PROVIDER, 404: ERROR },
     },
@@ -146,4 +138,4 @@ export const providerOperations: readonly Operation[] = [
       return { body: presentProvider(found) }
     },
   ),
-]
+])

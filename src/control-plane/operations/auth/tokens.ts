@@ -1,5 +1,5 @@
 import type { Json } from '../../../storage/index.ts'
-import type { Operation } from '../../api/operation.ts'
+import { tagged } from '../../api/operation.ts'
 import { presentToken, presentTokenEvent } from '../../present/auth.ts'
 import { MESSAGE } from '../../wire/auth.ts'
 import { ERROR } from '../../wire/common.ts'
@@ -20,12 +20,11 @@ import {
 } from '../../wire/tokens.ts'
 import { AUTH_TAG, authOperation, given } from './service.ts'
 
-export const tokenOperations: readonly Operation[] = [
+export const tokenOperations = /* @__PURE__ */ tagged(AUTH_TAG, [
   authOperation(
     {
       method: 'GET',
       path: '/v2/auth/tokens',
-      tag: AUTH_TAG,
       summary: 'List OAuth Tokens',
       description: "The caller's own tokens, without their values.",
       query: OF_PROVIDER,
@@ -39,7 +38,6 @@ export const tokenOperations: readonly Operation[] = [
     {
       method: 'DELETE',
       path: '/v2/auth/tokens',
-      tag: AUTH_TAG,
       summary: 'Delete OAuth Tokens',
       description: "Revokes and removes the caller's own tokens for a provider.",
       query: OF_ONE_PROVIDER,
@@ -55,7 +53,6 @@ export const tokenOperations: readonly Operation[] = [
     {
       method: 'PATCH',
       path: '/v2/auth/tokens/{token_id}/metadata',
-      tag: AUTH_TAG,
       summary: 'Update OAuth Token Metadata',
       body: PATCH_TOKEN,
       responses: { 200: TOKEN_SUMMARY, 404: ERROR },
@@ -70,7 +67,6 @@ export const tokenOperations: readonly Operation[] = [
     {
       method: 'DELETE',
       path: '/v2/auth/tokens/{token_id}',
-      tag: AUTH_TAG,
       summary: 'Delete OAuth Token',
       description:
         'Revokes it at the provider first (RFC 7009). A failure of that is told in the token events.',
@@ -85,7 +81,6 @@ export const tokenOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/auth/tokens/exists',
-      tag: AUTH_TAG,
       summary: 'Check OAuth Token Exists',
       query: OF_ONE_PROVIDER,
       responses: { 200: HAS_TOKEN },
@@ -100,7 +95,6 @@ export const tokenOperations: readonly Operation[] = [
     {
       method: 'POST',
       path: '/v2/auth/tokens/exists/batch',
-      tag: AUTH_TAG,
       summary: 'Check OAuth Tokens Exist',
       body: HAS_TOKENS_QUERY,
       responses: { 200: HAS_TOKENS },
@@ -115,7 +109,6 @@ export const tokenOperations: readonly Operation[] = [
     {
       method: 'POST',
       path: '/v2/auth/tokens/import',
-      tag: AUTH_TAG,
       summary: 'Import OAuth Token',
       body: IMPORT_TOKEN,
       responses: { 200: IMPORTED_TOKEN, 404: ERROR },
@@ -137,7 +130,6 @@ export const tokenOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/auth/token-events',
-      tag: AUTH_TAG,
       summary: 'List Token Events',
       description: "What happened to the caller's own tokens, newest first.",
       query: TOKEN_EVENTS_QUERY,
@@ -151,7 +143,6 @@ export const tokenOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/auth/tokens/workspace/slack/exists',
-      tag: AUTH_TAG,
       summary: 'Check Workspace Slack Token Exists',
       responses: { 200: HAS_TOKEN },
     },
@@ -164,7 +155,6 @@ export const tokenOperations: readonly Operation[] = [
     {
       method: 'DELETE',
       path: '/v2/auth/tokens/workspace/slack',
-      tag: AUTH_TAG,
       summary: 'Delete Workspace Slack Token',
       responses: { 200: MESSAGE, 404: ERROR },
     },
@@ -173,4 +163,4 @@ export const tokenOperations: readonly Operation[] = [
       return { body: { message: 'The Slack token of the workspace was deleted.' } }
     },
   ),
-]
+])

@@ -1,5 +1,5 @@
 import { ownerOf } from '../../../principal.ts'
-import { type Operation, operation } from '../../api/operation.ts'
+import { operation, tagged } from '../../api/operation.ts'
 import { noDeployment } from '../../errors.ts'
 import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
 import { BULK_DELETE, BULK_DELETED, DELETE_DEPLOYMENT, DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
@@ -7,12 +7,11 @@ import { IF_MATCH } from '../../wire/headers.ts'
 import { findDeployment } from '../find.ts'
 import { ifMatch } from './if-match.ts'
 
-export const deletions: readonly Operation[] = [
+export const deletions = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
     {
       method: 'DELETE',
       path: '/v2/deployments/{deployment_id}',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Delete Deployment',
       description: 'Its servers are stopped in the background: it is gone once it is answered with 404.',
       params: DEPLOYMENT_PATH,
@@ -30,7 +29,6 @@ export const deletions: readonly Operation[] = [
     {
       method: 'DELETE',
       path: '/v2/deployments',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Delete Deployments',
       description:
         '200 where all of them are deleted, 207 where some of them are, 404 where none of them is known.',
@@ -51,4 +49,4 @@ export const deletions: readonly Operation[] = [
       return { status: failed.length > 0 ? 207 : 200, body: { deleted, failed } }
     },
   ),
-]
+])

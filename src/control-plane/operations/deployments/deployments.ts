@@ -1,6 +1,6 @@
 import { ownerOf } from '../../../principal.ts'
 import { requestKey } from '../../api/idempotency-key.ts'
-import { type Operation, operation } from '../../api/operation.ts'
+import { operation, tagged } from '../../api/operation.ts'
 import { presentDeployment } from '../../present/deployment.ts'
 import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
 import {
@@ -19,12 +19,11 @@ import { changeDeployment } from './change.ts'
 import { newDeployment } from './create.ts'
 import { ifMatch } from './if-match.ts'
 
-export const deploymentOperations: readonly Operation[] = [
+export const deploymentOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
     {
       method: 'GET',
       path: '/v2/deployments',
-      tag: DEPLOYMENTS_TAG,
       summary: 'List Deployments',
       description: 'Newest first. `offset` of the answer is that of the next page.',
       query: LIST_DEPLOYMENTS,
@@ -53,7 +52,6 @@ export const deploymentOperations: readonly Operation[] = [
     {
       method: 'POST',
       path: '/v2/deployments',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Create Deployment',
       body: CREATE_DEPLOYMENT,
       headers: IDEMPOTENCY_KEY,
@@ -75,7 +73,6 @@ export const deploymentOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/deployments/{deployment_id}',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Get Deployment',
       params: DEPLOYMENT_PATH,
       responses: { 200: DEPLOYMENT, 404: ERROR },
@@ -88,7 +85,6 @@ export const deploymentOperations: readonly Operation[] = [
     {
       method: 'PATCH',
       path: '/v2/deployments/{deployment_id}',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Patch Deployment',
       description:
         'What is left out or null stays as it is. A change of the revision, of the resources, the commands or the secrets makes a new revision.',
@@ -114,7 +110,6 @@ export const deploymentOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/deployments/free-count',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Count Free Deployments',
       responses: { 200: FREE_COUNT },
     },
@@ -122,4 +117,4 @@ export const deploymentOperations: readonly Operation[] = [
       body: { count: await deployments.countOfType(ownerOf(call.principal), 'dev_free') },
     }),
   ),
-]
+])

@@ -1,7 +1,7 @@
 import { ownerOf } from '../../../principal.ts'
 import { etagOf, hasAlready } from '../../api/conditional.ts'
 import { requestKey } from '../../api/idempotency-key.ts'
-import { type Operation, operation } from '../../api/operation.ts'
+import { operation, tagged } from '../../api/operation.ts'
 import { readUntil, secondsToWait } from '../../api/prefer-wait.ts'
 import { refusal } from '../../errors.ts'
 import { presentDeployment } from '../../present/deployment.ts'
@@ -23,12 +23,11 @@ import { checkDeployable } from '../rules/deployable.ts'
 import { redeployed } from '../rules/redeploy.ts'
 import { changeDeployment } from './change.ts'
 
-export const revisionOperations: readonly Operation[] = [
+export const revisionOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
     {
       method: 'GET',
       path: '/v2/deployments/{deployment_id}/revisions',
-      tag: DEPLOYMENTS_TAG,
       summary: 'List Revisions',
       description: 'Newest first.',
       params: DEPLOYMENT_PATH,
@@ -47,7 +46,6 @@ export const revisionOperations: readonly Operation[] = [
     {
       method: 'POST',
       path: '/v2/deployments/{deployment_id}/revisions',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Create Revision',
       description: 'Always makes a revision. What is left out is that of the deployment.',
       params: DEPLOYMENT_PATH,
@@ -68,7 +66,6 @@ export const revisionOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/deployments/{deployment_id}/revisions/{revision_id}',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Get Revision',
       description:
         'With the header `Prefer: wait=N` it answers within N seconds, at most 60: when the revision is another than that of `If-None-Match`, or without that header, when it is no longer under way.',
@@ -102,7 +99,6 @@ export const revisionOperations: readonly Operation[] = [
     {
       method: 'POST',
       path: '/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Redeploy Revision',
       description: 'Makes a new revision out of this one. What was built for it is not built again.',
       params: REVISION_PATH,
@@ -123,7 +119,7 @@ export const revisionOperations: readonly Operation[] = [
   interruptAt('interrupt'),
   /** What some clients call instead. */
   interruptAt('interruption'),
-]
+])
 
 function statusOf(text: string): RevisionStatus {
   const status = REVISION_STATUS.enum.find((known) => known === text)
@@ -137,7 +133,6 @@ function interruptAt(verb: string) {
     {
       method: 'POST',
       path: `/v2/deployments/{deployment_id}/revisions/{revision_id}/${verb}`,
-      tag: DEPLOYMENTS_TAG,
       summary: 'Interrupt Revision',
       description: 'Stops a revision that is under way. What served before goes on serving.',
       params: REVISION_PATH,

@@ -1,4 +1,4 @@
-import { type Operation, operation } from '../../api/operation.ts'
+import { operation, tagged } from '../../api/operation.ts'
 import { InvalidRequest } from '../../errors.ts'
 import { presentDeployment } from '../../present/deployment.ts'
 import { DEPLOYMENT_PATH, ERROR } from '../../wire/common.ts'
@@ -7,12 +7,11 @@ import { IF_MATCH } from '../../wire/headers.ts'
 import { findDeployment } from '../find.ts'
 import { ifMatch } from './if-match.ts'
 
-export const tierOperations: readonly Operation[] = [
+export const tierOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
     {
       method: 'PATCH',
       path: '/v2/deployments/{deployment_id}/resource-tiers',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Set Resource Tiers',
       description:
         'At least one of the tiers. A database tier needs a dedicated compute tier. No revision is made.',
@@ -43,7 +42,6 @@ export const tierOperations: readonly Operation[] = [
     {
       method: 'PATCH',
       path: '/v2/deployments/{deployment_id}/deployment-tier',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Set Deployment Tier',
       description: 'No revision is made.',
       params: DEPLOYMENT_PATH,
@@ -62,7 +60,7 @@ export const tierOperations: readonly Operation[] = [
       return { body: await presentDeployment(context, changed) }
     },
   ),
-]
+])
 
 const invalid = (body: unknown, error: string) =>
   new InvalidRequest([

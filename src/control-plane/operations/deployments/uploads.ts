@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../../errors.ts'
 import { publicBase } from '../../../http/index.ts'
 import { uuid7 } from '../../../ids.ts'
-import { type Operation, operation } from '../../api/operation.ts'
+import { operation, tagged } from '../../api/operation.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { noDeployment, refusal } from '../../errors.ts'
 import { isLeaving } from '../../records/create-deployments.ts'
@@ -21,12 +21,11 @@ const signedText = (deploymentId: string, uploadId: string, expires: number): st
 
 const NO_UPLOADS = 'This server takes no uploads: its deployer keeps none.'
 
-export const uploadOperations: readonly Operation[] = [
+export const uploadOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
     {
       method: 'POST',
       path: '/v2/deployments/{deployment_id}/upload-url',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Create Upload URL',
       description: 'A URL that takes the source as one PUT of a tar.gz, without an API key, for 15 minutes.',
       params: DEPLOYMENT_PATH,
@@ -56,7 +55,6 @@ export const uploadOperations: readonly Operation[] = [
     {
       method: 'PUT',
       path: '/v2/deployments/{deployment_id}/uploads/{upload_id}',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Upload Source',
       description:
         'The URL is that of the answer of `upload-url`. `X-Goog-Content-Length-Range` narrows the size that is taken.',
@@ -90,7 +88,6 @@ export const uploadOperations: readonly Operation[] = [
     {
       method: 'POST',
       path: '/v2/deployments/{deployment_id}/push-token',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Create Push Token',
       description:
         'A token for pushing images to the registry of this server, as the user `oauth2accesstoken`.',
@@ -119,7 +116,7 @@ export const uploadOperations: readonly Operation[] = [
       return { body: { token, registry_url: registryUrl } }
     },
   ),
-]
+])
 
 export const NOT_UPLOADED =
   "'source_revision_config.source_tarball_path' must be the 'object_path' of an upload to this deployment: ask for it with POST /v2/deployments/{deployment_id}/upload-url, and upload first."

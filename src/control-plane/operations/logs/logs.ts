@@ -1,4 +1,4 @@
-import { type Operation, operation } from '../../api/operation.ts'
+import { operation, tagged } from '../../api/operation.ts'
 import { presentLine } from '../../present/log.ts'
 import { DEPLOYMENT_PATH, ERROR, REVISION_PATH } from '../../wire/common.ts'
 import { DEPLOYMENTS_TAG } from '../../wire/deployment.ts'
@@ -6,12 +6,11 @@ import { DEPLOYMENT_LOGS, LIST_DEPLOYMENT_LOGS, LOG_ITEMS, LOG_PAGE, REVISION_LO
 import { findDeployment, findRevision, revisionOfDeployment } from '../find.ts'
 import { readLogs } from './read-logs.ts'
 
-export const logOperations: readonly Operation[] = [
+export const logOperations = /* @__PURE__ */ tagged(DEPLOYMENTS_TAG, [
   operation(
     {
       method: 'GET',
       path: '/v2/deployments/{deployment_id}/revisions/{revision_id}/logs',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Get Revision Logs',
       params: REVISION_PATH,
       query: REVISION_LOGS,
@@ -27,7 +26,6 @@ export const logOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/deployments/{deployment_id}/logs',
-      tag: DEPLOYMENTS_TAG,
       summary: 'Get Deployment Logs',
       params: DEPLOYMENT_PATH,
       query: DEPLOYMENT_LOGS,
@@ -43,7 +41,6 @@ export const logOperations: readonly Operation[] = [
     {
       method: 'GET',
       path: '/v2/deployment-logs',
-      tag: DEPLOYMENTS_TAG,
       summary: 'List Deployment Logs',
       query: LIST_DEPLOYMENT_LOGS,
       responses: { 200: LOG_ITEMS, 400: ERROR, 404: ERROR },
@@ -65,4 +62,4 @@ export const logOperations: readonly Operation[] = [
       return { body: { items: lines.map(presentLine), next_cursor: next } }
     },
   ),
-]
+])

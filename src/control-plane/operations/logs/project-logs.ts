@@ -1,4 +1,4 @@
-import { type Operation, operation } from '../../api/operation.ts'
+import { operation, tagged } from '../../api/operation.ts'
 import type { ControlPlaneContext } from '../../context.ts'
 import { presentProjectLine } from '../../present/log.ts'
 import type { DeploymentRecord, RevisionRecord } from '../../records/records.ts'
@@ -25,12 +25,11 @@ async function projectLogs(
   return { body: { logs: lines.map(presentProjectLine), next_offset: next } }
 }
 
-export const projectLogOperations: readonly Operation[] = [
+export const projectLogOperations = /* @__PURE__ */ tagged(TAG, [
   operation(
     {
       method: 'POST',
       path: '/v1/projects/{deployment_id}/revisions/{revision_id}/build_logs',
-      tag: TAG,
       summary: 'Get Build Logs',
       params: REVISION_PATH,
       body: PROJECT_LOGS,
@@ -46,7 +45,6 @@ export const projectLogOperations: readonly Operation[] = [
     {
       method: 'POST',
       path: '/v1/projects/{deployment_id}/revisions/{revision_id}/deploy_logs',
-      tag: TAG,
       summary: 'Get Revision Deploy Logs',
       params: REVISION_PATH,
       body: PROJECT_LOGS,
@@ -62,7 +60,6 @@ export const projectLogOperations: readonly Operation[] = [
     {
       method: 'POST',
       path: '/v1/projects/{deployment_id}/deploy_logs',
-      tag: TAG,
       summary: 'Get Deploy Logs',
       params: DEPLOYMENT_PATH,
       body: PROJECT_LOGS,
@@ -72,4 +69,4 @@ export const projectLogOperations: readonly Operation[] = [
     async (context, input) =>
       projectLogs(context, 'deploy', await findDeployment(context, input), undefined, input.body),
   ),
-]
+])

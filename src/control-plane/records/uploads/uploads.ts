@@ -1,5 +1,6 @@
 import { ConflictError, type Store } from '../../../storage/index.ts'
 import { refusal } from '../../errors.ts'
+import { retryConflicts } from '../retry-conflicts.ts'
 import type { UploadPlace } from './place.ts'
 import {
   isIn,
@@ -146,20 +147,15 @@ export function createUploads(
       }
     },
 
-    async take(place) {
-      for (;;) {
+    take: (place) =>
+      retryConflicts(async () => {
         const upload = await loadUpload(store, place)
         if (!upload || upload.record.count === 0) return false
         if (upload.record.isTaken) return true
-        try {
-          const ops = [putUpload({ ...upload.record, isTaken: true })]
-          await store.commit(partitionOf(place), { guards: [unchanged(place, upload)], ops })
-          return true
-        } catch (error) {
-          if (!(error instanceof ConflictError)) throw error
-        }
-      }
-    },
+        const ops = [putUpload({ ...upload.record, isTaken: true })]
+        await store.commit(partitionOf(place), { guards: [unchanged(place, upload)], ops })
+        return true
+      }),
 
     async open(place) {
       const upload = await loadUpload(store, place)

@@ -1,10 +1,10 @@
-import { access, mkdir, realpath, stat } from 'node:fs/promises'
+import { mkdir, realpath, stat } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { Readable } from 'node:stream'
 import type { ReadableStream as NodeReadableStream } from 'node:stream/web'
 import type { DeployRequest, PhaseContext } from '../../deployer.ts'
 import { DeployError } from '../../errors.ts'
-import { type Dirs, removeFolder } from '../dirs.ts'
+import { type Dirs, isThere, removeFolder } from '../dirs.ts'
 import { checkOut } from './git.ts'
 import { copyFolder } from './local.ts'
 import { type AllowedRepositories, type Repository, readRepository, refuseRef } from './repository.ts'
@@ -123,12 +123,6 @@ async function lookAtFolder(path: string, allowed: readonly AllowedRepositories[
     ((await isThere(join(real, 'HEAD'))) && isThere(join(real, 'objects')))
   )
 }
-
-const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )
 
 const DEFAULT_CONFIG = 'langgraph.json'
 
