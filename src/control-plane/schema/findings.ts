@@ -1,4 +1,3 @@
-import { echo, shortName } from './echo.ts'
 import type { JsonSchema } from './json-schema.ts'
 import type { Fault } from './outcome.ts'
 import type { Problem } from './problem.ts'
@@ -9,34 +8,61 @@ const MAX_PROBLEMS = 50
 /** How many characters of one input are shown, and of all together. */
 const MAX_INPUT = 2_048
 const MAX_INPUTS = 8_192
+/** The longest name in a place: whoever sent it chose it. */
+const MAX_NAME = 100
+const MASK = '**********'
 
 /** Gathers what is wrong with a request: so much that the answer to a huge one is small. */
 export interface Findings {
   readonly problems: Problem[]
   /** There are so many that nobody needs more. */
   readonly isFull: boolean
+  /** `schema` is that of the input, which is masked where it may hold a secret. */
   add(fault: Fault, loc: Loc, input: unknown, schema?: JsonSchema): void
 }
 
 export function createFindings(): Findings {
   const problems: Problem[] = []
   let left = MAX_INPUTS
+
+  function shown(given: unknown, schema: JsonSchema | undefined): unknown {
+    if (left <= 0) return '…'
+    const input = schema ? masked(given, schema) : given
+    const text = typeof input === 'string' ? input : JSON.stringify(input)
+    const cut = cutTo(Math.min(left, MAX_INPUT), text)
+    left -= cut.length
+    return cut === text ? input : cut
+  }
+
   return {
     problems,
     get isFull() {
       return problems.length >= MAX_PROBLEMS
     },
     add({ type, msg, ctx }, loc, input, schema) {
-      const room = Math.min(left, MAX_INPUT)
-      const { shown, used } = echo(input, room, schema)
-      left -= used
       problems.push({
         type,
-        loc: loc.map((step) => (typeof step === 'string' ? shortName(step) : step)),
+        loc: loc.map((step) => (typeof step === 'string' ? cutTo(MAX_NAME, step) : step)),
         msg,
-        input: shown,
+        input: shown(input, schema),
         ...(ctx && { ctx }),
       })
     },
   }
+}
+
+const cutTo = (room: number, text: string): string => (text.length > room ? `${text.slice(0, room)}…` : text)
+
+/** Where a schema holds a secret, what it does not describe is masked, too: it may be one in a wrong place. */
+function masked(input: unknown, schema: JsonSchema): unknown {
+  if (input === null || !holdsSecret(schema)) return input
+  const { properties } = schema.anyOf?.[0] ?? schema
+  if (!properties || typeof input !== 'object' || Array.isArray(input)) return MASK
+  const isOpen = (name: string) => Object.hasOwn(properties, name) && !holdsSecret(properties[name]!)
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, isOpen(name) ? value : MASK]))
+}
+
+function holdsSecret({ anyOf, format, items, properties = {}, additionalProperties }: JsonSchema): boolean {
+  const parts = [anyOf?.[0], items, additionalProperties, ...Object.values(properties)]
+  return format === 'password' || parts.some((part) => typeof part === 'object' && holdsSecret(part))
 }

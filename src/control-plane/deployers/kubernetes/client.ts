@@ -24,7 +24,8 @@ export interface KubeConfigLike {
 
 /**
  * A client for the current cluster of a `KubeConfig`. Credentials that expire are renewed by the `KubeConfig`, which is asked for each request.
- * The classes for single resources are not used: their ways to name a content type and to abort differ between versions 1 and 2.
+ * The classes of the client are not used. Those for single resources name a content type and abort in ways that differ between versions 1 and 2;
+ * `KubernetesObjectApi` cannot be aborted, and leaves out fields that its version does not know, so that the API server cannot refuse them.
  */
 export function clientOf(kubeConfig: KubeConfigLike): KubernetesClient {
   return async (path, { method, headers, body, signal }) => {
