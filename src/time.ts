@@ -27,6 +27,17 @@ export async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 export const backoff = (attempt: number, firstMs: number, maxMs: number): number =>
   Math.min(maxMs, firstMs * 2 ** attempt) * (1 - Math.random() / 4)
 
+/** `ms` with a random part of a quarter more or less, which keeps instances that started together from working together. */
+export const jitter = (ms: number): number => ms * (0.75 + Math.random() / 2)
+
+/** As `setTimeout`, with a timer that does not keep the process alive. */
+export function startTimer(ms: number, callback: () => void): ReturnType<typeof setTimeout> {
+  const timer = setTimeout(callback, ms)
+  // Outside Node a timer may be a number.
+  ;(timer as { unref?: () => void }).unref?.()
+  return timer
+}
+
 /** Settles after this turn of the event loop, in which all promises that can settle have settled. */
 export const nextTurn = (): Promise<void> =>
   new Promise((resolve) => {

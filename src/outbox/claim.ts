@@ -1,3 +1,4 @@
+import { holdLease } from '../storage/coordination/hold-lease.ts'
 import { ConflictError, FencedError } from '../storage/errors.ts'
 import type { Doc, Json, Store } from '../storage/store/store.ts'
 import { COLLECTION, putJob, removeJobOp, type StoredJob } from './job.ts'
@@ -40,73 +41,30 @@ export async function claimJob({ store, claimMs, now }: ClaimContext, doc: Doc):
   const stopped = new AbortController()
   let { version } = doc
   let job = doc.value as unknown as StoredJob
-  let heldUntil = 0
-  let isOver = false
-  let isLost = false
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let last: Promise<unknown> = Promise.resolve()
-
-  const stop = () => stopped.abort(new FencedError('The job was taken from its handler.'))
-  const over = () => {
-    isOver = true
-    clearTimeout(timer)
-    stop()
-  }
-  const lose = () => {
-    isLost ||= !isOver
-    over()
-  }
 
   async function commit(next: StoredJob | undefined, dueMs: number): Promise<void> {
-    const startedAt = performance.now()
-    const { versions } = await store.commit(partition, {
-      guards: [{ guard: 'version', collection: COLLECTION, id, version }],
-      ops: [next ? putJob(id, next, now() + dueMs) : removeJobOp(id)],
-    })
-    if (next) job = next
-    version = versions[0] ?? version
-    heldUntil = startedAt + claimMs
+    try {
+      const { versions } = await store.commit(partition, {
+        guards: [{ guard: 'version', collection: COLLECTION, id, version }],
+        ops: [next ? putJob(id, next, now() + dueMs) : removeJobOp(id)],
+      })
+      if (next) job = next
+      version = versions[0] ?? version
+    } catch (error) {
+      throw error instanceof ConflictError ? taken() : error
+    }
   }
 
-  /** Writes what `change` makes of the job, after all writes before. */
-  function write(change: (job: StoredJob) => StoredJob | undefined, dueMs = claimMs): Promise<void> {
-    const written = last.then(async () => {
-      if (isOver) throw new FencedError('The job was taken from its handler.')
-      try {
-        await commit(change(job), dueMs)
-        renewLater()
-      } catch (error) {
-        // While the store is away, another process may have taken it as soon as the claim has expired.
-        if (error instanceof ConflictError || performance.now() >= heldUntil) lose()
-        throw error instanceof ConflictError ? stopped.signal.reason : error
-      }
-    })
-    last = written.catch(() => {})
-    return written
-  }
-
-  const renew = () => write((job) => job)
-
-  function renewLater(): void {
-    clearTimeout(timer)
-    timer = setTimeout(
-      () => {
-        renew().catch(() => {
-          if (!isOver) renewLater()
-        })
-      },
-      (claimMs / 3) * (0.75 + Math.random() / 2),
-    )
-    ;(timer as { unref?: () => void }).unref?.()
-  }
-
+  const claimedAt = performance.now()
   try {
     await commit(job, claimMs)
   } catch (error) {
-    if (error instanceof ConflictError) return undefined
+    if (error instanceof FencedError) return undefined
     throw error
   }
-  renewLater()
+  const renew = () => commit(job, claimMs)
+  const lease = holdLease({ ttlMs: claimMs, renew, claimedAt })
+  const { signal, extend, lose, end } = lease
   return {
     partition,
     id,
@@ -117,16 +75,18 @@ export async function claimJob({ store, claimMs, now }: ClaimContext, doc: Doc):
       return version
     },
     get isOver() {
-      return isOver
+      return signal.aborted
     },
     get isLost() {
-      return isLost
+      return lease.isLost
     },
-    signal: stopped.signal,
-    renew,
-    save: (data) => write(({ kind }) => ({ kind, data, failures: 0 })),
-    end: (next, dueMs) => write(() => next, dueMs).finally(over),
-    stop,
+    signal: AbortSignal.any([signal, stopped.signal]),
+    renew: () => extend(renew),
+    save: (data) => extend(() => commit({ kind: job.kind, data, failures: 0 }, claimMs)),
+    end: (next, dueMs = claimMs) => extend(() => commit(next, dueMs)).finally(end),
+    stop: () => stopped.abort(taken()),
     lose,
   }
 }
+
+const taken = () => new FencedError('The job was taken from its handler.')

@@ -1,6 +1,6 @@
 import { atMost, createKeyedSemaphore } from '../storage/coordination/keyed-semaphore.ts'
 import type { Doc, Store } from '../storage/store/store.ts'
-import { within } from '../time.ts'
+import { jitter, startTimer, within } from '../time.ts'
 import { claimJob } from './claim.ts'
 import type { Deliver } from './delivery/delivery.ts'
 import { COLLECTION, dueField, type NewOutboxJob, putJobOp, removeJobOp } from './job.ts'
@@ -94,23 +94,20 @@ export function createOutbox(options: OutboxOptions): Outbox {
     lookIn,
   }
 
-  /** Does not keep the process alive. */
   function later(ms: number, then: () => void): Timer {
-    const timer: Timer = setTimeout(() => {
+    const timer = startTimer(ms, () => {
       timers.delete(timer)
       if (!isClosing) then()
-    }, ms)
-    // Outside Node a timer may be a number.
-    ;(timer as { unref?: () => void }).unref?.()
+    })
     timers.add(timer)
     return timer
   }
 
-  /** Looks again when a job is due, and at times for those of others. The random part keeps instances that started together from looking together. */
+  /** Looks again when a job is due, and at times for those of others. */
   function poll(dueMs = Number.POSITIVE_INFINITY): void {
     clearTimeout(polling)
     timers.delete(polling!)
-    polling = later(Math.min(dueMs, (times.claimMs / 3) * (0.75 + Math.random() / 2)), wake)
+    polling = later(Math.min(dueMs, jitter(times.claimMs / 3)), wake)
   }
 
   function wake(): void {

@@ -1,5 +1,5 @@
 import { isUpgraded } from '../storage/store/upgraded.ts'
-import { within } from '../time.ts'
+import { jitter, startTimer, within } from '../time.ts'
 import type { RunContext } from './context.ts'
 import { recoverThread } from './execution/recover.ts'
 import { markDeleting, removeExpired, removeMarked, timeFor } from './mutations/remove-thread.ts'
@@ -103,25 +103,17 @@ async function finishOrphanedWork(
   await Promise.all(Array.from({ length: RECOVERED_AT_ONCE }, recoverInTurn))
 }
 
-/**
- * Repeats `work`, never twice at once. The interval has a random part, so that instances that started together do not query the
- * store together. Does not keep the process alive.
- */
+/** Repeats `work`, never twice at once. Does not keep the process alive. */
 function every({ closing, report }: RunContext, ms: number, work: () => Promise<void>): void {
-  let timer: unknown
+  let timer: ReturnType<typeof setTimeout> | undefined
   const next = (): void => {
     if (closing.signal.aborted) return
-    timer = setTimeout(
-      () => {
-        void work()
-          .catch((error) => report(error, {}))
-          .then(next)
-      },
-      ms * (0.75 + Math.random() / 2),
-    )
-    // Outside Node a timer may be a number.
-    ;(timer as { unref?: () => void }).unref?.()
+    timer = startTimer(jitter(ms), () => {
+      void work()
+        .catch((error) => report(error, {}))
+        .then(next)
+    })
   }
   next()
-  closing.signal.addEventListener('abort', () => clearTimeout(timer as number))
+  closing.signal.addEventListener('abort', () => clearTimeout(timer))
 }

@@ -1,6 +1,6 @@
 import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { expireLease } from '../../src/runs/records/leases.ts'
+import { expireLease } from '../../src/storage/coordination/leases.ts'
 import { engineOf } from './engine.ts'
 import type { Place } from './shared.ts'
 

@@ -1,6 +1,7 @@
 import { uuid7 } from '../../ids.ts'
 import { ConflictError, UnavailableError } from '../../storage/errors.ts'
 import type { Store } from '../../storage/store/store.ts'
+import { startTimer } from '../../time.ts'
 import { encodeLine } from './entry.ts'
 import type { LogLine } from './logs.ts'
 import { type Budget, createQueue, type QueuedLine } from './queue.ts'
@@ -60,8 +61,7 @@ export function createLogWriter(context: WriterContext, partition: string): LogW
   /** Ends early where somebody waits for the lines. */
   function wait(ms: number, keepsAlive: boolean): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      if (!keepsAlive) (timer as { unref?: () => void }).unref?.()
+      const timer = keepsAlive ? setTimeout(resolve, ms) : startTimer(ms, resolve)
       endWait = () => {
         clearTimeout(timer)
         resolve()

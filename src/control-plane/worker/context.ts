@@ -10,7 +10,7 @@ import { placeOf } from '../records/uploads/place.ts'
 import type { Uploads } from '../records/uploads/uploads.ts'
 import { maskSecrets } from '../secrets/mask.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import type { TenureContext } from './tenure.ts'
+import type { LeaseContext } from './lease.ts'
 
 export interface WorkerTimes {
   /** How long a process that stopped responding keeps its deployments, in milliseconds. Default 15,000. */
@@ -25,15 +25,15 @@ export interface WorkerTimes {
   readonly retryMs: number
 }
 
-export interface WorkerContext extends TenureContext {
+export interface WorkerContext extends LeaseContext {
   readonly deployer: Deployer
   readonly logs: Logs
   readonly uploads: Uploads
   readonly secrets: SecretBox
   readonly times: WorkerTimes
-  /** Places to build in. */
+  /** Slots to build in. */
   readonly builds: KeyedSemaphore<string | null>
-  /** Places to start servers again in. */
+  /** Slots to start servers again in. */
   readonly starts: KeyedSemaphore<string | null>
   readonly onError: OnError
   readonly now: () => number

@@ -4,9 +4,9 @@ import { DeployError } from '../deployers/errors.ts'
 import type { LogPlace } from '../logs/logs.ts'
 import type { DeploymentRecord, RevisionRecord, RevisionStatus } from '../records/records.ts'
 import { deploymentContext, phaseContext, type WorkerContext } from './context.ts'
+import type { Changed, Lease } from './lease.ts'
 import { type End, endOf, PHASES, type Phase, statusesBefore } from './plan.ts'
 import { readable, settled } from './settled.ts'
-import type { Changed, Tenure } from './tenure.ts'
 import { watchFor } from './watch-for.ts'
 
 /** How often a phase is begun again whose process was lost, before it is presumed to be what kills it. */
@@ -15,7 +15,7 @@ const MAX_ATTEMPTS = 3
 /** Takes a revision through one phase, to the status after it or to its end. */
 export async function runPhase(
   context: WorkerContext,
-  tenure: Tenure,
+  lease: Lease,
   phase: Phase,
   { id, owner, attempts, status }: RevisionRecord,
 ): Promise<void> {
@@ -24,22 +24,22 @@ export async function runPhase(
   const isAgain = status === begins && attempts > 0
   if (isAgain && attempts >= MAX_ATTEMPTS) {
     const reason = `Its process was lost ${attempts} times in this phase.`
-    return endRevision(context, tenure, id, { status: fails, reason })
+    return endRevision(context, lease, id, { status: fails, reason })
   }
   const limitMs = context.times[`${phase}Ms`]
-  const stop = watchFor(context, tenure, async () => {
-    const [deployment, revision] = await Promise.all([tenure.load(), tenure.loadRevision(id)])
+  const stop = watchFor(context, lease, async () => {
+    const [deployment, revision] = await Promise.all([lease.load(), lease.loadRevision(id)])
     return deployment && revision ? endOf(deployment.record, revision) : undefined
   })
   let free: (() => void) | undefined
   try {
     if (phase === 'build') {
-      await tenure.change(id, (deployment, revision) =>
+      await lease.change(id, (deployment, revision) =>
         passed(context, deployment, revision!, statusesBefore(phase, revision!.status).slice(0, -1)),
       )
       free = await context.builds.acquire(owner, stop.signal)
     }
-    await tenure.change(id, (deployment, revision) => {
+    await lease.change(id, (deployment, revision) => {
       const changed = passed(context, deployment, revision!, statusesBefore(phase, revision!.status))
       const deadline = context.now() + limitMs
       return {
@@ -51,14 +51,14 @@ export async function runPhase(
       status: fails,
       reason: `It took longer than ${Math.round(limitMs / 1_000)} seconds.`,
     })
-    await WORK[phase](context, tenure, id, stop.signal)
+    await WORK[phase](context, lease, id, stop.signal)
   } catch (error) {
-    if (tenure.signal.aborted) throw error
+    if (lease.signal.aborted) throw error
     // What the phase throws once it was told to stop is only how it stopped.
-    if (stop.end) await endRevision(context, tenure, id, stop.end)
-    else if (stop.signal.aborted) await leave(tenure, id, attempts)
+    if (stop.end) await endRevision(context, lease, id, stop.end)
+    else if (stop.signal.aborted) await leave(lease, id, attempts)
     else if (error instanceof DeployError)
-      await endRevision(context, tenure, id, { status: fails, reason: error.message })
+      await endRevision(context, lease, id, { status: fails, reason: error.message })
     // The store failed, not the revision: the phase is begun again.
     else throw error
   } finally {
@@ -68,19 +68,19 @@ export async function runPhase(
 }
 
 /** The worker closes: another process begins the phase again, and this attempt does not count. */
-const leave = (tenure: Tenure, id: string, attempts: number): Promise<void> =>
-  tenure.change(id, (deployment, revision) => ({ deployment, revision: { ...revision!, attempts } }))
+const leave = (lease: Lease, id: string, attempts: number): Promise<void> =>
+  lease.change(id, (deployment, revision) => ({ deployment, revision: { ...revision!, attempts } }))
 
-type Work = (context: WorkerContext, tenure: Tenure, id: string, signal: AbortSignal) => Promise<void>
+type Work = (context: WorkerContext, lease: Lease, id: string, signal: AbortSignal) => Promise<void>
 
 const WORK: Readonly<Record<Phase, Work>> = {
-  async prepare(context, tenure, id, signal) {
+  async prepare(context, lease, id, signal) {
     const { deployer } = context
-    const given = await load(context, tenure, id, signal, 'build')
+    const given = await load(context, lease, id, signal, 'build')
     const done = deployer.prepare && (await result(context, signal, deployer.prepare(given.phase)))
     signal.throwIfAborted()
     await context.logs.flush()
-    await tenure.change(id, (deployment, revision) => {
+    await lease.change(id, (deployment, revision) => {
       const next: readonly RevisionStatus[] = deployer.build
         ? ['QUEUED', 'AWAITING_BUILD']
         : ['QUEUED', 'AWAITING_DEPLOY']
@@ -103,34 +103,34 @@ const WORK: Readonly<Record<Phase, Work>> = {
     })
   },
 
-  async build(context, tenure, id, signal) {
-    const given = await load(context, tenure, id, signal, 'build')
+  async build(context, lease, id, signal) {
+    const given = await load(context, lease, id, signal, 'build')
     const prepared = given.revision.prepared ?? null
     const artifact = await result(context, signal, context.deployer.build!({ ...given.phase, prepared }))
     signal.throwIfAborted()
     // Clients read the log of a build for the last time when they see that it is over.
     await context.logs.flush()
-    await tenure.change(id, (deployment, revision) => {
+    await lease.change(id, (deployment, revision) => {
       const changed = passed(context, deployment, revision!, ['AWAITING_DEPLOY'])
       return { deployment, revision: { ...changed.revision, artifact } }
     })
   },
 
-  async deploy(context, tenure, id, signal) {
+  async deploy(context, lease, id, signal) {
     const { deployer } = context
-    const given = await load(context, tenure, id, signal, 'deploy')
+    const given = await load(context, lease, id, signal, 'deploy')
     const { phase, revision, deployment } = given
     const active = deployment.activeRevisionId
-    const previous = active === null ? undefined : (await tenure.loadRevision(active))?.running
+    const previous = active === null ? undefined : (await lease.loadRevision(active))?.running
     const deploy: DeployContext = { ...phase, artifact: revision.artifact ?? null, previous }
-    const discard = (server: Running) => discardServer(context, tenure, deployment, id, server)
+    const discard = (server: Running) => discardServer(context, lease, deployment, id, server)
     const started = await result(context, signal, deployer.deploy(deploy), discard)
     if (signal.aborted) {
       await discard(started)
       throw signal.reason
     }
     // Not aborted any more: requests may already go to the new server.
-    const promoting = AbortSignal.any([tenure.signal, AbortSignal.timeout(context.times.deployMs)])
+    const promoting = AbortSignal.any([lease.signal, AbortSignal.timeout(context.times.deployMs)])
     const promoted = deployer.promote?.({ ...deploy, signal: promoting }, started)
     const running = await result(context, promoting, promoted ?? Promise.resolve(started)).catch(
       async (error: unknown) => {
@@ -139,7 +139,7 @@ const WORK: Readonly<Record<Phase, Work>> = {
       },
     )
     await context.logs.flush()
-    await tenure.change(id, (now, revisionNow) => {
+    await lease.change(id, (now, revisionNow) => {
       const changed = passed(context, now, revisionNow!, ['DEPLOYED'])
       const replaced =
         previous && active !== null && active !== id ? [{ revisionId: active, ...previous }] : []
@@ -160,12 +160,12 @@ const WORK: Readonly<Record<Phase, Work>> = {
 
 async function load(
   context: WorkerContext,
-  tenure: Tenure,
+  lease: Lease,
   id: string,
   signal: AbortSignal,
   type: 'build' | 'deploy',
 ) {
-  const [read, revision] = await Promise.all([tenure.load(), tenure.loadRevision(id)])
+  const [read, revision] = await Promise.all([lease.load(), lease.loadRevision(id)])
   const deployment = read!.record
   return {
     deployment,
@@ -184,7 +184,7 @@ const result = <T>(
 /** Stops a server that will not serve. Where that fails, it is tried again later, as with servers that were replaced. */
 async function discardServer(
   context: WorkerContext,
-  tenure: Tenure,
+  lease: Lease,
   deployment: DeploymentRecord,
   revisionId: string,
   running: Running,
@@ -196,7 +196,7 @@ async function discardServer(
     reportError(error, onError)
     // Whoever begins the phase again finds what was left, and must not have it stopped in its hands.
     if (closing.aborted) return
-    await tenure.change(undefined, (latest) => ({
+    await lease.change(undefined, (latest) => ({
       deployment: { ...latest, retiring: [...latest.retiring, { revisionId, ...running }] },
     }))
   }
@@ -205,11 +205,11 @@ async function discardServer(
 /** Ends a revision that is not deployed. */
 export async function endRevision(
   context: WorkerContext,
-  tenure: Tenure,
+  lease: Lease,
   id: string,
   { status, reason }: End,
 ): Promise<void> {
-  const deploymentId = tenure.id
+  const deploymentId = lease.id
   const place: LogPlace =
     status === 'DEPLOY_FAILED'
       ? { type: 'deploy', deploymentId }
@@ -218,7 +218,7 @@ export async function endRevision(
   context.logs.append(place, { at: context.now(), level, message: `${status}: ${reason}`, revisionId: id })
   // Clients read the log as soon as they see the status.
   await context.logs.flush()
-  await tenure.change(id, (deployment, revision) => {
+  await lease.change(id, (deployment, revision) => {
     const changed = passed(context, deployment, revision!, [status], reason)
     const pending = deployment.pending.filter((one) => one !== id)
     return {

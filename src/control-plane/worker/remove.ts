@@ -3,8 +3,8 @@ import { releaseNames } from '../records/names.ts'
 import type { RevisionRecord } from '../records/records.ts'
 import { DEPLOYMENTS, ofDeployment, partitionOf, REVISIONS, recordOf } from '../records/stored.ts'
 import { deploymentContext, type WorkerContext } from './context.ts'
+import type { Lease } from './lease.ts'
 import { settled } from './settled.ts'
-import type { Tenure } from './tenure.ts'
 
 /** How many revisions are deleted in one commit. */
 const PAGE = 200
@@ -13,18 +13,18 @@ const PAGE = 200
  * Stops what serves a deployment, removes what it has left, and deletes its records. Each step may be done again after a crash; the
  * deployment is found until the last one.
  */
-export async function removeDeployment(context: WorkerContext, tenure: Tenure): Promise<void> {
+export async function removeDeployment(context: WorkerContext, lease: Lease): Promise<void> {
   const { deployer, store, logs, uploads, now, opsOf, closing } = context
-  const { record: deployment } = (await tenure.load())!
+  const { record: deployment } = (await lease.load())!
   const { id } = deployment
-  const signal = AbortSignal.any([tenure.signal, closing])
+  const signal = AbortSignal.any([lease.signal, closing])
   const told = deploymentContext(context, deployment, signal)
   if (deployment.status === 'AWAITING_DELETE') {
     const active = deployment.activeRevisionId
-    const serving = active === null ? undefined : (await tenure.loadRevision(active))?.running
+    const serving = active === null ? undefined : (await lease.loadRevision(active))?.running
     for (const server of [...(serving ? [serving] : []), ...deployment.retiring])
       await settled(context, signal, deployer.stop({ url: server.url, handle: server.handle }, told))
-    await tenure.change(undefined, (latest) => ({
+    await lease.change(undefined, (latest) => ({
       deployment: { ...latest, status: 'AWAITING_FINAL_DELETE', retiring: [], url: null, updatedAt: now() },
     }))
   }
@@ -34,12 +34,12 @@ export async function removeDeployment(context: WorkerContext, tenure: Tenure): 
     if (docs.length === 0) break
     for (const doc of docs)
       await logs.remove({ type: 'build', deploymentId: id, revisionId: recordOf<RevisionRecord>(doc).id })
-    await tenure.commit(docs.map((doc): Op => ({ op: 'delete', collection: REVISIONS, id: doc.id })))
+    await lease.commit(docs.map((doc): Op => ({ op: 'delete', collection: REVISIONS, id: doc.id })))
   }
   await logs.remove({ type: 'deploy', deploymentId: id })
   await uploads.removeAll(id)
   await releaseNames(store, deployment)
   const removed: Op = { op: 'delete', collection: DEPLOYMENTS, id }
-  await tenure.commit([removed, ...(opsOf?.({ deploymentId: id, status: 'DELETED', at: now() }) ?? [])])
+  await lease.commit([removed, ...(opsOf?.({ deploymentId: id, status: 'DELETED', at: now() }) ?? [])])
   await store.trim(partitionOf(id), { keepLast: 0 })
 }

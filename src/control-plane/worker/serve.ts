@@ -4,25 +4,25 @@ import { DeployError } from '../deployers/errors.ts'
 import { isLeaving } from '../records/create-deployments.ts'
 import type { RunningServer, StatusChange } from '../records/records.ts'
 import { deploymentContext, phaseContext, type WorkerContext } from './context.ts'
+import type { Lease } from './lease.ts'
 import { readable, settled } from './settled.ts'
-import type { Tenure } from './tenure.ts'
 import { watchFor } from './watch-for.ts'
 
 /** Starts the active revision again, after a restart. Undefined where that failed: its revision is `UNKNOWN` until it succeeds. */
-export async function recoverServer(context: WorkerContext, tenure: Tenure): Promise<Running | undefined> {
+export async function recoverServer(context: WorkerContext, lease: Lease): Promise<Running | undefined> {
   const { deployer, times, now, closing } = context
-  const deployment = (await tenure.load())!.record
-  const revision = await tenure.loadRevision(deployment.activeRevisionId!)
+  const deployment = (await lease.load())!.record
+  const revision = await lease.loadRevision(deployment.activeRevisionId!)
   if (!revision?.running || !deployer.recover) return revision?.running
   const { id } = revision
-  const stop = watchFor(context, tenure, async () => {
-    const read = await tenure.load()
+  const stop = watchFor(context, lease, async () => {
+    const read = await lease.load()
     return read && isLeaving(read.record) ? { status: 'UNKNOWN', reason: 'It is being deleted.' } : undefined
   })
   let free: (() => void) | undefined
   try {
     if (revision.status !== 'UNKNOWN')
-      await tenure.change(id, (latest, read) => ({
+      await lease.change(id, (latest, read) => ({
         deployment: latest,
         revision: { ...read!, ...moved(read!.history, 'UNKNOWN', now(), STARTING) },
       }))
@@ -36,7 +36,7 @@ export async function recoverServer(context: WorkerContext, tenure: Tenure): Pro
     })
     const work = settled(context, stop.signal, deployer.recover(deploy, held ?? revision.running))
     const running = await readable(context, stop.signal, work)
-    await tenure.change(id, (latest, read) => ({
+    await lease.change(id, (latest, read) => ({
       deployment: latest.url === running.url ? latest : { ...latest, url: running.url, updatedAt: now() },
       revision: {
         ...read!,
@@ -46,11 +46,11 @@ export async function recoverServer(context: WorkerContext, tenure: Tenure): Pro
     }))
     return running
   } catch (error) {
-    if (tenure.signal.aborted || closing.aborted) throw error
+    if (lease.signal.aborted || closing.aborted) throw error
     const reason = stop.end?.reason ?? (error instanceof DeployError ? error.message : undefined)
     // The store failed, not the server.
     if (reason === undefined) throw error
-    await tenure.change(id, (latest, read) => ({
+    await lease.change(id, (latest, read) => ({
       deployment: latest,
       revision: {
         ...read!,
@@ -86,20 +86,20 @@ const moved = (
 /** Stops a server that a newer revision has replaced. Where that fails, it is tried again later. */
 export async function retireServer(
   context: WorkerContext,
-  tenure: Tenure,
+  lease: Lease,
   { revisionId, url, handle }: RunningServer,
 ): Promise<boolean> {
   const { deployer, onError } = context
-  const deployment = (await tenure.load())?.record
+  const deployment = (await lease.load())?.record
   if (!deployment) return true
   try {
-    await deployer.stop({ url, handle }, deploymentContext(context, deployment, tenure.signal))
-    await tenure.change(undefined, (latest) => ({
+    await deployer.stop({ url, handle }, deploymentContext(context, deployment, lease.signal))
+    await lease.change(undefined, (latest) => ({
       deployment: { ...latest, retiring: latest.retiring.filter((one) => one.revisionId !== revisionId) },
     }))
     return true
   } catch (error) {
-    if (!tenure.signal.aborted) reportError(error, onError)
+    if (!lease.signal.aborted) reportError(error, onError)
     return false
   }
 }

@@ -2,8 +2,8 @@ import { reportError } from '../../http/index.ts'
 import { watchChanges } from '../../storage/coordination/changes.ts'
 import { partitionOf } from '../records/stored.ts'
 import type { WorkerContext } from './context.ts'
+import type { Lease } from './lease.ts'
 import type { End } from './plan.ts'
-import type { Tenure } from './tenure.ts'
 
 /** How often is looked without a notification, since those may be lost. In milliseconds. */
 const LOOK_MS = 1_000
@@ -22,14 +22,14 @@ export interface Stop {
 /** Watches a deployment while a phase is under way. `look` says why it has to stop, if it has to. */
 export function watchFor(
   { store, onError, closing }: Pick<WorkerContext, 'store' | 'onError' | 'closing'>,
-  tenure: Tenure,
+  lease: Lease,
   look: () => Promise<End | undefined>,
 ): Stop {
   const stopped = new AbortController()
   let end: End | undefined
   let isDone = false
   let deadline: ReturnType<typeof setTimeout> | undefined
-  const changes = watchChanges(store, partitionOf(tenure.id))
+  const changes = watchChanges(store, partitionOf(lease.id))
 
   const stop = (why: End | undefined) => {
     if (stopped.signal.aborted) return
@@ -55,7 +55,7 @@ export function watchFor(
   }
 
   void checkChanges()
-  for (const signal of [tenure.signal, closing]) {
+  for (const signal of [lease.signal, closing]) {
     signal.addEventListener('abort', leave)
     if (signal.aborted) leave()
   }
@@ -71,7 +71,7 @@ export function watchFor(
       isDone = true
       clearTimeout(deadline)
       changes.close()
-      for (const signal of [tenure.signal, closing]) signal.removeEventListener('abort', leave)
+      for (const signal of [lease.signal, closing]) signal.removeEventListener('abort', leave)
     },
   }
 }

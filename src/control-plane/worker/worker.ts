@@ -1,11 +1,12 @@
 import { reportError } from '../../http/index.ts'
 import { createKeyedSemaphore, fairShare } from '../../storage/coordination/keyed-semaphore.ts'
 import { pagesOf } from '../../storage/store/pages.ts'
+import { jitter, startTimer } from '../../time.ts'
 import type { Running } from '../deployers/deployer.ts'
 import { DEPLOYMENTS, WORK } from '../records/stored.ts'
 import type { WorkerContext, WorkerTimes } from './context.ts'
-import { type Tending, tend } from './tend.ts'
-import { claimTenure, type Tenure } from './tenure.ts'
+import { claimDeployment, type Lease } from './lease.ts'
+import { type Reconciler, startReconciler } from './reconciler.ts'
 
 export interface WorkerOptions
   extends Pick<
@@ -62,7 +63,7 @@ export function createWorker({
     starts: createKeyedSemaphore(fairShare(starts)),
     closing: closed.signal,
   }
-  const held = new Map<string, { readonly tenure: Tenure; readonly tending: Tending }>()
+  const held = new Map<string, { readonly lease: Lease; readonly reconciler: Reconciler }>()
   /** Deployments that were due while they were held. */
   const passedOver = new Set<string>()
   /** Servers that run here, of deployments whose lease was lost. */
@@ -100,18 +101,18 @@ export function createWorker({
   }
 
   async function begin(id: string): Promise<void> {
-    const tenure = await claimTenure(context, id, takesBack)
-    if (!tenure) return
+    const lease = await claimDeployment(context, id, takesBack)
+    if (!lease) return
     orphaned.delete(id)
     passedOver.delete(id)
-    const tending = tend(context, tenure)
-    held.set(id, { tenure, tending })
-    void tending.done.then(() => {
+    const reconciler = startReconciler(context, lease)
+    held.set(id, { lease, reconciler })
+    void reconciler.done.then(() => {
       if (closed.signal.aborted) return
       held.delete(id)
-      if (tenure.isLost && tending.serving) orphaned.set(id, tending.serving)
+      if (lease.isLost && reconciler.serving) orphaned.set(id, reconciler.serving)
       // What was lost may be free again, and what changed in the moment of its release is due.
-      if (passedOver.delete(id) || tenure.isLost) wake()
+      if (passedOver.delete(id) || lease.isLost) wake()
     })
   }
 
@@ -132,33 +133,28 @@ export function createWorker({
     uploads.sweep().catch((error: unknown) => void reportError(error, onError))
 
   function poll(): void {
-    // The random part keeps instances that started together from looking together.
-    polling = setTimeout(
-      () => {
-        wake()
-        void sweep()
-        poll()
-      },
-      (times.leaseMs / 3) * (0.75 + Math.random() / 2),
-    )
-    ;(polling as { unref?: () => void }).unref?.()
+    polling = startTimer(jitter(times.leaseMs / 3), () => {
+      wake()
+      void sweep()
+      poll()
+    })
   }
 
   async function close(): Promise<void> {
     clearTimeout(polling)
     closed.abort()
     await looking
-    await Promise.all([...held.values()].map(({ tending }) => tending.done))
+    await Promise.all([...held.values()].map(({ reconciler }) => reconciler.done))
     const report = (error: unknown) => void reportError(error, onError)
     await deployer.close?.().catch(report)
-    await Promise.all([...held.values()].map(({ tenure }) => giveBack(tenure).catch(report)))
+    await Promise.all([...held.values()].map(({ lease }) => giveBack(lease).catch(report)))
   }
 
-  async function giveBack(tenure: Tenure): Promise<void> {
+  async function giveBack(lease: Lease): Promise<void> {
     try {
-      if (!tenure.signal.aborted) await tenure.release()
+      if (!lease.signal.aborted) await lease.release()
     } finally {
-      tenure.abandon()
+      lease.abandon()
     }
   }
 
@@ -174,7 +170,7 @@ export function createWorker({
       const looking = looked()
       await looking.catch(() => {})
       const mine = [...held].filter(([id]) => !before.has(id))
-      await Promise.all([...held.values()].map(({ tending }) => tending.rested()))
+      await Promise.all([...held.values()].map(({ reconciler }) => reconciler.rested()))
       await looking
       await sweep()
       return { deployments: mine.length }

@@ -1,5 +1,6 @@
 import type { RunInput } from '../../agents/agent.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
+import { claimLease, isHeld, nextToken } from '../../storage/coordination/leases.ts'
 import { ConflictError } from '../../storage/errors.ts'
 import type { Guard, Op, PartitionState } from '../../storage/store/store.ts'
 import { backoff, pause } from '../../time.ts'
@@ -14,13 +15,10 @@ import {
 import { deadlineOf, saverInTime } from '../deadlines.ts'
 import { persist } from '../log/appender.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
-import { claimLease } from '../records/leases.ts'
 import {
   guardThread,
-  isHeld,
   loadRun,
   loadThread,
-  nextToken,
   putThread,
   type RollbackPoint,
   type RunRecord,

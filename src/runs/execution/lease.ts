@@ -1,6 +1,7 @@
+import { holdLease } from '../../storage/coordination/hold-lease.ts'
+import { expireLease, renewLease } from '../../storage/coordination/leases.ts'
 import { FencedError } from '../../storage/errors.ts'
 import type { LaunchedRun, RunContext } from '../context.ts'
-import { expireLease, renewLease } from '../records/leases.ts'
 import { loadRun, type StopReason } from '../records/records.ts'
 import { aboutRun } from '../records/transition.ts'
 
@@ -20,20 +21,19 @@ export function superviseRun(
     const cancel = (await loadRun(store, threadId, runId))?.record.cancel
     if (cancel) stop(cancel)
   }
-  const settle = (work: Promise<void>): void => {
+  const settle = (work: Promise<void>): Promise<void> =>
     work.catch((error) => {
       if (error instanceof FencedError) stop('fenced')
       else context.report(error, { threadId, runId })
     })
-  }
   // A cancel may have come between the start of the run and now. Later ones in this process call `ActiveRun.stop`.
-  settle(checkForCancel())
+  void settle(checkForCancel())
   if (!store.capabilities.shared) return () => {}
   const stopRenewing = keepRenewing(context, threadId, token, (renewal) =>
     settle(renewal.then(checkForCancel)),
   )
   const unwatch = store.watch(threadId, ({ docs }) => {
-    if (docs) settle(checkForCancel())
+    if (docs) void settle(checkForCancel())
   })
   return () => {
     stopRenewing()
@@ -46,14 +46,14 @@ export function superviseRun(
  * ignored unless `onRenewal` looks at it, because what the holder commits without its lease fails.
  */
 export function keepRenewing(
-  { store, leaseTtlMs }: RunContext,
+  { store, leaseTtlMs: ttlMs }: RunContext,
   threadId: string,
   token: number,
-  onRenewal: (renewal: Promise<void>) => void = (renewal) => void renewal.catch(() => {}),
+  onRenewal = (renewal: Promise<void>) => renewal,
 ): () => void {
   if (!store.capabilities.shared) return () => {}
-  const timer = setInterval(() => onRenewal(renewLease(store, threadId, token, leaseTtlMs)), leaseTtlMs / 3)
-  return () => clearInterval(timer)
+  const renew = () => onRenewal(renewLease(store, threadId, token, ttlMs))
+  return holdLease({ ttlMs, renew, retakesExpired: true }).end
 }
 
 /** Hands over a run that has not ended: its lease expires at once, and any other process may continue it. */

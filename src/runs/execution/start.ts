@@ -2,12 +2,12 @@ import type { Agent, RunInput } from '../../agents/agent.ts'
 import { toJson } from '../../agents/to-json.ts'
 import { uuid7 } from '../../ids.ts'
 import { accessOf, ownerAfter, reaches } from '../../principal.ts'
+import { isHeld } from '../../storage/coordination/leases.ts'
 import { agentOf, assertOpen, beforeClose, checkpointerOf, idOf, type RunContext } from '../context.ts'
 import { commandInTime, saverInTime } from '../deadlines.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import { concurrentDuplicate, loadReceipt, putReceipt, type RunReceipt } from '../records/idempotency.ts'
 import {
-  isHeld,
   loadThread,
   newThread,
   type RunRecord,

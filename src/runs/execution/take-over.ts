@@ -1,4 +1,5 @@
 import type { RunInput } from '../../agents/agent.ts'
+import { claimLease, expireLease, isHeld, nextToken, renewLease } from '../../storage/coordination/leases.ts'
 import { ConflictError, FencedError } from '../../storage/errors.ts'
 import type { PartitionState } from '../../storage/store/store.ts'
 import {
@@ -11,15 +12,12 @@ import {
 } from '../context.ts'
 import { saverInTime } from '../deadlines.ts'
 import { encodeFrame, pendingEvent } from '../log/frame.ts'
-import { claimLease, expireLease, renewLease } from '../records/leases.ts'
 import { withoutResumed } from '../records/open-interrupts.ts'
 import {
   guardRun,
   guardThread,
-  isHeld,
   loadRun,
   loadThread,
-  nextToken,
   openInterrupts,
   putThread,
   type RunRecord,

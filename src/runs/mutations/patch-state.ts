@@ -1,10 +1,10 @@
 import type { CheckpointMetadata } from '../../storage/checkpointer/checkpointer.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
+import { claimLease, isHeld, nextToken, releaseLease } from '../../storage/coordination/leases.ts'
 import { checkpointerOf, type RunContext, readerOf } from '../context.ts'
 import { noSuchThread, RunError } from '../errors.ts'
 import { keepRenewing } from '../execution/lease.ts'
-import { claimLease, releaseLease } from '../records/leases.ts'
-import { guardThread, isHeld, loadThread, nextToken } from '../records/records.ts'
+import { guardThread, loadThread } from '../records/records.ts'
 import { retryConflicts } from '../records/update.ts'
 import { type OwnedThread, ownThread } from '../threads/threads.ts'
 

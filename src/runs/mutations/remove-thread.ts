@@ -1,5 +1,6 @@
 import { reaches } from '../../principal.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
+import { claimLease, isHeld, nextToken, releaseLease } from '../../storage/coordination/leases.ts'
 import { ConflictError, FencedError } from '../../storage/errors.ts'
 import type { Doc, Store } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
@@ -7,16 +8,7 @@ import { RunError } from '../errors.ts'
 import { cancelRun } from '../execution/cancel.ts'
 import { dropWaiting } from '../execution/enqueue.ts'
 import { keepRenewing } from '../execution/lease.ts'
-import { claimLease, releaseLease } from '../records/leases.ts'
-import {
-  guardThread,
-  isHeld,
-  loadThread,
-  nextToken,
-  putThread,
-  readThread,
-  type ThreadRecord,
-} from '../records/records.ts'
+import { guardThread, loadThread, putThread, readThread, type ThreadRecord } from '../records/records.ts'
 import { commitTransitions } from '../records/transition.ts'
 import { type OwnedThread, savedThread } from '../threads/threads.ts'
 import { saversOfThread } from './savers-of-thread.ts'

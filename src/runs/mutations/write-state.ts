@@ -2,6 +2,7 @@ import { AgentInputError } from '../../agents/errors.ts'
 import { ownerAfter, reaches } from '../../principal.ts'
 import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { newestCheckpointId } from '../../storage/checkpointer/newest.ts'
+import { claimLease, isHeld, nextToken, releaseLease } from '../../storage/coordination/leases.ts'
 import { FencedError } from '../../storage/errors.ts'
 import type { PartitionState } from '../../storage/store/store.ts'
 import { sleep } from '../../time.ts'
@@ -19,13 +20,10 @@ import {
   putReceipt,
   type StateReceipt,
 } from '../records/idempotency.ts'
-import { claimLease, releaseLease } from '../records/leases.ts'
 import {
   guardThread,
-  isHeld,
   loadThread,
   newThread,
-  nextToken,
   openInterrupts,
   putThread,
   resting,

@@ -7,7 +7,7 @@ import type {
 } from '../../agents/agent.ts'
 import { isUuid } from '../../ids.ts'
 import { formerOwnerOf, listedFor } from '../../principal.ts'
-import type { Doc, DocIndex, Json, Op, PartitionState, Store } from '../../storage/store/store.ts'
+import type { Doc, DocIndex, Json, Op, Store } from '../../storage/store/store.ts'
 
 /** What becomes of a thread when nothing has happened to it for some time. */
 export interface ThreadTtl {
@@ -564,10 +564,3 @@ export const guardThread = (threadId: string, read: Versioned<ThreadRecord> | un
 /** Guards a run's next write by the version that was read of it. */
 export const guardRun = ({ record, version }: Versioned<RunRecord>) =>
   ({ guard: 'version', collection: 'runs', id: record.runId, version }) as const
-
-/** Whether a process holds the thread's lease. */
-export const isHeld = ({ lease, now }: PartitionState): boolean =>
-  lease !== undefined && lease.expiresAt > now
-
-/** The token of a partition's next lease. */
-export const nextToken = ({ token, now }: PartitionState): number => Math.max(token + 1, now)

@@ -1,3 +1,5 @@
+import { startTimer } from '../../time.ts'
+
 /** Threads that are looked at again after a time. */
 export interface WakeUps {
   /** Replaces the time that was set before. */
@@ -16,15 +18,10 @@ export function createWakeUps(wake: (threadId: string) => void): WakeUps {
       clearTimeout(timers.get(threadId))
       timers.delete(threadId)
       if (inMs > MAX_TIMER_MS) return
-      const timer = setTimeout(
-        () => {
-          timers.delete(threadId)
-          wake(threadId)
-        },
-        Math.max(1, Math.ceil(inMs)),
-      )
-      // Outside Node a timer may be a number.
-      ;(timer as { unref?: () => void }).unref?.()
+      const timer = startTimer(Math.max(1, Math.ceil(inMs)), () => {
+        timers.delete(threadId)
+        wake(threadId)
+      })
       timers.set(threadId, timer)
     },
     close() {

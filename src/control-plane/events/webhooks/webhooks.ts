@@ -8,6 +8,7 @@ import { putJobOp } from '../../../outbox/job.ts'
 import { createOutbox } from '../../../outbox/outbox.ts'
 import type { OutboxHandler, OutboxTimes, OutboxTools } from '../../../outbox/work.ts'
 import type { Json, Op, Store } from '../../../storage/index.ts'
+import { startTimer } from '../../../time.ts'
 import type { OpsOf, StatusEvent } from '../../records/status-event.ts'
 import { partitionOf } from '../../records/stored.ts'
 import { eventType, orderOf, payloadOf, WEBHOOK_EVENT_TYPES, type WebhookEventType } from './events.ts'
@@ -93,8 +94,7 @@ export function createWebhooks({ store, webhooks, onError, times, ...delivery }:
       unwatch()
       watched.delete(partition)
     }
-    const timer = setTimeout(stop, COMMIT_MS)
-    ;(timer as { unref?: () => void }).unref?.()
+    const timer = startTimer(COMMIT_MS, stop)
     watched.set(partition, stop)
   }
 

@@ -1,3 +1,4 @@
+import { claimLease, nextToken } from '../../../storage/coordination/leases.ts'
 import { ConflictError, type Store } from '../../../storage/index.ts'
 import { refusal } from '../../errors.ts'
 import { retryConflicts } from '../retry-conflicts.ts'
@@ -78,11 +79,15 @@ export function createUploads(
       createdAt,
       sweepAt: createdAt + Math.max(LEASE_MS, Math.min(keepMs, 60 * 60_000)),
     }
-    const token = Math.max(state.now, state.token + 1)
+    const token = nextToken(state)
     try {
       await store.commit(partition, {
         guards: [{ guard: 'free' }, unchanged(place, before)],
-        ops: [{ op: 'clear' }, putUpload(record), { op: 'claim', owner: 'upload', token, ttlMs: LEASE_MS }],
+        ops: [
+          { op: 'clear' },
+          putUpload(record),
+          claimLease({ instance: 'upload', leaseTtlMs: LEASE_MS }, token),
+        ],
       })
     } catch (error) {
       if (error instanceof ConflictError) throw refusal(409, UNDER_WAY)

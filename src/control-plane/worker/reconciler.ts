@@ -7,11 +7,11 @@ import { isLeaving } from '../records/create-deployments.ts'
 import type { RunningServer } from '../records/records.ts'
 import { partitionOf } from '../records/stored.ts'
 import type { WorkerContext } from './context.ts'
+import type { Lease } from './lease.ts'
 import { endRevision, runPhase } from './phase.ts'
 import { nextStep, type Step } from './plan.ts'
 import { removeDeployment } from './remove.ts'
 import { recoverServer, retireServer } from './serve.ts'
-import type { Tenure } from './tenure.ts'
 
 /** The longest wait after failures, in milliseconds. */
 const MAX_RETRY_MS = 60_000
@@ -20,8 +20,8 @@ const REST_MS = 5_000
 /** After so many failures in a row nobody is kept waiting for a success. */
 const MANY_FAILURES = 3
 
-export interface Tending {
-  /** Looks again, and settles when the deployment is at rest, when it fails again and again, or when the tenure is over. */
+export interface Reconciler {
+  /** Looks again, and settles when the deployment is at rest, when it fails again and again, or when the lease is over. */
   rested(): Promise<void>
   /** Settles when the lease was given back or lost, or the worker closes. Never rejects. */
   readonly done: Promise<void>
@@ -37,7 +37,7 @@ interface Rest {
 }
 
 /** Does what is to do for a deployment, one step after another, and gives it back when nothing is to do. */
-export function tend(context: WorkerContext, tenure: Tenure): Tending {
+export function startReconciler(context: WorkerContext, lease: Lease): Reconciler {
   const { store, deployer, closing, times, onError } = context
   const isHost = deployer.recover !== undefined
   /** Servers that are being stopped, with the time when it may be tried again. */
@@ -53,11 +53,11 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
   let lookAgain = () => {}
 
   async function step(): Promise<'again' | 'over' | Rest> {
-    const read = await tenure.load()
+    const read = await lease.load()
     if (!read) {
       // Its deletion has succeeded, though the answer of the store was lost.
-      await store.trim(partitionOf(tenure.id), { keepLast: 0 })
-      await tenure.release()
+      await store.trim(partitionOf(lease.id), { keepLast: 0 })
+      await lease.release()
       return 'over'
     }
     const { record: deployment } = read
@@ -65,14 +65,14 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
     if (!isLeaving(deployment)) for (const server of deployment.retiring) retire(server)
     const next = nextStep({
       deployment,
-      revision: oldest === undefined ? undefined : await tenure.loadRevision(oldest),
+      revision: oldest === undefined ? undefined : await lease.loadRevision(oldest),
       isDown: isDown && deployment.activeRevisionId !== null && Date.now() >= recoverAt,
       hasBuild: deployer.build !== undefined,
     })
     if (next.do !== 'rest') return perform(next)
     const serves = isHost && deployment.activeRevisionId !== null
     if (serves || deployment.retiring.length > 0) return restOf(serves && isDown)
-    await tenure.release(read)
+    await lease.release(read)
     return 'over'
   }
 
@@ -85,33 +85,33 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
   async function perform(next: Exclude<Step, { do: 'rest' }>): Promise<'again' | 'over'> {
     switch (next.do) {
       case 'ready':
-        await tenure.change(undefined, (latest) => ({
+        await lease.change(undefined, (latest) => ({
           deployment: { ...latest, status: 'READY', updatedAt: context.now() },
         }))
         return 'again'
       case 'end':
-        await endRevision(context, tenure, next.revision.id, next.end)
+        await endRevision(context, lease, next.revision.id, next.end)
         return 'again'
       case 'recover':
-        serving = await recoverServer(context, tenure)
+        serving = await recoverServer(context, lease)
         isDown = serving === undefined
         failures = isDown ? failures + 1 : 0
         if (isDown) recoverAt = Date.now() + delayAfter(failures)
         return 'again'
       case 'phase':
-        await runPhase(context, tenure, next.phase, next.revision)
+        await runPhase(context, lease, next.phase, next.revision)
         if (isHost && next.phase === 'deploy') await startedHere(next.revision.id)
         return 'again'
       case 'remove':
-        await removeDeployment(context, tenure)
-        await tenure.release()
+        await removeDeployment(context, lease)
+        await lease.release()
         return 'over'
     }
   }
 
   async function startedHere(revisionId: string): Promise<void> {
-    if ((await tenure.load())?.record.activeRevisionId !== revisionId) return
-    serving = (await tenure.loadRevision(revisionId))?.running
+    if ((await lease.load())?.record.activeRevisionId !== revisionId) return
+    serving = (await lease.loadRevision(revisionId))?.running
     isDown = false
   }
 
@@ -120,7 +120,7 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
     const { revisionId } = server
     if ((retiring.get(revisionId) ?? 0) > Date.now()) return
     retiring.set(revisionId, Number.POSITIVE_INFINITY)
-    void retireServer(context, tenure, server)
+    void retireServer(context, lease, server)
       .catch(report)
       .then((isStopped) => {
         if (isStopped) retiring.delete(revisionId)
@@ -131,7 +131,7 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
 
   const delayAfter = (count: number): number => backoff(count - 1, times.retryMs, MAX_RETRY_MS)
   const report = (error: unknown): void => void reportError(error, onError)
-  const isOver = (): boolean => closing.aborted || tenure.signal.aborted
+  const isOver = (): boolean => closing.aborted || lease.signal.aborted
 
   async function steps(): Promise<void> {
     let errors = 0
@@ -165,7 +165,7 @@ export function tend(context: WorkerContext, tenure: Tenure): Tending {
     const again = new AbortController()
     lookAgain = () => again.abort()
     if (waiting.length > 0) lookAgain()
-    await changedWithin(store, partitionOf(tenure.id), ms, tenure.signal, closing, again.signal)
+    await changedWithin(store, partitionOf(lease.id), ms, lease.signal, closing, again.signal)
   }
 
   const done = steps()

@@ -1,5 +1,7 @@
+import { holdLease } from '../../storage/coordination/hold-lease.ts'
+import { claimLease, isHeld, nextToken } from '../../storage/coordination/leases.ts'
 import { retry } from '../../storage/coordination/retry.ts'
-import { ConflictError, FencedError, type Op, type Store } from '../../storage/index.ts'
+import { type Change, ConflictError, FencedError, type Op, type Store } from '../../storage/index.ts'
 import { statusOf, statusOfRevision } from '../records/create-deployments.ts'
 import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
 import { type OpsOf, statusOp } from '../records/status-event.ts'
@@ -15,7 +17,7 @@ import {
   WORK,
 } from '../records/stored.ts'
 
-export interface TenureContext {
+export interface LeaseContext {
   readonly store: Store
   /** The name of this worker, whose leases are those of its earlier process. */
   readonly instance: string
@@ -30,7 +32,7 @@ export interface TenureContext {
  * A deployment whose lease this process holds: only it changes what is under way. Its reads and changes wait for a store that is away, for as
  * long as a lease lasts.
  */
-export interface Tenure {
+export interface Lease {
   readonly id: string
   /** Aborts when the lease is lost or given back. */
   readonly signal: AbortSignal
@@ -61,108 +63,68 @@ export interface Changed {
 }
 
 /** Takes the lease of a deployment. Undefined where another process holds it. */
-export async function claimTenure(
-  context: TenureContext,
+export async function claimDeployment(
+  context: LeaseContext,
   id: string,
   takesBack = false,
-): Promise<Tenure | undefined> {
+): Promise<Lease | undefined> {
   const { store, instance, leaseMs, isHosted, opsOf, closing } = context
   const partition = partitionOf(id)
   const before = await store.inspect(partition)
-  const held = before.lease && before.lease.expiresAt > before.now ? before.lease : undefined
+  const held = isHeld(before) ? before.lease : undefined
   if (held && !(takesBack && held.owner === instance)) return undefined
-  const token = Math.max(before.now, before.token + 1)
-  const ended = new AbortController()
-  let isLost = false
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let heldUntil = 0
-
-  const end = () => {
-    clearTimeout(timer)
-    ended.abort()
-  }
-  const lose = () => {
-    isLost ||= !ended.signal.aborted
-    end()
-  }
-
-  async function fenced(
-    ops: readonly Op[],
-    read?: Stored<DeploymentRecord>,
-    revision?: Stored<RevisionRecord>,
-  ): Promise<void> {
-    if (ended.signal.aborted) throw new FencedError('The lease of the deployment is no longer held.')
-    try {
-      const guards = [
-        { guard: 'fence', token } as const,
-        ...(read ? [guardDeployment(read)] : []),
-        ...(revision ? [guardRevision(revision)] : []),
-      ]
-      await store.commit(partition, { guards, ops })
-    } catch (error) {
-      if (error instanceof FencedError) lose()
-      throw error
-    }
-  }
-
-  /** What fails because the store is away is tried again for as long as a lease lasts, so that no build is lost with it. */
-  const patiently = <T>(attempt: () => Promise<T>): Promise<T> =>
-    retry(attempt, {
-      isRetryable: (error) => !(error instanceof FencedError),
-      forMs: leaseMs,
-      firstMs: leaseMs / 100,
-      maxMs: leaseMs / 10,
-      signals: [ended.signal, closing],
-    })
-
-  function renewLater(): void {
-    timer = setTimeout(
-      () => {
-        const startedAt = Date.now()
-        // A store that does not even answer must not keep us in the belief that we hold it.
-        const unanswered = setTimeout(lose, leaseMs)
-        fenced([{ op: 'renew', token, ttlMs: leaseMs }])
-          .then(() => {
-            heldUntil = startedAt + leaseMs
-          })
-          .catch(() => {
-            // While the store is away, another process may take it as soon as the lease has expired.
-            if (Date.now() >= heldUntil) lose()
-          })
-          .finally(() => {
-            clearTimeout(unanswered)
-            if (!ended.signal.aborted) renewLater()
-          })
-      },
-      (leaseMs / 3) * (0.75 + Math.random() / 2),
-    )
-    ;(timer as { unref?: () => void }).unref?.()
-  }
-
+  const token = nextToken(before)
+  const claimedAt = performance.now()
   try {
-    heldUntil = Date.now() + leaseMs
     await store.commit(partition, {
       guards: [held ? { guard: 'fence', token: held.token } : { guard: 'free' }],
-      ops: [{ op: 'claim', owner: instance, token, ttlMs: leaseMs }],
+      ops: [claimLease({ instance, leaseTtlMs: leaseMs }, token)],
     })
   } catch (error) {
     if (error instanceof ConflictError || error instanceof FencedError) return undefined
     throw error
   }
-  renewLater()
+
+  const fence = { guard: 'fence', token } as const
+  const renewal: Change = { guards: [fence], ops: [{ op: 'renew', token, ttlMs: leaseMs }] }
+  const renew = () => store.commit(partition, renewal)
+  const lease = holdLease({ ttlMs: leaseMs, renew, claimedAt })
+
+  async function commit(
+    ops: readonly Op[],
+    read?: Stored<DeploymentRecord>,
+    revision?: Stored<RevisionRecord>,
+  ): Promise<void> {
+    const guards = [
+      fence,
+      ...(read ? [guardDeployment(read)] : []),
+      ...(revision ? [guardRevision(revision)] : []),
+    ]
+    await lease.guard(() => store.commit(partition, { guards, ops }))
+  }
+
+  /** What fails because the store is away is tried again for as long as a lease lasts, so that no build is lost with it. */
+  const retried = <T>(attempt: () => Promise<T>): Promise<T> =>
+    retry(attempt, {
+      isRetryable: (error) => !(error instanceof FencedError),
+      forMs: leaseMs,
+      firstMs: leaseMs / 100,
+      maxMs: leaseMs / 10,
+      signals: [lease.signal, closing],
+    })
 
   return {
     id,
-    signal: ended.signal,
+    signal: lease.signal,
     get isLost() {
-      return isLost
+      return lease.isLost
     },
-    load: () => patiently(() => loadDeployment(store, id)),
-    loadRevision: async (revisionId) => (await patiently(() => loadRevision(store, id, revisionId)))?.record,
+    load: () => retried(() => loadDeployment(store, id)),
+    loadRevision: async (revisionId) => (await retried(() => loadRevision(store, id, revisionId)))?.record,
     change(revisionId, change) {
       /** How long the history is that a commit without an answer has left, if it has landed. Only the holder of the lease adds to it. */
       let sent: number | undefined
-      return patiently(async () => {
+      return retried(async () => {
         for (;;) {
           const read = await loadDeployment(store, id)
           const revision = revisionId === undefined ? undefined : await loadRevision(store, id, revisionId)
@@ -173,7 +135,7 @@ export async function claimTenure(
           const grown = changed.revision?.history.length ?? 0
           const ops = changeOps(read.record, revision?.record, changed)
           try {
-            await fenced(ops, read, revision)
+            await commit(ops, read, revision)
             return
           } catch (error) {
             if (error instanceof ConflictError) continue
@@ -183,14 +145,14 @@ export async function claimTenure(
         }
       })
     },
-    commit: fenced,
+    commit,
     async release(read) {
       // A worker with another kind of deployer has listed it as work.
       const unlisted = read && WORK in read.index ? [putDeployment(read.record, isHosted)] : []
-      await fenced([...unlisted, { op: 'release', token }], read)
-      end()
+      await commit([...unlisted, { op: 'release', token }], read)
+      lease.end()
     },
-    abandon: end,
+    abandon: lease.end,
   }
 
   function changeOps(

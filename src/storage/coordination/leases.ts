@@ -1,11 +1,18 @@
-import { FencedError } from '../../storage/errors.ts'
-import type { Op, Store } from '../../storage/store/store.ts'
+import { FencedError } from '../errors.ts'
+import type { Op, PartitionState, Store } from '../store/store.ts'
 
 interface Holder {
   readonly store: Store
   readonly instance: string
   readonly leaseTtlMs: number
 }
+
+/** Whether a process holds the partition's lease. */
+export const isHeld = ({ lease, now }: PartitionState): boolean =>
+  lease !== undefined && lease.expiresAt > now
+
+/** The token of a partition's next lease. */
+export const nextToken = ({ token, now }: PartitionState): number => Math.max(token + 1, now)
 
 /** Takes a free lease for this process. */
 export const claimLease = ({ instance, leaseTtlMs }: Omit<Holder, 'store'>, token: number): Op => ({
@@ -21,11 +28,11 @@ export const claimLease = ({ instance, leaseTtlMs }: Omit<Holder, 'store'>, toke
  */
 export async function renewLease(
   store: Store,
-  threadId: string,
+  partition: string,
   token: number,
   ttlMs: number,
 ): Promise<void> {
-  await store.commit(threadId, { ops: [{ op: 'renew', token, ttlMs }] })
+  await store.commit(partition, { ops: [{ op: 'renew', token, ttlMs }] })
 }
 
 /**
@@ -34,28 +41,28 @@ export async function renewLease(
  */
 export async function assertLease(
   { store, leaseTtlMs }: Omit<Holder, 'instance'>,
-  threadId: string,
+  partition: string,
   token: number,
 ): Promise<void> {
   const askedAt = performance.now()
-  await renewLease(store, threadId, token, leaseTtlMs)
+  await renewLease(store, partition, token, leaseTtlMs)
   if (performance.now() - askedAt >= leaseTtlMs)
     throw new FencedError('The lease may have expired meanwhile.')
 }
 
 /** Lets a lease expire at once, so that any process may take over what its holder could not finish. */
-export const expireLease = (store: Store, threadId: string, token: number): Promise<void> =>
-  renewLease(store, threadId, token, 0)
+export const expireLease = (store: Store, partition: string, token: number): Promise<void> =>
+  renewLease(store, partition, token, 0)
 
 /** Releases a lease, in one commit with `ops`. Does nothing when the lease was lost. */
 export async function releaseLease(
   store: Store,
-  threadId: string,
+  partition: string,
   token: number,
   ops: readonly Op[] = [],
 ): Promise<void> {
   try {
-    await store.commit(threadId, {
+    await store.commit(partition, {
       guards: [{ guard: 'fence', token }],
       ops: [...ops, { op: 'release', token }],
     })

@@ -1,0 +1,102 @@
+import { jitter, startTimer, within } from '../../time.ts'
+import { FencedError } from '../errors.ts'
+
+export interface LeaseOptions {
+  /** How long the lease lasts without a renewal, in milliseconds. */
+  readonly ttlMs: number
+  /** Makes the lease last for another `ttlMs`. Throws `FencedError` when it was lost. Its errors are reported to nobody. */
+  readonly renew: () => Promise<unknown>
+  /** When the lease was claimed, by `performance.now()`. Default: now. */
+  readonly claimedAt?: number
+  /**
+   * Whether `renew` takes a lease again that has expired. Then only `FencedError` shows that it was lost. Otherwise it counts as lost, too,
+   * when it may have expired and a renewal fails, and when a renewal is not answered for `ttlMs`.
+   */
+  readonly retakesExpired?: boolean
+}
+
+/** A lease that this process holds, and renews about three times while it lasts. The wall clock has no part in it. */
+export interface HeldLease {
+  /** Aborts when the lease is lost or is not held any more, with a `FencedError`. */
+  readonly signal: AbortSignal
+  /** Whether it was lost: another process may have it. */
+  readonly isLost: boolean
+  /** Runs a commit that the lease guards. Its `FencedError` shows that the lease was lost; afterwards nothing runs any more. */
+  guard<T>(commit: () => Promise<T>): Promise<T>
+  /** As `guard`, for a commit that renews the lease. Such commits run one after another. */
+  extend<T>(commit: () => Promise<T>): Promise<T>
+  /** Notes that it was lost. */
+  lose(): void
+  /** Renews it no longer, which is not to release it. */
+  end(): void
+}
+
+export function holdLease({ ttlMs, renew, ...options }: LeaseOptions): HeldLease {
+  const { claimedAt = performance.now(), retakesExpired = false } = options
+  const ended = new AbortController()
+  let isLost = false
+  let heldUntil = claimedAt + ttlMs
+  let last: Promise<unknown> = Promise.resolve()
+  let timer: ReturnType<typeof setTimeout> | undefined
+
+  function end(): void {
+    clearTimeout(timer)
+    ended.abort(new FencedError('The lease is not held any more.'))
+  }
+
+  function lose(): void {
+    isLost ||= !ended.signal.aborted
+    end()
+  }
+
+  async function guard<T>(commit: () => Promise<T>): Promise<T> {
+    ended.signal.throwIfAborted()
+    try {
+      return await commit()
+    } catch (error) {
+      if (error instanceof FencedError) lose()
+      throw error
+    }
+  }
+
+  function renewLater(): void {
+    clearTimeout(timer)
+    if (!ended.signal.aborted) timer = startTimer(jitter(ttlMs / 3), () => extend(renew).catch(() => {}))
+  }
+
+  async function extendNow<T>(commit: () => Promise<T>): Promise<T> {
+    const askedAt = performance.now()
+    const mayBeExpired = retakesExpired ? renewLater : lose
+    const unanswered = setTimeout(mayBeExpired, ttlMs)
+    try {
+      const result = await guard(commit)
+      heldUntil = askedAt + ttlMs
+      return result
+    } catch (error) {
+      // While the store is away, another process may take the lease as soon as it has expired.
+      if (performance.now() >= heldUntil) mayBeExpired()
+      throw error
+    } finally {
+      clearTimeout(unanswered)
+      renewLater()
+    }
+  }
+
+  function extend<T>(commit: () => Promise<T>): Promise<T> {
+    const extended = last.then(() => extendNow(commit))
+    last = within(ttlMs, extended).catch(() => {})
+    return extended
+  }
+
+  renewLater()
+  return {
+    signal: ended.signal,
+    get isLost() {
+      return isLost
+    },
+    guard,
+    extend,
+    lose,
+    end,
+  }
+}
