@@ -35,6 +35,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'src/agents': [
     'src/options',
     'src/errors',
+    'src/time',
     'src/principal',
     'src/ids',
     'src/events',

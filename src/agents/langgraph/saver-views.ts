@@ -1,5 +1,6 @@
 import type { CheckpointConfig, Checkpointer } from '../../storage/checkpointer/checkpointer.ts'
 import { FencedError } from '../../storage/errors.ts'
+import { sleep } from '../../time.ts'
 
 /** LangGraph asks its saver for the next version of a channel, which our contract leaves open. */
 export function withVersions(checkpointer: Checkpointer): Checkpointer {
@@ -51,17 +52,15 @@ export function delayFailure(checkpointer: Checkpointer, recursionLimit: number)
   return withWrites(checkpointer, {
     async put(...args) {
       const stored = await checkpointer.put(...args)
-      if (isLast(args[0])) await nextTurn()
+      if (isLast(args[0])) await sleep(0)
       return stored
     },
     async putWrites(...args) {
       await checkpointer.putWrites(...args)
-      if (args[1].some(([channel]) => channel === '__error__')) await nextTurn()
+      if (args[1].some(([channel]) => channel === '__error__')) await sleep(0)
     },
   })
 }
-
-const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve))
 
 /** A view of a saver that remembers its failures, to tell them from errors that the values of an update cause. */
 export function rememberFailures(inner: Checkpointer) {

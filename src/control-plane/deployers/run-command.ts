@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { within } from '../../time.ts'
 import { DeployError } from './errors.ts'
 import { type Ended, type Supervised, type SupervisedCommand, spawnSupervised } from './supervised.ts'
 
@@ -57,7 +57,7 @@ export async function runCommand(options: RunCommandOptions): Promise<Ended> {
   if (signal?.aborted) stop()
   try {
     const ended = await running.ended
-    await Promise.race([isRead, sleep(OUTPUT_MS, undefined, { ref: false })])
+    await within(OUTPUT_MS, isRead)
     signal?.throwIfAborted()
     if (thrown !== undefined) throw (thrown as { readonly error: unknown }).error
     if (isLate)

@@ -66,7 +66,7 @@ export function startReconciler(context: WorkerContext, lease: Lease): Reconcile
     const next = nextStep({
       deployment,
       revision: oldest === undefined ? undefined : await lease.loadRevision(oldest),
-      isDown: isDown && deployment.activeRevisionId !== null && Date.now() >= recoverAt,
+      isDown: isDown && deployment.activeRevisionId !== null && performance.now() >= recoverAt,
       hasBuild: deployer.build !== undefined,
     })
     if (next.do !== 'rest') return perform(next)
@@ -78,7 +78,7 @@ export function startReconciler(context: WorkerContext, lease: Lease): Reconcile
 
   function restOf(isRecoveredLater: boolean): Rest {
     const due = [...retiring.values(), ...(isRecoveredLater ? [recoverAt] : [])]
-    const ms = Math.min(REST_MS, ...due.map((at) => at - Date.now()))
+    const ms = Math.min(REST_MS, ...due.map((at) => at - performance.now()))
     return { ms, isReached: ![...retiring.values()].includes(Number.POSITIVE_INFINITY) }
   }
 
@@ -96,7 +96,7 @@ export function startReconciler(context: WorkerContext, lease: Lease): Reconcile
         serving = await recoverServer(context, lease)
         isDown = serving === undefined
         failures = isDown ? failures + 1 : 0
-        if (isDown) recoverAt = Date.now() + delayAfter(failures)
+        if (isDown) recoverAt = performance.now() + delayAfter(failures)
         return 'again'
       case 'phase':
         await runPhase(context, lease, next.phase, next.revision)
@@ -118,13 +118,13 @@ export function startReconciler(context: WorkerContext, lease: Lease): Reconcile
   /** Beside the steps: a server that drains must not hold up the next revision. */
   function retire(server: RunningServer): void {
     const { revisionId } = server
-    if ((retiring.get(revisionId) ?? 0) > Date.now()) return
+    if ((retiring.get(revisionId) ?? 0) > performance.now()) return
     retiring.set(revisionId, Number.POSITIVE_INFINITY)
     void retireServer(context, lease, server)
       .catch(report)
       .then((isStopped) => {
         if (isStopped) retiring.delete(revisionId)
-        else retiring.set(revisionId, Date.now() + times.retryMs)
+        else retiring.set(revisionId, performance.now() + times.retryMs)
         lookAgain()
       })
   }

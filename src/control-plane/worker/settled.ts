@@ -1,4 +1,5 @@
 import { reportError } from '../../http/index.ts'
+import { pause } from '../../time.ts'
 import { DeployError } from '../deployers/errors.ts'
 import type { WorkerContext } from './context.ts'
 
@@ -12,27 +13,13 @@ export async function settled<T>(
   work: Promise<T>,
   late: (result: T) => Promise<void> = async () => {},
 ): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let isLate = false
-  let wait = () => {}
-  const over = new Promise<never>((_, reject) => {
-    wait = () => {
-      timer = setTimeout(() => {
-        isLate = true
-        reject(signal.reason)
-        work.then(late).catch((error: unknown) => reportError(error, onError))
-      }, times.graceMs)
-    }
-    if (signal.aborted) wait()
-    else signal.addEventListener('abort', wait, { once: true })
-  })
-  over.catch(() => {})
-  try {
-    return await Promise.race([work, over])
-  } finally {
-    signal.removeEventListener('abort', wait)
-    if (!isLate) clearTimeout(timer)
-  }
+  const ended = new AbortController()
+  const result = work.finally(() => ended.abort())
+  await pause(Number.POSITIVE_INFINITY, signal, ended.signal)
+  await pause(times.graceMs, ended.signal)
+  if (ended.signal.aborted) return result
+  result.then(late).catch((error: unknown) => reportError(error, onError))
+  throw signal.reason
 }
 
 /**

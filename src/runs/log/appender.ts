@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../events/index.ts'
 import { ConflictError, FencedError, UnavailableError } from '../../storage/errors.ts'
 import type { Change, Guard, Op, Store } from '../../storage/store/store.ts'
-import { backoff, nextTurn, sleep } from '../../time.ts'
+import { backoff, nextTurn, pause, sleep } from '../../time.ts'
 import { RunError } from '../errors.ts'
 import { encodeFrame, eventWriter, type PendingEvent, type RecordedEvent } from './frame.ts'
 
@@ -56,7 +56,7 @@ export function createAppender(options: AppenderOptions): Appender {
   const flushes: (() => void)[] = []
   let draining: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
-  let endPause: (() => void) | undefined
+  let gathering: AbortController | undefined
 
   async function write(
     events: readonly PendingEvent[],
@@ -89,7 +89,7 @@ export function createAppender(options: AppenderOptions): Appender {
         await write(events)
         writing = 0
         wakeFlushes()
-        await pause()
+        await gather()
       }
     } catch (error) {
       failure = { error }
@@ -117,17 +117,12 @@ export function createAppender(options: AppenderOptions): Appender {
   const isFull = (): boolean => queue.length >= MAX_QUEUED || queuedLength >= MAX_QUEUED_LENGTH
 
   /** Gathers what follows. A store may answer within one turn of the event loop, so timers and requests get a turn first. */
-  async function pause(): Promise<void> {
+  async function gather(): Promise<void> {
     await nextTurn()
     if (coalesceMs === 0 || flushes.length > 0 || isFull() || queue.some(isUrgent)) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, coalesceMs)
-      endPause = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-    endPause = undefined
+    gathering = new AbortController()
+    await pause(coalesceMs, gathering.signal)
+    gathering = undefined
   }
 
   return {
@@ -137,21 +132,21 @@ export function createAppender(options: AppenderOptions): Appender {
       if (item.params.length > eventLength) throw tooLong(item, eventLength)
       queue.push(item)
       queuedLength += item.params.length
-      if (isUrgent(item)) endPause?.()
+      if (isUrgent(item)) gathering?.abort()
       if (!draining) {
         draining = drain()
         // The next push or flush throws it.
         draining.catch(() => {})
       }
       if (!isFull()) return undefined
-      endPause?.()
+      gathering?.abort()
       room ??= new Promise((resolve) => (makeRoom = resolve))
       return room
     },
     async flush() {
       const last = head + writing + queue.length
       while (draining && head < last) {
-        endPause?.()
+        gathering?.abort()
         await new Promise<void>((wake) => flushes.push(wake))
       }
       if (failure) throw failure.error

@@ -1,4 +1,5 @@
 import { AgentwireError } from '../../errors.ts'
+import { sleep } from '../../time.ts'
 import { UnavailableError } from '../errors.ts'
 import { type Connection, createConnection } from './connection.ts'
 import type { SqliteDatabase } from './driver.ts'
@@ -81,7 +82,7 @@ export function createDatabase(options: DatabaseOptions): Database {
         if (!isBusy(error)) throw toUnavailable(error, false)
         if (performance.now() >= end) throw busyTooLong(error)
       }
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      await sleep(PAUSE_MS)
       assertOpen()
     }
   }

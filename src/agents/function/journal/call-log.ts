@@ -1,4 +1,5 @@
 import { AgentwireError } from '../../../errors.ts'
+import { sleep } from '../../../time.ts'
 import { AgentRejection, textOfThrown } from '../../errors.ts'
 import type { Channels } from '../checkpoints.ts'
 import type { State } from '../state.ts'
@@ -99,7 +100,7 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []):
     await Promise.resolve()
     while (waiting.size > 0) {
       // A replayed call that comes before may be made yet.
-      if (first().place > position && first().place < recorded.length) await nextTurn()
+      if (first().place > position && first().place < recorded.length) await sleep(0)
       const call = first()
       // A new call that completed before it is not written yet.
       if ([...unwritten].some((place) => place < call.place)) break
@@ -107,7 +108,7 @@ export function openCallLog(initial: State, recorded: readonly LogEntry[] = []):
       waiting.delete(call)
       call.resolve()
       // What its branch of the function does next comes before what another one does.
-      if (open-- > 1) await nextTurn()
+      if (open-- > 1) await sleep(0)
     }
     isDelivering = false
   }
@@ -192,8 +193,6 @@ function isInside(path: string, places: ReadonlyMap<string, number>): boolean {
     if (places.has(path.slice(0, path[end - 1] === '!' ? end - 1 : end))) return true
   return false
 }
-
-const nextTurn = () => new Promise<void>((resolve) => setTimeout(resolve))
 
 /** The channels with the entries, each with its place in the log behind this prefix. */
 const CHANNEL = '__call__'

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { sleep } from '../../../time.ts'
 import { inTime } from '../../deadline.ts'
 import { keepConnected, type ListeningConnection } from '../../store/keep-connected.ts'
 import { changeOf, createListeners, EVERYTHING, markOf } from '../../store/listeners.ts'
@@ -76,7 +77,7 @@ export function createNotifier(database: Database): Notifier {
         // The failure has closed the connection, so these go with the next one.
         for (const [name, change] of marked) leaveUnsent(name, change)
       }
-      if (!closed) await gap()
+      if (!closed) await sleep(GAP_MS)
     }
     sending = undefined
   }
@@ -105,12 +106,6 @@ export function createNotifier(database: Database): Notifier {
 /** A short name for a partition on a channel that every user of the database can listen to. */
 function nameOf(partition: string): string {
   return createHash('sha256').update(partition).digest('base64url').slice(0, 11)
-}
-
-function gap(): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, GAP_MS)
-  })
 }
 
 /** It closes itself when the server does not answer in time. */

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { within } from '../../../../time.ts'
 import type { DeploymentContext } from '../../deployer.ts'
 import { DeployError } from '../../errors.ts'
 import { readLines } from '../../run-command.ts'
@@ -64,7 +64,7 @@ async function startOn(
   let hasEnded = false
   const closed = ended.then(async (how) => {
     hasEnded = true
-    await Promise.race([isRead, sleep(OUTPUT_MS, undefined, { ref: false })])
+    await within(OUTPUT_MS, isRead)
     // A process that cannot be found may still hold the pipes.
     stdout.destroy()
     stderr.destroy()
