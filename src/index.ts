@@ -56,20 +56,26 @@ export {
 export type { AgentProfile, AgentSkill } from './agents/profile.ts'
 export type { DevtoolsOptions } from './devtools/context.ts'
 export { AgentwireError } from './errors.ts'
-export type {
-  AgentEvent,
-  CheckpointData,
-  CustomData,
-  EventData,
-  EventMethod,
-  InputRequestedData,
-  LifecycleData,
-  LogGap,
-  LoggedEvent,
-  TaskData,
-  ThreadEvent,
-  ToolData,
-  UpdateData,
+export {
+  type AgentEvent,
+  type CheckpointData,
+  type CustomData,
+  createFold,
+  type EventData,
+  type EventMethod,
+  type Fold,
+  type Folded,
+  type FoldedInterrupt,
+  type FoldedMessage,
+  type FoldedToolCall,
+  type InputRequestedData,
+  type LifecycleData,
+  type LogGap,
+  type LoggedEvent,
+  type TaskData,
+  type ThreadEvent,
+  type ToolData,
+  type UpdateData,
 } from './events/index.ts'
 export type {
   Authorize,

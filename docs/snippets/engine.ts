@@ -42,6 +42,21 @@ async function textOfRun(
 }
 // #endregion
 
+// #region fold
+import { createFold, type FoldedMessage } from 'agentwire'
+
+async function* messagesOfRun(
+  engine: AgentEngine,
+  run: { threadId: string; runId: string; principal?: Principal },
+): AsyncGenerator<readonly FoldedMessage[]> {
+  const fold = createFold()
+  for await (const event of engine.events(run)) {
+    fold.push(event)
+    yield fold.read().messages
+  }
+}
+// #endregion
+
 // #region client
 import { Client } from '@langchain/langgraph-sdk'
 import type { AgentServer } from 'agentwire'
@@ -58,6 +73,17 @@ import { createAgentServer } from 'agentwire'
 assert.equal(status, 'success')
 const text = await textOfRun(engine, { threadId: 'report-2026-11', principal: { id: 'cron' }, runId })
 assert.equal(text, 'Hello there')
+let messages: readonly FoldedMessage[] = []
+for await (const now of messagesOfRun(engine, {
+  threadId: 'report-2026-11',
+  principal: { id: 'cron' },
+  runId,
+}))
+  messages = now
+assert.deepEqual(
+  messages.map(({ message }) => message.role),
+  ['user', 'assistant'],
+)
 const server = createAgentServer({ engine, authenticate: () => ({ id: 'cron' }) })
 assert.equal((await clientOf(server).threads.search()).length, 1)
 const graph = new StateGraph(MessagesAnnotation)

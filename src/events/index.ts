@@ -11,4 +11,12 @@ export type {
   ToolData,
   UpdateData,
 } from './event-data.ts'
+export {
+  createFold,
+  type Fold,
+  type Folded,
+  type FoldedInterrupt,
+  type FoldedMessage,
+  type FoldedToolCall,
+} from './fold.ts'
 export { isRunEnd, type LogGap, type LoggedEvent, type ThreadEvent } from './thread-event.ts'

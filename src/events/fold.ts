@@ -1,0 +1,245 @@
+import { createAccumulator } from '../messages/accumulator.ts'
+import { createMessageDecoder, decodeMessage, type Message } from '../messages/index.ts'
+import { isRecord } from '../messages/record.ts'
+import type { EventData, LifecycleData, ToolData } from './event-data.ts'
+import type { LogGap, ThreadEvent } from './thread-event.ts'
+
+/** A message of a thread, as far as it is written. */
+export interface FoldedMessage {
+  readonly message: Message
+  /**
+   * The call of the subagent that wrote it. Null: no subagent did. Where the call began before the first event that was read, the
+   * segment of its namespace, such as `tools:<task id>`.
+   */
+  readonly toolCallId: string | null
+  /** The run that wrote it. Undefined where only a state has told it. */
+  readonly runId: string | undefined
+  readonly isFinished: boolean
+}
+
+/** A call of a tool, as far as it has come. */
+export interface FoldedToolCall {
+  readonly id: string
+  readonly name: string
+  /** The arguments, as JSON text. */
+  readonly input: string
+  /** The call of the subagent that made it, or null. */
+  readonly parentId: string | null
+  readonly status: 'running' | 'finished' | 'failed'
+  /** What it has sent so far. */
+  readonly output: string
+  /** Its tool message, once it is finished. */
+  readonly result: Message | undefined
+  readonly error: string | undefined
+}
+
+export interface FoldedInterrupt {
+  readonly id: string
+  readonly value: unknown
+  /** The call that it came up in, or null. */
+  readonly toolCallId: string | null
+}
+
+export interface Folded {
+  /** What has become of the newest run. Undefined before the first event of one. */
+  readonly status: LifecycleData['event'] | undefined
+  /** In the order of the state; those that no state has yet come behind it. */
+  readonly messages: readonly FoldedMessage[]
+  readonly toolCalls: readonly FoldedToolCall[]
+  /** The questions that the newest run has raised. */
+  readonly interrupts: readonly FoldedInterrupt[]
+}
+
+export interface Fold {
+  push(event: ThreadEvent | LogGap): void
+  read(): Folded
+}
+
+type Namespace = readonly string[]
+
+/** A message that events write. */
+interface Written {
+  readonly id: string | undefined
+  readonly owner: string | null
+  readonly runId: string
+  readonly decoder: ReturnType<typeof createMessageDecoder>
+  readonly content: ReturnType<typeof createAccumulator>
+  isFinished: boolean
+  /** Whether a state had it. It is gone with the first one that does not. */
+  wasInState: boolean
+}
+
+/**
+ * Folds the events of a thread into its messages, also half ones, its calls of tools and its questions. It takes the events of all
+ * channels in the order of the log, from any place in it: a state tells what came before.
+ */
+export function createFold(): Fold {
+  /** The newest messages of each state, by the call of its subagent. */
+  const states = new Map<string | null, readonly unknown[]>()
+  const calls = new Map<string, FoldedToolCall>()
+  /** Which call a namespace is that of. */
+  const callOf = new Map<string, string>()
+  const open = new Map<string, Written>()
+  const interrupts = new Map<string, FoldedInterrupt>()
+  let written: Written[] = []
+  let status: LifecycleData['event'] | undefined
+
+  /** The call that a namespace is in: the innermost of those that began at it or around it. */
+  function ownerOf(namespace: Namespace, length = namespace.length): string | null {
+    for (let end = length; end > 0; end--) {
+      const call = callOf.get(keyOf(namespace.slice(0, end)))
+      if (call !== undefined) return call
+    }
+    return namespace.slice(0, length).findLast((segment) => segment.startsWith('tools:')) ?? null
+  }
+
+  function addMessage({ namespace, node, runId, superseded, data }: ThreadEvent<'messages'>): void {
+    const key = JSON.stringify([namespace, node, data.run_id])
+    if (data.event === 'message-start') {
+      const one: Written = {
+        id: data.id,
+        owner: ownerOf(namespace),
+        runId,
+        decoder: createMessageDecoder(),
+        content: createAccumulator(),
+        isFinished: false,
+        wasInState: false,
+      }
+      // A message that is written again takes the place of the one before.
+      written = [...written.filter((other) => !isSame(other, one)), one]
+      open.set(key, one)
+    }
+    const one = open.get(key)
+    if (!one) return
+    for (const event of one.decoder.push(data)) one.content.push(event)
+    if (data.event !== 'message-finish' && data.event !== 'error') return
+    open.delete(key)
+    one.isFinished = true
+    if (superseded) written = written.filter((other) => other !== one)
+  }
+
+  function addState({ namespace, superseded, data }: ThreadEvent<'values'>): void {
+    const owner = ownerOf(namespace)
+    // The states of other graphs within are parts of that one.
+    if (namespace.length > 0 && callOf.get(keyOf(namespace)) !== owner && namespace.at(-1) !== owner) return
+    if (!isRecord(data) || !Array.isArray(data.messages)) return
+    const messages: readonly unknown[] = data.messages
+    const kept = messages.filter((one) => !isRecord(one) || one.type !== 'remove')
+    const ids = new Set(kept.map(idOf))
+    const gone = new Set(superseded ? messages.filter((one) => !kept.includes(one)).map(idOf) : [])
+    states.set(owner, kept)
+    written = written.filter(
+      (one) => one.owner !== owner || (!gone.has(one.id) && (!one.wasInState || ids.has(one.id))),
+    )
+    for (const one of written) if (one.owner === owner && ids.has(one.id)) one.wasInState = true
+  }
+
+  function addCall(namespace: Namespace, data: ToolData): void {
+    const { tool_call_id: id } = data
+    if (data.event === 'tool-started') {
+      const parentId = ownerOf(namespace, namespace.length - 1)
+      const { tool_name: name, input } = data
+      callOf.set(keyOf(namespace), id)
+      calls.set(id, {
+        id,
+        name,
+        input,
+        parentId,
+        status: 'running',
+        output: '',
+        result: undefined,
+        error: undefined,
+      })
+      return
+    }
+    const call = calls.get(id)
+    if (!call) return
+    if (data.event === 'tool-output-delta') calls.set(id, { ...call, output: call.output + data.delta })
+    else if (data.event === 'tool-finished')
+      calls.set(id, { ...call, status: 'finished', result: resultOf(data.output, id) })
+    else calls.set(id, { ...call, status: 'failed', error: data.message })
+  }
+
+  function ask(namespace: Namespace, { id, value }: { readonly id: string; readonly value: unknown }): void {
+    if (!interrupts.has(id)) interrupts.set(id, { id, value, toolCallId: ownerOf(namespace) })
+  }
+
+  function addEnd(namespace: Namespace, { event }: EventData['lifecycle']): void {
+    if (namespace.length > 0) return
+    status = event
+    if (event !== 'interrupted') interrupts.clear()
+  }
+
+  return {
+    push(event) {
+      if (event.type === 'gap') {
+        // What was written meanwhile is in the state that follows.
+        for (const one of open.values()) written = written.filter((other) => other !== one)
+        open.clear()
+        return
+      }
+      switch (event.method) {
+        case 'messages':
+          return addMessage(event)
+        case 'values':
+          return addState(event)
+        case 'tools':
+          return addCall(event.namespace, event.data)
+        case 'input.requested':
+          return ask(event.namespace, { id: event.data.interrupt_id, value: event.data.payload })
+        case 'tasks': {
+          const { namespace, data } = event
+          // A question that stays open is not asked again.
+          for (const one of data.interrupts ?? []) ask([...namespace, `${data.name}:${data.id}`], one)
+          return
+        }
+        case 'lifecycle':
+          return addEnd(event.namespace, event.data)
+      }
+    },
+    read() {
+      const known = new Map(written.map((one) => [keyOf([one.owner ?? '', one.id ?? '']), one]))
+      const isOfState = new Set<Written>()
+      const ofStates = [...states].flatMap(([owner, messages]) =>
+        messages.flatMap((raw) => {
+          const id = idOf(raw)
+          const one = id === undefined ? undefined : known.get(keyOf([owner ?? '', id]))
+          if (one) isOfState.add(one)
+          const message = one && !one.isFinished ? one.content.message() : decodeMessage(raw)
+          return message
+            ? [{ message, toolCallId: owner, runId: one?.runId, isFinished: one?.isFinished ?? true }]
+            : []
+        }),
+      )
+      const others = written
+        .filter((one) => !isOfState.has(one))
+        .map((one) => ({
+          message: one.content.message(),
+          toolCallId: one.owner,
+          runId: one.runId,
+          isFinished: one.isFinished,
+        }))
+      return {
+        status,
+        messages: [...ofStates, ...others],
+        toolCalls: [...calls.values()],
+        interrupts: [...interrupts.values()],
+      }
+    },
+  }
+}
+
+const isSame = (one: Pick<Written, 'id' | 'owner'>, other: Pick<Written, 'id' | 'owner'>): boolean =>
+  one.id !== undefined && one.id === other.id && one.owner === other.owner
+
+const keyOf = (namespace: Namespace): string => JSON.stringify(namespace)
+
+const idOf = (message: unknown): string | undefined =>
+  isRecord(message) && typeof message.id === 'string' ? message.id : undefined
+
+/** The tool message of a call, which may stand in the update of a `Command`. */
+function resultOf(output: unknown, toolCallId: string): Message | undefined {
+  const update = isRecord(output) && isRecord(output.update) ? output.update.messages : undefined
+  const all = Array.isArray(update) ? update : [output]
+  return all.map(decodeMessage).find((message) => message?.toolCallId === toolCallId)
+}
