@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { backoff, pause, sleep } from '../src/time.ts'
+import { backoff, jitter, pause, sleep, startTimer } from '../src/time.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -80,4 +80,25 @@ test('the delay doubles up to its most, and is shorter than that by less than a 
   )
   const some = Array.from({ length: 20 }, () => backoff(3, 100, 10_000))
   expect(new Set(some).size).toBeGreaterThan(1)
+})
+
+test('the random part of a time is a quarter of it more or less', () => {
+  const some = Array.from({ length: 200 }, () => jitter(1_000))
+  expect(Math.min(...some)).toBeGreaterThanOrEqual(750)
+  expect(Math.max(...some)).toBeLessThan(1_250)
+  expect(Math.max(...some) - Math.min(...some)).toBeGreaterThan(250)
+})
+
+test('a timer that is started calls back once, at its time, and keeps no process alive', () => {
+  vi.useRealTimers()
+  const waiting = startTimer(60_000, () => {})
+  expect(waiting.hasRef()).toBe(false)
+  clearTimeout(waiting)
+  vi.useFakeTimers()
+  const callback = vi.fn()
+  startTimer(100, callback)
+  vi.advanceTimersByTime(99)
+  expect(callback).not.toHaveBeenCalled()
+  vi.advanceTimersByTime(1_000)
+  expect(callback).toHaveBeenCalledOnce()
 })

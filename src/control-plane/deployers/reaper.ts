@@ -42,12 +42,12 @@ const carriesMark = (pid) => {
 const marked = () =>
   process.platform === 'linux' ? readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name) && carriesMark(name)).map(Number) : []
 const endAll = () => {
-  const graceEnds = Date.now() + Number(graceMs)
+  const graceEnds = performance.now() + Number(graceMs)
   for (const group of groups) kill(-group, 'SIGTERM')
   const step = () => {
-    const signal = Date.now() < graceEnds ? 0 : 'SIGKILL'
+    const signal = performance.now() < graceEnds ? 0 : 'SIGKILL'
     const left = [...[...groups].map((group) => -group), ...marked()].filter((target) => kill(target, signal))
-    if (left.length === 0 || Date.now() > graceEnds + 1000) process.exit()
+    if (left.length === 0 || performance.now() > graceEnds + 1000) process.exit()
     setTimeout(step, 100)
   }
   step()

@@ -88,7 +88,7 @@ function supervise(child: ChildProcess, group: ProcessGroup, reaper: Reaper): Su
   let isTold = false
   let isOver = false
   const ended = exited.then(async (how) => {
-    while (Date.now() < graceEnds && (await groupRuns(group))) await sleep(50)
+    while (performance.now() < graceEnds && (await groupRuns(group))) await sleep(50)
     await killGroup(group)
     isOver = true
     reaper.forget(group)
@@ -103,7 +103,7 @@ function supervise(child: ChildProcess, group: ProcessGroup, reaper: Reaper): Su
     stop: async (graceMs) => {
       // Its id may belong to somebody else by now.
       if (isOver) return ended
-      const until = Date.now() + graceMs
+      const until = performance.now() + graceMs
       graceEnds = isTold ? Math.min(graceEnds, until) : until
       const timer = setTimeout(() => void killGroup(group), graceMs)
       if (!isTold) {

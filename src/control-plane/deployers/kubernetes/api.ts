@@ -84,12 +84,12 @@ const FIELD_MANAGER = 'agentwire'
 export function createApi(client: KubernetesClient, signal: AbortSignal, times: ApiTimes): KubernetesApi {
   /** Answers with the status, and with the body where that is an object. */
   async function send(sent: Sent): Promise<{ readonly status: number; readonly body: unknown }> {
-    const end = Date.now() + times.retryForMs
+    const end = performance.now() + times.retryForMs
     for (let attempt = 0; ; attempt++) {
       const answer = await attemptOnce(sent)
       if (answer.isFinal) return answer
       const wait = answer.retryAfterMs ?? backoff(attempt, times.retryMs, 5_000)
-      if (Date.now() + wait > end)
+      if (performance.now() + wait > end)
         throw new DeployError(`Could not ${sent.what}: ${answer.why}.`, { cause: answer.cause })
       await sleep(wait, signal)
     }

@@ -26,7 +26,7 @@ const SHOWN_LINES = 5
 /** Waits until all servers of a workload are ready. Rejects with a `DeployError` that says why one is not. */
 export async function waitForRollout(rollout: Rollout): Promise<void> {
   const { api, place, workload, context, deadlineMs, lookMs, mostLookMs } = rollout
-  let deadline = Date.now() + deadlineMs
+  let deadline = performance.now() + deadlineMs
   let most = 0
   const told = new Set<string>()
   const tell = (line: string | undefined, level?: 'WARNING') => {
@@ -40,7 +40,7 @@ export async function waitForRollout(rollout: Rollout): Promise<void> {
       throw new DeployError(`The Deployment "${workload}" was removed while it was rolled out.`)
     const progress = progressOf(deployment)
     tell(progress.text)
-    if (progress.ready > most) deadline = Date.now() + deadlineMs
+    if (progress.ready > most) deadline = performance.now() + deadlineMs
     most = Math.max(most, progress.ready)
     if (progress.isDone) return
     const pods = await podsOf(rollout)
@@ -49,7 +49,7 @@ export async function waitForRollout(rollout: Rollout): Promise<void> {
     const held = progress.held ?? unschedulable(pods)
     tell(held && `A server waits for a place: ${held}`, 'WARNING')
     // Kubernetes watches no deadline of a Deployment that was complete once and is started again.
-    if (progress.isLate || Date.now() > deadline)
+    if (progress.isLate || performance.now() > deadline)
       throw await failure(
         rollout,
         `The servers were not ready in time. ${held ?? lateReason(pods)}`,

@@ -7,7 +7,7 @@ const TAKEN_MS = 1_000
 
 /** Listens on the wanted port, or on any free one where it is taken, and gives its number. */
 export async function listen(server: Server, hostname: string, wanted: number | undefined): Promise<number> {
-  const waitUntil = Date.now() + TAKEN_MS
+  const waitUntil = performance.now() + TAKEN_MS
   for (let port = wanted ?? 0; ; ) {
     try {
       await listenOn(server, hostname, port)
@@ -16,7 +16,7 @@ export async function listen(server: Server, hostname: string, wanted: number | 
       const { code } = error as NodeJS.ErrnoException
       if (port === 0)
         throw new DeployError(`No port can be opened on ${hostname}: ${code}.`, { cause: error })
-      if (code === 'EADDRINUSE' && Date.now() < waitUntil) await sleep(50)
+      if (code === 'EADDRINUSE' && performance.now() < waitUntil) await sleep(50)
       else port = 0
     }
   }

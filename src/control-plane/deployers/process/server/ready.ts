@@ -26,12 +26,12 @@ export async function untilReady({ port, ended, timeoutMs, signal }: ReadyOption
   void ended.then((how) =>
     over.abort(new DeployError(`The server ended ${describe(how)} before it was ready.`)),
   )
-  const begunAt = Date.now()
+  const begunAt = performance.now()
   try {
     while (!over.signal.aborted) {
       status = await probe(port, over.signal)
       if (status === 200 && !over.signal.aborted) return
-      await pause(delayAfter(Date.now() - begunAt), over.signal)
+      await pause(delayAfter(performance.now() - begunAt), over.signal)
     }
     throw over.signal.reason
   } finally {

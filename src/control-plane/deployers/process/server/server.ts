@@ -35,12 +35,12 @@ export async function startServer(
   async function run(child: Child): Promise<void> {
     up = child
     backend.port = child.port
-    const upAt = Date.now()
+    const upAt = performance.now()
     const how = await child.ended
     up = undefined
     backend.port = undefined
     if (life.signal.aborted) return
-    if (Date.now() - upAt >= resetMs) waitMs = firstMs
+    if (performance.now() - upAt >= resetMs) waitMs = firstMs
     tell(`The server ended ${describe(how)}.`)
   }
 
