@@ -9,8 +9,6 @@ export interface SecretBox {
   seal(place: string, secrets: readonly Secret[]): Promise<readonly SealedSecret[]>
   /** Throws `AgentwireError` `secret_unreadable` where no key opens a value, or it was changed, renamed or moved from another place. */
   open(place: string, sealed: readonly SealedSecret[]): Promise<readonly Secret[]>
-  /** The same values, sealed with the first key where an older one had sealed them. Undefined where all have the first key already. */
-  reseal(place: string, sealed: readonly SealedSecret[]): Promise<readonly SealedSecret[] | undefined>
   /**
    * A signature over the text, in base64url, for upload URLs and the state of OAuth flows. The text begins with what it is for, so
    * that a signature for one use is none for another.
@@ -85,16 +83,6 @@ export function createSecretBox({ key }: SecretBoxOptions): SecretBox {
   return {
     seal: (place, secrets) => Promise.all(secrets.map((secret) => sealOne(place, secret))),
     open: (place, sealed) => Promise.all(sealed.map((secret) => openOne(place, secret))),
-    async reseal(place, sealed) {
-      const [first] = await keys()
-      const isCurrent = ({ sealed }: SealedSecret) => sealed.startsWith(`${VERSION}.${first.id}.`)
-      if (sealed.every(isCurrent)) return undefined
-      return Promise.all(
-        sealed.map(async (secret) =>
-          isCurrent(secret) ? secret : sealOne(place, await openOne(place, secret)),
-        ),
-      )
-    },
     async sign(text) {
       const [{ signing }] = await keys()
       return toBase64Url(new Uint8Array(await crypto.subtle.sign('HMAC', signing, encoder.encode(text))))

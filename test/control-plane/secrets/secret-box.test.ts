@@ -77,7 +77,7 @@ test('another key opens nothing, and says what to look at', async () => {
   )
 })
 
-test('keys are rotated: the first one seals, all open, and resealing frees the old one', async () => {
+test('keys are rotated: the first one seals, all open, and what was sealed again needs no old one', async () => {
   const [old, next] = [newKey(), newKey()]
   const before = createSecretBox({ key: old })
   const during = createSecretBox({ key: [next, old] })
@@ -88,13 +88,7 @@ test('keys are rotated: the first one seals, all open, and resealing frees the o
   ]
   const sealed = await before.seal(PLACE, secrets)
   expect(await during.open(PLACE, sealed)).toEqual(secrets)
-  expect(await before.reseal(PLACE, sealed)).toBeUndefined()
-
-  const half = [sealed[0]!, ...(await during.seal(PLACE, [secrets[1]!]))]
-  const moved = (await during.reseal(PLACE, half))!
-  expect(moved[1]).toBe(half[1])
-  expect(await after.open(PLACE, moved)).toEqual(secrets)
-  expect(await during.reseal(PLACE, moved)).toBeUndefined()
+  expect(await after.open(PLACE, await during.seal(PLACE, secrets))).toEqual(secrets)
   await expect(after.open(PLACE, sealed)).rejects.toThrow('not in `secrets.key`')
 })
 
