@@ -13,18 +13,32 @@ const HTTP_STATUS: Readonly<Partial<Record<RunErrorCode, number>>> = {
   closing: 503,
 }
 
+/** A body of JSON, and the head of its response. */
+export interface Answer {
+  readonly status: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: object
+}
+
 /** A refusal of the engine or an agent as `{ error, message }` with a status. Undefined for any other error. */
-export function encodeRunError(error: unknown): Response | undefined {
+export function answerOfRunError(error: unknown): Answer | undefined {
   if (error instanceof RunError) {
-    const headers: Record<string, string> = error.code === 'closing' ? { 'retry-after': '1' } : {}
-    return json(
-      { error: httpCode(error.code), message: error.message },
-      { status: HTTP_STATUS[error.code] ?? 404, headers },
-    )
+    const { code, message } = error
+    return {
+      status: HTTP_STATUS[code] ?? 404,
+      ...(code === 'closing' && { headers: { 'retry-after': '1' } }),
+      body: { error: httpCode(code), message },
+    }
   }
   if (error instanceof AgentInputError)
-    return json({ error: error.code, message: error.message }, { status: 422 })
+    return { status: 422, body: { error: error.code, message: error.message } }
   return undefined
+}
+
+/** The same as a response. */
+export function encodeRunError(error: unknown): Response | undefined {
+  const answer = answerOfRunError(error)
+  return answer && json(answer.body, answer)
 }
 
 const httpCode = (code: RunErrorCode): string => (code.startsWith('no_such') ? 'not_found' : code)

@@ -40,6 +40,9 @@ export const isTimeout = (error: unknown): boolean => error instanceof RunTimeou
 export const noSuchThread = (threadId: string): RunError =>
   new RunError('no_such_thread', `Thread with ID ${threadId} not found`)
 
+export const noSuchCheckpoint = (checkpointId: string): RunError =>
+  new RunError('no_such_checkpoint', `Checkpoint ${JSON.stringify(checkpointId)} not found on this thread.`)
+
 export const noSuchTask = (taskId: string): RunError =>
   new RunError('no_such_task', `Task ${JSON.stringify(taskId)} not found.`)
 

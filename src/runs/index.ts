@@ -6,7 +6,7 @@ export {
   type TaskList,
   type ThreadList,
 } from './engine.ts'
-export { RunError, type RunErrorCode } from './errors.ts'
+export { noSuchCheckpoint, RunError, type RunErrorCode } from './errors.ts'
 export type { ErrorMessage, RunOrigin } from './failures.ts'
 export type { Limits, RunLimits } from './limits.ts'
 export type { EventFilter, Matcher } from './log/filter.ts'

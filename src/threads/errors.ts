@@ -1,7 +1,7 @@
 import { AgentInputError } from '../agents/errors.ts'
 import { AgentwireError } from '../errors.ts'
-import { encodeRunError } from '../face/errors.ts'
-import { type ErrorOrigin, HttpError, json, type OnError, reportError, toHttpError } from '../http/index.ts'
+import { type Answer, answerOfRunError } from '../face/errors.ts'
+import { type ErrorOrigin, HttpError, type OnError, reportError, toHttpError } from '../http/index.ts'
 import { RunError, type RunErrorCode } from '../runs/index.ts'
 
 /** The error codes of the protocol. */
@@ -66,40 +66,28 @@ export function commandFailure(id: CommandFailure['id'], error: unknown): Comman
   return undefined
 }
 
-/** The answer to a failed command, and its code. */
-export interface CommandRefusal {
-  readonly response: Response
-  readonly code: string
-}
-
-/** HTTP 200 for errors that have a protocol code, an HTTP error for those that a client should retry or fix. */
-export function encodeCommandError(
+/**
+ * The answer to a failed command: HTTP 200 for errors that have a protocol code, an HTTP error for those that a client should retry or
+ * fix. That of a server that is closing is no answer of the protocol.
+ */
+export function answerOfError(
   id: CommandFailure['id'],
   error: unknown,
   onError: OnError | undefined,
   origin?: ErrorOrigin,
-): CommandRefusal {
-  const code = error instanceof AgentwireError ? error.code : 'internal_error'
-  return { response: commandErrorResponse(id, error, onError, origin), code }
-}
-
-function commandErrorResponse(
-  id: CommandFailure['id'],
-  error: unknown,
-  onError: OnError | undefined,
-  origin?: ErrorOrigin,
-): Response {
+): Answer {
   const refusal = commandFailure(id, error)
-  if (refusal) return json(refusal, { status: isConflict(error) ? 409 : 200 })
-  const response = encodeRunError(error) ?? toHttpError(error)
-  if (response instanceof Response) return response
-  const { status, message, headers = {} } = response
+  if (refusal) return { status: isConflict(error) ? 409 : 200, body: refusal }
+  const answer = answerOfRunError(error)
+  if (answer) return answer
+  const { status, message, headers } = toHttpError(error)
   if (status === 500) {
     const reference = reportError(error, onError, origin)
-    return json(failure(id, 'unknown_error', `${message} Reference: ${reference}.`))
+    return { status: 200, body: failure(id, 'unknown_error', `${message} Reference: ${reference}.`) }
   }
   if (status > 500) reportError(error, onError, origin)
-  return json(failure(id, status > 500 ? 'unknown_error' : 'invalid_argument', message), { status, headers })
+  const body = failure(id, status > 500 ? 'unknown_error' : 'invalid_argument', message)
+  return { status, body, ...(headers && { headers }) }
 }
 
 /** Only clients that send idempotency keys get these errors, and they handle an HTTP status. */

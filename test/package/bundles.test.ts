@@ -25,7 +25,7 @@ const NODE_ENTRIES = [
 const CEILINGS: Readonly<Record<string, number>> = {
   agentwire: 125,
   'agentwire/langgraph': 12,
-  'agentwire/a2a': 106.5,
+  'agentwire/a2a': 107,
   'agentwire/platform': 73,
   'agentwire/control-plane': 66.5,
   'agentwire/control-plane/jwt': 2.5,
@@ -46,7 +46,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'agentwire/control-plane/kubernetes': 11.5,
   'agentwire/control-plane/command': 7,
   'agentwire/audit': 60,
-  'agentwire/devtools': 80.5,
+  'agentwire/devtools': 81,
   'agentwire/face': 56,
   'agentwire/node': 8,
   'agentwire/express': 5,

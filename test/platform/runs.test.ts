@@ -510,3 +510,16 @@ test.skipIf(!postgres.installed())(
     expect((await a.client.runs.get(thread_id, long.run_id)).status).toBe('interrupted')
   },
 )
+
+test('a command on a thread of its own that is refused leaves no thread', async () => {
+  const { origin, client } = await serve()
+  const ask = (body: object) => request(origin, 'POST', '/runs/wait', { assistant_id: 'ask', ...body })
+  const update = { command: { update: { notes: ['mine'] } } }
+  expect(await ask({ ...update, checkpoint: { checkpoint_id: 'x' } })).toMatchObject({
+    status: 404,
+    body: { message: 'Checkpoint "x" not found on this thread.' },
+  })
+  // The refusal comes once the thread is made.
+  expect((await ask({ command: { resume: { ['0'.repeat(32)]: 'yes' } } })).status).toBe(400)
+  expect(await client.threads.search()).toEqual([])
+})

@@ -1,5 +1,5 @@
 import { usePathname } from 'next/navigation'
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 
 /** Which chat is open, and how to open another one. */
 export interface Navigation {
@@ -15,18 +15,37 @@ export interface Navigation {
 
 export const hrefOf = (threadId: string): string => `/t/${encodeURIComponent(threadId)}`
 
-/** The address is the state. Next follows `history`, without a request to the server. */
+/**
+ * The address is the state. Next follows `history`, without a request to the server, and a moment later: until then the page is already
+ * where it goes to, because what is typed into a conversation that is left would be lost.
+ */
 export function useNavigation(): Navigation {
-  const [, , encoded] = usePathname().split('/')
+  const pathname = usePathname()
+  const [ahead, setAhead] = useState<{ readonly from: string; readonly to: string }>()
+  if (ahead && ahead.from !== pathname) setAhead(undefined)
+  const [, , encoded] = (ahead?.from === pathname ? ahead.to : pathname).split('/')
   const threadId = encoded === undefined ? undefined : decodeURIComponent(encoded)
   const [draft, setDraft] = useState<{ readonly number: number; readonly threadId?: string }>({ number: 0 })
   const isDraft = threadId === undefined || threadId === draft.threadId
 
-  const open = useCallback((id: string) => history.pushState(null, '', hrefOf(id)), [])
+  useEffect(() => {
+    const goBack = (): void => setAhead(undefined)
+    addEventListener('popstate', goBack)
+    return () => removeEventListener('popstate', goBack)
+  }, [])
+
+  const open = useCallback(
+    (id: string) => {
+      setAhead({ from: pathname, to: hrefOf(id) })
+      history.pushState(null, '', hrefOf(id))
+    },
+    [pathname],
+  )
   const startNew = useCallback(() => {
+    setAhead({ from: pathname, to: '/' })
     setDraft(({ number }) => ({ number: number + 1 }))
     history.pushState(null, '', '/')
-  }, [])
+  }, [pathname])
   const created = useCallback((id: string) => {
     setDraft(({ number }) => ({ number, threadId: id }))
     history.replaceState(null, '', hrefOf(id))

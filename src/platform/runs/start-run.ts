@@ -7,10 +7,10 @@ import { uuid7 } from '../../ids.ts'
 import { ownerOf, type Principal, unbounded } from '../../principal.ts'
 import {
   type CommandKey,
+  noSuchCheckpoint,
   RunError,
   type RunReceipt,
   type RunRequest,
-  type ThreadRecord,
 } from '../../runs/index.ts'
 import type { Json } from '../../storage/store/store.ts'
 import type { PlatformContext } from '../context.ts'
@@ -101,12 +101,16 @@ export async function planRun(
   }
 
   return async () => {
-    if (command && !thread) await makeThread(context, asked)
+    const isMade = command !== undefined && !thread && (await makeThread(context, asked))
     const started = await refusals(
       command && !goesOn(command, answers)
         ? engine.respond({ ...asked, answers: answers ?? {}, update: command.update, goto: command.goto })
         : engine.start({ ...asked, input: command ? null : body.input }),
-    )
+    ).catch(async (error: unknown) => {
+      // Nothing was started, and nobody has asked for the thread alone.
+      if (isMade) await engine.deleteThread({ threadId, principal })
+      throw error
+    })
     if (webhook !== undefined) context.webhooks.outbox.wake()
     return { ...started, threadId, principal, deletedBy }
   }
@@ -121,12 +125,16 @@ const goesOn = (
 const checkpointOf = (body: RunCreate): string | undefined =>
   body.checkpoint_id || body.checkpoint?.checkpoint_id || forkPoint(body.config) || undefined
 
-/** A command goes on with a thread, so that there must be one. */
+/**
+ * A command goes on with a thread, so that there must be one. A new one has no checkpoint. Gives whether it was made: another request
+ * may have been faster.
+ */
 async function makeThread(
   { engine }: Pick<PlatformContext, 'engine'>,
-  { threadId, principal, assistantId, metadata }: RunRequest,
-): Promise<ThreadRecord | undefined> {
-  return engine.createThread({ threadId, principal, assistantId, metadata })
+  { threadId, principal, assistantId, metadata, checkpointId }: RunRequest,
+): Promise<boolean> {
+  if (checkpointId !== undefined) throw noSuchCheckpoint(checkpointId)
+  return (await engine.createThread({ threadId, principal, assistantId, metadata })) !== undefined
 }
 
 /** The largest input that is kept for clients which show what a run was asked with, in characters of JSON. */

@@ -1,6 +1,6 @@
 import type { HistoryOptions, StateAddress, StateSnapshot } from '../../agents/agent.ts'
 import { checkpointerOf, type RunContext, readerOf } from '../context.ts'
-import { RunError } from '../errors.ts'
+import { noSuchCheckpoint } from '../errors.ts'
 import { withoutErrorTexts } from '../failures.ts'
 import type { ThreadRecord } from '../records/records.ts'
 
@@ -59,8 +59,5 @@ export async function requireCheckpoint(at: StateAddress): Promise<void> {
   const configurable = { thread_id: threadId, checkpoint_ns: checkpointNs, checkpoint_id: checkpointId }
   // Savers treat an empty id as the newest checkpoint.
   if ((await at.checkpointer.getTuple({ configurable }))?.checkpoint.id === checkpointId) return
-  throw new RunError(
-    'no_such_checkpoint',
-    `Checkpoint ${JSON.stringify(checkpointId)} not found on this thread.`,
-  )
+  throw noSuchCheckpoint(String(checkpointId))
 }

@@ -1,12 +1,14 @@
+import { AgentwireError } from '../../errors.ts'
 import { bodyAs, permit, type ThreadAction } from '../../face/access.ts'
 import { namedAssistant } from '../../face/assistants.ts'
 import { bodyOf } from '../../face/body.ts'
+import type { Answer } from '../../face/errors.ts'
 import { commandKey } from '../../face/idempotency-key.ts'
 import type { FaceCall } from '../../face/routes.ts'
 import { json, originOf } from '../../http/index.ts'
 import { unbounded } from '../../principal.ts'
 import type { ThreadsContext } from '../context.ts'
-import { encodeCommandError, ProtocolError } from '../errors.ts'
+import { answerOfError, ProtocolError } from '../errors.ts'
 import { commandSchema } from '../wire.ts'
 import type { CommandFunction, CommandResult } from './command.ts'
 import { inputInject, inputRespond, runStart, stateFork } from './runs.ts'
@@ -43,13 +45,19 @@ export type TransportCommands = ReadonlyMap<string, (params: unknown) => Promise
 
 /**
  * `POST …/commands`: answers one command with `CommandResponse` or `ErrorResponse` of the protocol. A refused command is HTTP
- * 200; only a body that is not a command is 400. A web socket has one such call for each message.
+ * 200; only a body that is not a command is 400.
  */
-export async function postCommand(
+export async function postCommand(context: ThreadsContext, call: FaceCall): Promise<Response> {
+  const answer = await answerCommand(context, call, NO_SUBSCRIPTIONS)
+  return json(answer.body, answer)
+}
+
+/** The answer to the command in the body of a call. A web socket has one such call for each message. */
+export async function answerCommand(
   context: ThreadsContext,
   call: FaceCall,
-  more: TransportCommands = NO_SUBSCRIPTIONS,
-): Promise<Response> {
+  more: TransportCommands,
+): Promise<Answer> {
   let id: number | string | null = null
   try {
     const { id: given, method, params } = await bodyOf(commandSchema, call)
@@ -58,24 +66,20 @@ export async function postCommand(
     const thread_id = call.threadId
     const meta =
       appliedThroughSeq === undefined ? { thread_id } : { thread_id, applied_through_seq: appliedThroughSeq }
-    return json({ type: 'success', id, result, meta })
+    return { status: 200, body: { type: 'success', id, result, meta } }
   } catch (error) {
-    const { response, code } = encodeCommandError(
-      id,
-      error,
-      context.onError,
-      originOf(call.request, call.params),
-    )
+    const answer = answerOfError(id, error, context.onError, originOf(call.request, call.params))
+    const code = error instanceof AgentwireError ? error.code : 'internal_error'
     const { method } = call.request
     context.engine.observe({
       type: 'request.refused',
       method,
       route: call.route,
-      status: response.status,
+      status: answer.status,
       code,
       at: Date.now(),
     })
-    return response
+    return answer
   }
 }
 

@@ -4,13 +4,12 @@ import {
   chosenProtocol,
   HttpError,
   isTextDeeper,
-  knownBody,
   MAX_DEPTH,
   type SocketSession,
   textFrame,
 } from '../../http/index.ts'
 import { RunError } from '../../runs/index.ts'
-import { postCommand } from '../commands/dispatch.ts'
+import { answerCommand } from '../commands/dispatch.ts'
 import type { OpenSocket, ThreadsContext } from '../context.ts'
 import { subscriptionCommands } from './commands.ts'
 import { createOutlet, type Outlet } from './outlet.ts'
@@ -107,14 +106,13 @@ function converse(context: ThreadsContext, call: FaceCall, outlet: Outlet): Conv
       takesCloseForEnd ||= isFilter(value)
       return isFilter(value) ? { id: 0, method: 'subscription.subscribe', params: value } : value
     }
-    const response = await postCommand(context, { ...call, json }, commands)
+    const { status, body } = await answerCommand(context, { ...call, json }, commands)
     const work = engine.working(call.threadId)
     if (work) call.waitUntil(work)
-    const text = String(knownBody(response))
     // A run that this server does not start any more is one for another server.
-    if (response.status === 503 && !text.startsWith('{"type"')) return endForRestart()
-    const isSilent = isFilter(value) && response.status === 200 && later.length > 0
-    if (!isSilent) await outlet.write(() => textFrame(text))
+    if (status === 503 && !('type' in body)) return endForRestart()
+    const isSilent = isFilter(value) && status === 200 && later.length > 0
+    if (!isSilent) await outlet.write(() => textFrame(JSON.stringify(body)))
   }
 
   function gather(): void {

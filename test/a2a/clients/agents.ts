@@ -7,7 +7,7 @@ import { type Agent, defineAgent } from '../../../src/index.ts'
 import { textOf } from '../../../src/messages/index.ts'
 
 /** Milliseconds between two characters of an answer that is asked for slowly. */
-const SLOW_MS = 10
+const SLOW_MS = 40
 const QUESTION = { question: 'What shall I say?' }
 
 const answerTo = (heard: string, said: () => string): string =>
