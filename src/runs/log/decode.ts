@@ -1,14 +1,15 @@
 import type { LogGap, LoggedEvent, ThreadEvent } from '../../events/index.ts'
 import type { LogBatch, Store } from '../../storage/store/store.ts'
 import type { Matcher } from './filter.ts'
-import { eventId, SUPERSEDED, type Topic, topicOf } from './frame.ts'
-
-const decoder = new TextDecoder()
-
-/** What `encodeFrame` writes before the data of an event, and behind it. */
-const TIMESTAMP = '"timestamp":'
-const DATA = '"data":'
-const END = '}}\n\n'
+import {
+  eventId,
+  type FrameBody,
+  readFrame,
+  readSynthetic,
+  SUPERSEDED,
+  type Topic,
+  topicOf,
+} from './frame.ts'
 
 class EventOfLog implements Omit<LoggedEvent, 'method' | 'data'> {
   readonly type = 'event'
@@ -19,8 +20,7 @@ class EventOfLog implements Omit<LoggedEvent, 'method' | 'data'> {
   readonly superseded?: true
   readonly seq: number
   readonly #frame: Uint8Array
-  #head: Pick<ThreadEvent, 'timestamp' | 'node'> | undefined
-  #json: string | undefined
+  #body: FrameBody | undefined
 
   constructor({ method, namespace, runId, detail, token }: Topic, seq: number, frame: Uint8Array) {
     this.eventId = eventId(token, seq)
@@ -32,18 +32,13 @@ class EventOfLog implements Omit<LoggedEvent, 'method' | 'data'> {
     if (detail === SUPERSEDED && method !== 'custom') this.superseded = true
   }
 
-  /** Before the data there are neither objects nor text of others but the namespace and the node, in whose JSON no key is found. */
-  #read(): void {
-    const text = decoder.decode(this.#frame)
-    const head = text.indexOf(TIMESTAMP)
-    const data = text.indexOf(DATA, head)
-    this.#head = JSON.parse(`{${text.slice(head, data - 1)}}`)
-    this.#json = text.slice(data + DATA.length, text.length - END.length)
+  get #read(): FrameBody {
+    this.#body ??= readFrame(this.#frame)
+    return this.#body
   }
 
   get json(): string {
-    if (this.#json === undefined) this.#read()
-    return this.#json!
+    return this.#read.json
   }
 
   get data(): unknown {
@@ -51,17 +46,15 @@ class EventOfLog implements Omit<LoggedEvent, 'method' | 'data'> {
   }
 
   get timestamp(): number {
-    if (this.#head === undefined) this.#read()
-    return this.#head!.timestamp
+    return this.#read.timestamp
   }
 
   get node(): string | undefined {
-    if (this.#head === undefined) this.#read()
-    return this.#head!.node
+    return this.#read.node
   }
 }
 
-/** The one place where bytes of the log become an event: writers give each method its own data. */
+/** Asserts that an event's data is that of its method, as writers of the log give it. */
 const loggedEvent = (topic: Topic, seq: number, frame: Uint8Array): LoggedEvent =>
   new EventOfLog(topic, seq, frame) as unknown as LoggedEvent
 
@@ -96,10 +89,9 @@ export function plainEvent(event: ThreadEvent): ThreadEvent {
 }
 
 /** The events of frames that were made for one subscriber: a gap, a synthetic state. */
-export function decodeFrames(frames: readonly Uint8Array[]): readonly (LoggedEvent | LogGap)[] {
-  return frames.map((frame) => {
-    const text = decoder.decode(frame)
-    const json = JSON.parse(text.slice(text.indexOf('\ndata: ') + 7)) as FrameJson | GapJson
+export const decodeFrames = (frames: readonly Uint8Array[]): readonly (LoggedEvent | LogGap)[] =>
+  frames.map((frame) => {
+    const json = readSynthetic(frame)
     if (json.type === 'gap') return { type: 'gap', after: json.after, firstRetained: json.first_retained }
     const { type, event_id: eventId, seq, method, params } = json
     return {
@@ -112,21 +104,6 @@ export function decodeFrames(frames: readonly Uint8Array[]): readonly (LoggedEve
       json: JSON.stringify(params.data),
     } as LoggedEvent
   })
-}
-
-interface FrameJson {
-  readonly type: 'event'
-  readonly event_id: string
-  readonly seq: number
-  readonly method: 'checkpoints' | 'values'
-  readonly params: Pick<ThreadEvent, 'namespace' | 'timestamp' | 'data'>
-}
-
-interface GapJson {
-  readonly type: 'gap'
-  readonly after: number
-  readonly first_retained: number
-}
 
 /** The wanted events that a log has now, after a sequence number. */
 export async function* readLog(

@@ -1,5 +1,10 @@
-import type { AgentEvent } from '../../events/index.ts'
+import type { AgentEvent, LogGap, ThreadEvent } from '../../events/index.ts'
 import type { LogEvent, LogOrigin } from '../../storage/store/store.ts'
+
+/**
+ * The codec of stored events: the only file that knows how they look as bytes. The log stores each event as its frame of
+ * server-sent events, because that is what most readers are sent.
+ */
 
 /** What subscribers filter an event by. Stored beside the event, so that routing does not parse its bytes. */
 export interface Topic {
@@ -39,23 +44,26 @@ export function topicOf(origin: LogOrigin): Topic {
   return topic
 }
 
+/** The detail of an event's topic. */
+function detailOf(event: RecordedEvent): string | undefined {
+  if (event.detail !== undefined) return event.detail
+  if (event.method === 'input.requested') return interruptIdOf(event)
+  // Agents are not checked. Any name that is not null can be subscribed to as a channel.
+  const name: unknown = event.method === 'custom' ? event.data?.name : undefined
+  return name === undefined || name === null ? undefined : String(name)
+}
+
+export function interruptIdOf({ data }: AgentEvent<'input.requested'>): string | undefined {
+  const id: unknown = data?.interrupt_id
+  return typeof id === 'string' ? id : undefined
+}
+
 /** An event that has no sequence number yet. */
 export interface PendingEvent {
   readonly method: string
   readonly topic: string
   /** `params` as JSON. */
   readonly params: string
-}
-
-const encoder = new TextEncoder()
-
-/** The event's stable id: unique on the thread for ever, because tokens rise with every writer and seqs with every event. */
-export const eventId = (token: number, seq: number): string => `${token}-${seq}`
-
-/** The inverse of `eventId`, or undefined for ids that are not ours. */
-export function parseEventId(id: string): { readonly token: number; readonly seq: number } | undefined {
-  const match = /^(\d{1,15})-(\d{1,15})$/.exec(id)
-  return match ? { token: Number(match[1]), seq: Number(match[2]) } : undefined
 }
 
 /** What events of one kind share. */
@@ -103,9 +111,21 @@ export function eventWriter(runId: string): (event: RecordedEvent) => PendingEve
 
 export const pendingEvent = (event: AgentEvent, runId: string): PendingEvent => eventWriter(runId)(event)
 
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** The event's stable id: unique on the thread for ever, because tokens rise with every writer and seqs with every event. */
+export const eventId = (token: number, seq: number): string => `${token}-${seq}`
+
+/** The inverse of `eventId`, or undefined for ids that are not ours. */
+export function parseEventId(id: string): { readonly token: number; readonly seq: number } | undefined {
+  const match = /^(\d{1,15})-(\d{1,15})$/.exec(id)
+  return match ? { token: Number(match[1]), seq: Number(match[2]) } : undefined
+}
+
 /**
  * Encodes an event as the SSE frame that every subscriber is sent. The `data` line is one line because `JSON.stringify`
- * escapes line breaks, and it is the whole event, so other transports can cut it out of the frame.
+ * escapes line breaks. It is the last line, and holds the whole event.
  */
 export function encodeFrame({ method, topic, params }: PendingEvent, token: number, seq: number): LogEvent {
   const id = eventId(token, seq)
@@ -115,16 +135,89 @@ export function encodeFrame({ method, topic, params }: PendingEvent, token: numb
   return { topic, data: encoder.encode(frame) }
 }
 
-/** The mark of an event, the name of a custom event or the id of an interrupt. */
-function detailOf(event: RecordedEvent): string | undefined {
-  if (event.detail !== undefined) return event.detail
-  if (event.method === 'input.requested') return interruptIdOf(event)
-  // Agents are not checked. Any name that is not null can be subscribed to as a channel.
-  const name: unknown = event.method === 'custom' ? event.data?.name : undefined
-  return name === undefined || name === null ? undefined : String(name)
+/** Encodes an event that no log has, made for one subscriber. Its id cannot be used as a cursor. */
+export function encodeSynthetic(
+  { method, namespace, data }: AgentEvent,
+  checkpointId: string,
+  seq: number,
+): Uint8Array {
+  const json: EventJson = {
+    type: 'event',
+    event_id: `synth:${checkpointId}:${method}`,
+    seq,
+    method,
+    params: { namespace, timestamp: Date.now(), data },
+  }
+  return encodeData(method, json)
 }
 
-export function interruptIdOf({ data }: AgentEvent<'input.requested'>): string | undefined {
-  const id: unknown = data?.interrupt_id
-  return typeof id === 'string' ? id : undefined
+/** Tells a client that events are gone. Clients of the protocol skip unknown types, so only those that know this one act on it. */
+export const encodeGap = ({ after, firstRetained }: LogGap): Uint8Array =>
+  encodeData('gap', { type: 'gap', after, first_retained: firstRetained })
+
+const encodeData = (event: string, json: EventJson | GapJson): Uint8Array =>
+  encoder.encode(`event: ${event}\ndata: ${JSON.stringify(json)}\n\n`)
+
+/** The JSON of an event that was made for one subscriber. */
+export interface EventJson {
+  readonly type: 'event'
+  readonly event_id: string
+  readonly seq: number
+  readonly method: string
+  readonly params: Pick<ThreadEvent, 'namespace' | 'timestamp' | 'data'>
+}
+
+export interface GapJson {
+  readonly type: 'gap'
+  readonly after: number
+  readonly first_retained: number
+}
+
+const LINE_FEED = 0x0a
+const DATA_LINE = 'data: '
+/** The first letter of the line of data, and of no line before it. */
+const D = 0x64
+/** The two line feeds that end a frame. */
+const TAIL = 2
+
+/** The offset where the JSON of a frame begins. */
+export function jsonStart(bytes: Uint8Array, frameStart: number): number {
+  let at = frameStart
+  while (bytes[at] !== D) {
+    while (bytes[at] !== LINE_FEED) at++
+    at++
+  }
+  return at + DATA_LINE.length
+}
+
+/** The offset where the JSON of a frame ends. */
+export const jsonEnd = (frameEnd: number): number => frameEnd - TAIL
+
+/** The JSON of a frame, as it is in the frame. */
+export const jsonBytes = (frame: Uint8Array): Uint8Array =>
+  frame.subarray(jsonStart(frame, 0), jsonEnd(frame.length))
+
+/** Reads a frame that was made for one subscriber. */
+export const readSynthetic = (frame: Uint8Array): EventJson | GapJson =>
+  JSON.parse(decoder.decode(jsonBytes(frame)))
+
+const TIMESTAMP_KEY = '"timestamp":'
+const DATA_KEY = '"data":'
+const END = '}}\n\n'
+
+/** What a stored frame has that its topic has not. */
+export interface FrameBody extends Pick<ThreadEvent, 'timestamp' | 'node'> {
+  /** The event's data as JSON. */
+  readonly json: string
+}
+
+/** Reads a frame of `encodeFrame`. No key of another object comes before the data: the namespace and the node are escaped. */
+export function readFrame(frame: Uint8Array): FrameBody {
+  const text = decoder.decode(frame)
+  const head = text.indexOf(TIMESTAMP_KEY)
+  const data = text.indexOf(DATA_KEY, head)
+  return {
+    ...JSON.parse(`{${text.slice(head, data - 1)}}`),
+    json: text.slice(data + DATA_KEY.length, text.length - END.length),
+  }
 }

@@ -1,8 +1,7 @@
 import { stateEvents } from '../../agents/state-events.ts'
-import type { AgentEvent } from '../../events/index.ts'
 import type { RunContext } from '../context.ts'
 import type { Matcher } from '../log/filter.ts'
-import { parseEventId, SUPERSEDED, type Topic } from '../log/frame.ts'
+import { encodeGap, encodeSynthetic, parseEventId, SUPERSEDED, type Topic } from '../log/frame.ts'
 import { loadThread, type ThreadRecord, unanswered } from '../records/records.ts'
 import type { Owned, ThreadSubscription } from '../requests.ts'
 import { readState } from '../threads/state.ts'
@@ -50,7 +49,7 @@ export async function locateStart(
   const after = firstRetained - 1
   const state = () => baselineFrames(context, thread, filter, after)
   if (cursor !== undefined) {
-    const prologue = [gapFrame(cursor, firstRetained), ...(await state())]
+    const prologue = [encodeGap({ type: 'gap', after: cursor, firstRetained }), ...(await state())]
     return { after, prologue, ranges: [live], createdAt }
   }
   const needsState = after > 0 || head === 0 || thread.supersededThroughSeq > 0
@@ -120,17 +119,6 @@ function currentOnly(thread: ThreadRecord): Matcher {
   }
 }
 
-const encoder = new TextEncoder()
-
-/**
- * Tells a client that events are gone. Clients of the protocol skip unknown types, so only those that know this one act on it.
- * `after` is the last sequence number the client has, `firstRetained` the next one there is.
- */
-export const gapFrame = (after: number, firstRetained: number): Uint8Array =>
-  encoder.encode(
-    `event: gap\ndata: ${JSON.stringify({ type: 'gap', after, first_retained: firstRetained })}\n\n`,
-  )
-
 /**
  * The root state as a pair of `checkpoints` and `values` events, for a subscriber whose log lacks it: after a restart, or below
  * the retained range. The step keeps clients from removing messages; the id cannot be used as a cursor.
@@ -146,10 +134,5 @@ export async function baselineFrames(
   const id = snapshot.checkpoint.checkpointId
   return stateEvents(snapshot)
     .filter(({ method }) => wanted({ method, namespace: [], runId: '', detail: undefined, token: 0 }))
-    .map((event) => encoder.encode(synthetic(event, `synth:${id}:${event.method}`, seq)))
-}
-
-function synthetic({ method, namespace, data }: AgentEvent, id: string, seq: number): string {
-  const params = { namespace, timestamp: Date.now(), data }
-  return `event: ${method}\ndata: ${JSON.stringify({ type: 'event', event_id: id, seq, method, params })}\n\n`
+    .map((event) => encodeSynthetic(event, id, seq))
 }

@@ -5,12 +5,13 @@ import type { LogBatch } from '../../storage/store/store.ts'
 import type { RunContext } from '../context.ts'
 import { RunError } from '../errors.ts'
 import { createMatcher, type Matcher } from '../log/filter.ts'
+import { encodeGap } from '../log/frame.ts'
 import { selectBytes } from '../log/select.ts'
 import type { SubscriberEnd } from '../log/watchers.ts'
 import { loadThread } from '../records/records.ts'
 import type { Owned, ThreadSubscription } from '../requests.ts'
 import { findThread } from '../threads/threads.ts'
-import { baselineFrames, gapFrame, type LogCursor, locateStart, type ReplayStart } from './replay.ts'
+import { baselineFrames, type LogCursor, locateStart, type ReplayStart } from './replay.ts'
 
 /**
  * A subscriber's position in a thread's log. It is pulled, so that a subscriber that stops reading costs no more than its
@@ -193,7 +194,7 @@ export function subscribeAs<Chunk>(
 
   /** Answers a reader that was too slow with a gap and the newest state, because the log has dropped the next events. */
   async function skipGap(first: number): Promise<Chunk> {
-    const gap = gapFrame(after, first)
+    const gap = encodeGap({ type: 'gap', after, firstRetained: first })
     after = first - 1
     const thread = await findThread(context, request)
     return rendering.frames(thread ? [gap, ...(await baselineFrames(context, thread, filter, after))] : [gap])

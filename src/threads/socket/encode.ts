@@ -1,6 +1,6 @@
 import { concatBytes } from '../../bytes.ts'
 import { frameOf, writeHead } from '../../http/index.ts'
-import { type Matcher, type Rendering, topicOf } from '../../runs/index.ts'
+import { jsonBytes, jsonEnd, jsonStart, type Matcher, type Rendering, topicOf } from '../../runs/index.ts'
 import type { LogBatch } from '../../storage/index.ts'
 
 /** What a subscription gives its socket: a part of the log, or frames that were made for it alone. */
@@ -50,8 +50,8 @@ function encode(
   const offsets = new Uint32Array(count + 1)
   let at = 0
   for (let i = 0; i < count; i++) {
-    const start = dataAt(source, starts[i]!)
-    const end = starts[i + 1]! - TAIL
+    const start = jsonStart(source, starts[i]!)
+    const end = jsonEnd(starts[i + 1]!)
     const text = writeHead(bytes, at, end - start)
     bytes.copyWithin(text, start - from, end - from)
     at = text + end - start
@@ -75,25 +75,8 @@ function hasWanted(batch: LogBatch, wanted: Matcher): boolean {
   return false
 }
 
-const LINE_FEED = 0x0a
-const DATA = 'data: '
-/** The first letter of the line of data, and of no line before it. */
-const D = 0x64
-/** The two line feeds that end a frame of SSE. */
-const TAIL = 2
-
-/** Where the JSON of an SSE frame begins, which is its last line. */
-function dataAt(bytes: Uint8Array, from: number): number {
-  let at = from
-  while (bytes[at] !== D) {
-    while (bytes[at] !== LINE_FEED) at++
-    at++
-  }
-  return at + DATA.length
-}
-
 const framesOf = (frames: readonly Uint8Array[]): Uint8Array =>
-  concatBytes(frames.map((frame) => frameOf(frame.subarray(dataAt(frame, 0), frame.length - TAIL))))
+  concatBytes(frames.map((frame) => frameOf(jsonBytes(frame))))
 
 /** How a subscription's events become chunks. `moved` is told how far it has read, where it has no chunk of that. */
 export const asChunks = (moved: (seq: number) => void): Rendering<SocketChunk> => ({
