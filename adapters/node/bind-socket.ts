@@ -46,7 +46,7 @@ export function bindSocket(
     alive()
     session.message(isBinary ? data : data.toString())
   })
-  // It closes the socket itself: a message that is too long, a frame that is none.
+  // The socket closes itself after an overlong message or an invalid frame.
   webSocket.on('error', () => {})
   webSocket.on('close', () => {
     stopPings()

@@ -8,13 +8,13 @@ import type { GraphEntry } from './config.ts'
 import { ConfigError } from './config-reader.ts'
 import type { DescribeTypes } from './graph-types.ts'
 
-/** What a function that makes graphs is told of the request beside the config, as LangGraph's own server tells it. */
+/** What a graph factory gets of the request in addition to the config, as in LangGraph's own server. */
 interface GraphRuntime {
   readonly accessContext: 'threads.create_run' | 'threads.read' | 'threads.update' | 'assistants.read'
   readonly executionRuntime: { readonly context: unknown } | null
 }
 
-/** What an agent of a graph can do beside what all agents can. */
+/** An agent of a graph, with the operations that not all agents have. */
 type GraphAgent = Agent & Required<Pick<Agent, 'bulkUpdateState' | 'describe'>>
 
 type GraphFunction = (config: object, runtime: GraphRuntime) => unknown
@@ -45,7 +45,7 @@ export async function agentOf(
 const isAgent = (value: unknown): value is Agent =>
   typeof (value as Agent | null)?.stream === 'function' && typeof (value as Agent).getHistory === 'function'
 
-/** A compiled graph, or undefined for anything that is none and cannot be compiled. */
+/** A compiled graph, or undefined for anything that is not one and cannot be compiled. */
 function graphOf(value: unknown): LangGraphAgent | undefined {
   const given = Object(value) as Partial<CompiledGraphLike> & {
     readonly compile?: () => LangGraphAgent

@@ -10,7 +10,7 @@ import {
 } from '../../src/http/index.ts'
 import { ConfigError } from './config-reader.ts'
 
-/** An app that a project serves beside its agents: one of Hono, or anything else with `fetch`. */
+/** An app that a project serves besides its agents: a Hono app, or anything else with `fetch`. */
 export interface AppLike {
   fetch(request: Request, env?: object): Response | Promise<Response>
 }

@@ -41,7 +41,7 @@ export function facesOf(
   const authenticate = http.authenticatesApp ? auth?.authenticate : undefined
   const handlers = [
     below(prefix, without(disabled, agents)),
-    // Whoever started this process asks for /ok without knowing of a prefix.
+    // The parent process requests /ok without the prefix.
     ...(prefix === '' ? [] : [onlyMeta(agents)]),
     ...apps.map((one) => appHandler(one.app, { prefix: prefix + one.path, authenticate })),
     ...(ui.bundler === undefined

@@ -46,7 +46,9 @@ export function createLog({ level = 'debug', json = false, out, problem }: LogOp
   return log
 }
 
-/** Gives the code of this process a log by LangGraph's `getLogger()`, which throws where there is none. */
+/**
+ * Makes LangGraph's `getLogger()`, which throws without a logger, return a log to the code of this process.
+ */
 export function registerLog(log: Log): void {
   Object.assign(globalThis, { [Symbol.for('langgraph.api.sdk-logger')]: log })
 }
@@ -73,7 +75,7 @@ const toText = (level: Level, message: unknown, meta: readonly unknown[]): strin
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : inspect(value, { depth: null, breakLength: 120 })
 
-/** An object that is logged has its own keys beside those of the line. */
+/** The keys of a logged object are added to those of the line. */
 function toJson(level: Level, message: unknown, meta: readonly unknown[]): string {
   const given = [message, ...meta].filter((part) => typeof part !== 'string')
   const words = [message, ...meta].filter((part) => typeof part === 'string')

@@ -19,7 +19,7 @@ import { graphStoreOf } from './store-section.ts'
 /** A project as its files are at one time. */
 export interface Project {
   readonly config: Config
-  /** The files beside its sources that it depends on. */
+  /** The files, other than its sources, that it depends on. */
   readonly files: readonly string[]
   readonly agents: ReadonlyMap<string, Agent>
   /** Graphs that could not be loaded, where others could. */
@@ -35,9 +35,9 @@ export interface Project {
 }
 
 /**
- * Gives the function that loads everything that a config names, and its environment into that of this process. The function can
- * be called again after an edit where the modules are renewable. It throws `ConfigError`, whose message names the file and the place,
- * but for a graph that cannot be loaded beside others which can.
+ * Returns the function that loads everything that a config names, and its environment into this process. It
+ * can be called again after an edit where the modules are renewable. It throws `ConfigError`, whose message
+ * names the file and the position, except for a graph that cannot be loaded while others can.
  */
 export function projectLoader(
   path: string,

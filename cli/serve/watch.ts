@@ -3,7 +3,7 @@ import { dirname, join, sep } from 'node:path'
 
 export interface WatchOptions {
   readonly folder: string
-  /** The paths beside sources whose changes count, such as that of the config. */
+  /** Paths outside the sources whose changes count, such as the config. */
   readonly files: readonly string[]
   /** Called once it has been quiet for a moment after a change. */
   readonly onChange: () => void

@@ -110,7 +110,7 @@ export interface AgentTask {
    * message that was being written, and to give the events of that. It is called at most once, after the stream has ended.
    */
   readonly onStop?: ((save: () => Promise<readonly AgentEvent[]>) => void) | undefined
-  /** To be told of each call of a model once it is over, by agents that know of them. Never throws. */
+  /** Called after each call of a model, by agents that can observe them. Never throws. */
   readonly onModelCall?: ((call: ModelCall) => void) | undefined
 }
 
@@ -153,13 +153,16 @@ export interface StreamModesRun {
   readonly subgraphs: boolean
 }
 
-/** What a run may say of how it is executed, beside what its agent is configured with. Plain functions do not look at it. */
+/** Execution options of a run, added to the configuration of its agent. Plain functions ignore them. */
 export interface GraphConfig {
   /** The nodes before which the run stops; `*` stands for all of them. */
   readonly interruptBefore?: '*' | readonly string[] | undefined
   /** The nodes after which the run stops. */
   readonly interruptAfter?: '*' | readonly string[] | undefined
-  /** When checkpoints are saved: before the next step, beside it, or at the end of the run alone. Default: LangGraph's, `async`. */
+  /**
+   * When checkpoints are saved: before the next step, during it, or only at the end of the run. Default:
+   * LangGraph's, `async`.
+   */
   readonly durability?: 'sync' | 'async' | 'exit' | undefined
   /** The namespace of the checkpoint to start from. Default: the root. */
   readonly checkpointNs?: string | undefined

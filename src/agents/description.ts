@@ -23,7 +23,7 @@ export interface AgentDrawing {
 
 /** How an agent looks from outside. */
 export interface AgentDescription {
-  /** `xray` draws the nodes of subgraphs in the place of their node: all, or those of so many levels. */
+  /** `xray` replaces nodes by the nodes of their subgraphs: at all levels, or down to the given level. */
   drawing(options: { readonly xray: boolean | number }): Promise<AgentDrawing>
   schemas(): Promise<AgentSchemas>
   /** The schemas of subgraphs by namespace, such as `parent|child`: of one namespace, or of all; with those inside of them by `recurse`. */

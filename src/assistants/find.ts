@@ -20,8 +20,9 @@ export function graphNamed(engine: Omit<AssistantEngine, 'store'>, name: string)
 }
 
 /**
- * The assistant that a principal means: by the UUID of one that it made, by the UUID of a system assistant, or by the name or an alias
- * of a graph, which mean its system assistant. Undefined where there is none, or a filter of the principal hides one that was made.
+ * The assistant that a principal names: by the UUID of an assistant, or by the name or an alias of a graph,
+ * which mean its system assistant. Undefined where it does not exist, or a filter of the principal hides an
+ * assistant that was created.
  */
 export const findAssistant = async (
   engine: AssistantEngine,
@@ -40,7 +41,10 @@ export async function requireAssistant(
   throw noSuchAssistant()
 }
 
-/** Whether no filter of the principal hides an assistant. Whoever may run a graph may run its system assistant, hidden or not. */
+/**
+ * Whether no filter of the principal hides an assistant. Principals who may run a graph may run its system
+ * assistant, hidden or not.
+ */
 export const isShown = (
   principal: Principal | null | undefined,
   { metadata }: Pick<AssistantRecord, 'metadata'>,

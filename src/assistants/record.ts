@@ -17,7 +17,7 @@ export interface AssistantRecord {
   readonly config: Fields & { readonly configurable?: Fields | undefined }
   readonly context: Fields
   readonly metadata: Fields
-  /** Who sees it. That of a system assistant is whoever asks. */
+  /** Who sees it. The owner of a system assistant is the caller. */
   readonly owner: string | null
   /** Whether it is there because its graph is, and nobody made it. */
   readonly isSystem: boolean

@@ -14,7 +14,10 @@ export interface GraphStoreAuditOptions {
   readonly create: () => GraphStoreLike | Promise<GraphStoreLike>
   /** Gives an empty store that searches by similarity. Without it nothing of that is audited. */
   readonly createIndexed?: ((index: GraphStoreIndex) => GraphStoreLike | Promise<GraphStoreLike>) | undefined
-  /** Moves the clock of the store on by so many milliseconds. Without it times to live are not audited: LangGraph requires none. */
+  /**
+   * Advances the clock of the store, in milliseconds. Without it times to live are not audited: LangGraph
+   * requires none.
+   */
   readonly advance?: ((ms: number) => void | Promise<void>) | undefined
 }
 

@@ -9,7 +9,7 @@ import { listRules } from './store/lists.ts'
 import { logRules } from './store/log.ts'
 import type { Step } from './store/model.ts'
 import { seeded } from './store/random.ts'
-import type { Scene, StoreRule } from './store/rule.ts'
+import type { AuditContext, StoreRule } from './store/rule.ts'
 import { compareWithModel, randomSteps } from './store/sequences.ts'
 import { sharedRules } from './store/shared.ts'
 import { watchRules } from './store/watch.ts'
@@ -64,21 +64,21 @@ function sequenceRule(seed: number, clock: boolean): StoreRule {
   return {
     id: `sequence.${seed}`,
     name: `does what the model does in a random sequence of operations (seed ${seed})`,
-    async check(scene) {
+    async check(context) {
       const steps = randomSteps(seeded(seed), STEPS, clock)
-      const [error] = await outcome(compareWithModel(scene, steps))
-      if (error !== undefined) throw await cutDown(scene, steps, error)
+      const [error] = await outcome(compareWithModel(context, steps))
+      if (error !== undefined) throw await cutDown(context, steps, error)
     },
   }
 }
 
 /** Leaves out every step that the failure does not need. */
-async function cutDown(scene: Scene, steps: readonly Step[], error: unknown): Promise<Error> {
+async function cutDown(context: AuditContext, steps: readonly Step[], error: unknown): Promise<Error> {
   let left = [...steps]
   let cause = error
   for (let i = left.length - 1; i >= 0; i--) {
     const fewer = left.filter((_, at) => at !== i)
-    const [still] = await outcome(compareWithModel(scene, fewer))
+    const [still] = await outcome(compareWithModel(context, fewer))
     if (still === undefined) continue
     left = fewer
     cause = still

@@ -121,7 +121,7 @@ export interface ServerInfo {
   readonly store: { readonly name: string; readonly shared: boolean; readonly durable: boolean }
   /** The caller's threads. */
   readonly threads: Readonly<Record<ThreadStatus | 'all', number>>
-  /** Of this process, whoever owns the runs. Null for a caller who is no operator. */
+  /** Of this process, for the runs of all owners. Null for a caller who is not an operator. */
   readonly load: {
     readonly running: number
     readonly queued: number

@@ -12,7 +12,7 @@ export interface FoldedMessage {
    * segment of its namespace, such as `tools:<task id>`.
    */
   readonly toolCallId: string | null
-  /** The run that wrote it. Undefined where only a state has told it. */
+  /** The run that wrote it. Undefined where it is known from a state only. */
   readonly runId: string | undefined
   readonly isFinished: boolean
 }

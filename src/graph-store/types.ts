@@ -75,7 +75,7 @@ export interface GraphStoreNamespaceOptions {
   prefix?: string[]
   /** How they end. */
   suffix?: string[]
-  /** Longer namespaces are cut to so many labels, and listed once. */
+  /** Longer namespaces are cut to this number of labels, and listed once. */
   maxDepth?: number
   /** Default 100. */
   limit?: number

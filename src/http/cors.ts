@@ -8,7 +8,7 @@ import type { HandlerContext, WebHandler } from './types.ts'
 export interface CorsOptions {
   /** Such as `https://app.example.com`; `*` is every origin. */
   readonly origins: string | readonly string[]
-  /** Request headers beside those that clients of the protocol send; `*` is every header. Default none. */
+  /** Additional request headers, besides those of the protocol; `*` is every header. Default none. */
   readonly headers?: readonly string[] | undefined
   /** Whether cookies are sent. Needs named origins. Default false. */
   readonly credentials?: boolean | undefined
@@ -24,7 +24,7 @@ export interface LangGraphCors {
   readonly allow_methods?: readonly string[] | undefined
   readonly allow_headers?: readonly string[] | undefined
   readonly allow_credentials?: boolean | undefined
-  /** Response headers beside those of the protocol. */
+  /** Additional response headers, besides those of the protocol. */
   readonly expose_headers?: readonly string[] | undefined
   /** How long a browser may keep the answer to a preflight, in seconds. Default 600. */
   readonly max_age?: number | undefined
@@ -48,7 +48,7 @@ export const CORS = ['false', CORS_OPTIONS] as const
 /** What clients of the protocol send, in browsers. */
 const HEADERS =
   'a2a-extensions,a2a-version,authorization,content-type,idempotency-key,if-match,if-none-match,last-event-id,prefer,traceparent,tracestate,x-api-key,x-tenant-id'
-/** What pages may read of a response, beside its body. */
+/** The response headers that pages may read. */
 const EXPOSED =
   'content-location,etag,location,preference-applied,x-pagination-next,x-pagination-total,retry-after'
 

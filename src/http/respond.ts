@@ -30,9 +30,10 @@ export function jsonText(text: string, { status = 200, headers }: ResponseOption
 const PART_LENGTH = 65_536
 
 /**
- * A JSON array that is written while `items` are read, at the pace of its reader, so that a long list is never in memory as a
- * whole. Rejects where `items` fail before the first part is full. A list that fails later is told to `onError` and breaks the
- * response off, so that it cannot be taken for a whole one. A short list is a response of `json`.
+ * A JSON array that is written while `items` are read, at the pace of its reader, so that a long list is
+ * never in memory as a whole. Rejects where `items` fail before the first part is full. A later failure is
+ * passed to `onError` and aborts the response, so that it cannot be mistaken for a complete one. A short list
+ * is a response of `json`.
  */
 export async function jsonList(
   items: AsyncIterable<unknown>,

@@ -70,7 +70,7 @@ export function stripBase(pathname: string, basePath: string): string | undefine
   return rest === '' || rest.startsWith('/') ? rest : undefined
 }
 
-/** `api`, `/api` and `/api/` are the same prefix; `/` is none. */
+/** `api`, `/api` and `/api/` are the same prefix; `/` is the empty one. */
 export function normalizeBase(basePath: string): string {
   const base = basePath.endsWith('/') ? basePath.slice(0, -1) : basePath
   return base === '' || base.startsWith('/') ? base : `/${base}`

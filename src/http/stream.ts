@@ -133,7 +133,7 @@ export function sourceOf(
   function cancel(): void {
     signal?.removeEventListener('abort', abort)
     stop.abort(null) // Without a reason it makes an error with a stack, which nobody sees.
-    // Nobody is left to be told that the end of reading failed.
+    // The stream has ended: there is no reader left to get this error.
     parts.return?.().catch(() => {})
   }
 

@@ -17,7 +17,7 @@ export interface HandlerContext {
   readonly host?: string | undefined
   /** Keeps a serverless instance alive until the promise settles. */
   readonly waitUntil?: ((work: Promise<unknown>) => void) | undefined
-  /** Switches a request to a web socket, as the `Server` does that Bun gives beside a request. */
+  /** Upgrades a request to a web socket, as Bun's `Server` does. */
   upgrade?(
     request: Request,
     options: { readonly data: SocketSession; readonly headers: Record<string, string> },

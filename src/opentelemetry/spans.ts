@@ -19,7 +19,7 @@ import {
 } from './attributes.ts'
 import { parseTraceparent } from './traceparent.ts'
 
-/** A process that is frozen may never be told the end of a run: its span must not be kept forever. */
+/** A frozen process may never see the end of a run: its span must not be kept forever. */
 const MAX_OPEN_SPANS = 10_000
 
 /** Why the span of an attempt ends before its run does. */

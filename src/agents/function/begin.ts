@@ -40,7 +40,10 @@ export interface Plan {
   readonly entries: readonly LogEntry[]
   /** The positions of calls that have failed and are made again. */
   readonly retried?: ReadonlySet<string>
-  /** The source of a checkpoint to write first, with `channels` beside the state. Absent where the run continues from `base`. */
+  /**
+   * The source of a checkpoint to write first, with `channels` and the state. Absent where the run continues
+   * from `base`.
+   */
   readonly source?: CheckpointDetails['source']
   readonly channels: Channels
   /** The input of the function. Absent where there is nothing to run. */
@@ -143,7 +146,7 @@ function pastOf(
   return { initial, entries: withOutsideChange(initial, entries, state, answeredPath), retried }
 }
 
-/** The channels beside the state with which another attempt can continue a run. */
+/** The channels, besides the state, with which another attempt can continue a run. */
 function channelsFor(
   input: unknown,
   journal: RunJournal,

@@ -31,7 +31,9 @@ interface Step {
 
 /** `ready` waits while at least this many entries wait, or this much text in characters. */
 const HIGH_WATER = { count: 64, length: 1024 * 1024 }
-/** Where so many entries or so much text waits, the next entry of a function that never awaits stops it. */
+/**
+ * With this many entries or this much text waiting, the next entry of a function that never awaits stops it.
+ */
 const MAX_WAITING = { count: 65_536, length: 64 * 1024 * 1024 }
 
 const DONE = { done: true, value: undefined } as const

@@ -66,7 +66,10 @@ export interface NamespaceStateOptions {
   readonly initial: State
   readonly chain: CheckpointChain
   readonly queue: EventQueue
-  /** The channels beside the state. `commit` calls it, and the result is called when the checkpoint is written. */
+  /**
+   * The channels other than the state. `commit` calls it, and the result is called when the checkpoint is
+   * written.
+   */
   readonly channels: () => () => Channels
   readonly details: () => Omit<CheckpointDetails, 'source'>
   readonly log: CallLog

@@ -70,7 +70,7 @@ export interface OpenWrite {
   readonly node?: number
   /** Ends it and adds it to the state. */
   end(): void
-  /** It will not be finished. Readers of a message are told. */
+  /** Ends the message unfinished, with an event for its readers. */
   fail(reason: string): void
   /** Adds what stays of it to the state, because the run was cancelled, and gives the events that end it. */
   cut(): readonly AgentEvent[]

@@ -80,9 +80,11 @@ export interface Writer {
   /** Streams an artifact, which `end` adds to the state. An open artifact is ended when the function returns. */
   artifact(options?: ArtifactOptions): ArtifactWriter
   /**
-   * Writes a whole artifact: a result of the task beside its messages, such as a report or a file. It settles like a message.
+   * Writes a whole artifact: a result of the task apart from its messages, such as a report or a file. It
+   * settles like a message.
    *
-   * Clients get it as events of the channel `custom:artifact`, and in the state under `artifacts`. docs/functions.md has both.
+   * Clients get it as events of the channel `custom:artifact`, and in the state under `artifacts`.
+   * docs/functions.md has both.
    */
   artifact(content: string | ContentBlock | readonly ContentBlock[], options?: ArtifactOptions): Promise<void>
   /**
@@ -134,9 +136,10 @@ export interface Writer {
   /** Sends an event of the channel `custom:<name>`. */
   custom(name: string, payload: unknown): Promise<void>
   /**
-   * Asks the user. Without an answer it rejects with an error that ends the attempt (do not catch it), and the caller can write
-   * nothing more. After the answer the function runs again, and this call resolves with the answer. Several interrupts may wait
-   * at once. The attempt waits for tools and subagents that run beside an interrupt. An answer counts for this payload only.
+   * Asks the user. Without an answer it rejects with an error that ends the attempt (do not catch it), and
+   * the caller can write nothing more. After the answer the function runs again, and this call resolves with
+   * the answer. Several interrupts may wait at once. The attempt waits for tools and subagents that run in
+   * parallel with an interrupt. An answer is valid for this payload only.
    */
   interrupt<Answer = unknown>(payload: unknown): Promise<Answer>
   /** Changes the state and writes a checkpoint. Settles when it is written. Throws `AgentInputError` for an invalid change. */

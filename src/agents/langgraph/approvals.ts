@@ -12,8 +12,9 @@ const SNAKE_CASE: Readonly<Record<string, string>> = {
 }
 
 /**
- * The agent with approvals in both spellings: what `humanInTheLoopMiddleware` asks has the names of LangChain's Python beside its own, and
- * answers may have either. Pages that were written for Python's agents read no others.
+ * The agent with approvals in both spellings: requests of `humanInTheLoopMiddleware` have the names of
+ * LangChain's Python in addition to its own, and answers may use either. Pages written for Python's agents
+ * read no others.
  */
 export function withSnakeCaseApprovals(agent: Agent): Agent {
   return {

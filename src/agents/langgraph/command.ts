@@ -63,7 +63,7 @@ async function classesOf(graph: object): Promise<Classes> {
     ])
     if (graph instanceof Pregel) return engine as unknown as Classes
   } catch {
-    // The graph's LangGraph may be a part of a bundle, with none to import beside it.
+    // The graph's LangGraph may be bundled, without a module to import.
   }
   return { Command: ForeignCommand }
 }

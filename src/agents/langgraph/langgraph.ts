@@ -25,9 +25,10 @@ export interface LangGraphOptions extends AgentProfile, Pick<Agent, 'answersWith
    */
   readonly context?: (request: ContextRequest) => unknown
   /**
-   * Approvals in both spellings. What `humanInTheLoopMiddleware` asks has `action_requests`, `review_configs`, `action_name` and
-   * `allowed_decisions` beside its own `actionRequests` and so on, and an answer may have `edited_action` in place of `editedAction`. Pages
-   * that were written for LangChain's Python, such as agent-chat-ui and the Agent Inbox, read these names alone. Default: false.
+   * Approvals in both spellings. Requests of `humanInTheLoopMiddleware` get `action_requests`,
+   * `review_configs`, `action_name` and `allowed_decisions` in addition to `actionRequests` and so on, and an
+   * answer may have `edited_action` in place of `editedAction`. Pages written for LangChain's Python, such as
+   * agent-chat-ui and the Agent Inbox, read only these names. Default: false.
    */
   readonly snakeCaseApprovals?: boolean
 }

@@ -25,7 +25,7 @@ export function captureWriteErrors(
       await write()
     } catch (error) {
       if (!failed) onFailure(error)
-      // A run that was stopped may still write the steps that clients were told of.
+      // A stopped run may still write the steps that clients have seen.
       failed = !(error instanceof FencedError)
     }
   }

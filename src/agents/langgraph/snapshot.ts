@@ -18,7 +18,9 @@ export function toSnapshot(state: GraphState): StateSnapshot | undefined {
   }
 }
 
-/** The state as an object. A state that is none, such as that of an `entrypoint`, gets LangGraph's key for it. */
+/**
+ * The state as an object. Any other value, such as the state of an `entrypoint`, gets LangGraph's key for it.
+ */
 export function toValues(values: unknown): Record<string, unknown> {
   const json = toJson(values)
   if (typeof json === 'object' && json !== null && !Array.isArray(json))

@@ -23,8 +23,8 @@ export interface Echo {
 type Special = (request: Request, context: HandlerContext, source: Source) => Response | Promise<Response>
 
 /**
- * The handler that adapters are audited with. Its state is kept per key and told by `/probe/state/:key`, so that it may
- * live in another process than the audits.
+ * The handler that adapters are audited with. `/probe/state/:key` answers its state, which is kept per key,
+ * so that it may run in another process than the audits.
  */
 export function adapterProbe(): WebHandler {
   const sources = createSources()

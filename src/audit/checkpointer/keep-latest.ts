@@ -3,8 +3,8 @@ import { fencedCheckpointer } from '../../storage/checkpointer/fenced.ts'
 import { refused, same } from '../store/claims.ts'
 import {
   at,
+  type CheckpointerContext,
   type CheckpointerRule,
-  type CheckpointerScene,
   idOf,
   listAll,
   putDraft,
@@ -17,13 +17,13 @@ type Shortening = Checkpointer & Required<Pick<Checkpointer, 'keepLatest'>>
 const rule = (
   id: string,
   name: string,
-  check: (scene: CheckpointerScene & { readonly checkpointer: Shortening }) => Promise<void>,
+  check: (context: CheckpointerContext & { readonly checkpointer: Shortening }) => Promise<void>,
 ): CheckpointerRule => ({
   id: `keep-latest.${id}`,
   name,
-  async check(scene) {
-    const { checkpointer } = scene
-    if (checkpointer.keepLatest) await check({ ...scene, checkpointer: checkpointer as Shortening })
+  async check(context) {
+    const { checkpointer } = context
+    if (checkpointer.keepLatest) await check({ ...context, checkpointer: checkpointer as Shortening })
   },
 })
 

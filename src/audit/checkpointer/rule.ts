@@ -12,11 +12,11 @@ import type { Store } from '../../storage/store/store.ts'
 export interface CheckpointerRule {
   readonly id: string
   readonly name: string
-  readonly check: (scene: CheckpointerScene) => Promise<void>
+  readonly check: (context: CheckpointerContext) => Promise<void>
 }
 
 /** Where a rule is checked: a saver that may hold other data, and names that nobody else uses. */
-export interface CheckpointerScene {
+export interface CheckpointerContext {
   readonly checkpointer: Checkpointer
   /** The store whose leases fence the saver. */
   readonly store: Store

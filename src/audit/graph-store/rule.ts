@@ -8,7 +8,7 @@ export interface GraphStoreIndex {
 }
 
 /** What a rule needs. */
-export interface GraphStoreScene {
+export interface GraphStoreContext {
   readonly open: () => Promise<GraphStore>
   readonly openIndexed: (fields?: string[]) => Promise<GraphStore>
   readonly advance: (ms: number) => Promise<void>
@@ -17,7 +17,7 @@ export interface GraphStoreScene {
 export interface GraphStoreRule {
   readonly id: string
   readonly name: string
-  readonly check: (scene: GraphStoreScene) => Promise<void>
+  readonly check: (context: GraphStoreContext) => Promise<void>
 }
 
 type Create = () => GraphStoreLike | Promise<GraphStoreLike>
@@ -27,7 +27,7 @@ export const sceneOf = (
   create: Create,
   createIndexed: CreateIndexed | undefined,
   advance: ((ms: number) => void | Promise<void>) | undefined,
-): GraphStoreScene => ({
+): GraphStoreContext => ({
   open: async () => asGraphStore(await create()),
   openIndexed: async (fields) =>
     asGraphStore(await createIndexed!({ embed, dims: WORDS.length + 1, ...(fields && { fields }) })),

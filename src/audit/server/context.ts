@@ -44,7 +44,7 @@ export interface Sent {
 export interface Answer {
   readonly status: number
   readonly headers: Headers
-  /** The body as JSON, or its text where it is none. */
+  /** The parsed JSON body, or its text where it is not JSON. */
   readonly body: unknown
 }
 
@@ -66,7 +66,9 @@ export interface AuditThread {
   stream(filter?: Readonly<Record<string, unknown>>, more?: StreamOptions): Promise<AuditStream>
   /** A web socket of the thread. The headers of `more` are all that its handshake has; default: those of every request. */
   socket(more?: StreamOptions): Promise<AuditSocket>
-  /** Runs so many times, one after the other, and gives the stream that saw it all, and the ids of the runs. */
+  /**
+   * Runs the agent `times` times in sequence. Returns the stream that saw it all, and the ids of the runs.
+   */
   run(times?: number): Promise<Transcript>
   /** The state over REST, which must be there. */
   state(path?: string): Promise<unknown>

@@ -37,7 +37,7 @@ export function at(value: unknown, ...path: readonly (string | number)[]): unkno
   return found
 }
 
-/** The value as a list; an empty one where it is none. */
+/** The value if it is a list, else an empty list. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 export function readEvent(sent: unknown): WireEvent | undefined {
@@ -67,7 +67,7 @@ export const hasEnded =
   (events: readonly WireEvent[]): boolean =>
     events.filter(isEnding).length >= runs
 
-/** The states of runs in the order they were told: `running`, `completed`, … */
+/** The states of runs in the order of their events: `running`, `completed`, … */
 export const rootStates = (events: readonly WireEvent[]): unknown[] =>
   events.filter(isRoot).map(({ data }) => at(data, 'event'))
 

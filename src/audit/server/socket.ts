@@ -39,7 +39,7 @@ export interface AuditSocket {
   ok(method: string, params?: unknown): Promise<unknown>
   /** Opens a subscription to every channel, or to those of a filter, and gives its id. */
   subscribe(filter?: Readonly<Record<string, unknown>>): Promise<string>
-  /** The next message that is no event, after so many of them. */
+  /** The next message that is not an event, after `after` events. */
   answer(after: number): Promise<unknown>
   /** The events so far, as soon as `done` holds of them. Rejects when the socket ends before, or time runs out. */
   until(what: string, done: (events: readonly WireEvent[]) => boolean): Promise<readonly WireEvent[]>

@@ -19,8 +19,8 @@ interface Draft {
 }
 
 /**
- * Checks that messages, told by namespace and node, start and end once, and that so do their blocks, each with an index of its
- * own. Blocks may overlap, as some engines make them. Gives the messages that have ended.
+ * Checks that messages, keyed by namespace and node, start and end once, as do their blocks, each with its
+ * own index. Blocks may overlap, as in some engines. Returns the messages that have ended.
  */
 export function readMessages(events: readonly WireEvent[]): readonly ToldMessage[] {
   const drafts = new Map<string, Draft>()

@@ -1,13 +1,13 @@
 import type { Guard, Op } from '../../storage/store/store.ts'
 import { outcome, refused, same } from './claims.ts'
-import { append, LONG, put, readAll, type Scene, type StoreRule } from './rule.ts'
+import { type AuditContext, append, LONG, put, readAll, type StoreRule } from './rule.ts'
 
 export const commitRules: readonly StoreRule[] = [
   {
     id: 'commit.atomic',
     name: 'writes nothing of a commit whose guard or op fails, wherever it stands',
-    async check(scene) {
-      const { store, partition } = scene
+    async check(context) {
+      const { store, partition } = context
       const { versions } = await store.commit(partition, {
         ops: [
           put('c', 'a', 'old', { index: { k: 1 } }),
@@ -15,7 +15,7 @@ export const commitRules: readonly StoreRule[] = [
           { op: 'claim', owner: 'o', token: 5, ttlMs: LONG },
         ],
       })
-      const before = await snapshot(scene)
+      const before = await snapshot(context)
       const good: Guard[] = [
         { guard: 'version', collection: 'c', id: 'a', version: versions[0]! },
         { guard: 'absent', collection: 'c', id: 'b' },
@@ -57,7 +57,7 @@ export const commitRules: readonly StoreRule[] = [
           'a clear before it',
         )
       }
-      same(await snapshot(scene), before, 'what is stored')
+      same(await snapshot(context), before, 'what is stored')
       await store.commit(partition, { guards: good, ops })
     },
   },
@@ -162,7 +162,7 @@ export const commitRules: readonly StoreRule[] = [
   },
 ]
 
-async function snapshot({ store, partition }: Scene): Promise<unknown> {
+async function snapshot({ store, partition }: AuditContext): Promise<unknown> {
   const { head, firstRetained, token, lease } = await store.inspect(partition)
   const docs = [await store.get(partition, 'c', 'a'), await store.get(partition, 'c', 'b')]
   return { head, firstRetained, token, lease, docs, events: await readAll(store, partition) }

@@ -1,6 +1,6 @@
 import type { Json, Op } from '../../storage/store/store.ts'
 import { claim, refused, same } from './claims.ts'
-import { LONG, put, type Scene, SHORT, type StoreRule } from './rule.ts'
+import { type AuditContext, LONG, put, SHORT, type StoreRule } from './rule.ts'
 
 const ODD_IDS = [
   '',
@@ -209,7 +209,7 @@ export const documentRules: readonly StoreRule[] = [
   },
 ]
 
-async function listIds(store: Scene['store'], collection: string): Promise<string[]> {
+async function listIds(store: AuditContext['store'], collection: string): Promise<string[]> {
   return (await store.list(collection)).docs.map((doc) => doc.id)
 }
 

@@ -1,7 +1,7 @@
 import type { Doc, ListQuery, Op, Store } from '../../storage/store/store.ts'
 import { rejection } from '../check.ts'
 import { claim, same } from './claims.ts'
-import { put, type Scene, SHORT, type StoreRule } from './rule.ts'
+import { type AuditContext, put, SHORT, type StoreRule } from './rule.ts'
 
 export const listRules: readonly StoreRule[] = [
   {
@@ -30,8 +30,8 @@ export const listRules: readonly StoreRule[] = [
   {
     id: 'list.order',
     name: 'orders by an index field, numbers by value, ties by partition and id, both ways',
-    async check(scene) {
-      const { store, collection, partitions } = await someDocs(scene)
+    async check(context) {
+      const { store, collection, partitions } = await someDocs(context)
       const ids = async (query: ListQuery) =>
         (await store.list(collection, query)).docs.map((doc) => doc.id + partitions.indexOf(doc.partition))
       const byKey = ['c0', 'c1', 'b0', 'b1', 'a0', 'a1', 'd0', 'd1']
@@ -50,8 +50,8 @@ export const listRules: readonly StoreRule[] = [
   {
     id: 'list.pages',
     name: 'pages through every document once, in order, whatever the page size',
-    async check(scene) {
-      const { store, collection } = await someDocs(scene)
+    async check(context) {
+      const { store, collection } = await someDocs(context)
       for (const query of [
         {},
         { orderBy: 'k' },
@@ -68,8 +68,8 @@ export const listRules: readonly StoreRule[] = [
   {
     id: 'list.offset',
     name: 'leaves out as many documents as the offset says, in the order of the list',
-    async check(scene) {
-      const { store, collection } = await someDocs(scene)
+    async check(context) {
+      const { store, collection } = await someDocs(context)
       for (const query of [{ orderBy: 'k' }, { orderBy: 'k', descending: true }]) {
         const whole = (await store.list(collection, query)).docs.map(place)
         for (const offset of [0, 1, 3, whole.length - 1, whole.length, whole.length + 5]) {
@@ -80,11 +80,11 @@ export const listRules: readonly StoreRule[] = [
           same(next.docs.map(place), whole.slice(offset + 3), `the page after the one at ${offset}`)
         }
       }
-      same((await store.list(scene.unique(), { orderBy: 'k', offset: 1 })).docs, [], 'another collection')
+      same((await store.list(context.unique(), { orderBy: 'k', offset: 1 })).docs, [], 'another collection')
       for (const more of [
         {},
         { orderBy: 'k', where: { even: 1 } },
-        { orderBy: 'k', partition: scene.partition },
+        { orderBy: 'k', partition: context.partition },
         { orderBy: 'k', offset: -1 },
         { orderBy: 'k', offset: 1.5 },
       ]) {
@@ -215,7 +215,7 @@ export const listRules: readonly StoreRule[] = [
   },
 ]
 
-async function someDocs({ store, unique }: Scene) {
+async function someDocs({ store, unique }: AuditContext) {
   const collection = unique()
   const partitions = [unique(), unique()].sort()
   const keys = { a: 10, b: 9, c: -3, d: 'text' }

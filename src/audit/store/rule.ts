@@ -4,11 +4,11 @@ import type { Json, LogEvent, Op, Store } from '../../storage/store/store.ts'
 export interface StoreRule {
   readonly id: string
   readonly name: string
-  readonly check: (scene: Scene) => Promise<void>
+  readonly check: (context: AuditContext) => Promise<void>
 }
 
 /** Where a rule is checked: a store that may hold other data, and names that nobody else uses. */
-export interface Scene {
+export interface AuditContext {
   readonly store: Store
   readonly partition: string
   /** A name nobody used before, for a partition or a collection. */

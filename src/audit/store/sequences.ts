@@ -13,7 +13,7 @@ import {
   trimModel,
 } from './model.ts'
 import type { Random } from './random.ts'
-import { event, LONG, readAll, type Scene } from './rule.ts'
+import { type AuditContext, event, LONG, readAll } from './rule.ts'
 
 const IDS = ['a', 'b', 'c']
 
@@ -72,18 +72,18 @@ export function randomSteps(random: Random, count: number, clock: boolean): Step
   return Array.from({ length: count }, step)
 }
 
-/** Runs the steps on new partitions beside the model, and compares after each. */
-export async function compareWithModel(scene: Scene, steps: readonly Step[]): Promise<void> {
-  const { store } = scene
-  const partitions = [scene.unique(), scene.unique()]
-  const collections = [scene.unique(), scene.unique()]
+/** Runs the steps on new partitions and on the model, and compares after each. */
+export async function compareWithModel(context: AuditContext, steps: readonly Step[]): Promise<void> {
+  const { store } = context
+  const partitions = [context.unique(), context.unique()]
+  const collections = [context.unique(), context.unique()]
   const models: Model[] = [EMPTY, EMPTY]
   /** The last version of every document that ever was. */
   const versions = new Map<string, number>()
   for (const [at, step] of steps.entries()) {
     const what = `step ${at + 1} ${JSON.stringify(step)}`
     const { now } = await store.inspect(partitions[0]!)
-    if (step.step === 'pass') await scene.pass(step.ms)
+    if (step.step === 'pass') await context.pass(step.ms)
     else if (step.step === 'sweep') await store.sweep()
     else if (step.step === 'trim') {
       await store.trim(partitions[step.partition]!, { keepLast: step.keepLast })

@@ -64,7 +64,7 @@ export function openChat(draft: Draft): (chunk: Fields) => void {
     listOf(choices).forEach((value, position) => {
       const fields = fieldsOf(value)
       const choice = choiceOf(draft, typeof fields.index === 'number' ? fields.index : position)
-      // Perplexity sends the message so far beside each delta, and an empty delta beside the whole message.
+      // Perplexity sends the message so far with each delta, and an empty delta with the whole message.
       const message = fieldsOf(
         choice.open ? (fields.delta ?? fields.message) : (fields.message ?? fields.delta),
       )

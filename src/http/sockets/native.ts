@@ -153,7 +153,7 @@ export interface BunSocket {
 
 const sessionOf = ({ data }: BunSocket): SocketSession => data as SocketSession
 
-/** What `Bun.serve` takes as `websocket`, beside the `fetch` of a handler. */
+/** The `websocket` option of `Bun.serve`, to use with the `fetch` of a handler. */
 export const bunSockets = {
   maxPayloadLength: 16 * 1024 * 1024,
   // Beyond its limit Bun drops texts. A session sends no more than one batch to a socket that is full.

@@ -23,7 +23,7 @@ export interface SocketSession {
   message(data: string | Uint8Array): void
   /** The network has taken what `send` had to keep. */
   drain(): void
-  /** The socket has ended, whoever ended it. */
+  /** The socket has closed, from either side. */
   close(): void
 }
 

@@ -204,7 +204,7 @@ function unknownFields(
   return defined({ id: typeof id === 'string' ? id : undefined, extras: nonEmpty(all) })
 }
 
-/** Extras stand beside the fields of the block. Those whose name is taken stand under `extras`. */
+/** Extras are fields of the block. Those whose names are taken go under `extras`. */
 function flatExtras(extras: Extras | undefined, own: readonly string[]): Record<string, unknown> | undefined {
   if (!extras) return undefined
   const taken = (key: string) => COMMON_FIELDS.includes(key) || own.includes(key)

@@ -49,7 +49,7 @@ export interface CheckpointTuples extends ReadTuples {
   put(checkpoint: NewCheckpoint): Promise<void>
   putWrites(writes: NewWrites): Promise<void>
   deleteThread(threadId: string): Promise<void>
-  /** Deletes what is beside the remainders of these namespaces, at once. */
+  /** Deletes the checkpoints that these remainders do not keep, all at once. */
   keepOnly(threadId: string, remainders: readonly Remainder[]): Promise<void>
 }
 

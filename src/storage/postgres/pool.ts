@@ -24,7 +24,7 @@ export interface PostgresQuery {
 /** Every column as Postgres writes it: the parsers that users set for their own queries change nothing then. */
 export const AS_TEXT = { getTypeParser: () => (value: string) => value }
 
-/** A connection of our own beside the pool: structurally the `Client` of `pg`. */
+/** A connection outside the pool: structurally the `Client` of `pg`. */
 export interface PostgresClient {
   readonly host?: string
   readonly port?: number
@@ -35,7 +35,7 @@ export interface PostgresClient {
   end(): Promise<void>
 }
 
-/** The pool, and what makes connections beside it. */
+/** The pool, and what opens connections outside it. */
 export interface Connections {
   readonly pool: PostgresPool
   createClient(): PostgresClient

@@ -37,8 +37,9 @@ const POSTGRES_OPTIONS: OptionTable<Omit<PostgresStorageOptions, keyof DurableSt
 }
 
 /**
- * A store and a saver in one Postgres database, 13 or newer. Beside the pool one more connection is opened, for LISTEN, which
- * does not go through a pooler in transaction mode: there, events of other processes come up to a second late.
+ * A store and a saver in one Postgres database, 13 or newer. One more connection than the pool's is opened,
+ * for LISTEN, which does not go through a pooler in transaction mode: there, events of other processes come
+ * up to a second late.
  *
  * Every call throws `UnavailableError` when the database does not answer within the deadline.
  */

@@ -31,7 +31,7 @@ export function keyOf(value: string): string {
   return `${fit.replace(/\p{Surrogate}$/u, '')}\u007f${digest}`
 }
 
-/** The strings themselves, as JSON, where one of them is not its own key. It stands beside the keys. */
+/** The strings themselves, as JSON, where one of them is not its own key. Stored with the keys. */
 export function namesOf(...values: readonly (string | undefined)[]): string | null {
   return values.every((value) => value === undefined || keyOf(value) === value)
     ? null

@@ -13,7 +13,7 @@ export function newestId(checkpoints: string, thread: string, namespace: string)
 /** How a database keeps checkpoints. */
 export interface CheckpointSchema<Row> {
   readonly checkpoints: string
-  /** What is selected beside the address, and where metadata are needed. */
+  /** The columns selected in addition to the address, and those only needed with metadata. */
   readonly columns: readonly string[]
   readonly metadataColumns: readonly string[]
   /** A name as the columns of the address keep it. */

@@ -122,7 +122,7 @@ const MAX_TTL_MS = 1e15
 
 export const wholeMs = (ms: number): number => Math.min(Math.ceil(ms), MAX_TTL_MS)
 
-/** What listeners are told of a commit with these ops. */
+/** The change that listeners get for a commit with these ops. */
 export function changeBy(ops: readonly PreparedOp[]): PartitionChange {
   return {
     log: ops.some(({ op }) => op === 'append' || op === 'clear'),

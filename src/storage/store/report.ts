@@ -10,7 +10,7 @@ export interface StorageReport {
   readonly durable: boolean
   /** What an operator should know or change, each a sentence. */
   readonly warnings: readonly string[]
-  /** Of the whole storage, whoever owns it. Large tables may be estimated. */
+  /** Of the whole storage, for all owners. Large tables may be estimated. */
   readonly counts: StorageCounts
   /** What the storage occupies; undefined where the backend does not say. */
   readonly bytes: number | undefined

@@ -91,7 +91,7 @@ export interface ListQuery {
   /** Default 100, at most 1,000. */
   readonly limit?: number
   readonly cursor?: string
-  /** How many documents to leave out first. Only beside `orderBy`, `descending` and `limit`. Default 0. */
+  /** How many documents to skip. Only with `orderBy`, `descending` and `limit`. Default 0. */
   readonly offset?: number
 }
 
@@ -129,7 +129,7 @@ export type Op =
       readonly ttlMs?: number
     }
   | { readonly op: 'delete'; readonly collection: string; readonly id: string }
-  /** Numbered from head + 1 without holes. `token` is stored beside each event. */
+  /** Numbered from head + 1 without gaps. `token` is stored with each event. */
   | { readonly op: 'append'; readonly token: number; readonly events: readonly LogEvent[] }
   /** Takes the lease with a token above every earlier one of this partition (`ConflictError` when it is not). */
   | { readonly op: 'claim'; readonly owner: string; readonly token: number; readonly ttlMs: number }

@@ -178,7 +178,7 @@ function promptOf(request: unknown, response: unknown, format: Format | undefine
 
 const isText = (prompt: unknown): boolean => [prompt].flat().every((text) => typeof text === 'string')
 
-/** Whether a response is a legacy completion. Together repeats the text of a message beside it. */
+/** Whether a response is a legacy completion. Together also sends the text of a message in this field. */
 function isCompletion(response: unknown): boolean {
   const { object, choices } = fieldsOf(response)
   const { text, message } = fieldsOf(listOf(choices)[0])

@@ -203,7 +203,7 @@ export const channelsOf = (entries: readonly LogEntry[]): Channels =>
 /** What the positions of the calls in a step begin with. */
 export const insideStep = (path: string): string => `${path}!`
 
-/** The outermost step around a position. Empty where there is none. */
+/** The outermost step around a position, or ''. */
 const stepAround = (path: string): string => path.slice(0, Math.max(path.indexOf('!/'), 0))
 
 /**

@@ -70,7 +70,7 @@ export function openArtifact(scope: Scope, options: ArtifactOptions = {}): Artif
   }
 
   function end(): Promise<void> {
-    // A cancelled run keeps no artifact whose end nobody was told.
+    // A cancelled run discards artifacts whose end was not sent.
     if (queue.closed) return queue.ready()
     if (phase === 'open') {
       finish()

@@ -128,7 +128,7 @@ function trace(run: Run, format: Format) {
   }
 }
 
-/** What the engine is told of a call: when, which model, how many tokens. */
+/** What the engine observes of a call: its time, model and token usage. */
 function observeCall(format: Format) {
   const startedAt = Date.now()
   let firstTokenAt: number | null = null

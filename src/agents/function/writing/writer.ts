@@ -245,8 +245,8 @@ function interruptOf(scope: Scope): Writer['interrupt'] {
       return Promise.resolve(answer.value as Answer)
     }
     attempt.interrupts.raise({ path, value, given, namespace, ...(callIndex !== undefined && { callIndex }) })
-    // The scope is suspended before anybody can see the rejection, but after the calls of the same turn, because tools may be
-    // called beside an interrupt.
+    // The scope is suspended before anybody can see the rejection, but after the calls of the same turn,
+    // because tools may be called in parallel with an interrupt.
     queueMicrotask(() => (scope.suspended = true))
     return handled(Promise.reject(new Suspended()))
   }

@@ -12,13 +12,13 @@ export interface CallWatch {
   readonly handler: object
   /** The namespace of the task that has called a tool. Undefined where it is not known. */
   placeOf(id: unknown, name: unknown): readonly string[] | undefined
-  /** Whether the model has ended the message of which so many chunks were read. */
+  /** Whether the model had ended the message after this number of chunks. */
   hasEnded(place: string, messageId: string, chunks: number): boolean
 }
 
 /**
- * Watches the calls of a run. It is told of them while they happen, and the chunks are read later, so that it only remembers: where
- * a tool was called from, and how many chunks a message has.
+ * Watches the calls of a run. Its callbacks run during the calls, and the chunks are read later, so it only
+ * records where a tool was called from, and how many chunks a message has.
  */
 export function createCallWatch(): CallWatch {
   const tools: ToolCall[] = []
@@ -26,7 +26,7 @@ export function createCallWatch(): CallWatch {
   const ended = new Map<string, number>()
   const handler = {
     name: 'agentwire',
-    // The engine must not go on before it is told.
+    // The engine must wait for the handlers.
     awaitHandlers: true,
     // It has nothing to do with these, and calling it all the same costs as much.
     ignoreChain: true,

@@ -13,8 +13,8 @@ type Namespace = readonly string[]
 const INTERRUPT = '__interrupt__'
 
 /**
- * Makes the events of version 3 of the engine from the chunks of a classic run, and beside them those chunks that the client asked
- * for and that cannot be made of the events again.
+ * Makes events of version 3 of the engine from the chunks of a classic run, and passes on the chunks that the
+ * client requested and that cannot be derived from events.
  */
 export function createChunkReader({ modes }: StreamModesRun, calls: CallWatch) {
   const wanted = new Set(modes)

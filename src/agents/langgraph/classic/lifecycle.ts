@@ -6,7 +6,7 @@ type Status = 'started' | 'completed' | 'failed'
 export function createLifecycle() {
   const running = new Map<string, readonly string[]>()
   const known = new Set<string>()
-  /** They have ended, and are told of after the events of their end. */
+  /** Ended namespaces, reported after the events of their end. */
   let ending: string[] = []
 
   const event = (namespace: readonly string[], status: Status): EngineEvent => ({
@@ -35,7 +35,7 @@ export function createLifecycle() {
   }
 
   return {
-    /** What is to be told before the events of a namespace. */
+    /** The lifecycle events due before the events of a namespace. */
     before(namespace: readonly string[]): readonly EngineEvent[] {
       const ended = ends(ending, 'completed')
       ending = []
@@ -45,7 +45,7 @@ export function createLifecycle() {
     noteTask(namespace: readonly string[], task: Readonly<Record<string, unknown>>): void {
       if ('result' in task) ending.push([...namespace, `${task.name}:${task.id}`].join('|'))
     },
-    /** What is to be told when the run ends. */
+    /** The lifecycle events due when the run ends. */
     end: (status: 'completed' | 'failed'): readonly EngineEvent[] => {
       const completed = ends(ending, 'completed')
       return [...completed, ...ends([...running.keys()], status)]

@@ -18,7 +18,7 @@ interface StreamedMessage {
   getType(): string
 }
 
-/** What the engine says of a message beside it. */
+/** The metadata that the engine sends with a message. */
 interface MessageMetadata {
   readonly langgraph_node?: string
   readonly langgraph_checkpoint_ns?: string

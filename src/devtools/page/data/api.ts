@@ -60,7 +60,7 @@ export async function* stream(path: string, signal: AbortSignal): AsyncGenerator
       yield value
     }
   } finally {
-    // Whoever leaves the loop has no use for what the cancel answers.
+    // After leaving the loop, the result of the cancel is of no use.
     reader.cancel().catch(() => {})
   }
 }

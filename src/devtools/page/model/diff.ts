@@ -66,7 +66,7 @@ function add(changes: Change[], change: Change): void {
   if (changes.length < MAX_CHANGES) changes.push(change)
 }
 
-/** What the items of a list are told apart by: their ids where all have one of their own, else their positions. */
+/** The keys that tell the items of a list apart: their ids where all have unique ones, else their indexes. */
 function keysOf(list: readonly unknown[]): readonly unknown[] {
   const ids = list.map((item) => (isObject(item) && typeof item.id === 'string' ? item.id : undefined))
   const areKeys = !ids.includes(undefined) && new Set(ids).size === ids.length

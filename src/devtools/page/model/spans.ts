@@ -56,7 +56,7 @@ export function createSpanTree(): SpanTree {
     return span
   }
 
-  /** The span of a namespace, made with those above it where no event has told of them. */
+  /** The span of a namespace, created with its ancestors where no event has yet named them. */
   function spanAt(run: Draft, namespace: readonly string[], at: number): Draft {
     const segment = namespace.at(-1)
     if (segment === undefined) return run

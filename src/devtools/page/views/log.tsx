@@ -109,7 +109,7 @@ function Rows({ entries, selected, onSelect, follow }: RowsProps) {
   const atEnd = useRef(true)
   const [place, setPlace] = useState({ top: 0, height: 600 })
   const look = () => {
-    // A scroll or a change of size may be told when the rows are gone.
+    // Scroll and resize events may come after the rows are gone.
     if (!box.current) return
     const { scrollTop, clientHeight, scrollHeight } = box.current
     atEnd.current = scrollHeight - scrollTop - clientHeight < ROW

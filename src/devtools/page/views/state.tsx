@@ -70,7 +70,7 @@ export function StateView({ threadId, live, changes }: StateViewProps) {
   )
 }
 
-/** The namespaces that have told of checkpoints, as savers name them. */
+/** The namespaces with checkpoints in the log, as savers name them. */
 function useNamespaces({ log, version }: LiveLog): readonly string[] {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the log changes in place, and its version says when
   return useMemo(() => {

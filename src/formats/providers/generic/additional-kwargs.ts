@@ -9,7 +9,7 @@ import { readItem } from '../openai-responses.ts'
  * tools that OpenAI runs, with their results, as `tool_outputs`. Newer releases repeat some of it in the content.
  */
 
-/** The parts of the content, and before them the thoughts that stand beside it alone. */
+/** The parts of the content, preceded by the reasoning that only `additional_kwargs` has. */
 export function partsOf(message: Fields): readonly unknown[] {
   const parts = manyOf(message.content ?? message.content_blocks)
   const { reasoning } = fieldsOf(message.additional_kwargs)
@@ -22,7 +22,7 @@ export function partsOf(message: Fields): readonly unknown[] {
 
 const NONE: readonly Fields[] = []
 
-/** The thoughts beside the content as parts of it. */
+/** The reasoning in `additional_kwargs` as parts of the content. */
 export function thoughtsOf({ additional_kwargs }: Fields): readonly Fields[] {
   const { reasoning } = fieldsOf(additional_kwargs)
   if (!isRecord(reasoning)) return NONE
@@ -47,7 +47,7 @@ export function finishThoughts(choice: Choice, { additional_kwargs }: Fields): v
 /**
  * The blocks of `tool_outputs` of a whole message.
  *
- * @param calls The calls that stand beside the content.
+ * @param calls The tool calls outside the content.
  */
 export function readToolOutputs(message: Fields, calls: readonly ContentBlock[]): readonly ContentBlock[] {
   const choice = choiceOf(createDraft(true))

@@ -224,8 +224,8 @@ const refusalOf = ({ refusal, additional_kwargs }: Fields): unknown =>
 const isRefusal = ({ extras }: ContentBlock): boolean => extras?.type === 'refusal'
 
 /**
- * The calls beside the content, in LangChain's shape or OpenAI's. Raw chunks come first, because LangChain completes cut-off
- * arguments when it parses them.
+ * The tool calls outside the content, in LangChain's shape or OpenAI's. Raw chunks come first, because
+ * LangChain completes truncated arguments when it parses them.
  */
 function callsOf(message: Fields): ContentBlock[] {
   const { tool_call_chunks, tool_calls, invalid_tool_calls } = message

@@ -8,9 +8,9 @@ import type { Database } from '../database.ts'
 import type { PostgresClient, PostgresQuery } from '../pool.ts'
 
 /**
- * Notifies the listeners of this process, on one connection beside the pool: LISTEN for what others commit, NOTIFY for what is
- * committed here. Notifications are sent after the commit and not with it, because Postgres lets transactions that notify commit
- * only one after the other. A lost notification does no harm, because readers have a timer.
+ * Notifies the listeners of this process, on one connection outside the pool: LISTEN for the commits of
+ * others, NOTIFY for our own. Notifications are sent after the commit, because Postgres serializes commits
+ * that notify. A lost notification does no harm, because readers have a timer.
  */
 export interface Notifier {
   watch(partition: string, listener: PartitionListener): () => void

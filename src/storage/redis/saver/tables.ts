@@ -68,7 +68,7 @@ export function createTables(
     return `${now}${tail}`
   }
 
-  /** Fields of what is kept of a thread, null where there is none. */
+  /** Fields of a stored thread, null where absent. */
   async function loadFields(threadId: string, fields: readonly string[]) {
     const [saved] = keys.thread(threadId)
     const [, ...found] = (await run({ script: DOCUMENTS, keys: [saved], args: fields })) as [
