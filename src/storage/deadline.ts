@@ -4,7 +4,10 @@ export class Late extends Error {}
 /** The signal of a call fired. */
 class Aborted extends Error {}
 
-/** The result of `work`, unless `ms` milliseconds are over or the signal fires before. It runs for every call, so it has few parts. */
+/**
+ * The result of `work`, unless `ms` milliseconds pass or the signal aborts first. Kept small, because every
+ * call runs it.
+ */
 export function inTime<T>(ms: number, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(rejectLate, ms, reject, ms)

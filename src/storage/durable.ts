@@ -11,9 +11,12 @@ export type { StorageCounts, StorageReport } from './store/report.ts'
 export interface DurableStorageOptions extends RetentionOptions {
   /** What the names of tables or keys begin with. Default `agentwire_`, in Redis `agentwire:`. */
   readonly prefix?: string | undefined
-  /** How long one call may take, in milliseconds, waiting for a connection or a lock included. Default 5,000. */
+  /** The deadline of a call in milliseconds, including waits for a connection or a lock. Default 5,000. */
   readonly deadlineMs?: number | undefined
-  /** How channel values and metadata become bytes. Default: `jsonSerde`; under `langgraph()` one that revives LangChain objects too. */
+  /**
+   * Serializes channel values and metadata. Default: `jsonSerde`; under `langgraph()` one that also revives
+   * LangChain objects.
+   */
   readonly serde?: Serde | undefined
 }
 
@@ -49,7 +52,7 @@ export const EMPTY_COUNTS: StorageCounts = {
   checkpoints: 0,
 }
 
-/** From a row whose columns have the names of the counts, as a driver gives it: a sum over nothing is null. */
+/** From a row whose columns are named like the counts. The sum of no rows is null. */
 export function readCounts(row: Readonly<Record<keyof StorageCounts, unknown>>): StorageCounts {
   const { partitions, documents, events, leases, checkpoints } = row
   return {

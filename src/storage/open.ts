@@ -40,7 +40,7 @@ export type {
   TrimBound,
 } from './store/store.ts'
 
-/** What every backend takes. For more, such as a client of your own, call the backend's own function. */
+/** The options of all backends. For others, such as your own client, call the backend's function. */
 export type OpenStorageOptions = Pick<DurableStorageOptions, 'prefix' | 'deadlineMs' | 'serde'>
 
 /** A store and a saver over one database, whichever it is. In memory, `serde` is without effect. */
@@ -82,11 +82,12 @@ const BACKENDS: readonly Backend[] = [
 ]
 
 /**
- * A store and a saver for the database behind a URL, so that one variable of the environment can choose it: `file:…` or a path
+ * A store and a saver for the database of a URL, for example from an environment variable: `file:…` or a path
  * (SQLite), `postgres://…`, `redis://…`, `rediss://…`, or `memory:`.
  *
- * Nothing is connected yet; `setup` fails where the database cannot be reached. Throws `AgentwireError` `invalid_argument`
- * for another scheme, and for a URL that cannot be read. No error of this library shows the URL's password.
+ * It does not connect; `setup` fails where the database cannot be reached. Throws `AgentwireError`
+ * `invalid_argument` for other schemes and invalid URLs. Errors of this library never show the URL's
+ * password.
  */
 export async function openStorage(url: string, options: OpenStorageOptions = {}): Promise<OpenedStorage> {
   checkOptions('openStorage', options, OPEN_OPTIONS)

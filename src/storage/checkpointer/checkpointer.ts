@@ -1,13 +1,15 @@
 import type { Serde } from './serde.ts'
 
 /**
- * What keeps an agent's state: structurally the `BaseCheckpointSaver` of `@langchain/langgraph-checkpoint` 1.x, so that any
- * LangGraph saver plugs in as it is and ours plug into LangGraph. Spelled out here so that nobody needs LangGraph installed.
+ * Stores an agent's state: structurally the `BaseCheckpointSaver` of `@langchain/langgraph-checkpoint` 1.x,
+ * so that any LangGraph saver works here and ours work in LangGraph. Declared here so that LangGraph need not
+ * be installed.
  */
 export interface Checkpointer {
   /**
-   * The checkpoint that `configurable.checkpoint_id` names, else the newest of the namespace: the one that was put last. Ids are made
-   * from the clocks of processes, so they tell it only while these agree. One that is put again keeps its place.
+   * The checkpoint that `configurable.checkpoint_id` names, else the last one put in the namespace; putting
+   * one again does not make it the last. Ids come from process clocks, so they give this order only while the
+   * clocks agree.
    */
   getTuple(config: CheckpointConfig): Promise<CheckpointTuple | undefined>
   /** Newest first. `options.before` is exclusive; `options.filter` matches metadata keys by equality. */
@@ -27,28 +29,29 @@ export interface Checkpointer {
   /** Checkpoints and writes of every namespace of the thread. */
   deleteThread(threadId: string): Promise<void>
   /**
-   * Present on savers that can shorten a thread. Of each namespace only the newest checkpoint stays, with its writes, and with the
-   * ancestors that it is still read from: those that hold what its delta channels were written. All else goes in one transaction:
-   * other checkpoints, their writes, and the values of channels that no checkpoint has any more. A checkpoint that stays names the
-   * parent that it had, which may be gone.
+   * Present on savers that can shorten a thread. Each namespace keeps its newest checkpoint with its writes,
+   * and the ancestors needed to read its delta channels. Everything else is deleted in one transaction: other
+   * checkpoints, their writes, and unreferenced channel values. The parent that a remaining checkpoint names
+   * may be gone.
    *
-   * `asOf` is the id of the checkpoint that the thread goes on from, where that is not the newest: what was the newest of each
-   * namespace then stays as well.
+   * `asOf` is the id of the checkpoint that the thread continues from, where that is not the newest: what was
+   * then the newest of each namespace is kept as well.
    *
-   * A namespace that gets a checkpoint meanwhile may stay as it is. Nothing may be put on top of older checkpoints meanwhile.
+   * A namespace that gets a checkpoint concurrently may stay unchanged. Do not put on top of older
+   * checkpoints concurrently.
    */
   keepLatest?(threadId: string, asOf?: string): Promise<void>
   /** Present on savers that must create tables first. */
   setup?(): Promise<void>
   end?(): Promise<void>
   /**
-   * Present on savers that share a database with a `Store`: a view whose writes are refused, in the same transaction, once the
-   * lease of `partition` is no longer held with `token`.
+   * Present on savers that share a database with a `Store`: a view whose writes are refused, in the same
+   * transaction, once the lease of `partition` is not held with `token`.
    */
   withFence?(partition: string, token: number): Checkpointer
   /**
-   * Present on savers that make bytes of values, as long as their serde was not chosen: a view with this one, under the same
-   * fence. It may read what the default serde wrote.
+   * Present on savers that serialize values, unless their serde was chosen: a view with this serde, under the
+   * same fence. It may read what the default serde wrote.
    */
   withSerde?(serde: Serde): Checkpointer
 }

@@ -1,7 +1,7 @@
 import { AgentwireError } from '../../errors.ts'
 import type { ChannelVersion, Checkpoint, CheckpointConfig } from './checkpointer.ts'
 
-/** Writes of these channels are kept apart from the numbered ones, at one place per task, and the last one counts. */
+/** Each task has one write of each of these channels, at a fixed index; the last one counts. */
 const WRITE_PLACES: ReadonlyMap<string, number> = new Map([
   ['__error__', -1],
   ['__scheduled__', -2],

@@ -6,8 +6,8 @@ export interface ThreadCopy {
 }
 
 /**
- * Writes all checkpoints of a thread and what tasks wrote on top of them under another thread's id, with the ids that they have:
- * parents before their children, one in memory at a time. A checkpoint that is deleted meanwhile is left out.
+ * Copies all checkpoints and writes of a thread to another thread id, with their checkpoint ids: parents
+ * before their children, one in memory at a time. Checkpoints deleted concurrently are skipped.
  */
 export async function copyCheckpoints(
   source: Checkpointer,

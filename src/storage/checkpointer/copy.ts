@@ -5,11 +5,12 @@ const ABSENT = Symbol('absent')
 const MAX_DEPTH = 1000
 
 /**
- * A copy that shares nothing mutable with `value`, but shares every part that equals the same part of `previous`, an earlier
- * copy; where all is equal it is `previous` itself. So a history of states costs its changes, not its states.
+ * A copy that shares nothing mutable with `value`, but every part that equals the same part of `previous`, an
+ * earlier copy; `previous` itself where all is equal. A history of states thus costs its changes.
  *
- * Copied are arrays, plain objects, Map, Set, Date, RegExp, buffers and their views, LangChain messages, and LangGraph's marked
- * classes (`Send`, `DeltaSnapshot`). Any other class instance is taken to be immutable and is shared as it is.
+ * Copied are arrays, plain objects, Map, Set, Date, RegExp, buffers and their views, LangChain messages, and
+ * LangGraph's marked classes (`Send`, `DeltaSnapshot`). Other class instances are assumed immutable and
+ * shared.
  */
 export function copy<T>(value: T, previous?: unknown): T {
   return copyAt(value, previous, 0) as T
@@ -59,7 +60,7 @@ function copyAt(value: unknown, previous: unknown, depth: number): unknown {
   return value
 }
 
-/** Instances of known data classes: all they are is their own properties, so the prototype and these make a copy. */
+/** Instances of known data classes: their prototype and own properties make a copy. */
 function isMarked(value: object): boolean {
   return (value as Keyed)[MESSAGE] === true || typeof (value as Keyed).lg_name === 'string'
 }

@@ -16,8 +16,8 @@ export interface Ancestor {
 }
 
 /**
- * Walks the ancestors, nearest first, once for all channels. The walk of a channel ends at the nearest ancestor that stored a
- * value, its seed. The writes on that ancestor still count, because they made its child.
+ * Walks the ancestors once for all channels, nearest first. A channel's walk ends at the nearest ancestor
+ * that stored a value, its seed. That ancestor's writes still count, because they made its child.
  */
 export async function collectHistory(
   channels: readonly string[],

@@ -47,15 +47,15 @@ export interface CheckpointTables {
     withMetadata: boolean,
   ): AsyncIterable<readonly ListedCheckpoint[]>
   /**
-   * Gives the channels of `carried` that several earlier checkpoints have in this version, which happens because branches number
-   * alike; then it has written nothing. Where `latest` is true it takes the value that was written last.
+   * Returns the channels of `carried` whose version several earlier checkpoints have (branches number alike),
+   * having written nothing. Where `latest` is true it takes the value that was written last.
    */
   put(fence: Fence | undefined, checkpoint: CheckpointToStore, latest: boolean): Promise<readonly string[]>
   putWrites(fence: Fence | undefined, writes: WritesToStore): Promise<void>
   deleteThread(fence: Fence | undefined, threadId: string): Promise<void>
   /**
-   * Deletes of each of these namespaces the checkpoints that are not named, their writes, and the values that no checkpoint has any
-   * more. A namespace with a checkpoint that is newer than `newest` stays as it is.
+   * Deletes from each namespace the checkpoints that are not named, their writes, and unreferenced values. A
+   * namespace with a checkpoint newer than `newest` is unchanged.
    */
   keepOnly(fence: Fence | undefined, threadId: string, remainders: readonly Remainder[]): Promise<void>
   /** Nearest first, without the checkpoint itself. */

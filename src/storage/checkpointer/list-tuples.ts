@@ -75,7 +75,7 @@ interface Listed extends Sorted {
   readonly namespace: string
 }
 
-/** The order of lists: by sort key, then by thread and namespace, all of them descending. */
+/** The order of lists: by sort key, thread and namespace, all descending. */
 export function newestFirst(a: Listed, b: Listed): number {
   return (
     compareKeys(keyOf(b), keyOf(a)) ||
@@ -84,7 +84,10 @@ export function newestFirst(a: Listed, b: Listed): number {
   )
 }
 
-/** The checkpoints of the scope, newest first, from all of its threads. A `before` that is not there is compared by its id, as in lists of all threads: copies of a thread have the same ids. */
+/**
+ * The checkpoints of the scope, newest first, of all its threads. A missing `before` is compared by its id,
+ * as in lists of all threads: copies of a thread have the same ids.
+ */
 export function placesInScope<Place extends Listed>(
   { threadId, namespace, checkpointId, before }: CheckpointScope,
   places: readonly Place[],
@@ -115,11 +118,11 @@ const DIGITS = 8
 export const keyOf = ({ checkpointId, sortKey }: Sorted): string => sortKey ?? checkpointId
 
 /**
- * The sort key of a checkpoint that is written behind the newest one. The order of a namespace is that of its writes. Ids are made from
- * the clock of a process, so they have that order only while all clocks agree and none is set back: then they are the order. Otherwise
- * the key is the greatest id of the namespace with a count, and the own id, which makes it unique.
+ * The sort key of a checkpoint that follows the newest one. A namespace is ordered by its writes. Ids have
+ * that order only while all clocks agree and none is set back: then the id is the key. Otherwise the key is
+ * the greatest id of the namespace with a count, and the own id, for uniqueness.
  *
- * Postgres and Redis make the same key in the transaction that writes.
+ * Postgres and Redis compute the same key in the transaction that writes.
  */
 export function sortKeyBehind(newest: Sorted | undefined, checkpointId: string): string | undefined {
   if (!newest || checkpointId > keyOf(newest)) return undefined

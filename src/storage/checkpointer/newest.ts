@@ -77,8 +77,8 @@ async function* ancestorsReadBy(tuples: ReadTuples, at: SavedAt): AsyncGenerator
 }
 
 /**
- * The delta channels whose values LangGraph makes of what ancestors were written. Where a branch counts all writes with versions, a
- * channel without one was never written.
+ * The delta channels whose values LangGraph derives from the writes on ancestors. In a branch that versions
+ * all writes, a channel without a version was never written.
  */
 function replayedChannels({ checkpoint, metadata }: CheckpointTuple): string[] {
   const { counters_since_delta_snapshot: counters = {}, delta_writes_versioned: areVersioned } = (metadata ??

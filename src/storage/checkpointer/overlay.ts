@@ -2,8 +2,9 @@ import type { Checkpointer } from './checkpointer.ts'
 import type { Serde } from './serde.ts'
 
 /**
- * `inner`, and its views with another serde, with some methods replaced. Everything else runs on `inner` itself, so that savers with private fields, getters and
- * methods of later LangGraph versions keep working. The proxy's target is a blank object: a frozen saver forbids replacing.
+ * `inner`, and its views with another serde, with some methods replaced. Everything else runs on `inner`
+ * itself, so that savers with private fields, getters and methods of later LangGraph versions keep working.
+ * The proxy's target is a blank object, because a frozen saver forbids replacing.
  */
 export function overlay(
   inner: Checkpointer,

@@ -3,7 +3,7 @@ import { UnavailableError } from '../errors.ts'
 import type { Checkpointer, CheckpointTuple } from './checkpointer.ts'
 import { overlay, wrapCalls } from './overlay.ts'
 
-/** Retries `work`, which may safely be done twice, while the backend is away, for up to `patienceMs` milliseconds. */
+/** Retries idempotent `work` while the backend is unavailable, for up to `patienceMs` milliseconds. */
 export const retryUnavailable = <T>(patienceMs: number, work: () => T | Promise<T>): Promise<T> =>
   retry(work, {
     isRetryable: (error) => error instanceof UnavailableError,
@@ -16,8 +16,8 @@ export const retryUnavailable = <T>(patienceMs: number, work: () => T | Promise<
 const METHODS = ['get', 'getTuple', 'put', 'putWrites', 'keepLatest', 'getDeltaChannelHistory']
 
 /**
- * A view of a run's saver that waits for a backend that is away. Its calls may be retried because putting a checkpoint twice has the
- * effect of putting it once. Without patience it is the saver itself.
+ * A view of a run's saver that retries while the backend is unavailable, which is safe because putting is
+ * idempotent. Without patience it is the saver itself.
  */
 export function retryingCheckpointer(inner: Checkpointer, patienceMs: number): Checkpointer {
   if (patienceMs === 0) return inner

@@ -43,7 +43,10 @@ export interface NewWrites {
   readonly writes: readonly (readonly [channel: string, value: unknown])[]
 }
 
-/** Checkpoints by address, with their values. What is given may change as soon as a call has returned its promise. */
+/**
+ * Checkpoints by address, with their values. Callers may change the arguments as soon as a call has returned
+ * its promise.
+ */
 export interface CheckpointTuples extends ReadTuples {
   list(config: CheckpointConfig, options: CheckpointListOptions | undefined): AsyncGenerator<CheckpointTuple>
   put(checkpoint: NewCheckpoint): Promise<void>

@@ -5,10 +5,10 @@ export interface Serde {
 }
 
 /**
- * JSON in the format of LangGraph's `JsonPlusSerializer`, so that either reads what the other wrote. Revives undefined, Set, Map,
- * RegExp, Error, Uint8Array, `DeltaSnapshot` and, beyond LangGraph's, Date. LangChain objects are written whole but stay
- * plain `lc: 1` records on reading. Under `langgraph()` they come back as instances; where LangGraph is used without it, give the
- * storage `serde: new MemorySaver().serde`.
+ * JSON in the format of LangGraph's `JsonPlusSerializer`, so that either reads what the other wrote. Revives
+ * undefined, Set, Map, RegExp, Error, Uint8Array, `DeltaSnapshot` and, beyond LangGraph's, Date. LangChain
+ * objects are written whole and read as plain `lc: 1` records. `langgraph()` reads them as instances; with
+ * LangGraph alone, give the storage `serde: new MemorySaver().serde`.
  */
 export const jsonSerde: Serde = {
   async dumpsTyped(data) {
@@ -23,7 +23,7 @@ export const jsonSerde: Serde = {
   },
 }
 
-/** `jsonSerde` that gives back LangChain objects too: what `load` makes of each `lc: 1` record. */
+/** `jsonSerde` that also revives LangChain objects, with `load` for each `lc: 1` record. */
 export function reviving(load: (record: object) => Promise<unknown>): Serde {
   return {
     ...jsonSerde,
@@ -68,7 +68,7 @@ function isPlain(value: unknown): value is Node {
   return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype
 }
 
-/** A replacer. JSON.stringify calls `toJSON` before it, so a Date is looked up where it came from. */
+/** A replacer. JSON.stringify calls `toJSON` first, so a Date is read from its holder. */
 function encode(this: unknown, key: string, value: unknown): unknown {
   if (value === undefined) return { lc: 2, type: 'undefined' }
   const original = (this as Record<string, unknown>)[key]
@@ -103,7 +103,7 @@ function record(name: string, args: readonly unknown[], method: string | null = 
   return { lc: 2, type: 'constructor', id: [name], method, args, kwargs: {} }
 }
 
-/** Innermost first. Only the closed set that `encode` writes is revived; any other record stays the data it is. */
+/** Innermost first. Only the closed set that `encode` writes is revived; other records stay data. */
 function revive(node: unknown): unknown {
   if (!isPlain(node)) return node
   for (const key of Object.keys(node)) {

@@ -54,7 +54,7 @@ export interface StoredCheckpoint
   readonly writes: readonly StoredWrite[]
 }
 
-/** Everything is encoded before anything is awaited, because the graph goes on and may change what it gave. */
+/** Everything is encoded before the first await, because the graph may change its arguments afterwards. */
 export async function encodeCheckpoint(
   serde: Serde,
   { threadId, namespace, parentId, checkpoint, metadata }: NewCheckpoint,

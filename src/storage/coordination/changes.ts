@@ -4,11 +4,16 @@ import type { PartitionChange, Store } from '../store/store.ts'
 /** How long a change in a shared store may go unnoticed, in milliseconds: notifications of it may be lost. */
 const RECHECK_MS = 1_000
 
-/** Changes of partitions, from the moment they are watched, so that none is missed between a read and the wait after it. */
+/**
+ * Changes of partitions since watching began, so that none is missed between a read and the wait after it.
+ */
 export interface Changes {
   watch(partition: string): void
   unwatch(partition: string): void
-  /** Settles when something may have changed since it settled last, after `ms` milliseconds, or when a signal aborts. */
+  /**
+   * Settles when something may have changed since it last settled, after `ms` milliseconds, or when a signal
+   * aborts.
+   */
   next(ms: number, ...signals: readonly AbortSignal[]): Promise<void>
   /** Watches nothing any more. `next` settles at once. */
   close(): void
@@ -48,7 +53,9 @@ export function watchChanges(store: Store, partition: string, isRelevant = ofDoc
   return changes
 }
 
-/** Settles when a document of the partition changes from now on, after `ms` milliseconds, or when a signal aborts. */
+/**
+ * Settles when a document of the partition next changes, after `ms` milliseconds, or when a signal aborts.
+ */
 export async function changedWithin(
   store: Store,
   partition: string,

@@ -4,13 +4,17 @@ import { FencedError } from '../errors.ts'
 export interface LeaseOptions {
   /** How long the lease lasts without a renewal, in milliseconds. */
   readonly ttlMs: number
-  /** Makes the lease last for another `ttlMs`. Throws `FencedError` when it was lost. Its errors are reported to nobody. */
+  /**
+   * Extends the lease by `ttlMs` from now. Throws `FencedError` when it was lost. Its errors are not
+   * reported.
+   */
   readonly renew: () => Promise<unknown>
   /** When the lease was claimed, by `performance.now()`. Default: now. */
   readonly claimedAt?: number
   /**
-   * Whether `renew` takes a lease again that has expired. Then only `FencedError` shows that it was lost. Otherwise it counts as lost, too,
-   * when it may have expired and a renewal fails, and when a renewal is not answered for `ttlMs`.
+   * Whether `renew` retakes an expired lease. Then only `FencedError` shows that it was lost. Otherwise it
+   * also counts as lost when a renewal fails after it may have expired, and when a renewal is not answered
+   * within `ttlMs`.
    */
   readonly retakesExpired?: boolean
 }
@@ -21,7 +25,10 @@ export interface HeldLease {
   readonly signal: AbortSignal
   /** Whether it was lost: another process may have it. */
   readonly isLost: boolean
-  /** Runs a commit that the lease guards. Its `FencedError` shows that the lease was lost; afterwards nothing runs any more. */
+  /**
+   * Runs a commit that the lease guards. Its `FencedError` shows that the lease was lost; later commits do
+   * not run.
+   */
   guard<T>(commit: () => Promise<T>): Promise<T>
   /** As `guard`, for a commit that renews the lease. Such commits run one after another. */
   extend<T>(commit: () => Promise<T>): Promise<T>

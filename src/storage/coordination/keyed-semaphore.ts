@@ -15,7 +15,7 @@ export interface KeyedSemaphore<Key> {
 /** Which keys may have one more slot. */
 export interface SlotPolicy<Key> {
   isFree(key: Key, slots: Slots<Key>): boolean
-  /** Of those that wait and may have a slot, the one with the lowest rank is next, then the one that has waited longest. */
+  /** Among the waiting keys that may have a slot, the lowest rank is next, then the longest wait. */
   rank?(key: Key, slots: Slots<Key>): number
 }
 
@@ -33,8 +33,8 @@ export const atMost = <Key>(total: number, ofKey: (key: Key) => number): SlotPol
 })
 
 /**
- * A key alone may have all slots. What it holds beyond its share does not count while others wait, so that it delays none of them: then up to
- * `2 * size - 1` slots are held. The key that holds the fewest is next.
+ * A single key may have all slots. What it holds beyond its share does not count while others wait, so that
+ * it does not delay them: up to `2 * size - 1` slots are held then. The key that holds the fewest is next.
  */
 export const fairShare = <Key>(size: number): SlotPolicy<Key> => ({
   isFree(key, { held, heldBy, waiting }) {

@@ -23,8 +23,8 @@ export const claimLease = ({ instance, leaseTtlMs }: Omit<Holder, 'store'>, toke
 })
 
 /**
- * Lets a lease expire after `ttlMs` milliseconds. Throws `FencedError` when it was lost. One that has expired and that nobody has taken
- * is held again: its holder was late, because the store was busy.
+ * Makes a lease expire in `ttlMs` milliseconds. Throws `FencedError` when it was lost. An expired lease that
+ * nobody has taken is held again: its holder was late because the store was busy.
  */
 export async function renewLease(
   store: Store,
@@ -36,8 +36,8 @@ export async function renewLease(
 }
 
 /**
- * Renews a lease, so that the caller may do what the store cannot guard. Throws `FencedError` when the lease was lost, and when
- * the answer took so long, as after a suspension of this process, that it may have been lost since.
+ * Renews a lease before an action that the store cannot guard. Throws `FencedError` when the lease was lost,
+ * and when the answer took so long (as after a suspension of this process) that it may have been lost since.
  */
 export async function assertLease(
   { store, leaseTtlMs }: Omit<Holder, 'instance'>,
@@ -50,7 +50,7 @@ export async function assertLease(
     throw new FencedError('The lease may have expired meanwhile.')
 }
 
-/** Lets a lease expire at once, so that any process may take over what its holder could not finish. */
+/** Makes a lease expire now, so that any process may take over unfinished work. */
 export const expireLease = (store: Store, partition: string, token: number): Promise<void> =>
   renewLease(store, partition, token, 0)
 

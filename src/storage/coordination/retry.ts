@@ -4,8 +4,8 @@ import { ConflictError } from '../errors.ts'
 const MAX_CONFLICTS = 100
 
 /**
- * Repeats `attempt`, which reads again each time, while another writer commits first. After about ten seconds of conflicts it throws what
- * `giveUp` makes of the last one.
+ * Repeats `attempt`, which must read again each time, while other writers commit first. After about ten
+ * seconds of conflicts it throws what `giveUp` makes of the last one.
  */
 export async function retryOnConflict<T>(
   attempt: () => Promise<T>,
@@ -17,7 +17,7 @@ export async function retryOnConflict<T>(
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error
       if (conflicts >= MAX_CONFLICTS) throw giveUp(error)
-      // The first retries do not wait: within one process the winner has already committed.
+      // The first retries need no wait: within one process the winner has already committed.
       if (conflicts > 3) await sleep(Math.random() * Math.min(conflicts * 4, 200))
     }
   }

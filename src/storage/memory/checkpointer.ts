@@ -8,8 +8,8 @@ import { type Kept, keep, type Namespace, tupleOf, writesOf } from './checkpoint
 export type MemoryCheckpointer = CheckpointSaver
 
 /**
- * A saver in this process's memory. It keeps copies (see `copy`), one per channel version, that share what did not change: a
- * superstep costs its changes. LangChain messages come back as messages.
+ * A saver in this process's memory. It keeps copies (see `copy`), one per channel version, that share what
+ * did not change. LangChain messages are read as messages.
  */
 export function memoryCheckpointer(): MemoryCheckpointer {
   return memoryCheckpointerIn(new Map())

@@ -61,7 +61,9 @@ export function keep(
   }
 }
 
-/** Two branches of a thread may number different values alike. The one that equals what was given is meant, else the latest. */
+/**
+ * Branches of a thread may give different values the same version. Picks the equal value, else the latest.
+ */
 function findVersion(
   { kept }: Namespace,
   channel: string,

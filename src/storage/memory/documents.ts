@@ -49,7 +49,8 @@ export function createDocuments(): Documents {
   const indexes = new Map<string, Fields>()
   /** Documents with a time to live, each with its collection. */
   const expiring = new Map<Kept, string>()
-  // One rising counter for all: a version never comes back, neither after a delete nor, seeded from the clock, after a restart.
+  // One increasing counter for all: a version is never reused, neither after a delete nor, since the clock
+  // seeds it, after a restart.
   let lastVersion = 0
 
   function find(partition: string, collection: string, id: string, now: number): Kept | undefined {

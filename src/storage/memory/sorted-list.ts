@@ -1,10 +1,16 @@
-/** Items in order. Adding, removing and finding one costs about the same however many there are, because they are in short chunks. */
+/**
+ * Ordered items in short chunks, so that the cost of adding, removing and finding hardly grows with their
+ * number.
+ */
 export interface SortedList<T> {
   readonly size: () => number
   add(item: T): void
   /** Removes the item that is equal in order. */
   remove(item: T): void
-  /** How many items come first for which `isBefore` holds. It must hold for none behind one for which it does not. */
+  /**
+   * The number of leading items for which `isBefore` holds. It must not hold for an item after one for which
+   * it does not.
+   */
   rank(isBefore: (item: T) => boolean): number
   /** The items from a place on, to the end or, descending, to the start. */
   from(place: number, descending: boolean): Iterable<T>
@@ -16,7 +22,7 @@ export function createSortedList<T>(compare: (a: T, b: T) => number): SortedList
   const chunks: T[][] = []
   let size = 0
 
-  /** The chunk and the place in it of the first item for which `isBefore` does not hold. */
+  /** The chunk and index of the first item for which `isBefore` does not hold. */
   function find(isBefore: (item: T) => boolean): [chunk: number, place: number] {
     const chunk = partitionPoint(chunks, (items) => isBefore(items[items.length - 1]!))
     return [chunk, chunk < chunks.length ? partitionPoint(chunks[chunk]!, isBefore) : 0]

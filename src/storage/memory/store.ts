@@ -24,11 +24,20 @@ import type { MemoryContents, Partition, Tombstone } from './counts.ts'
 import { createDocuments } from './documents.ts'
 
 export interface MemoryStoreOptions {
-  /** Bound on the log of one partition, in bytes. Older events go first, by whole pages. Default 16 MiB. */
+  /**
+   * Limit of the log of one partition, in bytes. Older events are dropped first, by whole pages. Default 16
+   * MiB.
+   */
   readonly maxThreadBytes?: number | undefined
-  /** Bound on all logs together, in bytes. The log that was longest without an append loses events first. Default 256 MiB. */
+  /**
+   * Limit of all logs together, in bytes. The log with the oldest last append loses events first. Default 256
+   * MiB.
+   */
   readonly maxTotalBytes?: number | undefined
-  /** How old events may become, in milliseconds, before a sweep drops them. Those of a partition with a lease stay. Default: any age. */
+  /**
+   * Maximum age of events in milliseconds, enforced by sweeps, except in partitions with a lease. Default:
+   * none.
+   */
   readonly maxAgeMs?: number | undefined
   /** The store's clock, in milliseconds since 1970. Default `Date.now`. */
   readonly now?: (() => number) | undefined
@@ -43,7 +52,7 @@ const MEMORY_OPTIONS: OptionTable<MemoryStoreOptions> = {
 
 const MAX_TOMBSTONES = 65_536
 
-/** A `Store` in this process's memory. Nothing survives the process, and no other process sees it. */
+/** A `Store` in this process's memory, lost with the process and invisible to others. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   checkOptions('memoryStore', options, MEMORY_OPTIONS)
   const maxThreadBytes = options.maxThreadBytes ?? 16 * 1024 * 1024

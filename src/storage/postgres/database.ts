@@ -23,7 +23,7 @@ export interface Statement {
 export interface Database {
   readonly names: Names
   readonly deadlineMs: number
-  /** Runs one statement, which is a transaction of its own, within the deadline. Throws `UnavailableError`. */
+  /** Runs one statement as its own transaction, within the deadline. Throws `UnavailableError`. */
   run(statement: Statement): Promise<Row[]>
   /** The same without setting anything up before. */
   peek(statement: Statement): Promise<Row[]>
@@ -123,7 +123,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
           return (await client.query(query)).rows as Row[]
         })
       } catch (error) {
-        // The transaction lost against another one and wrote nothing, so it is sent again.
+        // The transaction lost to another one and wrote nothing, so it is retried.
         if (!(error instanceof UnavailableError && isRetriable(error.cause))) throw error
       }
     }
@@ -208,7 +208,7 @@ async function within(deadline: Deadline, ready: Promise<void>): Promise<void> {
 }
 
 /**
- * The pool drops a connection that broke while idle, and a statement under way rejects by itself. But an `error` event without
- * a listener ends the process.
+ * The pool drops connections that break while idle, and running statements reject, but an `error` event
+ * without a listener ends the process.
  */
 function ignoreIdle(): void {}

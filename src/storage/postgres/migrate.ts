@@ -6,7 +6,7 @@ import { appendFunction, commitFunction } from './store/sql-commit.ts'
 import { countTables } from './store/sql-counts.ts'
 import { completeTables, storeFunctions, storeTables } from './store/sql-store.ts'
 
-/** Tables. Applied in order, each once. Never change one that was released: add another. */
+/** Applied in order, each once. Never change a released one: add another. */
 export const migrations: readonly ((names: Names) => string)[] = [
   (names) => storeTables(names) + checkpointTables(names),
   countTables,
@@ -20,7 +20,7 @@ const functions = (names: Names): string =>
 
 const OLDEST_SERVER = 130_000
 
-/** Brings the tables to the version of this library. Several processes may do it at once: a lock lets one after the other. */
+/** Migrates the tables to the version of this library. A lock serializes concurrent processes. */
 export async function migrate(client: PostgresPoolClient, names: Names): Promise<void> {
   if ((await versionOf(client, names)) === migrations.length) return
   await client.query({ text: 'BEGIN' })
@@ -49,7 +49,7 @@ async function apply(client: PostgresPoolClient, names: Names): Promise<void> {
       text: `CREATE TABLE ${version} (version integer NOT NULL); INSERT INTO ${version} VALUES (0)`,
     })
   }
-  // With their schema, so that functions find their tables under any search path of their callers.
+  // With their schema, so that functions find their tables under any search path.
   const qualified = createNames(schema, names.prefix)
   for (const text of [...migrations.slice(installed), functions])
     await client.query({ text: text(qualified) })

@@ -21,7 +21,7 @@ export interface PostgresQuery {
   types?: { getTypeParser(): (value: string) => unknown }
 }
 
-/** Every column as Postgres writes it: the parsers that users set for their own queries change nothing then. */
+/** Every column as Postgres writes it, so that parsers that users set have no effect. */
 export const AS_TEXT = { getTypeParser: () => (value: string) => value }
 
 /** A connection outside the pool: structurally the `Client` of `pg`. */
@@ -42,7 +42,7 @@ export interface Connections {
   end(): Promise<void>
 }
 
-/** Where the database is, for an error: never who connects to it, and with which password. Empty where that is not known. */
+/** The address of the database, for errors, without user and password. Empty where unknown. */
 export function placeOf({ createClient }: Pick<Connections, 'createClient'>): string {
   try {
     const { host, port } = createClient()
@@ -54,7 +54,7 @@ export function placeOf({ createClient }: Pick<Connections, 'createClient'>): st
   }
 }
 
-/** The pool stays its owner's. The extra connection is made as the pool makes its own. */
+/** The owner closes the pool. The extra connection uses the pool's configuration. */
 export function fromPool(pool: PostgresPool, deadlineMs: number): Connections {
   const { Client, options } = pool as {
     Client?: new (options: object) => PostgresClient

@@ -22,11 +22,11 @@ export type { RetentionOptions } from '../store/retention.ts'
 export type { PostgresPool, PostgresPoolClient, PostgresQuery } from './pool.ts'
 
 export interface PostgresStorageOptions extends DurableStorageOptions {
-  /** A `Pool` of the package `pg`. It stays yours: `close` leaves it open. One of `pool` and `url` is needed. */
+  /** A `Pool` of the package `pg`, which `close` leaves open. One of `pool` and `url` is required. */
   readonly pool?: PostgresPool | undefined
   /** `postgres://…`: a pool of our own, made with the package `pg`, which must be installed. */
   readonly url?: string | undefined
-  /** The schema of the tables, created where it is missing. Default: the first of the connection's `search_path`. */
+  /** The schema of the tables, created if missing. Default: the first of the connection's `search_path`. */
   readonly schema?: string | undefined
 }
 

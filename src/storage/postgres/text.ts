@@ -19,8 +19,9 @@ export function fromText(text: string): string {
 }
 
 /**
- * A string as an indexed column keeps it: itself where Postgres can index it, else its beginning and a digest. Strings that
- * are longer than 128 characters, or hold NUL or lone surrogates, are therefore ordered by their beginnings only.
+ * A string as an indexed column stores it: itself where Postgres can index it, else its beginning and a
+ * digest. Strings longer than 128 characters, or with NUL or lone surrogates, are therefore ordered by their
+ * beginnings only.
  */
 export function keyOf(value: string): string {
   if (value.length <= MAX_KEY && !UNFIT.test(value)) return value

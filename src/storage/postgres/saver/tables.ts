@@ -152,7 +152,10 @@ const fenceText = (of: (name: string) => string): string => `fence AS MATERIALIZ
       SELECT $1::text IS NULL OR ${of('held')}($1, $2) AS holds
     )`
 
-/** What the namespaces had when the statement began decides what goes: `asked` has those in which nothing newer is there. */
+/**
+ * What the namespaces had when the statement began decides what is deleted: `asked` has those without a newer
+ * checkpoint.
+ */
 function keepOnlyText(of: (name: string) => string): string {
   return `WITH ${fenceText(of)}, asked AS MATERIALIZED (
       SELECT item->>0 AS namespace, item->>1 AS newest, item->2 AS staying

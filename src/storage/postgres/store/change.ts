@@ -75,7 +75,7 @@ function encodeOp(partition: string, op: PreparedOp, data: Uint8Array[]): object
   }
 }
 
-/** Each field as `fields` keeps it. Numbers come before strings, so all strings have the number Infinity. */
+/** Each field as in the table `fields`. Strings have the number Infinity, so that they sort after numbers. */
 export function entriesOf(index: DocIndex): [field: string, num: number, str: string][] {
   return Object.entries(index).map(([field, value]) => [keyOf(field), ...placeOf(value)])
 }
@@ -84,7 +84,10 @@ export function placeOf(value: string | number): [num: number, str: string] {
   return typeof value === 'number' ? [value, ''] : [Number.POSITIVE_INFINITY, keyOf(value)]
 }
 
-/** The parameters of the function `append` for a commit that is one append, in one chunk, under a fence; undefined for any other. */
+/**
+ * The parameters of the function `append` for a fenced commit of one append in one chunk; undefined for any
+ * other commit.
+ */
 export function encodeAppend(
   partition: string,
   guards: readonly Guard[],

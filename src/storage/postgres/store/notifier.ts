@@ -65,7 +65,7 @@ export function createNotifier(database: Database): Notifier {
     if (!sending && connection?.isListening && unsent.size > 0) sending = send(connection)
   }
 
-  /** Changes that are committed while one notification is under way, or right after it, go with the next. */
+  /** Changes committed while a notification is in flight, or right after it, are sent with the next. */
   async function send(on: Connection): Promise<void> {
     while (on.isListening && unsent.size > 0) {
       const marked = [...unsent].slice(0, MAX_NAMES)

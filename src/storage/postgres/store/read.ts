@@ -3,7 +3,7 @@ import type { LogBatch, ReadQuery } from '../../store/store.ts'
 import type { Database } from '../database.ts'
 import { keyOf } from '../text.ts'
 
-/** Reads of logs. Any number of readers that ask the same before it is sent wait for one answer. */
+/** Reads of logs. Readers that ask the same before the query is sent share its answer. */
 export function createReader(database: Database): (partition: string, query: ReadQuery) => Promise<LogBatch> {
   const unsent = new Map<string, Promise<LogBatch>>()
   return (partition, query) => {

@@ -5,8 +5,9 @@ import type { Database, Row } from '../database.ts'
 const LIMIT = 200
 
 /**
- * The policy of `applyRetention`, decided by the functions `expire` and `evict` on the server, because every sweep would have to
- * fetch a row for each thread otherwise. Their lock lets one process at a time do it, so nothing is counted twice.
+ * The policy of `applyRetention`, in the functions `expire` and `evict` on the server, because sweeps would
+ * otherwise fetch a row for each thread. Their lock admits one process at a time, so nothing is counted
+ * twice.
  */
 export async function expireLogs(
   database: Database,

@@ -2,8 +2,8 @@ import type { Names } from '../names.ts'
 import { NOW } from './sql-store.ts'
 
 /**
- * One commit. It locks the partition's row, so commits of a partition come one after the other; checks everything; then
- * writes, or gives back what refused it, a guard or an op, its place and what it saw.
+ * One commit. It locks the partition's row, which serializes commits of a partition; checks everything; then
+ * writes, or returns the guard or op that refused it, its index and what it saw.
  */
 export function commitFunction({ of }: Names): string {
   return `
@@ -195,8 +195,8 @@ $body$;
 }
 
 /**
- * Most commits are one append by the holder of the lease. This does the same as `commit` and reads less. The head is null, and
- * nothing was written, where a guard does not hold. The clock is read again once the row is locked.
+ * Most commits are one append by the lease holder. This does the same as `commit` and reads less. The head is
+ * null, and nothing was written, where a guard does not hold. The clock is read again once the row is locked.
  */
 export function appendFunction({ of }: Names): string {
   return `

@@ -1,8 +1,8 @@
 import type { Names } from '../names.ts'
 
 /**
- * How many documents have a field: the row of `counts` and those of `count_changes` together. Triggers add a row for each change,
- * because commits that changed one row for all would wait for each other. `fold_counts` adds them up.
+ * The number of documents with a field: the row of `counts` plus those of `count_changes`. Triggers add a row
+ * for each change, because commits that update one row would wait for each other. `fold_counts` adds them up.
  */
 export function countTables({ of }: Names): string {
   const trigger = (name: string, event: string, rows: string, n: string) => `

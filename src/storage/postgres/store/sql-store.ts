@@ -1,6 +1,6 @@
 import type { Names } from '../names.ts'
 
-/** Milliseconds since 1970 by the server's clock, which moves on within a transaction. */
+/** Milliseconds since 1970 by the server's clock, which advances within a transaction. */
 export const NOW = `floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint`
 /** The same for the conditions of a query, which can then use an index. */
 export const NOW_ONCE = `(SELECT ${NOW})`

@@ -77,7 +77,7 @@ export function createStore(
           return { head: Number(row!.head), versions: [] }
         }
       }
-      // The commit is more than one append, or a guard does not hold and `commit` finds out which.
+      // The commit is more than one append, or a guard does not hold and `commit` determines which.
       const encoded = encodeChange(partition, guards, prepared)
       const [row] = await database.run({
         text: `SELECT refused, place, seen, head, versions FROM ${of('commit')}($1, $2, $3, $4, $5)`,
