@@ -16,7 +16,7 @@ export interface ExpressRequest extends NodeRequest {
 
 export interface ExpressOptions {
   /**
-   * Called with failures that the handler does not answer itself: a handler that rejects, a stream that breaks. Default
+   * Called for errors that the handler does not answer: rejections and broken streams. Default
    * `console.error`.
    */
   readonly onError?: OnError | undefined
@@ -31,8 +31,9 @@ export type ExpressMiddleware = (
 ) => void
 
 /**
- * Middleware for Express 4 and 5, before or after `express.json()`. `app.use('/agent', toExpress(handler))` makes `/agent` the
- * base path. A path that no route matches is left to the rest of the app. Forwarded headers count where the app's `trust proxy` says so.
+ * Middleware for Express 4 and 5, before or after `express.json()`. `app.use('/agent', toExpress(handler))`
+ * makes `/agent` the base path. Paths without a route go to the rest of the app. Forwarded headers count
+ * where the app's `trust proxy` says so.
  */
 export function toExpress(handler: WebHandler, options: ExpressOptions = {}): ExpressMiddleware {
   checkOptions('toExpress', options, EXPRESS_OPTIONS)
@@ -49,7 +50,7 @@ export function toExpress(handler: WebHandler, options: ExpressOptions = {}): Ex
   }
 }
 
-/** Express decides which proxies to trust. Its `hostname` lacks the port, which is in the header that it came from. */
+/** Express decides which proxies to trust. Its `hostname` lacks the port, which is read from the header. */
 function forwarded(req: ExpressRequest): Forwarded {
   const { protocol, hostname } = req
   const hosts = [first(header(req, 'x-forwarded-host')), header(req, 'host')]

@@ -101,7 +101,9 @@ export function toFastify(handler: WebHandler, options: FastifyOptions = {}): Fa
   }
 }
 
-/** Fastify decides which proxies to trust. If it trusts none, `host` is left to the bridge, which also reads absolute targets. */
+/**
+ * Fastify decides which proxies to trust. Without any, the bridge finds the host, also in absolute targets.
+ */
 function forwarded({ protocol, host, raw }: FastifyRequest): Forwarded {
   const own = header(raw, ':authority') ?? header(raw, 'host') ?? ''
   return { protocol, host: host === own ? undefined : host }

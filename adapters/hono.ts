@@ -19,17 +19,14 @@ export function toHono(handler: WebHandler): Hono {
   })
 }
 
-/** The mount path with its parameters filled in. In Hono 4.8 `basePath` leaves out routers within routers. */
+/** The mount path with its parameters filled in. Hono 4.8's `basePath` omits nested routers. */
 function mountOf(c: Context): string {
   const route = routePath(c).replace(/\/*\*$/, '')
   if (route.includes('{')) return basePath(c).replace(/\/+$/, '')
   return c.req.path.split('/', route.split('/').length).join('/')
 }
 
-/**
- * The request with a body that can be read. It is only rebuilt if it was read, because that loses its stream and its own
- * signal.
- */
+/** The request with a readable body. Rebuilt only if read, because that loses its stream and signal. */
 async function readableRequest(c: Context): Promise<Request> {
   const { raw } = c.req
   if (!raw.bodyUsed) return raw

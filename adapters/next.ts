@@ -7,7 +7,7 @@ import { withoutBody } from './without-body.ts'
 declare const EdgeRuntime: string | undefined
 
 export interface NextOptions {
-  /** The folder of the route, such as `/agent` for `app/agent/[[...path]]/route.ts`. Default: the handler's own. */
+  /** The folder of the route: `/agent` for `app/agent/[[...path]]/route.ts`. Default: the handler's own. */
   readonly basePath?: string | undefined
 }
 

@@ -12,7 +12,7 @@ import { type PeekableRequest, peekBody } from './node/peek-body.ts'
 
 export interface ThreadMiddlewareOptions extends ThreadOptions {
   /**
-   * Called for a request that belongs to a thread, before its handler: `(attributes) =>
+   * Called before the handler of a request that belongs to a thread: `(attributes) =>
    * trace.getActiveSpan()?.setAttributes(attributes)`.
    */
   readonly attach: (attributes: Readonly<Record<string, string>>, threadId: string) => void
@@ -31,8 +31,8 @@ export interface NodeThreadRequest extends PeekableRequest {
 }
 
 /**
- * Middleware for Express 4 and 5, before or after `express.json()`: finds the thread of each request with `threadMetadata`. The
- * body stays readable for what comes after it.
+ * Middleware for Express 4 and 5, before or after `express.json()`: finds the thread of each request with
+ * `threadMetadata`. The body stays readable for later handlers.
  */
 export function expressThreadMetadata(
   options: ThreadMiddlewareOptions,
@@ -53,7 +53,9 @@ export interface FastifyThreadInstance {
   ): unknown
 }
 
-/** A plugin for Fastify 5: `app.register(fastifyThreadMetadata({ attach }))`. Applies to all routes registered after it. */
+/**
+ * A plugin for Fastify 5: `app.register(fastifyThreadMetadata({ attach }))`, for routes registered after it.
+ */
 export function fastifyThreadMetadata(
   options: ThreadMiddlewareOptions,
 ): (instance: FastifyThreadInstance) => Promise<void> {

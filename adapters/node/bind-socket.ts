@@ -6,7 +6,10 @@ import type { Ticker } from '../../src/http/ticker.ts'
 /** How long a client may take to end a socket that the server closes, in milliseconds. */
 const CLOSE_MS = 2_000
 
-/** Binds a session to a web socket and the connection below it. A peer that shows no life from one beat of `pings` to the next is cut. */
+/**
+ * Binds a session to a web socket and its connection. A peer that is silent between two pings is
+ * disconnected.
+ */
 export function bindSocket(
   webSocket: WebSocket,
   socket: Socket,
@@ -22,7 +25,10 @@ export function bindSocket(
     isAlive = false
     webSocket.ping()
   })
-  /** The newest ping that waits for its pong. It stands for those before it (RFC 6455, §5.5.3), which a flood would fill memory with. */
+  /**
+   * The newest unanswered ping. One pong answers all before it (RFC 6455, §5.5.3), so a flood takes no
+   * memory.
+   */
   let pinged: Buffer | undefined
   const pong = () => {
     if (!pinged || socket.writableNeedDrain) return
@@ -30,7 +36,7 @@ export function bindSocket(
     pinged = undefined
   }
   const drain = () => {
-    // The pong of a slow reader waits behind all that it has not read yet, and what it takes meanwhile shows as well that it lives.
+    // A slow reader's pong waits behind unread frames; reading them also shows that it is alive.
     alive()
     pong()
     session.drain()
@@ -54,7 +60,8 @@ export function bindSocket(
     session.close()
   })
   session.open({
-    // The frames are the same for all sockets, and go into this one between those that `ws` writes. None may follow its last one.
+    // The frames are shared by all sockets, and written between those of `ws`. None may follow the close
+    // frame.
     send: (frames) => webSocket.readyState === webSocket.OPEN && socket.write(frames),
     close(code, reason) {
       webSocket.close(code, reason)

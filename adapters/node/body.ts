@@ -55,8 +55,8 @@ export function bodyStream(req: NodeRequest): ReadableStream<Uint8Array> {
 }
 
 /**
- * Discards the rest of an upload, and closes the connection if it exceeds the bounds. Left unread it would stall the keep-alive
- * connection, or be read to its end however long it is. Call it before the response ends.
+ * Discards the rest of an upload, and closes the connection if it exceeds the limits. Unread, it would stall
+ * the keep-alive connection or be read without limit. Call it before the response ends.
  */
 export function discardUpload(req: NodeRequest): void {
   if (req.readableEnded || req.destroyed || (req.complete && !req.readableDidRead)) return

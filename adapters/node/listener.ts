@@ -11,10 +11,10 @@ import type { NodeRequest, NodeResponse } from './types.ts'
 export interface NodeOptions {
   /** The path this handler is mounted at, such as `/agent`. Default: the handler's own. */
   readonly basePath?: string | undefined
-  /** Trust `x-forwarded-proto` and `x-forwarded-host`. Only behind a proxy that sets them itself. Default false. */
+  /** Trust `x-forwarded-proto` and `x-forwarded-host`. Only behind a proxy that sets them. Default false. */
   readonly trustProxy?: boolean | undefined
   /**
-   * Called with failures that the handler does not answer itself: a handler that rejects, a stream that breaks. Default
+   * Called for errors that the handler does not answer: rejections and broken streams. Default
    * `console.error`.
    */
   readonly onError?: OnError | undefined
@@ -29,8 +29,8 @@ export const NODE_OPTIONS: OptionTable<NodeOptions> = {
 export type NodeListener = (req: NodeRequest, res: NodeResponse, next?: (error?: unknown) => void) => void
 
 /**
- * A listener for `http.createServer`, `https`, `http2` and Connect. A path that no route matches is passed to `next`; without a
- * `next` it gets the handler's 404.
+ * A listener for `http.createServer`, `https`, `http2` and Connect. Paths without a route go to `next`;
+ * without `next` they get the handler's 404.
  */
 export function toNode(handler: WebHandler, options: NodeOptions = {}): NodeListener {
   checkOptions('toNode', options, NODE_OPTIONS)

@@ -13,13 +13,14 @@ export interface PeekableRequest {
 }
 
 /**
- * Reads an unread request body and puts it back, so that the next reader gets it from its start. Undefined if it is longer than
- * `maxBytes`, incomplete, or cannot be put back; what was read of it is then put back where possible.
+ * Reads an unread request body and puts it back for the next reader. Undefined if it is longer than
+ * `maxBytes`, incomplete, or cannot be put back; what was read is then put back where possible.
  */
 export function peekBody(req: PeekableRequest, maxBytes: number): Promise<Uint8Array | undefined> {
   const contentLength = req.headers['content-length']
   const expected = contentLength === undefined ? undefined : Number(contentLength)
-  // Only HTTP/1 shows that a body of unknown length is complete before `end` is emitted, after which it cannot be put back.
+  // Only HTTP/1 shows that a body of unknown length is complete before `end`, after which it cannot be put
+  // back.
   const unknown = expected === undefined && req.httpVersionMajor !== 1
   if (unknown || req.readableDidRead || req.destroyed || (expected ?? 0) > maxBytes)
     return Promise.resolve(undefined)

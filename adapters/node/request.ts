@@ -12,7 +12,7 @@ export interface Incoming {
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
-/** Throws `HttpError` for requests that a Web `Request` cannot express: 400 for a bad target or host, 405 for TRACE. */
+/** Throws `HttpError` where a Web `Request` is impossible: 400 for a bad target or host, 405 for TRACE. */
 export function toRequest(req: NodeRequest, forwarded: Forwarded | undefined, client: Client): Incoming {
   const url = requestUrl(req, forwarded)
   if (url === undefined) {
@@ -24,7 +24,7 @@ export function toRequest(req: NodeRequest, forwarded: Forwarded | undefined, cl
       headers: { allow: METHODS },
     })
   }
-  // A body parser may set `body` and yet leave the stream unread, for example for a content type that it does not parse.
+  // A body parser may set `body` without reading the stream, for example for an unknown content type.
   const parsed = req.readableEnded && req.body !== undefined ? { value: req.body } : undefined
   const init: RequestInit & { duplex?: 'half' } = { method, headers: toHeaders(req, parsed !== undefined) }
   if (method !== 'GET' && method !== 'HEAD') {
@@ -32,7 +32,8 @@ export function toRequest(req: NodeRequest, forwarded: Forwarded | undefined, cl
     init.duplex = 'half'
   }
   const request = new Request(url, init)
-  // Node 20 loses the signal of a `Request` that was collected (nodejs/node#55428). This one lives as long as the exchange.
+  // Node 20 loses the signal of a collected `Request` (nodejs/node#55428). This one lives as long as the
+  // exchange.
   Object.defineProperty(request, 'signal', { get: () => client.signal, configurable: true })
   return { request, parsedBody: isRaw(parsed?.value) ? undefined : parsed?.value }
 }

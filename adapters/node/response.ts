@@ -8,7 +8,7 @@ type Report = (error: unknown) => void
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
 const HTTP2_INTERNAL_ERROR = 2
 
-/** Sends the response at the pace of its reader. Resolves when all of it is written or the client has disconnected. */
+/** Sends the response at its reader's pace. Resolves when it is written or the client has disconnected. */
 export async function sendResponse(
   response: Response,
   req: NodeRequest,
@@ -56,8 +56,8 @@ export async function sendResponse(
 }
 
 /**
- * Closes the connection of a response that failed after its head, so that it does not look complete. Waits a turn first, so
- * that what was written is sent.
+ * Closes the connection of a response that failed after its head, so that it does not look complete. Waits a
+ * turn first, so that earlier writes are sent.
  */
 export async function abortResponse(req: NodeRequest, res: NodeResponse): Promise<void> {
   await nextTurn()

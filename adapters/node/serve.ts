@@ -10,13 +10,13 @@ import { acceptSockets } from './sockets.ts'
 export interface ServeOptions extends NodeOptions {
   /** 0 lets the system choose. */
   readonly port: number
-  /** The address to listen on: `0.0.0.0` for every address of the machine, as containers need. @default 127.0.0.1 */
+  /** The address to listen on: `0.0.0.0` for all addresses, as containers need. @default 127.0.0.1 */
   readonly hostname?: string | undefined
   /** @deprecated The earlier name of `hostname`. */
   readonly host?: string | undefined
   /** Do not print the address. @default false */
   readonly silent?: boolean | undefined
-  /** Milliseconds that requests in flight get when the server closes. Then their connections are closed. @default 5000 */
+  /** Milliseconds that requests in flight get on close, before they are disconnected. @default 5000 */
   readonly closeTimeout?: number | undefined
 }
 
@@ -53,7 +53,7 @@ export async function serve(handler: WebHandler, options: ServeOptions): Promise
   const served = handler.cors ? handler : withCors(handler, LOOPBACK)
   const server = createServer(toNode(served, own))
   const cutSockets = acceptSockets(server, served, own)
-  // Longer than load balancers keep idle connections, so that they never send into one that the server is closing.
+  // Longer than load balancers keep idle connections, so that they do not reuse one that is being closed.
   server.keepAliveTimeout = 65_000
   server.headersTimeout = 66_000
 

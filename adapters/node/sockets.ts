@@ -35,7 +35,7 @@ interface Handshake {
   readonly head: Buffer
 }
 
-/** The handlers of a server, which share one listener: the last of them answers what none has a route for. */
+/** The handlers of a server, which share one listener: the last one answers requests without a route. */
 const mounted = new WeakMap<UpgradeServer, Mount[]>()
 
 /**
@@ -52,7 +52,9 @@ export function acceptSockets(
   return mountSockets(server, { handler, options, pings: PINGS })
 }
 
-/** As `acceptSockets`. A socket is pinged at each beat of `pings`, and cut where it has shown no life since the beat before. */
+/**
+ * As `acceptSockets`. A socket is pinged at each beat of `pings`, and disconnected if silent since the last.
+ */
 export function mountSockets(server: UpgradeServer, given: Omit<Mount, 'open'>): () => void {
   const mount: Mount = { ...given, open: new Set() }
   const mounts = mounted.get(server)
@@ -71,7 +73,7 @@ function listen(server: UpgradeServer, mounts: Mount[]): void {
     // A handshake is a GET: on any other request the header asks for nothing (RFC 6455, §4.1).
     if (req.method === 'GET' && req.headers.upgrade?.toLowerCase() === 'websocket')
       shake(server, mounts, handshake)
-    // With this listener Node leaves every request of an upgrade to it, such as those of clients that offer HTTP/2.
+    // With this listener Node leaves every upgrade to it, such as those of clients that offer HTTP/2.
     else if (server.listenerCount('upgrade') === 1) goOnWithout(server, handshake)
   })
 }

@@ -9,7 +9,7 @@ export interface Forwarded {
 const HOST = /^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?\.?|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i
 const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i
 
-/** The absolute URL of a request (RFC 9112 §3.2, §3.3), or undefined where target or host are not valid. */
+/** The absolute URL of a request (RFC 9112 §3.2, §3.3). Undefined where target or host are invalid. */
 export function requestUrl(req: NodeRequest, forwarded: Forwarded | undefined): string | undefined {
   const target = req.originalUrl ?? req.url ?? '/'
   const absolute = ABSOLUTE.exec(target)
@@ -23,7 +23,9 @@ export function requestUrl(req: NodeRequest, forwarded: Forwarded | undefined): 
   return URL.canParse(url) ? url : undefined
 }
 
-/** The first values, which belong to the client's own request, of `x-forwarded-proto` and `x-forwarded-host`. */
+/**
+ * The first values of `x-forwarded-proto` and `x-forwarded-host`, which are those of the client's request.
+ */
 export function forwardedHeaders(req: NodeRequest): Forwarded {
   return {
     protocol: first(header(req, 'x-forwarded-proto')),

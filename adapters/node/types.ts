@@ -5,7 +5,7 @@ export interface RequestEvents {
 
 export type ResponseEvents = (event: 'drain' | 'error' | 'close', listener: () => void) => unknown
 
-/** What we use of `http.IncomingMessage`, `http2.Http2ServerRequest` and the requests of Express and Connect. */
+/** Common to `http.IncomingMessage`, `http2.Http2ServerRequest` and the requests of Express and Connect. */
 export interface NodeRequest {
   readonly method?: string | undefined
   readonly url?: string | undefined

@@ -55,7 +55,7 @@ async function start(settings: ControlPlaneSettings) {
       basePath,
       authenticate: apiKeys(Object.fromEntries(callers)),
       secrets: { key: secretsKeys.length > 0 ? secretsKeys : undefined, show: showSecrets },
-      // What the last process of this folder served is started again without waiting for its leases to expire.
+      // Restarts what the last process of this folder served without waiting for its leases to expire.
       ...(settings.deployer.name === 'process' && {
         worker: { instance: instanceIn(settings.deployer.dir) },
       }),

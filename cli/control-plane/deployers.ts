@@ -5,7 +5,7 @@ import { AgentwireError } from '../../src/errors.ts'
 import { COMMAND_CONFIG, KUBERNETES_CONFIG, readDeployerConfig } from './deployer-config.ts'
 import type { DeployerSettings, ProcessSettings } from './settings.ts'
 
-/** Each deployer is loaded when it is chosen, with the packages that it needs. Throws `AgentwireError` for options that it does not take. */
+/** Loads the chosen deployer with its packages. Throws `AgentwireError` for unknown options. */
 export async function openDeployer(settings: DeployerSettings): Promise<Deployer> {
   try {
     return await open(settings)

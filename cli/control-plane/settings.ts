@@ -34,8 +34,8 @@ export interface ControlPlaneSettings {
   /** The names of callers by their keys. */
   readonly keys: Readonly<Record<string, string>>
   /**
-   * The key that was made for this process, because none was given: without one, any page that is open in a browser of this machine
-   * could send code.
+   * The key generated for this process if none was given: without a key, any page open in a browser of this
+   * machine could send code.
    */
   readonly ownKey: string | undefined
   readonly secretsKeys: readonly string[]

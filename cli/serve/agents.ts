@@ -20,7 +20,7 @@ type GraphAgent = Agent & Required<Pick<Agent, 'bulkUpdateState' | 'describe'>>
 type GraphFunction = (config: object, runtime: GraphRuntime) => unknown
 
 /**
- * The agent that an export of a graph's file is: a graph, compiled or not; what `createAgent` gives; an agent of `defineAgent`; a
+ * The agent of an export: a graph, compiled or not; the result of `createAgent`; an agent of `defineAgent`; a
  * promise of one of them; or a function that makes a graph for each run. Throws `ConfigError`.
  */
 export async function agentOf(
@@ -58,7 +58,7 @@ function graphOf(value: unknown): LangGraphAgent | undefined {
 const described = (agent: Agent, { description }: GraphEntry): Agent =>
   description === undefined ? agent : { ...agent, description }
 
-/** The server keeps the state of all graphs, as LangGraph's own does: a saver that a graph was compiled with would forget it. */
+/** The server stores the state of all graphs, as LangGraph's own does: a graph's own saver would lose it. */
 function agentOfGraph(entry: GraphEntry, graph: LangGraphAgent): GraphAgent {
   const { description } = entry
   const agent = langgraph(graph, {
@@ -68,7 +68,9 @@ function agentOfGraph(entry: GraphEntry, graph: LangGraphAgent): GraphAgent {
   return { ...agent, checkpointer: undefined }
 }
 
-/** The function is called for every run and every look at a state or at the graph, because its graph may depend on the config. */
+/**
+ * Called for every run and every read of a state or the graph, because its graph may depend on the config.
+ */
 function agentOfFunction(entry: GraphEntry, make: GraphFunction): GraphAgent {
   const open = async (config: object, runtime: GraphRuntime): Promise<GraphAgent> => {
     const made = graphOf(await make(config, runtime))

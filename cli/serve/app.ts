@@ -27,7 +27,7 @@ export function appOf(value: unknown, where: string): AppLike {
   throw new ConfigError(`${where} has no method fetch, as apps of Hono and other Web handlers have.`)
 }
 
-/** The app as the last of several handlers: it answers every path below the prefix that none before it has answered. */
+/** The app as the last of several handlers: it answers the paths below the prefix that others left. */
 export function appHandler(app: AppLike, { prefix, authenticate }: AppOptions): WebHandler {
   const fetch = async (request: Request, context: HandlerContext = {}): Promise<Response> => {
     const caller = await callerOf(request, context, authenticate)

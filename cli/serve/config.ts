@@ -5,7 +5,7 @@ import { type HttpSection, httpOf } from './http-section.ts'
 import { type StoreSection, storeSectionOf } from './store-section.ts'
 import { type UiSection, uiOf } from './ui-section.ts'
 
-/** A `langgraph.json` as far as `agentwire serve` reads it. Other sections are for builds and other servers. */
+/** The sections of `langgraph.json` that `agentwire serve` reads. Others are for builds and other servers. */
 export interface Config {
   /** The absolute path of the file. */
   readonly path: string

@@ -2,8 +2,8 @@ import type { AgentDefaults } from '../../src/agents/agent.ts'
 import { reader } from './config-reader.ts'
 
 /**
- * What the environment configures the assistants of graphs with, by the names of graphs. `LANGGRAPH_CONFIG` is JSON such as
- * `{"agent":{"configurable":{"model":"small"},"context":{"user":"ann"}}}`. Throws `ConfigError`.
+ * Configuration of the assistants of graphs from the environment, by graph name. `LANGGRAPH_CONFIG` is JSON
+ * such as `{"agent":{"configurable":{"model":"small"},"context":{"user":"ann"}}}`. Throws `ConfigError`.
  */
 export function defaultsOf(text: string | undefined): (graph: string) => AgentDefaults | undefined {
   if (!text) return () => undefined

@@ -5,8 +5,8 @@ import type { Config } from './config.ts'
 import { ConfigError } from './config-reader.ts'
 
 /**
- * The section `env` of a config, put into an environment. What the environment had before keeps its value. The result is for
- * reading the section again after an edit: values that came from it change, and those that it has no more are unset.
+ * Puts the section `env` of a config into an environment. Earlier values of the environment win. The result
+ * reads the section again after an edit: values that came from it change, and removed ones are unset.
  */
 export function environment(target: NodeJS.ProcessEnv) {
   const own = new Set(Object.keys(target))
@@ -28,7 +28,9 @@ export function environment(target: NodeJS.ProcessEnv) {
 export const envFileOf = ({ env, folder }: Config): string | undefined =>
   typeof env === 'string' ? resolve(folder, env) : undefined
 
-/** Templates name a `.env` which is not in their repository: the environment may have its variables already. */
+/**
+ * Templates name a `.env` that is not in their repository: the environment may already have its variables.
+ */
 function missingFile(config: Config): string | undefined {
   const file = envFileOf(config)
   if (file === undefined || existsSync(file)) return undefined

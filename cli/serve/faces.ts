@@ -54,8 +54,9 @@ export function facesOf(
 }
 
 /**
- * A handler with the app of its project. The routes of an app of Hono go first, and its middleware sees every request, as on
- * LangGraph's own servers. Nobody can tell what another app answers, so that it gets the paths which the handler leaves.
+ * A handler with the app of its project. The routes of a Hono app go first, and its middleware sees every
+ * request, as on LangGraph's own servers. The routes of other apps are unknown, so they get the paths that
+ * the handler leaves.
  */
 const withApp = (handler: WebHandler, app: AppLike, options: AppOptions): WebHandler =>
   isHono(app) ? aroundHono(handler, app, options) : combine([handler, appHandler(app, options)])

@@ -8,7 +8,7 @@ import type { Config, GraphEntry } from './config.ts'
 import { type FoundSchemas, schemasFromTypes } from './type-schemas.ts'
 import { compilerFor } from './typescript.ts'
 
-/** Schemas of a graph and its subgraphs, which have names such as `graph|child`, or `|child` where only the node is known. */
+/** Schemas of a graph and its subgraphs, named `graph|child`, or `|child` where only the node is known. */
 type Typed = Readonly<
   Record<string, { readonly [Key in keyof AgentSchemas]?: AgentSchemas[Key] | undefined }>
 >
@@ -32,8 +32,9 @@ export type DescribeTypes = (entry: GraphEntry, description: AgentDescription) =
 const TIMEOUT_MS = 120_000
 
 /**
- * Fills in the shapes that graphs do not know at run time, such as those of an `Annotation`, from the types of their sources. They
- * are read by the parser of LangGraph's own server in projects that have `@langchain/langgraph-api`, else by the compiler of the project.
+ * Fills in the shapes that graphs do not know at run time, such as those of an `Annotation`, from the types
+ * of their sources. Uses the parser of LangGraph's own server in projects that have
+ * `@langchain/langgraph-api`, else the compiler of the project.
  */
 export function graphTypes({ folder, graphs }: Pick<Config, 'folder' | 'graphs'>): DescribeTypes {
   let reading: ReturnType<Parser['getStaticGraphSchema']> | undefined

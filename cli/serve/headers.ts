@@ -9,7 +9,7 @@ const CREDENTIALS = ['authorization', 'cookie', 'x-api-key', 'x-tenant-id', 'x-s
 /** What `Headers` can be asked for. */
 const HEADER_NAME = /^[\w-]+$/
 
-/** The engine with the headers of requests in the `configurable` of their runs. A header takes the place of the client's own value. */
+/** The engine with request headers in the `configurable` of runs. Headers replace the client's own values. */
 export function engineWithHeaders(
   engine: AgentEngine,
   section: HttpSection['configurableHeaders'],

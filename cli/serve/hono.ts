@@ -33,14 +33,14 @@ const PASSAGE = Symbol('agentwire.passage')
 export const isHono = (app: AppLike): app is HonoLike =>
   Array.isArray((app as Partial<HonoLike>).routes) && typeof (app as Partial<HonoLike>).route === 'function'
 
-/** A handler behind the routes and the middleware of an app, which may answer in its place or change what it answers. */
+/** A handler behind the routes and middleware of an app, which may answer first or change the answer. */
 export function aroundHono(
   handler: WebHandler,
   app: HonoLike,
   { prefix, authenticate }: AppOptions,
 ): WebHandler {
   const Hono = app.constructor as new (options: { readonly getPath: unknown }) => HonoLike
-  // A second app, because the project's own has an answer for unknown paths, and the handler is to give that.
+  // A second app, because the project's own answers unknown paths, which the handler is to do.
   const both = new Hono({ getPath: app.getPath }).route('/', app).all('*', async ({ env, req }) => {
     const passage = (env as { readonly [PASSAGE]: Passage })[PASSAGE]
     const request = withPrefix(await unread(req), prefix)

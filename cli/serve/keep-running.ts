@@ -1,5 +1,5 @@
 /**
- * Prints errors that nothing in the project has caught, instead of ending the process: while somebody edits, a mistake should cost
+ * Prints uncaught errors of the project instead of ending the process: during editing, a mistake should cost
  * neither the threads in memory nor the server.
  */
 export function keepRunning(problem: (error: unknown) => void): void {

@@ -13,8 +13,8 @@ export function langgraphVersion(folder: string): string | undefined {
 }
 
 /**
- * Throws `ConfigError` where the graphs of a project are made by a LangGraph that this package cannot run, and gives a sentence where it
- * is only older than those that it is tested with.
+ * Throws `ConfigError` where the LangGraph of a project is one that this package cannot run, and returns a
+ * warning where it is only older than the tested ones.
  */
 export function checkLangGraph(folder: string): string | undefined {
   const version = langgraphVersion(folder)

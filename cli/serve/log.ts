@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import type { WebHandler } from '../../src/http/index.ts'
 
-/** From the most to the least important, as in `LOG_LEVEL`. The names are those that the logger of LangGraph's server has. */
+/** From most to least important, as in `LOG_LEVEL`, with the names of LangGraph's logger. */
 const LEVELS = [
   'error',
   'warn',
@@ -46,16 +46,14 @@ export function createLog({ level = 'debug', json = false, out, problem }: LogOp
   return log
 }
 
-/**
- * Makes LangGraph's `getLogger()`, which throws without a logger, return a log to the code of this process.
- */
+/** Makes LangGraph's `getLogger()`, which throws without a logger, return a log to the project's code. */
 export function registerLog(log: Log): void {
   Object.assign(globalThis, { [Symbol.for('langgraph.api.sdk-logger')]: log })
 }
 
 /**
- * Writes a line for each request once its answer begins. Queries are left out, because they may have secrets, and so are requests for
- * `/ok`, with which hosts ask every few seconds.
+ * Logs each request once its answer begins. Queries are left out because they may have secrets, and so are
+ * requests for `/ok`, which hosts send every few seconds.
  */
 export const logged = (handler: WebHandler, log: Log): WebHandler => ({
   ...handler,

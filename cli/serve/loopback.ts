@@ -9,7 +9,7 @@ interface Loopback {
   [URL_OF_SERVER]?: string | undefined
 }
 
-/** Lets routes and graphs of the project call this server by `new Client()`, without the network. Gives what ends that. */
+/** Lets project code call this server by `new Client()`, without the network. Returns what ends that. */
 export function bindLoopback(handler: WebHandler, url: string): () => void {
   const places = globalThis as Loopback
   const loopback: typeof fetch = (input, init) =>

@@ -9,7 +9,7 @@ import { loadTypeScript } from './typescript.ts'
 export interface Modules {
   /** The value of an export. Throws `ConfigError`. */
   load(path: ExportPath): Promise<unknown>
-  /** Makes later loads read the files of the project anew, also those that the named ones import. Packages stay. */
+  /** Makes later loads read the project's files again, including their imports. Packages stay loaded. */
   renew(): void
 }
 
@@ -26,8 +26,8 @@ export interface ModulesOptions {
 const MARK = 'agentwire-reload'
 
 /**
- * Runs in Node's thread of module hooks: what a marked module imports of the project gets the same mark, and so is read anew with
- * it. Modules are known by their whole URL.
+ * Runs in Node's thread of module hooks: the project's modules that a marked module imports get the same
+ * mark, and so are read again with it. Modules are identified by their whole URL.
  */
 const HOOKS = `
 const mark = /[?&]${MARK}=\\d+/
@@ -84,7 +84,9 @@ async function importModule(
   }
 }
 
-/** An export by its name. Those of CommonJS are in the default export, too, where Node cannot see their names. */
+/**
+ * An export by its name. CommonJS exports are also in the default export, where Node cannot see their names.
+ */
 function exported(module: Readonly<Record<string, unknown>>, symbol: string): unknown {
   const common = Object(module.default) as Readonly<Record<string, unknown>>
   if (symbol !== 'default') return module[symbol] ?? common[symbol]

@@ -35,9 +35,9 @@ export interface Project {
 }
 
 /**
- * Returns the function that loads everything that a config names, and its environment into this process. It
- * can be called again after an edit where the modules are renewable. It throws `ConfigError`, whose message
- * names the file and the position, except for a graph that cannot be loaded while others can.
+ * Returns the function that loads everything that a config names, and its environment into this process. Call
+ * it again after an edit where modules are renewable. It throws `ConfigError`, which names the file and the
+ * position, except for a graph that cannot be loaded while others can.
  */
 export function projectLoader(
   path: string,

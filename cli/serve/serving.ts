@@ -39,7 +39,9 @@ export interface Serving {
 /** How long runs may continue when the process is asked to stop, in milliseconds. */
 const DRAIN_MS = 10_000
 
-/** Serves a project. Rejects with an `AgentwireError` for a mistake in it, and where the port or the storage cannot be had. */
+/**
+ * Serves a project. Rejects with `AgentwireError` for its mistakes, and if port or storage are unavailable.
+ */
 export async function startServing(options: ServingOptions): Promise<Serving> {
   const { port, hostname, watch, log, onReload } = options
   registerLog(log)
@@ -74,7 +76,9 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   }
 }
 
-/** One engine for the life of the process, and the newest faces over it: threads, streams and runs outlive a change of the project. */
+/**
+ * One engine for the life of the process under the newest faces: threads, streams and runs survive reloads.
+ */
 function serverOf(first: Project, { store, ...storage }: OpenedStorage, options: ServingOptions) {
   const agents = new Map(first.agents)
   const checkpointer = first.checkpointer ?? storage.checkpointer

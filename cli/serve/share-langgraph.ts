@@ -18,8 +18,8 @@ export function resolve(specifier, context, next) {
 `
 
 /**
- * Makes this package use the LangGraph of a project where it would find another one, or none, such as where npx has put it into
- * its cache: a state is read with the classes that the graphs are made of.
+ * Makes this package use the LangGraph of a project where it would find another one or none, as when npx has
+ * put it into its cache: states are read with the classes that the graphs use.
  */
 export function shareLangGraph(folder: string): void {
   const project = join(folder, 'package.json')

@@ -21,13 +21,13 @@ export interface TypeSchemas {
 export interface FoundSchemas {
   /** By the names of the graphs. */
   readonly graphs: Readonly<Record<string, TypeSchemas>>
-  /** Of graphs that are nodes of others, by the names of their nodes. A name that two graphs have is not here. */
+  /** Of graphs that are nodes of others, by node name. Ambiguous names are omitted. */
   readonly nodes: Readonly<Record<string, TypeSchemas>>
 }
 
 /**
- * Compiles a project, and reads the shapes of its graphs from their types. It runs in a thread of its own, from its text: so it names nothing
- * outside of itself.
+ * Compiles a project, and reads the shapes of its graphs from their types. Runs in its own thread, from its
+ * source text: it may reference nothing outside of itself.
  */
 export function schemasFromTypes(
   ts: TypeScript,
@@ -153,7 +153,10 @@ export function schemasFromTypes(
     return flags & (TypeFlags.Object | TypeFlags.Intersection) ? objectSchema(type, at, inside) : {}
   }
 
-  /** Without what JSON does not have, and without the wrapper that overwrites a value, which clients do not send. */
+  /**
+   * Without types that JSON lacks, and without the wrapper that overwrites a value, which clients do not
+   * send.
+   */
   function unionSchema(types: readonly Type[], at: Node, within: readonly Type[]): Schema {
     const kept = types.filter(
       (one) =>

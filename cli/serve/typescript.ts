@@ -14,9 +14,9 @@ interface Manifest {
 }
 
 /**
- * Lets this process import TypeScript: with `tsx`, of the project or of this package, else with the project's own compiler, else with Node's
- * stripping of types (22.18 and later). In all of them `./x.js` means `x.ts` where there is no `x.js`. Gives what to do about files that
- * cannot be read so, in a sentence.
+ * Lets this process import TypeScript: with `tsx`, of the project or of this package, else with the project's
+ * compiler, else with Node's type stripping (22.18 and later). In all of them `./x.js` means `x.ts` where
+ * there is no `x.js`. Returns advice for files that cannot be read this way, in a sentence.
  */
 export async function loadTypeScript(folder: string): Promise<string | undefined> {
   const places = [join(folder, 'package.json'), fileURLToPath(import.meta.url)]
@@ -68,8 +68,8 @@ function resolved(require: NodeJS.Require, entry: string): string | undefined {
 }
 
 /**
- * Runs in Node's thread of module hooks. The compiler finds the files of the project as its tsconfig.json says, and translates each
- * alone, to an ES module; names that are imported for their types are left out. Without a compiler Node does the rest.
+ * Runs in Node's thread of module hooks. The compiler finds the project's files by its tsconfig.json, and
+ * translates each alone to an ES module, without imports of types. Without a compiler Node does the rest.
  */
 const HOOKS = `
 import { existsSync, readFileSync } from 'node:fs'

@@ -30,8 +30,9 @@ interface UiOptions {
 }
 
 /**
- * The components that a project shows in the pages of its clients, at the routes of LangGraph's own server: `POST /ui/{name}` gives
- * the tags that load one, `GET /ui/{name}/{file}` what they load. The first request bundles all of them.
+ * The components that a project shows in the pages of its clients, at the routes of LangGraph's own server:
+ * `POST /ui/{name}` answers the tags that load one, `GET /ui/{name}/{file}` its files. The first request
+ * bundles all of them.
  */
 export function uiHandler(config: Pick<Config, 'folder' | 'ui'>, options: UiOptions): WebHandler {
   let bundling: Promise<ReadonlyMap<string, Bundle>> | undefined
@@ -76,7 +77,9 @@ async function readBundle(folder: string): Promise<Bundle> {
   return new Map(await Promise.all(files))
 }
 
-/** Tags that a page puts where it wants a component. It writes the id of that place over `{{shadowRootId}}`. */
+/**
+ * Tags that a page inserts for a component. The page replaces `{{shadowRootId}}` by the id of its element.
+ */
 async function tagsOf(call: Call, bundle: Bundle): Promise<string> {
   const { name: component } = Object((await call.json()) ?? {}) as { readonly name?: unknown }
   if (typeof component !== 'string')

@@ -15,8 +15,8 @@ const SOURCE = /\.([cm]?[jt]sx?|json)$/
 const QUIET_MS = 100
 
 /**
- * Watches the sources of a project folder by folder, because the systems' own recursive watching would begin with node_modules.
- * Returns the function that stops it.
+ * Watches the sources of a project folder by folder, because recursive watching by the system would include
+ * node_modules. Returns the function that stops it.
  */
 export function watchSources({ folder, files, onChange, onError }: WatchOptions): () => void {
   const watchers = new Map<string, FSWatcher>()

@@ -80,8 +80,8 @@ export async function createAssistant(
 }
 
 /**
- * Makes a version of an assistant with the given fields, and puts it in use. Metadata is merged, everything else replaced. A system
- * assistant is changed for this owner only. Throws `no_such_assistant`.
+ * Creates a version of an assistant with the given fields, and activates it. Metadata is merged, everything
+ * else replaced. A system assistant is changed for this owner only. Throws `no_such_assistant`.
  */
 export const patchAssistant = (
   engine: AssistantEngine,
@@ -108,7 +108,7 @@ export const patchAssistant = (
     }
   })
 
-/** Puts a version of an assistant in use. Throws `no_such_assistant`, also where it never had this version. */
+/** Activates a version of an assistant. Throws `no_such_assistant`, also for an unknown version. */
 export const setLatestVersion = (
   engine: AssistantEngine,
   principal: Caller,
@@ -123,7 +123,10 @@ export const setLatestVersion = (
     return { ...recordOf(doc), createdAt, newestVersion }
   })
 
-/** Deletes an assistant with its versions, and gives its id. Throws `no_such_assistant`, and `not_supported` for a system assistant. */
+/**
+ * Deletes an assistant with its versions. Returns its id. Throws `no_such_assistant`, and `not_supported` for
+ * a system assistant.
+ */
 export async function deleteAssistant(
   engine: AssistantEngine,
   principal: Caller,
@@ -150,7 +153,8 @@ function change(
     const read = await readAssistant(engine, principal, idOrName)
     if (!read) throw noSuchAssistant()
     const { record: before, docVersion } = read
-    // Where all share an owner, so do they the changes of a system assistant: only who reaches it by a filter may make some.
+    // Where all share an owner, they share changes of a system assistant: only callers whose filter admits it
+    // may make any.
     if (!isShown(principal, before)) throw noSuchAssistant()
     const after = await changed(before)
     if (after === before) return before

@@ -6,7 +6,7 @@ import { inheritAssistants } from './inherit.ts'
 import { ASSISTANTS, type AssistantRecord, placeOf, recordOf, type StoredAssistant } from './record.ts'
 import { type AssistantEngine, graphOfId, idOfGraph, systemAssistant } from './system.ts'
 
-/** The assistant id of clients that leave the choice to the server. `@langchain/react` and its siblings send it when an app names no assistant. */
+/** The assistant id of `@langchain/react` and its siblings when an app names none: the server chooses. */
 const UNNAMED = '_'
 
 /** Whether an id leaves the choice to the server. An agent may still be registered under it. */

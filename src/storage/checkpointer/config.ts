@@ -2,15 +2,15 @@ import { AgentwireError } from '../../errors.ts'
 import type { ChannelVersion, Checkpoint, CheckpointConfig } from './checkpointer.ts'
 
 /** Each task has one write of each of these channels, at a fixed index; the last one counts. */
-const WRITE_PLACES: ReadonlyMap<string, number> = new Map([
+const WRITE_INDEXES: ReadonlyMap<string, number> = new Map([
   ['__error__', -1],
   ['__scheduled__', -2],
   ['__interrupt__', -3],
   ['__resume__', -4],
 ])
 
-export function placeOf(channel: string, position: number): number {
-  return WRITE_PLACES.get(channel) ?? position
+export function writeIndexOf(channel: string, position: number): number {
+  return WRITE_INDEXES.get(channel) ?? position
 }
 
 export interface CheckpointAddress {

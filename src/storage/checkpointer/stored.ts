@@ -1,6 +1,6 @@
 import { compareKeys } from '../store/cursor.ts'
 import type { Checkpoint, CheckpointMetadata, CheckpointTuple } from './checkpointer.ts'
-import { addPendingSends, configOf, placeOf, TASKS } from './config.ts'
+import { addPendingSends, configOf, TASKS, writeIndexOf } from './config.ts'
 import type { PendingWrite } from './delta-history.ts'
 import type { NewCheckpoint, NewWrites } from './saver.ts'
 import type { Serde } from './serde.ts'
@@ -94,7 +94,7 @@ export async function encodeWrites(
 ): Promise<WritesToStore> {
   const encoded = writes.map(async ([channel, value], position) => {
     const { type, data } = await encode(serde, value)
-    return { place: placeOf(channel, position), channel, type, data }
+    return { place: writeIndexOf(channel, position), channel, type, data }
   })
   return { threadId, namespace, checkpointId, taskId, writes: await Promise.all(encoded) }
 }

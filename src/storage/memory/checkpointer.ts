@@ -1,4 +1,4 @@
-import { placeOf, type SavedAt } from '../checkpointer/config.ts'
+import { type SavedAt, writeIndexOf } from '../checkpointer/config.ts'
 import { copy } from '../checkpointer/copy.ts'
 import { metadataCheck, newestFirst, placesInScope, scopeOf } from '../checkpointer/list-tuples.ts'
 import { type CheckpointSaver, type CheckpointTuples, createSaver } from '../checkpointer/saver.ts'
@@ -67,7 +67,7 @@ export function memoryCheckpointerIn(threads: MemoryThreads): MemoryCheckpointer
     },
     async putWrites({ threadId, namespace: name, checkpointId, taskId, writes }) {
       const copies = writes.map(([channel, value], position) => {
-        return { taskId, place: placeOf(channel, position), channel, value: copy(value) }
+        return { taskId, place: writeIndexOf(channel, position), channel, value: copy(value) }
       })
       const namespace = namespaceAt(threadId, name)
       const kept = namespace.writes.get(checkpointId) ?? new Map()

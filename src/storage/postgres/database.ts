@@ -4,7 +4,7 @@ import { UnavailableError } from '../errors.ts'
 import type { SqlStatement } from '../sql/statement.ts'
 import { migrate } from './migrate.ts'
 import type { Names } from './names.ts'
-import { AS_TEXT, type Connections, type PostgresClient, type PostgresPoolClient, placeOf } from './pool.ts'
+import { AS_TEXT, type Connections, hostOf, type PostgresClient, type PostgresPoolClient } from './pool.ts'
 import { isRetriable, isUsable, toUnavailable } from './unavailable.ts'
 
 /** Every column as text. */
@@ -77,7 +77,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
       return await deadline.race(waiting)
     } catch (error) {
       if (!deadline.isOver) {
-        throw new UnavailableError(`Postgres cannot be reached${placeOf(made)}.`, {
+        throw new UnavailableError(`Postgres cannot be reached${hostOf(made)}.`, {
           written: 'no',
           cause: error,
         })
@@ -88,7 +88,7 @@ export function createDatabase({ names, deadlineMs, connect }: DatabaseOptions):
         () => {},
       )
       throw new UnavailableError(
-        `No connection to Postgres${placeOf(made)} in time: it is away, or the pool is exhausted.`,
+        `No connection to Postgres${hostOf(made)} in time: it is away, or the pool is exhausted.`,
         { written: 'no', cause: error },
       )
     }

@@ -43,7 +43,7 @@ export interface Connections {
 }
 
 /** The address of the database, for errors, without user and password. Empty where unknown. */
-export function placeOf({ createClient }: Pick<Connections, 'createClient'>): string {
+export function hostOf({ createClient }: Pick<Connections, 'createClient'>): string {
   try {
     const { host, port } = createClient()
     if (!host) return ''
