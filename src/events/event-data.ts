@@ -52,7 +52,7 @@ export interface CheckpointData {
   readonly source: 'input' | 'loop' | 'update' | 'fork'
 }
 
-/** The begin of a task, which has `input` and `triggers`, or its end, which has `result` or `error`: docs/protocol.md §5.10. */
+/** The start of a task (`input`, `triggers`) or its end (`result` or `error`): docs/protocol.md §5.10. */
 export interface TaskData {
   readonly id: string
   readonly name: string
@@ -70,7 +70,7 @@ export interface CustomData {
   readonly payload: unknown
 }
 
-/** The `data` of an event by its `method`, with the protocol's own names. Agents give it, and the log passes it on as it came. */
+/** The `data` of an event by its `method`, in the protocol's names. The log passes on what agents write. */
 export interface EventData {
   readonly lifecycle: LifecycleData
   readonly messages: WireMessageEvent

@@ -8,8 +8,8 @@ import type { LogGap, ThreadEvent } from './thread-event.ts'
 export interface FoldedMessage {
   readonly message: Message
   /**
-   * The call of the subagent that wrote it. Null: no subagent did. Where the call began before the first event that was read, the
-   * segment of its namespace, such as `tools:<task id>`.
+   * The call of the subagent that wrote it. Null: not a subagent. Where the call began before the first event
+   * that was read, the segment of its namespace, such as `tools:<task id>`.
    */
   readonly toolCallId: string | null
   /** The run that wrote it. Undefined where it is known from a state only. */
@@ -70,8 +70,8 @@ interface Written {
 }
 
 /**
- * Folds the events of a thread into its messages, also half ones, its calls of tools and its questions. It takes the events of all
- * channels in the order of the log, from any place in it: a state tells what came before.
+ * Folds the events of a thread into its messages (also unfinished ones), tool calls and questions. It takes
+ * the events of all channels in the order of the log, from any position: a state has what came before.
  */
 export function createFold(): Fold {
   /** The newest messages of each state, by the call of its subagent. */

@@ -31,7 +31,10 @@ export function assertOperation(operation: GraphStoreOperation): void {
   }
 }
 
-/** Items have a namespace of at least one label, whose first is not `langgraph`. What is read may be any, also none. */
+/**
+ * Items have a namespace of at least one label, the first not `langgraph`. Reads take any, also the empty
+ * one.
+ */
 function assertNamespace(namespace: unknown, use: 'own' | 'any'): asserts namespace is string[] {
   if (!Array.isArray(namespace)) throw invalidNamespace('A namespace is an array of strings.')
   if (namespace.length > MAX_LABELS) throw invalidNamespace(`A namespace has at most ${MAX_LABELS} labels.`)

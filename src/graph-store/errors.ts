@@ -1,8 +1,8 @@
 import { AgentwireError } from '../errors.ts'
 
 /**
- * Something that the store for graphs does not take: `invalid_namespace`, `invalid_key`, `invalid_value`, `invalid_argument`, and
- * `embed_failed` for vectors that are not what was promised.
+ * Invalid use of the store for graphs: `invalid_namespace`, `invalid_key`, `invalid_value`,
+ * `invalid_argument`, and `embed_failed` for invalid vectors.
  */
 export class GraphStoreError extends AgentwireError {
   static override readonly brand = 'GraphStoreError'

@@ -1,4 +1,6 @@
-/** Whether a value has what a filter asks for. The rules are those of LangGraph's `InMemoryStore`; objects compare by content. */
+/**
+ * Whether a value matches a filter, by the rules of LangGraph's `InMemoryStore`; objects compare by content.
+ */
 export function matchesFilter(
   value: Readonly<Record<string, unknown>>,
   filter: Readonly<Record<string, unknown>>,

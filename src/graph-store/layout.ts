@@ -3,7 +3,7 @@ import type { GraphStoreItem } from './types.ts'
 import type { StoredVector } from './vectors.ts'
 
 export const ITEMS = 'graph-items'
-/** One document for each namespace that has had an item. It is dropped when somebody finds the namespace without items. */
+/** One document for each namespace that has had an item. Deleted when a read finds the namespace empty. */
 export const NAMESPACES = 'graph-namespaces'
 const NAMESPACE_ID = 'namespace'
 
@@ -23,11 +23,11 @@ export interface StoredItem {
   readonly vectors?: readonly StoredVector[]
 }
 
-/** Writers of different namespaces do not wait for each other, and what is written to one namespace is written together. */
+/** Namespaces are written independently of each other, and the writes of one namespace atomically. */
 export const partitionOf = (owner: Owner, namespace: readonly string[]): string =>
   `graph-store:${JSON.stringify([owner, ...namespace])}`
 
-/** The index field of what an owner has under a prefix. The longest are as long as a namespace: every prefix has a field. */
+/** The index field of an owner's items under a prefix. The longest prefix is the whole namespace. */
 export const fieldOf = (owner: Owner, prefix: readonly string[]): string => JSON.stringify([owner, ...prefix])
 
 /** The index field of the items of exactly this namespace. */

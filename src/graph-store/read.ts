@@ -84,7 +84,7 @@ async function nearest(
 
 const byScore = (a: Found, b: Found): number => b.score! - a.score!
 
-/** The documents under the prefix that match the filter, the last changed first. Without a filter they are at most `wanted`. */
+/** The documents under the prefix that match the filter, last changed first. Unfiltered, at most `wanted`. */
 async function* matching(
   { store, owner }: Shelf,
   { namespacePrefix, filter }: GraphStoreSearch,

@@ -1,6 +1,6 @@
 /**
- * The texts of a value at a path, as LangGraph reads paths: `$` is the whole value as JSON, `a.b` a field, `a[0]`, `a[-1]` and
- * `a[*]` items of an array, `*` every field, `{a,b.c}` several. What is no text becomes JSON.
+ * The texts of a value at a path, as LangGraph reads paths: `$` is the whole value as JSON, `a.b` a field,
+ * `a[0]`, `a[-1]` and `a[*]` items of an array, `*` every field, `{a,b.c}` several. Other values become JSON.
  */
 export function textsAt(value: unknown, path: string): string[] {
   if (path === '' || path === '$') return textOf(value)

@@ -1,20 +1,21 @@
 /**
- * The long-term memory of agents: JSON objects by namespace and key, over all threads. It has the methods of LangGraph's
- * `BaseStore`, so that it can stand wherever LangGraph takes one, and one of yours can stand here.
+ * The long-term memory of agents: JSON objects by namespace and key, over all threads. It has the methods of
+ * LangGraph's `BaseStore`, so that either can replace the other.
  */
 export interface GraphStore {
   /**
-   * Does several operations in one call. What it reads is what was there before the batch, and of several writes of one item the
-   * last one counts. The writes of one namespace are done together or not at all. Results are in the order of the operations.
+   * Does several operations in one call. Reads see the state before the batch, and of several writes of one
+   * item the last one counts. The writes of one namespace are atomic. Results are in the order of the
+   * operations.
    */
   batch<Results = unknown[]>(operations: readonly GraphStoreOperation[]): Promise<Results>
   /** Null where there is no such item. */
   get(namespace: string[], key: string, options?: GraphStoreReadOptions): Promise<GraphStoreItem | null>
   /**
-   * Writes an item, or replaces it.
+   * Creates or replaces an item.
    *
-   * @param index Which fields `embed` is given: paths such as `title` or `chapters[*].text`, or false for none. Default: the
-   *   fields of the store.
+   * @param index The fields to embed: paths such as `title` or `chapters[*].text`, or false for none.
+   *   Default: the fields of the store.
    */
   put(
     namespace: string[],
@@ -24,7 +25,7 @@ export interface GraphStore {
     options?: GraphStoreWriteOptions,
   ): Promise<void>
   delete(namespace: string[], key: string): Promise<void>
-  /** The items under a prefix, the last changed first, or those nearest to `query` first. `[]` is the prefix of all. */
+  /** The items under a prefix, last changed first, or nearest to `query` first. `[]` is the prefix of all. */
   search(namespacePrefix: string[], options?: GraphStoreSearchOptions): Promise<GraphStoreSearchItem[]>
   /** The namespaces that have items, in the order of their names. */
   listNamespaces(options?: GraphStoreNamespaceOptions): Promise<string[][]>
@@ -58,8 +59,8 @@ export interface GraphStoreWriteOptions {
 
 export interface GraphStoreSearchOptions extends GraphStoreReadOptions {
   /**
-   * What fields of the value must be: a value, or conditions of `$eq`, `$ne`, `$gt`, `$gte`, `$lt`, `$lte`, `$in` and `$nin`. All
-   * must hold.
+   * Conditions on fields of the value, all of which must hold: a value, or `$eq`, `$ne`, `$gt`, `$gte`,
+   * `$lt`, `$lte`, `$in` and `$nin`.
    */
   filter?: Record<string, unknown>
   /** Default 10. */
@@ -122,13 +123,16 @@ export interface GraphStoreLike extends Omit<GraphStore, 'batch'> {
 
 export interface GraphStoreOptions {
   /**
-   * Makes vectors of texts, in their order: `search` can then order by similarity to a `query`. It is called once for all texts
-   * of a batch. Default: none.
+   * Embeds texts, in their order, so that `search` can order by similarity to a `query`. Called once for all
+   * texts of a batch. Default: none.
    */
   readonly embed?: ((texts: string[]) => Promise<readonly (readonly number[])[]>) | undefined
   /** The length of the vectors. Default: any, but the same for all. */
   readonly dims?: number | undefined
-  /** Which texts of a value are embedded: paths such as `title`, `chapters[*].text` or `notes[-1]`. Default: `$`, all of it as JSON. */
+  /**
+   * The texts of a value to embed: paths such as `title`, `chapters[*].text` or `notes[-1]`. Default: `$`,
+   * all of it as JSON.
+   */
   readonly fields?: readonly string[] | undefined
   readonly ttl?: GraphStoreTtl | undefined
 }

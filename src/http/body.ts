@@ -10,7 +10,10 @@ export interface ReadJsonOptions {
   readonly maxDepth?: number | undefined
   /** The body as an earlier body parser left it. Only its depth is checked, and the request is not read. */
   readonly parsedBody?: unknown
-  /** Reads the text of a body that is not empty. What it throws is passed on. Default: `JSON.parse`, and `invalid_json` where that throws. */
+  /**
+   * Parses a non-empty body. Its errors are passed on. Default: `JSON.parse`, whose errors are
+   * `invalid_json`.
+   */
   readonly parse?: ((text: string) => unknown) | undefined
   /** Default: the signal of the request. */
   readonly signal?: AbortSignal | undefined
@@ -50,7 +53,7 @@ async function readBytes(request: Request, maxBytes: number, signal: AbortSignal
   }
   if (request.body === null) return new Uint8Array()
   const reader = request.body.getReader()
-  // Cancelling ends a pending read at once. A source that fails to cancel is ignored: the read already reports the abort.
+  // Cancelling ends a pending read. Its failure is ignored: the read already reports the abort.
   const stop = () => void reader.cancel().catch(() => {})
   signal.addEventListener('abort', stop)
   try {
@@ -105,9 +108,7 @@ function parse(text: string): unknown {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/**
- * Counts brackets outside of strings, so that deep JSON is refused before it is parsed. The result is only meaningful for JSON.
- */
+/** Counts brackets outside of strings, to refuse deep JSON before it is parsed. Only meaningful for JSON. */
 export function isTextDeeper(text: string, maxDepth: number): boolean {
   let depth = 0
   let inString = false
@@ -124,10 +125,7 @@ export function isTextDeeper(text: string, maxDepth: number): boolean {
   return false
 }
 
-/**
- * Walks level by level, each object once per level: deep values cannot overflow the stack, and circular ones stop at
- * `maxDepth`.
- */
+/** Walks level by level, each object once per level: no stack overflow, and cycles stop at `maxDepth`. */
 function isDeeper(value: unknown, maxDepth: number): boolean {
   let level = new Set([value].filter(isObject))
   for (let depth = 1; level.size > 0; depth++) {

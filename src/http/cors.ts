@@ -106,8 +106,8 @@ export function withCors(
   }
 
   /**
-   * What an allowed page has sent without asking, without what tells its origin: it is refused otherwise. Such a request may carry
-   * cookies, as every handshake does: they count only where the option says so.
+   * Removes the headers that show the origin from what an allowed page sent without a preflight, which is
+   * refused otherwise. Such requests may carry cookies, as every handshake does: `credentials` admits them.
    */
   const trusted = (request: Request, context: HandlerContext | undefined): Request => {
     const origin = request.headers.get('origin')

@@ -7,7 +7,7 @@ export interface HttpErrorOptions {
   readonly cause?: unknown
 }
 
-/** A request that ends with this status. `code` and `message` are sent to the client: put no secret and no cause in them. */
+/** Ends a request with this status. Clients see `code` and `message`: put no secret and no cause in them. */
 export class HttpError extends AgentwireError {
   static override readonly brand = 'HttpError'
   readonly status: number
@@ -34,8 +34,8 @@ export interface ErrorInfo extends ErrorOrigin {
 }
 
 /**
- * Called with every error that is the server's fault, and with every failure of a run. It cannot change the response, and what
- * it throws or rejects with is ignored.
+ * Called with every error that is the server's fault, and with every failure of a run. It cannot change the
+ * response; its own errors are ignored.
  */
 export type OnError = (error: unknown, info: ErrorInfo) => unknown
 

@@ -24,15 +24,15 @@ import type { Call, HandlerContext, Principal, Route, WebHandler } from './types
 export interface Authenticate {
   (request: Request): Principal | Response | null | Promise<Principal | Response | null>
   /**
-   * What it takes, for clients that ask before they call, such as readers of the A2A card. `Object.assign(authenticate, { schemes })`
-   * sets it. Default: a bearer token.
+   * The accepted schemes, for clients that ask first, such as readers of the A2A card.
+   * `Object.assign(authenticate, { schemes })` sets them. Default: a bearer token.
    */
   readonly schemes?: SecuritySchemes | undefined
 }
 
 /**
- * An error in the shape of a protocol, or `undefined` for the default shape. `call` is absent before a route has matched and the caller
- * is known.
+ * Encodes an error for a protocol; `undefined` means the default shape. `call` is absent before a route has
+ * matched and the caller is known.
  */
 export type EncodeError = (
   error: unknown,
@@ -52,13 +52,18 @@ export interface Refusal {
 
 export interface HandlerOptions {
   readonly routes: readonly Route[]
-  /** The prefix of every route, such as `/api`. The host's own (`context.basePath`) takes precedence. Default none. */
+  /**
+   * The prefix of every route, such as `/api`. The host's `context.basePath` takes precedence. Default none.
+   */
   readonly basePath?: string | undefined
-  /** Without it every request is accepted, with `principal: null`. Not called when the host gives `context.principal`. */
+  /**
+   * Without it all requests are accepted with `principal: null`. Not called if the host gives
+   * `context.principal`.
+   */
   readonly authenticate?: Authenticate | undefined
   /** Default 4 MiB. */
   readonly maxBodyBytes?: number | undefined
-  /** Reads the text of a body, for a protocol with an error of its own for what is not JSON. Default: `JSON.parse`. */
+  /** Parses a body, for protocols with their own error for invalid JSON. Default: `JSON.parse`. */
   readonly parseJson?: ((text: string) => unknown) | undefined
   /**
    * Encodes every error, including the handler's own (401, 404, 405 and 503 as `HttpError`, whose `headers` belong in the
@@ -68,15 +73,15 @@ export interface HandlerOptions {
   readonly onError?: OnError | undefined
   /** Called for every request that is answered with an error. Must not throw. */
   readonly onRefuse?: ((refusal: Refusal) => void) | undefined
-  /** Whether callers that accept text and no JSON get an error as its bare sentence. Default: they get JSON as all others. */
+  /** Whether callers that accept text but not JSON get errors as a bare sentence. Default: they get JSON. */
   readonly textErrors?: boolean | undefined
   /** Runs once, at the first `close()`. */
   readonly onClose?: (() => void | Promise<void>) | undefined
 }
 
 /**
- * Serves a route table: it matches, authenticates, calls the endpoint and encodes every error. `fetch` and `handle` never throw
- * or reject.
+ * Serves a route table: matches, authenticates, calls the endpoint and encodes every error. `fetch` and
+ * `handle` never throw or reject.
  */
 export function createHandler(options: HandlerOptions): WebHandler {
   const { routes, onError } = options
@@ -172,7 +177,10 @@ function needsHandshake(): HttpError {
   return new HttpError(426, 'upgrade_required', message, { headers })
 }
 
-/** The caller of a request, a response that refuses it, or null without authentication. Throws `HttpError` 401 for nobody. */
+/**
+ * The caller of a request, a response that refuses it, or null without authentication. Throws `HttpError` 401
+ * where `authenticate` returns null.
+ */
 export async function identify(
   request: Request,
   context: Pick<HandlerContext, 'principal'>,

@@ -14,8 +14,8 @@ export function calledUrl({ url }: Request, { host }: Pick<HandlerContext, 'host
 }
 
 /**
- * Whether a browser marks a request as one of a page of another origin (Fetch Metadata, §2.3; RFC 6454, §7). Browsers that do not tell
- * the site of the page tell its origin.
+ * Whether a browser marks a request as coming from another origin's page (Fetch Metadata, §2.3; RFC 6454,
+ * §7). Browsers that do not send the site of the page send its origin.
  */
 export function isCrossOrigin({ headers }: Request, url: URL): boolean {
   const site = headers.get('sec-fetch-site')
@@ -35,8 +35,8 @@ export const isJsonType = (type: string | null): boolean => type !== null && JSO
 type Effect = RouteKind | 'acting' | undefined
 
 /**
- * Whether a page of another origin may have sent this without its browser asking first (Fetch standard, §4.8): CORS then keeps the page
- * only from reading the answer, when all is done.
+ * Whether a page of another origin may have sent this without a preflight (Fetch standard, §4.8): CORS then
+ * only keeps the page from reading the answer, after the effect.
  */
 export function isUnasked(request: Request, url: URL, effect?: Effect): boolean {
   const { method, headers } = request

@@ -4,9 +4,9 @@ import type { Call } from './types.ts'
 export const BASE_HEADERS = 'X-Forwarded-Proto, Forwarded'
 
 /**
- * Where the caller reaches the server: the origin of the request and the path before its route. Hosts write the request's URL from
- * headers that the client may forge, so nothing is taken but what a parsed URL has: an origin, and the path that a route has
- * matched. A proxy's word is taken for the scheme alone.
+ * Where the caller reaches the server: the origin of the request and the path before its route. Hosts build
+ * the request's URL from headers that clients may forge, so only the parsed origin and the matched path are
+ * used. A proxy is trusted for the scheme alone.
  */
 export function publicBase({ request: { headers }, url, route }: Call): string {
   const segments = url.pathname.replace(/\/$/, '').split('/')

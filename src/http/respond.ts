@@ -79,7 +79,7 @@ async function* listParts(items: AsyncIterable<unknown>): AsyncGenerator<string,
   return `${text}]`
 }
 
-/** The error of a body that cannot go on. Some servers write it into the response, so it does not reveal the cause. */
+/** The error of a body that cannot continue. Some servers send it to the client, so it hides the cause. */
 export const brokenOff = (): DOMException => new DOMException('The stream was broken off.', 'AbortError')
 
 /** A response without a body. */
@@ -87,7 +87,7 @@ export function empty(status = 204, headers?: Readonly<Record<string, string>>):
   return new Response(null, { status, headers: { ...headers } })
 }
 
-/** The whole body of a response made by `json`, so that an adapter can send it at once instead of reading a stream. */
+/** The whole body of a response made by `json`, which an adapter can send without reading a stream. */
 export function knownBody(response: Response): string | Uint8Array | undefined {
   if (response.bodyUsed) return undefined
   return (response as { readonly [BODY]?: string })[BODY]

@@ -17,7 +17,8 @@ export type Match =
 
 export interface Router {
   /**
-   * Takes the raw pathname of a URL, with its percent-escapes. Throws `HttpError` 400 when a parameter's escapes are malformed.
+   * Takes the raw pathname of a URL, percent-encoded. Throws `HttpError` 400 for malformed escapes in
+   * parameters.
    */
   match(method: string, pathname: string): Match
 }
@@ -62,7 +63,7 @@ export function createRouter(routes: readonly Route[]): Router {
   }
 }
 
-/** The pathname below a mount prefix, or undefined when it is not below it. `/api` holds `/api` and `/api/x`, not `/apis`. */
+/** The pathname below a mount prefix, else undefined. `/api` contains `/api` and `/api/x`, not `/apis`. */
 export function stripBase(pathname: string, basePath: string): string | undefined {
   const base = normalizeBase(basePath)
   if (!pathname.startsWith(base)) return undefined
@@ -100,7 +101,9 @@ function insert(root: Node, [method, pattern, endpoint, routeKind]: Route): void
   node.leaves.set(method, { endpoint, pattern, routeKind, names })
 }
 
-/** Walks the trie. Collects the raw values of the parameters in `values` and the methods of every matching path in `allow`. */
+/**
+ * Walks the trie. Collects raw parameter values in `values`, and methods of all matching paths in `allow`.
+ */
 function find(
   node: Node,
   method: string,
