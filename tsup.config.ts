@@ -33,7 +33,7 @@ const options = {
     fastify: 'adapters/fastify.ts',
     hono: 'adapters/hono.ts',
     next: 'adapters/next.ts',
-    'thread-metadata': 'adapters/thread-metadata.ts',
+    'thread-metadata': 'src/tracing/thread/middleware.ts',
     cli: 'cli/main.ts',
   },
   format: ['esm', 'cjs'],

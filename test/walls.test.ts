@@ -190,7 +190,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/devtools',
     'src/control-plane',
   ],
-  adapters: ['src/options', 'src/errors', 'src/http', 'src/tracing'],
+  adapters: ['src/options', 'src/errors', 'src/http'],
   cli: [
     'src/version',
     'adapters',

@@ -22,5 +22,5 @@ export {
   type ThreadMetadata,
   type ThreadOptions,
   threadMetadata,
-} from './thread-metadata.ts'
+} from './thread/metadata.ts'
 export type { RunType, TracedRun } from './traced-run.ts'

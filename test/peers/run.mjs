@@ -96,7 +96,7 @@ const TESTS = [
   'test/storage/sqlite/migrations.test.ts',
   // Express, Fastify, Hono, Next.
   'test/adapters/frameworks.test.ts',
-  'test/adapters/thread-metadata.test.ts',
+  'test/tracing/thread-middleware.test.ts',
   'test/conformance/express.test.ts',
   'test/conformance/fastify.test.ts',
   'test/conformance/hono.test.ts',

@@ -1,4 +1,4 @@
-import { checkOptions, type OptionTable } from '../src/options.ts'
+import { checkOptions, type OptionTable } from '../../options.ts'
 import {
   DEFAULT_MAX_BYTES,
   hasJson,
@@ -7,8 +7,8 @@ import {
   type ThreadOptions,
   threadMetadata,
   threadOf,
-} from '../src/tracing/thread-metadata.ts'
-import { type PeekableRequest, peekBody } from './node/peek-body.ts'
+} from './metadata.ts'
+import { type PeekableRequest, peekBody } from './peek-body.ts'
 
 export interface ThreadMiddlewareOptions extends ThreadOptions {
   /**
@@ -53,9 +53,7 @@ export interface FastifyThreadInstance {
   ): unknown
 }
 
-/**
- * A plugin for Fastify 5: `app.register(fastifyThreadMetadata({ attach }))`, for routes registered after it.
- */
+/** A plugin for Fastify 5: `app.register(fastifyThreadMetadata({ attach }))`, for routes registered after it. */
 export function fastifyThreadMetadata(
   options: ThreadMiddlewareOptions,
 ): (instance: FastifyThreadInstance) => Promise<void> {
@@ -109,11 +107,10 @@ async function findInNode(
   body: unknown,
   options: ThreadMiddlewareOptions,
 ): Promise<ThreadMetadata> {
-  const { maxBytes = DEFAULT_MAX_BYTES } = options
   if (!hasJson(req.method, (name) => String(req.headers[name] ?? ''))) return threadOf(undefined, options)
-  const parsed = body ?? (await peekBody(req, maxBytes))
-  if (typeof parsed === 'string') return threadOf(parse(parsed), options)
-  return threadOf(parsed instanceof Uint8Array ? parse(new TextDecoder().decode(parsed)) : parsed, options)
+  const parsed = body ?? (await peekBody(req, options.maxBytes ?? DEFAULT_MAX_BYTES))
+  const text = parsed instanceof Uint8Array ? new TextDecoder().decode(parsed) : parsed
+  return threadOf(typeof text === 'string' ? parse(text) : text, options)
 }
 
 function attach({ threadId, attributes }: ThreadMetadata, options: ThreadMiddlewareOptions): void {

@@ -1,4 +1,4 @@
-import { isRecord } from '../messages/record.ts'
+import { isRecord } from '../../messages/record.ts'
 
 export interface ThreadOptions {
   /** The prefix of the attribute's name. Default `langsmith`. */
@@ -24,7 +24,7 @@ export const DEFAULT_MAX_BYTES = 4 * 1024 * 1024
 const MAX_ID_LENGTH = 512
 
 /**
- * Reads the thread of a request to an agent, so that its spans can name it. A2A clients send `metadata.thread_id` beside `method`
+ * Reads the thread of a request to an agent, so that its spans can name it. A2A clients send `metadata.thread_id` next to `method`
  * and `params`. Only JSON bodies of POST requests are read, and only up to `maxBytes`. It never throws: the next handler reports
  * a body that is no JSON or breaks off.
  *
@@ -36,12 +36,11 @@ const MAX_ID_LENGTH = 512
  */
 export async function threadMetadata(request: Request, options: ThreadOptions = {}): Promise<RequestThread> {
   const { maxBytes = DEFAULT_MAX_BYTES } = options
-  if (!hasJson(request.method, (name) => request.headers.get(name)) || !request.body || request.bodyUsed)
-    return { ...threadOf(undefined, options), request }
-  if (Number(request.headers.get('content-length')) > maxBytes)
-    return { ...threadOf(undefined, options), request }
+  const { method, headers, body, bodyUsed } = request
+  const isReadable = hasJson(method, (name) => headers.get(name)) && body && !bodyUsed
+  const isShort = !(Number(headers.get('content-length')) > maxBytes)
   // The clone is read, and the request buffers the same bytes for the next handler.
-  const text = await readText(request.clone(), maxBytes)
+  const text = isReadable && isShort ? await readText(request.clone(), maxBytes) : undefined
   return { ...threadOf(parse(text), options), request }
 }
 

@@ -13,7 +13,7 @@ import {
   fastifyThreadMetadata,
   honoThreadMetadata,
   nextThreadMetadata,
-} from '../../adapters/thread-metadata.ts'
+} from '../../src/tracing/thread/middleware.ts'
 import type { WebHandler } from '../../src/http/types.ts'
 import { listen, openServer } from '../kit/listen.ts'
 
