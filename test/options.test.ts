@@ -6,7 +6,6 @@ import { toExpress } from '../adapters/express.ts'
 import { toFastify } from '../adapters/fastify.ts'
 import { toNext } from '../adapters/next.ts'
 import { acceptSockets, serve, toNode } from '../adapters/node.ts'
-import { expressThreadMetadata } from '../src/tracing/thread/middleware.ts'
 import { signCards } from '../src/a2a/card/signature.ts'
 import { a2aAgent, createA2AHandler } from '../src/a2a/index.ts'
 import { langgraph } from '../src/agents/langgraph/langgraph.ts'
@@ -36,6 +35,7 @@ import { sqliteStorage } from '../src/storage/sqlite/sqlite.ts'
 import { observeModelStream, startLlmRun } from '../src/tracing/index.ts'
 import { langsmithSink } from '../src/tracing/sinks/langsmith.ts'
 import { openTelemetrySink } from '../src/tracing/sinks/opentelemetry.ts'
+import { expressThreadMetadata } from '../src/tracing/thread/middleware.ts'
 
 const agents = { agent: defineAgent({ run() {} }) }
 const engine = createAgentEngine({ agents })

@@ -10,11 +10,11 @@ import type { APIPromise } from 'openai'
 import type { ChatCompletionChunk } from 'openai/resources'
 import type { Stream } from 'openai/streaming'
 import { expectTypeOf, test } from 'vitest'
-import type { fastifyThreadMetadata, honoThreadMetadata } from '../../src/tracing/thread/middleware.ts'
 import type { Writer } from '../../src/agents/function/define-agent.ts'
 import { type convertModelCall, observeModelStream } from '../../src/tracing/index.ts'
 import type { langsmithSink } from '../../src/tracing/sinks/langsmith.ts'
 import type { openTelemetrySink } from '../../src/tracing/sinks/opentelemetry.ts'
+import type { fastifyThreadMetadata, honoThreadMetadata } from '../../src/tracing/thread/middleware.ts'
 
 type ModelStream = Parameters<Writer['model']>[0]
 type Sdk = {
