@@ -181,8 +181,6 @@ export interface RevisionRecord {
   readonly running?: { readonly url: string; readonly handle: Json } | undefined
   /** How often its present phase was begun. */
   readonly attempts: number
-  /** When its present phase has to have ended. Milliseconds since 1970. */
-  readonly deadline?: number | undefined
   /** Milliseconds since 1970. */
   readonly createdAt: number
   readonly updatedAt: number

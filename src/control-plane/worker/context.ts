@@ -19,9 +19,12 @@ export interface WorkerTimes {
   readonly prepareMs: number
   readonly buildMs: number
   readonly deployMs: number
-  /** How long a phase may go on after it was told to stop, in milliseconds. Default 15,000. */
+  /** How long a phase may take to stop, in milliseconds. Default 15,000. */
   readonly graceMs: number
-  /** How long after a failure a server is started again, or a removal is tried again, in milliseconds; then twice as long. Default 1,000. */
+  /**
+   * How long after a failure a server is started again, or a removal is retried, in milliseconds. It doubles
+   * with each further failure. Default 1,000.
+   */
   readonly retryMs: number
 }
 
@@ -31,36 +34,25 @@ export interface WorkerContext extends LeaseContext {
   readonly uploads: Uploads
   readonly secrets: SecretBox
   readonly times: WorkerTimes
-  /** Slots to build in. */
+  /** Slots for builds, by owner. */
   readonly builds: KeyedSemaphore<string | null>
-  /** Slots to start servers again in. */
+  /** Slots for starting servers again, by owner. */
   readonly starts: KeyedSemaphore<string | null>
   readonly onError: OnError
-  readonly now: () => number
-  /** Aborts when the worker closes. */
-  readonly closing: AbortSignal
 }
 
-/** What a deployer is told of a deployment. Lines go to the log of its servers. */
+/** What a deployer is given of a deployment. Its lines go to the log of the servers. */
 export function deploymentContext(
   { logs, now }: Pick<WorkerContext, 'logs' | 'now'>,
-  { id, name, owner, activeRevisionId }: DeploymentRecord,
+  { id: deploymentId, name, owner, activeRevisionId }: DeploymentRecord,
   signal: AbortSignal,
 ): DeploymentContext {
-  return {
-    deploymentId: id,
-    name,
-    owner,
-    signal,
-    log: createLineLog(
-      logs,
-      { type: 'deploy', deploymentId: id },
-      { revisionId: activeRevisionId ?? '', mask: (text) => text, now },
-    ),
-  }
+  const revisionId = activeRevisionId ?? ''
+  const log = createLineLog(logs, { type: 'deploy', deploymentId }, { revisionId, mask: (text) => text, now })
+  return { deploymentId, name, owner, signal, log }
 }
 
-/** What a deployer is told of a revision, with its secrets in clear. Their values are masked in what it logs. */
+/** What a deployer is given of a revision, with its secrets in clear. What it logs has their values masked. */
 export async function phaseContext(
   { logs, uploads, now, secrets: box }: Pick<WorkerContext, 'logs' | 'uploads' | 'now' | 'secrets'>,
   { id: deploymentId, name, owner }: DeploymentRecord,
@@ -73,7 +65,7 @@ export async function phaseContext(
     throw new DeployError('A secret cannot be opened with the keys that this server has.', { cause })
   })
   const mask = maskSecrets(opened.map(({ value }) => value))
-  const place = type === 'build' ? { type, deploymentId, revisionId } : { type, deploymentId }
+  const logged = type === 'build' ? { type, deploymentId, revisionId } : { type, deploymentId }
   return {
     deploymentId,
     revisionId,
@@ -86,10 +78,10 @@ export async function phaseContext(
     secretReferences,
     secrets: Object.fromEntries(opened.map(({ name, value }) => [name, value])),
     openUpload: async (path) => {
-      const place = placeOf(path, deploymentId)
-      return place && uploads.open(place)
+      const upload = placeOf(path, deploymentId)
+      return upload && uploads.open(upload)
     },
     signal,
-    log: createLineLog(logs, place, { revisionId, mask, now }),
+    log: createLineLog(logs, logged, { revisionId, mask, now }),
   }
 }

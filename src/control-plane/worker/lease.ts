@@ -1,9 +1,9 @@
 import { holdLease } from '../../storage/coordination/hold-lease.ts'
 import { claimLease, isHeld, nextToken } from '../../storage/coordination/leases.ts'
-import { retry } from '../../storage/coordination/retry.ts'
-import { type Change, ConflictError, FencedError, type Op, type Store } from '../../storage/index.ts'
+import { retry, retryOnConflict } from '../../storage/coordination/retry.ts'
+import { ConflictError, FencedError, type Op, type Store } from '../../storage/index.ts'
 import { statusOf, statusOfRevision } from '../records/create-deployments.ts'
-import type { DeploymentRecord, RevisionRecord } from '../records/records.ts'
+import type { DeploymentRecord, RevisionRecord, RevisionStatus } from '../records/records.ts'
 import { type OpsOf, statusOp } from '../records/status-event.ts'
 import {
   guardDeployment,
@@ -19,56 +19,60 @@ import {
 
 export interface LeaseContext {
   readonly store: Store
-  /** The name of this worker, whose leases are those of its earlier process. */
+  /** The name of this worker. After a restart it may take back the leases of its earlier process. */
   readonly instance: string
   readonly leaseMs: number
   readonly isHosted: boolean
   readonly opsOf: OpsOf | undefined
-  /** Aborts when the worker closes. Then a store that is away is not waited for. */
+  readonly now: () => number
+  /** Aborts when the worker closes. Then a store that is unavailable is not waited for. */
   readonly closing: AbortSignal
 }
 
+/** The fields that a commit replaces, in a deployment and in one of its revisions. */
+export interface Changed {
+  readonly deployment?: Partial<DeploymentRecord> | undefined
+  readonly revision?: Partial<RevisionRecord> | undefined
+  /** The statuses that the revision goes through, and the reason for them. */
+  readonly passes?: readonly RevisionStatus[] | undefined
+  readonly reason?: string | undefined
+}
+
 /**
- * A deployment whose lease this process holds: only it changes what is under way. Its reads and changes wait for a store that is away, for as
- * long as a lease lasts.
+ * A deployment whose lease this process holds: only the holder changes what is under way. Reads and changes
+ * are retried for as long as a lease lasts, so that an outage of the store costs no build.
+ *
+ * The callback of a change runs again after a conflict with a request and after a lost answer of the store, so
+ * it must return the same for the same records.
  */
 export interface Lease {
   readonly id: string
-  /** Aborts when the lease is lost or given back. */
+  /** Aborts when the lease is lost or released. */
   readonly signal: AbortSignal
   /** Whether the lease was lost: another process may have it. */
   readonly isLost: boolean
   load(): Promise<Stored<DeploymentRecord> | undefined>
   loadRevision(id: string): Promise<RevisionRecord | undefined>
-  /**
-   * Changes the deployment, and one revision of it, in a commit that fails once the lease is lost (`FencedError`). `change` is called again
-   * where a request has changed them meanwhile, and where the answer of the store was lost: so it gives the same for the same records.
-   */
-  change(
-    revisionId: string | undefined,
-    change: (deployment: DeploymentRecord, revision: RevisionRecord | undefined) => Changed,
+  /** Throws `FencedError` when the lease was lost, as the other commits do. */
+  change(change: (deployment: DeploymentRecord) => Partial<DeploymentRecord>): Promise<void>
+  changeRevision(
+    id: string,
+    change: (deployment: DeploymentRecord, revision: RevisionRecord) => Changed,
   ): Promise<void>
-  /** Any other commit while the lease is held. */
   commit(ops: readonly Op[], read?: Stored<DeploymentRecord>): Promise<void>
-  /** Gives the lease back. With a deployment as it was read, throws `ConflictError` where it has changed since. */
+  /** Releases the lease. Given a deployment as it was read, throws `ConflictError` if it has changed since. */
   release(read?: Stored<DeploymentRecord>): Promise<void>
-  /** Holds the lease no longer, without giving it back: it expires. */
+  /** Stops renewing the lease without releasing it: it expires. */
   abandon(): void
 }
 
-export interface Changed {
-  readonly deployment: DeploymentRecord
-  /** With further entries of its history for each status it has passed. */
-  readonly revision?: RevisionRecord | undefined
-}
-
-/** Takes the lease of a deployment. Undefined where another process holds it. */
+/** Takes the lease of a deployment. Undefined when another process holds it. */
 export async function claimDeployment(
   context: LeaseContext,
   id: string,
   takesBack = false,
 ): Promise<Lease | undefined> {
-  const { store, instance, leaseMs, isHosted, opsOf, closing } = context
+  const { store, instance, leaseMs, isHosted, closing } = context
   const partition = partitionOf(id)
   const before = await store.inspect(partition)
   const held = isHeld(before) ? before.lease : undefined
@@ -86,8 +90,8 @@ export async function claimDeployment(
   }
 
   const fence = { guard: 'fence', token } as const
-  const renewal: Change = { guards: [fence], ops: [{ op: 'renew', token, ttlMs: leaseMs }] }
-  const renew = () => store.commit(partition, renewal)
+  const renew = () =>
+    store.commit(partition, { guards: [fence], ops: [{ op: 'renew', token, ttlMs: leaseMs }] })
   const lease = holdLease({ ttlMs: leaseMs, renew, claimedAt })
 
   async function commit(
@@ -95,15 +99,11 @@ export async function claimDeployment(
     read?: Stored<DeploymentRecord>,
     revision?: Stored<RevisionRecord>,
   ): Promise<void> {
-    const guards = [
-      fence,
-      ...(read ? [guardDeployment(read)] : []),
-      ...(revision ? [guardRevision(revision)] : []),
-    ]
-    await lease.guard(() => store.commit(partition, { guards, ops }))
+    const ofDeployment = read ? [guardDeployment(read)] : []
+    const ofRevision = revision ? [guardRevision(revision)] : []
+    await lease.guard(() => store.commit(partition, { guards: [fence, ...ofDeployment, ...ofRevision], ops }))
   }
 
-  /** What fails because the store is away is tried again for as long as a lease lasts, so that no build is lost with it. */
   const retried = <T>(attempt: () => Promise<T>): Promise<T> =>
     retry(attempt, {
       isRetryable: (error) => !(error instanceof FencedError),
@@ -113,6 +113,37 @@ export async function claimDeployment(
       signals: [lease.signal, closing],
     })
 
+  async function loadBoth(revisionId: string | undefined) {
+    const read = await loadDeployment(store, id)
+    if (!read) throw new FencedError('The deployment is gone.')
+    return {
+      read,
+      revision: revisionId === undefined ? undefined : await loadRevision(store, id, revisionId),
+    }
+  }
+
+  function write(
+    revisionId: string | undefined,
+    change: (deployment: DeploymentRecord, revision: RevisionRecord | undefined) => Changed,
+  ): Promise<void> {
+    // The length of the history after a commit whose answer was lost. Only the holder of the lease adds to it.
+    let sent: number | undefined
+    const attempt = async (): Promise<void> => {
+      const { read, revision } = await loadBoth(revisionId)
+      const length = revision?.record.history.length ?? 0
+      if (sent !== undefined && length >= sent) return
+      const changed = change(read.record, revision?.record)
+      try {
+        await commit(opsOfChange(context, read.record, revision?.record, changed), read, revision)
+      } catch (error) {
+        const added = changed.passes?.length ?? 0
+        if (added > 0 && !(error instanceof ConflictError)) sent = length + added
+        throw error
+      }
+    }
+    return retried(() => retryOnConflict(attempt))
+  }
+
   return {
     id,
     signal: lease.signal,
@@ -121,30 +152,9 @@ export async function claimDeployment(
     },
     load: () => retried(() => loadDeployment(store, id)),
     loadRevision: async (revisionId) => (await retried(() => loadRevision(store, id, revisionId)))?.record,
-    change(revisionId, change) {
-      /** How long the history is that a commit without an answer has left, if it has landed. Only the holder of the lease adds to it. */
-      let sent: number | undefined
-      return retried(async () => {
-        for (;;) {
-          const read = await loadDeployment(store, id)
-          const revision = revisionId === undefined ? undefined : await loadRevision(store, id, revisionId)
-          if (!read) throw new FencedError('The deployment is gone.')
-          const length = revision?.record.history.length ?? 0
-          if (sent !== undefined && length >= sent) return
-          const changed = change(read.record, revision?.record)
-          const grown = changed.revision?.history.length ?? 0
-          const ops = changeOps(read.record, revision?.record, changed)
-          try {
-            await commit(ops, read, revision)
-            return
-          } catch (error) {
-            if (error instanceof ConflictError) continue
-            if (grown > length) sent = grown
-            throw error
-          }
-        }
-      })
-    },
+    change: (change) => write(undefined, (deployment) => ({ deployment: change(deployment) })),
+    changeRevision: (revisionId, change) =>
+      write(revisionId, (deployment, revision) => change(deployment, revision!)),
     commit,
     async release(read) {
       // A worker with another kind of deployer has listed it as work.
@@ -154,22 +164,34 @@ export async function claimDeployment(
     },
     abandon: lease.end,
   }
+}
 
-  function changeOps(
-    deployment: DeploymentRecord,
-    revision: RevisionRecord | undefined,
-    changed: Changed,
-  ): readonly Op[] {
-    const passed = changed.revision?.history.slice(revision?.history.length ?? 0) ?? []
-    const events = [
-      ...(deployment.status === changed.deployment.status ? [] : [statusOf(changed.deployment)]),
-      ...passed.map((entry) => statusOfRevision({ ...changed.revision!, history: [entry] })),
-    ]
-    return [
-      ...(changed.deployment === deployment ? [] : [putDeployment(changed.deployment, isHosted)]),
-      ...(changed.revision ? [putRevision(changed.revision)] : []),
-      ...(events.length > 0 ? [statusOp(events)] : []),
-      ...events.flatMap((event) => opsOf?.(event) ?? []),
-    ]
+function opsOfChange(
+  { now, isHosted, opsOf }: LeaseContext,
+  before: DeploymentRecord,
+  beforeRevision: RevisionRecord | undefined,
+  { deployment: fields, revision: revisionFields, passes, reason }: Changed,
+): readonly Op[] {
+  const at = now()
+  const deployment = { ...before, ...fields }
+  const passed = (passes ?? []).map((status) => ({ status, at, ...(reason !== undefined && { reason }) }))
+  const revision = beforeRevision && {
+    ...beforeRevision,
+    ...(passes && {
+      status: passes.at(-1) ?? beforeRevision.status,
+      history: [...beforeRevision.history, ...passed],
+      updatedAt: at,
+    }),
+    ...revisionFields,
   }
+  const events = [
+    ...(deployment.status === before.status ? [] : [statusOf(deployment)]),
+    ...passed.map((entry) => statusOfRevision({ ...revision!, history: [entry] })),
+  ]
+  return [
+    ...(fields ? [putDeployment(deployment, isHosted)] : []),
+    ...(revision ? [putRevision(revision)] : []),
+    ...(events.length > 0 ? [statusOp(events)] : []),
+    ...events.flatMap((event) => opsOf?.(event) ?? []),
+  ]
 }

@@ -2,14 +2,13 @@ import { reportError } from '../../http/index.ts'
 import type { DeployContext, Running } from '../deployers/deployer.ts'
 import { DeployError } from '../deployers/errors.ts'
 import type { LogPlace } from '../logs/logs.ts'
-import type { DeploymentRecord, RevisionRecord, RevisionStatus } from '../records/records.ts'
+import type { DeploymentRecord, RevisionRecord, RunningServer } from '../records/records.ts'
 import { deploymentContext, phaseContext, type WorkerContext } from './context.ts'
-import type { Changed, Lease } from './lease.ts'
+import type { Lease } from './lease.ts'
 import { type End, endOf, PHASES, type Phase, statusesBefore } from './plan.ts'
-import { readable, settled } from './settled.ts'
-import { watchFor } from './watch-for.ts'
+import { phaseResult, supervise } from './supervise.ts'
 
-/** How often a phase is begun again whose process was lost, before it is presumed to be what kills it. */
+/** How often a phase is started again after its process was lost. Then the phase is presumed to kill it. */
 const MAX_ATTEMPTS = 3
 
 /** Takes a revision through one phase, to the status after it or to its end. */
@@ -27,134 +26,106 @@ export async function runPhase(
     return endRevision(context, lease, id, { status: fails, reason })
   }
   const limitMs = context.times[`${phase}Ms`]
-  const stop = watchFor(context, lease, async () => {
+  const supervision = supervise(context, lease, async () => {
     const [deployment, revision] = await Promise.all([lease.load(), lease.loadRevision(id)])
     return deployment && revision ? endOf(deployment.record, revision) : undefined
   })
-  let free: (() => void) | undefined
+  const { signal } = supervision
   try {
     if (phase === 'build') {
-      await lease.change(id, (deployment, revision) =>
-        passed(context, deployment, revision!, statusesBefore(phase, revision!.status).slice(0, -1)),
-      )
-      free = await context.builds.acquire(owner, stop.signal)
+      await lease.changeRevision(id, (_, revision) => ({
+        passes: statusesBefore(phase, revision.status).slice(0, -1),
+      }))
+      await supervision.acquire(context.builds, owner)
     }
-    await lease.change(id, (deployment, revision) => {
-      const changed = passed(context, deployment, revision!, statusesBefore(phase, revision!.status))
-      const deadline = context.now() + limitMs
-      return {
-        ...changed,
-        revision: { ...changed.revision, attempts: isAgain ? attempts + 1 : 1, deadline },
-      }
-    })
-    stop.after(limitMs, {
-      status: fails,
-      reason: `It took longer than ${Math.round(limitMs / 1_000)} seconds.`,
-    })
-    await WORK[phase](context, lease, id, stop.signal)
+    await lease.changeRevision(id, (_, revision) => ({
+      passes: statusesBefore(phase, revision.status),
+      revision: { attempts: isAgain ? attempts + 1 : 1 },
+    }))
+    const reason = `It took longer than ${Math.round(limitMs / 1_000)} seconds.`
+    supervision.stopAfter(limitMs, { status: fails, reason })
+    await WORK[phase](context, lease, id, signal)
   } catch (error) {
     if (lease.signal.aborted) throw error
-    // What the phase throws once it was told to stop is only how it stopped.
-    if (stop.end) await endRevision(context, lease, id, stop.end)
-    else if (stop.signal.aborted) await leave(lease, id, attempts)
+    // After an abort an error only shows how the phase stopped.
+    if (supervision.end) await endRevision(context, lease, id, supervision.end)
+    // The worker closes: another process starts the phase again, and this attempt does not count.
+    else if (signal.aborted) await lease.changeRevision(id, () => ({ revision: { attempts } }))
     else if (error instanceof DeployError)
       await endRevision(context, lease, id, { status: fails, reason: error.message })
-    // The store failed, not the revision: the phase is begun again.
+    // The store failed, not the revision: the phase is started again.
     else throw error
   } finally {
-    free?.()
-    stop.done()
+    supervision.done()
   }
 }
-
-/** The worker closes: another process begins the phase again, and this attempt does not count. */
-const leave = (lease: Lease, id: string, attempts: number): Promise<void> =>
-  lease.change(id, (deployment, revision) => ({ deployment, revision: { ...revision!, attempts } }))
 
 type Work = (context: WorkerContext, lease: Lease, id: string, signal: AbortSignal) => Promise<void>
 
 const WORK: Readonly<Record<Phase, Work>> = {
   async prepare(context, lease, id, signal) {
     const { deployer } = context
-    const given = await load(context, lease, id, signal, 'build')
-    const done = deployer.prepare && (await result(context, signal, deployer.prepare(given.phase)))
+    const { given } = await load(context, lease, id, signal, 'build')
+    const done = deployer.prepare && (await phaseResult(context, signal, deployer.prepare(given)))
     signal.throwIfAborted()
     await context.logs.flush()
-    await lease.change(id, (deployment, revision) => {
-      const next: readonly RevisionStatus[] = deployer.build
-        ? ['QUEUED', 'AWAITING_BUILD']
-        : ['QUEUED', 'AWAITING_DEPLOY']
-      const changed = passed(context, deployment, revision!, next)
-      const prepared = done?.prepared ?? null
+    const prepared = done?.prepared ?? null
+    await lease.changeRevision(id, (deployment, revision) => {
       const sourceRevisionConfig = {
-        ...revision!.sourceRevisionConfig,
+        ...revision.sourceRevisionConfig,
         ...(done?.repoCommitSha !== undefined && { repo_commit_sha: done.repoCommitSha }),
       }
       return {
-        deployment:
-          deployment.latestRevisionId === id ? { ...changed.deployment, sourceRevisionConfig } : deployment,
-        revision: {
-          ...changed.revision,
-          sourceRevisionConfig,
-          prepared,
-          ...(!deployer.build && { artifact: prepared }),
-        },
+        deployment: deployment.latestRevisionId === id ? { sourceRevisionConfig } : undefined,
+        revision: { sourceRevisionConfig, prepared, ...(!deployer.build && { artifact: prepared }) },
+        passes: ['QUEUED', deployer.build ? 'AWAITING_BUILD' : 'AWAITING_DEPLOY'],
       }
     })
   },
 
   async build(context, lease, id, signal) {
-    const given = await load(context, lease, id, signal, 'build')
-    const prepared = given.revision.prepared ?? null
-    const artifact = await result(context, signal, context.deployer.build!({ ...given.phase, prepared }))
+    const { given, revision } = await load(context, lease, id, signal, 'build')
+    const prepared = revision.prepared ?? null
+    const artifact = await phaseResult(context, signal, context.deployer.build!({ ...given, prepared }))
     signal.throwIfAborted()
     // Clients read the log of a build for the last time when they see that it is over.
     await context.logs.flush()
-    await lease.change(id, (deployment, revision) => {
-      const changed = passed(context, deployment, revision!, ['AWAITING_DEPLOY'])
-      return { deployment, revision: { ...changed.revision, artifact } }
-    })
+    await lease.changeRevision(id, () => ({ revision: { artifact }, passes: ['AWAITING_DEPLOY'] }))
   },
 
   async deploy(context, lease, id, signal) {
-    const { deployer } = context
-    const given = await load(context, lease, id, signal, 'deploy')
-    const { phase, revision, deployment } = given
+    const { deployer, times } = context
+    const { given, revision, deployment } = await load(context, lease, id, signal, 'deploy')
     const active = deployment.activeRevisionId
     const previous = active === null ? undefined : (await lease.loadRevision(active))?.running
-    const deploy: DeployContext = { ...phase, artifact: revision.artifact ?? null, previous }
-    const discard = (server: Running) => discardServer(context, lease, deployment, id, server)
-    const started = await result(context, signal, deployer.deploy(deploy), discard)
+    const deploy: DeployContext = { ...given, artifact: revision.artifact ?? null, previous }
+    const discard = (server: Running) =>
+      discardServer(context, lease, deployment, { revisionId: id, ...server })
+    const started = await phaseResult(context, signal, deployer.deploy(deploy), discard)
     if (signal.aborted) {
       await discard(started)
       throw signal.reason
     }
-    // Not aborted any more: requests may already go to the new server.
-    const promoting = AbortSignal.any([lease.signal, AbortSignal.timeout(context.times.deployMs)])
-    const promoted = deployer.promote?.({ ...deploy, signal: promoting }, started)
-    const running = await result(context, promoting, promoted ?? Promise.resolve(started)).catch(
-      async (error: unknown) => {
-        await discard(started)
-        throw promoting.aborted ? new DeployError('Its server could not be switched to in time.') : error
-      },
-    )
-    await context.logs.flush()
-    await lease.change(id, (now, revisionNow) => {
-      const changed = passed(context, now, revisionNow!, ['DEPLOYED'])
-      const replaced =
-        previous && active !== null && active !== id ? [{ revisionId: active, ...previous }] : []
-      return {
-        deployment: {
-          ...now,
-          activeRevisionId: id,
-          url: running.url,
-          pending: now.pending.filter((one) => one !== id),
-          retiring: [...now.retiring, ...replaced],
-          updatedAt: context.now(),
-        },
-        revision: { ...changed.revision, running },
-      }
+    // No newer revision aborts this: requests may already go to the new server.
+    const promoting = AbortSignal.any([lease.signal, AbortSignal.timeout(times.deployMs)])
+    const promoted = deployer.promote?.({ ...deploy, signal: promoting }, started) ?? Promise.resolve(started)
+    const running = await phaseResult(context, promoting, promoted).catch(async (error: unknown) => {
+      await discard(started)
+      throw promoting.aborted ? new DeployError('Its server could not be switched to in time.') : error
     })
+    await context.logs.flush()
+    const replaced = previous && active !== null && active !== id ? [{ revisionId: active, ...previous }] : []
+    await lease.changeRevision(id, ({ pending, retiring }) => ({
+      deployment: {
+        activeRevisionId: id,
+        url: running.url,
+        pending: pending.filter((one) => one !== id),
+        retiring: [...retiring, ...replaced],
+        updatedAt: context.now(),
+      },
+      revision: { running },
+      passes: ['DEPLOYED'],
+    }))
   },
 }
 
@@ -165,40 +136,29 @@ async function load(
   signal: AbortSignal,
   type: 'build' | 'deploy',
 ) {
-  const [read, revision] = await Promise.all([lease.load(), lease.loadRevision(id)])
+  const [read, loaded] = await Promise.all([lease.load(), lease.loadRevision(id)])
   const deployment = read!.record
-  return {
-    deployment,
-    revision: revision!,
-    phase: await phaseContext(context, deployment, revision!, signal, type),
-  }
+  const revision = loaded!
+  return { deployment, revision, given: await phaseContext(context, deployment, revision, signal, type) }
 }
 
-const result = <T>(
-  context: WorkerContext,
-  signal: AbortSignal,
-  work: Promise<T>,
-  late?: (result: T) => Promise<void>,
-): Promise<T> => readable(context, signal, settled(context, signal, work, late))
-
-/** Stops a server that will not serve. Where that fails, it is tried again later, as with servers that were replaced. */
+/** Stops a server that will not serve. If that fails, it is retried later, as for servers that were replaced. */
 async function discardServer(
   context: WorkerContext,
   lease: Lease,
   deployment: DeploymentRecord,
-  revisionId: string,
-  running: Running,
+  server: RunningServer,
 ): Promise<void> {
   const { deployer, times, closing, onError } = context
+  const { url, handle } = server
+  const signal = AbortSignal.timeout(times.deployMs)
   try {
-    await deployer.stop(running, deploymentContext(context, deployment, AbortSignal.timeout(times.deployMs)))
+    await deployer.stop({ url, handle }, deploymentContext(context, deployment, signal))
   } catch (error) {
     reportError(error, onError)
-    // Whoever begins the phase again finds what was left, and must not have it stopped in its hands.
+    // The process that starts the phase again finds what was left, and may be using it.
     if (closing.aborted) return
-    await lease.change(undefined, (latest) => ({
-      deployment: { ...latest, retiring: [...latest.retiring, { revisionId, ...running }] },
-    }))
+    await lease.change(({ retiring }) => ({ retiring: [...retiring, server] }))
   }
 }
 
@@ -209,39 +169,19 @@ export async function endRevision(
   id: string,
   { status, reason }: End,
 ): Promise<void> {
+  const { logs, now } = context
   const deploymentId = lease.id
   const place: LogPlace =
     status === 'DEPLOY_FAILED'
       ? { type: 'deploy', deploymentId }
       : { type: 'build', deploymentId, revisionId: id }
   const level = status.endsWith('FAILED') ? 'ERROR' : 'WARNING'
-  context.logs.append(place, { at: context.now(), level, message: `${status}: ${reason}`, revisionId: id })
+  logs.append(place, { at: now(), level, message: `${status}: ${reason}`, revisionId: id })
   // Clients read the log as soon as they see the status.
-  await context.logs.flush()
-  await lease.change(id, (deployment, revision) => {
-    const changed = passed(context, deployment, revision!, [status], reason)
-    const pending = deployment.pending.filter((one) => one !== id)
-    return {
-      deployment: { ...deployment, pending, updatedAt: context.now() },
-      revision: changed.revision,
-    }
-  })
-}
-
-/** The revision with further statuses in its history. */
-function passed(
-  { now }: Pick<WorkerContext, 'now'>,
-  deployment: DeploymentRecord,
-  revision: RevisionRecord,
-  statuses: readonly RevisionStatus[],
-  reason?: string,
-): Changed & { readonly revision: RevisionRecord } {
-  const at = now()
-  const entries = statuses.map((status) => ({ status, at, ...(reason !== undefined && { reason }) }))
-  const status = statuses.at(-1) ?? revision.status
-  const { deadline: _, ...rest } = revision
-  return {
-    deployment,
-    revision: { ...rest, status, history: [...revision.history, ...entries], updatedAt: at },
-  }
+  await logs.flush()
+  await lease.changeRevision(id, ({ pending }) => ({
+    deployment: { pending: pending.filter((one) => one !== id), updatedAt: now() },
+    passes: [status],
+    reason,
+  }))
 }

@@ -1,27 +1,22 @@
 import { isLeaving } from '../records/create-deployments.ts'
 import type { DeploymentRecord, RevisionRecord, RevisionStatus } from '../records/records.ts'
 
-export type Phase = 'prepare' | 'build' | 'deploy'
-
 /** What a worker knows of a deployment when it decides. */
 export interface View {
   readonly deployment: DeploymentRecord
   /** The oldest revision that is not final. */
   readonly revision: RevisionRecord | undefined
-  /** Whether what serves it has to be started again, after a restart. */
+  /** Whether its server has to be started again, after a restart. */
   readonly isDown: boolean
-  /** Which phases the deployer has. */
+  /** Whether the deployer has the phase `build`. */
   readonly hasBuild: boolean
 }
 
 /** The next thing to do for a deployment. */
 export type Step =
-  | { readonly do: 'remove' }
-  | { readonly do: 'ready' }
+  | { readonly do: 'remove' | 'ready' | 'recover' | 'rest' }
   | { readonly do: 'end'; readonly revision: RevisionRecord; readonly end: End }
-  | { readonly do: 'recover' }
   | { readonly do: 'phase'; readonly phase: Phase; readonly revision: RevisionRecord }
-  | { readonly do: 'rest' }
 
 /** How a revision ends that was not deployed, and why. */
 export interface End {
@@ -30,8 +25,8 @@ export interface End {
 }
 
 /**
- * The heart of the state machine: the newest revision wins, whatever was stopped ends first, and what serves is brought back before
- * anything new is built.
+ * The state machine: the newest revision wins, what was stopped ends first, and the server is started again
+ * before anything new is built.
  */
 export function nextStep({ deployment, revision, isDown, hasBuild }: View): Step {
   if (isLeaving(deployment)) return { do: 'remove' }
@@ -56,22 +51,29 @@ function phaseOf({ status, artifact }: RevisionRecord, hasBuild: boolean): Phase
   return hasBuild && (status === 'AWAITING_BUILD' || status === 'BUILDING') ? 'build' : 'deploy'
 }
 
-/** The statuses of a phase: those it begins with, those it ends with, and how it fails. */
+/** The statuses of a phase: those that a revision goes through until it begins, and the one of its failure. */
 export const PHASES = {
-  prepare: { begins: 'CREATING', fails: 'CREATE_FAILED' },
-  build: { begins: 'BUILDING', fails: 'BUILD_FAILED' },
-  deploy: { begins: 'DEPLOYING', fails: 'DEPLOY_FAILED' },
-} as const satisfies Readonly<Record<Phase, { begins: RevisionStatus; fails: RevisionStatus }>>
+  prepare: { path: ['CREATING'], begins: 'CREATING', fails: 'CREATE_FAILED' },
+  build: {
+    path: ['CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING'],
+    begins: 'BUILDING',
+    fails: 'BUILD_FAILED',
+  },
+  deploy: {
+    path: ['CREATING', 'QUEUED', 'AWAITING_DEPLOY', 'DEPLOYING'],
+    begins: 'DEPLOYING',
+    fails: 'DEPLOY_FAILED',
+  },
+} as const satisfies Readonly<
+  Record<string, { path: readonly RevisionStatus[]; begins: RevisionStatus; fails: RevisionStatus }>
+>
 
-/** What a revision passes through before a phase begins: the last one is that of the phase. */
+export type Phase = keyof typeof PHASES
+
+/** What a revision goes through before a phase begins: the last one is that of the phase. */
 export function statusesBefore(phase: Phase, status: RevisionStatus): readonly RevisionStatus[] {
-  const path: readonly RevisionStatus[] =
-    phase === 'build'
-      ? ['CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING']
-      : phase === 'deploy'
-        ? ['CREATING', 'QUEUED', 'AWAITING_DEPLOY', 'DEPLOYING']
-        : ['CREATING']
+  const path: readonly RevisionStatus[] = PHASES[phase].path
   const at = path.indexOf(status)
-  // A revision that comes from its build is beside this path.
+  // A revision that comes from its build is not on the path to `deploy`.
   return at < 0 ? path.slice(-2) : path.slice(at + 1)
 }

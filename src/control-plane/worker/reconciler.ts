@@ -17,40 +17,44 @@ import { recoverServer, retireServer } from './serve.ts'
 const MAX_RETRY_MS = 60_000
 /** How long a worker rests without a notification, in milliseconds. */
 const REST_MS = 5_000
-/** After so many failures in a row nobody is kept waiting for a success. */
+/** After this many failures in a row `rested` settles without a success. */
 const MANY_FAILURES = 3
 
 export interface Reconciler {
-  /** Looks again, and settles when the deployment is at rest, when it fails again and again, or when the lease is over. */
+  /** Takes another step, and settles when the deployment is at rest, fails repeatedly, or the lease is over. */
   rested(): Promise<void>
-  /** Settles when the lease was given back or lost, or the worker closes. Never rejects. */
+  /** Settles when the lease was released or lost, or the worker closes. Never rejects. */
   readonly done: Promise<void>
-  /** What was started here, where the deployer's servers end with their process. */
+  /** What was started here, for a deployer whose servers end with their process. */
   readonly serving: Running | undefined
 }
 
 interface Rest {
   /** How long it lasts without a notification, in milliseconds. */
   readonly ms: number
-  /** Whether nothing is under way any more. */
+  /** Whether nothing is in progress any more. */
   readonly isReached: boolean
 }
 
-/** Does what is to do for a deployment, one step after another, and gives it back when nothing is to do. */
+/** Does what a deployment needs, one step after another, and releases it when nothing is left to do. */
 export function startReconciler(context: WorkerContext, lease: Lease): Reconciler {
   const { store, deployer, closing, times, onError } = context
   const isHost = deployer.recover !== undefined
-  /** Servers that are being stopped, with the time when it may be tried again. */
+  /** Servers that are being stopped, with the time when that may be retried. */
   const retiring = new Map<string, number>()
   let isDown = isHost
   let serving: Running | undefined
   let recoverAt = 0
   let failures = 0
   let isDone = false
-  /** Who waits for a rest that begins after the next step, and who for the present one. */
+  /** Callers of `rested` for the rest after the next step, and for the present one. */
   const waiting: (() => void)[] = []
   const asked: (() => void)[] = []
   let lookAgain = () => {}
+
+  const delayAfter = (count: number): number => backoff(count - 1, times.retryMs, MAX_RETRY_MS)
+  const report = (error: unknown): void => void reportError(error, onError)
+  const isOver = (): boolean => closing.aborted || lease.signal.aborted
 
   async function step(): Promise<'again' | 'over' | Rest> {
     const read = await lease.load()
@@ -82,31 +86,24 @@ export function startReconciler(context: WorkerContext, lease: Lease): Reconcile
     return { ms, isReached: ![...retiring.values()].includes(Number.POSITIVE_INFINITY) }
   }
 
-  async function perform(next: Exclude<Step, { do: 'rest' }>): Promise<'again' | 'over'> {
-    switch (next.do) {
-      case 'ready':
-        await lease.change(undefined, (latest) => ({
-          deployment: { ...latest, status: 'READY', updatedAt: context.now() },
-        }))
-        return 'again'
-      case 'end':
-        await endRevision(context, lease, next.revision.id, next.end)
-        return 'again'
-      case 'recover':
-        serving = await recoverServer(context, lease)
-        isDown = serving === undefined
-        failures = isDown ? failures + 1 : 0
-        if (isDown) recoverAt = performance.now() + delayAfter(failures)
-        return 'again'
-      case 'phase':
-        await runPhase(context, lease, next.phase, next.revision)
-        if (isHost && next.phase === 'deploy') await startedHere(next.revision.id)
-        return 'again'
-      case 'remove':
-        await removeDeployment(context, lease)
-        await lease.release()
-        return 'over'
+  async function perform(next: Step): Promise<'again' | 'over'> {
+    if (next.do === 'remove') {
+      await removeDeployment(context, lease)
+      await lease.release()
+      return 'over'
     }
+    if (next.do === 'ready') await lease.change(() => ({ status: 'READY', updatedAt: context.now() }))
+    else if (next.do === 'end') await endRevision(context, lease, next.revision.id, next.end)
+    else if (next.do === 'recover') {
+      serving = await recoverServer(context, lease)
+      isDown = serving === undefined
+      failures = isDown ? failures + 1 : 0
+      if (isDown) recoverAt = performance.now() + delayAfter(failures)
+    } else if (next.do === 'phase') {
+      await runPhase(context, lease, next.phase, next.revision)
+      if (isHost && next.phase === 'deploy') await startedHere(next.revision.id)
+    }
+    return 'again'
   }
 
   async function startedHere(revisionId: string): Promise<void> {
@@ -115,7 +112,7 @@ export function startReconciler(context: WorkerContext, lease: Lease): Reconcile
     isDown = false
   }
 
-  /** Beside the steps: a server that drains must not hold up the next revision. */
+  /** Not one of the steps: a server that drains must not delay the next revision. */
   function retire(server: RunningServer): void {
     const { revisionId } = server
     if ((retiring.get(revisionId) ?? 0) > performance.now()) return
@@ -128,10 +125,6 @@ export function startReconciler(context: WorkerContext, lease: Lease): Reconcile
         lookAgain()
       })
   }
-
-  const delayAfter = (count: number): number => backoff(count - 1, times.retryMs, MAX_RETRY_MS)
-  const report = (error: unknown): void => void reportError(error, onError)
-  const isOver = (): boolean => closing.aborted || lease.signal.aborted
 
   async function steps(): Promise<void> {
     let errors = 0
@@ -147,7 +140,7 @@ export function startReconciler(context: WorkerContext, lease: Lease): Reconcile
         wait = came.ms
       } catch (error) {
         if (isOver()) return
-        // Somebody changed it in the moment of its release.
+        // A request changed the deployment while it was released.
         if (error instanceof ConflictError) continue
         report(error)
         wait = delayAfter(++errors)

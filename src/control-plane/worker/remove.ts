@@ -4,31 +4,34 @@ import type { RevisionRecord } from '../records/records.ts'
 import { DEPLOYMENTS, ofDeployment, partitionOf, REVISIONS, recordOf } from '../records/stored.ts'
 import { deploymentContext, type WorkerContext } from './context.ts'
 import type { Lease } from './lease.ts'
-import { settled } from './settled.ts'
+import { settled } from './supervise.ts'
 
 /** How many revisions are deleted in one commit. */
 const PAGE = 200
 
 /**
- * Stops what serves a deployment, removes what it has left, and deletes its records. Each step may be done again after a crash; the
- * deployment is found until the last one.
+ * Stops the servers of a deployment, removes what they left, and deletes its records. Each step may run again
+ * after a crash: the deployment is found until the last one.
  */
 export async function removeDeployment(context: WorkerContext, lease: Lease): Promise<void> {
   const { deployer, store, logs, uploads, now, opsOf, closing } = context
   const { record: deployment } = (await lease.load())!
   const { id } = deployment
   const signal = AbortSignal.any([lease.signal, closing])
-  const told = deploymentContext(context, deployment, signal)
+  const given = deploymentContext(context, deployment, signal)
   if (deployment.status === 'AWAITING_DELETE') {
     const active = deployment.activeRevisionId
     const serving = active === null ? undefined : (await lease.loadRevision(active))?.running
     for (const server of [...(serving ? [serving] : []), ...deployment.retiring])
-      await settled(context, signal, deployer.stop({ url: server.url, handle: server.handle }, told))
-    await lease.change(undefined, (latest) => ({
-      deployment: { ...latest, status: 'AWAITING_FINAL_DELETE', retiring: [], url: null, updatedAt: now() },
+      await settled(context, signal, deployer.stop({ url: server.url, handle: server.handle }, given))
+    await lease.change(() => ({
+      status: 'AWAITING_FINAL_DELETE',
+      retiring: [],
+      url: null,
+      updatedAt: now(),
     }))
   }
-  await settled(context, signal, deployer.destroy(told))
+  await settled(context, signal, deployer.destroy(given))
   for (;;) {
     const { docs } = await store.list(REVISIONS, { orderBy: ofDeployment(id), limit: PAGE })
     if (docs.length === 0) break

@@ -18,19 +18,19 @@ export interface WorkerOptions
   readonly builds?: number | undefined
   /** How many servers this process starts again at once. Default 2. */
   readonly starts?: number | undefined
-  /** A name that the next process of this instance has again. Default: one of this process alone. */
+  /** A name that the next process of this instance has again. Default: a new one for each process. */
   readonly instance?: string | undefined
 }
 
-/** Takes revisions through their statuses. Several workers may share a store: the lease of a deployment decides. */
+/** Takes revisions through their statuses. Workers that share a store divide the deployments by leases. */
 export interface Worker {
   /** Looks for work soon. */
   wake(): void
-  /** Starts the periodic looks. Every request may call it. */
+  /** Begins to look for work now and then. May be called more than once. */
   start(): void
-  /** Does all that is due now, and settles when each deployment is at rest: for hosts without background work. */
+  /** Does all that is due now, and settles when each deployment is at rest. */
   reconcile(): Promise<{ readonly deployments: number }>
-  /** Stops phases under way, which others begin again, ends what runs in this process, and gives the leases back. */
+  /** Stops phases, which others start again, ends what runs in this process, and releases the leases. */
   close(): Promise<void>
 }
 
@@ -70,10 +70,11 @@ export function createWorker({
   const orphaned = new Map<string, Running>()
   let looking: Promise<void> = Promise.resolve()
   let isAwake = false
-  /** Until the first look is over, leases under our name are those of the process before. */
+  /** During the first look, leases under our name are those of the process before. */
   let takesBack = true
   let polling: ReturnType<typeof setTimeout> | undefined
   let closing: Promise<void> | undefined
+  const report = (error: unknown): void => void reportError(error, onError)
 
   /** Claims all deployments that have work and that nobody holds. */
   async function look(): Promise<void> {
@@ -84,7 +85,7 @@ export function createWorker({
       for (const { id } of docs) {
         if (closed.signal.aborted) return
         if (held.has(id)) passedOver.add(id)
-        // One that cannot be claimed must not keep the others waiting.
+        // One that cannot be claimed must not delay the others.
         else await begin(id).catch((error: unknown) => failures.set(id, error))
       }
     takesBack = false
@@ -96,8 +97,8 @@ export function createWorker({
   }
 
   async function stopOrphan(deploymentId: string, running: Running): Promise<void> {
-    const told = { deploymentId, name: '', owner: null, signal: closed.signal, log: () => {} }
-    await deployer.stop(running, told).catch((error: unknown) => void reportError(error, onError))
+    const given = { deploymentId, name: '', owner: null, signal: closed.signal, log: () => {} }
+    await deployer.stop(running, given).catch(report)
   }
 
   async function begin(id: string): Promise<void> {
@@ -111,7 +112,7 @@ export function createWorker({
       if (closed.signal.aborted) return
       held.delete(id)
       if (lease.isLost && reconciler.serving) orphaned.set(id, reconciler.serving)
-      // What was lost may be free again, and what changed in the moment of its release is due.
+      // A lost lease may be free again, and a change during the release is due.
       if (passedOver.delete(id) || lease.isLost) wake()
     })
   }
@@ -119,18 +120,17 @@ export function createWorker({
   function wake(): void {
     if (isAwake || closed.signal.aborted) return
     isAwake = true
-    looked().catch((error: unknown) => void reportError(error, onError))
+    looked().catch(report)
   }
 
-  /** A look after those under way. Its error is its caller's, and not that of the looks after it. */
+  /** One more look, after those in progress. Only its caller gets its error. */
   function looked(): Promise<void> {
     const done = looking.then(look)
     looking = done.catch(() => {})
     return done
   }
 
-  const sweep = (): Promise<void> =>
-    uploads.sweep().catch((error: unknown) => void reportError(error, onError))
+  const sweep = (): Promise<void> => uploads.sweep().catch(report)
 
   function poll(): void {
     polling = startTimer(jitter(times.leaseMs / 3), () => {
@@ -145,7 +145,6 @@ export function createWorker({
     closed.abort()
     await looking
     await Promise.all([...held.values()].map(({ reconciler }) => reconciler.done))
-    const report = (error: unknown) => void reportError(error, onError)
     await deployer.close?.().catch(report)
     await Promise.all([...held.values()].map(({ lease }) => giveBack(lease).catch(report)))
   }
