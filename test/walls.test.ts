@@ -80,6 +80,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
     'src/principal',
     'src/ids',
     'src/http',
+    'src/events',
     'src/agents',
     'src/runs',
     'src/assistants',

@@ -15,6 +15,11 @@ export type {
   CheckpointTuple,
 } from './checkpointer/checkpointer.ts'
 export type { DeltaHistory, PendingWrite } from './checkpointer/delta-history.ts'
+export type { CheckpointSaver } from './checkpointer/saver.ts'
+export type { Serde } from './checkpointer/serde.ts'
+export type { MemoryCheckpointer } from './memory/checkpointer.ts'
+export type { MemoryStorage } from './memory/storage.ts'
+export type { MemoryStoreOptions } from './memory/store.ts'
 export { withoutPassword } from './storage-url.ts'
 export type { StorageCounts, StorageReport, StoreReport } from './store/report.ts'
 export type {

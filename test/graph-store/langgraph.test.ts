@@ -12,7 +12,8 @@ import { ToolNode } from '@langchain/langgraph/prebuilt'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import { createAgentEngine, defineAgent, type GraphStoreLike } from '../../src/index.ts'
+import type { GraphStoreLike } from '../../src/graph-store/index.ts'
+import { createAgentEngine, defineAgent } from '../../src/index.ts'
 import { engineOf } from '../kit/engine.ts'
 
 const State = Annotation.Root({

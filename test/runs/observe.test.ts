@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
+import type { MultitaskStrategy } from '../../src/face/index.ts'
 import { openaiChat } from '../../src/formats/index.ts'
 import {
   type AgentEngine,
   type AgentEngineOptions,
   createAgentServer,
   defineAgent,
-  type MultitaskStrategy,
   type ServerEvent,
 } from '../../src/index.ts'
 import { UnavailableError } from '../../src/storage/errors.ts'

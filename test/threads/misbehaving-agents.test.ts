@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { langgraph } from '../../src/agents/langgraph/langgraph.ts'
-import type { Agent, AgentEvent, AgentTask, LifecycleData } from '../../src/index.ts'
+import type { AgentTask, LifecycleData } from '../../src/face/index.ts'
+import type { Agent, AgentEvent } from '../../src/index.ts'
 import { inOrder, toolAgent } from '../fixtures/graphs.ts'
 import { dataOf, isTerminal, rootStates } from '../kit/events.ts'
 import { serveAgents } from '../kit/host.ts'
