@@ -2,6 +2,7 @@ import { createAccumulator } from '../messages/accumulator.ts'
 import { createMessageDecoder, decodeMessage, type Message } from '../messages/index.ts'
 import { isRecord } from '../messages/record.ts'
 import type { EventData, LifecycleData, ToolData } from './event-data.ts'
+import { createOpenMessages, isEnd } from './open-messages.ts'
 import type { LogGap, ThreadEvent } from './thread-event.ts'
 
 /** A message of a thread, as far as it is written. */
@@ -79,7 +80,20 @@ export function createFold(): Fold {
   const calls = new Map<string, FoldedToolCall>()
   /** Which call a namespace is that of. */
   const callOf = new Map<string, string>()
-  const open = new Map<string, Written>()
+  const open = createOpenMessages(({ namespace, runId }: ThreadEvent<'messages'>, id): Written => {
+    const one: Written = {
+      id,
+      owner: ownerOf(namespace),
+      runId,
+      decoder: createMessageDecoder(),
+      content: createAccumulator(),
+      isFinished: false,
+      wasInState: false,
+    }
+    // A message that is written again takes the place of the one before.
+    written = [...written.filter((other) => !isSame(other, one)), one]
+    return one
+  })
   const interrupts = new Map<string, FoldedInterrupt>()
   let written: Written[] = []
   let status: LifecycleData['event'] | undefined
@@ -93,29 +107,13 @@ export function createFold(): Fold {
     return namespace.slice(0, length).findLast((segment) => segment.startsWith('tools:')) ?? null
   }
 
-  function addMessage({ namespace, node, runId, superseded, data }: ThreadEvent<'messages'>): void {
-    const key = JSON.stringify([namespace, node, data.run_id])
-    if (data.event === 'message-start') {
-      const one: Written = {
-        id: data.id,
-        owner: ownerOf(namespace),
-        runId,
-        decoder: createMessageDecoder(),
-        content: createAccumulator(),
-        isFinished: false,
-        wasInState: false,
-      }
-      // A message that is written again takes the place of the one before.
-      written = [...written.filter((other) => !isSame(other, one)), one]
-      open.set(key, one)
-    }
-    const one = open.get(key)
+  function addMessage(event: ThreadEvent<'messages'>): void {
+    const one = open.of(event)
     if (!one) return
-    for (const event of one.decoder.push(data)) one.content.push(event)
-    if (data.event !== 'message-finish' && data.event !== 'error') return
-    open.delete(key)
+    for (const piece of one.decoder.push(event.data)) one.content.push(piece)
+    if (!isEnd(event.data)) return
     one.isFinished = true
-    if (superseded) written = written.filter((other) => other !== one)
+    if (event.superseded) written = written.filter((other) => other !== one)
   }
 
   function addState({ namespace, superseded, data }: ThreadEvent<'values'>): void {
@@ -174,7 +172,7 @@ export function createFold(): Fold {
     push(event) {
       if (event.type === 'gap') {
         // What was written meanwhile is in the state that follows.
-        for (const one of open.values()) written = written.filter((other) => other !== one)
+        for (const one of open.all()) written = written.filter((other) => other !== one)
         open.clear()
         return
       }

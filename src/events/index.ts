@@ -19,4 +19,5 @@ export {
   type FoldedMessage,
   type FoldedToolCall,
 } from './fold.ts'
+export { createOpenMessages } from './open-messages.ts'
 export { isRunEnd, type LogGap, type LoggedEvent, type ThreadEvent } from './thread-event.ts'

@@ -30,3 +30,14 @@ export function defined<Fields extends object>(
 export function nonEmpty<Fields extends object>(fields: Fields): Fields | undefined {
   return Object.keys(fields).length > 0 ? fields : undefined
 }
+
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const [keys, others] = [Object.keys(a), Object.keys(b)]
+  return (
+    keys.length === others.length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key as never], b[key as never]))
+  )
+}

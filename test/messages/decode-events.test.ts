@@ -73,3 +73,22 @@ test('the arguments of a call are given as pieces, and from their begin where th
   ])
   expect(accumulate(events).content).toEqual([{ type: 'toolCall', id: 'c', name: 'add', args: { b: 2 } }])
 })
+
+test('a block that the normal form has no type for is whole as far as it is written', () => {
+  const sent: WireMessageEvent[] = [
+    { event: 'content-block-start', index: 0, content: { type: 'thinking', thinking: '' } },
+    { event: 'content-block-delta', index: 0, delta: { type: 'reasoning-delta', reasoning: 'a' } },
+    { event: 'content-block-delta', index: 0, delta: { type: 'reasoning-delta', reasoning: 'b' } },
+    {
+      event: 'content-block-delta',
+      index: 0,
+      delta: { type: 'block-delta', fields: { signature: 's' } },
+    },
+    { event: 'content-block-start', index: 1, content: { type: 'text', text: '' } },
+    { event: 'content-block-delta', index: 1, delta: { type: 'text-delta', text: 'c' } },
+  ]
+  expect(accumulate(decode(sent)).content).toEqual([
+    { type: 'nonStandard', value: { type: 'thinking', thinking: 'ab', signature: 's' } },
+    { type: 'text', text: 'c' },
+  ])
+})

@@ -100,17 +100,6 @@ export function insertAnswer(state: State, answer: WireMessage): State {
   return Object.freeze({ ...state, messages: merged })
 }
 
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) !== Array.isArray(b)) return false
-  const [keys, others] = [Object.keys(a), Object.keys(b)]
-  return (
-    keys.length === others.length &&
-    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key as never], b[key as never]))
-  )
-}
-
 function entriesOf(update: unknown): readonly [string, unknown][] {
   if (Array.isArray(update) && update.every(isPair)) return update
   if (isRecord(update)) return Object.entries(update)

@@ -1,4 +1,5 @@
 import { type AgentEvent, agentEvent, type EventData, type EventMethod } from '../../events/index.ts'
+import { isRecord } from '../../messages/record.ts'
 import { inputRequested } from '../input-requested.ts'
 import { createMessageNormalizer, type WrittenMessage } from '../message-order.ts'
 import { toJson } from '../to-json.ts'
@@ -16,7 +17,7 @@ export interface Translator {
 }
 
 type Data = Readonly<Record<string, unknown>>
-type Block = Readonly<Record<string, unknown>>
+type Position = Pick<AgentEvent, 'namespace' | 'node'>
 
 const NOTHING: readonly AgentEvent[] = []
 const INTERRUPT = '__interrupt__'
@@ -29,10 +30,6 @@ export function createTranslator(): Translator {
   const paused = new Set<string>()
   let atBreakpoint = false
   const { normalize, written, forgetWritten, cut } = createMessageNormalizer()
-  /** The messages of nodes of the graph itself, and not of its subgraphs. */
-  const rootKeys = new Set<string>()
-  /** Where each message is written that has begun. */
-  const places = new Map<string, Pick<AgentEvent, 'namespace' | 'node'>>()
   const removals = new Set<string>()
   let checkpointId: string | undefined
   let held: AgentEvent | undefined
@@ -70,7 +67,6 @@ export function createTranslator(): Translator {
   function noteCheckpoint({ id }: Data): void {
     checkpointId = id as string
     forgetWritten()
-    rootKeys.clear()
   }
 
   /** The engine writes out a `RemoveMessage` for all messages as if it were an empty answer. */
@@ -89,13 +85,9 @@ export function createTranslator(): Translator {
     if (data.event === 'provider') return NOTHING
     const key = typeof data.run_id === 'string' ? data.run_id : [...namespace, node].join('|')
     if (isRemoval(key, data)) return NOTHING
-    if (data.event === 'message-start') {
-      places.set(key, { namespace, ...(node !== undefined && { node }) })
-      if (namespace.length <= 1) rootKeys.add(key)
-    } else if (data.event === 'message-finish' || data.event === 'error') places.delete(key)
     const spelled = withBlock(data)
-    const sent = normalize(key, spelled)
-    return (sent ?? [spelled]).map((one) => messageEvent({ namespace, node }, one))
+    const at = { namespace, node }
+    return (normalize(key, spelled, at) ?? [spelled]).map((one) => messageEvent(at, one))
   }
 
   function rewrite({ method, params }: EngineEvent): readonly AgentEvent[] {
@@ -127,13 +119,7 @@ export function createTranslator(): Translator {
         return [{ method, namespace, data: data as unknown as EventData['chunks'] }]
       default:
         if (!method.startsWith(CUSTOM_CHANNEL)) return NOTHING
-        return [
-          {
-            method: 'custom',
-            namespace,
-            data: { name: method.slice(CUSTOM_CHANNEL.length), payload: toJson(data) },
-          },
-        ]
+        return [ofEngine('custom', namespace, { name: method.slice(CUSTOM_CHANNEL.length), payload: data })]
     }
   }
 
@@ -156,8 +142,8 @@ export function createTranslator(): Translator {
 
   return {
     translate: (event) => pair(rewrite(event)),
-    unsaved: () => ({ checkpointId, messages: written(rootKeys) }),
-    cut: () => [...places].flatMap(([key, place]) => cut(key).map((data) => messageEvent(place, data))),
+    unsaved: () => ({ checkpointId, messages: written().filter(({ at }) => at.namespace.length <= 1) }),
+    cut: () => cut().map(({ at, data }) => messageEvent(at, data)),
     rest: () => (held ? [held] : NOTHING),
   }
 }
@@ -170,14 +156,11 @@ const ofEngine = <M extends EventMethod>(
   node?: string,
 ): AgentEvent => agentEvent(method, namespace, toJson(data) as EventData[M], node)
 
-const messageEvent = (place: Pick<AgentEvent, 'namespace' | 'node'>, data: Data): AgentEvent => ({
-  method: 'messages',
-  ...place,
-  data: data as unknown as EventData['messages'],
-})
+const messageEvent = ({ namespace, node }: Position, data: Data): AgentEvent =>
+  agentEvent('messages', namespace, data as unknown as EventData['messages'], node)
 
 function withBlock(data: Data): Data {
-  const json = toJson(data) as Block
+  const json = toJson(data) as Data
   const { content } = json
   if (!isRecord(content)) return json
   const spelled = MEDIA.has(content.type as string) ? spellMedia(content) : content
@@ -189,7 +172,7 @@ function withBlock(data: Data): Data {
  * The engine appends to the block that it announced. A start event that is read late therefore holds what its deltas will repeat,
  * so it is emptied for clients that append.
  */
-function emptied(block: Block): Block {
+function emptied(block: Data): Data {
   switch (block.type) {
     case 'tool_call_chunk':
       return { ...block, args: '' }
@@ -203,7 +186,7 @@ function emptied(block: Block): Block {
 const MEDIA = new Set(['image', 'audio', 'video', 'file'])
 
 /** On the wire the bytes of media are in `data`, and names are in snake_case. */
-function spellMedia(block: Block): Block {
+function spellMedia(block: Data): Data {
   const { base64, mimeType, fileId, ...rest } = block
   return {
     ...rest,
@@ -230,6 +213,3 @@ function isPause({ event, message }: Data): boolean {
 
 /** The engine makes the ids of interrupts with XXH3, a hash of 128 bits. */
 const isInterruptId = (id: unknown): boolean => typeof id === 'string' && /^[0-9a-f]{32}$/.test(id)
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null

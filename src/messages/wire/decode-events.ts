@@ -33,6 +33,8 @@ export function createMessageDecoder(): MessageDecoder {
   const args = new Map<number, string>()
   /** How many annotations each text has. */
   const annotations = new Map<number, number>()
+  /** The blocks that the normal form has no type for. They are given whole, as often as they grow. */
+  const unknown = new Map<number, Record<string, unknown>>()
 
   function start(index: number, content: WireBlock): readonly MessageEvent[] {
     const isChunk = CHUNK.test(content.type)
@@ -40,6 +42,8 @@ export function createMessageDecoder(): MessageDecoder {
     const block = decodeBlock(whole)
     args.set(index, '')
     annotations.set(index, countOf(block))
+    if (block.type === 'nonStandard') unknown.set(index, { ...content })
+    else unknown.delete(index)
     return [{ type: 'blockStart', index, block }, ...(isChunk ? moreArgs(index, content.args) : [])]
   }
 
@@ -59,6 +63,11 @@ export function createMessageDecoder(): MessageDecoder {
   }
 
   function append(index: number, delta: WireDelta): readonly MessageEvent[] {
+    const other = unknown.get(index)
+    if (other) {
+      appendDelta(other, delta)
+      return [{ type: 'blockStart', index, block: decodeBlock({ ...other }) }]
+    }
     switch (delta.type) {
       case 'text-delta':
         return [{ type: 'blockDelta', index, delta: { type: 'text', text: delta.text } }]
@@ -123,6 +132,23 @@ export function createMessageDecoder(): MessageDecoder {
       }
     },
   }
+}
+
+/** The field that each type of delta has a piece of. LangGraph 1.7 sends arguments in slices. */
+const PIECES: Readonly<Record<string, string>> = {
+  'text-delta': 'text',
+  'reasoning-delta': 'reasoning',
+  'data-delta': 'data',
+  'tool-call-delta': 'args',
+}
+
+/** Adds a delta to a block as it is on the wire. Tool calls have their arguments as text. */
+export function appendDelta(block: Record<string, unknown>, delta: Fields): void {
+  if (delta.type === 'block-delta') Object.assign(block, delta.fields)
+  const name = PIECES[delta.type as string]
+  if (!name) return
+  const field = delta.type === 'reasoning-delta' && block.type === 'thinking' ? 'thinking' : name
+  block[field] = `${block[field] ?? ''}${delta[name] ?? ''}`
 }
 
 type Fields = Readonly<Record<string, unknown>>

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../events/index.ts'
+import { type AgentEvent, agentEvent, createOpenMessages } from '../../events/index.ts'
 import { isRecord } from '../../messages/record.ts'
 import { type RecordedEvent, SUPERSEDED } from '../log/frame.ts'
 
@@ -20,34 +20,26 @@ export interface LostMessages {
 /** The messages that earlier attempts have sent. */
 export async function lostMessages(sent: AsyncIterable<AgentEvent>): Promise<LostMessages> {
   const all: LostMessage[] = []
-  const open = new Map<string, LostMessage>()
-  for await (const { method, namespace, node, data } of sent) {
-    if (method !== 'messages') continue
-    const { event, run_id: callId } = data
-    const place = JSON.stringify([namespace, node, callId])
-    if (event === 'message-start') {
-      const message = { id: data.id, namespace, node, callId }
-      all.push(message)
-      open.set(place, message)
-    } else if (event === 'message-finish' || event === 'error') open.delete(place)
-  }
-  return { all, open: [...open.values()] }
+  const open = createOpenMessages(({ namespace, node, data }: AgentEvent<'messages'>, id): LostMessage => {
+    const message = { id, namespace, node, callId: data.run_id }
+    all.push(message)
+    return message
+  })
+  for await (const event of sent) if (event.method === 'messages') open.of(event)
+  return { all, open: open.all() }
 }
 
 /** The events that end the messages which a lost attempt left open. */
 export const endsOf = ({ open }: LostMessages): readonly RecordedEvent[] =>
-  open.map(({ namespace, node, callId }) => ({
-    method: 'messages',
-    namespace,
-    ...(node !== undefined && { node }),
-    data: {
+  open.map(({ namespace, node, callId }) => {
+    const data = {
       event: 'error',
       message: 'The server that wrote this message was lost. It is written again.',
       code: SUPERSEDED,
       ...(callId !== undefined && { run_id: callId }),
-    },
-    detail: SUPERSEDED,
-  }))
+    } as const
+    return { ...agentEvent('messages', namespace, data, node), detail: SUPERSEDED }
+  })
 
 /**
  * Takes lost messages back from clients, which keep a streamed message until a state that has it is followed by one without it.

@@ -1,4 +1,5 @@
-import { type State, sameJson } from '../state.ts'
+import { sameJson } from '../../../messages/record.ts'
+import type { State } from '../state.ts'
 
 /** The difference between two states, as JSON. */
 export interface Change {
